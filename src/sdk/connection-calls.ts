@@ -1,6 +1,6 @@
 /**
- * `Calls`: what each call of a connection begins with. It refuses calls after the connection's end
- * and those whose signal was aborted, and makes ids of names and paths.
+ * `Calls`: does what methods of a connection begin with. It throws Closed after the connection was
+ * closed, or the reason of an aborted signal, and builds request ids from names and paths.
  */
 import { type CallOptions, parseId } from '../protocol/index.ts';
 import { pathAndOptions } from './connection-options.ts';

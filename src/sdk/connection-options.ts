@@ -1,6 +1,7 @@
 /**
- * Defines the types of the options and results of a connection's methods, and translates the
- * options into request members.
+ * Defines the types of the options and results of a connection's methods, except those of the trash
+ * and of Lance. Its functions translate options into request members, such as `createMode`,
+ * `propertiesOf` and `page`.
  */
 import { DirspaceError } from '../errors.ts';
 import { checkLanceMode, type LanceMode } from '../lance-mode.ts';

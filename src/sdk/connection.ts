@@ -1,7 +1,8 @@
 /**
  * `Connection`: an open catalog for programs, with methods for namespaces, tables, the trash,
- * transactions and watching. All but watching calls operations of the protocol, so a connection
- * behaves the same on every catalog.
+ * transactions, Lance datasets and watching. It reaches the catalog through `Namespace`, so it
+ * works the same over a directory and a server; what a catalog lacks rejects with Unsupported.
+ * `close` also ends the handles of its tables.
  */
 import { type Env, systemEnv } from '../env.ts';
 import type {

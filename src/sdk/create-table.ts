@@ -1,6 +1,6 @@
 /**
- * `createTable`: sends the rows of a new table to the catalog. `tableToCreate` sorts out the forms in
- * which a program may say what to create.
+ * `createTable`: converts the rows of a new table to Arrow, sends them to the catalog, and returns
+ * the table's handle. `tableToCreate` normalises the argument forms of `Connection.createTable`.
  */
 import {
   type CreateTableArguments,

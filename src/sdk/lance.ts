@@ -1,7 +1,8 @@
 /**
- * What a connection has for Lance. `syncLance` lets Lance open tables by path. `importLance` makes a table of a version of a Lance dataset in a folder outside of the catalog, and
- * `exportLance` writes a version of a table as a new dataset. Both are loaded with what reads and
- * writes files on their first use.
+ * Implements a connection's methods for Lance. `syncLance` lets Lance open tables by path.
+ * `importLance` writes the rows of a Lance dataset outside of the catalog into a table.
+ * `exportLance` writes a version of a table as a new dataset. The files are read and written by
+ * datasets/, which is loaded on first use.
  */
 import { type RecordBatch, recordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

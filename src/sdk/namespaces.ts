@@ -1,5 +1,6 @@
 /**
- * Creates, changes and drops namespaces, behind the methods of a connection.
+ * Implements a connection's methods that create, change and drop namespaces: checks the options and
+ * calls the catalog.
  */
 import type { CallOptions } from '../protocol/index.ts';
 import {

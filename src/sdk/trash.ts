@@ -1,6 +1,6 @@
 /**
- * The trash of a catalog: `listTrash`, `undropTable` and `purgeTrash` behind the methods of a
- * connection, with the types of their options and results.
+ * Implements a connection's methods for the trash: `listTrash`, `undropTable` and `purgeTrash`,
+ * with the types of their options and results. A catalog without a trash rejects with Unsupported.
  */
 import type { Env } from '../env.ts';
 import type {

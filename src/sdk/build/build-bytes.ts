@@ -1,6 +1,7 @@
 /**
- * Builds text and binary columns from JavaScript values: variable size, fixed size and views. A
- * column of more than 2 GiB is refused; convert/row-stream.ts then tries smaller batches.
+ * Builds text and binary columns from JavaScript values (`buildText`, `buildBinary`,
+ * `buildFixedBinary`), in variable or fixed size or as views. A column of more than 2 GiB throws
+ * PayloadTooLarge; convert/row-stream.ts then splits the batch.
  */
 import { Buffer } from 'node:buffer';
 import { type Data, type DataType, type FixedSizeBinary, Type } from '../../arrow/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Builds a column (`buildColumn`) or a record batch (`buildBatch`) from JavaScript values, by the
- * builder in this folder that each Arrow type has. A value that does not fit its type is refused.
+ * Builds a column (`buildColumn`) or a record batch (`buildBatch`) from JavaScript values, with the
+ * builder in this folder for the column's Arrow type. A value that does not fit its type is refused
+ * with its row and column. `buildContext` makes what the batches of one stream share.
  */
 import {
   Data,

@@ -1,7 +1,8 @@
 /**
- * Holds what the column builders share: the error for a value that does not fit (`misfit`), the
- * value's place in the caller's input (`Place`), null bitmaps (`findNulls`), and wrapping buffers
- * as Arrow data (`arrowData`). build-column.ts chooses the builder.
+ * Provides what the column builders share. `Place` is a value's place in the caller's input,
+ * `misfit` the error for a value that does not fit, and `BuildContext` the state of one stream.
+ * `findNulls` makes null bitmaps, and `arrowData` wraps buffers as Arrow data. build-column.ts
+ * chooses the builder.
  */
 import {
   Data,

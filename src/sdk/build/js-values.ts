@@ -1,6 +1,7 @@
 /**
- * Recognises kinds of JavaScript values: records, Dates, bytes, lists, promises. It avoids
- * instanceof where another realm, or another copy of a library, may have made the value.
+ * Recognises kinds of JavaScript values: records, Dates, promises, bytes (`asBytes`) and lists
+ * (`asItems`). Values of another realm, or of another copy of a library, are recognised too, so
+ * instanceof alone is not relied on.
  */
 
 const NOT_RECORDS = new Set(

@@ -1,6 +1,7 @@
 /**
  * Reads groups of plain objects by column: `take` collects one member of all objects, and
- * `refuseUnknownKeys` throws on a key that no field of the schema has.
+ * `hasMember` tells whether any object has it. `refuseUnknownKeys` throws TableSchemaValidation for
+ * a key that no field of the schema has.
  */
 import type { Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

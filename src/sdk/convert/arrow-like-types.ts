@@ -1,7 +1,7 @@
 /**
  * Rebuilds schemas, fields and types that another copy of apache-arrow (releases 15 to 21) made, as
- * objects of this package's copy (`rebuildSchema`, `rebuildType`). They are recognised by
- * structure. Unknown types are refused.
+ * objects of this package's copy (`rebuildSchema`, `rebuildType`). They are recognised by their
+ * structure (`isSchemaLike`, `isTypeLike`). Unknown types are refused.
  */
 import {
   Binary,

@@ -1,6 +1,7 @@
 /**
  * `ArrowRebuilder`: turns tables, batches and vectors of another copy of apache-arrow into record
- * batches of this package's copy. Buffers are checked to be long enough and shared, not copied.
+ * batches of this package's copy. Buffers are shared, not copied, after a check that they are long
+ * enough. `isArrowLike` and its siblings recognise such objects.
  */
 import {
   type Data,

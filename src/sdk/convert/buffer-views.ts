@@ -1,7 +1,7 @@
 /**
  * Views the buffers of another copy of apache-arrow as the typed arrays that this package's copy
- * needs (`Sizer`, `validityOf`). Checks their lengths, and fills in what the other copy's builders
- * leave out after the last value.
+ * needs (`Sizer`, `validityOf`). Buffers that are too short are refused, except that values after
+ * the last one that is not null may be missing and are filled in.
  */
 import { type DataType, hasLargeOffsets, type valueArray } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

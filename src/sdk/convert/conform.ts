@@ -1,7 +1,7 @@
 /**
- * `conformBatch`: fits a record batch to a wanted schema. Columns are matched by name, missing
- * nullable ones become nulls, and values are cast only where every one survives exactly. A column
- * that already fits is passed on without copying.
+ * `conformBatch`: fits a record batch to a wanted schema. Columns are matched by name, and missing
+ * nullable ones become nulls. Values are cast only if they survive exactly; otherwise it throws
+ * TableSchemaValidation. A column that already fits is passed on without copying.
  */
 import {
   childFields,

@@ -1,7 +1,8 @@
 /**
- * `toRecordBatchStream`: turns any data that a user may pass into a stream of record batches: rows,
- * Arrow objects of any copy of apache-arrow, Arrow IPC bytes, Blobs, and iterables and streams of
- * these. It detects the kind of input; the files beside it build, cast and decode.
+ * `toRecordBatchStream`: turns any data that a user may pass (`DataInput`) into a stream of record
+ * batches. It takes rows, Arrow objects of any copy of apache-arrow, Arrow IPC bytes, Blobs, and
+ * iterables and streams of these. It detects the kind of input; the files beside it build, cast and
+ * decode.
  */
 import {
   type RecordBatch,

@@ -1,7 +1,7 @@
 /**
- * Computes which columns of a schema, and which members of its structs, the given data has
- * (`givenInRows`, `givenInSchema`). A merge needs this to tell a column that was left out from one
- * whose values are null.
+ * Reduces a schema to the columns and struct members that the given data has (`givenInRows`,
+ * `givenInSchema`). A merge needs this to tell a column that was left out from one whose values are
+ * null.
  */
 import { DataType, Field, Schema, Struct } from '../../arrow/index.ts';
 import { hasMember, type Records, take } from '../build/index.ts';

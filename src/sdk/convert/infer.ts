@@ -1,8 +1,8 @@
 /**
  * `inferSchema`: infers a schema from rows by the rules of LanceDB's TypeScript SDK. Numbers become
  * float64, bigints int64, strings utf8, booleans bool, Dates timestamp(ms), bytes binary, objects
- * structs, arrays lists. Vectors are typed arrays of one length, and number arrays in columns whose
- * name says vector or embedding. Everything inferred is nullable.
+ * structs, arrays lists. Typed arrays of one length become vectors, and so do number arrays in
+ * columns whose name says vector or embedding. Inferred fields are nullable.
  */
 import {
   Binary,

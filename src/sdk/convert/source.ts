@@ -1,7 +1,7 @@
 /**
- * Pulls items out of iterables, async iterables and streams (`Source`), one at a time and never
- * ahead of need. The first item can be looked at without taking it, an abort ends the pull at once,
- * and closing releases the source. `RowSource` takes rows and hands out groups of a given size.
+ * Pulls items out of iterables, async iterables and streams (`Source`), one at a time and only when
+ * asked. `peek` looks at the first item without taking it, an abort ends the pull at once, and
+ * `close` releases the source. `RowSource` takes rows and returns groups of a given size.
  */
 import { DirspaceError } from '../../errors.ts';
 import { isThenable } from '../build/index.ts';

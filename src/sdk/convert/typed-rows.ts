@@ -1,6 +1,7 @@
 /**
  * Defines `RowsInput`, the type of the data that a typed table accepts: rows with the columns of
- * its row type, where some values may have a wider type than reading returns.
+ * its row type, or Arrow data. Some values may have a wider type than reading returns, such as a
+ * number for a bigint. Types only; nothing is checked at run time.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { ArrowLike, RecordBatchLike, TableLike } from './arrow-like.ts';

@@ -1,7 +1,7 @@
 /**
- * Defines `ConnectOptions` and checks names and types of given options, and values where no other
- * file does (`checkConnectOptions`). Unknown names are refused, because a misspelt `readOnly` would
- * open for writing.
+ * Defines `ConnectOptions`, and validates the names and types of given options and some of their
+ * values (`checkConnectOptions`). Unknown names are refused, because a misspelt `readOnly` would
+ * open the catalog for writing. The implementations validate the rest.
  */
 
 import type { AllowedLocation } from '../../allowed-locations.ts';
@@ -61,7 +61,7 @@ export interface ConnectOptions {
   /** Where tables of a directory catalog may lie outside of its root; nowhere if absent. */
   readonly locations?: readonly AllowedLocation[];
   /**
-   * Whether new tables of the directory open in Lance's readers too: `read`, `sync` or `off`. The catalog
+   * Whether new tables of the directory open in Lance too: `off`, `read`, `sync` or `write`. The catalog
    * remembers it. A new catalog has `read`; one of a release before Lance has `off`.
    */
   readonly lance?: LanceMode;

@@ -1,6 +1,6 @@
 /**
- * Opens the catalog implementation `dir` (`open`): turns its properties into the options of a
- * directory catalog.
+ * Opens the catalog implementation `dir` (`open`): converts its properties and the connect options
+ * to the options of a directory catalog. Unknown properties are refused.
  */
 import { openDirectoryNamespace } from '../../directory/index.ts';
 import { checkLanceMode } from '../../lance-mode.ts';

@@ -1,6 +1,7 @@
 /**
- * Opens the catalog implementation `rest` (`open`): turns its properties into the options of a
- * remote catalog.
+ * Opens the catalog implementation `rest` (`open`): converts its properties and the connect options
+ * to the options of `RestNamespace`. Unknown properties are refused; those named `headers.X` become
+ * headers.
  */
 import { RestNamespace } from '../../client/index.ts';
 import type { ConnectOptions } from './connect-options.ts';

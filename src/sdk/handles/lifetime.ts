@@ -1,6 +1,7 @@
 /**
- * `Lifetime`: tracks whether a handle was closed. A table's handle ends with its connection. Calls
- * on a closed handle throw Closed.
+ * `Lifetime`: tracks whether a handle was closed. A table's handle also ends when its connection
+ * ends. `enter`, with which calls begin, throws Closed after that, and the reason of an aborted
+ * signal.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

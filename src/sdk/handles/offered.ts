@@ -1,5 +1,6 @@
 /**
- * `offered`: an operation beyond the protocol that a catalog need not have, ready to be called.
+ * `offered`: returns an operation beyond the protocol, bound to its catalog, or throws Unsupported
+ * if the catalog does not have it.
  */
 import { type CatalogExtensions, unsupported } from '../../protocol/index.ts';
 import type { Catalog } from './implementations.ts';

@@ -1,8 +1,8 @@
 /**
  * Refuses unknown option names, of calls that change something (`checkChangeOptions`) and of calls
- * that read (`checkOptionNames`): passed over, a misspelt `dryRun` would lose rows, and a misspelt
- * `version` would read others. A name without a value is refused where it is nearly a known one.
- * Also lists the known names of each call.
+ * that read (`checkOptionNames`). If they were ignored, a misspelt `dryRun` would lose rows, and a
+ * misspelt `version` would read other rows. Also lists the known names of each call, and checks
+ * conditions (`checkWhere`) and objects with fixed members (`onlyOptions`).
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest, suggestion } from '../../known-names.ts';

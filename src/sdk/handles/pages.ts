@@ -1,6 +1,6 @@
 /**
- * `pages`: iterates over all pages of a list, and fails where a catalog answers the same page token
- * twice in a row.
+ * `pages`: iterates over all pages of a list. It throws Internal if a catalog returns the same page
+ * token twice in a row, which would never end.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,6 +1,7 @@
 /**
- * `checkProperties`: validates the properties that a catalog implementation is opened with. They
- * are strings by name; missing and unknown names are refused.
+ * Validates the properties that a catalog implementation is opened with (`checkProperties`): they
+ * are strings by name, and missing or unknown names are refused. `checkStrings` accepts any names,
+ * and `flagProperty` reads a boolean.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest } from '../../known-names.ts';

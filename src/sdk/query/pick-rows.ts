@@ -1,6 +1,7 @@
 /**
- * `pickRows`: puts the rows of an answer into the order in which their row numbers were asked for,
- * repeats included. It serves catalogs that answer in an order of their own.
+ * `pickRows`: puts the rows of a query into the order in which their row numbers were asked for,
+ * repeats included. Numbers without a row are left out. It serves catalogs that answer in an order
+ * of their own, and joins all batches into one.
  */
 import {
   columnsOf,

@@ -1,6 +1,7 @@
 /**
- * `QueryBase`: the base of all query builders. Collects the request of a query, runs it (`execute`,
- * `toArray`, `toArrow`) and shows its plan. query.ts and take-query.ts extend it.
+ * `QueryBase`: the base of all query builders. It collects the request of a query and runs it
+ * (`execute`, `toArray`, `toArrow`). `outputSchema` and `explainPlan` describe the query without
+ * reading rows; `analyzePlan` runs it and measures. query.ts and take-query.ts extend it.
  */
 import {
   type Table as ArrowTable,

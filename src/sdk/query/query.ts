@@ -1,6 +1,7 @@
 /**
  * Query builders over the rows of a table: `Query` by predicate, order and text, `VectorQuery` by
- * nearest vectors. Both change themselves and return themselves, so calls can be chained.
+ * nearest vectors. Methods change the builder and return it, so calls can be chained; `nearestTo`
+ * returns a new VectorQuery.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * `TakeQuery`: reads rows by id or position, in the order asked for and with repeats. A catalog
- * without that operation is queried by predicate instead, and its answer is put in order.
+ * `TakeQuery`: reads rows by id or position, in the order asked for and with repeats; missing rows
+ * are left out. A catalog without that operation is queried by predicate instead, and pick-rows.ts
+ * orders the result. `rowNumbers` validates the ids or positions.
  */
 import { handedOut, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * `versionsInOrder`: picks the versions whose timestamps ascend, for the option `asOf`. A version
- * with a wrong timestamp, written by a process whose clock was off, is left out.
+ * `versionsInOrder`: selects versions whose timestamps ascend, for the option `asOf`. Versions
+ * whose timestamps contradict the others, because a writer's clock was off, are left out; as few as
+ * possible are.
  */
 
 export interface TimedVersion {

@@ -1,4 +1,7 @@
-/** `Branches`: lists, creates, opens and deletes the branches of one table. */
+/**
+ * `Branches`: lists, creates, opens and deletes the branches of one table. The main branch is not
+ * listed.
+ */
 import type { BranchContents, CallOptions } from '../../protocol/index.ts';
 import {
   branchMember,

@@ -1,6 +1,7 @@
 /**
- * Translates the SDK's forms of adding and altering columns, and of changing field metadata, into
- * members of the protocol's requests.
+ * Translates the SDK's forms of adding, altering and dropping columns, and of changing field
+ * metadata, into members of the protocol's requests. Malformed input throws InvalidInput with an
+ * example of the right form.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -125,7 +126,7 @@ export function fieldUpdates(updates: readonly FieldMetadataUpdate[]): UpdateFie
   );
 }
 
-/** @throws InvalidInput unless it is an array of names */
+/** A copy of the names. @throws InvalidInput unless it is an array */
 export function columnNames(columns: readonly string[]): string[] {
   if (Array.isArray(columns)) return columns.slice();
   throw new DirspaceError(

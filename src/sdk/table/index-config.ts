@@ -1,6 +1,7 @@
 /**
- * `Index`: describes an index to create and translates it to members of the protocol's request.
- * `usualIndex` chooses one by a column's type.
+ * `Index`: describes an index to create, by a static method for each kind, and translates it to
+ * members of the protocol's request. `usualIndex` chooses an index by a column's type, and
+ * `isScalar` tells which of the protocol's two operations creates it.
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

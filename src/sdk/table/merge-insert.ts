@@ -1,6 +1,6 @@
 /**
  * `MergeInsertBuilder`: collects what a merge does with rows that match, are new, or are missing
- * from the source, and runs it (`execute`).
+ * from the source, and runs it (`execute`). A merge makes one new version, or changes nothing.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';

@@ -1,7 +1,8 @@
 /**
  * `TablePosition`: tracks what a table handle points at, which is the newest version of a branch or
- * one pinned version. The handle stays on the table that it first found, by its incarnation:
- * another table that takes the name later is not read or changed.
+ * one pinned version. Changes to a pinned version are refused (`writable`). The handle stays on the
+ * table that it first found, by its incarnation: another table that takes the name later is not
+ * read or changed.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

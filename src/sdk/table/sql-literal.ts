@@ -1,4 +1,7 @@
-/** `toSql`: formats a JavaScript value as an SQL literal, for updates by value. */
+/**
+ * `toSql`: formats a JavaScript value as an SQL literal, for updates by value. A value without a
+ * literal, such as a plain object, throws InvalidInput.
+ */
 import { Buffer } from 'node:buffer';
 import { DirspaceError } from '../../errors.ts';
 

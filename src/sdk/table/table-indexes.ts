@@ -1,7 +1,7 @@
 /**
- * `TableIndexes`: creates, lists and drops the indexes of a table, and waits for them. The
- * directory engine has no indexes: there lists are empty, none is found by name, and creating one
- * rejects with Unsupported. A remote catalog may have them.
+ * `TableIndexes`: creates, lists, describes and drops the indexes of a table, and waits until they
+ * cover all rows. The directory engine has no indexes: lists are empty, none is found by name, and
+ * creating one rejects with Unsupported. A remote catalog may have them.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type {

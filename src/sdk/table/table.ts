@@ -1,7 +1,8 @@
 /**
  * `Table`: a handle on one table, at the newest version of a branch or pinned to one version
- * (position.ts). It reads and changes rows, columns, versions, tags, branches and indexes. Every
- * method calls operations of the protocol, so it behaves the same on every catalog.
+ * (position.ts). It reads and changes rows, columns, versions, tags, branches and indexes. It
+ * reaches the table through the catalog's operations, so it works the same over a directory and a
+ * server.
  */
 import { type Table as ArrowTable, ownSchema, type Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

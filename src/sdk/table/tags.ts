@@ -1,6 +1,6 @@
 /**
- * `Tags`: lists, creates, moves and deletes the tags of one table. A tag names a version, and
- * cleanup keeps tagged versions.
+ * `Tags`: lists, creates, moves and deletes the tags of one table. A tag names a version of a
+ * branch, and cleanup keeps tagged versions.
  */
 import type { CallOptions, TagContents } from '../../protocol/index.ts';
 import {

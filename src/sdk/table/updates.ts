@@ -1,6 +1,7 @@
 /**
- * `updatesOf`: converts the three forms of an update (`values`, `valuesSql`, or a plain record of
- * SQL) to the pairs of column and SQL expression in the protocol's request.
+ * `updatesOf`: converts an update in any of its three forms (`values`, `valuesSql`, or a plain
+ * record of SQL) to the column and SQL pairs of the protocol's request. An update that sets no
+ * column is refused, and so are unknown members beside `values` or `valuesSql`.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { AnyRow } from '../convert/index.ts';

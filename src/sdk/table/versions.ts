@@ -1,6 +1,7 @@
 /**
- * Lists the versions of a table (`listVersions`), and finds the version that a number, tag or time
- * selects (`resolveSelection`).
+ * Lists the versions of a table's branch (`listVersions`), and finds the version that a number, tag
+ * or time selects (`resolveSelection`). A time is compared with the clocks of the writers, without
+ * those that contradict the others (as-of.ts).
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TableVersion } from '../../protocol/index.ts';

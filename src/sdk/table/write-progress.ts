@@ -1,6 +1,6 @@
 /**
- * `withProgress`: writes rows and calls a caller's function after each batch and at the end. An
- * error that the function throws is ignored.
+ * `withProgress`: writes rows and reports rows, bytes and elapsed time to a caller's function,
+ * after each batch and once when the write is done. An error that the function throws is ignored.
  */
 import { batchBytes, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import type { Env } from '../../env.ts';
