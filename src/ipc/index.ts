@@ -1,6 +1,6 @@
 /**
- * Exports the encoders and decoders of the Arrow IPC format: streams, files and single messages are
- * written, and files and streams of other programs are read.
+ * Exports the Arrow IPC format: encoders of streams, files and single messages, and readers of the
+ * files and streams of other programs.
  */
 
 export {

@@ -1,5 +1,5 @@
 /**
- * Exports decoders for untrusted bytes with bounded work: flatbuffers, LZ4 frames, Zstandard
+ * Exports decoders for untrusted bytes with bounded work: flatbuffers, LZ4 frames and Zstandard
  * frames.
  */
 

@@ -1,7 +1,7 @@
 /**
- * Wraps the Zstandard decoder of Node, which exists from Node 22.15 and 23.8 on: `nodeZstd` decodes
- * at once, `nodeZstdLater` beside the event loop. Both are null on an older Node; zstd.ts then uses
- * its own decoder.
+ * Wraps the Zstandard decoder that Node has from 22.15 and 23.8 on: `nodeZstd` decodes
+ * synchronously, `nodeZstdLater` off the event loop. Both bound the output and pass damage to the
+ * caller's `refuse`. Both are null on an older Node; zstd.ts then uses its own decoder.
  */
 import zlib from 'node:zlib';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,6 +1,7 @@
 /**
- * `xxh64Low`: computes the low 32 bits of the 64-bit xxHash, which is the content checksum of
- * Zstandard frames. It works on 32-bit halves, because bigints are many times slower.
+ * Computes the low 32 bits of the 64-bit xxHash, which are the content checksum of Zstandard
+ * frames, at once (`xxh64Low`) or in steps (`xxh64LowInSteps`). It works on 32-bit halves, because
+ * bigints are many times slower.
  */
 import { drained } from '../../steps.ts';
 

@@ -1,7 +1,8 @@
 /**
- * `BlockDecoder`: decodes the blocks of one Zstandard frame into an output buffer. Input is
- * untrusted: a block that would not fit the output is refused, and the work of a block is bounded
- * by its output.
+ * `BlockDecoder`: decodes the blocks of one Zstandard frame, one after another, into an output
+ * buffer. The input is untrusted: the work of a block is bounded, and a block that would not fit
+ * the output is refused. zstd-literals.ts and zstd-sequences.ts read the two parts of a compressed
+ * block.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { copyMatch } from './lz4.ts';

@@ -1,6 +1,7 @@
 /**
- * `readLiterals`: decodes the literals of a Zstandard block, which are raw, one repeated byte, or
- * Huffman-coded.
+ * `readLiterals`: decodes the literals section of a Zstandard block, which is raw, one repeated
+ * byte, or Huffman-coded. Returns them with the number of bytes read and the Huffman code, which
+ * later blocks may use again.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { BackwardBits, bitsAt, type HuffmanTable, readHuffmanTable } from './zstd-tables.ts';

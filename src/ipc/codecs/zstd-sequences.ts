@@ -1,7 +1,7 @@
 /**
- * `readSequences`: reads the header of the sequences of a Zstandard block. Returns their number,
- * the three FSE tables that code them, and where their bits begin. zstd-blocks.ts executes the
- * sequences.
+ * `readSequences`: reads the header of the sequences section of a Zstandard block. Returns the
+ * number of sequences, the three FSE tables that code them, and the stream of their bits.
+ * zstd-blocks.ts executes the sequences.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { BackwardBits, type FseTable, fseTable, readFseTable, singleTable } from './zstd-tables.ts';

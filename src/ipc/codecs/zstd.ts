@@ -1,8 +1,9 @@
 /**
- * Decodes Zstandard frames of a declared size (`decodeZstd`, `decodeZstdInSteps`) and verifies
- * their checksums. Input is untrusted: output never grows past the declared size, and frames with
- * dictionaries are refused. Frames of 1 KiB and more go to Node's decoder where there is one
- * (node-zstd.ts), unless it would allocate a large window for them.
+ * Decodes Zstandard frames of a declared size, at once (`decodeZstd`) or in steps
+ * (`decodeZstdInSteps`), and verifies their checksums. The input is untrusted: output never grows
+ * past the declared size, and frames with dictionaries are refused. Frames of 1 KiB and more go to
+ * Node's decoder where there is one (node-zstd.ts), unless it would allocate a large window for
+ * them.
  */
 import { drained, type WaitingSteps } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,7 +1,8 @@
 /**
- * `encodeColumn`: encodes one column as the buffers of an Arrow IPC record batch. Checks that its
- * Data objects hold what they claim, because apache-arrow silently pads and slices those that do
- * not.
+ * `encodeColumn`: encodes one column as the buffers of an Arrow IPC record batch; the pieces are
+ * views of the source where possible. It checks that Data objects hold what they claim, because
+ * apache-arrow silently pads and slices those that do not. Throws TableSchemaValidation naming the
+ * column.
  */
 import {
   bitmapBytes,

@@ -1,6 +1,7 @@
 /**
  * Exports the encoders of Arrow IPC: columns into buffers, schemas and batches into messages,
- * messages into streams and files.
+ * messages into streams and files. Also exports the parser of our own schema messages and the
+ * field ids in schemas.
  */
 
 export { ALIGNMENT, aligned } from './alignment.ts';

@@ -1,7 +1,7 @@
 /**
  * Encodes record batches as an Arrow IPC stream (`encodeIpcStream`) or file (`encodeIpcFile`) for
- * other programs: uncompressed, one batch at a time. The catalog's own files are written by
- * format/fragment/fragment-encoder.ts.
+ * other programs: uncompressed, pulled batch by batch. A batch that does not fit the schema throws
+ * TableSchemaValidation. format/fragment/fragment-encoder.ts writes the catalog's own files.
  */
 import {
   columnsOf,

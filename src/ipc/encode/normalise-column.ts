@@ -1,7 +1,8 @@
 /**
  * `normaliseColumn`: gives a column from outside an exact null count and values in the array class
- * of its type, as statistics require. Children of nested columns are left as they are;
- * column-writer.ts counts their nulls with `nullCountOf`.
+ * of its type, as statistics require. Children of nested columns are left unchanged;
+ * column-writer.ts counts their nulls with `nullCountOf`. `invalidColumn` makes the error for a
+ * column that cannot be written.
  */
 import {
   bitmapBytes,

@@ -1,7 +1,7 @@
 /**
- * Moves the offsets of a sliced column so that they begin at 0 (`rebaseOffsets`), and refuses
- * offsets that do not ascend. A hot loop: the offsets of all written texts and lists pass through
- * it.
+ * `rebaseOffsets`: moves the offsets of a sliced column so that they begin at 0, without copying
+ * if they already do. Returns undefined for offsets that do not ascend. The loops are written for
+ * speed, because the offsets of all written texts and lists pass through them.
  */
 import type { Offsets } from '../../arrow/index.ts';
 

@@ -1,6 +1,7 @@
 /**
- * `ByteSource`: takes exact numbers of bytes out of a stream of chunks. Chunks are pulled only as
- * needed, so memory grows with the bytes that arrived and not with the number asked for.
+ * `ByteSource`: takes exact numbers of bytes out of a stream of chunks. It pulls chunks only as
+ * needed, so memory grows with the bytes that arrived and not with the number asked for. More
+ * bytes than `maxBytes` throw PayloadTooLarge.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HeldMemory, RequestMemory } from '../../request-memory.ts';

@@ -1,7 +1,7 @@
 /**
  * `ForeignBatches`: decodes the record batches of an Arrow stream or file of another program,
- * message by message, and keeps the dictionaries that they refer to. foreign-ipc.ts and
- * foreign-file.ts supply the messages.
+ * message by message, and keeps the dictionaries that they refer to. Sizes are bounded and counted
+ * against the request's memory. foreign-ipc.ts and foreign-file.ts supply the messages.
  */
 import {
   concatData,

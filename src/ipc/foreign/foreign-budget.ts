@@ -1,7 +1,7 @@
 /**
  * `MessageBudget`: bounds how far the messages of another program may expand beyond their own
- * bytes, in values and in bytes. Few bytes can stand for many values in columns of the null type,
- * list views that share values, and long runs of one value.
+ * bytes, in values and in bytes; more throws PayloadTooLarge. Few bytes can stand for many values
+ * in columns of the null type, list views that share values, and long runs of one value.
  */
 
 import { maxZstdSize } from '../codecs/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Expands list views (`listsOfViews`) and run-end-encoded columns (`expandRuns`) of other programs
- * into plain lists and values. Few bytes can stand for many rows here, so the size of the result is
- * claimed from the budget (foreign-budget.ts) before it is made.
+ * to plain lists and values. Few bytes can stand for many rows here, so the size of the result
+ * (`weigher`) is claimed from the budget of foreign-budget.ts before memory is allocated.
  */
 import {
   byteWidth,

@@ -1,6 +1,6 @@
 /**
- * Opens Arrow IPC streams and files of other programs as record batches: `openArrowBody` for the
- * body of an operation, which may also be batches in memory, and `openArrowFile` for files read by
+ * Opens Arrow IPC streams and files of other programs as record batches. `openArrowBody` takes the
+ * body of an operation, which may also be batches in memory; `openArrowFile` reads a file by
  * ranges.
  *
  * The bytes are untrusted and decoded in this folder, because apache-arrow's parser loops for

@@ -1,7 +1,8 @@
 /**
- * Checks the values of nested foreign columns with regard to the rows above them (`checkCounted`).
- * The Arrow format allows any bytes under a null struct or list, so an invalid value there becomes
- * a null instead of an error. The other functions say which values have no null above them.
+ * Checks the values of nested foreign columns, taking nulls of their parents into account
+ * (`checkCounted`). The Arrow format allows any bytes under a null struct or list, so an invalid
+ * value there becomes a null instead of an error. `countedInStruct` and its siblings compute which
+ * values have no null above them.
  */
 import {
   bitmapBytes,

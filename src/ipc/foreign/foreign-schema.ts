@@ -1,7 +1,8 @@
 /**
  * `readForeignSchema`: parses and validates the schema of another program's Arrow stream or file.
  * Types that apache-arrow lacks (list views, run-end encoding) are mapped to types that hold the
- * same values.
+ * same values. `dictionaryDepths` tells how deep dictionaries nest, so that inner ones can be read
+ * first.
  */
 import {
   Binary,

@@ -1,7 +1,7 @@
 /**
- * `findMessage`: finds a record batch or dictionary in another program's Arrow file that its footer
- * does not list, and whose rows would be lost silently. It searches the gaps between the listed
- * blocks for bytes of that form; anything else there is accepted.
+ * `findMessage`: finds the first record batch or dictionary message in a range of another
+ * program's Arrow file. foreign-file.ts searches the gaps between the blocks that the footer
+ * lists, because rows there would be lost silently. Other bytes in a gap are accepted.
  */
 import { setImmediate } from 'node:timers/promises';
 
