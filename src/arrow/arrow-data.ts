@@ -1,8 +1,8 @@
 /**
  * Builds apache-arrow's Data, RecordBatch and Table objects around existing buffers (`dataOf`,
- * `recordBatch`, `arrowTable`), without the copies and schema merging of their public constructors.
- * Also slices columns, builds columns of nulls, projects schemas, and measures the bytes of columns
- * and batches.
+ * `recordBatch`, `arrowTable`), without the copies and schema merging of their public
+ * constructors. Callers must pass buffers that fit the type. Also slices columns, builds columns
+ * of nulls, projects schemas, and measures the bytes of columns and batches.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Reads (`getBit`, `setPositions`), slices, counts, copies and sets bits of Arrow bitmaps, whose
- * first bit is the least significant one of a byte. Positions must be below 2^32.
+ * Reads (`getBit`, `setPositions`), slices, counts, copies and sets the bits of Arrow bitmaps,
+ * whose first bit is the least significant one of a byte. Positions must be below 2^32; bounds are
+ * not checked.
  */
 
 /** Bytes that hold so many bits, however many they are. */

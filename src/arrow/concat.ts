@@ -1,7 +1,7 @@
 /**
- * Concatenates columns (`concatData`) or batches (`concatBatches`) of one type into one, by copying
- * buffers. A single column, and the data buffers of views, are shared instead of copied. A result
- * that needs wider offsets or dictionary indices than its type has is refused.
+ * Concatenates columns (`concatData`) or batches (`concatBatches`) of one type into one, by
+ * copying buffers. A single column, and the data buffers of views, are shared instead of copied.
+ * Throws InvalidInput if the result needs wider offsets or dictionary indices than its type has.
  */
 
 import { DirspaceError } from '../errors.ts';

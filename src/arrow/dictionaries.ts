@@ -1,7 +1,7 @@
 /**
  * Unites the dictionaries of several batches into one that only grows (`DictionaryUnion`), so that
- * indices handed out earlier stay valid. Values are equal by their bytes; nested values are
- * appended without a comparison. `remapIndices` rewrites the indices of a batch for the united
+ * indices handed out earlier stay valid. Values with the same bytes are merged; nested values are
+ * appended without comparison. `remapIndices` rewrites the indices of a batch for the united
  * dictionary.
  */
 import type { Data, DataType, Vector } from './apache.ts';

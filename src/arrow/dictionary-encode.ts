@@ -1,6 +1,6 @@
 /**
- * Encodes a column of plain values as a dictionary column (`encodeDictionary`). Refuses more
- * different values than the index type can number.
+ * `encodeDictionary`: encodes a column of plain values as a dictionary column. Throws InvalidInput
+ * if there are more different values than the index type can number.
  */
 
 import { DirspaceError } from '../errors.ts';

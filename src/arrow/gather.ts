@@ -1,6 +1,7 @@
 /**
- * Picks rows of columns, chunked columns and batches by position (`gather`, `gatherBatch`), and
- * keeps the rows of a batch whose bits are set (`filterBatch`). Positions past the end are refused.
+ * Picks rows by position, from a column or chunked column (`gather`) or a batch (`gatherBatch`).
+ * `filterBatch` keeps the rows of a batch whose bits are set. Positions past the end throw
+ * InvalidInput. gather-data.ts does the copying.
  */
 
 import { DirspaceError } from '../errors.ts';

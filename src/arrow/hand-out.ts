@@ -1,5 +1,5 @@
 /**
- * Makes the columns of a result safe to give away (`HandOut`, `handedOut`): the caller may write
+ * Makes the columns of a result safe to give away (`HandOut`, `handedOut`). The caller may write
  * into them or transfer them to another thread without changing what the engine, its caches or
  * other results read.
  *

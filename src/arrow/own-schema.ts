@@ -1,5 +1,5 @@
 /**
- * Copies schemas (`ownSchema`), so that changing the metadata of one does not change another.
+ * `ownSchema` copies a schema, so that changing the metadata of one does not change the other.
  * `internSchema` returns the same copy for equal schemas, which can then serve as a key of caches;
  * it remembers the 16 schemas used last.
  */

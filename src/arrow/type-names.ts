@@ -1,6 +1,7 @@
 /**
- * Writes an Arrow type as its name in the protocol's JSON, such as `timestamp:us:UTC` (`typeName`).
- * Also checks the width, digits and unit of decimal and time types (`checkDecimal`, `checkTime`).
+ * `typeName`: formats an Arrow type as its name in the protocol's JSON, such as
+ * `timestamp:us:UTC`. Also checks the width, digits and unit of decimal and time types
+ * (`checkDecimal`, `checkTime`). Types that Arrow does not have go to the caller's `refuse`.
  * protocol/types/type-parser.ts parses the names.
  */
 import { TIME_UNITS } from '../values/index.ts';
