@@ -1,7 +1,8 @@
 /**
- * Defines the metrics (l2, cosine, dot, hamming), the element types and the typed arrays of vector
- * search. `checkMetric` checks metric, element type and dimension, and `checkValues` that an array
- * has the type and the length for its rows.
+ * Defines the metrics of vector search (l2, cosine, dot, hamming), the element types and their
+ * typed arrays. `checkMetric` checks that metric, element type and dimension go together, and
+ * `checkValues` that an array has the right type and is long enough for its rows. Both throw
+ * InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 

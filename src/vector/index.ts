@@ -1,6 +1,6 @@
 /**
- * Exports `createSearch`, which finds the nearest of many vectors exactly, with the types of its
- * metrics, vectors and matches.
+ * Exports `createSearch`, which finds the nearest vectors exactly, and the types of its metrics,
+ * vectors and matches.
  */
 
 export type { ElementType, Metric, VectorValues } from './elements.ts';

@@ -1,7 +1,7 @@
 /**
- * `createMeasure`: computes the distances of rows from queries out of the kernels' sums, one block
- * of rows at a time. A loaded block can be compared with any number of queries. For cosine, rows
- * whose squares leave the range of their type are scaled and computed anew.
+ * `createMeasure`: computes the distances of rows from queries, one block of rows at a time, from
+ * the sums of the kernels. A loaded block can be compared with any number of queries. For cosine,
+ * a row whose sum of squares leaves the range of its type is scaled and computed again.
  */
 import type { ElementType, Metric, VectorValues } from './elements.ts';
 import type { Kernels, VectorBlock } from './kernels.ts';

@@ -1,6 +1,7 @@
 /**
- * `createNearest`: keeps the k nearest rows in bounded memory, as a heap with the farthest on top.
- * Of equal distances the lower row position is nearer.
+ * `createNearest`: keeps the k nearest rows that it is offered in bounded memory, as a heap with
+ * the farthest on top, and returns them nearest first. Of equal distances, the lower row position
+ * is nearer.
  */
 
 export interface Nearest {

@@ -1,6 +1,7 @@
 /**
- * `plainKernels`: the kernels in JavaScript, for runtimes without WebAssembly SIMD and as a
- * reference in tests. Rows are read in place; only half floats are converted first.
+ * `plainKernels`: implements the kernels in JavaScript, for runtimes without WebAssembly SIMD and
+ * as a reference in tests. Rows are read in place, except for half floats, which are converted
+ * first. plain-sums.ts has the loops.
  */
 
 import { halfValues } from '../values/index.ts';

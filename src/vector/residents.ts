@@ -1,7 +1,8 @@
 /**
- * `Residents`: keeps vectors that are searched again in the kernels' memory, because copying rows
- * there takes twice as long as measuring them. Entries are found by the buffer of the vectors, so
- * only buffers that never change may be passed.
+ * `Residents`: keeps vectors that are searched repeatedly in the memory of the WebAssembly
+ * kernels, because copying rows there takes twice as long as measuring them. `ResidentRoom`
+ * allocates that memory, up to 128 MiB. Entries are found by the buffer of the vectors, so callers
+ * may pass only buffers that do not change.
  */
 import type { VectorValues } from './elements.ts';
 

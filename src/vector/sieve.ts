@@ -1,8 +1,9 @@
 /**
- * `Sketches`: keeps sketches of vectors (sketch.ts), and rules out rows that are farther from a query
- * than a limit. Sketches take a quarter of the bytes of the vectors (the idea of the VA-file: Weber,
- * Schek and Blott, 1998). A row that is ruled out is farther by the kernels' own arithmetic, roundings
- * included, so measuring only the remaining candidates finds the same rows at the same distances.
+ * `Sketches`: keeps sketches of vectors (sketch.ts) and rules out rows that are farther from a query
+ * than a limit (`sieve`). Sketches take a quarter of the bytes of the vectors (the idea of the
+ * VA-file: Weber, Schek and Blott, 1998). A row that is ruled out is farther by the kernels' own
+ * arithmetic, roundings included. Measuring only the remaining candidates therefore finds the same
+ * rows at the same distances. The proof:
  *
  * In what follows y is x - centre, s its sketch step * code, r its `left` (|y - s| <= r), q the
  * query, p the query less the centre for l2 and else the query itself, t * P what is left of p when
