@@ -1,6 +1,7 @@
 /**
  * Exports the encoders and decoders of a catalog's files: data fragments, manifests, records, and
- * the files for Lance. Also re-exports the file names that ../paths.ts builds. No I/O.
+ * the files for Lance. Also re-exports the file names that ../paths.ts and ../lance-paths.ts
+ * build. This folder does no I/O; callers pass bytes, or functions that read them.
  */
 
 export {

@@ -1,7 +1,8 @@
 /**
  * Encodes and decodes deletion files: the deleted rows of one fragment as ascending offsets, in an
- * Arrow file of one column. `unionDeletions` merges two lists of deleted rows, and `deletionBitmap`
- * turns a list into a bitmap.
+ * Arrow file of one column. Decoding throws Corrupt for offsets that are out of order or beyond
+ * the fragment. `unionDeletions` merges two lists of deleted rows, and `deletionBitmap` converts a
+ * list to a bitmap.
  */
 import {
   bitmapBytes,

@@ -1,8 +1,8 @@
 /**
- * Defines `FragmentEntry`, what a manifest or a chunk says of one fragment, and encodes and decodes
- * it: file, rows, deletion file, field ids, statistics for pruning, the checksum of the fragment's
- * footer, and whether Lance can read it. The footer holds the checksums of the rest of the
- * fragment.
+ * Defines `FragmentEntry`, the description of one fragment in a manifest or chunk, and encodes and
+ * decodes it (`fragmentText`, `decodeFragment`). It holds the file, rows, deletion file, field
+ * ids, statistics for pruning, and whether Lance can read the fragment. It also holds the checksum
+ * of the fragment's footer, which in turn holds the checksums of the rest of the file.
  */
 import {
   arrayMember,

@@ -1,6 +1,7 @@
 /**
- * Exports the names of a catalog's files and folders (built in ../../paths.ts), and the encoders
- * and decoders of its metadata files: manifests, records, chunks, deletion files.
+ * Exports the encoders and decoders of a catalog's metadata files: manifests, records, chunks and
+ * deletion files. Also re-exports the names of its files and folders, which ../../paths.ts and
+ * ../../lance-paths.ts build.
  */
 
 export {

@@ -1,11 +1,12 @@
 /**
- * Encodes and decodes the manifest, the JSON document of one version of one branch of a table, and
- * the tombstone that takes the place of deleted versions.
+ * Encodes and decodes the manifest (`encodeManifest`, `decodeVersion`), the JSON document of one
+ * version of one branch of a table. A tombstone (`encodeTombstone`) takes the place of deleted
+ * versions.
  *
  * Decoding verifies the checksum, refuses newer formats and unknown features as UnsupportedFormat
- * (`refuseNewer`), and checks the type of each member. Relations between members are hardly
- * checked. The schema stays JSON: protocol/types/schema.ts checks it when it is first turned into
- * Arrow.
+ * (`refuseNewer`), and checks the type of each member. Between members it checks little more than
+ * the number of fragments. The schema stays JSON until protocol/types/schema.ts converts and
+ * checks it.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

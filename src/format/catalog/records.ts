@@ -1,8 +1,8 @@
 /**
- * Encodes and decodes the small JSON records of a catalog: its format file, namespace, table, tag,
- * branch, trash entry, and the answer kept under an idempotency key. Decoding verifies the
- * checksum, refuses newer formats and checks the type of each member. Only a format file of an
- * older release may lack the checksum.
+ * Encodes and decodes the small JSON records of a catalog: its format file, namespaces, tables,
+ * tags, branches, trash entries, and the answers kept under idempotency keys. Decoding verifies
+ * the checksum, refuses newer formats and checks the type of each member. Only a format file
+ * written by an older release may lack the checksum.
  */
 import {
   arrayMember,

@@ -1,6 +1,7 @@
 /**
- * Computes and verifies page checksums: a byte range is cut into pages of 8 KiB with a crc32 each.
- * A reader of a few values verifies only the pages that it reads.
+ * Computes the page checksums of a byte range (`checksumPages`), one crc32 for each page of 8 KiB,
+ * and verifies a whole range (`matchesChecksums`) or some of its pages (`damagedPage`). A reader
+ * of a few values thus verifies only the pages that it reads.
  */
 import { crc32 } from 'node:zlib';
 

@@ -1,8 +1,8 @@
 /**
- * `decodeColumn`: builds Data objects around the bytes of one column, copied only where they are
- * not aligned; the inverse of ipc/encode/column-writer.ts. Checks that buffers fit the type and
- * that offsets begin at 0 and end within the values. Offsets between are trusted, because callers
- * verified the checksum.
+ * `decodeColumn`: builds an Arrow Data object around the bytes of one column, without copying
+ * unless they are unaligned; the inverse of ipc/encode/column-writer.ts. Checks that buffers fit
+ * the type and that offsets begin at 0 and end within the values. Offsets in between are trusted,
+ * because callers have verified the checksum.
  */
 import {
   bitmapBytes,

@@ -1,7 +1,8 @@
 /**
- * Decodes chosen columns and dictionaries of a fragment: `columnRanges` and `dictionaryRanges` say
+ * Decodes chosen columns and dictionaries of a fragment. `columnRanges` and `dictionaryRanges` say
  * which bytes to read, and `decodeBatch` and `decodeDictionaries` decode them. `decodeFragment`
- * and `decodeLoneFragment` decode a whole file in memory. Checksums are verified before bytes are parsed. No I/O.
+ * decodes a whole file in memory, `decodeLoneFragment` one that no manifest describes. Checksums
+ * are verified before bytes are parsed; a mismatch throws Corrupt. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,7 +1,8 @@
 /**
  * `FragmentEncoder`: encodes a fragment batch by batch, as an uncompressed Arrow IPC file with its
  * layout in the footer. Checks columns against the schema and computes their statistics and
- * checksums. The returned pieces are views of the batches' own buffers where possible. No I/O.
+ * checksums. The returned pieces are views of the batches' own buffers where possible.
+ * `encodeFragment` encodes a whole fragment in memory. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,6 +1,6 @@
 /**
- * Exports the encoder and decoders of data fragments, which are Arrow IPC files with page checksums
- * and column statistics.
+ * Exports the encoder and decoders of data fragments, which are Arrow IPC files with page
+ * checksums and column statistics.
  */
 
 export type { Dictionaries } from './column-reader.ts';

@@ -1,8 +1,8 @@
 /**
- * Converts view columns to their plain types and back (Utf8View to Utf8, BinaryView to Binary),
- * also within lists and structs. Lance 2.0 has no views, so fragments of tables for Lance hold
- * plain columns, while the tables' schemas keep the views. `withoutViews` and `plainColumn` are for
- * writing. `viewsOf`, for reading, copies no values that are longer than a view.
+ * Converts view columns to their plain types and back (Utf8View to Utf8, BinaryView to Binary).
+ * Lance 2.0 has no views, so fragments of tables for Lance hold plain columns, while the tables'
+ * schemas keep the views. Writers use `withoutViews` and `plainColumn`, which also convert within
+ * lists and structs. Readers use `viewsOf`, which does not copy values longer than 12 bytes.
  */
 import {
   Binary,

@@ -1,7 +1,7 @@
 /**
  * `Pages`: loads and verifies only those pages of a column that hold wanted bytes. A reader
  * (`RowReader`) is a generator that yields the byte ranges it needs and is resumed with their
- * bytes, so callers choose how to do the I/O. `runReader` runs one with synchronous reads.
+ * bytes, so that callers choose how to do the I/O. `runReader` runs one with synchronous reads.
  */
 import type { DirspaceError } from '../../errors.ts';
 import { corrupt } from '../../json.ts';

@@ -1,6 +1,7 @@
 /**
- * Defines `ColumnStatistics`, the counts and bounds of a column that scans prune by. Encodes,
- * decodes and merges them, and orders bounds (`compareValues`). column-statistics.ts computes them.
+ * Defines `ColumnStatistics`, the counts and bounds of a column by which scans prune. Encodes,
+ * decodes and merges them, and compares bounds (`compareValues`). column-statistics.ts computes
+ * them.
  */
 import {
   type DataType,

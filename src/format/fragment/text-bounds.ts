@@ -1,6 +1,7 @@
 /**
- * Shortens the bounds of texts in statistics to 64 bytes. `lowerBound` cuts the text to a prefix;
- * `upperBound` also raises the prefix's last code point. Both work on UTF-8 bytes.
+ * Shortens the bounds of texts in statistics to 64 bytes of UTF-8. `lowerBound` cuts the text to a
+ * prefix; `upperBound` also raises the prefix's last code point, so that it stays above the text.
+ * Both return undefined where no such bound exists.
  */
 import { isUtf8 } from 'node:buffer';
 

@@ -1,7 +1,8 @@
 /**
  * Finds the lowest and highest text of a column of texts (`textBounds`), of text views
  * (`viewBounds`) or of a dictionary of texts (`dictionaryBounds`), ordered by UTF-8 bytes.
- * text-bounds.ts shortens them. A hot loop, as in column-statistics.ts.
+ * text-bounds.ts shortens the results. The loops are written for speed, as in
+ * column-statistics.ts.
  */
 import {
   bytesOf,

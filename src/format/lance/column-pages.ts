@@ -1,8 +1,8 @@
 /**
- * `BatchPages`: collects the pages by which Lance reads the columns of record batches. It walks the
- * buffers of an encoded Arrow column in the order in which they were written, and tells which bytes
- * of the file Lance reads as what. Values are read only where Lance marks nulls differently, in
- * lists and in dictionary indices.
+ * `BatchPages`: collects the pages by which Lance reads the columns of record batches. It walks
+ * the buffers of an encoded Arrow column in the order in which they were written, and records how
+ * Lance is to read each range of the file. Values are read only in lists and dictionary indices,
+ * where Lance marks nulls differently. `dictionaryValues` does the same for a dictionary.
  */
 import {
   bytesOf,

@@ -1,7 +1,8 @@
 /**
  * `FragmentColumns`: reads rows of a Lance fragment as Arrow columns. The columns may lie in
  * several data files, and the parts of a nested field in separate columns of a file. A field that
- * no file holds is read as nulls.
+ * no file holds is read as nulls. `placesOfFile` maps fields to columns for a data file that
+ * stands alone.
  */
 import {
   bitmapBytes,

@@ -1,11 +1,11 @@
 /**
  * Encodes and decodes `__manifest`, the table with a row for each namespace and table by which
- * Lance's directory namespace lists a catalog: its data files (`lanceCatalogFile`,
- * `LanceCatalogRows`), fragments of this engine that are Lance files too, and its manifests
- * (`lanceCatalogManifest`, `readLanceCatalogManifest`). Each data file is named by the hash of its
- * bytes. A version has the rows of its first file, without those that a deletion file names, and
- * those of a second, small one that later changes added.
- * Source: the directory namespace of the Lance repository.
+ * Lance's directory namespace lists a catalog. `lanceCatalogFile` and `LanceCatalogRows` write and
+ * read its data files, each named by the hash of its bytes. `lanceCatalogManifest` and
+ * `readLanceCatalogManifest` do the same for its manifests.
+ *
+ * A version consists of a base file, minus the rows that a deletion file names, and a small second
+ * file with rows added later. Source: the directory namespace of the Lance repository.
  */
 import { createHash } from 'node:crypto';
 import {

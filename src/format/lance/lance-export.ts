@@ -1,9 +1,8 @@
 /**
  * `LanceFileEncoder`: encodes rows as a data file that only Lance reads, for copies of a table
  * outside of the catalog. It uses the encoder of fragments and ends the file where the Lance part
- * ends, without the Arrow footer. Arrow's messages stay between the buffers, where Lance does not
- * look. `lanceExportSchema` and `lanceExportManifest` prepare the schema and the manifest of such a
- * copy.
+ * ends, without the Arrow footer. `lanceExportSchema` and `lanceExportManifest` prepare the schema
+ * and the manifest of such a copy. Throws Unsupported for a column that Lance cannot hold.
  */
 import {
   childFields,

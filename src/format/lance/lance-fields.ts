@@ -1,10 +1,11 @@
 /**
- * `lanceFields`: translates the fields of an Arrow schema to Lance's list of fields, depth first,
- * with ids, parents and the names of Lance's logical types. If a type is not
- * written for Lance, or Lance's readers fail on a name or on metadata, the result says in which
- * column and why. `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` map this engine's ids of fields to
- * those that Lance knows: Lance reuses ids of dropped fields, and this engine never does. Where
- * Lance's writers reused one, the version records which field has which id in Lance.
+ * `lanceFields`: converts the fields of an Arrow schema to Lance's list of fields, depth first,
+ * with ids, parents and logical types. If Lance cannot hold a type, or its readers fail on a name
+ * or on metadata, the result says in which column and why.
+ *
+ * `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` map this engine's field ids to Lance's. They
+ * differ where a writer of Lance reused the id of a dropped field, which this engine never does;
+ * the version then records the mapping.
  */
 import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
 import { FIELD_ID_KEY } from '../../ipc/index.ts';

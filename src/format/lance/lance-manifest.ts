@@ -1,9 +1,11 @@
 /**
  * Encodes the manifest that Lance reads for one version of a table (`lanceManifest`):
- * `lance.table.Manifest` with the transaction that made the version, or one that stands for it
- * where Lance has no such transaction. `closedLanceManifest` encodes one that Lance refuses to
- * open, for a version that Lance cannot read, and `isOwnLanceManifest` tells manifests of this
- * engine from Lance's. Source: table.proto and transaction.proto of the Lance repository.
+ * `lance.table.Manifest` and the transaction that made the version. `closedLanceManifest` encodes
+ * one that Lance refuses to open, for a version that it cannot read, and `lanceFence` one for
+ * tables that Lance must not open by path. `isOwnLanceManifest` tells manifests of this engine
+ * from Lance's.
+ *
+ * Source: table.proto and transaction.proto of the Lance repository.
  */
 import { createHash } from 'node:crypto';
 import { drained } from '../../steps.ts';

@@ -1,8 +1,8 @@
 /**
- * `lanceTransactionSteps`: encodes `lance.table.Transaction`, by which a manifest tells Lance's clients
- * what its version did to the one before. A client that has read an older version compares its own
- * change with those of all versions since, and builds on the newest, tries again, or gives up. Source:
- * transaction.proto of the Lance repository.
+ * `lanceTransactionSteps`: encodes `lance.table.Transaction`, which tells Lance's clients what a
+ * version changed. A client with an older version compares its own change with those made since;
+ * it then builds on the newest version, tries again, or gives up. Source: transaction.proto of the
+ * Lance repository.
  */
 import { fieldMembers, type LanceField, type LanceIds } from './lance-fields.ts';
 import {

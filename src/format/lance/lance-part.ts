@@ -1,8 +1,9 @@
 /**
  * `LancePartWriter`: writes the Lance part of a fragment, which makes the Arrow file a Lance 2.0
  * file too. The part names, page by page, where the buffers of the record batches lie in the same
- * file, so no value is stored twice. It stands between the last message and the Arrow footer, where
- * Arrow's readers do not look. Source: file.proto and file2.proto of the Lance repository.
+ * file, so that values are not stored twice. It stands between the last message and the Arrow
+ * footer, where Arrow's readers do not look. A fragment that Lance could not read gets no part;
+ * `entry` says why. Source: file.proto and file2.proto of the Lance repository.
  */
 import { crc32 } from 'node:zlib';
 import type { Field } from '../../arrow/index.ts';

@@ -1,7 +1,8 @@
 /**
  * Encodes the JSON files by which Lance finds the tags (`encodeLanceTag`) and branches
- * (`encodeLanceBranch`) of a dataset. They have the members that Lance's own clients write, and
- * metadata by which `isOwnLanceRef` tells this engine's files from theirs.
+ * (`encodeLanceBranch`) of a dataset, with the members that Lance's own clients write.
+ * `parseLanceRefFile` reads such a file of any writer, and `isOwnLanceRef` tells this engine's
+ * files by their metadata.
  */
 import { isWholeNumber } from '../../json.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `PageDecoder`: decodes rows of one page of a Lance 2.0 column into an Arrow column, for the
- * encodings of page-encoding.ts and others that Lance's own writers use. page-reader.ts reads and
- * checks the buffers; indices and UTF-8 are checked here.
+ * `PageDecoder`: decodes rows of one page of a Lance 2.0 column into an Arrow column. It takes the
+ * encodings that page-encoding.ts writes and others that Lance's own writers use. page-reader.ts
+ * reads and checks the buffers; indices of dictionaries and UTF-8 are checked here.
  */
 import {
   bitmapBytes,

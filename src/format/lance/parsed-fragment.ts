@@ -1,7 +1,7 @@
 /**
  * Parses the messages for fragments, data files, fields, indexes and base paths in Lance's
- * manifests and transactions, one function each. The results have the values of the file; whether
- * these fit together is left to the caller. Source: table.proto and file.proto of the Lance
+ * manifests and transactions, one function each. The results hold the values as the file states
+ * them; callers check whether they fit together. Source: table.proto and file.proto of the Lance
  * repository.
  */
 import type { LanceField } from './lance-fields.ts';

@@ -1,8 +1,9 @@
 /**
- * `readLanceManifest`: parses a Lance manifest of any writer, which is the file's trailer, the
- * manifest, its inline transaction and its list of indexes. The file is untrusted: every number is
- * bounded by its size, and unknown members are listed in `unknown`, so that the caller can refuse
- * them. Source: table.proto of the Lance repository.
+ * `readLanceManifest`: parses a Lance manifest file of any writer: its trailer, the manifest, the
+ * inline transaction and the list of indexes. `lanceManifestSteps` does so in steps. The file is
+ * untrusted: every position and length must lie within it. Members that are not understood are
+ * listed in `unknown`, so that the caller can refuse them. Source: table.proto of the Lance
+ * repository.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

@@ -1,6 +1,7 @@
 /**
  * `transactionSteps`: parses the transaction in a Lance manifest, which tells what its writer
- * changed in the version that it read. Source: transaction.proto of the Lance repository.
+ * changed in the version that it read. Operations that tables here do not support are returned by
+ * name only. Source: transaction.proto of the Lance repository.
  */
 import {
   type ParsedBase,
