@@ -1,7 +1,7 @@
 /**
- * `runCli`: runs one command. Parses the arguments, opens the catalog, runs the command, prints the
- * answer or the error, and returns the exit code; it never throws. Streams, environment and
- * terminals are parameters, so tests need no process.
+ * `runCli`: runs one command. It parses the arguments, opens the catalog that the command works on,
+ * runs it, prints the answer or the error, and returns the exit code. It never throws. Streams,
+ * environment and terminals are parameters, so tests need no process.
  */
 import { systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** Exports the commands that read, import and change rows. */
+/** Exports the commands that read, import, export and change rows. */
 
 export { addColumns, deleteRows, updateRows } from './change-rows.ts';
 export { exportTable } from './export.ts';

@@ -1,7 +1,8 @@
 /**
  * `openFile`: opens one file of rows for an import. The ending of the name selects Arrow, JSON,
  * NDJSON or a Lance data file; a folder must be a Lance dataset. Rows are read on demand: memory
- * holds a piece of the file and a batch.
+ * holds a piece of the file and a batch. `isKnownKind`, `isArrowKind` and `isDataset` tell the kind
+ * of a file beforehand.
  */
 import { createReadStream, open, type Stats, statSync } from 'node:fs';
 import { open as openHandle } from 'node:fs/promises';

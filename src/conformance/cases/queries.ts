@@ -1,6 +1,6 @@
 /**
- * Lists the conformance cases of querying a table, by filter, columns, vector or full text, and of
- * query plans (`QUERY_CASES`).
+ * Lists the conformance cases of querying a table, such as by filter, columns, version or nearest
+ * vectors, and of query plans (`QUERY_CASES`).
  */
 import { ARROW_FILE_TYPE, mediaType, type QueryTableRequest } from '../../protocol/index.ts';
 import {

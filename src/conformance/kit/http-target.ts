@@ -1,6 +1,6 @@
 /**
  * `httpTarget`: sends the requests of cases to a server by plain HTTP and records each exchange. It
- * does not use this package's client, which compensates for deviations that the suite has to find.
+ * does not use `RestNamespace`, which compensates for deviations that the suite has to find.
  * Statuses 429 and 503 are retried; a server that does not answer in time is an error.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Exports the conversion of callers' rows, columns and tables to Arrow data, for any version of
- * apache-arrow, and of Arrow data back to rows.
+ * Exports the conversion of callers' rows, columns and tables to Arrow data, also those of another
+ * copy of apache-arrow, and of Arrow data back to rows.
  */
 
 export { isTypeLike, rebuildType, type TypeLike } from './arrow-like-types.ts';

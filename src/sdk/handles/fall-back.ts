@@ -1,6 +1,6 @@
 /**
  * Treats some failures as answers: `ownOr` uses a fallback if a catalog lacks an operation, and
- * `isThere` turns "not found" into false. Other failures are thrown on.
+ * `isThere` turns "not found" into false. Other errors are rethrown.
  */
 import { type ErrorCode, isDirspaceError } from '../../errors.ts';
 

@@ -1,7 +1,8 @@
 /**
  * `createApp`: makes the handler of all requests, from sockets (node-http.ts) or from `fetch`
- * (app-fetch.ts). It creates the state of a request, routes it, and converts a failure to a
- * response, so handling never rejects. Caller and sender report when the request ends.
+ * (app-fetch.ts). The handler creates the state of a request, routes it, and converts failures to
+ * responses, so that its answer never rejects. Whoever sends the response calls `end` when the
+ * request is over.
  */
 import {
   ClientGone,
