@@ -1,7 +1,7 @@
 /**
  * `columnStatistics`: computes the statistics of one column of a batch (rows, nulls, NaNs, lowest
- * and highest value) from its buffers. Each kind of values has its own fast loop, because every
- * column that is written passes through here. text-statistics.ts finds the bounds of texts.
+ * and highest value) from its buffers. Each kind of values has its own fast loop, because all
+ * columns of a written fragment pass through here. text-statistics.ts finds the bounds of texts.
  */
 import {
   type Data,

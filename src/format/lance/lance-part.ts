@@ -1,7 +1,7 @@
 /**
  * `LancePartWriter`: writes the Lance part of a fragment, which makes the Arrow file a Lance 2.0
  * file too. The part names, page by page, where the buffers of the record batches lie in the same
- * file, so that values are not stored twice. It stands between the last message and the Arrow
+ * file, so that values need not be stored again. It stands between the last message and the Arrow
  * footer, where Arrow's readers do not look. A fragment that Lance could not read gets no part;
  * `entry` says why. Source: file.proto and file2.proto of the Lance repository.
  */

@@ -94,8 +94,9 @@ export class ProtoFile {
 }
 
 /**
- * One message. `next` moves to a member; one of the other methods then reads it. A member that is read by
- * a method other than `item`, `numbers` and `entry` may stand there once.
+ * One message. `next` moves to a member; one of the other methods then reads it. A member may occur
+ * more than once only if it is read by `item`, `texts`, `uints`, `int32s` or `entry`,
+ * or skipped.
  */
 export class ProtoReader {
   /** Number of the member that `next` found. */

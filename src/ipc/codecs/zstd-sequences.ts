@@ -1,7 +1,8 @@
 /**
  * `readSequences`: reads the header of the sequences section of a Zstandard block. Returns the
  * number of sequences, the three FSE tables that code them, and the stream of their bits.
- * zstd-blocks.ts executes the sequences.
+ * `LITERAL_CODES` and `MATCH_CODES` give the lengths that the codes stand for. zstd-blocks.ts
+ * executes the sequences.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { BackwardBits, type FseTable, fseTable, readFseTable, singleTable } from './zstd-tables.ts';

@@ -1,7 +1,8 @@
 /**
  * Expands list views (`listsOfViews`) and run-end-encoded columns (`expandRuns`) of other programs
- * to plain lists and values. Few bytes can stand for many rows here, so the size of the result
- * (`weigher`) is claimed from the budget of foreign-budget.ts before memory is allocated.
+ * to plain lists and values. Few bytes can stand for many rows here, so both claim the size of the
+ * result from the budget of foreign-budget.ts before they allocate memory. `weigher` computes that
+ * size.
  */
 import {
   byteWidth,

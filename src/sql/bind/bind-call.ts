@@ -1,8 +1,8 @@
 /**
- * `bindCall`: binds a function call. Finds the function by name or alias, checks the number and
- * types of the arguments, and chooses the type of the result. A search for a constant prefix,
- * suffix or part becomes LIKE. bind-forms.ts binds functions that need more than a fixed
- * signature; functions/ computes the results.
+ * `bindCall`: binds a function call. Finds the function by name or alias in `SIGNATURES` and
+ * `ALIASES`, checks the number and types of the arguments, and chooses the type of the result. A
+ * search for a constant prefix, suffix or part becomes LIKE. bind-forms.ts binds functions that
+ * need more than a fixed signature; functions/ computes the results.
  */
 import { DataType, Decimal } from '../../arrow/index.ts';
 import {
@@ -31,7 +31,7 @@ import {
 import { argument, call } from './bind-arguments.ts';
 import { SPECIAL } from './bind-forms.ts';
 
-/** One letter an argument: t text, i integer, n number, l list, x anything; ? makes it optional. */
+/** One letter an argument: t text, i integer, n number, f float64, l list; ? makes it optional. */
 type Signature = readonly [args: string, result: DataType | 'same'];
 
 export const SIGNATURES: Readonly<Record<string, Signature>> = {

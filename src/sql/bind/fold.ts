@@ -1,8 +1,8 @@
 /**
  * Simplifies bound trees without changing their meaning. `fold` computes constants, `flat`
  * flattens nested AND and OR, `negated` removes double negation, and `asRange` joins two bounds
- * into a range. If a constant cannot be computed, the error is thrown only when a row needs its
- * value; an explicit cast of a literal is refused at once.
+ * into a range. If a constant cannot be computed, the error is kept for the rows that need its
+ * value. Only a literal that does not fit its explicit cast is refused at once.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';

@@ -48,7 +48,7 @@ export interface Frame {
   readonly scale: number;
   column(bound: BoundColumn): Column;
   virtual(name: '_rowid' | '_rowoffset'): Column;
-  /** The dictionary of a top-level dictionary column, where it is short; else null. */
+  /** A dictionary column in parts, if it has fewer entries than the frame has rows; else null. */
   dictionary(bound: BoundColumn): { values: Column; rows: Uint32Array } | null;
 }
 

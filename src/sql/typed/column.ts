@@ -264,7 +264,7 @@ export function maskNulls(truth: Uint8Array, valid: Validity): Uint8Array {
   return truth;
 }
 
-/** True where every value of a wide column is a number that a double holds exactly. */
+/** The values of a wide column as doubles; null where a double does not hold one of them exactly. */
 export function asSafeNumbers(column: WideColumn): Float64Array | null {
   const { values, length } = column;
   const out = new Float64Array(length);
