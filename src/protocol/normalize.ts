@@ -1,11 +1,10 @@
 /**
  * `normalize`: validates untrusted JSON against a model and returns it as the model's type. It
  * drops nulls that stand for omitted members, and converts the digits of wide integers to bigints.
- * Errors name the member, what was found and what was expected. `wideListsInSteps` converts long
- * lists of integers in short steps beforehand.
+ * Errors name the member, what was found and what was expected. Maps are returned without a
+ * prototype, so that a key such as `constructor` is present only if it was sent.
  *
- * Maps are returned as objects without a prototype, so that a key such as `constructor` is present
- * only if it was sent. Other values are copied only where something changes.
+ * `wideListsInSteps` converts long lists of integers in short steps beforehand.
  */
 import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { type JsonSchema, MODELS, type Model, type ModelName } from './models/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `LostFolders`: tracks databases whose folder disappeared while they were open. A new folder in
- * its place is taken for a new database, unless it may be the empty mount point of an unmounted
- * disk. Requests for a lost database are answered with ServiceUnavailable.
+ * `LostFolders`: tracks databases whose folder disappeared while they were open. While the folder
+ * is missing, requests for it get ServiceUnavailable. A new folder in its place is taken for a new
+ * database, unless it may be the empty mount point of an unmounted disk.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { deviceOf, isSetUp } from './root-folders.ts';

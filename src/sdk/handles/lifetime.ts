@@ -1,7 +1,7 @@
 /**
  * `Lifetime`: tracks whether a handle was closed. A table's handle also ends when its connection
- * ends. `enter`, with which calls begin, throws Closed after that, and the reason of an aborted
- * signal.
+ * ends. Calls begin with `enter`, which throws Closed on a handle that has ended, or the reason of
+ * an aborted signal.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

@@ -2,7 +2,7 @@
  * Authorises calls: `permittedCaller` wraps a Caller for one principal, who has grants on
  * namespaces. Most calls are checked before the catalog is asked; lists are filtered (listing.ts),
  * and a transaction is judged by its tables. A refusal does not reveal what exists. Storage
- * credentials are given only to callers with `admin`.
+ * credentials need `admin` on the table.
  *
  * `mayUseDatabase` and `checkMayReadMetrics` judge requests for a database and for `/metrics`.
  */

@@ -1,9 +1,12 @@
 /**
- * `hostGuard`: refuses requests to a host name that is not the server's, or from a web page of
- * another site. A page can reach this machine under a name of its own (DNS rebinding); without
- * credentials, only the headers Host, Origin and Sec-Fetch-Site show it. `requireHost` and
- * `requireMetExpectation` refuse malformed Host, Transfer-Encoding and Expect headers. `isLoopback`
- * recognises addresses of this machine.
+ * `hostGuard`: protects a server without authentication from web pages, which can reach this
+ * machine under a name of their own (DNS rebinding). It refuses foreign host names, and pages of
+ * other sites unless CORS allows them. With authentication, it checks host names only if some are
+ * configured.
+ *
+ * `requireHost` refuses a missing or repeated Host and unusual transfer encodings,
+ * `requireMetExpectation` an Expect that cannot be met. `isLoopback` recognises addresses of this
+ * machine.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';
