@@ -1,11 +1,11 @@
 /**
  * `withLock`: runs work under an advisory lock between processes, so that they do not all do the
  * same work. It waits ten seconds by default, then runs the work without the lock. The work can ask
- * its `Lease` whether the lock is held: it may also be lost or taken over.
+ * its `Lease` whether the lock is held: it may also be lost or taken over. Commits never depend on
+ * a lock: they rest on the exclusive creation of files.
  *
- * Correctness never depends on a lock: it rests on the exclusive creation of files. A lock is a
- * file that names its holder's process. The lock of a process that has died is taken over at once,
- * any other one after 30 seconds without a refresh.
+ * A lock is a file that names its holder's process. The lock of a process that has died is taken
+ * over at once, any other one after 30 seconds without a refresh.
  */
 import { createHash } from 'node:crypto';
 import { type Env, systemEnv } from '../env.ts';

@@ -1,8 +1,8 @@
 /**
- * Reads one open file by ranges (`FileReader`) or writes one by appending (`FileWriter`). Ranges
- * past the end are Corrupt. At full durability a writer flushes while more is written, and again at
- * the end. A file descriptor is never closed while a call on it is in progress, because the system
- * reuses its number at once.
+ * Reads one open file by ranges (`FileReader`) or writes one by appending (`FileWriter`). Reading
+ * past the end throws Corrupt. At full durability a writer flushes while more is written, and again
+ * at the end. A file descriptor is never closed while a call on it is in progress, because the
+ * system reuses its number at once.
  */
 import { joined, totalLength } from '../bytes.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Creates, moves, empties and removes folders (`createFolder`, `moveFolder`, `deleteFolder`,
- * `deleteEmptyFolder`). At full durability, creating and moving also flush the folders that hold
- * the names; removing does not.
+ * Creates, moves and removes folders: `createFolder`, `moveFolder`, `deleteFolder` with all it
+ * holds, `deleteEmptyFolder` only if it is empty. At full durability, creating and moving also
+ * flush the folders that hold the names; removing does not.
  *
  * A move is one rename and never replaces content: the target is checked first, and the system
  * refuses to replace a folder that has received content since. An empty folder that appears in

@@ -1,8 +1,8 @@
 /**
  * `storeError`: translates a failed file system call into a typed error that names the path as the
- * user knows it. The system's own message, which holds absolute paths, is kept only as the cause.
- * Other functions build and recognise the errors for a missing folder, a symbolic link (only built)
- * and a flush that failed. Callers decide what a missing folder means.
+ * caller of the store gave it. The system's own message, which holds absolute paths, is kept only
+ * as the cause. Other functions build the errors for a missing folder, a failed flush and a
+ * symbolic link, and recognise the first two. Callers decide what a missing folder means.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';
