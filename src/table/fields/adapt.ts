@@ -1,8 +1,8 @@
 /**
  * `adapterOf`: returns the function that adapts a stored column to the schema of a later version,
- * or null where none is needed. Fields are matched by their ids, new ones are filled with nulls,
- * and narrower types are widened. Texts and bytes that were stored plainly become views. Types that
- * do not fit are Unsupported.
+ * or null where none is needed; `adapterBetween` does so for a single field. Fields are matched by
+ * their ids, new ones are filled with nulls, and narrower types are widened. Texts and bytes that
+ * were stored plainly become views. Types that do not fit are Unsupported.
  */
 
 import {

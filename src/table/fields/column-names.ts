@@ -1,6 +1,7 @@
 /**
- * Refuses names that columns may not have: `checkName` empty ones, ones with a dot and those
- * reserved for columns that queries add; `refuseTwins` two fields of one name side by side.
+ * Refuses names that columns may not have. `checkName` refuses empty names, names with a dot and
+ * those reserved for `_rowid` and `_rowoffset`. `refuseTwins` refuses two fields of one name side
+ * by side.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

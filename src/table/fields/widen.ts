@@ -1,7 +1,7 @@
 /**
  * Decides whether columns of one type can become columns of another without losing a value
- * (`canWiden`), and converts them (`wideningOf`, and `widenList` for lists). Nested types are
- * converted field by field by adapt.ts.
+ * (`canWiden`). `wideningOf` returns the function that converts them, `widenList` converts lists.
+ * Structs and the items of lists are converted by adapt.ts.
  */
 import {
   type Data,

@@ -1,6 +1,6 @@
 /**
  * `ScanCounters`: counts the fragments, batches, bytes and rows that a scan read and those it
- * skipped by statistics, for `analyzePlan`.
+ * skipped by statistics, for analyzed query plans (query/explain.ts).
  */
 export class ScanCounters {
   fragments = 0;

@@ -1,7 +1,8 @@
 /**
  * Compares the fragments of a staged Lance manifest with those that its transaction lists, without
- * reading a file. Each function refuses one kind of difference: fragments that were added, removed,
- * changed, reordered or lost values without the transaction saying so.
+ * reading a file. Each function, such as `requireNew` or `requireGone`, refuses one kind of
+ * difference: fragments that were added, removed, changed or reordered, or that lost values,
+ * without the transaction saying so.
  */
 import type {
   LanceFileEntry,

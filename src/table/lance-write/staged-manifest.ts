@@ -1,8 +1,8 @@
 /**
  * `readStagedManifest`: reads the manifest that a writer of Lance has staged and refuses what no
  * version of a table can accept. Its path (`stagedLancePath`) and its bytes are untrusted.
- * `requireSameTable` and `requireNamedTable` refuse manifests made for a table that has been
- * dropped since, or for one they do not name.
+ * `requireSameTable` and `requireNamedTable` refuse a manifest whose writer has read a table that
+ * was dropped since, or that does not say which table it has read.
  */
 import {
   LANCE_TABLE_KEY,

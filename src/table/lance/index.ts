@@ -1,7 +1,7 @@
 /**
- * Exports what makes tables readable by Lance: whether it can read a version (`lanceProblem`), the
- * manifests, deletion files, tags and branches that it reads, their upkeep after commits, and the
- * leftovers that cleanup removes.
+ * Exports what makes tables readable by Lance: whether Lance can read a version (`lanceProblem`),
+ * the manifests, deletion files, tags and branches that it reads, their upkeep after commits, and
+ * the leftovers that cleanup removes.
  */
 
 export {

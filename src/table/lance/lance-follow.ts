@@ -5,7 +5,7 @@
  * Other tables written for Lance get their fence, if it is missing.
  *
  * A failure here never fails the change. verify then reports what Lance does not find, and the next
- * commit or `syncLance` repairs it.
+ * commit or a synchronization (lance-sync.ts) repairs it.
  */
 import { followsByPath } from '../../lance-mode.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * Finds files written for or by Lance that are no longer needed: manifests of versions that are
  * gone, deletion files that nothing refers to, files that were set aside, and what refused, killed
- * or finished writers of Lance left. cleanup.ts and lance-sync.ts remove them.
+ * or finished writers of Lance left. history/cleanup.ts and lance-sync.ts remove them.
  */
 import {
   deletionsFolder,

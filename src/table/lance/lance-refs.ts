@@ -1,8 +1,9 @@
 /**
  * `placeRefs`: writes the tags and branches of a table where Lance looks for them by the table's
- * path, as files in `_refs`, with the versions of branches below `tree`. It removes the engine's
+ * path, as files in `_refs`, with the versions of branches below `tree/`. It removes the engine's
  * own files for those that are gone. Files of other programs stay, unless a tag or branch of the
- * table has their name. `deleteClientRef` removes the file that a client wrote for a tag or branch.
+ * table has their name. `wantedRefs` computes the files without writing them; `deleteClientRef`
+ * removes one that a client wrote.
  */
 import {
   encodeLanceBranch,

@@ -1,7 +1,7 @@
 /**
  * Decides whether Lance can read a version of a table, and says why not (`lanceProblem`).
  * `lanceView` collects the fields and fragments for Lance's manifest of the version; `lanceDone`
- * encodes what the version changed. Of files, only chunks of the manifest are read.
+ * encodes what the version changed. It reads no files but chunks of the version's manifest.
  */
 import {
   type FragmentEntry,

@@ -1,7 +1,7 @@
 /**
  * Hashes merge keys (`hashWords`, `hashBytes`) with random words drawn for each process, so that a
- * sender cannot choose keys that collide and make a merge quadratic. Two given keys collide with
- * probability 2^-32 (tabulation hashing).
+ * sender cannot choose keys that collide and make a merge quadratic. Two given 64-bit keys collide
+ * with probability 2^-32 (tabulation hashing).
  */
 import { systemEnv } from '../../env.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `searchVectors`: finds the rows whose vectors are nearest to the query's, by measuring vectors
  * exactly; no index is used. With `prefilter` it measures only rows that match the predicate;
- * otherwise it filters the nearest rows afterwards. It then reads their other columns.
- * `vectorColumn` finds the column to search.
+ * otherwise it filters the nearest rows afterwards. Vectors that are null or hold a null never
+ * match. `vectorColumn` finds the column to search.
  */
 import {
   columnsOf,

@@ -166,8 +166,8 @@ const TOGETHER_ROWS = 1 << 18;
 const TOGETHER_BYTES = 1 << 24;
 
 /**
- * Rows `from` to `to` of an order, in batches of as many rows as batches of the table have bytes,
- * on an average.
+ * Reads the rows `from` to `to` of an order in batches, each of at most 8,192 rows and about as many
+ * bytes as a batch of the table may have.
  */
 export function takenInParts(
   plan: ScanPlan,

@@ -1,8 +1,8 @@
 /**
  * Reads and validates staged manifests, which lie beside the published versions until
- * publish-staged.ts publishes them. Each must follow the newest version, and its new fragments must
- * exist. `readStagedVersion` reads the engine's own. `readOfferedVersion` reads a caller's: it also
- * checks chunks and deletion files, and replaces a timestamp far from now.
+ * publish-staged.ts publishes them. Each must follow the newest version, and the fragments that it
+ * lists itself must exist. `readStagedVersion` reads the engine's own. `readOfferedVersion` reads a
+ * caller's: it also checks chunks and deletion files, and replaces a timestamp far from now.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

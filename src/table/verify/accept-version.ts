@@ -2,7 +2,7 @@
  * `acceptVersion`: makes an older version the newest one, where those after it are lost or damaged.
  * `planAcceptance` finds that version. Repair calls both.
  *
- * The lost numbers are marked as a deleted run, a tombstone takes the first of them, remaining
+ * The lost numbers are marked as a deleted run, and a tombstone takes the first of them. Remaining
  * files of the run are removed, and the version after the run restores the accepted one. Until that
  * last step the branch cannot be read. After a crash in between, the mark shows that the rest is
  * still to be done.

@@ -5,7 +5,8 @@
  * up. An overwrite or restore in between is a ConcurrentModification unless the change survives it.
  *
  * Appends, changes, overwrites and compaction commit here. Staged tables, new branches, staged
- * manifests and repair write their versions elsewhere.
+ * manifests and repair write their versions elsewhere, with help of `nextManifest` and
+ * `madeVisible`.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Tells by the incarnation id in a table's record which table is in a folder (`incarnationAt`,
- * `isTableAt`), and builds the errors for a table that was dropped, moved or recreated meanwhile.
+ * Tells which table is in a folder by the incarnation id in its record (`incarnationAt`,
+ * `isTableAt`). Builds the errors for a table that was dropped, moved or recreated meanwhile.
  * `requireVersionsFolder` recreates the versions folder of a table that is still there.
  */
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * Reads and lists the version files of a branch. `readVersion` and `listedVersions` also return
- * tombstones and versions of undecided multi-table commits. `visibleSnapshot` returns only what
- * readers may see, and `visibleVersions` lists the numbers that were not deleted. head.ts finds the
- * newest.
+ * Reads and lists the version files of a branch. `readVersion`, `readManifest` and `listedVersions`
+ * ignore whether readers may see a version (`isVisible`). `visibleSnapshot` returns only what
+ * readers may see, and `visibleVersions` lists the numbers that were not deleted. A file that holds
+ * another version than its name says is Corrupt. head.ts finds the newest.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

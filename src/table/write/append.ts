@@ -1,7 +1,8 @@
 /**
  * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), each in
  * one version. `overwrite` also commits the first version of a table, and can append instead where
- * another writer was first. An overwrite keeps history and version numbers.
+ * another writer was first. An overwrite keeps the history, and its version takes the next number.
+ * `emptyTable` is the error for a table without a version.
  */
 import {
   columnsOf,

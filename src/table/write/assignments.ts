@@ -1,8 +1,8 @@
 /**
  * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`),
- * lists the columns to read for them (`neededColumns`), and evaluates them batch by batch into
- * columns of the fields' types (`assignedColumns`). Nulls in required fields are refused.
- * add-columns.ts compiles its own; `assignedValues` evaluates those too.
+ * and lists the columns to read for them (`neededColumns`). `assignedColumns` evaluates them batch
+ * by batch into columns of the fields' types. Nulls in required fields are refused. add-columns.ts
+ * compiles its own; `assignedValues` evaluates those too.
  */
 import { type Data, DataType, describeType, encodeDictionary, Vector } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -45,8 +45,8 @@ export interface ColumnChange {
 }
 
 /**
- * Renames, widens and changes nullability, all in one version. Data is rewritten where a column is widened
- * of a table that is written for Lance and has a form there, and nowhere else.
+ * Renames, widens and changes nullability, all in one version. Data is rewritten only where a column
+ * is widened in a table that is written for Lance and whose columns have a form there.
  * @throws TableColumnNotFound, InvalidInput for a type that could lose values
  */
 export function alterColumns(
