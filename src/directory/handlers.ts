@@ -1,8 +1,8 @@
 /**
  * Maps each operation of the protocol to the function that carries it out on a directory catalog
- * (`HANDLERS`), and lists the operations that this engine lacks (`MISSING`). Wrappers correct
- * errors of tables that left meanwhile, and note changes of names for the list of tables that Lance
- * reads.
+ * (`HANDLERS`), and lists the operations that this engine lacks (`MISSING`). Wrappers report the
+ * right error for tables that were dropped or moved meanwhile, and publish changed names to the
+ * list by which Lance finds tables.
  */
 import {
   type AnyOperation,

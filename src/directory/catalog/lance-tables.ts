@@ -1,12 +1,13 @@
 /**
  * Handles tables whose rows other programs write, in Lance's format, at a location of their own.
  * The location is a URI outside of the root, or a folder of `.dirspace/lance` that is reserved when
- * the table is declared, never moves and is never used again. The table's folder in the catalog
- * only records it. `lanceVersions` lists versions by the names of Lance's manifests, without
- * reading them.
+ * the table is declared, never moves and is never used again. `tablePlace` answers where a table
+ * lies, `storageOf` whether it has rows, `lanceVersions` which versions, by the names of Lance's
+ * manifests.
  *
  * `fence` puts a small file in the place of a reserved folder, at which other programs' writes
- * fail: once the table has rows of this engine, and once it was removed for good (`removeForGood`).
+ * fail: once the table has rows of this engine (`closeToOthers`), and once it was removed for good
+ * (`removeForGood`).
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * `resolveTarget`: finds the table, branch and version that a request means. `targetToRead`,
  * `snapshotToRead` and `describedTarget` do so for reads, with fewer looks at the disk where
- * nothing has changed. `failureWithin` turns an error inside a table into the one to report.
+ * nothing has changed; `lanceTarget` for versions that other programs wrote. `failureWithin` turns
+ * an error inside a table into the one to report.
  *
  * A request without a branch means main, and one without a version the newest. A tag names both by
  * itself, so it is refused beside either. Where something is missing, the table is looked up again:

@@ -1,8 +1,9 @@
 /**
  * Lists the trash (`listTrash`), brings dropped tables back (`undropTable`) and removes entries for
- * good (`emptyTrash`): on request (`purgeTrash`), or once the catalog's retention is over
- * (`sweepTrash`). It also lists and purges deregistered tables. The operations that drop rename
- * folders into the trash; trash-entries.ts numbers and reads them.
+ * good (`emptyTrash`): on request (`purgeTrash`), once the catalog's retention is over
+ * (`sweepTrash`), or right after a drop where the catalog keeps no trash (`settleDrop`). It also
+ * lists and purges deregistered tables. The operations that drop rename folders into the trash;
+ * trash-entries.ts numbers and reads them.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Carries out UpdateTable and MergeInsertIntoTable. Also exports `beginChange`, which finds the
- * branch that a change is for and recognises a repeated request by its idempotency key.
+ * Carries out UpdateTable and MergeInsertIntoTable. A merge into a table that is only declared
+ * creates it with all rows. Also exports `beginChange`, which finds the branch that a change is for
+ * and recognises a repeated request by its idempotency key.
  */
 
 import type { ArrowBody } from '../../arrow/index.ts';

@@ -2,7 +2,7 @@
  * Carries out CreateTable and DeclareTable. A new table is built whole in the staging folder and
  * renamed to its place (place-table.ts), so readers see all of it or nothing. For an existing
  * table, rows that overwrite it, or that fill a declared one, are committed as a new version. A
- * declared table gets a reserved folder where other programs may write it.
+ * table declared without a location gets a reserved folder where other programs may write it.
  */
 
 import { outsideLocation } from '../../allowed-locations.ts';

@@ -1,7 +1,7 @@
 /**
  * Exports the operations of the protocol on namespaces, tables, rows, columns, versions, tags,
- * branches and transactions, one function each; handlers.ts maps them to operation names. catalog/
- * has those on the trash, upkeep/ those that maintain a catalog.
+ * branches and transactions, one function each; directory/handlers.ts maps them to operation names.
+ * catalog/ has those on the trash, upkeep/ those that maintain a catalog.
  */
 
 export * as changes from './changes.ts';

@@ -1,6 +1,6 @@
 /**
  * Carries out the index operations for an engine without indexes: lists are empty, and a named
- * index is not found. handlers.ts refuses to create one.
+ * index is not found. directory/handlers.ts refuses to create one.
  */
 import { DirspaceError } from '../../errors.ts';
 import type {

@@ -1,8 +1,8 @@
 /**
  * `placeTable`: renames a table that was built in staging to its place. Returns `taken` where a
- * table is there already. Where a namespace turns out to have the name (catalog/name-contest.ts
- * decides), the table is taken out again, into the trash if rows were written to it meanwhile, and
- * TableAlreadyExists is thrown.
+ * table is there already. Where a namespace turns out to have the name, it takes the table out
+ * again and throws TableAlreadyExists; rows written to the table meanwhile go to the trash with it.
+ * catalog/name-contest.ts decides who has the name.
  */
 import { isOutside, parentFolder } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';

@@ -4,10 +4,10 @@
  * grow with the catalog. `syncLanceCatalog` compares the list with the whole catalog.
  *
  * An operation that changes the catalog first puts a marker beside the list. The next change
- * compares the whole catalog if a marker's process has died, after a failure (`.stale`), after a
- * writer on another machine or boot, or once the list holds many changes. A writer reads the newest
- * version, then looks at the catalog, and publishes under the next number or begins again; this
- * keeps concurrent writers correct.
+ * compares the whole catalog where a marker's process has died or a failure left the note `.stale`.
+ * It also does so after a writer on another machine or boot, and once the list holds many changes.
+ * A writer reads the newest version, then looks at the catalog, and publishes under the next number
+ * or begins again, so no change of another writer is lost.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -2,10 +2,12 @@
  * Reads and publishes versions of `__manifest`, the table at the catalog's root by which Lance's
  * directory namespace lists the catalog (`newestListing`, `publishListing`). A version is one
  * manifest, created exclusively, so of concurrent writers one wins and the others read again.
+ * follow-lance.ts decides what is listed; verify-lance-catalog.ts uses the functions that read
+ * single versions.
  *
- * It lists the rows of a large file that stays, without those that a deletion file names, and the
- * rows of a small file that each change writes anew. Old versions are removed after an hour.
- * follow-lance.ts decides what is listed.
+ * A version lists the rows of a large file that stays, without those that a deletion file names,
+ * and the rows of a small file that each change writes anew. Publishing also removes versions that
+ * are over an hour old or beyond the newest hundred.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

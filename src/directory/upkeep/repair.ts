@@ -1,9 +1,9 @@
 /**
  * `repairCatalog`: repairs a catalog that cannot be read, or lists what it would do. It moves torn
- * ends of branches, unreadable tags, fragments without a manifest and empty folders into
- * quarantine, with a record of where each was. A branch then continues from its last whole version.
- * A lost format file is written anew; a table that shares a namespace's name is detached. verify.ts
- * finds the problems.
+ * ends of branches, unreadable tags, fragments without a manifest, empty folders and ghosts
+ * (catalog/ghosts.ts) into quarantine, with a record of where each was. A branch then continues
+ * from its last whole version. A lost format file is written anew; a table that shares a
+ * namespace's name is detached. verify.ts finds the problems.
  */
 
 import {

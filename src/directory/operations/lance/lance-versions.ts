@@ -2,8 +2,8 @@
  * Carries out the operations on table versions (list, describe, create, delete) for tables that
  * other programs write in Lance's format. The versions are the manifests in the table's dataset, so
  * programs that commit directly and those that commit here see the same ones. `createLanceVersion`
- * publishes the manifest that a client staged by one exclusive link, and throws
- * ConcurrentModification where the number is taken.
+ * publishes a client's staged manifest by one exclusive link, and throws ConcurrentModification
+ * where the number is taken.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {
