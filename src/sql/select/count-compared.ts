@@ -1,8 +1,9 @@
 /**
  * `countCompared`: counts the rows of a column that match a comparison with a constant, straight
  * from the Arrow buffers. It takes doubles, signed 64-bit integers and times with any operator,
- * and texts and binaries of 32-bit offsets with = and <>. Otherwise, for nested columns or nulls,
- * and without WebAssembly it returns null; the caller then counts by evaluating.
+ * and texts and binaries of 32-bit offsets with = and <>. It returns null for anything else, such
+ * as nested columns and columns with nulls, and without WebAssembly. The caller then counts by
+ * evaluating.
  */
 import { type Data, DataType } from '../../arrow/index.ts';
 import type { CompareOperator } from '../parse/index.ts';
