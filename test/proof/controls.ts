@@ -17,7 +17,12 @@ import { idsOf, people } from '../helpers/people.ts';
 import { PowerLossFs } from '../helpers/power-loss-fs.ts';
 import { seeded } from '../helpers/seeded.ts';
 import type { ProofRow } from './row.ts';
-import { flushesNothing, renamesInsteadOfLinks, withoutIncarnations } from './unsafe-engines.ts';
+import {
+  flushesNothing,
+  inLockstep,
+  renamesInsteadOfLinks,
+  withoutIncarnations,
+} from './unsafe-engines.ts';
 
 type Variant = 'safe' | 'unsafe';
 
@@ -74,13 +79,19 @@ export const controls: ProofRow = {
   },
 };
 
-/** Several engines append to one table at the same time. */
+/**
+ * Several engines append to one table at the same time. Their flushes wait for each other, so that
+ * all have looked for the newest version before one of them publishes.
+ */
 async function lostAppends(unsafe: {
   readonly links?: 'replace';
   readonly transactions?: 'equal';
 }): Promise<string[]> {
   const healthy = strictFileSystem(memoryFs());
-  const fs = unsafe.links === 'replace' ? renamesInsteadOfLinks(healthy) : healthy;
+  const { fs, leave } = inLockstep(
+    unsafe.links === 'replace' ? renamesInsteadOfLinks(healthy) : healthy,
+    WRITERS,
+  );
   const first = await openDirectoryNamespace({ root: ROOT, fs: healthy });
   await first.createTable({ id: t }, people(1));
   const acknowledged: number[] = [0];
@@ -98,6 +109,7 @@ async function lostAppends(unsafe: {
       await append(engine, base, people(1, row), given);
       acknowledged.push(row);
     }
+    leave();
   };
   await Promise.all(Array.from({ length: WRITERS }, (_, nth) => writer(nth)));
   const again = await openDirectoryNamespace({ root: ROOT, fs: healthy });

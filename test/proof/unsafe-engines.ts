@@ -16,6 +16,37 @@ export const renamesInsteadOfLinks = (fs: FileSystem): FileSystem =>
     },
   });
 
+/**
+ * A file system whose flushes end when each of its users has one under way, so that they go through
+ * the steps of a commit together. A user that makes no more of them has to leave.
+ */
+export function inLockstep(
+  fs: FileSystem,
+  users: number,
+): { readonly fs: FileSystem; leave(): void } {
+  let left = users;
+  let waiting: (() => void)[] = [];
+  const release = (): void => {
+    if (waiting.length < left) return;
+    const all = waiting;
+    waiting = [];
+    for (const done of all) done();
+  };
+  const together =
+    (flush: FileSystem['fsync']): FileSystem['fsync'] =>
+    (fd, done) =>
+      flush(fd, (error) => {
+        waiting.push(() => done(error));
+        release();
+      });
+  const leave = (): void => {
+    left--;
+    release();
+  };
+  const [fsync, fdatasync] = [together(fs.fsync), together(fs.fdatasync)];
+  return { fs: trustFileSystem({ ...fs, fsync, fdatasync }), leave };
+}
+
 /** What was told to be on the disk is in memory only. */
 export const flushesNothing = (fs: FileSystem): FileSystem =>
   trustFileSystem({
