@@ -17,9 +17,10 @@ const FAULTS: readonly Omit<Fault, 'at'>[] = [
   { kind: 'short' },
 ];
 
-/** Calls have their turn, all or every second; with how many of the faults, of 25. */
-const CALLS_A_STEP = { ci: 2, short: 1, nightly: 1 };
-const FAULTS_A_CALL = { ci: 1, short: 2, nightly: FAULTS.length };
+/** How many calls of an operation fail at most, spread over all; other seeds choose others. */
+const CALLS = { ci: 20, short: 150, nightly: Number.POSITIVE_INFINITY };
+/** With how many of the faults, of 25. */
+const FAULTS_A_CALL = { ci: 1, short: 1, nightly: FAULTS.length };
 /** Milliseconds that an operation with a fault may take, with everything that is checked after. */
 const LONGEST = 30_000;
 
@@ -81,9 +82,10 @@ async function everyCall(
 ): Promise<number> {
   const { name, managed } = each;
   const count = FAULTS_A_CALL[context.size];
-  const step = CALLS_A_STEP[context.size];
+  const step = Math.max(1, each.calls / CALLS[context.size]);
   let cases = 0;
-  for (let at = 1 + Math.floor(random() * step); at <= each.calls; at += step) {
+  for (let next = 1 + random() * step; next < each.calls + 1; next += step) {
+    const at = Math.floor(next);
     const first = Math.floor(random() * FAULTS.length);
     for (let nth = 0; nth < count; nth++) {
       const fault = (first + nth * 7) % FAULTS.length;

@@ -19,7 +19,7 @@ export interface ListedRow {
 export const ROWS: readonly ListedRow[] = [
   {
     row: 'T1 fault at every call',
-    seconds: 60,
+    seconds: 130,
     load: async () => (await import('./faults.ts')).faults,
   },
   {
