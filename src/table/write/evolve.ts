@@ -1,8 +1,9 @@
 /**
  * Renames, widens and drops columns (`alterColumns`, `dropColumns`), and changes their nullability
- * and metadata (`updateFieldMetadata`). Changes that could lose values are refused. Fragments stay,
- * because readers adapt older ones by field ids (table/fields/adapt.ts); widening a table written
- * for Lance rewrites them. add-columns.ts adds columns.
+ * and metadata (`updateFieldMetadata`). Types that could lose values are refused, and so is
+ * dropping the last column. Fragments stay, because readers adapt older ones by field ids
+ * (table/fields/adapt.ts); widening a table written for Lance rewrites them. add-columns.ts adds
+ * columns.
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
