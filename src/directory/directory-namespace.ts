@@ -1,8 +1,8 @@
 /**
  * `openDirectoryNamespace` opens a catalog of nested directories as a `Namespace`
- * (`DirectoryNamespace`). It validates requests, repeats the answers of known idempotency keys,
- * yields to the event loop now and then, and sweeps the trash in the background until it is closed.
- * handlers.ts maps each operation to its function.
+ * (`DirectoryNamespace`). It validates requests, repeats the answers of known idempotency keys, and
+ * yields to the event loop now and then. Opening starts one sweep of the trash in the background;
+ * `close` ends that sweep and all watches. handlers.ts maps each operation to its function.
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises';

@@ -1,8 +1,9 @@
 /**
  * Drops namespaces (`dropNamespaceFolder`) and replaces namespaces or tables (`replaceFolder`) by
- * renaming folders into the trash. A drop with content is a single rename. The others take several
- * steps and are recorded as intents (intents.ts). `finishIntents` completes or undoes those that a
- * crash interrupted, `settleIntentsAt` those at one place.
+ * renaming folders into the trash. A namespace that is to be empty is looked at again after the
+ * rename, and brought back if something was created in it meanwhile. That drop and a replacement
+ * take several steps and are recorded as intents (intents.ts); a drop with content is one rename.
+ * `finishIntents` and `settleIntentsAt` complete or undo intents that were interrupted.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

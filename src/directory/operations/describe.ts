@@ -1,7 +1,7 @@
 /**
- * Carries out DescribeTable: finds what the request asks to know about a table or one of its
- * versions, and leaves out the rest. Tables that other programs write are described from Lance's
- * manifest. catalog/target.ts finds the version that is described.
+ * Carries out DescribeTable: answers the members that the request asks for, about a table or one of
+ * its versions. Tables that other programs write are described from Lance's manifest.
+ * catalog/target.ts finds the version that is described.
  */
 import { pathToFileURL } from 'node:url';
 import { isOutside } from '../../format/index.ts';

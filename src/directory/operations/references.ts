@@ -1,6 +1,6 @@
 /**
  * Carries out the operations on tags (create, list, read, move, delete) and branches (create, list,
- * delete). The branch main cannot be deleted.
+ * delete). The branch main, and a branch that a tag names, cannot be deleted.
  */
 import { DirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH, type TagRecord } from '../../format/index.ts';

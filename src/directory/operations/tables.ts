@@ -1,8 +1,8 @@
 /**
  * Carries out the operations on tables as entries of the catalog: list, exists, drop, rename,
- * deregister and register. The last four move the table's folder by a single rename: a drop into
- * the trash, a deregistration aside. Only a registration with properties, over an existing table or
- * outside of the root takes further steps.
+ * deregister and register. The last four move the table's folder by a rename: a drop into the
+ * trash, a deregistration into `.dirspace/detached`. A registration with properties, over an
+ * existing table or outside of the root takes further steps.
  */
 import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Carries out the operations on table versions: list, describe, publish a staged manifest, delete
  * ranges of versions. Clients of Lance get the paths of Lance's manifests, and may publish the
- * versions and branches that they have staged where the table's mode allows it. commit-tables.ts
- * publishes versions of several tables at once.
+ * versions and branches that they have staged where the table's mode allows it. lance/ handles
+ * tables that other programs write; commit-tables.ts publishes versions of several tables at once.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../format/index.ts';

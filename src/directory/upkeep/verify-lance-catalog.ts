@@ -1,7 +1,7 @@
 /**
- * `verifyLanceCatalog`: verifies `__manifest`, the table by which Lance lists the catalog.
- * Manifests of other programs, damaged files of its newest version and unknown files are problems.
- * A newest version that lists an older state of the catalog is only a leftover.
+ * `verifyLanceCatalog`: verifies `__manifest`, the table by which Lance lists the catalog. Problems
+ * are damaged manifests and those of other programs, damaged files of the newest version, and
+ * unknown files. A newest version that lists an older state of the catalog is only a leftover.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * Describes a table that other programs write in Lance's format, by its manifest: schema, metadata
  * and counts (`lanceDetails`) or statistics (`lanceStats`). No rows are read. The manifest is
- * untrusted and bounded in size. `lanceDetails` answers with the reason where a manifest cannot be
- * read or its schema has no form here; `lanceStats` then returns undefined.
+ * untrusted and bounded in size. Where the manifest or its schema cannot be understood,
+ * `lanceDetails` answers with the reason. `lanceStats` returns undefined where the manifest cannot
+ * be read or leaves out sizes.
  */
 import { isDirspaceError } from '../../../errors.ts';
 import {
