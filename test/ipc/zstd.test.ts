@@ -9,6 +9,7 @@ import { decodeZstd } from '../../src/ipc/codecs/zstd.ts';
 import { bodyBuffers } from '../../src/ipc/foreign/foreign-buffers.ts';
 import { openArrowBody } from '../../src/ipc/foreign/foreign-ipc.ts';
 import { drained } from '../../src/steps.ts';
+import { placesOf } from '../helpers/long.ts';
 
 interface Frames {
   readonly lz4: readonly (readonly [name: string, frame: string])[];
@@ -61,12 +62,13 @@ const outcome = (decode: Decode, frame: Uint8Array, name: string): string => {
   }
 };
 
-/** What every damage of a byte leads to; at most some hundred bytes of a long frame. */
+/** What every damage of a byte leads to; at most some hundred bytes of a long frame, and of each in turn one kind. */
 function damaged(decode: Decode, frame: Uint8Array, name: string): Map<string, number> {
   const found = new Map<string, number>();
   const step = Math.max(1, Math.floor(frame.length / 250));
-  for (let at = 0; at < frame.length; at += step) {
-    for (const bits of [0x01, 0x80, 0xff]) {
+  for (const [first, bits] of [0x01, 0x80, 0xff].entries()) {
+    for (const place of placesOf(Math.ceil(frame.length / step), 5, first)) {
+      const at = place * step;
       const copy = Uint8Array.from(frame);
       copy[at] = copy[at]! ^ bits;
       const seen = outcome(decode, copy, name).replace(/:.*/, '');
