@@ -4,6 +4,7 @@ import { Field, Schema, Utf8, vectorFromArray } from '../../src/arrow/apache.ts'
 import { recordBatch } from '../../src/arrow/arrow-data.ts';
 import { compileExpression, compilePredicate } from '../../src/sql/expression.ts';
 import { compileRegexp } from '../../src/sql/regexp/regexp.ts';
+import { casesOf } from '../helpers/long.ts';
 import { seeded } from '../helpers/seeded.ts';
 
 const schema = new Schema([new Field('s', new Utf8(), true)]);
@@ -14,8 +15,10 @@ function batchOf(texts: readonly (string | null)[]) {
 }
 
 /** The first match, as UTF-8 and as a string have it. */
-function found(pattern: string, text: string, flags = ''): string | null {
-  const compiled = compileRegexp(pattern, flags);
+const found = (pattern: string, text: string, flags = ''): string | null =>
+  foundBy(compileRegexp(pattern, flags), text);
+
+function foundBy(compiled: ReturnType<typeof compileRegexp>, text: string): string | null {
   const bytes = Buffer.from(`x${text}y`);
   const span = compiled.find(text, false);
   expect(compiled.matches(bytes, 1, bytes.length - 1)).toBe(span !== null);
@@ -313,7 +316,7 @@ describe('the time is linear in the text', () => {
   test('states are kept within bounds, and begun anew', () => {
     const random = seeded(7);
     const compiled = compileRegexp('(a|b)*a(a|b){12}c$', '');
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < casesOf(8, 20); round++) {
       const text = Array.from({ length: 3000 }, () => (random() < 0.5 ? 'a' : 'b')).join('');
       const [hit, miss] = [`${text}a${'ab'.repeat(6)}c`, `${text}b${'ab'.repeat(6)}c`];
       expect(compiled.matches(Buffer.from(hit), 0, hit.length)).toBe(true);
@@ -351,11 +354,13 @@ describe('patterns at random', () => {
       }
       return some(depth - 1);
     };
+    const rounds = casesOf(1200, 3000);
     let compared = 0;
-    for (let round = 0; round < 3000; round++) {
+    for (let round = 0; round < rounds; round++) {
       const pattern = any(4);
       const flags = pick(['', 'i', 'm', 's']);
       const native = new RegExp(pattern, `${flags}gu`);
+      const compiled = compileRegexp(pattern, flags);
       for (let k = 0; k < 4; k++) {
         const text = Array.from({ length: Math.floor(random() * 9) }, () =>
           pick(['a', 'b', 'c', 'a', '\n', 'é', '😀', 'A', ' ']),
@@ -364,19 +369,20 @@ describe('patterns at random', () => {
         if (/\\[bB]/.test(pattern) && /[é😀]/u.test(text)) continue;
         native.lastIndex = 0;
         const expected = native.exec(text)?.[0] ?? null;
-        expect(found(pattern, text, flags), `${pattern} ${flags} ${JSON.stringify(text)}`).toBe(
-          expected,
-        );
+        const first = foundBy(compiled, text);
+        if (first !== expected) {
+          expect(first, `${pattern} ${flags} ${JSON.stringify(text)}`).toBe(expected);
+        }
         compared++;
       }
     }
-    expect(compared).toBeGreaterThan(5000);
+    expect(compared).toBeGreaterThan((5 * rounds) / 3);
   });
 
   test('of any characters are read, or refused, and nothing else', () => {
     const random = seeded(3);
     const alphabet = [...'ab()[]{}|*+?^$\\.-&~!<>=:Pidwsx,01#😀é \n'];
-    for (let round = 0; round < 5000; round++) {
+    for (let round = 0; round < casesOf(2000, 5000); round++) {
       const pattern = Array.from(
         { length: Math.floor(random() * 12) },
         () => alphabet[Math.floor(random() * alphabet.length)],

@@ -322,19 +322,20 @@ test('comparisons between two steps are bounded, however long the values are', (
 });
 
 test('long values count for more than one comparison, and few of them are compared at once', () => {
-  const texts = Array.from({ length: 400 }, (_, row) => `${'the same '.repeat(20_000)}${row % 7}`);
+  const rows = 100;
+  const texts = Array.from({ length: rows }, (_, row) => `${'the same '.repeat(20_000)}${row % 7}`);
   const data = vectorFromArray(texts, new Utf8()).data[0] as Data;
-  const key = { values: texts, data, ascending: true, nullsFirst: false };
-  const sorter = new RowSorter({ directions: [key], limit: 400, most: 400 });
-  run(sorter.add({ keys: [data], rows: 400, fragment: 0, first: 0, selection: undefined }));
+  const direction = { ascending: true, nullsFirst: false };
+  const sorter = new RowSorter({ directions: [direction], limit: rows, most: rows });
+  run(sorter.add({ keys: [data], rows, fragment: 0, first: 0, selection: undefined }));
   const steps = sorter.finish();
   let count = 1;
   let next = steps.next();
   for (; next.done !== true; next = steps.next()) count += 1;
-  // 180,000 bytes each: about 350 comparisons of short values.
-  expect(count).toBeGreaterThan(30);
-  const ids = next.value.rowIds(0, 400);
-  expect(Array.from(ids, Number)).toEqual(expected([key], all(400), 400));
+  // 180,000 bytes each: a comparison counts for about 350 of short values. Were it one, there would be one step.
+  expect(count).toBeGreaterThan(5);
+  const ids = next.value.rowIds(0, rows);
+  expect(Array.from(ids, Number)).toEqual(all(rows).sort((a, b) => (a % 7) - (b % 7) || a - b));
 });
 
 test('many rows of one rank, and many ranks, are gone through in steps', () => {
