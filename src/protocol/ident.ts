@@ -1,7 +1,9 @@
 /**
  * Validates ids and converts them between a path of names (`['prod', 'user']`) and text joined by a
- * delimiter (`prod$user`): `checkPath`, `parseId`, `formatId`. Names have ASCII letters, digits,
- * `_`, `-` and `.`; others throw InvalidInput. exchange.ts does the percent-encoding.
+ * delimiter (`prod$user`): `checkPath`, `parseId`, `formatId`. The delimiter alone is the root.
+ * Names have ASCII letters, digits, `_`, `-` and `.`; others throw InvalidInput, and `formatId`
+ * refuses ids that would read as another path. `splitPath` separates namespace and name;
+ * `checkComponent` validates one name. exchange.ts does the percent-encoding.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,6 +1,7 @@
 /**
- * `Calls`: does what methods of a connection begin with. It throws Closed after the connection was
- * closed, or the reason of an aborted signal, and builds request ids from names and paths.
+ * `Calls`: the first step of a connection's methods. It throws Closed if the connection was closed,
+ * or the reason of an aborted signal, and returns the id of the namespace, table or transaction.
+ * For listings it also checks the options.
  */
 import { type CallOptions, parseId } from '../protocol/index.ts';
 import { pathAndOptions } from './connection-options.ts';

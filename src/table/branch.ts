@@ -1,9 +1,10 @@
 /**
  * `Branch`: lists, opens and deletes the versions of one branch of a table, makes branches from
  * them, and commits changes: append, update, delete, merge, schema changes, compaction, restore. It
- * also publishes versions that callers or writers of Lance have staged. Every call looks at the
- * disk or at checked caches; a `Branch` holds no state, so one may be created for each request.
- * Rows are read from a snapshot (read/, query/).
+ * also publishes versions that callers or writers of Lance have staged, and finds or makes the
+ * manifests by which Lance reads versions. Every call looks at the disk or at checked caches; a
+ * `Branch` holds no state, so one may be created for each request. Rows are read from a snapshot
+ * (read/, query/).
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import { type BranchRecord, lanceManifestFile, lanceVersionFile } from '../format/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `dirspace import`: creates, appends to or overwrites a table with the rows of a file or Lance
- * dataset, or of all files that a pattern matches. An error in the data names the file, row and
- * line, and nothing is imported.
+ * dataset, or of all files that a pattern matches. An error in the data names the file and, where
+ * known, the row and (for JSON) the line; nothing is imported then.
  */
 import { existsSync } from 'node:fs';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Carries out DescribeTable: answers the members that the request asks for, about a table or one of
+ * Carries out DescribeTable: returns the members that the request asks for, for a table or one of
  * its versions. Tables that other programs write are described from Lance's manifest.
  * catalog/target.ts finds the version that is described.
  */

@@ -1,8 +1,8 @@
 /**
- * `verifyCatalog`: checks the files and folders of a catalog or a namespace, and reports those that
- * are damaged or unexpected as problems, and harmless ones as leftovers. Tables in the trash are
- * checked only on request. Damage is reported rather than thrown. table/verify/ checks each table;
- * `inspectCatalog` serves repair.ts.
+ * `verifyCatalog`: checks the files and folders of a catalog or a namespace. It reports damaged or
+ * unexpected files as problems and never throws for them, and harmless remains as leftovers. Tables
+ * in the trash are checked only on request, with the whole catalog. table/verify/ checks each
+ * table. `inspectCatalog` returns the findings and the verified branches to repair.ts.
  */
 
 import {

@@ -1,8 +1,9 @@
 /**
  * Expands list views (`listsOfViews`) and run-end-encoded columns (`expandRuns`) of other programs
  * to plain lists and values. Few bytes can stand for many rows here, so both claim the size of the
- * result from the budget of foreign-budget.ts before they allocate memory. `weigher` computes that
- * size.
+ * expanded values from the budget of foreign-budget.ts before they copy them. Views that are
+ * already in order are not copied. `lookAtViews` checks the offsets and sizes of list views first;
+ * `weigher` computes sizes.
  */
 import {
   byteWidth,

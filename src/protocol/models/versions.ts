@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of requests and responses on table versions (list, describe, create,
- * delete, restore), and of committing several tables at once.
+ * Defines the JSON models of requests and responses about table versions (list, describe, create,
+ * delete, restore) and about commits of several tables at once.
  */
 
 import { request, response } from './common.ts';

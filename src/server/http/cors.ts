@@ -1,6 +1,7 @@
 /**
- * `Cors`: validates the listed origins, answers preflight requests from their pages, and makes the
- * headers that let these pages read responses. host-guard.ts refuses requests from other pages.
+ * `Cors`: validates the configured origins, answers preflight requests from them, and builds the
+ * headers that let their pages read responses. On a server without authentication, host-guard.ts
+ * refuses requests from other pages.
  */
 
 import { API_KEY_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../protocol/index.ts';

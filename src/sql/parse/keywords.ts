@@ -1,6 +1,7 @@
 /**
- * `KEYWORDS`: maps each keyword that PostgreSQL's grammar restricts as a name to what it may still
- * name: a column (`COLUMN_NAME`), a function or type (`FUNCTION_NAME`), or nothing (`RESERVED`).
+ * `KEYWORDS`: the keywords (in lower case) that PostgreSQL does not accept as every kind of name.
+ * Each maps to what it may still name: a column (`COLUMN_NAME`), a function or type
+ * (`FUNCTION_NAME`), or nothing (`RESERVED`).
  */
 
 /** May stand for nothing but itself. */

@@ -1,8 +1,10 @@
 /**
- * `resolveName`: resolves a column name against a schema, first exactly, then ignoring case.
- * Throws TableColumnNotFound with the nearest name for an unknown name, and InvalidInput for an
- * ambiguous one. `virtualColumn` recognises `_rowid` and `_rowoffset`, and `nearestName` finds
- * what a misspelt name probably means.
+ * `resolveName`: resolves the path of a column or of a member of a struct (`a.b`) against a schema,
+ * each part first exactly, then ignoring case. A column whose own name holds periods is found where
+ * no column has the first part as its name. Throws TableColumnNotFound with the nearest name, or
+ * InvalidInput for an ambiguous name. `virtualColumn` recognises `_rowid` and `_rowoffset` unless a
+ * column has that very name; `findIn` finds one field; `nearestName` finds what a misspelt name
+ * probably means.
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { editDistance } from '../../known-names.ts';

@@ -1,9 +1,10 @@
 /**
- * `placeRefs`: writes the tags and branches of a table where Lance looks for them by the table's
- * path, as files in `_refs`, with the versions of branches below `tree/`. It removes the engine's
- * own files for those that are gone. Files of other programs stay, unless a tag or branch of the
- * table has their name. `wantedRefs` computes the files without writing them; `deleteClientRef`
- * removes one that a client wrote.
+ * `placeRefs`: writes the tags and branches of a table as files in `_refs`, where Lance looks for
+ * them, and the versions of branches below `tree/`. It removes the engine's files of tags and
+ * branches that no longer exist, and overwrites other programs' files only if a tag or branch has
+ * their name. It reports names that Lance cannot have, and other programs' files. `wantedRefs`
+ * computes the files without writing them; `deleteClientRef` removes a client's file if it names
+ * the given version. `isOwnRef`, `isSameRef` and `refBytes` examine one file.
  */
 import {
   encodeLanceBranch,

@@ -1,8 +1,9 @@
 /**
- * `verifyLancePath`: verifies the files by which Lance opens a table by its path, or is kept from
- * it by the fence. Manifests, tags and branches there must match the table, and other programs'
- * files of these kinds are problems. A missing or outdated file is only a leftover: the next commit
- * of the table or a synchronization writes it.
+ * `verifyLancePath`: verifies the files that Lance finds by a table's path: manifests, tags and
+ * branches, or the fence, a manifest that Lance refuses to open. Damaged or wrong files are
+ * problems, and so are manifests, tags and branches of other programs that the table does not have.
+ * Missing files, and outdated ones of tags and branches, are leftovers: the next commit or a
+ * synchronization writes them. So are tags of clients that the table can take over.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

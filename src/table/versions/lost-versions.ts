@@ -1,10 +1,11 @@
 /**
- * Detects that the newest versions of a branch were lost (`lostTail`), and refuses such a branch
- * (`refuseLostTail`): it looks whole, but a writer would use its numbers again.
+ * Detects that the newest versions of a branch were lost (`lostTail`). `refuseLostTail` throws
+ * Corrupt then, and otherwise returns the highest number with a file. Such a branch looks whole,
+ * but a writer would use the lost numbers again.
  *
- * A version is published before its hint is written, and the newest version is never deleted. So it
- * is a loss if the hint, a deleted run or this process's cache shows a number that was in use, and
- * no file has that number or a higher one.
+ * A version is published before its hint, and the newest is never deleted. So versions were lost if
+ * the hint, the record of deleted versions or the caller's memory shows a higher number than that
+ * of any file. If no file is left, only the hint counts: it may be a new table.
  */
 import { DirspaceError } from '../../errors.ts';
 import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../../format/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Deletes rows by id (`deleteRowsById`) or predicate (`deleteWhere`) in one version, or in none
  * where no row matches. Fragments stay unchanged and get deletion files (`DeletionFiles`); a
- * fragment that becomes empty is dropped. update.ts and merges delete the rows that they replace
- * with `deleteOffsets`.
+ * fragment that becomes empty is dropped. `deleteOffsets` writes the deletion files for a commit;
+ * updates and merges use it to delete the rows that they replace.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';

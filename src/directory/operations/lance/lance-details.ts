@@ -1,9 +1,9 @@
 /**
- * Describes a table that other programs write in Lance's format, by its manifest: schema, metadata
- * and counts (`lanceDetails`) or statistics (`lanceStats`). No rows are read. The manifest is
- * untrusted and bounded in size. Where the manifest or its schema cannot be understood,
- * `lanceDetails` answers with the reason. `lanceStats` returns undefined where the manifest cannot
- * be read or leaves out sizes.
+ * Describes a table that other programs write in Lance's format from its manifest, without reading
+ * rows: schema, metadata and counts (`lanceDetails`), or statistics (`lanceStats`). Manifests are
+ * untrusted, and those over 8 MiB are not read. If a manifest or its schema cannot be understood,
+ * `lanceDetails` gives the reason. `lanceStats` returns undefined if the manifest cannot be read or
+ * lacks numbers of rows or bytes. `manifestIn` reads and parses a manifest of any size, and throws.
  */
 import { isDirspaceError } from '../../../errors.ts';
 import {
