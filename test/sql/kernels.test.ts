@@ -1,5 +1,4 @@
 /** Long columns go through WebAssembly: what comes out is what short ones and BigInt give. */
-import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
   type DataType,
@@ -17,6 +16,7 @@ import {
 import { numberKernels } from '../../src/sql/evaluate/number-kernels.ts';
 import { compileExpression, compilePredicate } from '../../src/sql/expression.ts';
 import { seededChoices } from '../helpers/random-expression.ts';
+import { expectSame } from '../helpers/same.ts';
 
 const LEAST = -(2n ** 63n);
 const GREATEST = 2n ** 63n - 1n;
@@ -27,15 +27,6 @@ const EXTREMES = [...WIDE, LEAST, LEAST + 1n, GREATEST, GREATEST - 1n, 2n ** 62n
 
 /** Whole blocks, one row more, and less than a pair more. */
 const LENGTHS = [1_024, 1_025, 8_192, 8_193, 20_001];
-
-/** What `toEqual` says of columns of numbers, which it takes seconds to compare. */
-function expectColumn(
-  found: Float64Array | BigInt64Array | null | undefined,
-  expected: Float64Array | BigInt64Array,
-  message?: string,
-): void {
-  if (!isDeepStrictEqual(found, expected)) expect(found, message).toEqual(expected);
-}
 
 /** Compared as bytes: matchers take seconds for arrays of some thousand values. */
 const isSame = (found: Uint8Array | null | undefined, expected: Uint8Array): boolean =>
@@ -58,22 +49,22 @@ describe('the kernels', () => {
     for (const [op, compute] of Object.entries({ ...run, ...more })) {
       const of = (x: Float64Array | number, y: Float64Array | number) =>
         kernels?.doubles(op as '+', x, y, length);
-      expectColumn(
+      expectSame(
         of(a, b),
         a.map((x, i) => compute(x, b[i] as number)),
       );
-      expectColumn(
+      expectSame(
         of(a, 0.1),
         a.map((x) => compute(x, 0.1)),
       );
-      expectColumn(
+      expectSame(
         of(-3, b),
         b.map((y) => compute(-3, y)),
       );
     }
     expect(kernels?.doubles('%', a, b, length)).toBeNull();
     const small = Float32Array.from(a);
-    expectColumn(
+    expectSame(
       kernels?.doubles('+', small, 1, length),
       Float64Array.from(small, (x) => x + 1),
     );
@@ -92,12 +83,12 @@ describe('the kernels', () => {
       const a = BigInt64Array.from({ length }, () => BigInt(int(2 ** 40) - 2 ** 39));
       const b = BigInt64Array.from({ length }, () => BigInt(int(2 ** 20) - 2 ** 21));
       const expected = a.map((x, i) => of(x, b[i] as bigint));
-      expectColumn(kernels?.integers(op as '+', a, b, length), expected, op);
-      expectColumn(
+      expectSame(kernels?.integers(op as '+', a, b, length), expected, () => op);
+      expectSame(
         kernels?.integers(op as '+', a, 7n, length),
         a.map((x) => of(x, 7n)),
       );
-      expectColumn(
+      expectSame(
         kernels?.integers(op as '+', -7n, b, length),
         b.map((y) => of(-7n, y)),
       );
