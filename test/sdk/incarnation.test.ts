@@ -10,8 +10,9 @@ import type { Namespace } from '../../src/protocol/namespace.ts';
 import { Connection } from '../../src/sdk/connection.ts';
 import type { Query } from '../../src/sdk/query/query.ts';
 import type { Table } from '../../src/sdk/table/table.ts';
-import { everyCall, InterruptedCatalog } from '../helpers/interrupted.ts';
-import { memoryFs } from '../helpers/memory-fs.ts';
+import { everyCall, InterruptedCatalog, type Moment } from '../helpers/interrupted.ts';
+import { casesOf } from '../helpers/long.ts';
+import { copyOf, memoryFs, type TestFs } from '../helpers/memory-fs.ts';
 import { outcomeOf } from '../helpers/outcome.ts';
 import { restPair } from '../helpers/rest-pair.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
@@ -328,37 +329,75 @@ const READS = [
 const isRead = (name: string): boolean => READS.includes(name) || /^count|query/.test(name);
 
 describe('a change that is interrupted at any moment, as its table is dropped and made anew', () => {
-  test.each(Object.keys(OPERATIONS).filter((name) => !isRead(name)))('%s', async (name) => {
-    const outcomes = new Set<string>();
-    for (let at = 1; ; at++) {
-      const options = { root: '/c', fs: lockless(memoryFs()), durability: 'relaxed' } as const;
-      const other = new Connection(await openDirectoryNamespace(options));
-      await made(other, 't', 'own');
-      const interrupted = await InterruptedCatalog.open(options);
-      const connection = new Connection(interrupted.namespace);
-      const plain = await connection.openTable('t');
-      const pinned = await connection.openTable('t', [], { version: 1 });
-      const work = await connection.openTable('t', [], { branch: 'work' });
-      const replace = async (): Promise<unknown> => {
-        await other.dropTable('t');
-        await made(other, 't', 'stranger');
-        return seen(other, 't');
-      };
-      // Not every call of the store is waited for by the operation that makes it.
-      let replaced: Promise<unknown> | undefined;
-      interrupted.interrupt(everyCall(at), () => {
-        replaced = replace();
-        return replaced;
-      });
-      const run = OPERATIONS[name] as (typeof OPERATIONS)[string];
-      const outcome = await outcomeOf(run({ plain, pinned, work, query: plain.query() }));
-      if (replaced === undefined) break;
-      const before = await replaced;
-      outcomes.add(outcome);
-      expect(['ok', 'TableNotFound', 'CommitStateUnknown'], `call ${at}`).toContain(outcome);
-      const fresh = new Connection(await openDirectoryNamespace(options));
-      expect(await seen(fresh, 't'), `call ${at}: ${outcome}`).toEqual(before);
-      expect((await (fresh.namespace as Catalog).verify?.({}))?.problems).toEqual([]);
+  const CHANGES = Object.keys(OPERATIONS).filter((name) => !isRead(name));
+
+  /** The disk with the table that each change begins with, made once. */
+  let own: Promise<TestFs> | undefined;
+  async function ownTable(): Promise<TestFs> {
+    const fs = memoryFs();
+    const options = { root: '/c', fs: lockless(fs), durability: 'relaxed' } as const;
+    const connection = new Connection(await openDirectoryNamespace(options));
+    await made(connection, 't', 'own');
+    await connection.close();
+    return fs;
+  }
+
+  /** Interrupts the change at that moment, and answers what it came to; nothing where there is none. */
+  async function interruptedAt(name: string, moment: Moment): Promise<string | undefined> {
+    own ??= ownTable();
+    const options = { root: '/c', fs: lockless(copyOf(await own)), durability: 'relaxed' } as const;
+    const other = new Connection(await openDirectoryNamespace(options));
+    const interrupted = await InterruptedCatalog.open(options);
+    const connection = new Connection(interrupted.namespace);
+    const plain = await connection.openTable('t');
+    const pinned = await connection.openTable('t', [], { version: 1 });
+    const work = await connection.openTable('t', [], { branch: 'work' });
+    const replace = async (): Promise<unknown> => {
+      await other.dropTable('t');
+      await made(other, 't', 'stranger');
+      return seen(other, 't');
+    };
+    // Not every call of the store is waited for by the operation that makes it.
+    let replaced: Promise<unknown> | undefined;
+    let call = '';
+    const noted: Moment = (kind, path, count) => {
+      call = `${count}, ${kind} of ${path}`;
+      return moment(kind, path, count);
+    };
+    interrupted.interrupt(noted, () => {
+      replaced = replace();
+      return replaced;
+    });
+    const run = OPERATIONS[name] as (typeof OPERATIONS)[string];
+    const outcome = await outcomeOf(run({ plain, pinned, work, query: plain.query() }));
+    if (replaced === undefined) return undefined;
+    const before = await replaced;
+    expect(['ok', 'TableNotFound', 'CommitStateUnknown'], `call ${call}`).toContain(outcome);
+    const fresh = new Connection(await openDirectoryNamespace(options));
+    expect(await seen(fresh, 't'), `call ${call}: ${outcome}`).toEqual(before);
+    expect((await (fresh.namespace as Catalog).verify?.({}))?.problems).toEqual([]);
+    return outcome;
+  }
+
+  /**
+   * The usual run interrupts before every call that writes, which is where a check before it may be out
+   * of date, and before one read in five, beginning at another one for each change.
+   */
+  const STEP = casesOf(5, 1);
+  const READING = /^(get|head|open|list)$/;
+
+  test.each(CHANGES.map((name, shift) => [name, shift] as const))('%s', async (name, shift) => {
+    const calls: string[] = [];
+    const uninterrupted: Moment = (kind) => {
+      calls.push(kind);
+      return false;
+    };
+    await interruptedAt(name, uninterrupted);
+    expect(calls).not.toEqual([]);
+    const outcomes = new Set<unknown>();
+    for (const [at, kind] of calls.entries()) {
+      if (at > 0 && READING.test(kind) && (at + shift) % STEP !== 0) continue;
+      outcomes.add(await interruptedAt(name, everyCall(at + 1)));
     }
     expect(outcomes).toContain('TableNotFound');
   });
