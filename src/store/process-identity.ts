@@ -1,8 +1,8 @@
 /**
- * Identifies a process by machine, process id and start time, as a part of file names
- * (`processTag`, `parseProcessTag`). `hasDied` tells whether such a process has died, so that the
- * files it left may be taken over. It is true only where death is proven. For processes of other
- * machines, containers and boots it is false; their files are judged by age.
+ * Identifies a process by machine, process id and start time, as a part of file names (`processTag`
+ * of `thisProcess`, `parseProcessTag`). `hasDied` tells whether such a process has died, so that
+ * the files it left may be taken over. It is true only where death is proven. For processes of
+ * other machines, containers and boots it is false; their files are judged by age.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';

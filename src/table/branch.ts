@@ -2,9 +2,10 @@
  * `Branch`: lists, opens and deletes the versions of one branch of a table, makes branches from
  * them, and commits changes: append, update, delete, merge, schema changes, compaction, restore. It
  * also publishes versions that callers or writers of Lance have staged, and finds or makes the
- * manifests by which Lance reads versions. Every call looks at the disk or at checked caches; a
- * `Branch` holds no state, so one may be created for each request. Rows are read from a snapshot
- * (read/, query/).
+ * manifests by which Lance reads versions. Calls look at the disk or at checked caches; a `Branch`
+ * holds no state, so `openBranch` may make one for each request without looking whether it exists.
+ * Rows are read from a snapshot (read/, query/). `branchHeld` holds a version while a caller makes
+ * a branch from it.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import { type BranchRecord, lanceManifestFile, lanceVersionFile } from '../format/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `StoredTable`: lists and changes the branches and tags of one incarnation of a table, cleans it
- * up, verifies it and synchronizes it with Lance. Every call looks at the disk or at checked
- * caches; a `StoredTable` holds no state, so one may be created for each request. branch.ts changes
- * rows and versions.
+ * up, verifies it and synchronizes it with Lance. Calls look at the disk or at checked caches; a
+ * `StoredTable` holds no state, so `openTable` may make one for each request without looking
+ * whether it exists. branch.ts changes rows and versions.
  */
 import type { TagRecord } from '../format/index.ts';
 import { Branch, branchHeld, openBranch } from './branch.ts';

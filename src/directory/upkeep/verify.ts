@@ -1,6 +1,6 @@
 /**
  * `verifyCatalog`: checks the files and folders of a catalog or a namespace. It reports damaged or
- * unexpected files as problems and never throws for them, and harmless remains as leftovers. Tables
+ * unexpected files as problems, and harmless remains as leftovers, and throws for neither. Tables
  * in the trash are checked only on request, with the whole catalog. table/verify/ checks each
  * table. `inspectCatalog` returns the findings and the verified branches to repair.ts.
  */

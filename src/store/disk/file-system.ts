@@ -1,7 +1,8 @@
 /**
  * Defines `FileSystem`, the part of node:fs that the store calls; node:fs and memfs satisfy it.
- * `checkFileSystem` refuses an object that lacks one of its methods. Helpers list a folder, resolve
- * links, turn callbacks into promises, compute open flags and read the errno of an error.
+ * `checkFileSystem` refuses an object that lacks one of its methods. Helpers list a folder
+ * (`readFolder`), resolve links (`canonicalPath`), turn callbacks into promises (`completed`),
+ * compute open flags (`openFlags`) and read the errno of an error (`errnoOf`).
  */
 
 import { DirspaceError } from '../../errors.ts';

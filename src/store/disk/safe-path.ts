@@ -1,7 +1,8 @@
 /**
  * Resolves relative paths below the root and refuses those that could leave it (`absolutePath`).
  * `enterFolder` tells whether a folder exists and refuses symbolic links on the way to it; `lookAt`
- * inspects a path without following a link at its end.
+ * inspects a path without following a link at its end. `requireFolder` throws instead of returning
+ * false. `absoluteFolder` also resolves the root itself.
  *
  * They do not protect against a hostile process of the same user that swaps folders for links
  * between the check and the use, because Node offers no way to.

@@ -1,8 +1,9 @@
 /**
  * `storeError`: translates a failed file system call into a typed error that names the path as the
  * caller of the store gave it. The system's own message, which holds absolute paths, is kept only
- * as the cause. Other functions build the errors for a missing folder, a failed flush and a
- * symbolic link, and recognise the first two. Callers decide what a missing folder means.
+ * as the cause. Other functions build the errors for a missing folder (`missingFolder`), a failed
+ * flush (`outcomeUnknown`) and a symbolic link (`symbolicLink`), and recognise the first two
+ * (`isMissingFolder`, `isFailedFlush`). Callers decide what a missing folder means.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';

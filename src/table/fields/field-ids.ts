@@ -1,8 +1,8 @@
 /**
  * Assigns stable ids to fields (`assignFieldIds`), combines a schema with its ids into a tree of
- * fields (`fieldTree`), and lists the ids of a tree. A manifest lists the ids depth first, nested
- * fields included. A field keeps its id through renames, and through an overwrite with the same
- * name and type, so that older fragments stay readable.
+ * fields (`fieldTree`), and lists the ids of a tree (`listFieldIds`). A manifest lists the ids
+ * depth first, nested fields included. A field keeps its id through renames, and through an
+ * overwrite with the same name and type, so that older fragments stay readable.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

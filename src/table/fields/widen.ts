@@ -1,7 +1,8 @@
 /**
  * Decides whether columns of one type can become columns of another without losing a value
  * (`canWiden`). `wideningOf` returns the function that converts them, `widenList` converts lists.
- * Structs and the items of lists are converted by adapt.ts.
+ * Structs and the items of lists are converted by adapt.ts. `isListLike` and `listsFit` compare the
+ * kinds of lists, whatever their items.
  */
 import {
   type Data,

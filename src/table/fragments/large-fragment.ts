@@ -2,7 +2,8 @@
  * `LargeFragment`: reads columns or rows of a fragment of more than 16 KiB by byte ranges and
  * verifies each range. It caches the footer and, where the read asks for that, whole columns.
  * Columns read into pooled memory or for the caller of a query are cached only on their second
- * read. Cached columns stay valid, because fragments never change.
+ * read. Cached columns stay valid, because fragments never change. `rememberFooter` caches a footer
+ * that was verified.
  */
 import {
   childFields,

@@ -1,7 +1,8 @@
 /**
  * `SmallFragment`: reads a fragment of up to 16 KiB by one read of the whole file, after which all
  * columns are available synchronously. The file is cached as one entry where the read asks for
- * that. large-fragment.ts reads larger ones.
+ * that. large-fragment.ts reads larger ones. `isSmall` chooses between the two; `openSmall` throws
+ * TableVersionNotFound where cleanup removed the version, and Corrupt.
  */
 import { type Data, gatherData, markShared, markSharedData } from '../../arrow/index.ts';
 import { plainBytes } from '../../bytes.ts';

@@ -5,8 +5,8 @@
  * left.
  *
  * Clients go on using their own names for files that they wrote, so a file is known by that name
- * (`origin`) as well as by the table's. The base path of a known file is ignored, because the file
- * is never read again.
+ * (`origin`) as well as by the table's; `namesOf` lists these names. The base path of a known file
+ * is ignored, because the file is never read again.
  */
 import {
   type FragmentEntry,

@@ -2,7 +2,8 @@
  * `readStagedManifest`: reads the manifest that a writer of Lance has staged and refuses what no
  * version of a table can accept. Its path (`stagedLancePath`) and its bytes are untrusted.
  * `requireSameTable` and `requireNamedTable` refuse a manifest whose writer has read a table that
- * was dropped since, or that does not say which table it has read.
+ * was dropped since, or that does not say which table it has read. `keptTransaction` returns the
+ * client's transaction as the version stores it, or undefined if it is over 4 MiB.
  */
 import {
   LANCE_TABLE_KEY,

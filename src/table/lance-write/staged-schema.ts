@@ -2,7 +2,7 @@
  * `stagedSchema`: turns the fields of a staged Lance manifest into fields of the table, and tells
  * which are new or changed. It refuses a known field with another type or parent. Lance reuses the
  * ids of dropped fields, and this engine never does: a field whose id was used before gets a new id
- * here, and the version records both.
+ * here, and the version records both. `sameEntries` compares two maps of metadata.
  */
 import { DataType, Field, LargeList, List, Struct, typesEqual } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * Finds files written for or by Lance that are no longer needed: manifests of versions that are
- * gone, deletion files that nothing refers to, files that were set aside, and what refused, killed
- * or finished writers of Lance left. history/cleanup.ts and lance-sync.ts remove them.
+ * Finds files written for or by Lance that are no longer needed: manifests of deleted versions
+ * (`goneManifests`), deletion files that nothing refers to (`goneDeletions`), files that were set
+ * aside (`asideFiles`), and files that refused (`lanceDebris`), killed (`lanceTemporaries`) or
+ * finished (`writerFiles`) writers of Lance left. history/cleanup.ts and lance-sync.ts remove them.
  */
 import {
   deletionsFolder,

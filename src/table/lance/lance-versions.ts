@@ -1,12 +1,12 @@
 /**
  * Gives the versions of a branch the manifests by which Lance opens them by path (`placeVersion`,
- * `placeVersions`): in `_versions` of the table, or of `tree/<branch>`. `foundByPath` tells what
- * Lance finds there now.
+ * `placeVersions`, `placedManifest`): in `_versions` of the table, or of `tree/<branch>`.
+ * `foundByPath` tells what Lance finds there now.
  *
- * A manifest gets its name by a link, oldest version first, so a reader that finds one finds those
- * before it. Several processes may do so at once, and a crash after any step is harmless. The links
- * are made from a folder of the table's incarnation, so a late writer cannot change a newer table
- * of the same name.
+ * A manifest gets its name by a link, oldest version first, so a reader that finds one finds the
+ * earlier ones. Several processes may do this at once, and a crash is harmless. The links are made
+ * from a folder of the table's incarnation, so a late writer cannot change a newer table of the
+ * same name.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,9 @@
 /**
  * Decides whether Lance can read a version of a table, and says why not (`lanceProblem`).
- * `lanceView` collects the fields and fragments for Lance's manifest of the version; `lanceDone`
- * encodes what the version changed. It reads no files but chunks of the version's manifest.
+ * `lanceFieldsOf` lists the fields of a version as Lance does, or returns undefined where one has
+ * no form in Lance. `lanceView` collects the fields and fragments for Lance's manifest of the
+ * version; `lanceDone` encodes what the version changed. It reads no files but chunks of the
+ * version's manifest.
  */
 import {
   type FragmentEntry,

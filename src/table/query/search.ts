@@ -2,7 +2,8 @@
  * `searchVectors`: finds the rows whose vectors are nearest to the query's, by measuring vectors
  * exactly; no index is used. With `prefilter` it measures only rows that match the predicate;
  * otherwise it filters the nearest rows afterwards. Vectors that are null or hold a null never
- * match. `vectorColumn` finds the column to search.
+ * match. `vectorColumn` finds the column to search. `withoutDistance` drops the columns that the
+ * search itself adds from those asked for.
  */
 import {
   columnsOf,

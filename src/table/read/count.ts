@@ -1,7 +1,7 @@
 /**
  * `countWhere`: counts the rows of a snapshot that match a predicate. Batches that statistics
  * decide are not read, and in batches without deleted rows matches are counted without listing
- * them.
+ * them. `countMatches` does so for a plan.
  */
 import { type CountKernels, countKernels } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';

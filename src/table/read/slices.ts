@@ -1,7 +1,8 @@
 /**
  * Evaluates expressions over a batch in slices, so that a costly one yields to the event loop every
  * few milliseconds: `selectRows` and `countRows` for predicates, `evaluateRows` for values. Slices
- * shrink where rows take long.
+ * shrink where rows take long. `sliceRows` computes their size; `breathe` yields when the plan's
+ * turn is over, and throws once its signal is aborted.
  */
 import {
   concatData,

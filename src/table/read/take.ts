@@ -3,7 +3,7 @@
  * repeats. Ids of deleted or unknown rows, and offsets past the last row, are left out.
  * `takenInParts` reads the rows of ordered reads and vector searches in that way, as a series of
  * batches. Rows are collected in large groups, and each batch of the table is read once for each
- * group.
+ * group. `takeRows` reads one batch and ignores the plan's predicate, limit and offset.
  */
 import {
   batchBytes,

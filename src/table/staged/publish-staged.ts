@@ -4,6 +4,7 @@
  * what that manifest tells Lance's clients (`lanceWrites`, `lanceTransaction`) and computes it
  * anew. `publishUnchanged` publishes a manifest of the engine's own as it is. Both delete the
  * staged file, and throw ConcurrentModification if another commit has taken the number.
+ * `versionTaken` makes that error.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, versionFile } from '../../format/index.ts';

@@ -1,8 +1,9 @@
 /**
- * Creates, finds, lists and deletes branches of a table (`createBranch`, `findBranch`, ...). A
- * branch is a folder with a record and version files of its own. Its first version is a copy of the
- * one it was made from, so it stays readable when that is deleted. Branches recorded for an earlier
- * table in the folder are not found.
+ * Creates, finds, lists and deletes branches of a table (`createBranch`, `findBranch`,
+ * `listBranches`, `deleteBranch`); `mainBranch` names main, which has no record. A branch is a
+ * folder with a record and version files of its own. Its first version is a copy of the one it was
+ * made from, so it stays readable when that is deleted. Branches recorded for an earlier table in
+ * the folder are not found. `deleteBranch` moves the branch back where it is still needed.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -6,7 +6,7 @@
  *
  * Appends, changes, overwrites and compaction commit here. Staged tables, new branches, staged
  * manifests and repair write their versions elsewhere, with help of `nextManifest` and
- * `madeVisible`.
+ * `madeVisible`. A transaction id (`newTransaction`) begins with the incarnation of its table.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';

@@ -1,6 +1,7 @@
 /**
  * Defines `Engine`, the services that all parts of the table engine use, such as the store, caches,
- * limits and locks. There is one for each open catalog. Also defines `Limits` and their defaults.
+ * limits and locks. There is one for each open catalog. Also defines `Limits` and their defaults
+ * (`DEFAULT_LIMITS`).
  */
 
 import type { Counters } from '../../counters.ts';

@@ -1,7 +1,8 @@
 /**
  * `editFragments`: computes the list of fragments for the next version by adding, replacing and
  * removing entries. Once a manifest lists 32 entries itself, they move into chunk files that
- * versions share, so that manifests do not grow with history.
+ * versions share, so that manifests do not grow with history. `fragmentListOf` takes the list from
+ * a manifest.
  */
 import {
   type ChunkEntry,

@@ -2,7 +2,8 @@
  * Reads and lists the version files of a branch. `readVersion`, `readManifest` and `listedVersions`
  * ignore whether readers may see a version (`isVisible`). `visibleSnapshot` returns only what
  * readers may see, and `visibleVersions` lists the numbers that were not deleted. A file that holds
- * another version than its name says is Corrupt. head.ts finds the newest.
+ * another version than its name says is Corrupt. head.ts finds the newest. `highestListed` returns
+ * the highest number with a file, and `sortedVersions` separates those that are marked as deleted.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * `Scratch`: pools read buffers for bytes that are copied out at once, because allocating megabytes
- * for every batch costs more than reading them. It keeps at most 8 buffers and 64 MiB.
- * `LentColumns` holds the buffers of one batch and returns them together.
+ * for every batch costs more than reading them. It keeps at most 8 buffers and 64 MiB
+ * (`SCRATCH_BYTES`). `LentColumns` holds the buffers of one batch and returns them together.
  */
 
 import type { Data } from '../../arrow/index.ts';

@@ -2,7 +2,8 @@
  * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), each in
  * one version. `overwrite` also commits the first version of a table, and can append instead where
  * another writer was first. An overwrite keeps the history, and its version takes the next number.
- * `emptyTable` is the error for a table without a version.
+ * `replaced` drafts such a version for other writers. `emptyTable` is the error for a table without
+ * a version, and `isEmptyTable` recognises it.
  */
 import {
   columnsOf,

@@ -2,7 +2,8 @@
  * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`),
  * and lists the columns to read for them (`neededColumns`). `assignedColumns` evaluates them batch
  * by batch into columns of the fields' types. Nulls in required fields are refused. add-columns.ts
- * compiles its own; `assignedValues` evaluates those too.
+ * compiles its own; `assignedValues` evaluates those too. `readSource` offers the columns that were
+ * read to expressions, and `withChild` replaces one member of a struct.
  */
 import { type Data, DataType, describeType, encodeDictionary, Vector } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -2,7 +2,8 @@
  * Deletes rows by id (`deleteRowsById`) or predicate (`deleteWhere`) in one version, or in none
  * where no row matches. Fragments stay unchanged and get deletion files (`DeletionFiles`); a
  * fragment that becomes empty is dropped. `deleteOffsets` writes the deletion files for a commit;
- * updates and merges use it to delete the rows that they replace.
+ * updates and merges use it to delete the rows that they replace. `joined` concatenates lists of
+ * offsets.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';

@@ -2,7 +2,8 @@
  * Rewrites the fragments of a table with more or wider columns (`rewriting`, `FragmentRewriter`).
  * Rows keep their places, so row ids and deletion files stay valid. Fragments written for an
  * attempt that lost to a conflict are used again where they still fit, and removed otherwise.
- * add-columns.ts and evolve.ts commit.
+ * `inPlace` lifts the limits on the size of fragments for that. add-columns.ts and evolve.ts
+ * commit.
  */
 import {
   concatData,

@@ -1,7 +1,8 @@
 /**
  * Builds the next version of a table with a changed schema (`schemaDraft`) and commits it
  * (`changeSchema`). After a conflict the caller computes the change again. The version keeps the
- * fragments of its base unless the caller gives others. add-columns.ts commits its own drafts.
+ * fragments of its base unless the caller gives others. `schemaOf` builds an Arrow schema from
+ * changed fields and the metadata of the base. add-columns.ts commits its own drafts.
  */
 import { type Schema, Schema as SchemaType } from '../../arrow/index.ts';
 import type { OperationKind } from '../../format/index.ts';

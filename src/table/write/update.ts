@@ -2,7 +2,7 @@
  * `updateRows`: updates the rows that match a predicate, in one version, or in none where no row
  * matches. It marks the old rows as deleted and writes the changed ones as new fragments, so
  * updated rows get new row ids and come last in row order. `replacingDraft` builds such a version
- * for merges too.
+ * for merges too, from the rows that `RowOffsets` collects.
  */
 import {
   type Data,
