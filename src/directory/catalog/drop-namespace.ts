@@ -4,6 +4,7 @@
  * rename, and brought back if something was created in it meanwhile. That drop and a replacement
  * take several steps and are recorded as intents (intents.ts); a drop with content is one rename.
  * `finishIntents` and `settleIntentsAt` complete or undo intents that were interrupted.
+ * `isNamespaceEmpty` and `isUndecided` (still pending) examine a namespace.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -3,7 +3,8 @@
  * that it declares, deletes versions of and deregisters. Once the commit is decided,
  * `finishJournal` carries out the deletions and deregistrations, or takes the declarations back if
  * it was aborted. `finishJournals` does so for commits that a crash left, when a catalog is opened
- * for writing; those undecided for an hour are aborted first.
+ * for writing; those undecided for an hour are aborted first. `hasJournal` tells whether a commit
+ * is unfinished.
  */
 
 import {

@@ -1,13 +1,12 @@
 /**
- * Handles tables whose rows other programs write, in Lance's format, at a location of their own.
- * The location is a URI outside of the root, or a folder of `.dirspace/lance` that is reserved when
- * the table is declared, never moves and is never used again. `tablePlace` answers where a table
- * lies, `storageOf` whether it has rows, `lanceVersions` which versions, by the names of Lance's
- * manifests.
+ * Handles tables whose rows other programs write, in Lance's format, at a location of their own: a
+ * URI outside of the root, or a folder of `.dirspace/lance`. Such a folder is reserved when the
+ * table is declared, never moves and is never used again. `tablePlace` (or `placeOf`, where
+ * versions were not looked at) returns where a table lies, `lancePlace` where other programs write
+ * it, `storageOf` whether it has rows, and `lanceVersions` its versions by the names of manifests.
  *
- * `fence` puts a small file in the place of a reserved folder, at which other programs' writes
- * fail: once the table has rows of this engine (`closeToOthers`), and once it was removed for good
- * (`removeForGood`).
+ * A file in the place of a reserved folder (`fence`) makes other programs' writes fail once the
+ * table has rows of this engine (`closeToOthers`) or was removed for good (`removeForGood`).
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * Lists the tables and the namespaces in a namespace (`tablesIn`, `namespacesIn`) and all tables of
  * a catalog (`allTables`), each in name order and, for tables, from a given name on. The names of
- * tables are cached while their folder is unchanged.
+ * tables are cached while their folder is unchanged. `tableFoldersIn` lists folders from their
+ * names alone; `isTable` looks for the record of a table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

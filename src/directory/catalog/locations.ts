@@ -2,7 +2,8 @@
  * Resolves a location that a caller gives to a folder below the catalog's root (`folderAt`). It may
  * be relative to the root, an absolute path or a `file:` URI. Locations outside of the root and in
  * the engine's own folders are refused; symbolic links are refused later, when the folder is
- * entered.
+ * entered. `tableIdAt` returns the id of the table whose place a folder is, and `unusable` builds
+ * the error.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';

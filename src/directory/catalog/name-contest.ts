@@ -4,8 +4,9 @@
  *
  * A new namespace takes its place with a pending marker, which makes it invisible, and then looks
  * for a table of its name. One atomic rename of the marker decides. The creator confirms the
- * namespace if it found no table; a table that takes its place meanwhile withdraws it. A table
- * gives way only to a confirmed namespace, and a namespace only to a table, so one stays.
+ * namespace if it found no table; a table that takes its place meanwhile withdraws it
+ * (`withdrawNamespace`). A table gives way only to a confirmed namespace, and a namespace only to a
+ * table, so one stays. `clearNamespacePlace` removes what is not visible at a namespace's place.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -3,7 +3,7 @@
  * lists them (`trashEntries`) and tells when one was dropped (`droppedSince`). Each is a folder
  * `<number>-<uuid>/` with the record `<number>-<uuid>.json` beside it. Numbers grow with each drop,
  * independent of clocks, so they tell which of two was dropped last; drops at the same time may
- * have the same number.
+ * have the same number. `readTrashRecord` reads one record, and returns the error of a damaged one.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDirspaceError } from '../../errors.ts';

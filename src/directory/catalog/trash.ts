@@ -1,9 +1,10 @@
 /**
  * Lists the trash (`listTrash`), brings dropped tables back (`undropTable`) and removes entries for
  * good (`emptyTrash`): on request (`purgeTrash`), once the catalog's retention is over
- * (`sweepTrash`), or right after a drop where the catalog keeps no trash (`settleDrop`). It also
- * lists and purges deregistered tables. The operations that drop rename folders into the trash;
- * trash-entries.ts numbers and reads them.
+ * (`sweepTrash`, `sweepInBackground`), or right after a drop where the catalog keeps no trash
+ * (`settleDrop`). It also lists and purges deregistered tables. The operations that drop rename
+ * folders into the trash; `numberedAnew` renumbers a drop that moved another table than it found.
+ * trash-entries.ts numbers and reads the entries.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

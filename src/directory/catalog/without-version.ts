@@ -2,6 +2,7 @@
  * Explains why a table has no version to read (`withoutVersion`): it is only declared, or its
  * folder holds files that this catalog cannot read. Before a first write, `refuseStorage` refuses a
  * table with such files, and `claimForRows` closes its reserved place to other programs.
+ * `isOnlyDeclared` tells whether a table without a version has no files either.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { TABLE_FILE } from '../../format/index.ts';

@@ -1,6 +1,7 @@
 /**
  * Carries out the operations on tags (create, list, read, move, delete) and branches (create, list,
- * delete). The branch main, and a branch that a tag names, cannot be deleted.
+ * delete). The branch main, and a branch that a tag names, cannot be deleted. Missing tags,
+ * branches and versions, and names that are taken, each have their own error.
  */
 import { DirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH, type TagRecord } from '../../format/index.ts';

@@ -3,6 +3,7 @@
  * ranges of versions. Clients of Lance get the paths of Lance's manifests, and may publish the
  * versions and branches that they have staged where the table's mode allows it. lance/ handles
  * tables that other programs write; commit-tables.ts publishes versions of several tables at once.
+ * `offeredVersion` reads the manifest that a request offers.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../format/index.ts';

@@ -2,8 +2,8 @@
  * Reads and publishes versions of `__manifest`, the table at the catalog's root by which Lance's
  * directory namespace lists the catalog (`newestListing`, `publishListing`). A version is one
  * manifest, created exclusively, so of concurrent writers one wins and the others read again.
- * follow-lance.ts decides what is listed; verify-lance-catalog.ts uses the functions that read
- * single versions.
+ * follow-lance.ts decides what is listed; verify-lance-catalog.ts reads single versions
+ * (`readListedVersion`, `readListing`).
  *
  * A version lists the rows of a large file that stays, without those that a deletion file names,
  * and the rows of a small file that each change writes anew. Publishing also removes versions that

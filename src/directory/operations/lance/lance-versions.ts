@@ -3,7 +3,8 @@
  * other programs write in Lance's format. The versions are the manifests in the table's dataset, so
  * programs that commit directly and those that commit here see the same ones. `createLanceVersion`
  * publishes a client's staged manifest by one exclusive link, and throws ConcurrentModification
- * where the number is taken.
+ * where the number is taken. `deleteLanceVersions` removes only manifests, and refuses the newest
+ * (InvalidTableState). Tables outside of the root are refused as Unsupported.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {
