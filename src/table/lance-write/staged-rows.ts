@@ -131,7 +131,8 @@ class RowWriter {
       this.#base.branch.tableFolder,
       recordBatchStream(stored.schema, this.#batches(planned, sources, stored)),
       stored.tree,
-      { lance: true, signal: this.#signal },
+      // `StagedFiles` has looked for nulls; rows of before may be deleted.
+      { lance: true, required: 'unchecked', signal: this.#signal },
     );
     this.#files.addFragments(fragments);
     this.#durable.push(durable);

@@ -71,6 +71,7 @@ async function appendRows(
   const fit = rows === stream ? given : fitOf(base.fields, rows.schema);
   const written = await writeFragments(engine, base.branch.tableFolder, rows, fit.matched, {
     lance,
+    required: base.fields,
     signal: options.signal,
   });
   const committed = await commit(engine, base.branch, {

@@ -217,7 +217,7 @@ async function rewriteRuns(
         base.branch.tableFolder,
         stream,
         base.fields,
-        { lance: writesLance(engine, base), signal: options.signal },
+        { lance: writesLance(engine, base), required: 'unchecked', signal: options.signal },
       );
       rewritten.push({ run, fragments, durable });
       rowsDone += rows;

@@ -14,6 +14,7 @@ import {
   listFieldIds,
   listsFit,
 } from '../fields/index.ts';
+import { requiredIds } from './required-values.ts';
 import type { NewFragment } from './write.ts';
 
 /**
@@ -110,11 +111,13 @@ export function fitOf(fields: readonly IdentifiedField[], schema: Schema): Fit {
 }
 
 /**
- * Whether fragments that were written for other fields have the ids that `fields` give their columns.
+ * Whether fragments that were written for other fields have the ids that `fields` give their columns,
+ * and were checked for nulls in all nested fields that are required now.
  * @throws TableSchemaValidation naming the first column that does not fit
  */
 export const isWrittenFor = (fields: readonly IdentifiedField[], written: Fit): boolean =>
-  haveSameIds(fitOf(fields, written.schema).matched, written.matched);
+  haveSameIds(fitOf(fields, written.schema).matched, written.matched) &&
+  !requiresMore(fields, written.fields);
 
 /**
  * Fragments that were written for one table's fields as entries of a version with `fields`, which
@@ -130,6 +133,12 @@ export function fitFragments(
     throw new DirspaceError(
       'ConcurrentModification',
       'Columns of the table were dropped or renamed while rows for them were written. Nothing was changed; look at the new schema and write the rows again.',
+    );
+  }
+  if (fit !== written && requiresMore(fields, written.fields)) {
+    throw new DirspaceError(
+      'ConcurrentModification',
+      'A nested column of the table was made required while rows for it were written. Nothing was changed; look at the new schema and write the rows again.',
     );
   }
   for (const [at, { name, nullable }] of fit.known.entries()) {
@@ -150,6 +159,15 @@ export function fitFragments(
       fit.widened.has(at) ? [] : statistics,
     ),
   }));
+}
+
+/** Whether a nested field is required that was not so before. */
+function requiresMore(
+  fields: readonly IdentifiedField[],
+  before: readonly IdentifiedField[],
+): boolean {
+  const known = requiredIds(before);
+  return [...requiredIds(fields)].some((id) => !known.has(id));
 }
 
 const haveSameIds = (one: readonly IdentifiedField[], other: readonly IdentifiedField[]): boolean =>

@@ -146,7 +146,7 @@ export class FragmentRewriter {
       this.#tableFolder,
       stream,
       columns.tree,
-      { lance: writesLance(this.#engine, base), signal: this.#signal },
+      { lance: writesLance(this.#engine, base), required: 'unchecked', signal: this.#signal },
     );
     const [fragment, ...more] = fragments;
     if (fragment !== undefined && more.length === 0 && fragment.rows === entry.rows) {

@@ -35,6 +35,7 @@ import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
 import { rememberFooter } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
+import { RequiredValues } from './required-values.ts';
 
 /** A fragment on disk that no version refers to yet; it gets its id when it is committed. */
 export type NewFragment = Omit<FragmentEntry, 'id'>;
@@ -57,20 +58,33 @@ const WHOLE_READ_BACK = 256 * 1024;
 export const writesLance = (engine: Engine, base: Snapshot | undefined): boolean =>
   base?.manifest.lance ?? engine.lance !== 'off';
 
+export interface FragmentOptions {
+  /** Writes a Lance part into each of them, where their columns have a form in Lance. */
+  readonly lance: boolean;
+  /**
+   * The table's fields, whose nullability decides where a nested null is refused: `fields` where
+   * absent. 'unchecked' is for rows that the table holds already, deleted ones among them.
+   */
+  readonly required?: readonly IdentifiedField[] | 'unchecked';
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Writes a stream as fragments with bounded memory. On any error, of the stream or of the disk,
  * everything written is removed again.
- * @param options.lance writes a Lance part into each of them, where their columns have a form in Lance
+ * @throws TableSchemaValidation for a null in a nested field that may not be null
  */
 export async function writeFragments(
   engine: Engine,
   tableFolder: string,
   stream: RecordBatchStream,
   fields: readonly IdentifiedField[],
-  options: { readonly lance: boolean; readonly signal?: AbortSignal | undefined },
+  options: FragmentOptions,
 ): Promise<Written> {
-  const { lance, signal } = options;
+  const { lance, required, signal } = options;
   const writer = new FragmentsWriter(engine, tableFolder, stream, fields, lance);
+  const rules = required === 'unchecked' ? undefined : RequiredValues.of(fields, required);
+  let rows = 0;
   const held = engine.serverMemory?.hold('Rows that are written');
   // A row that is larger than all memory is written nevertheless: it was counted as it came.
   const most = (engine.serverMemory?.limit ?? 0) / 4;
@@ -83,6 +97,8 @@ export async function writeFragments(
       signal?.throwIfAborted();
       // It and its encoded bytes, the batch before it being written, and what is joined meanwhile.
       held?.set(Math.max(held.bytes, Math.min(WRITE_COPIES * bytesOf(batch), most)));
+      rules?.check(batch, rows);
+      rows += batch.numRows;
       await writer.write(batch);
     }
     return await writer.finish();

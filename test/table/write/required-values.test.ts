@@ -1,0 +1,363 @@
+/** A null in a nested field that may not be null is refused wherever rows are written. */
+import { describe, expect, test } from 'vitest';
+import {
+  Data,
+  type DataType,
+  DenseUnion,
+  Field,
+  FixedSizeList,
+  Int16,
+  Int32,
+  LargeList,
+  List,
+  Map_,
+  makeData,
+  RecordBatch,
+  type RecordBatchStream,
+  recordBatchStream,
+  Schema,
+  SparseUnion,
+  Struct,
+  Utf8,
+} from '../../../src/arrow/apache.ts';
+import { sliceData } from '../../../src/arrow/index.ts';
+import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
+import { collectRows } from '../../../src/sdk/convert/rows.ts';
+import { RequiredValues } from '../../../src/table/write/required-values.ts';
+import { memoryFs } from '../../helpers/catalogs.ts';
+
+const item = (type: DataType = new Int32(), nullable = false): Field =>
+  new Field('item', type, nullable);
+/** A bitmap of a few values. */
+const bits = (valid: readonly boolean[]): Uint8Array => {
+  const bitmap = new Uint8Array(64);
+  valid.forEach((isValid, at) => {
+    if (isValid) bitmap[at >> 3] = (bitmap[at >> 3] as number) | (1 << (at & 7));
+  });
+  return bitmap;
+};
+const ints = (values: readonly (number | null)[]): Data =>
+  makeData({
+    type: new Int32(),
+    length: values.length,
+    nullCount: values.filter((value) => value === null).length,
+    nullBitmap: bits(values.map((value) => value !== null)),
+    data: Int32Array.from(values, (value) => value ?? 0),
+  });
+type Rows = readonly boolean[] | undefined;
+const nulls = (rows: number, valid: Rows) => ({
+  length: rows,
+  nullCount: valid?.filter((isValid) => !isValid).length ?? 0,
+  nullBitmap: valid && bits(valid),
+});
+const listOf = (offsets: readonly number[], child: Data, valid?: Rows, field = item(child.type)) =>
+  makeData({
+    type: new List(field),
+    ...nulls(offsets.length - 1, valid),
+    // As a reader of IPC leaves them: padded with zeros.
+    valueOffsets: Int32Array.from([...offsets, ...new Array<number>(16).fill(0)]),
+    child,
+  } as never) as unknown as Data;
+const largeListOf = (offsets: readonly number[], child: Data) =>
+  makeData({
+    type: new LargeList(item(child.type)),
+    length: offsets.length - 1,
+    nullCount: 0,
+    valueOffsets: BigInt64Array.from(offsets, BigInt),
+    child,
+  } as never) as unknown as Data;
+const pairOf = (rows: number, child: Data, valid?: Rows) =>
+  makeData({
+    type: new FixedSizeList(2, item(child.type)),
+    ...nulls(rows, valid),
+    child,
+  } as never) as unknown as Data;
+const structOf = (child: Data, valid?: Rows, nullable = false) =>
+  makeData({
+    type: new Struct([new Field('a', child.type, nullable)]),
+    ...nulls(child.length, valid),
+    children: [child],
+  } as never) as unknown as Data;
+
+const streamOf = (column: Data, nullable = true): RecordBatchStream => {
+  const schema = new Schema([new Field('c', column.type, nullable)]);
+  const data = makeData({
+    type: new Struct(schema.fields),
+    length: column.length,
+    children: [column],
+  });
+  return recordBatchStream(schema, [new RecordBatch(schema, data)]);
+};
+
+async function catalog(options: { lance?: 'off'; limits?: { batchRows: number } } = {}) {
+  const namespace = await openDirectoryNamespace({ root: '/c', fs: memoryFs(), ...options });
+  const id = ['t'];
+  return {
+    namespace,
+    create: (column: Data) => namespace.createTable({ id }, streamOf(column)),
+    add: (column: Data) => namespace.insertIntoTable({ id }, streamOf(column)),
+    values: async () =>
+      (await collectRows(await namespace.queryTable({ id, k: 1000 } as never))).map(({ c }) => c),
+  };
+}
+
+const REFUSED: readonly (readonly [string, Data, string, number])[] = [
+  ['an item of a list', listOf([0, 1, 3], ints([1, 2, null])), 'c[1]', 1],
+  ['an item of a large list', largeListOf([0, 1, 1, 3], ints([1, null, 3])), 'c[0]', 2],
+  ['an item of a vector', pairOf(2, ints([1, 2, 3, null])), 'c[1]', 1],
+  ['a member of a struct', structOf(ints([1, null])), 'c.a', 1],
+  [
+    'a member of a struct in a list',
+    listOf([0, 2, 3], structOf(ints([1, 2, null]), undefined)),
+    'c[0].a',
+    1,
+  ],
+  [
+    'an item in a list of a struct that may be null',
+    structOf(listOf([0, 1, 2, 3], ints([1, 2, null])), [true, false, true], true),
+    'c.a[0]',
+    2,
+  ],
+  ['the ninth of many', structOf(ints([1, 2, 3, 4, 5, 6, 7, 8, null, 10])), 'c.a', 8],
+];
+
+describe('a null in a required nested field', () => {
+  test.each(REFUSED)('%s is refused by create and add', async (_, column, path, row) => {
+    const { create, add, values } = await catalog();
+    const refused = {
+      code: 'TableSchemaValidation',
+      message: expect.stringMatching(/^Row \d+, column ".*": found null, expected .* \(not null\)/),
+      details: expect.objectContaining({ row, column: path }),
+    };
+    await expect(create(column)).rejects.toMatchObject(refused);
+    await create(sliceData(column, 0, 0));
+    await expect(add(column)).rejects.toMatchObject(refused);
+    expect(await values()).toEqual([]);
+  });
+
+  test('is known in later batches by the row of the whole data', async () => {
+    const { namespace } = await catalog({ limits: { batchRows: 3 } });
+    const good = structOf(ints([1, 2, 3]));
+    const bad = structOf(ints([1, null]));
+    const schema = new Schema([new Field('c', good.type, true)]);
+    const batches = [good, bad].map(
+      (column) =>
+        new RecordBatch(
+          schema,
+          makeData({ type: new Struct(schema.fields), length: column.length, children: [column] }),
+        ),
+    );
+    await expect(
+      namespace.createTable({ id: ['t'] }, recordBatchStream(schema, batches)),
+    ).rejects.toMatchObject({ details: { row: 4, column: 'c.a' } });
+  });
+
+  test('counts where the data says that there may be nulls and the table does not', async () => {
+    const { create, add, values } = await catalog();
+    await create(listOf([0, 1], ints([1])));
+    const loose = listOf([0, 2], ints([2, null]), undefined, item(new Int32(), true));
+    await expect(add(loose)).rejects.toMatchObject({ details: { row: 0, column: 'c[1]' } });
+    await add(listOf([0, 2], ints([2, 3]), undefined, item(new Int32(), true)));
+    expect((await values()).map((list) => [...(list as Iterable<number>)])).toEqual([[1], [2, 3]]);
+  });
+
+  test('counts in narrower data that is stored as it comes', async () => {
+    const { create, add } = await catalog({ lance: 'off' });
+    await create(listOf([0, 1], ints([1])));
+    const small = makeData({
+      type: new Int16(),
+      length: 2,
+      nullCount: 1,
+      nullBitmap: bits([true, false]),
+      data: Int16Array.from([1, 0]),
+    });
+    const narrow = listOf([0, 2], small, undefined, item(new Int16(), true));
+    await expect(add(narrow)).rejects.toMatchObject({ details: { row: 0, column: 'c[1]' } });
+  });
+
+  test('is refused by update', async () => {
+    const { namespace, create, values } = await catalog();
+    const id = ['t'];
+    await create(listOf([0, 1, 2], ints([1, 2])));
+    const before = JSON.stringify(await values());
+    await expect(
+      namespace.updateTable({ id, updates: [['c', '[1, NULL]']] }),
+    ).rejects.toMatchObject({
+      code: 'TableSchemaValidation',
+      details: { row: 0, column: 'c[1]', found: 'null' },
+    });
+    expect(JSON.stringify(await values())).toBe(before);
+  });
+
+  test('is refused by merge', async () => {
+    const { namespace } = await catalog();
+    const id = ['m'];
+    const rows = (column: Data): RecordBatchStream => {
+      const key = ints(Array.from({ length: column.length }, (_, at) => at));
+      const schema = new Schema([
+        new Field('k', key.type, true),
+        new Field('c', column.type, true),
+      ]);
+      const length = column.length;
+      const data = makeData({ type: new Struct(schema.fields), length, children: [key, column] });
+      return recordBatchStream(schema, [new RecordBatch(schema, data)]);
+    };
+    await namespace.createTable({ id }, rows(structOf(ints([1]))));
+    const merge = (column: Data) =>
+      namespace.mergeInsertIntoTable(
+        { id, on: 'k', when_matched_update_all: true, when_not_matched_insert_all: true },
+        rows(column),
+      );
+    await expect(merge(structOf(ints([2, null])))).rejects.toMatchObject({
+      code: 'TableSchemaValidation',
+      details: { column: 'c.a', found: 'null' },
+    });
+    expect(await merge(structOf(ints([2, 3])))).toMatchObject({ num_inserted_rows: 1 });
+  });
+
+  test('is refused by the members of structs that update sets', async () => {
+    const { namespace, create, values } = await catalog();
+    await create(structOf(listOf([0, 1], ints([1]))));
+    await expect(
+      namespace.updateTable({ id: ['t'], updates: [['c.a', '[NULL]']] }),
+    ).rejects.toMatchObject({ details: { row: 0, column: 'c.a[0]' } });
+    expect(await values()).toHaveLength(1);
+  });
+
+  test('ends an add during which the field was made required', async () => {
+    const { namespace, create, values } = await catalog();
+    const id = ['t'];
+    await create(structOf(ints([1]), undefined, true));
+    const given = structOf(ints([2, null]), undefined, true);
+    const { schema } = streamOf(given);
+    const altering = async function* () {
+      await namespace.alterTableAlterColumns({
+        id,
+        alterations: [{ path: 'c.a', nullable: false }],
+      } as never);
+      yield* streamOf(given);
+    };
+    await expect(
+      namespace.insertIntoTable({ id }, recordBatchStream(schema, altering())),
+    ).rejects.toMatchObject({ code: 'ConcurrentModification' });
+    expect(await values()).toHaveLength(1);
+    await expect(namespace.insertIntoTable({ id }, streamOf(given))).rejects.toMatchObject({
+      details: { row: 1, column: 'c.a' },
+    });
+  });
+});
+
+describe('does not count', () => {
+  const HIDDEN: readonly (readonly [string, Data])[] = [
+    ['below a null struct', structOf(ints([1, null, 3]), [true, false, true])],
+    ['below a null vector', pairOf(2, ints([1, 2, null, null]), [true, false])],
+    ['below a null list', listOf([0, 1, 3], ints([1, 2, null]), [true, false])],
+    ['outside of all lists', listOf([1, 2], ints([null, 2, null]))],
+    [
+      'below a null struct two levels up',
+      structOf(pairOf(2, ints([1, 2, 3, null])), [true, false]),
+    ],
+    ['in a field that may be null', structOf(ints([1, null]), undefined, true)],
+    ['past the last row', sliceData(structOf(ints([1, 2, null])), 0, 2)],
+    ['before the first row', sliceData(structOf(ints([null, 2, 3])), 1, 2)],
+    ['in lists before the first', sliceData(listOf([0, 1, 2], ints([null, 2])), 1, 1)],
+  ];
+  test.each(HIDDEN)('what lies %s', async (_, column) => {
+    const { create, add, values } = await catalog();
+    await create(column);
+    await add(column);
+    expect((await values()).length).toBe(2 * column.length);
+  });
+});
+
+describe('in types that catalogs seldom hold', () => {
+  const check = (column: Data): void => {
+    let id = 0;
+    const identify = (field: Field): never =>
+      ({ id: id++, field, children: (field.type.children ?? []).map(identify) }) as never;
+    const { schema } = streamOf(column);
+    const rules = RequiredValues.of(schema.fields.map(identify));
+    const batch = new RecordBatch(
+      schema,
+      makeData({ type: new Struct(schema.fields), length: column.length, children: [column] }),
+    );
+    rules?.check(batch, 10);
+  };
+  const members = (nullable: boolean) => [
+    new Field('i', new Int32(), nullable),
+    new Field('j', new Int32(), nullable),
+  ];
+
+  test('a sparse union takes the member that a row names', () => {
+    const union = (ids: readonly number[]) =>
+      new Data(
+        new SparseUnion([5, 7], members(false)),
+        0,
+        3,
+        0,
+        [undefined, undefined, undefined, Int8Array.from(ids)] as never,
+        [ints([1, null, 3]), ints([1, 2, null])],
+      );
+    expect(() => check(union([5, 7, 5]))).not.toThrow();
+    expect(() => check(union([5, 5, 5]))).toThrow(/^Row 11, column "c\.i": found null/);
+    expect(() => check(union([5, 7, 7]))).toThrow(/^Row 12, column "c\.j": found null/);
+  });
+
+  test('a dense union takes the values that its rows point at', () => {
+    const union = (ids: readonly number[], offsets: readonly number[]) =>
+      new Data(
+        new DenseUnion([5, 7], members(false)),
+        0,
+        ids.length,
+        0,
+        [Int32Array.from(offsets), undefined, undefined, Int8Array.from(ids)] as never,
+        [ints([1, null]), ints([null, 2])],
+      );
+    expect(() => check(union([5, 7], [0, 1]))).not.toThrow();
+    expect(() => check(union([5, 7, 5], [0, 1, 1]))).toThrow(/^Row 12, column "c\.i"/);
+  });
+
+  test('a key of a map', () => {
+    const entries = makeData({
+      type: new Struct([
+        new Field('key', new Int32(), false),
+        new Field('value', new Utf8(), true),
+      ]),
+      length: 2,
+      children: [
+        ints([1, null]),
+        makeData({
+          type: new Utf8(),
+          length: 2,
+          nullCount: 2,
+          nullBitmap: bits([]),
+          valueOffsets: new Int32Array(3),
+          data: new Uint8Array(8),
+        }),
+      ],
+    } as never) as unknown as Data;
+    const map = new Data(
+      new Map_(new Field('entries', entries.type, false) as never),
+      0,
+      2,
+      0,
+      [Int32Array.from([0, 1, 2])] as never,
+      [entries],
+    );
+    expect(() => check(map)).toThrow(/^Row 11, column "c\[0\]\.key": found null/);
+    expect(() => check(sliceData(map, 0, 1))).not.toThrow();
+  });
+
+  test('only the rows of a slice count', () => {
+    const column = structOf(ints([null, 2, null, 4, null]), [true, true, false, true, true]);
+    expect(() => check(sliceData(column, 1, 3))).not.toThrow();
+    expect(() => check(sliceData(column, 1, 4))).toThrow(/^Row 13, column "c\.a"/);
+    expect(() => check(sliceData(column, 0, 3))).toThrow(/^Row 10, column "c\.a"/);
+  });
+
+  test('nothing is checked where no nested field is required', () => {
+    const field = new Field('c', new List(item(new Int32(), true)), false);
+    const child = { id: 1, field: item(new Int32(), true), children: [] };
+    expect(RequiredValues.of([{ id: 0, field, children: [child] }])).toBeUndefined();
+  });
+});
