@@ -43,12 +43,16 @@ export function buildList(type: List, values: Values, place: Place, context: Bui
   return arrowData(type, values.length, nulls, { offsets, children: [child] });
 }
 
-/** The place of the items of lists whose ends are given. */
+/**
+ * The place of the items of lists whose ends are given: one more than there are lists.
+ * @param lists null where the list is; an item of such a list counts for nothing
+ */
 export function listPlace(
   place: Place,
   field: Field,
   ends: ArrayLike<number>,
   show: (item: number, inList: number) => string = (_, inList) => `${inList}`,
+  lists: readonly unknown[] = [],
 ): Place {
   const owner = (item: number): number => {
     let [low, high] = [0, ends.length - 2];
@@ -66,7 +70,11 @@ export function listPlace(
       const list = owner(item);
       return `${place.path(list)}[${show(item, item - (ends[list] as number))}]`;
     },
-    hidden: () => false,
+    hidden: (item) => {
+      if (item < (ends[0] as number) || item >= (ends[ends.length - 1] as number)) return true;
+      const list = owner(item);
+      return lists[list] === null || place.hidden(list);
+    },
   };
 }
 
@@ -118,7 +126,10 @@ export function fixedPlace(place: Place, field: Field, size: number, values: Val
     nullable: field.nullable,
     row: (item) => place.row(owner(item)),
     path: (item) => `${place.path(owner(item))}[${item % size}]`,
-    hidden: (item) => values[owner(item)] === null || values[owner(item)] === undefined,
+    hidden: (item) => {
+      const list = owner(item);
+      return values[list] === null || values[list] === undefined || place.hidden(list);
+    },
   };
 }
 

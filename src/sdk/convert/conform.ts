@@ -14,6 +14,8 @@ import {
   LargeList,
   List,
   nullColumn,
+  type Offsets,
+  offsetAt,
   type RecordBatch,
   recordBatch,
   type Schema,
@@ -165,8 +167,10 @@ function childrenFor(data: Data, want: DataType, place: Place, context: BuildCon
     case Type.List:
     case Type.LargeList:
     case Type.Map: {
-      const ends = Array.from(data.valueOffsets as ArrayLike<number | bigint>, Number);
-      const inside = listPlace(place, field, ends);
+      // The buffer of the offsets may be longer, as it is padded.
+      const offsets = data.valueOffsets as Offsets;
+      const ends = Array.from({ length: data.length + 1 }, (_, at) => offsetAt(offsets, at));
+      const inside = listPlace(place, field, ends, undefined, presence(data));
       return [conformData(children[0] as Data, field, inside, context)];
     }
     default:
