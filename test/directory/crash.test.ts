@@ -5,17 +5,20 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { CRASH_OPERATIONS, type CrashOperation } from '../helpers/crash-operations.ts';
 import { type CrashCase, crashCase, surviveFault, surviveKill } from '../helpers/crash-runs.ts';
-import { casesOf } from '../helpers/long.ts';
+import type { Fault } from '../helpers/faulty-fs.ts';
+import { casesOf, LONG } from '../helpers/long.ts';
 
-/** Some of the faults of the proof T1, which walks through all of them. */
+/** Some of the faults of the proof T1, which walks through all of them; `step` is that of a long run. */
 const FAULTS = [
   { kind: 'EIO', step: 2 },
   { kind: 'ENOSPC', persistent: true, step: 5 },
   { kind: 'EIO', after: true, step: 3 },
 ];
 
-/** Every fifth call in a usual run, which the proof T1 makes up for, and every call in a long one. */
-const EVERY = casesOf(5, 1);
+/** A usual run kills at every twelfth call that changes the disk; a long one, as the proof T1, at all calls. */
+const KILLS = casesOf(12, 1);
+/** A usual run lets a call fail out of so many, in one way after another, each way at least once. */
+const FAILURES = 24;
 
 // Runs that come to the same leave equal disks, times and all, of which one is looked at.
 beforeAll(() => vi.useFakeTimers({ toFake: ['Date'] }));
@@ -39,8 +42,6 @@ async function walk(
 for (const managed of [false, true]) {
   const mode = managed ? 'managed' : 'plain';
   for (const [index, [name, operation]] of Object.entries(CRASH_OPERATIONS).entries()) {
-    // Operations share many of their first calls, so each begins with another one.
-    const first = 1 + (index % EVERY);
     // Other operations do not commit versions, or do it as append does.
     if (managed && !operation.managed) continue;
 
@@ -52,13 +53,32 @@ for (const managed of [false, true]) {
 
     test(`${mode}: ${name}, killed after every call`, async () => {
       const each = await caseOf();
-      await walk(EVERY, (at) => surviveKill(each, at), first);
+      // Operations share many of their first calls, so each begins with another one.
+      const first = 1 + (index % KILLS);
+      await walk(KILLS, (at) => surviveKill(each, at, { changing: !LONG }), first);
     }, 180_000);
 
     test(`${mode}: ${name}, every call fails once or for good`, async () => {
       const each = await caseOf();
-      for (const { step, ...fault } of FAULTS)
-        await walk(step * EVERY, (at) => surviveFault(each, { at, ...fault }), first);
+      if (LONG) {
+        for (const { step, ...fault } of FAULTS)
+          await walk(step, (at) => surviveFault(each, { at, ...fault }));
+        return;
+      }
+      const step = Math.min(FAILURES, Math.floor(each.calls / FAULTS.length));
+      let nth = index;
+      const survive = (at: number): Promise<boolean> => {
+        const { kind, persistent, after } = FAULTS[nth++ % FAULTS.length] as Omit<Fault, 'at'>;
+        // Past the last call nothing fails, which the kills come to as well.
+        if (at > each.calls) return Promise.resolve(false);
+        return surviveFault(each, {
+          at,
+          kind,
+          ...(persistent && { persistent }),
+          ...(after && { after }),
+        });
+      };
+      await walk(step, survive, 1 + (index % step));
     }, 180_000);
   }
 }
@@ -68,9 +88,9 @@ test.each(['remove old versions', 'append'])(
   async (name) => {
     const found = await crashCase(name, CRASH_OPERATIONS[name] as CrashOperation);
     const each = { ...found, seen: new Map<string, string>() };
-    await walk(casesOf(3, 1), (at) => surviveFault(each, { at, kind: 'ENOENT' }));
+    await walk(casesOf(12, 1), (at) => surviveFault(each, { at, kind: 'ENOENT' }));
     await walk(
-      casesOf(9, 3),
+      casesOf(32, 3),
       (at) => surviveFault(each, { at, kind: 'ENOENT', persistent: true }),
       2,
     );

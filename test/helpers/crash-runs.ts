@@ -17,6 +17,7 @@ import { type Fault, FaultyFs } from './faulty-fs.ts';
 import { memoryFs, type TestFs } from './memory-fs.ts';
 import { idsOf, people } from './people.ts';
 import { seeded } from './seeded.ts';
+import { grow, type Tree, treeOf } from './trees.ts';
 import { visibleState } from './visible-state.ts';
 
 const ROOT = '/c';
@@ -73,9 +74,6 @@ const open = (
     lance,
   });
 
-/** Every path of a catalog with its bytes; folders, which come first, have none. */
-export type Tree = readonly (readonly [path: string, bytes: Uint8Array | undefined])[];
-
 /** What an operation starts from, and the two states that it may leave. */
 export interface CrashCase {
   readonly name: string;
@@ -102,12 +100,9 @@ export async function crashCase(
     ...(lance === undefined ? {} : { lance }),
   });
   await setUp(catalog);
-  const files = filesOf(fs, ROOT);
-  await operation.setUp?.(catalog, files);
-  const tree = files
-    .all()
-    .map((path) => [path, path.endsWith('/') ? undefined : files.read(path)] as const);
-  const before = await stateIn(grow(tree), managed);
+  await operation.setUp?.(catalog, filesOf(fs, ROOT));
+  const tree = treeOf(fs, ROOT);
+  const before = await stateIn(grow(tree, ROOT), managed);
   const clean = await runWithFault({ operation, managed, tree }, undefined);
   if (clean.error !== undefined) throw clean.error;
   const after = text(await visibleState(await open(clean.healthy, { managed })));
@@ -117,21 +112,6 @@ export async function crashCase(
 
 const stateIn = async (fs: TestFs, managed: boolean): Promise<string> =>
   text(await visibleState(await open(strictFileSystem(fs), { managed })));
-
-/** A tree on any file system; `root` must be there. */
-export function plant(fs: typeof import('node:fs'), root: string, tree: Tree): void {
-  for (const [path, bytes] of tree) {
-    if (bytes === undefined) fs.mkdirSync(`${root}/${path}`);
-    else fs.writeFileSync(`${root}/${path}`, bytes);
-  }
-}
-
-function grow(tree: Tree): TestFs {
-  const fs = memoryFs();
-  fs.mkdirSync(ROOT);
-  plant(fs, ROOT, tree);
-  return fs;
-}
 
 export interface FaultRun {
   readonly fired: boolean;
@@ -166,7 +146,7 @@ async function runWithFault(
   { operation, managed, tree, seen }: Pick<CrashCase, 'operation' | 'managed' | 'tree' | 'seen'>,
   fault: Fault | undefined,
 ): Promise<FaultRun> {
-  const fs = grow(tree);
+  const fs = grow(tree, ROOT);
   const healthy = strictFileSystem(fs);
   const faulty = new FaultyFs(healthy);
   const env = seen === undefined ? hastyEnv() : replayedEnv();
@@ -281,9 +261,16 @@ async function checkOnce(
   return state;
 }
 
-/** Kills the operation at a call. @throws at whatever is wrong afterwards; false past the last call */
-export async function surviveKill(each: CrashCase, at: number, look?: Look): Promise<boolean> {
-  const run = await runWithFault(each, { at, kind: 'kill' });
+/**
+ * Kills the operation at a call, or at one of those that change the disk.
+ * @throws at whatever is wrong afterwards; false past the last call
+ */
+export async function surviveKill(
+  each: CrashCase,
+  at: number,
+  { look, changing = false }: { look?: Look; changing?: boolean } = {},
+): Promise<boolean> {
+  const run = await runWithFault(each, { at, kind: 'kill', changing });
   const { before, after } = each;
   const allowed = run.error === undefined ? [after] : [before, after];
   await checkOnce(run, each, { turn: at, allowed, look });

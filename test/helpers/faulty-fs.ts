@@ -3,6 +3,7 @@
  *
  * Counts and logs every call, so that a test can walk through all of them one by one.
  */
+import { constants } from 'node:fs';
 import type { FileSystem, SystemError } from '../../src/store/disk/file-system.ts';
 import { trustFileSystem } from '../../src/store/disk/strict-fs.ts';
 
@@ -22,6 +23,8 @@ export interface Fault {
   readonly persistent?: boolean;
   /** Only calls of these names count. */
   readonly only?: readonly string[];
+  /** Only calls that change the disk count: killed at another, the disk is what it is at the next. */
+  readonly changing?: boolean;
 }
 
 const SYNCHRONOUS = [
@@ -30,6 +33,16 @@ const SYNCHRONOUS = [
   ...['linkSync', 'unlinkSync', 'existsSync', 'realpathSync', 'fsyncSync'],
 ];
 const CALLBACKS = ['read', 'writev', 'fsync', 'fdatasync', 'utimes'];
+
+const CHANGES = /^(write|ftruncate|mkdir|rmdir|rename|link|unlink|utimes)/;
+const FLAGS_THAT_CHANGE = constants.O_CREAT | constants.O_TRUNC;
+
+/** Whether the disk is another one after a call. */
+function changes(name: string, [, flags]: readonly unknown[]): boolean {
+  if (name !== 'openSync') return CHANGES.test(name);
+  if (typeof flags === 'string') return flags !== 'r';
+  return (Number(flags) & FLAGS_THAT_CHANGE) !== 0;
+}
 
 type Call = (...args: unknown[]) => unknown;
 
@@ -67,13 +80,14 @@ export class FaultyFs {
     this.#count = 0;
   }
 
-  #due(name: string): Fault | undefined {
+  #due(name: string, args: readonly unknown[]): Fault | undefined {
     if (this.#killed) throw new Killed('killed');
     this.log.push(name);
     const fault = this.#fault;
     if (fault === undefined) return undefined;
     if (this.#failing.has(name)) return fault;
     if (fault.only !== undefined && !fault.only.includes(name)) return undefined;
+    if (fault.changing === true && !changes(name, args)) return undefined;
     if (++this.#count !== fault.at) return undefined;
     this.fired = true;
     if (fault.persistent) this.#failing.add(name);
@@ -91,7 +105,7 @@ export class FaultyFs {
 
   #synchronous(name: string, args: unknown[], calls: Record<string, Call>): unknown {
     const run = (given: unknown[]): unknown => (calls[name] as Call).apply(calls, given);
-    const fault = this.#due(name);
+    const fault = this.#due(name, args);
     if (fault === undefined) return run(args);
     if (fault.kind === 'short') {
       if (name !== 'writeSync') return run(args);
@@ -113,7 +127,7 @@ export class FaultyFs {
     const run = (given: unknown[]): unknown => (calls[name] as Call).apply(calls, given);
     let fault: Fault | undefined;
     try {
-      fault = this.#due(name);
+      fault = this.#due(name, args);
     } catch (error) {
       queueMicrotask(() => done(error as Error));
       return;

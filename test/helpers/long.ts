@@ -2,7 +2,8 @@
  * How far tests go that look at many cases: `npm run test:long` looks at all of them, `npm test` at
  * as many as find what has ever been found.
  */
-const LONG = process.env.TEST_LONG === '1';
+/** Whether this is a run of all cases. */
+export const LONG = process.env.TEST_LONG === '1';
 
 /** The number of cases of this run, or the cases. */
 export const casesOf = <Cases>(usual: Cases, long: Cases): Cases => (LONG ? long : usual);

@@ -29,7 +29,7 @@ export const lancePath: ProofRow = {
       const step = Math.max(1, Math.floor(each.calls / KILLS[context.size]));
       for (let at = 1 + Math.floor(first() * step); at <= each.calls; at += step) {
         try {
-          await surviveKill(each, at, look);
+          await surviveKill(each, at, { look });
         } catch (error) {
           context.violated(`${name}, killed at call ${at}: ${(error as Error).stack}`);
         }

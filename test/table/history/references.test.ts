@@ -13,26 +13,31 @@ import { missingFile } from '../../../src/table/versions/fragment-object.ts';
 import { type Head, resolveHead } from '../../../src/table/versions/head.ts';
 import { declared, land, ROOT, testEngine } from '../../helpers/engines.ts';
 import { everyCall, InterruptedCatalog } from '../../helpers/interrupted.ts';
+import { casesOf } from '../../helpers/long.ts';
 import { memoryFs } from '../../helpers/memory-fs.ts';
 import { outcomeOf } from '../../helpers/outcome.ts';
 import { idsOf, people } from '../../helpers/people.ts';
+import { grow, treeOf } from '../../helpers/trees.ts';
 
 const t = ['t'];
 const place = `${ROOT}/data/t.table`;
 type Work = (catalog: DirectoryNamespace) => Promise<unknown>;
 
-/** Runs `mine` with all of `theirs` before its first, second ... call of the store, to the last. */
+/** Runs `mine` with all of `theirs` before its first, second ... call of the store, or every `step`th of them. */
 async function atEveryCall(
   prepare: Work,
   mine: Work,
   theirs: Work,
   look: (catalog: DirectoryNamespace, own: string, other: string) => Promise<void>,
+  { first: begin = 1, step = 1 } = {},
 ): Promise<ReadonlySet<string>> {
   const outcomes = new Set<string>();
-  for (let at = 1; ; at++) {
-    const options = { root: '/c', fs: memoryFs(), durability: 'relaxed' } as const;
+  const empty = memoryFs();
+  await prepare(await openDirectoryNamespace({ root: '/c', fs: empty, durability: 'relaxed' }));
+  const tree = treeOf(empty, '/c');
+  for (let at = begin; ; at += step) {
+    const options = { root: '/c', fs: grow(tree, '/c'), durability: 'relaxed' } as const;
     const first = await openDirectoryNamespace(options);
-    await prepare(first);
     const catalog = await InterruptedCatalog.open(options);
     let other = '';
     catalog.interrupt(everyCall(at), async () => {
@@ -90,12 +95,14 @@ test('what is made for a table that was replaced takes nothing from the one in i
       await catalog.createTableTag({ id: t, tag: 'kept', version: 2, branch: 'mine' });
     },
   ];
-  for (const work of works) {
-    await atEveryCall(twoTables, work, replaceTable, async (catalog, _, other) => {
+  const step = casesOf(3, 1);
+  for (const [index, work] of works.entries()) {
+    const look = async (catalog: DirectoryNamespace, _: string, other: string): Promise<void> => {
       expect(other).toMatch(/ok|TableAlreadyExists/);
       expect(await branchesOf(catalog, t)).toContain('side');
       expect(await tagsOf(catalog, t)).toContain('kept');
-    });
+    };
+    await atEveryCall(twoTables, work, replaceTable, look, { first: 1 + (index % step), step });
   }
 });
 
@@ -200,19 +207,21 @@ test('tags and branches of a version that is deleted at that moment: one of the 
     (catalog) => catalog.createTableTag({ id: t, tag: 'new', version: 1 }),
     (catalog) => catalog.updateTableTag({ id: t, tag: 'v', version: 1 }),
   ];
-  for (const make of makers) {
+  const step = casesOf(2, 1);
+  for (const [index, make] of makers.entries()) {
     for (const [mine, theirs] of [
       [make, cleanup],
       [cleanup, make],
     ] as const) {
-      await atEveryCall(prepare, mine, theirs, async (catalog, own, other) => {
+      const look = async (catalog: DirectoryNamespace, own: string, other: string) => {
         const made = (mine === make ? own : other) === 'ok';
         const { tags } = await catalog.listTableTags({ id: t });
         const { versions } = await catalog.listTableVersions({ id: t });
         const there = new Set(versions.map(({ version }) => version));
         for (const { version } of Object.values(tags)) expect(there).toContain(version);
         expect(there.has(1)).toBe(made);
-      });
+      };
+      await atEveryCall(prepare, mine, theirs, look, { first: 1 + (index % step), step });
     }
   }
 });

@@ -2,7 +2,7 @@
  * Every file system call of making a manifest on demand is the last one, or fails: the table is as it was,
  * the next who asks gets the manifest, and cleanup removes what was left.
  */
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import {
   type DirectoryNamespace,
   openDirectoryNamespace,
@@ -11,6 +11,8 @@ import type { FileSystem } from '../../../src/store/disk/file-system.ts';
 import { strictFileSystem } from '../../../src/store/disk/strict-fs.ts';
 import { filesOf, memoryFs, type TestFs } from '../../helpers/catalogs.ts';
 import { type Fault, FaultyFs } from '../../helpers/faulty-fs.ts';
+import { casesOf } from '../../helpers/long.ts';
+import { grow, type Tree, treeOf } from '../../helpers/trees.ts';
 import { people } from '../../suites/namespace/context.ts';
 
 const ROOT = '/c';
@@ -19,14 +21,19 @@ const open = (fs: FileSystem): Promise<DirectoryNamespace> =>
   openDirectoryNamespace({ root: ROOT, fs });
 
 /** A table of two fragments with a deletion file each. */
-async function made(): Promise<TestFs> {
+async function made(): Promise<Tree> {
   const fs = memoryFs();
   const catalog = await open(strictFileSystem(fs));
   await catalog.createTable({ id }, people(4));
   await catalog.insertIntoTable({ id }, people(4, 4));
   await catalog.deleteFromTable({ id, predicate: 'id % 4 = 1' });
-  return fs;
+  return treeOf(fs, ROOT);
 }
+
+let tree: Tree;
+beforeAll(async () => {
+  tree = await made();
+});
 
 async function manifestOf(catalog: DirectoryNamespace, fs: TestFs): Promise<Buffer> {
   const { version } = await catalog.describeTableVersion({ id }, { forLance: true });
@@ -39,14 +46,15 @@ const deletionsOf = (fs: TestFs): string[] =>
     .filter((path) => /_deletions\/\d/.test(path))
     .map((path) => path.slice(path.lastIndexOf('/')));
 
-test.each<Omit<Fault, 'at'>>([
-  { kind: 'kill' },
-  { kind: 'EIO' },
-  { kind: 'ENOSPC', persistent: true },
-])('a manifest on demand: $kind at every call', async (fault) => {
+/** A usual run takes the calls that change the disk, and some of those that fail. */
+test.each<Omit<Fault, 'at'> & { readonly step: number }>([
+  { kind: 'kill', changing: true, step: 1 },
+  { kind: 'EIO', step: casesOf(4, 1) },
+  { kind: 'ENOSPC', persistent: true, step: casesOf(3, 1) },
+])('a manifest on demand: $kind at every call', async ({ step, ...fault }) => {
   let calls = 0;
-  for (let at = 1; ; at++) {
-    const fs = await made();
+  for (let at = 1; ; at += step) {
+    const fs = grow(tree, ROOT);
     const healthy = strictFileSystem(fs);
     const faulty = new FaultyFs(healthy);
     const catalog = await open(faulty.fs);

@@ -15,9 +15,11 @@ import { scan } from '../../../src/table/read/scan.ts';
 import { mainBranch } from '../../../src/table/versions/branches.ts';
 import { snapshotAt } from '../../../src/table/versions/head.ts';
 import { UNKNOWN_WRITER_GRACE } from '../../../src/table/versions/writers.ts';
-import { FaultyFs } from '../../helpers/faulty-fs.ts';
+import { type Fault, FaultyFs } from '../../helpers/faulty-fs.ts';
+import { casesOf } from '../../helpers/long.ts';
 import { memoryFs, type TestFs } from '../../helpers/memory-fs.ts';
 import { people } from '../../helpers/people.ts';
+import { grow, treeOf } from '../../helpers/trees.ts';
 
 const id = ['t'];
 const FOLDER = '/c/data/t.table';
@@ -146,20 +148,27 @@ describe.each([false, true])('managed versioning %s', (managedVersioning) => {
   );
 });
 
+/** How often each has its turn; a long run takes all calls. */
+const FAULTS: readonly (Omit<Fault, 'at'> & { readonly step: number })[] = [
+  { kind: 'kill', changing: true, step: casesOf(2, 1) },
+  { kind: 'EIO', step: casesOf(7, 1) },
+];
+
 test('killed or failing at any call, a change loses nothing to the cleanup that follows', async () => {
-  for (const [name, change] of Object.entries(CHANGES)) {
-    for (const kind of ['kill', 'EIO']) {
-      for (let at = 1; ; at += 2) {
-        fs = memoryFs();
+  await table();
+  const tree = treeOf(fs, '/c');
+  for (const [index, [name, change]] of Object.entries(CHANGES).entries()) {
+    for (const { step, ...fault } of FAULTS) {
+      for (let at = 1 + (index % step); ; at += step) {
+        fs = grow(tree, '/c');
         dead = new Set();
-        await table();
         const faulty = new FaultyFs(strictFileSystem(fs));
         const writer = await open(2, { fs: faulty.fs });
-        faulty.arm({ at, kind });
+        faulty.arm({ ...fault, at });
         await change(writer).catch(() => {});
         const { fired } = faulty;
         faulty.arm();
-        const where = `${name}, ${kind} at ${at}`;
+        const where = `${name}, ${fault.kind} at ${at}`;
         const janitor = await open(3);
         const count = async (): Promise<unknown> => (await janitor.countTableRows({ id })).count;
         const rows = await count();
@@ -331,14 +340,15 @@ test('a file of a table cannot be written unannounced', async () => {
 });
 
 test('a change whose base cleanup removes meanwhile is made anew on the newer version', async () => {
+  const first = await table();
+  // From 32 fragments on, every change reads chunks of its base.
+  for (let at = 6; at < 40; at++) await first.insertIntoTable({ id }, people(1, at));
+  const { version: base } = (await first.describeTableVersion({ id })).version;
+  await first.close();
+  const tree = treeOf(fs, '/c');
   for (const name of ['append', 'delete', 'update', 'merge', 'add a column', 'compact']) {
-    fs = memoryFs();
-    const catalog = await table();
-    // From 32 fragments on, every change reads chunks of its base.
-    for (let at = 6; at < 40; at++) await catalog.insertIntoTable({ id }, people(1, at));
+    fs = grow(tree, '/c');
     const janitor = await open(2);
-    const { version: base } = (await catalog.describeTableVersion({ id })).version;
-    await catalog.close();
     let meddled = false;
     const meddle = async (): Promise<void> => {
       meddled = true;

@@ -16,6 +16,8 @@ import { deleteRowsById } from '../../../src/table/write/delete-rows.ts';
 import { memoryFs, type TestFs } from '../../helpers/catalogs.ts';
 import { TestClock, type TestEngine, testEngine } from '../../helpers/engines.ts';
 import { FaultyFs } from '../../helpers/faulty-fs.ts';
+import { casesOf } from '../../helpers/long.ts';
+import { grow, treeOf } from '../../helpers/trees.ts';
 import { idsOf, people, rowIdsOf } from '../../suites/namespace/context.ts';
 
 const ROOT = '/c';
@@ -291,25 +293,30 @@ test('any history reads the same with compactions in it as without', async () =>
         expect((await catalog.countTableRows({ id })).count).toBe(rows.length);
       },
     ),
-    { numRuns: 12 },
+    { numRuns: casesOf(4, 12) },
   );
 });
 
+/** A usual run takes calls that change the disk, and some of those that fail; a long one all. */
+const FAULTS = [
+  { kind: 'kill', first: 1, step: casesOf(2, 1), changing: true },
+  { kind: 'EIO', first: 1, step: casesOf(8, 1), changing: false },
+  { kind: 'ENOSPC', first: casesOf(5, 1), step: casesOf(8, 1), changing: false },
+];
+
 test('killed or failing at any call, the table is as it was or compacted', async () => {
-  const make = async (): Promise<TestFs> => {
-    const fs = memoryFs();
-    const catalog = await open(fs);
-    await tableOf(catalog, 16, 2);
-    await deleteIds(catalog, [3]);
-    return fs;
-  };
-  const expected = await idsOf(await open(await make()), id);
-  for (const kind of ['kill', 'EIO', 'ENOSPC']) {
-    for (let at = 1; ; at += 2) {
-      const fs = await make();
+  const whole = memoryFs();
+  const made = await open(whole);
+  await tableOf(made, 16, 2);
+  await deleteIds(made, [3]);
+  const tree = treeOf(whole, ROOT);
+  const expected = await idsOf(await open(whole), id);
+  for (const { kind, first, step, changing } of FAULTS) {
+    for (let at = first; ; at += step) {
+      const fs = grow(tree, ROOT);
       const faulty = new FaultyFs(strictFileSystem(fs));
       const catalog = await openDirectoryNamespace({ root: ROOT, fs: faulty.fs });
-      faulty.arm({ at, kind });
+      faulty.arm({ at, kind, changing });
       const error = await catalog.optimizeTable({ id, compact: { target_rows: 12 } }).then(
         () => undefined,
         (thrown: unknown) => thrown,

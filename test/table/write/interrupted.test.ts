@@ -9,6 +9,7 @@ import { everyCall, InterruptedCatalog } from '../../helpers/interrupted.ts';
 import { memoryFs } from '../../helpers/memory-fs.ts';
 import { outcomeOf } from '../../helpers/outcome.ts';
 import { idsOf, people, range } from '../../helpers/people.ts';
+import { grow, treeOf } from '../../helpers/trees.ts';
 
 const t = ['t'];
 type Work = (catalog: DirectoryNamespace) => Promise<unknown>;
@@ -33,11 +34,13 @@ async function atEveryCall(
     where: string,
   ) => Promise<void>,
 ): Promise<number> {
+  const empty = memoryFs();
+  await prepare(await openDirectoryNamespace({ root: '/c', fs: empty, durability: 'relaxed' }));
+  const tree = treeOf(empty, '/c');
   for (let at = 1; ; at++) {
-    const fs = lockless(memoryFs());
+    const fs = lockless(grow(tree, '/c'));
     const options = { root: '/c', fs, durability: 'relaxed' } as const;
     const first = await openDirectoryNamespace(options);
-    await prepare(first);
     const catalog = await InterruptedCatalog.open(options);
     let other = '';
     catalog.interrupt(everyCall(at), async () => {
