@@ -58,7 +58,7 @@ async function runSequence(
 /** Another one each day; DIRSPACE_SEED replays a run. */
 const FIRST = Number(process.env.DIRSPACE_SEED ?? Math.floor(Date.now() / 86_400_000) * 10_000);
 
-const SEQUENCES = casesOf(60, 1000);
+const SEQUENCES = casesOf(20, 1000);
 
 test(`in memory, ${SEQUENCES} sequences`, async () => {
   for (let seed = FIRST; seed < FIRST + SEQUENCES; seed++) {
@@ -66,14 +66,18 @@ test(`in memory, ${SEQUENCES} sequences`, async () => {
   }
 }, 180_000);
 
-test('in memory with managed versioning, 30 sequences', async () => {
-  for (let seed = FIRST; seed < FIRST + 30; seed++) {
+const OTHERS = casesOf(10, 30);
+
+test(`in memory with managed versioning, ${OTHERS} sequences`, async () => {
+  for (let seed = FIRST; seed < FIRST + OTHERS; seed++) {
     await runSequence(seed, 30, { root: '/c', fs: memoryFs(), managedVersioning: true });
   }
 }, 60_000);
 
-test('on the disk, 10 sequences', async () => {
-  for (let seed = FIRST; seed < FIRST + 10; seed++) {
+const ON_DISK = casesOf(4, 10);
+
+test(`on the disk, ${ON_DISK} sequences`, async () => {
+  for (let seed = FIRST; seed < FIRST + ON_DISK; seed++) {
     await runSequence(seed, 40, { root: temporaryFolder(), fs: nodeFs });
   }
 }, 60_000);

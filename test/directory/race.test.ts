@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { filesOf, memoryFs } from '../helpers/catalogs.ts';
 import { compiledModule } from '../helpers/compiled.ts';
+import { casesOf } from '../helpers/long.ts';
 import { outcomeOf } from '../helpers/outcome.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { stage } from '../helpers/staged-version.ts';
@@ -50,7 +51,7 @@ test('appends through many handles: every row once, versions without gaps', asyn
 });
 
 test('one name, many creators: one wins and the others are told', async () => {
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < casesOf(8, 20); round++) {
     const { all } = await handles(5);
     const outcomes = await Promise.all(
       all.map((catalog, at) => outcomeOf(catalog.createTable({ id: ['t'] }, people(at + 1)))),
@@ -90,7 +91,7 @@ const TAKERS = {
 test.each(Object.entries(TAKERS))(
   'a table and a namespace of one name, by %s: exactly one wins, the other is told',
   async (how, take) => {
-    for (let seed = 0; seed < 60; seed++) {
+    for (let seed = 0; seed < casesOf(18, 60); seed++) {
       const random = seeded(seed);
       const { all, fs } = await handles(4);
       const [a, b, c, d] = all as [Catalog, Catalog, Catalog, Catalog];
@@ -135,7 +136,7 @@ test.each(Object.entries(TAKERS))(
 );
 
 test('drop of a namespace against creation in it: what was acknowledged is there', async () => {
-  for (let seed = 0; seed < 100; seed++) {
+  for (let seed = 0; seed < casesOf(30, 100); seed++) {
     const random = seeded(seed);
     const { all } = await handles(2);
     const [a, b] = all as [Catalog, Catalog];
@@ -152,7 +153,7 @@ test('drop of a namespace against creation in it: what was acknowledged is there
 });
 
 test('rename against appends: nothing acknowledged is lost', async () => {
-  for (let seed = 0; seed < 60; seed++) {
+  for (let seed = 0; seed < casesOf(18, 60); seed++) {
     const random = seeded(seed);
     const { all } = await handles(2);
     const [a, b] = all as [Catalog, Catalog];
@@ -171,7 +172,7 @@ test('rename against appends: nothing acknowledged is lost', async () => {
 });
 
 test('drop and recreation against stale writers: no commit lands in another table', async () => {
-  for (let seed = 0; seed < 100; seed++) {
+  for (let seed = 0; seed < casesOf(30, 100); seed++) {
     const random = seeded(seed);
     const { all } = await handles(3);
     const [a, b, c] = all as [Catalog, Catalog, Catalog];
@@ -199,7 +200,7 @@ test('drop and recreation against stale writers: no commit lands in another tabl
 });
 
 test('tags against cleanup: a tag that was acknowledged keeps its version', async () => {
-  for (let seed = 0; seed < 100; seed++) {
+  for (let seed = 0; seed < casesOf(30, 100); seed++) {
     const random = seeded(seed);
     const { all } = await handles(2);
     const [a, b] = all as [Catalog, Catalog];
@@ -253,7 +254,7 @@ test('stale hints and gaps: a handle that slept through deletions reads and comm
 });
 
 test('a multi-table commit that is undecided is not built over', async () => {
-  for (let seed = 0; seed < 80; seed++) {
+  for (let seed = 0; seed < casesOf(24, 80); seed++) {
     const random = seeded(seed);
     const { all, fs } = await handles(2);
     const [a, b] = all as [Catalog, Catalog];
@@ -333,7 +334,7 @@ function child(...args: string[]): Promise<ChildReport> {
 
 test('four processes: appends, creations and renames', async () => {
   const root = temporaryFolder();
-  const rounds = 25;
+  const rounds = casesOf(10, 25);
   const catalog = await openDirectoryNamespace({ root, durability: 'relaxed' });
   await catalog.createNamespace({ id: ['n'] });
   await catalog.createTable({ id: ['t'] }, people(1));

@@ -1,5 +1,5 @@
 /** An open catalog whose root is deleted or replaced answers so, and never that it is empty. */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import {
@@ -12,10 +12,16 @@ import { CALLS } from '../suites/namespace/traits.ts';
 
 type Method = (...inputs: unknown[]) => Promise<unknown>;
 
+async function makeTable(root: string): Promise<void> {
+  const namespace = await openDirectoryNamespace({ root });
+  await namespace.createTable({ id: ['t'] }, someRows());
+  await namespace.close();
+}
+
+/** Of a root with that table: the handle has written and read. */
 async function openedCatalog(root: string): Promise<DirectoryNamespace> {
   const namespace = await openDirectoryNamespace({ root });
   await namespace.createNamespace({ id: ['n'] });
-  await namespace.createTable({ id: ['t'] }, someRows());
   await namespace.describeTable({ id: ['t'], load_detailed_metadata: true });
   return namespace;
 }
@@ -37,8 +43,11 @@ describe('every operation is unavailable', () => {
     'root %s',
     async (how) => {
       const found: Record<string, string> = {};
+      const whole = `${temporaryFolder()}/catalog`;
+      await makeTable(whole);
       for (const name of Object.keys(CALLS)) {
         const root = `${temporaryFolder()}/catalog`;
+        cpSync(whole, root, { recursive: true });
         const namespace = await openedCatalog(root);
         rmSync(root, { recursive: true });
         if (how === 'replaced by an empty folder') mkdirSync(root);
@@ -59,6 +68,7 @@ describe('every operation is unavailable', () => {
 
 test('a root that comes back is used again', async () => {
   const folder = temporaryFolder();
+  await makeTable(`${folder}/catalog`);
   const namespace = await openedCatalog(`${folder}/catalog`);
   renameSync(`${folder}/catalog`, `${folder}/away`);
   await expect(namespace.listAllTables({})).rejects.toMatchObject({
