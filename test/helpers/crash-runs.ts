@@ -262,15 +262,15 @@ async function checkOnce(
 }
 
 /**
- * Kills the operation at a call, or at one of those that change the disk.
+ * Kills the operation at a call, of all or of those of some names.
  * @throws at whatever is wrong afterwards; false past the last call
  */
 export async function surviveKill(
   each: CrashCase,
   at: number,
-  { look, changing = false }: { look?: Look; changing?: boolean } = {},
+  { look, only }: { look?: Look; only?: readonly string[] } = {},
 ): Promise<boolean> {
-  const run = await runWithFault(each, { at, kind: 'kill', changing });
+  const run = await runWithFault(each, { at, kind: 'kill', ...(only && { only }) });
   const { before, after } = each;
   const allowed = run.error === undefined ? [after] : [before, after];
   await checkOnce(run, each, { turn: at, allowed, look });
