@@ -1,8 +1,9 @@
 /**
  * Builds apache-arrow's Data, RecordBatch and Table objects around existing buffers (`dataOf`,
- * `recordBatch`, `arrowTable`), without the copies and schema merging of their public
- * constructors. Callers must pass buffers that fit the type. Also slices columns, builds columns
- * of nulls, projects schemas, and measures the bytes of columns and batches.
+ * `recordBatch`, `arrowTable`), without the copies and schema merging of their public constructors.
+ * Callers must pass buffers that fit the type. Also slices columns (`sliceData`), builds columns of
+ * nulls (`nullColumn`), projects schemas (`projectSchema`), and measures columns (`dataBytes`) and
+ * batches (`batchBytes`). `validityOf` returns undefined where all rows are valid.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,8 @@
 /**
  * Answers questions about Arrow types: how values lie in buffers (`layoutOf`), which typed array
- * holds them, how wide they are, which child fields they have. Also rebuilds nested types with
- * changed children (`mapType`) and copies fields with some parts replaced (`changeField`).
+ * holds them (`valueArray`), how wide they are (`byteWidth`, `strideOf`), which child fields they
+ * have (`childFields`). Also rebuilds nested types with changed children (`mapType`) and copies
+ * fields with some parts replaced (`changeField`).
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * Reads (`getBit`, `setPositions`), slices, counts, copies and sets the bits of Arrow bitmaps,
- * whose first bit is the least significant one of a byte. Positions must be below 2^32; bounds are
- * not checked.
+ * Reads (`getBit`, `setPositions`), slices, counts, copies and sets (`setBit`, `setBits`) the bits
+ * of Arrow bitmaps, whose first bit is the least significant one of a byte. Positions must be below
+ * 2^32; bounds are not checked. `copyBits` needs a target whose bits are clear, and `sliceBits` may
+ * return a view.
  */
 
 /** Bytes that hold so many bits, however many they are. */

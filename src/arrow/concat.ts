@@ -1,7 +1,9 @@
 /**
- * Concatenates columns (`concatData`) or batches (`concatBatches`) of one type into one, by
- * copying buffers. A single column, and the data buffers of views, are shared instead of copied.
- * Throws InvalidInput if the result needs wider offsets or dictionary indices than its type has.
+ * Concatenates columns (`concatData`) or batches (`concatBatches`) of one type into one, by copying
+ * buffers. A single column, and the data buffers of views, are shared instead of copied. Throws
+ * InvalidInput if the result needs wider offsets or dictionary indices than its type has.
+ * `concatBatchesInSteps` works in steps; `unionVector` and `indexCapacity` serve writers of
+ * dictionaries.
  */
 
 import { DirspaceError } from '../errors.ts';

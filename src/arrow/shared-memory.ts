@@ -2,6 +2,7 @@
  * Marks memory that has other readers than one result, such as cached columns and blocks of small
  * arrays (`markShared`, `markSharedData`). hand-out.ts copies what lies in marked memory before a
  * caller gets it. `apart` returns bytes in memory of their own, copied only if they share it.
+ * `isShared` tells whether memory is marked.
  */
 import type { Data } from './apache.ts';
 

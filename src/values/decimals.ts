@@ -1,8 +1,9 @@
 /**
  * Converts exact integers and decimals, held as bigints, from JavaScript values, text and Arrow's
- * words, to text, and from and to doubles. Only `exactToDouble` rounds. The others return undefined
- * or null for input that is no number, is out of bounds or would lose digits. `unscaledDecimal`
- * takes a number as the digits it prints as.
+ * words, to text (`decimalText`), and from and to doubles. Only `exactToDouble` rounds. The others
+ * return undefined or null for input that is no number, is out of bounds or would lose digits.
+ * `integerFrom` takes only integers, `parseExact` any number in text, and `unscaledDecimal` a
+ * number as the digits it prints as.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

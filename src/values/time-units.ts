@@ -1,6 +1,7 @@
 /**
  * Converts a count of one of Arrow's time units (s, ms, us, ns) into another (`convertUnit`), and
  * an instant into a count (`inUnit`). Both return undefined where the result would lose precision.
+ * `TIME_UNITS` has their names, and `unitsPerSecond` how many make a second.
  */
 import type { Instant } from './zones.ts';
 

@@ -1,7 +1,7 @@
 /**
  * `plainKernels`: implements the kernels in JavaScript, for runtimes without WebAssembly SIMD and
  * as a reference in tests. Rows are read in place, except for half floats, which are converted
- * first. plain-sums.ts has the loops.
+ * first. `plainSum` chooses among the loops of plain-sums.ts.
  */
 
 import { halfValues } from '../values/index.ts';

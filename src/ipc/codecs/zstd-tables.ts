@@ -1,7 +1,8 @@
 /**
  * Builds the decoding tables of Zstandard's two entropy codes, finite state entropy
  * (`readFseTable`) and Huffman (`readHuffmanTable`), from their descriptions in a block.
- * `BackwardBits` reads a bit stream from its end. Bad descriptions go to the caller's `refuse`.
+ * `singleTable` makes the table of one symbol. `BackwardBits` reads a bit stream from its end, and
+ * `bitsAt` reads bits at any position. Bad descriptions go to the caller's `refuse`.
  */
 import type { Refuse } from './flatbuffer.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Converts text to values (`fromText`) and values to text (`textOf`), for casts. Both return
  * undefined where there is no such value or text. `misfitOf` explains in an error message why a
- * text does not fit a type.
+ * text does not fit a type. `decimalText` writes all digits of an unscaled decimal.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

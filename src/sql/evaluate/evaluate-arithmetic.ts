@@ -1,8 +1,9 @@
 /**
  * `evaluateArithmetic`: computes `+ - * / %` on two columns. Floats follow IEEE 754. Integers and
- * decimals are exact; overflow and division by zero throw InvalidInput. Integer division
- * truncates, and % has the dividend's sign. Long columns go through number-kernels.ts where it can
- * compute them. `rescaleColumn` counts a column in a finer unit.
+ * decimals are exact; overflow and division by zero throw InvalidInput. Integer division truncates,
+ * and % has the dividend's sign. Long columns go through number-kernels.ts where it can compute
+ * them. `rescaleColumn` counts a column in a finer unit; `rounded` rescales one decimal, half away
+ * from zero.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -2,7 +2,8 @@
  * Compares a column with a constant (`compareWithConstant`) or with two bounds (`inRange`), and
  * returns a truth value per row. Numbers of different types compare exactly, without rounding. NaN
  * equals NaN and is greater than all else, and -0 equals 0. Text compares in the order of code
- * points. evaluate-compare-columns.ts compares two columns.
+ * points. evaluate-compare-columns.ts compares two columns. `compareBytes` orders two byte strings,
+ * and `equalBytes` tests them for equality.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

@@ -1,8 +1,9 @@
 /**
  * Evaluates a bound tree over a frame of rows into a column, at once (`evaluate`) or in steps that
  * let other work run in between (`evaluateInSteps`). An operand of AND, OR, CASE or COALESCE that
- * could fail is evaluated only for the rows that need it. `evaluateConstant` computes a tree
- * without columns. The other files of this folder compute single kinds of nodes.
+ * could fail is evaluated only for the rows that need it. `logicInSteps` returns the truth values
+ * of an AND or OR. `evaluateConstant` computes a tree without columns. The other files of this
+ * folder compute single kinds of nodes.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

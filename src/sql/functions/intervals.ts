@@ -1,7 +1,8 @@
 /**
  * Moves dates and timestamps by intervals (`moveDate`, `moveTimestamp`): months by the calendar,
  * then days, then nanoseconds. Months and days follow the clock of the timestamp's time zone. Also
- * negates and adds intervals. Throws InvalidInput for a date or timestamp that is out of range.
+ * negates (`negateInterval`) and adds (`sumIntervals`) intervals. Throws InvalidInput for a date or
+ * timestamp that is out of range.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Computes with sets of code points, kept as sorted ranges: `union`, `intersect`, `negate`,
- * `subtract`. Also provides the sets that patterns name: Unicode properties, `\d` and its like,
- * POSIX classes and the other cases of letters (`foldedCase`). Unicode data is that of the
- * JavaScript runtime.
+ * `subtract`. Also provides the sets that patterns name: Unicode properties (`property`), `\d` and
+ * its like (`digits`), POSIX classes (`posixClass`) and the other cases of letters (`foldedCase`).
+ * An unknown name gives null. Unicode data is that of the JavaScript runtime.
  */
 
 /** `[from, to, from, to, ...]`, both inclusive, ascending, and with gaps between the ranges. */

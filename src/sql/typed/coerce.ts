@@ -1,9 +1,10 @@
 /**
  * Converts operands to a given type (`coerce`) or finds a type that holds all of them
- * (`commonType`). A literal takes the type of the other operand; anything else is cast.
- * Conversions that would lose something throw InvalidInput. Also reads texts and literals as times
- * (`comparedNanos`), and describes operands and types of time for messages (`describe`,
- * `formsOf`).
+ * (`commonType`). A literal takes the type of the other operand; anything else is cast. Conversions
+ * that would lose something throw InvalidInput. Also reads texts and literals as times
+ * (`comparedNanos`), and describes operands and types of time for messages (`describe`, `formsOf`).
+ * `coerceToCommon` converts to the common type; beside a float, a decimal becomes the nearest
+ * double.
  */
 import {
   DataType,

@@ -2,6 +2,7 @@
  * Compares single values (`compareValues`): numbers exactly across types, NaN last and equal to
  * itself, text by code points. Lists, structs and intervals can only be tested for equality.
  * `holds` applies a comparison operator to the result, and `compareExact` compares exact decimals.
+ * `compareNumbers` and `compareText` compare values of one kind.
  */
 
 import type { ExactNumber } from '../../values/index.ts';

@@ -1,7 +1,9 @@
 /**
  * Classifies Arrow types for expressions: the family of a type (`familyOf`), its name in messages
- * (`typeText`), whether its values are bigints (`isWide`), its range, its unit and its time zone.
- * `roundToFloat` rounds a number to a float type.
+ * (`typeText`), whether its values are bigints (`isWide`), its range (`integerRange`), its unit
+ * (`timeUnitOf`), its time zone (`timeZoneOf`) and what a list holds (`elementType`). `plainType`
+ * looks through a dictionary. `clockZoneOf` throws InvalidInput for a zone that the runtime does
+ * not know. `roundToFloat` rounds a number to a float type.
  */
 import {
   Binary,
