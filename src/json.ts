@@ -4,7 +4,8 @@
  * the file's name.
  *
  * `encodeChecksummed` puts a crc32 first, and `parseChecksummed` verifies it before it parses.
- * `integerMember` and its siblings check the type of one member and name it in the error.
+ * `integerMember` and its siblings check the type of one member and name it in the error; `corrupt`
+ * makes that error. Functions `...InSteps` yield between parts of long documents.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from './errors.ts';

@@ -2,6 +2,7 @@
  * Bounds the memory of a request (`RequestMemory`), of all requests of a server (`ServerMemory`),
  * and of the values computed for one batch (`BatchMemory`). Callers announce bytes before they
  * allocate them; beyond a bound they get an error. The memory of the process is not measured.
+ * `HeldMemory` counts the bytes of one thing, such as the rows that a sort collects.
  *
  * Batches that stream through a server first wait for memory, 10 seconds by default. Meanwhile, the
  * response whose reader has been slow for longest is aborted.

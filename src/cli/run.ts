@@ -1,7 +1,8 @@
 /**
  * `runCli`: runs one command. It parses the arguments, opens the catalog that the command works on,
  * runs it, prints the answer or the error, and returns the exit code. It never throws. Streams,
- * environment and terminals are parameters, so tests need no process.
+ * environment and terminals are parameters, so tests need no process. `isJsonAsked` looks for
+ * `--json`, also among arguments that cannot be parsed.
  */
 import { systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';

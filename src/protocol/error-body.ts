@@ -4,6 +4,7 @@
  *
  * A parsed error is identified by the protocol's error number, and by the body's `context` where
  * several codes share a number. Without a known number, the status and the operation decide.
+ * `ERROR_STATUSES` lists the statuses.
  */
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
 import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';

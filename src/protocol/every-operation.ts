@@ -1,6 +1,8 @@
 /**
  * Joins the protocol's operations and this engine's extensions into one table (`EVERY_OPERATION`).
- * Functions look up the models, method name, path parameters and kind of object of an operation.
+ * Functions look up the models (`requestModel`, `responseModel`), method name (`methodName`), path
+ * parameters (`pathParameters`) and kind of object (`resourceKind`) of an operation. `isExtension`
+ * recognises extensions.
  */
 import { EXTENSION_OPERATIONS } from './extension-operations.ts';
 import type { ModelName } from './models/index.ts';

@@ -1,7 +1,8 @@
 /**
  * Splits a request into path, query and body (`splitRequest`) on the client, and joins and checks
  * these parts on the server (`joinRequest`). `formatAnswer` and `parseAnswer` do the same for JSON
- * responses. The operations table says where each member belongs. No I/O.
+ * responses. `jsonText` writes bigints as strings. The operations table says where each member
+ * belongs. No I/O.
  *
  * `identity` and `context` are sent only in JSON bodies. For requests without one they become
  * headers, which client/ and server/ handle.

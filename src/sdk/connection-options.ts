@@ -1,7 +1,8 @@
 /**
  * Defines the types of the options and results of a connection's methods, except those of the trash
  * and of Lance. Its functions translate options into request members, such as `createMode`,
- * `propertiesOf` and `page`.
+ * `propertiesOf` and `page`. `pathAndOptions` reads arguments whose path may be left out,
+ * `checkedChanges` refuses unknown members, and `namesFrom` collects names from pages.
  */
 import { DirspaceError } from '../errors.ts';
 import { checkLanceMode, type LanceMode } from '../lance-mode.ts';

@@ -1,7 +1,7 @@
 /**
  * `Identification`: authenticates a request before it takes a place in a queue. It uses the headers
  * before the body is read. Where they hold no credentials, it looks for an identity in a JSON body
- * of at most 16 KiB. Credentials are hidden from the log.
+ * of at most 16 KiB. Credentials are hidden from the log (`hideCredentials`).
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { Progress } from '../progress.ts';

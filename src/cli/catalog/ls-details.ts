@@ -1,7 +1,8 @@
 /**
  * Collects what `dirspace ls -l` shows (`detailsOf`): rows, bytes, newest version and time of the
- * last change of each table. `sortEntries` sorts the entries by one of these or by name. A table
- * that cannot be read gets the code of its error instead of details, and the listing goes on.
+ * last change of each table. `sortEntries` sorts the entries by one of these or by name
+ * (`SORT_KEYS`). A table that cannot be read gets the code of its error instead of details, and the
+ * listing goes on.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Call } from '../terminal/index.ts';

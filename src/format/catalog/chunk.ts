@@ -1,8 +1,9 @@
 /**
- * Encodes and decodes chunk files, immutable runs of fragment entries that manifests share. They
- * keep the manifest of a table of 10,000 fragments short. A manifest refers to a chunk by a
- * `ChunkEntry`, which is encoded and decoded here too. Decoding verifies the chunk against the
- * checksum, size and count of that entry, and throws Corrupt if they differ.
+ * Encodes (`encodeChunk`) and decodes (`decodeChunk`, `decodeChunkInSteps`) chunk files, immutable
+ * runs of fragment entries that manifests share. They keep the manifest of a table of 10,000
+ * fragments short. A manifest refers to a chunk by a `ChunkEntry`, which is encoded and decoded
+ * here too. Decoding verifies the chunk against the checksum, size and count of that entry, and
+ * throws Corrupt if they differ.
  */
 
 import {

@@ -1,8 +1,9 @@
 /**
- * Encodes and decodes deletion files: the deleted rows of one fragment as ascending offsets, in an
- * Arrow file of one column. Decoding throws Corrupt for offsets that are out of order or beyond
- * the fragment. `unionDeletions` merges two lists of deleted rows, and `deletionBitmap` converts a
- * list to a bitmap.
+ * Encodes (`encodeDeletions`) and decodes (`decodeDeletions`) deletion files: the deleted rows of
+ * one fragment as ascending offsets, in an Arrow file of one column. Decoding throws Corrupt for
+ * offsets that are out of order or beyond the fragment; the caller verifies the checksum.
+ * `unionDeletions` merges two lists of deleted rows, and `deletionBitmap` converts a list to a
+ * bitmap.
  */
 import {
   bitmapBytes,

@@ -1,8 +1,9 @@
 /**
  * Defines `FragmentEntry`, the description of one fragment in a manifest or chunk, and encodes and
- * decodes it (`fragmentText`, `decodeFragment`). It holds the file, rows, deletion file, field
- * ids, statistics for pruning, and whether Lance can read the fragment. It also holds the checksum
- * of the fragment's footer, which in turn holds the checksums of the rest of the file.
+ * decodes it (`fragmentText`, `decodeFragment`). It holds the file, rows, deletion file, field ids,
+ * statistics for pruning, and whether Lance can read the fragment. It also holds the checksum of
+ * the fragment's footer, which in turn holds the checksums of the rest of the file. `liveRows`
+ * counts the rows that are not deleted, and `isReadByLance` asks about Lance.
  */
 import {
   arrayMember,

@@ -1,8 +1,9 @@
 /**
  * Decodes chosen columns and dictionaries of a fragment. `columnRanges` and `dictionaryRanges` say
- * which bytes to read, and `decodeBatch` and `decodeDictionaries` decode them. `decodeFragment`
- * decodes a whole file in memory, `decodeLoneFragment` one that no manifest describes. Checksums
- * are verified before bytes are parsed; a mismatch throws Corrupt. No I/O.
+ * which bytes to read, `dictionaryIds` which dictionaries columns need, and `decodeBatch`,
+ * `decodeBatchColumn` and `decodeDictionaries` decode them. `decodeFragment` decodes a whole file
+ * in memory, `decodeLoneFragment` one that no manifest describes. Checksums are verified before
+ * bytes are parsed; a mismatch throws Corrupt. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

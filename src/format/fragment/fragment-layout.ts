@@ -1,8 +1,8 @@
 /**
- * Encodes and decodes the layout of a fragment: the lengths, checksums and statistics of each
- * column of each batch. It is stored as JSON in the footer's metadata, so a reader finds a column
- * with the footer alone. Positions are not stored: decoding adds up the lengths, and throws
- * Corrupt unless they cover the file up to the footer.
+ * Encodes (`encodeLayout`) and decodes (`decodeLayoutInSteps`) the layout of a fragment: the
+ * lengths, checksums and statistics of each column of each batch. It is stored as JSON in the
+ * footer's metadata, so a reader finds a column with the footer alone. Positions are not stored:
+ * decoding adds up the lengths, and throws Corrupt unless they cover the file up to the footer.
  */
 
 import { DirspaceError } from '../../errors.ts';

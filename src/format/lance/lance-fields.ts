@@ -1,11 +1,12 @@
 /**
  * `lanceFields`: converts the fields of an Arrow schema to Lance's list of fields, depth first,
  * with ids, parents and logical types. If Lance cannot hold a type, or its readers fail on a name
- * or on metadata, the result says in which column and why.
+ * or on metadata, the result says in which column and why. `fieldMembers` encodes a field, and
+ * `lanceDataFile` the file of a fragment that Lance can read.
  *
- * `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` map this engine's field ids to Lance's. They
- * differ where a writer of Lance reused the id of a dropped field, which this engine never does;
- * the version then records the mapping.
+ * `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` map this engine's field ids to Lance's. They differ
+ * where a writer of Lance reused the id of a dropped field, which this engine never does; the
+ * version then records the mapping.
  */
 import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
 import { FIELD_ID_KEY } from '../../ipc/index.ts';

@@ -2,7 +2,8 @@
  * `PageReader`: reads the encodings of one page of a Lance 2.0 column down to their buffers: bits,
  * bytes, numbers, and the ends of texts and lists. It reads no more bytes than the rows asked for
  * need, and checks bounds and order. `ReadBudget` bounds what one read may allocate by the size of
- * the files, and `readInBatches` reads fewer rows at once when the budget is exceeded.
+ * the files, and `readInBatches` reads fewer rows at once when the budget is exceeded. `pageItems`
+ * counts the items of a page's lists.
  */
 import { bitmapBytes, sliceBits } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * Converts Arrow schemas, fields and types to the protocol's JSON (`schemaToJson`,
- * `schemaToLanceJson`) and back (`schemaFromJson`), which also validates JSON from outside. The ids
- * of dictionaries are lost on the way. arrow/type-names.ts and lance-names.ts write the names of
- * types, type-parser.ts reads them.
+ * `schemaToLanceJson`) and back (`schemaFromJson`), which also validates JSON from outside, up to
+ * `MAX_SCHEMA_FIELDS` and `MAX_SCHEMA_DEPTH`. `typeToJson` and `typeFromJson` convert one type. The
+ * ids of dictionaries are lost on the way. arrow/type-names.ts and lance-names.ts write the names
+ * of types, type-parser.ts reads them.
  */
 import { DataType, type Dictionary, Field, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Parses type names with parameters but no child fields into Arrow types, one function each: times,
- * timestamps, durations, intervals, decimals, fixed-size binaries. Also exports the parameter
- * checks that type-parser.ts uses.
+ * Parses type names with parameters but no child fields into Arrow types, one function each
+ * (`timestamp`, `decimal`, ...): times, timestamps, durations, intervals, decimals, fixed-size
+ * binaries. Also exports the parameter checks that type-parser.ts uses.
  */
 import {
   checkDecimal,

@@ -1,7 +1,8 @@
 /**
- * Builds list, fixed-size list, struct and map columns from JavaScript values: flattens the values
- * and builds the child columns. The functions `listPlace`, `fixedPlace` and `structPlace` let
- * errors name the place down to the item, such as `a.b[3]`.
+ * Builds list (`buildList`), fixed-size list (`buildFixedList`), struct (`buildStruct`) and map
+ * (`buildMap`) columns from JavaScript values: flattens the values and builds the child columns.
+ * The functions `listPlace`, `fixedPlace` and `structPlace` let errors name the place down to the
+ * item, such as `a.b[3]`.
  */
 import {
   type Data,

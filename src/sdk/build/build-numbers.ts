@@ -1,7 +1,8 @@
 /**
- * Builds integer, float, boolean and decimal columns from JavaScript values, and refuses a value
- * that does not fit its type. Floats are rounded to their type, or refused where the context asks
- * for exact ones (`exactFloats`). `newFloats`, `setFloat` and `setWide` serve other builders.
+ * Builds integer, float, boolean and decimal columns (`buildInt`, `buildFloat`, `buildBool`,
+ * `buildDecimal`) from JavaScript values, and refuses a value that does not fit its type. Floats
+ * are rounded to their type, or refused where the context asks for exact ones (`exactFloats`).
+ * `newFloats`, `setFloat` and `setWide` serve other builders.
  */
 import {
   type Data,

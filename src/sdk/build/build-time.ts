@@ -1,8 +1,9 @@
 /**
- * Builds date, time, timestamp, duration and interval columns from JavaScript values. A Date is its
- * instant, and a bigint counts the column's own unit. A number is milliseconds since the epoch for
- * dates and timestamps, else a count of the column's unit. Text is parsed by
- * values/date-time-text.ts, by its own offset, else in the column's time zone, else in UTC.
+ * Builds date, time, timestamp, duration and interval columns (`buildDate`, `buildTime`, ...) from
+ * JavaScript values. A Date is its instant, and a bigint counts the column's own unit. A number is
+ * milliseconds since the epoch for dates and timestamps, else a count of the column's unit. Text is
+ * parsed by values/date-time-text.ts, by its own offset, else in the column's time zone, else in
+ * UTC.
  */
 import {
   type Data,

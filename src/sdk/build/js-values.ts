@@ -1,7 +1,7 @@
 /**
- * Recognises kinds of JavaScript values: records, Dates, promises, bytes (`asBytes`) and lists
- * (`asItems`). Values of another realm, or of another copy of a library, are recognised too, so
- * instanceof alone is not relied on.
+ * Recognises kinds of JavaScript values: records (`isRecord`, also instances of classes), Dates,
+ * promises, bytes (`asBytes`) and lists (`asItems`). Values of another realm, or of another copy of
+ * a library, are recognised too, so instanceof alone is not relied on.
  */
 
 const NOT_RECORDS = new Set(

@@ -1,7 +1,8 @@
 /**
  * `ArrowRebuilder`: turns tables, batches and vectors of another copy of apache-arrow into record
  * batches of this package's copy. Buffers are checked and shared where they fit as they are;
- * buffer-views.ts copies the others. `isArrowLike` and its siblings recognise such objects.
+ * buffer-views.ts copies the others. `isArrowLike`, `isTableLike`, `isBatchLike` and `isVectorLike`
+ * recognise such objects.
  */
 import {
   type Data,

@@ -2,7 +2,8 @@
  * `toRecordBatchStream`: turns any data that a user may pass (`DataInput`) into a stream of record
  * batches. It takes rows, Arrow objects of any copy of apache-arrow, Arrow IPC bytes, Blobs, and
  * iterables and streams of these. It detects the kind of input; the files beside it build, cast and
- * decode.
+ * decode. `isRepeatable` and `hasSchema` tell whether data can be read twice, and whether it has a
+ * schema.
  */
 import {
   type RecordBatch,

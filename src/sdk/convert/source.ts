@@ -2,6 +2,7 @@
  * Pulls items out of iterables, async iterables and streams (`Source`), one at a time and only when
  * asked. `peek` looks at the first item without taking it, an abort ends the pull at once, and
  * `close` releases the source. `RowSource` takes rows and returns groups of a given size.
+ * `isPullable` recognises such sources; `itemsOf` iterates over one once and then closes it.
  */
 import { DirspaceError } from '../../errors.ts';
 import { isThenable } from '../build/index.ts';

@@ -1,8 +1,9 @@
 /**
  * Refuses unknown option names, of calls that change something (`checkChangeOptions`) and of calls
  * that read (`checkOptionNames`). If they were ignored, a misspelt `dryRun` would lose rows, and a
- * misspelt `version` would read other rows. Also lists the known names of each call, and checks
- * conditions (`checkWhere`) and objects with fixed members (`onlyOptions`).
+ * misspelt `version` would read other rows. Also lists the known names of each call
+ * (`OPEN_OPTIONS`, ...), and checks conditions (`checkWhere`) and objects with fixed members
+ * (`onlyOptions`).
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest, suggestion } from '../../known-names.ts';

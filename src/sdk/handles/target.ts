@@ -1,8 +1,9 @@
 /**
  * Defines `TableTarget`, the table, branch and version that a table handle points at, and builds
- * the request members that name them (`onTable`, `onBranch`, `atVersion`). The target's incarnation
- * tells the table that was opened from a later one of the same name. `pathOf` and `tableId` check
- * the types of paths and names; which names are legal, the catalog decides.
+ * the request members that name them (`onTable`, `onBranch`, `atVersion`; `branchMember` leaves out
+ * main). The target's incarnation tells the table that was opened from a later one of the same
+ * name. `pathOf` and `tableId` check the types of paths and names; which names are legal, the
+ * catalog decides.
  */
 
 import type { Env } from '../../env.ts';

@@ -2,6 +2,7 @@
  * `QueryBase`: the base of all query builders. It collects the request of a query and runs it
  * (`execute`, `toArray`, `toArrow`). `outputSchema` and `explainPlan` describe the query without
  * reading rows; `analyzePlan` runs it and measures. query.ts and take-query.ts extend it.
+ * `checkCount` throws InvalidInput for anything but a whole number of at least a given size.
  */
 import {
   type Table as ArrowTable,

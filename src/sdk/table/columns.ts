@@ -1,7 +1,7 @@
 /**
- * Translates the SDK's forms of adding, altering and dropping columns, and of changing field
- * metadata, into members of the protocol's requests. Malformed input throws InvalidInput with an
- * example of the right form.
+ * Translates the SDK's forms of adding (`newColumns`), altering (`alterationsOf`) and dropping
+ * columns (`columnNames`), and of changing field metadata (`fieldUpdates`), into members of the
+ * protocol's requests. Malformed input throws InvalidInput with an example of the right form.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

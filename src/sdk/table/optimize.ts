@@ -1,7 +1,7 @@
 /**
  * Defines and validates the options of `Table.optimize`, and translates them to members of the
  * protocol's request (`optimizeMembers`) and to call options (`optimizeCall`). Versions older than
- * 7 days are removed by default.
+ * 7 days are removed by default. `timeOf` reads a time as milliseconds.
  */
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
  * Defines the results of a table's methods, and converts the protocol's responses to them, with one
- * function for each. Figures that a catalog does not report are absent or 0.
+ * function for each (`writeResult`, `addResult`, ...). Figures that a catalog does not report are
+ * absent or 0.
  */
 import type {
   DeleteFromTableResponse,

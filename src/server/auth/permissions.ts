@@ -5,6 +5,7 @@
  * credentials need `admin` on the table.
  *
  * `mayUseDatabase` and `checkMayReadMetrics` judge requests for a database and for `/metrics`.
+ * `ANYBODY`, the principal without authentication, may do everything.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

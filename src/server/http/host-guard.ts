@@ -5,8 +5,8 @@
  * configured.
  *
  * `requireHost` refuses a missing or repeated Host and unusual transfer encodings,
- * `requireMetExpectation` an Expect that cannot be met. `isLoopback` recognises addresses of this
- * machine.
+ * `requireMetExpectation` an Expect that cannot be met (`UnmetExpectation`, 417). `isLoopback`
+ * recognises addresses of this machine.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';

@@ -2,7 +2,7 @@
  * `RequestState`: holds the state of one request in progress: id, start time, log, abort signal,
  * byte counts, and the fields of its log line. Also defines the requests and responses of the HTTP
  * layer (`WireRequest`, `HttpRequest`, `HttpAnswer`), and the reasons for which a request is
- * aborted.
+ * aborted (`RequestTimeout`, `ClientGone`, `stoppingError`).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

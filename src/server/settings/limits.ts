@@ -2,7 +2,7 @@
  * Defines the limits of a server with their defaults and validation (`Limits`, `resolveLimits`),
  * and the admission control for requests. A `Gate` has places, and queues in which callers take
  * turns. `Admission` has one Gate for the whole server and one for each table; a request that waits
- * too long gets Throttling.
+ * too long gets Throttling. `QueueCount` counts those that wait.
  */
 import { DirspaceError } from '../../errors.ts';
 
