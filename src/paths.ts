@@ -27,6 +27,8 @@ export const DROPS_FOLDER = `${PRIVATE_FOLDER}/drops`;
 export const DETACHED_FOLDER = `${PRIVATE_FOLDER}/detached`;
 /** Folders that engines of others write tables into, by the incarnation of the table that they are of. */
 export const LANCE_TABLES_FOLDER = `${PRIVATE_FOLDER}/lance`;
+/** Links to the folders of tables that clients of Lance may write, by the table's incarnation. */
+export const OPENED_FOLDER = `${PRIVATE_FOLDER}/opened`;
 export const INTENTS_FOLDER = `${PRIVATE_FOLDER}/intents`;
 export const LOCKS_FOLDER = `${PRIVATE_FOLDER}/locks`;
 /** What repair took out of the catalog. */
@@ -336,6 +338,12 @@ export const reservedFolder = (incarnation: string): string =>
   `${LANCE_TABLES_FOLDER}/${incarnation}`;
 export const isReservedFolder = (path: string): boolean => RESERVED_FOLDER.test(path);
 const RESERVED_FOLDER = /^\.dirspace\/lance\/[0-9a-f-]{8,64}$/;
+
+/**
+ * The path by which clients of Lance open a table that they may write. No other table ever has it, so a
+ * path below it tells which table a client has opened.
+ */
+export const openedFolder = (incarnation: string): string => `${OPENED_FOLDER}/${incarnation}`;
 
 const DROP_DIGITS = 12;
 const DROP_NAME = /^(\d{12})-[0-9a-f-]{8,51}$/;

@@ -13,6 +13,7 @@ import { hintsOf } from './change-hints.ts';
 import {
   absoluteFolder,
   absolutePath,
+  aliasFolder,
   atomic,
   type Capabilities,
   canonicalRoot,
@@ -312,6 +313,10 @@ export class FileStore implements Store {
   deleteEmptyFolder(folder: string): boolean {
     this.#mustWrite('remove', folder);
     return folders.deleteEmptyFolder(this.#disk, folder);
+  }
+
+  alias(path: string, folder: string): boolean {
+    return aliasFolder(this.#disk, path, folder);
   }
 
   async deleteFolder(folder: string, pause?: () => Promise<void>): Promise<void> {

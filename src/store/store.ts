@@ -130,6 +130,13 @@ export interface FolderStore {
    * `from`: of callers that rename the same file to different names exactly one gets true.
    */
   renameFile(from: string, to: string): Promise<boolean>;
+  /**
+   * Gives a folder a second path, for other programs: a symbolic link at `path`, which the store itself
+   * never follows. Makes the folder of the link if needed. A link that leads elsewhere is made
+   * anew. False where the file system has no such links or refuses them, where something else
+   * stands at the name, and in a read-only store unless the link is there.
+   */
+  alias(path: string, folder: string): Awaitable<boolean>;
   /** Removes a folder with all it holds, never through a link; `pause` runs every 256 files or so. */
   deleteFolder(folder: string, pause?: () => Promise<void>): Promise<void>;
   /** Removes a folder that holds nothing; false when it is not there, or holds anything. */

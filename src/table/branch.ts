@@ -19,6 +19,7 @@ import {
   withHold,
 } from './history/index.ts';
 import {
+  clientPlace,
   datasetOf,
   followTable,
   keptManifest,
@@ -169,6 +170,18 @@ export class Branch implements TableBranch {
   /** Whether Lance opens the table, as it was asked for, and who may write it. */
   lanceMode({ manifest }: Snapshot): Promise<LanceMode> {
     return lanceModeOf(this.#engine, this, manifest);
+  }
+
+  /**
+   * The path by which clients of Lance open the table, relative to the root: one of this table alone where they
+   * may write it.
+   */
+  async placeForClients(newest: Snapshot): Promise<string> {
+    const place =
+      (await this.lanceMode(newest)) === 'write'
+        ? await clientPlace(this.#engine, this)
+        : undefined;
+    return place ?? this.tableFolder;
   }
 
   /** Where a writer of Lance has staged the manifest of a version; undefined where the path is none of Lance's. */

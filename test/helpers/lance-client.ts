@@ -51,6 +51,8 @@ export class LanceClient {
   readonly #table: string;
   readonly #branch: string | undefined;
   manifest: ClientManifest;
+  /** The path relative to the root that describe answered for the table, where it is not the table's folder. */
+  opened: string | undefined;
   /** What new files are named by. */
   uuid: () => string = randomUUID;
 
@@ -76,7 +78,7 @@ export class LanceClient {
       id: bases.length,
       name: undefined,
       isDatasetRoot: true,
-      path: place(this.#table),
+      path: place(`${this.opened ?? table}${this.#table.slice(table.length)}`),
     };
     const cloned: ClientManifest = {
       ...manifest,
@@ -90,6 +92,7 @@ export class LanceClient {
     };
     const client = new LanceClient(this.files, table, branch, cloned);
     client.uuid = this.uuid;
+    client.opened = this.opened;
     cloned.version -= 1;
     const request = client.stage(
       [
@@ -183,11 +186,13 @@ export class LanceClient {
     const digits = String(2n ** 64n - 1n - BigInt(version)).padStart(20, '0');
     const path = `${this.#table}/_versions/${digits}.manifest-${this.uuid()}`;
     this.files.write(path, bytes);
+    const [folder = ''] = this.#table.split('/tree/');
+    const staged = `${this.opened ?? folder}${path.slice(folder.length)}`;
     return {
       version,
       ...(this.#branch === undefined ? {} : { branch: this.#branch }),
       // Lance leaves out the slash that absolute paths begin with.
-      manifest_path: `${this.files.root}/${path}`.slice(1),
+      manifest_path: `${this.files.root}/${staged}`.slice(1),
       manifest_size: bytes.length,
       naming_scheme: 'V2',
     };

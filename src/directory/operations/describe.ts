@@ -17,6 +17,8 @@ import {
   describedTarget,
   isOnlyDeclared,
   lanceTarget,
+  locationOf,
+  storedTable,
   tablePlace,
 } from '../catalog/index.ts';
 import { vendedOptions } from './credentials.ts';
@@ -42,7 +44,10 @@ export async function describeTable(
     lanceTarget(catalog, request, error),
   );
   const { table, snapshot, newest } = found;
-  const location = tablePlace(catalog, table, newest !== undefined);
+  const location =
+    options.forLance === true && newest !== undefined
+      ? locationOf(catalog, await storedTable(catalog, table).main.placeForClients(newest))
+      : tablePlace(catalog, table, newest !== undefined);
   const isAway = isOutside(location);
   const isLance = newest === undefined && detailed;
   // What a table is opened with.

@@ -25,6 +25,7 @@ import {
   LANCE_TABLES_FOLDER,
   LOCKS_FOLDER,
   NAMESPACE_FILE,
+  OPENED_FOLDER,
   PRIVATE_FOLDER,
   parseJournalFile,
   parseTrashRecord,
@@ -116,7 +117,12 @@ const ASIDE = [
 ] as const;
 
 /** Private folders whose entries say all by their names, and the places that are looked at last. */
-const NAMED_ONLY: readonly string[] = [LOCKS_FOLDER, DROPS_FOLDER, LANCE_TABLES_FOLDER];
+const NAMED_ONLY: readonly string[] = [
+  LOCKS_FOLDER,
+  DROPS_FOLDER,
+  LANCE_TABLES_FOLDER,
+  OPENED_FOLDER,
+];
 
 /** The creator of the table was killed before it gave way to the namespace. */
 export const SHARED_NAME =

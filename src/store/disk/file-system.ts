@@ -69,6 +69,9 @@ export interface FileSystem {
   renameSync(from: string, to: string): void;
   linkSync(existing: string, added: string): void;
   unlinkSync(path: string): void;
+  /** Left out where there are no symbolic links. */
+  symlinkSync?(target: string, path: string): void;
+  readlinkSync?(path: string): string | Uint8Array;
   rmdirSync(path: string): void;
   utimes(path: string, atime: Date, mtime: Date, callback: Done): void;
   existsSync(path: string): boolean;

@@ -147,6 +147,8 @@ function wrap(fs: FileSystem): FileSystem {
     fstatSync: (fd) => fs.fstatSync(fd),
     readdirSync: (path, options) => fs.readdirSync(path, options),
     unlinkSync: (path) => fs.unlinkSync(path),
+    ...(fs.symlinkSync && { symlinkSync: fs.symlinkSync.bind(fs) }),
+    ...(fs.readlinkSync && { readlinkSync: fs.readlinkSync.bind(fs) }),
     existsSync: (path) => fs.existsSync(path),
     rmdirSync: (path) => fs.rmdirSync(path),
     statSync: (path) => fs.statSync(path),

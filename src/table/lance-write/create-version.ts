@@ -44,6 +44,7 @@ import {
   type LanceVersionRequest,
   readStagedManifest,
   requireNamedTable,
+  requirePlace,
   requireSameTable,
   type StagedLanceManifest,
 } from './staged-manifest.ts';
@@ -83,6 +84,7 @@ async function published(
   signal: AbortSignal | undefined,
 ): Promise<Snapshot> {
   requireSameTable(branch, staged);
+  await requirePlace(engine, branch, staged);
   // The client's own id, so that a request that is sent again finds what the first one did.
   const transaction = `${branch.incarnation}.${staged.transaction.uuid}`;
   try {

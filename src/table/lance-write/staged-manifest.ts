@@ -1,17 +1,19 @@
 /**
  * `readStagedManifest`: reads the manifest that a writer of Lance has staged and refuses what no
  * version of a table can accept. Its path (`stagedLancePath`) and its bytes are untrusted.
- * `requireSameTable` and `requireNamedTable` refuse a manifest whose writer has read a table that
- * was dropped since, or that does not say which table it has read. `keptTransaction` returns the
- * client's transaction as the version stores it, or undefined if it is over 4 MiB.
+ * `requireSameTable`, `requirePlace` and `requireNamedTable` refuse a manifest whose writer has read
+ * a table that was dropped since, or that does not say which table it has read. `keptTransaction`
+ * returns the client's transaction as the version stores it, or undefined if it is over 4 MiB.
  */
 import {
+  joinPath,
   LANCE_TABLE_KEY,
   lanceBranchesTree,
   lanceManifestSteps,
   lanceVersionsFolder,
   MAIN_BRANCH,
   MAX_LANCE_MANIFEST_BYTES,
+  openedFolder,
   type ParsedManifest,
   type ParsedTransaction,
   parseStagedLanceManifest,
@@ -19,7 +21,7 @@ import {
 import type { CreateTableVersionRequest } from '../../protocol/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import { plainPause, runSteps } from '../../steps.ts';
-import { datasetOf } from '../lance/index.ts';
+import { clientPath, clientPlace, datasetOf } from '../lance/index.ts';
 import {
   type Engine,
   MOST_LANCE_TRANSACTION_BYTES,
@@ -42,6 +44,8 @@ export interface StagedLanceManifest {
   /** The incarnation of the table that its writer has read, if it says so. */
   readonly table: string | undefined;
   readonly transaction: ParsedTransaction;
+  /** Whether the path tells which table its writer has opened. */
+  readonly isOfPlace: boolean;
 }
 
 /** What a parsed manifest takes beside its bytes, as objects. */
@@ -55,6 +59,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /**
  * Where the staged manifest lies if the path is one of Lance's for this branch: below `_versions` of the
  * table, or of `tree/<branch>`, with the number of the version in its name.
+ * @throws TableNotFound where it lies at the place of another table, which its client has opened
  */
 export function stagedLancePath(
   engine: Engine,
@@ -62,11 +67,17 @@ export function stagedLancePath(
   { manifest_path, version }: LanceVersionRequest,
 ): string | undefined {
   const folder = lanceVersionsFolder(datasetOf(branch));
-  // Lance leaves out the slash that absolute paths begin with.
-  const absolute = `${engine.locate(folder)}/`.replace(/^\/+/, '');
-  const given = manifest_path.replace(/^\/+/, '');
-  if (!given.startsWith(absolute)) return undefined;
-  const name = given.slice(absolute.length);
+  const opened = clientPath(engine, manifest_path);
+  if (opened !== undefined && opened.incarnation !== branch.incarnation)
+    throw tableLeft(opened.incarnation, branch.incarnation);
+  const absolute =
+    opened === undefined
+      ? // Lance leaves out the slash that absolute paths begin with.
+        manifest_path.replace(/^\/*/, '/')
+      : engine.locate(joinPath(branch.tableFolder, opened.rest));
+  const begin = `${engine.locate(folder)}/`;
+  if (!absolute.startsWith(begin)) return undefined;
+  const name = absolute.slice(begin.length);
   return parseStagedLanceManifest(name) === version ? `${folder}/${name}` : undefined;
 }
 
@@ -98,11 +109,17 @@ export async function readStagedManifest(
     throw invalid(`it has ${bytes.length} bytes, and ${manifest_size} are due`);
   const manifest = await blamed(() => runSteps(lanceManifestSteps(bytes, path), plainPause()));
   const transaction = checked(manifest, request.version);
-  checkBranch(manifest, branch, engine.locate(branch.tableFolder));
+  const places = [branch.tableFolder, openedFolder(branch.incarnation)];
+  checkBranch(
+    manifest,
+    branch,
+    places.map((place) => engine.locate(place)),
+  );
   const tableMetadata = new Map(manifest.tableMetadata);
   const table = tableMetadata.get(LANCE_TABLE_KEY);
   tableMetadata.delete(LANCE_TABLE_KEY);
-  return { path, manifest: { ...manifest, tableMetadata }, table, transaction };
+  const isOfPlace = clientPath(engine, request.manifest_path) !== undefined;
+  return { path, manifest: { ...manifest, tableMetadata }, table, transaction, isOfPlace };
 }
 
 /**
@@ -115,6 +132,24 @@ export function requireSameTable(
   { table }: StagedLanceManifest,
 ): void {
   if (table !== undefined && table !== incarnation) throw tableLeft(table, incarnation);
+}
+
+/**
+ * Refuses what a writer that is behind has staged in the table's folder itself. The writer built it on a
+ * manifest of this table, whichever table it had read; the place that clients are given would tell.
+ * @throws InvalidInput
+ */
+export async function requirePlace(
+  engine: Engine,
+  branch: TableBranch,
+  { isOfPlace, manifest, transaction }: StagedLanceManifest,
+): Promise<void> {
+  if (isOfPlace || transaction.readVersion >= manifest.version - 1) return;
+  // Where there are no links, clients are given the folder.
+  if ((await clientPlace(engine, branch)) === undefined) return;
+  throw invalid(
+    `its writer has read version ${transaction.readVersion} in the folder of the table, which does not tell whether it was this table. Open the table again over the catalog, and repeat the change`,
+  );
 }
 
 /**
@@ -180,19 +215,20 @@ function checked(manifest: ParsedManifest, version: number): ParsedTransaction {
 /**
  * The manifest of a branch says so, and its base paths are the folders of the table and of its branches:
  * there the files lie that it does not have itself. Main has none.
- * @param place absolute path of the table's folder
+ * @param places absolute paths of the table's folder
  */
 function checkBranch(
   { branch: staged, bases }: ParsedManifest,
   { branch }: TableBranch,
-  place: string,
+  places: readonly string[],
 ): void {
   const isMain = branch === MAIN_BRANCH;
   if (staged !== (isMain ? undefined : branch))
     throw invalid(`it is of the branch ${shown(staged ?? MAIN_BRANCH)}, not of ${shown(branch)}`);
-  const tree = `${lanceBranchesTree(place)}/`;
   for (const { path, isDatasetRoot } of bases) {
-    const isInTable = path === place || path.startsWith(tree);
+    const isInTable = places.some(
+      (place) => path === place || path.startsWith(`${lanceBranchesTree(place)}/`),
+    );
     if (isMain || !isDatasetRoot || !isInTable) throw unsupported(`the base path ${shown(path)}`);
   }
 }

@@ -44,6 +44,7 @@ const DOES = {
   metadata: async (name, { key }) =>
     db.namespace.updateTableSchemaMetadata({ id: [name], metadata: { [key]: key } }),
   restore: async (name, { version }) => db.namespace.restoreTable({ id: [name], version }),
+  dropTable: (name) => db.dropTable(name),
   read: async () => {},
   verify: async () => {},
 };
@@ -53,6 +54,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   let answer;
   try {
     await DOES[does](name, given);
+    if (does === 'dropTable') {
+      process.stdout.write('{}\n');
+      continue;
+    }
     const table = await db.openTable(name);
     const found = await table.query().toArrow();
     const columns = found.schema.fields.map((field) => field.name);

@@ -80,6 +80,16 @@ export async function checkWrites({ python, lancedb, entry, place, served, commi
     const script = [join(here, 'stale_clients.py'), uri, ...counts, process.execPath, ...stale];
     process.stdout.write(await output(python, script));
   });
+  const anew = [join(here, 'stale-own.mjs'), entry, join(place, 'anew')];
+  mkdirSync(anew.at(-1));
+  await served(anew.at(-1), async (uri) => {
+    const again = [process.execPath, ...anew];
+    const script = [join(here, 'made_anew.py'), uri, ...again];
+    process.stdout.write(await output(python, script));
+    if (lancedb === undefined) return;
+    const client = [join(here, 'made-anew.mjs'), uri, lancedb, ...again];
+    process.stdout.write(await output(process.execPath, client));
+  });
   await served(root, async (uri) => {
     process.stdout.write(await output(python, [join(here, 'write_pylance.py'), uri, 'py']));
     const byPath = [join(here, 'write_by_path.py'), uri, join(root, 'data', 'path.table'), 'path'];

@@ -1,0 +1,47 @@
+/**
+ * `aliasFolder`: gives a folder of the root a second path by a relative symbolic link, so that it
+ * still leads there after the root was copied or moved. The store itself never follows one: links
+ * are for other programs.
+ */
+import { posix } from 'node:path';
+import type { Disk } from './disk.ts';
+import { errnoOf } from './file-system.ts';
+import { makeFolder } from './folder-moves.ts';
+import { absolutePath, enterFolder, parentOf } from './safe-path.ts';
+
+/** False where there are no links, or something else stands at `path`. */
+export function aliasFolder(disk: Disk, path: string, folder: string): boolean {
+  const { fs } = disk;
+  // Windows makes links to folders for administrators only.
+  if (fs.symlinkSync === undefined || fs.readlinkSync === undefined || process.platform === 'win32')
+    return false;
+  const absolute = absolutePath(disk, path);
+  absolutePath(disk, folder);
+  const parent = parentOf(path);
+  const isThere = enterFolder(disk, parent);
+  const target = posix.relative(parent, folder);
+  if (!isThere && disk.readOnly) return false;
+  if (!isThere) makeFolder(disk, parent);
+  // Others may make or remove the same link meanwhile.
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+    try {
+      if (String(fs.readlinkSync(absolute)) === target) return true;
+      if (disk.readOnly) return false;
+      fs.unlinkSync(absolute);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT' || disk.readOnly) return false;
+    }
+    // Not under another name first: memfs renames what a link leads to.
+    try {
+      fs.symlinkSync(target, absolute);
+    } catch (error) {
+      if (errnoOf(error) === 'EEXIST') continue;
+      return false;
+    }
+    disk.changed(parent);
+    return true;
+  }
+  return false;
+}
+
+const MOST_ATTEMPTS = 4;

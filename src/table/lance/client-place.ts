@@ -1,0 +1,40 @@
+/**
+ * Gives a table that clients of Lance may write a path of its own (`clientPlace`), which no later
+ * table of the same name has. `clientPath` tells from a path which table its client opened.
+ *
+ * A client names its table by the catalog's id and stages files at the path that it was given. When
+ * it is behind, it builds its change on the newest manifest that it finds there. So the path alone
+ * shows that a client still holds a table that was dropped since.
+ */
+import { OPENED_FOLDER, openedFolder } from '../../format/index.ts';
+import type { Engine, TableBranch } from '../versions/index.ts';
+
+/**
+ * The path relative to the root. Undefined where the file system has no symbolic links: clients then
+ * open the table's folder itself.
+ */
+export async function clientPlace(
+  { store }: Engine,
+  { tableFolder, incarnation }: TableBranch,
+): Promise<string | undefined> {
+  const place = openedFolder(incarnation);
+  return (await store.alias(place, tableFolder)) ? place : undefined;
+}
+
+export interface ClientPath {
+  readonly incarnation: string;
+  /** Below the table's folder. */
+  readonly rest: string;
+}
+
+/** The table and the rest of an absolute path that lies below such a place; undefined for any other path. */
+export function clientPath(engine: Engine, path: string): ClientPath | undefined {
+  const places = `${trimmed(engine.locate(OPENED_FOLDER))}/`;
+  const given = trimmed(path);
+  if (!given.startsWith(places)) return undefined;
+  const [incarnation = '', ...rest] = given.slice(places.length).split('/');
+  return { incarnation, rest: rest.join('/') };
+}
+
+/** Lance leaves out the slash that absolute paths begin with. */
+const trimmed = (path: string): string => path.replace(/^\/+/, '');
