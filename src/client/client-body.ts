@@ -1,7 +1,7 @@
 /**
  * Sends and receives HTTP bodies for the client. `SendableBody` sends Arrow data, and can send it
  * again unless it is a stream of which more than 4 MiB was sent. `openAnswer` streams the rows of a
- * response; `readText` returns a whole body as text, up to 256 MiB.
+ * response; `readText` returns a whole body as text, and throws Internal beyond 256 MiB.
  *
  * Both release the connection when the body ends, fails or is not read to the end. The timeout is
  * paused while the caller processes what it has received.

@@ -1,7 +1,7 @@
 /**
  * `writeLanceDataset`: writes rows as a new Lance dataset. It writes into a folder beside the
  * target, the manifest last, and commits by renaming that folder to the target. An existing target
- * is refused, as is one inside a catalog.
+ * is refused as InvalidInput, as is one inside a catalog.
  *
  * If the process is killed, nothing appears under the target's name, and the next copy to it
  * removes what was left. Memory holds one batch and the list of pages of one data file.

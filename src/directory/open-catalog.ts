@@ -1,7 +1,8 @@
 /**
- * `openCatalog`: opens the catalog at a root. It reads the format file and builds the table engine
- * with caches, limits and automatic compaction. When an existing catalog is opened for writing, it
- * also finishes what crashed processes left: intents, journals and the staging folder.
+ * `openCatalog`: opens the catalog at a root. It reads the format file, refuses a newer one
+ * (UnsupportedFormat), and builds the table engine with caches, limits and automatic compaction.
+ * When an existing catalog is opened for writing, it also finishes what crashed processes left:
+ * intents, journals and the staging folder.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

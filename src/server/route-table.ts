@@ -1,7 +1,8 @@
 /**
  * Builds the routes of a server: one for each row and alias of the operations table
  * (`operationRoutes`), and the server's own (`ownRoutes`): `/health`, `/ready`, `/metrics` and the
- * OpenAPI document. `noRoute` builds the error for an address without a route.
+ * OpenAPI document. Of these, only `/metrics` may need credentials. `noRoute` builds the error for
+ * an address without a route.
  */
 import { DirspaceError } from '../errors.ts';
 import { ALIAS_ROUTES, EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../protocol/index.ts';

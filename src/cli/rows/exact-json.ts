@@ -1,6 +1,7 @@
 /**
  * `parseExactJson`: parses JSON so that integers keep every digit. Integers beyond the safe range
- * of a double become bigints; fractions become doubles, as with JSON.parse.
+ * of a double become bigints; fractions become doubles, as with JSON.parse. Bad text throws
+ * SyntaxError, as there.
  */
 
 const LONG_DIGITS = /\d{16}/;

@@ -1,7 +1,7 @@
 /**
  * `answeredOnce`: runs a change with an idempotency key once, and keeps its answer in the catalog
- * for at least a day. A repeated request gets the same answer, also after a restart; a different
- * request under the same key is refused. A request that was refused without a change frees its key.
+ * for at least a day. A repeat gets the same answer, also after a restart; a different request
+ * under the same key is IdempotencyKeyReused. A refusal without a change frees the key.
  *
  * A request is recorded as begun before it changes anything. After a crash before its answer the
  * key stays taken, and the same request is done again; operations/rows.ts recognises writes of rows

@@ -5,7 +5,8 @@
  * next removal goes on.
  *
  * A folder is kept where another table of the catalog lies at, in or around it. A folder that holds
- * anything but a dataset, that a link leads to, or that touches the root is refused.
+ * anything but a dataset, that a link leads to, or that touches the root is refused
+ * (InvalidTableState).
  */
 import { fileURLToPath } from 'node:url';
 import { ruleOf } from '../../allowed-locations.ts';

@@ -3,10 +3,10 @@
  * version of one branch of a table. A tombstone (`encodeTombstone`) takes the place of deleted
  * versions.
  *
- * Decoding verifies the checksum, refuses newer formats and unknown features as UnsupportedFormat
- * (`refuseNewer`), and checks the type of each member. Between members it checks little more than
- * the number of fragments. The schema stays JSON until protocol/types/schema.ts converts and
- * checks it.
+ * Decoding verifies the checksum (Corrupt), refuses newer formats and unknown features as
+ * UnsupportedFormat (`refuseNewer`), and checks the type of each member. Between members it checks
+ * little more than the number of fragments. The schema stays JSON until protocol/types/schema.ts
+ * converts and checks it.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

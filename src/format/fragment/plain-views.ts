@@ -2,7 +2,8 @@
  * Converts view columns to their plain types and back (Utf8View to Utf8, BinaryView to Binary).
  * Lance 2.0 has no views, so fragments of tables for Lance hold plain columns, while the tables'
  * schemas keep the views. Writers use `withoutViews` and `plainColumn`, which also convert within
- * lists and structs. Readers use `viewsOf`, which does not copy values longer than 12 bytes.
+ * lists and structs; `plainColumn` throws TableSchemaValidation for a view that points out of its
+ * buffers. Readers use `viewsOf`, which does not copy values longer than 12 bytes.
  */
 import {
   Binary,

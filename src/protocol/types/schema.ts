@@ -3,7 +3,7 @@
  * `schemaToLanceJson`) and back (`schemaFromJson`), which also validates JSON from outside, up to
  * `MAX_SCHEMA_FIELDS` and `MAX_SCHEMA_DEPTH`. `typeToJson` and `typeFromJson` convert one type. The
  * ids of dictionaries are lost on the way. arrow/type-names.ts and lance-names.ts write the names
- * of types, type-parser.ts reads them.
+ * of types, type-parser.ts reads them. Types that JSON cannot name throw TableSchemaValidation.
  */
 import { DataType, type Dictionary, Field, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';

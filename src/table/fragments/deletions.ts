@@ -1,7 +1,7 @@
 /**
  * `deletedRows`: reads the deletion file of a fragment through the cache and verifies it against
- * the manifest. The result, `DeletedRows`, tells which rows are live. write/delete-rows.ts writes
- * these files; `rememberDeleted` caches what was just written.
+ * the manifest (Corrupt on a mismatch). The result, `DeletedRows`, tells which rows are live.
+ * write/delete-rows.ts writes these files; `rememberDeleted` caches what was just written.
  */
 import { crc32 } from 'node:zlib';
 import {

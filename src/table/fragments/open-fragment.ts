@@ -1,6 +1,7 @@
 /**
  * `openFragment`: opens a fragment for reading, as a whole (small-fragment.ts) or by ranges
- * (large-fragment.ts), depending on its size.
+ * (large-fragment.ts), depending on its size. If cleanup removed the version meanwhile, that is
+ * TableVersionNotFound; damage is Corrupt.
  */
 import type { FragmentEntry } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

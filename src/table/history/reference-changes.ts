@@ -1,8 +1,9 @@
 /**
  * Creates and moves tags (`createVersionTag`, `updateVersionTag`) and deletes branches
  * (`deleteUntaggedBranch`), safely beside concurrent deletions. A version is held while it is
- * tagged, and a branch that a tag names is not deleted. A change of a tag is undone if its table or
- * branch is gone by then. versions/tags.ts and versions/branches.ts write the files.
+ * tagged, and a branch that a tag names is not deleted (InvalidTableState). A change of a tag is
+ * undone if its table or branch is gone by then. versions/tags.ts and versions/branches.ts write
+ * the files.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { TagRecord } from '../../format/index.ts';

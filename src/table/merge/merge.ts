@@ -1,8 +1,9 @@
 /**
  * `mergeRows`: merges source rows into a table by key, in one version, or in none where nothing
  * changes. As the request asks, it updates matched rows, inserts new ones, and deletes those that
- * the source lacks. After a conflict it starts over on the newer version. `checkConditions`
- * validates the conditions of a merge that creates its table.
+ * the source lacks. Two source rows that match one row to be updated are InvalidInput. After a
+ * conflict it starts over on the newer version. `checkConditions` validates the conditions of a
+ * merge that creates its table.
  */
 import { recordBatchStream, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

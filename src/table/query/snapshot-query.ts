@@ -1,8 +1,8 @@
 /**
  * Runs a query of a snapshot as a scan, an ordered read or a vector search (`query`), explains what
  * it would do (`explainQuery`), or runs it and reports what it read (`analyzeQuery`). All three
- * take the same request and refuse a vector search with an order. read/take.ts reads rows by id or
- * offset.
+ * take the same request and refuse a vector search with an order, unknown columns and faulty SQL
+ * before they read. read/take.ts reads rows by id or offset.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Opens (`openObject`) or reads (`readObject`) the file of a fragment and checks its size.
- * `missingFile` explains why a file is missing: cleanup deleted its version, the table is gone, or
- * it is damage. Where none of these holds, the file is looked for again. `closedOnFailure` closes
- * an opened file if the work on it fails.
+ * `missingFile` explains why a file is missing: cleanup deleted its version (TableVersionNotFound),
+ * the table is gone, or it is damage (Corrupt). Where none of these holds, the file is looked for
+ * again. `closedOnFailure` closes an opened file if the work on it fails.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FragmentEntry, fragmentFile } from '../../format/index.ts';

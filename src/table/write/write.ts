@@ -1,7 +1,8 @@
 /**
  * `writeFragments`: writes a stream of batches as fragment files with bounded memory, before any
- * commit is tried. It removes all of them on an error; `removeFragments` removes fragments that no
- * version refers to. `writesLance` decides whether fragments get a part that Lance reads.
+ * commit is tried. It removes all of them on an error, such as a null in a nested field that may
+ * not be null (TableSchemaValidation); `removeFragments` removes fragments that no version refers
+ * to. `writesLance` decides whether fragments get a part that Lance reads.
  *
  * Each fragment is checked. One of up to about 64 KiB is decoded in memory before it is written.
  * One of up to 256 KiB is read back whole, and of a larger one the footer is read back.
