@@ -1,13 +1,12 @@
 /**
  * `commit`: commits the next version of a branch. It calls the caller's `build` on the newest
  * version, publishes the result under the next number, and starts over after a conflict. After six
- * lost attempts a writer queues for an advisory lock; after the commit timeout it gives up.
- * CommitStateUnknown says that it may have committed. An overwrite or restore in between is a
- * ConcurrentModification unless the change survives it.
+ * lost attempts a writer queues for an advisory lock; after the commit timeout it gives up. An
+ * overwrite or restore in between is a ConcurrentModification unless the change survives it.
  *
  * Appends, changes, overwrites and compaction commit here. Staged tables, new branches, staged
- * manifests and repair write theirs elsewhere, with `nextManifest` and `madeVisible`. A transaction
- * id (`newTransaction`) begins with the incarnation of its table.
+ * manifests and repair write theirs elsewhere, with `nextManifest` and `madeVisible`. After
+ * CommitStateUnknown the version may exist. `newTransaction` makes the id of a commit.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';
