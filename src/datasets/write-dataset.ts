@@ -224,14 +224,16 @@ class DataFile {
   readonly #encoder: LanceFileEncoder;
 
   static async create(folder: string, schema: LanceExportSchema): Promise<DataFile> {
+    // Before the file is opened: one that refuses the schema would leave it open.
+    const encoder = new LanceFileEncoder(schema);
     const name = `${systemEnv.uuid()}.lance`;
-    return new DataFile(await open(join(folder, name), 'wx'), name, schema);
+    return new DataFile(await open(join(folder, name), 'wx'), name, encoder);
   }
 
-  private constructor(handle: FileHandle, name: string, schema: LanceExportSchema) {
+  private constructor(handle: FileHandle, name: string, encoder: LanceFileEncoder) {
     this.#handle = handle;
     this.#name = name;
-    this.#encoder = new LanceFileEncoder(schema);
+    this.#encoder = encoder;
   }
 
   get rows(): number {
