@@ -25,6 +25,8 @@ import {
 import { Binder } from './bind.ts';
 import { fold } from './fold.ts';
 
+const MAKERS: ReadonlySet<string> = new Set(['make_array', 'make_list']);
+
 /** Throws InvalidInput for values of another kind; a cast of rows checks each of them. */
 export function bindValue(tree: Expression, schema: Schema, type: DataType): Bound {
   return valueFor(new Binder(schema), tree, plainType(type));
@@ -33,8 +35,9 @@ export function bindValue(tree: Expression, schema: Schema, type: DataType): Bou
 function valueFor(binder: Binder, tree: Expression, type: DataType): Bound {
   const family = familyOf(type);
   // Item by item, as a number written in a list takes the type of the items like any other.
-  if (tree.kind === 'array' && family === 'list') {
-    const items = tree.items.map((item) => valueFor(binder, item, plainType(elementType(type))));
+  const written = family === 'list' ? writtenItems(tree) : undefined;
+  if (written !== undefined) {
+    const items = written.map((item) => valueFor(binder, item, plainType(elementType(type))));
     return fold({ kind: 'list', items, type });
   }
   const bound = binder.bind(tree);
@@ -59,6 +62,12 @@ function valueFor(binder: Binder, tree: Expression, type: DataType): Bound {
     return { kind: 'cast', arg: bound, mode: 'lossless', type };
   }
   return fold(coerce(bound, type));
+}
+
+/** The items of a list that is written out: `[a, b]`, `make_array(a, b)`. */
+function writtenItems(tree: Expression): readonly Expression[] | undefined {
+  if (tree.kind === 'array') return tree.items;
+  return tree.kind === 'call' && MAKERS.has(tree.name) ? tree.args : undefined;
 }
 
 /**
