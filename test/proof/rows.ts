@@ -129,6 +129,12 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./foreign-arrow-fuzz.ts')).foreignArrowFuzz,
   },
   {
+    row: 'T16 Lance fuzz',
+    seconds: 60,
+    cases: 'fuzzed inputs',
+    load: async () => (await import('./lance-fuzz.ts')).lanceFuzz,
+  },
+  {
     row: 'T17 round trips',
     seconds: 25,
     load: async () => (await import('./round-trip.ts')).roundTrip,
