@@ -1,97 +1,135 @@
 /**
- * Runs the workloads against dirspace and against LanceDB on this machine, in one process, sample by
- * sample in turn, and prints medians and their ratio. For reads also what the first one of a
- * process takes, with nothing cached.
+ * Runs the workloads against dirspace, both connections of LanceDB, and DuckDB on its own file and on
+ * Parquet where they can do the same. Sides take turns sample by sample, in one process. Prints medians,
+ * ratios and goals; `--json` writes medians, minima and processor time. See docs/benchmarks.md.
  *
- *   npm run bench [-- --suite catalog|tables|memory] [--json FILE] [--samples N]
+ *   npm run bench [-- --suite NAME,NAME] [--only TEXT] [--samples N] [--scale 0.01] [--json FILE]
+ *                    [--peers none | lancedb,lancedb-ns,duckdb,parquet]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { catalogWorkloads } from './workloads/catalog.mjs';
-import { memoryWorkloads } from './workloads/memory.mjs';
-import { settle } from './workloads/settle.mjs';
-import { tableWorkloads } from './workloads/tables.mjs';
+import { against, describe, goalsOf, reached } from './harness/goals.mjs';
+import { measure } from './harness/measure.mjs';
+import { loadPeers } from './harness/peers.mjs';
+
+/** Loaded when they run: a suite's module is as heavy as what it measures. */
+const SUITES = {
+  catalog: async () => (await import('./workloads/catalog.mjs')).catalogWorkloads,
+  tables: async () => (await import('./workloads/tables.mjs')).tableWorkloads,
+  memory: async () => (await import('./workloads/memory.mjs')).memoryWorkloads,
+  cold: async () => (await import('./workloads/cold.mjs')).coldWorkloads,
+  queries: async () => (await import('./workloads/queries.mjs')).queryWorkloads,
+  predicates: async () => (await import('./workloads/predicates.mjs')).predicateWorkloads,
+  visits: async () => (await import('./workloads/visits.mjs')).visitWorkloads,
+  changes: async () => (await import('./workloads/changes.mjs')).changeWorkloads,
+  writers: async () => (await import('./workloads/writers.mjs')).writerWorkloads,
+  wide: async () => (await import('./workloads/wide.mjs')).wideWorkloads,
+  many: async () => (await import('./workloads/many.mjs')).manyWorkloads,
+  disk: async () => (await import('./workloads/disk.mjs')).diskWorkloads,
+  vectors: async () => (await import('./workloads/vectors.mjs')).vectorWorkloads,
+};
 
 const { values: options } = parseArgs({
   options: {
     suite: { type: 'string' },
+    only: { type: 'string' },
     json: { type: 'string' },
     samples: { type: 'string' },
+    scale: { type: 'string', default: '1' },
+    peers: { type: 'string' },
   },
 });
-
-const suites = { catalog: catalogWorkloads, tables: tableWorkloads, memory: memoryWorkloads };
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
-
-async function timed(work) {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
+const chosen = options.suite?.split(',') ?? Object.keys(SUITES);
+const unknown = chosen.filter((name) => !(name in SUITES));
+if (unknown.length > 0) {
+  throw new Error(`--suite ${unknown}: there is ${Object.keys(SUITES).join(', ')}`);
 }
+const scale = Number(options.scale);
+if (!(scale > 0))
+  throw new Error(`--scale ${options.scale}: give a number above 0, 1 for all rows`);
 
-/**
- * Ours and the peer's samples alternate, so that a slow moment of the machine hits both. Short calls
- * alternate in blocks, each in the state of a program that makes such calls one after the other.
- */
-async function measure({ samples = 9, warmups = 0, block = 1, settled, ours, peer, firsts }) {
-  const count = Number(options.samples ?? samples);
-  const own = [];
-  const other = [];
-  for (let index = 0; index < warmups; index++) await ours(count + index);
-  for (let index = 0; index < warmups; index++) await peer?.(count + index);
-  for (let from = 0; from < count; from += block) {
-    const to = Math.min(count, from + block);
-    if (settled) settle();
-    for (let index = from; index < to; index++) own.push(await timed(() => ours(index)));
-    if (peer === undefined) continue;
-    if (settled) settle();
-    for (let index = from; index < to; index++) other.push(await timed(() => peer(index)));
-  }
-  return {
-    ...firsts?.(),
-    ours_ms: median(own),
-    peer_ms: other.length > 0 ? median(other) : null,
-  };
-}
-
-const rows = [];
 const root = mkdtempSync(join(tmpdir(), 'dirspace-bench-'));
+const ctx = {
+  root,
+  scale,
+  folder: (name) => join(root, name),
+  size: (count, least = 1) => Math.max(least, Math.round(count * scale)),
+  samples: options.samples === undefined ? undefined : Number(options.samples),
+  peers: await loadPeers(options.peers),
+  /** Whether a row of this name is asked for; suites ask before they prepare what is costly. */
+  wants: (name) => options.only === undefined || name.includes(options.only),
+};
+const rows = [];
 try {
-  for (const [name, suite] of Object.entries(suites)) {
-    if (options.suite !== undefined && options.suite !== name) continue;
-    for await (const workload of suite({ folder: (name) => join(root, name) })) {
-      const figures = workload.figures ?? (await measure(workload));
-      const ratio = figures.peer_ms === null ? null : figures.peer_ms / figures.ours_ms;
-      const slowStart = figures.first_ms > figures.peer_first_ms;
-      const ok = ratio === null ? null : ratio >= workload.goal && !slowStart;
-      const row = { workload: workload.name, ...figures, ratio, goal: workload.goal, ok };
-      rows.push(row);
-      print(row);
-    }
-  }
+  for (const name of chosen) await runSuite(name);
 } finally {
   rmSync(root, { recursive: true, force: true });
 }
-if (options.json !== undefined)
-  writeFileSync(options.json, `${JSON.stringify({ rows }, null, 2)}\n`);
-const short = rows.filter((row) => row.ok === false);
-console.log(
-  short.length === 0
-    ? '\nEvery row reaches its goal.'
-    : `\nShort of their goals: ${short.map((row) => row.workload).join('; ')}`,
-);
+summary();
+// LanceDB's threads would keep the process alive.
+process.exit();
+
+async function runSuite(suite) {
+  const workloads = await SUITES[suite]();
+  for await (const workload of workloads(ctx)) {
+    if (!ctx.wants(workload.name)) continue;
+    const row = await rowOf(suite, workload);
+    rows.push(row);
+    print(row);
+    if (options.json !== undefined) {
+      const text = JSON.stringify({ scale, node: process.version, rows }, null, 2);
+      writeFileSync(options.json, `${text}\n`);
+    }
+  }
+}
+
+/** `ours_ms`, `peer_ms` and what stands beside them are the members that results had before `sides`. */
+async function rowOf(suite, workload) {
+  const sides = workload.figures ?? (await measure(workload, ctx.samples));
+  const goals = goalsOf(workload);
+  const first = goals.find((goal) => goal.against !== undefined)?.against;
+  const peer = against(sides) ?? against(sides, first ?? Object.keys(sides)[1]);
+  const row = {
+    suite,
+    workload: workload.name,
+    unit: workload.unit ?? 'ms',
+    ...workload.firsts?.(),
+    ours_ms: sides.ours.median,
+    peer_ms: peer?.median ?? null,
+    ratio: peer === undefined ? null : peer.median / sides.ours.median,
+    goal: goals.map((goal) => describe(goal, workload.unit ?? 'ms')).join(', ') || null,
+    sides,
+  };
+  const all = goals.map((goal) => reached(sides, goal));
+  if (row.first_ms > row.peer_first_ms) all.push(false);
+  const known = all.filter((ok) => ok !== null);
+  return { ...row, ok: known.length === 0 ? null : known.every(Boolean) };
+}
 
 function print(row) {
-  const ms = (value) => (value === null ? '-' : value.toFixed(value < 10 ? 3 : 1)).padStart(10);
-  const ratio = row.ratio === null ? '-' : `${row.ratio.toFixed(2)}x`;
-  const goal = row.goal === undefined ? '' : `goal ${row.goal}x`;
-  const first =
-    row.first_ms === undefined
-      ? ''
-      : `  first ${ms(row.first_ms)} against ${ms(row.peer_first_ms)}`;
+  const number = (value) => value.toFixed(value < 10 ? 3 : 1);
+  const { ours, ...others } = row.sides;
+  const cpu = ours.cpu === null ? '' : ` (CPU ${number(ours.cpu)})`;
+  const parts = Object.entries(others).map(([name, { median }]) =>
+    median === undefined ? `${name} refuses it` : `${name} ${number(median)}`,
+  );
+  if (row.first_ms !== undefined) {
+    parts.push(`first ${number(row.first_ms)} against ${number(row.peer_first_ms ?? 0)}`);
+  }
+  const ratio = row.ratio === null ? '' : `${row.ratio.toFixed(2)}x`;
+  const verdict = row.ok === null ? '' : row.ok ? 'reached' : 'SHORT';
+  const figures = `${number(ours.median)} ${row.unit}${cpu}`;
   console.log(
-    `${row.workload.padEnd(55)} ours ${ms(row.ours_ms)} ms  peer ${ms(row.peer_ms)}  ${ratio.padStart(9)}  ${goal.padEnd(9)} ${row.ok === false ? 'SHORT' : '     '}${first}`,
+    `${row.workload.padEnd(58)} ${figures.padEnd(26)} ${ratio.padStart(9)}  goal ${(row.goal ?? '-').padEnd(24)} ${verdict.padEnd(7)}  ${parts.join('  ')}`,
+  );
+}
+
+function summary() {
+  const short = rows.filter((row) => row.ok === false);
+  const names = short.map((row) => row.workload).join('; ');
+  console.log(
+    short.length === 0 ? '\nEvery row reaches its goal.' : `\nShort of their goals: ${names}`,
   );
 }

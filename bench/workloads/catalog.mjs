@@ -1,14 +1,13 @@
 /** The catalog: creating, opening, listing, dropping, small appends. */
-import * as lancedb from '@lancedb/lancedb';
-import * as peerArrow from 'apache-arrow';
 import { connect } from '../../dist/index.js';
-import * as ownArrow from '../../node_modules/apache-arrow/Arrow.node.mjs';
+import { figure } from '../harness/measure.mjs';
+import { ownArrow } from '../harness/stores.mjs';
 
 const SMALL = 10;
 const PATH = ['prod', 'search'];
 
 /** Ten rows x (id int64, name utf8, vector float32[4]), as the Arrow release `arrow` makes them. */
-function smallTable(arrow) {
+export function smallTable(arrow) {
   const {
     Field,
     FixedSizeList,
@@ -47,18 +46,21 @@ function smallTable(arrow) {
   return new Table(schema, [new RecordBatch(schema, data)]);
 }
 
-export async function* catalogWorkloads({ folder }) {
+export async function* catalogWorkloads(ctx) {
+  const { folder, peers, size } = ctx;
   const own = {
     full: await connect({ uri: folder('full') }),
     relaxed: await connect({ uri: folder('relaxed'), durability: 'relaxed' }),
   };
-  const peer = await lancedb.connectNamespace('dir', { root: folder('peer') });
-  for (const connection of [...Object.values(own), peer]) {
+  const peer = peers.has('lancedb-ns')
+    ? await peers.lancedb.connectNamespace('dir', { root: folder('peer') })
+    : undefined;
+  for (const connection of [...Object.values(own), ...(peer ? [peer] : [])]) {
     await connection.createNamespace(['prod']);
     await connection.createNamespace(PATH);
   }
   const ownRows = smallTable(ownArrow);
-  const peerRows = smallTable(peerArrow);
+  const peerRows = peers.arrow && smallTable(peers.arrow);
   const goals = (full, relaxed) => [
     ['full', full],
     ['relaxed', relaxed],
@@ -70,9 +72,9 @@ export async function* catalogWorkloads({ folder }) {
       goal,
       samples: 60,
       block: 10,
-      warmups: 500,
+      warmups: size(500, size(60) + 2),
       ours: (n) => own[mode].createTable(`t${n}`, ownRows, PATH),
-      peer: (n) => peer.createTable(`t-${mode}-${n}`, peerRows, PATH),
+      peer: peer && ((n) => peer.createTable(`t-${mode}-${n}`, peerRows, PATH)),
     };
   }
   const describe = async (connection) => {
@@ -81,15 +83,15 @@ export async function* catalogWorkloads({ folder }) {
     await table.version();
     await table.countRows();
   };
-  await peer.createTable('t1', peerRows, PATH);
+  await peer?.createTable('t1', peerRows, PATH);
   yield {
     name: 'open + schema + version + count',
     goal: 10,
     samples: 100,
     block: 10,
-    warmups: 200,
+    warmups: size(200),
     ours: () => describe(own.full),
-    peer: () => describe(peer),
+    peer: peer && (() => describe(peer)),
   };
   for (const [mode, goal] of goals(3, 8)) {
     yield {
@@ -97,9 +99,9 @@ export async function* catalogWorkloads({ folder }) {
       goal,
       samples: 50,
       block: 10,
-      warmups: 60,
+      warmups: size(60),
       ours: (n) => own[mode].dropTable(`t${n + 2}`, PATH),
-      peer: (n) => peer.dropTable(`t-${mode}-${n + 2}`, PATH),
+      peer: peer && ((n) => peer.dropTable(`t-${mode}-${n + 2}`, PATH)),
     };
   }
   for (const [mode, goal] of goals(3, 10)) {
@@ -108,9 +110,9 @@ export async function* catalogWorkloads({ folder }) {
       goal,
       samples: 40,
       block: 10,
-      warmups: 60,
+      warmups: size(60),
       ours: (n) => own[mode].createNamespace(['prod', `n${n}`]),
-      peer: (n) => peer.createNamespace(['prod', `n-${mode}-${n}`]),
+      peer: peer && ((n) => peer.createNamespace(['prod', `n-${mode}-${n}`])),
     };
   }
   yield {
@@ -119,7 +121,7 @@ export async function* catalogWorkloads({ folder }) {
     samples: 60,
     block: 10,
     ours: () => own.full.describeNamespace(['prod', 'n1']),
-    peer: () => peer.describeNamespace(['prod', 'n-full-1']),
+    peer: peer && (() => peer.describeNamespace(['prod', 'n-full-1'])),
   };
   for (const [mode, goal] of goals(3, 10)) {
     yield {
@@ -127,28 +129,28 @@ export async function* catalogWorkloads({ folder }) {
       goal,
       samples: 40,
       block: 10,
-      warmups: 60,
+      warmups: size(60),
       ours: (n) => own[mode].dropNamespace(['prod', `n${n}`]),
-      peer: (n) => peer.dropNamespace(['prod', `n-${mode}-${n}`]),
+      peer: peer && ((n) => peer.dropNamespace(['prod', `n-${mode}-${n}`])),
     };
   }
-  yield* appends(own, peer, ownRows, peerRows);
-  for (let made = 0; made < 1_000; made++) {
+  yield* appends(ctx, own, peer, ownRows, peerRows);
+  for (let made = 0; made < size(1_000, 3); made++) {
     await own.relaxed.createTable(`l${made}`, ownRows);
-    await peer.createTable(`l${made}`, peerRows);
+    await peer?.createTable(`l${made}`, peerRows);
   }
   yield {
     name: 'list 1,000 tables',
     goal: 40,
     samples: 15,
     block: 5,
-    warmups: 15,
+    warmups: size(15),
     ours: () => own.relaxed.tableNames(),
-    peer: () => peer.tableNames(),
+    peer: peer && (() => peer.tableNames()),
   };
 }
 
-async function* appends(own, peer, ownRows, peerRows) {
+async function* appends({ size, samples }, own, peer, ownRows, peerRows) {
   const tables = {
     full: await own.full.createTable('appended', ownRows),
     relaxed: await own.relaxed.createTable('appended', ownRows),
@@ -157,43 +159,42 @@ async function* appends(own, peer, ownRows, peerRows) {
     ['full', 1.3],
     ['relaxed', 4],
   ]) {
-    const other = await peer.createTable(`appended-${mode}`, peerRows);
+    const other = await peer?.createTable(`appended-${mode}`, peerRows);
     let versions = 0;
     yield {
       name: `append 10 rows, versions 100 to 200, ${mode}`,
       goal,
       samples: 100,
       block: 50,
-      warmups: 300,
+      warmups: size(300),
       ours: async () => {
         await tables[mode].add(ownRows);
         versions++;
       },
-      peer: () => other.add(peerRows),
+      peer: peer && (() => other.add(peerRows)),
     };
-    for (; versions < 560; versions++) await tables[mode].add(ownRows);
+    for (; versions < size(560); versions++) await tables[mode].add(ownRows);
     const young = await own[mode].createTable(`young-${mode}`, ownRows);
     yield {
       name: `append at version 600 as quick as at the first, ${mode}`,
-      goal: 1 / 1.25,
-      figures: await laterAppends(tables[mode], young, ownRows),
+      goals: [{ times: 1 / 1.25, against: 'young' }],
+      figures: await laterAppends(tables[mode], young, ownRows, Number(samples ?? 100)),
     };
   }
 }
 
 /** Both tables in turn: from one minute to the next the machine itself is not as quick as it was. */
-async function laterAppends(old, young, rows) {
+async function laterAppends(old, young, rows, samples) {
   const times = new Map([
     [old, []],
     [young, []],
   ]);
-  for (let sample = 0; sample < 100; sample++) {
+  for (let sample = 0; sample < samples; sample++) {
     for (const [table, taken] of times) {
       const start = performance.now();
       await table.add(rows);
       taken.push(performance.now() - start);
     }
   }
-  const median = (taken) => taken.toSorted((a, b) => a - b)[taken.length >> 1];
-  return { ours_ms: median(times.get(old)), peer_ms: median(times.get(young)) };
+  return { ours: figure(times.get(old)), young: figure(times.get(young)) };
 }

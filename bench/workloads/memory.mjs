@@ -1,7 +1,6 @@
 /** Memory of a streaming scan: a table larger than any cache, read by a process of its own. */
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { connect } from '../../dist/index.js';
+import { runChild } from '../harness/child.mjs';
 
 const GIGABYTES = 4;
 /** Most megabytes the reading process may have resident. */
@@ -27,17 +26,19 @@ async function* rows(batches) {
   }
 }
 
-export async function* memoryWorkloads({ folder }) {
+export async function* memoryWorkloads({ folder, size }) {
   const uri = folder('memory');
   const db = await connect({ uri, durability: 'relaxed' });
-  const batches = Math.ceil((GIGABYTES * 2 ** 30) / (ROWS * (WIDTH * 4 + 8)));
+  const batches = size(Math.ceil((GIGABYTES * 2 ** 30) / (ROWS * (WIDTH * 4 + 8))));
   await db.createTable('large', rows(batches));
-  const reader = fileURLToPath(new URL('./memory-reader.mjs', import.meta.url));
-  const answer = JSON.parse(execFileSync(process.execPath, [reader, uri], { encoding: 'utf8' }));
-  if (answer.rows !== batches * ROWS) throw new Error(`read ${answer.rows} rows`);
+  const options = { readOnly: true };
+  const job = { side: 'ours', folder: uri, table: 'large', options, call: 'stream' };
+  const { answer, megabytes, cpu } = runChild(job);
+  if (answer !== batches * ROWS) throw new Error(`read ${answer} rows of ${batches * ROWS}`);
   yield {
     name: `megabytes resident while streaming ${GIGABYTES} GB`,
-    goal: 1,
-    figures: { ours_ms: answer.megabytes, peer_ms: LIMIT },
+    unit: 'MB',
+    goals: [{ atMost: LIMIT }],
+    figures: { ours: { median: megabytes, min: megabytes, cpu, samples: 1 } },
   };
 }

@@ -1,0 +1,25 @@
+/**
+ * The programs that we are compared with, loaded where they are asked for. Without them the rows run
+ * for ours alone: `--peers none` needs nothing installed in this folder.
+ */
+export const SIDES = ['lancedb', 'lancedb-ns', 'duckdb', 'parquet'];
+
+/** @param asked names of sides with commas between them, or `none` */
+export async function loadPeers(asked = SIDES.join(',')) {
+  const names = asked === 'none' ? [] : asked.split(',');
+  const unknown = names.filter((name) => !SIDES.includes(name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `--peers ${asked}: there is no side ${unknown}; there is none, ${SIDES.join(', ')}`,
+    );
+  }
+  const has = (name) => names.includes(name);
+  const lance = has('lancedb') || has('lancedb-ns');
+  const duck = has('duckdb') || has('parquet');
+  return {
+    has,
+    lancedb: lance ? await import('@lancedb/lancedb') : undefined,
+    arrow: lance ? await import('apache-arrow') : undefined,
+    duckdb: duck ? await import('@duckdb/node-api') : undefined,
+  };
+}
