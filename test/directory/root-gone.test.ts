@@ -18,10 +18,10 @@ async function makeTable(root: string): Promise<void> {
   await namespace.close();
 }
 
-/** Of a root with that table: the handle has written and read. */
-async function openedCatalog(root: string): Promise<DirectoryNamespace> {
+/** Of a root with that table: the handle has read, and written where `writes`. */
+async function openedCatalog(root: string, writes = true): Promise<DirectoryNamespace> {
   const namespace = await openDirectoryNamespace({ root });
-  await namespace.createNamespace({ id: ['n'] });
+  if (writes) await namespace.createNamespace({ id: ['n'] });
   await namespace.describeTable({ id: ['t'], load_detailed_metadata: true });
   return namespace;
 }
@@ -39,31 +39,33 @@ const outcome = async (work: Promise<unknown>): Promise<string> =>
   );
 
 describe('every operation is unavailable', () => {
-  test.each(['deleted', 'replaced by an empty folder', 'replaced by a file'])(
-    'root %s',
-    async (how) => {
-      const found: Record<string, string> = {};
-      const whole = `${temporaryFolder()}/catalog`;
-      await makeTable(whole);
-      for (const name of Object.keys(CALLS)) {
-        const root = `${temporaryFolder()}/catalog`;
-        cpSync(whole, root, { recursive: true });
-        const namespace = await openedCatalog(root);
-        rmSync(root, { recursive: true });
-        if (how === 'replaced by an empty folder') mkdirSync(root);
-        if (how === 'replaced by a file') writeFileSync(root, 'x');
-        found[name] = await outcome(call(namespace, name));
-        if (how === 'replaced by an empty folder') {
-          // A lock needs its folder.
-          const names = (await readdir(root)).filter((entry) => entry !== '.dirspace');
-          if (names.length > 0) found[name] += ` and wrote ${names.join()}`;
-        }
-        await namespace.close();
+  test.each([
+    ['deleted', true],
+    ['replaced by an empty folder', true],
+    ['replaced by an empty folder', false],
+    ['replaced by a file', true],
+  ])('root %s, of a handle that has written: %s', async (how, writes) => {
+    const found: Record<string, string> = {};
+    const whole = `${temporaryFolder()}/catalog`;
+    await makeTable(whole);
+    for (const name of Object.keys(CALLS)) {
+      const root = `${temporaryFolder()}/catalog`;
+      cpSync(whole, root, { recursive: true });
+      const namespace = await openedCatalog(root, writes);
+      rmSync(root, { recursive: true });
+      if (how === 'replaced by an empty folder') mkdirSync(root);
+      if (how === 'replaced by a file') writeFileSync(root, 'x');
+      found[name] = await outcome(call(namespace, name));
+      if (how === 'replaced by an empty folder') {
+        // A lock needs its folder.
+        const names = (await readdir(root)).filter((entry) => entry !== '.dirspace');
+        if (names.length > 0) found[name] += ` and wrote ${names.join()}`;
       }
-      const expected = Object.keys(CALLS).map((name) => [name, 'ServiceUnavailable']);
-      expect(found).toEqual(Object.fromEntries(expected));
-    },
-  );
+      await namespace.close();
+    }
+    const expected = Object.keys(CALLS).map((name) => [name, 'ServiceUnavailable']);
+    expect(found).toEqual(Object.fromEntries(expected));
+  });
 });
 
 test('a root that comes back is used again', async () => {

@@ -187,7 +187,8 @@ export class CatalogRoot implements CatalogFormat {
   async #rewrite(): Promise<void> {
     const isCurrent = async (): Promise<boolean> => {
       const bytes = await this.#store.get(FORMAT_FILE);
-      if (bytes === undefined) return true;
+      // It was read or written before, so the root is another one by now.
+      if (bytes === undefined) throw rootGone(undefined);
       this.#known = decodeFormat(bytes, FORMAT_FILE);
       const isSwitched =
         (this.#known.properties[MANAGED] === 'true') === this.managed &&
@@ -209,6 +210,15 @@ export class CatalogRoot implements CatalogFormat {
       { env: this.#store.env },
     );
   }
+}
+
+/** Of a catalog whose root was deleted, unmounted or replaced since it was opened. */
+export function rootGone(cause: unknown): DirspaceError {
+  return new DirspaceError(
+    'ServiceUnavailable',
+    `The root of the catalog is gone, or another folder without ${FORMAT_FILE} is in its place. Bring it back, such as by mounting its disk again; to make a new catalog there, open it anew.`,
+    { details: { root: 'gone' }, cause },
+  );
 }
 
 /** What is not as it is by default: an absent member stands for `false` or `off`. */

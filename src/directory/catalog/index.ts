@@ -26,7 +26,7 @@ export {
   type Table,
   tableId,
 } from './catalog.ts';
-export { CatalogRoot } from './catalog-root.ts';
+export { CatalogRoot, rootGone } from './catalog-root.ts';
 export { recordDetached } from './detached.ts';
 export {
   dropNamespaceFolder,

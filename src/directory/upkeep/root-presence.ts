@@ -4,10 +4,11 @@
  * says that something is missing, and throws ServiceUnavailable. `requireRoot` checks before
  * folders are made at the root.
  */
-import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { isDirspaceError } from '../../errors.ts';
 import { FORMAT_FILE, PRIVATE_FOLDER } from '../../format/index.ts';
 import type { AnyOperation } from '../../protocol/index.ts';
 import type { FileStore, ReadableStore } from '../../store/index.ts';
+import { rootGone } from '../catalog/index.ts';
 
 /** Operations that a root without content would answer as if all were well. */
 const ANSWER_WITHOUT_CONTENT: ReadonlySet<AnyOperation> = new Set<AnyOperation>([
@@ -94,12 +95,4 @@ function tellsWhatIsThere(error: unknown): boolean {
  */
 export async function requireRoot(store: ReadableStore): Promise<void> {
   if ((await store.head(FORMAT_FILE)) === undefined) throw rootGone(undefined);
-}
-
-function rootGone(cause: unknown): DirspaceError {
-  return new DirspaceError(
-    'ServiceUnavailable',
-    `The root of the catalog is gone, or another folder without ${FORMAT_FILE} is in its place. Bring it back, such as by mounting its disk again; to make a new catalog there, open it anew.`,
-    { details: { root: 'gone' }, cause },
-  );
 }
