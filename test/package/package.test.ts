@@ -113,7 +113,8 @@ describe('the build', () => {
     for (const script of ['bundle.mjs', 'declarations.mjs']) {
       execFileSync(process.execPath, [join(project, 'scripts', script), folder]);
     }
-  });
+    // A build takes ten seconds on a machine that does nothing else.
+  }, 180_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const built = (path: string): string => join(folder, path.replace(/^(\.\/)?dist\//, ''));
