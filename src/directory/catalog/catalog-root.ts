@@ -187,8 +187,11 @@ export class CatalogRoot implements CatalogFormat {
   async #rewrite(): Promise<void> {
     const isCurrent = async (): Promise<boolean> => {
       const bytes = await this.#store.get(FORMAT_FILE);
-      // It was read or written before, so the root is another one by now.
-      if (bytes === undefined) throw rootGone(undefined);
+      if (bytes === undefined) {
+        // A file that was read before is there, unless the root is another one by now.
+        if (this.#known !== undefined) throw rootGone(undefined);
+        return true;
+      }
       this.#known = decodeFormat(bytes, FORMAT_FILE);
       const isSwitched =
         (this.#known.properties[MANAGED] === 'true') === this.managed &&
