@@ -4,7 +4,7 @@
  * ratios and goals; `--json` writes medians, minima and processor time. See docs/benchmarks.md.
  *
  *   npm run bench [-- --suite NAME,NAME] [--only TEXT] [--samples N] [--scale 0.01] [--json FILE]
- *                    [--peers none | lancedb,lancedb-ns,duckdb,parquet]
+ *                    [--peers none | lancedb,lancedb-ns,duckdb,parquet] [--growth]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,6 +39,8 @@ const { values: options } = parseArgs({
     samples: { type: 'string' },
     scale: { type: 'string', default: '1' },
     peers: { type: 'string' },
+    growth: { type: 'boolean', default: false },
+    out: { type: 'string' },
   },
 });
 const chosen = options.suite?.split(',') ?? Object.keys(SUITES);
@@ -63,11 +65,12 @@ const ctx = {
 };
 const rows = [];
 try {
-  for (const name of chosen) await runSuite(name);
+  if (options.growth) await (await import('./growth.mjs')).growth(ctx, options.out);
+  else for (const name of chosen) await runSuite(name);
 } finally {
   rmSync(root, { recursive: true, force: true });
 }
-summary();
+if (!options.growth) summary();
 // LanceDB's threads would keep the process alive.
 process.exit();
 

@@ -62,6 +62,48 @@ describe('on few rows', () => {
   });
 });
 
+describe('growth', () => {
+  interface Point {
+    readonly count: number;
+    readonly median: number;
+  }
+  const OPERATIONS = 'append open describe scan take listVersions list openOne'.split(' ');
+
+  test('measures each operation at each count and draws what it wrote', async () => {
+    const out = temporaryFolder();
+    const few = ['--growth', '--peers', 'none', '--scale', '0.001', '--samples', '1', '--out', out];
+    await promisify(execFile)(process.execPath, [bench('run.mjs'), ...few]);
+    const { sides } = JSON.parse(readFileSync(join(out, 'growth.json'), 'utf8'));
+    expect(Object.keys(sides.ours).toSorted()).toEqual(OPERATIONS.toSorted());
+    for (const points of Object.values<Point[]>(sides.ours)) {
+      expect(points.map(({ count }) => count)).toEqual([1, 3, 10]);
+      for (const { median } of points) expect(median).toBeGreaterThan(0);
+    }
+    const { drawGrowth } = await import(bench('growth.mjs'));
+    expect(readFileSync(join(out, 'growth.svg'), 'utf8')).toBe(drawGrowth(sides));
+  }, 120_000);
+
+  test('draws decades as equal distances, on light and dark backgrounds', async () => {
+    const { drawGrowth } = await import(bench('growth.mjs'));
+    const equal = [1, 10, 100].map((count) => ({ count, median: count }));
+    const series = Object.fromEntries(OPERATIONS.map((name) => [name, equal]));
+    const svg: string = drawGrowth({ ours: series, lancedb: series });
+    const lines = [...svg.matchAll(/<polyline class="(\w+)" points="([^"]+)"/g)];
+    expect(lines.map(([, side]) => side)).toEqual(OPERATIONS.flatMap(() => ['ours', 'lancedb']));
+    const [, , first = ''] = lines[0] ?? [];
+    const points = first.split(' ').map((point) => point.split(',').map(Number));
+    const [x = [], y = []] = [0, 1].map((axis) => points.map((point) => point[axis] ?? Number.NaN));
+    const steps = (at: readonly number[]) => at.slice(1).map((value, n) => value - (at[n] ?? 0));
+    expect(new Set(steps(x)).size + new Set(steps(y)).size).toBe(2);
+    expect([steps(x)[0]! > 0, steps(y)[0]! < 0]).toEqual([true, true]);
+    expect(svg).toContain('prefers-color-scheme: dark');
+    for (const text of ['dirspace', 'LanceDB', 'versions', 'fragments', 'tables', '10 ms']) {
+      expect(svg).toContain(`>${text}</text>`);
+    }
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+  });
+});
+
 test('a goal compares the faster connection of LanceDB, the median or the processor time', async () => {
   const { reached } = await import(bench('harness/goals.mjs'));
   const figure = (median: number, cpu = median): Figure => ({ median, min: median, cpu });
