@@ -198,6 +198,14 @@ describe('members for Lance', () => {
     expect(() => decodeVersion(wrong, 'm')).toThrow(/Lance reads more fragments than there are/);
   });
 
+  test('a count of a feature that no fragment can need', () => {
+    const totals = { ...full.totals, features: { teleport: 1 } };
+    const wrong = forged((document) =>
+      Object.assign(document.totals as object, { features: totals.features }),
+    );
+    expect(() => decodeVersion(wrong, 'm')).toThrow(/its totals count the feature teleport/);
+  });
+
   test.each<[string, object, RegExp]>([
     ['a size beyond the footer', { bytes: 901 }, /ends behind its footer/],
     ['fields', { fields: [-1] }, /fields of a fragment holds something else than field ids/],

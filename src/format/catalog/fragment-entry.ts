@@ -3,7 +3,8 @@
  * decodes it (`fragmentText`, `decodeFragment`). It holds the file, rows, deletion file, field ids,
  * statistics for pruning, and whether Lance can read the fragment. It also holds the checksum of
  * the fragment's footer, which in turn holds the checksums of the rest of the file. `liveRows`
- * counts the rows that are not deleted, and `isReadByLance` asks about Lance.
+ * counts the rows that are not deleted, `isReadByLance` asks about Lance, and `featuresOf` names the
+ * features that older releases lack for it.
  */
 import {
   arrayMember,
@@ -83,6 +84,22 @@ export const liveRows = (fragment: FragmentEntry): number =>
 /** Whether Lance can read the fragment. */
 export const isReadByLance = ({ lance }: FragmentEntry): boolean =>
   lance !== undefined && 'fileSize' in lance;
+
+/** A form that older releases cannot read. */
+interface FragmentFeature {
+  /** As manifests name it. */
+  readonly name: string;
+  readonly isNeededBy: (entry: FragmentEntry) => boolean;
+}
+
+/** A new form of fragments or their entries is a row here. */
+const FRAGMENT_FEATURES: readonly FragmentFeature[] = [];
+
+export const FRAGMENT_FEATURE_NAMES: readonly string[] = FRAGMENT_FEATURES.map(({ name }) => name);
+
+/** The features that a release has to know to read the fragment: a manifest counts them in its totals. */
+export const featuresOf = (entry: FragmentEntry): readonly string[] =>
+  FRAGMENT_FEATURES.filter(({ isNeededBy }) => isNeededBy(entry)).map(({ name }) => name);
 
 const texts = new WeakMap<FragmentEntry, string>();
 

@@ -147,7 +147,9 @@ export {
 export { decodeDeletions, encodeDeletions, unionDeletions } from './deletions.ts';
 export {
   type DeletionEntry,
+  FRAGMENT_FEATURE_NAMES,
   type FragmentEntry,
+  featuresOf,
   isReadByLance,
   type LanceEntry,
   type LanceFileEntry,

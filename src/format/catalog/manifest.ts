@@ -26,7 +26,12 @@ import {
 } from '../../json.ts';
 import type { JsonArrowSchema } from '../../protocol/index.ts';
 import { type ChunkEntry, decodeChunkEntry, encodeChunkEntry } from './chunk.ts';
-import { decodeFragment, type FragmentEntry, fragmentText } from './fragment-entry.ts';
+import {
+  decodeFragment,
+  FRAGMENT_FEATURE_NAMES,
+  type FragmentEntry,
+  fragmentText,
+} from './fragment-entry.ts';
 
 export const FORMAT_VERSION = 1;
 /** Fragments may hold a Lance part, which older releases would take for damage. */
@@ -36,7 +41,12 @@ export const LOCATION_FEATURE = 'location';
 /** Of a record of the trash: files of its tables outside of the root are being removed. */
 export const REMOVING_FEATURE = 'removing';
 /** Features a file may name and this release understands. */
-const KNOWN_FEATURES: readonly string[] = [LANCE_FEATURE, LOCATION_FEATURE, REMOVING_FEATURE];
+const KNOWN_FEATURES: readonly string[] = [
+  LANCE_FEATURE,
+  LOCATION_FEATURE,
+  REMOVING_FEATURE,
+  ...FRAGMENT_FEATURE_NAMES,
+];
 
 export type OperationKind =
   | 'create'
@@ -77,6 +87,11 @@ export interface Totals {
   readonly fragments: number;
   /** Fragments that Lance can read; 0 if absent. */
   readonly lanceFragments?: number | undefined;
+  /**
+   * Fragments that need a feature of `featuresOf`, by its name; absent where none needs one. The
+   * manifest names these features, so older releases read a table again once no fragment needs any.
+   */
+  readonly features?: Readonly<Record<string, number>> | undefined;
 }
 
 export interface ParentVersion {
@@ -165,7 +180,10 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
   const { parent, totals } = manifest;
   const head = JSON.stringify({
     format: FORMAT_VERSION,
-    features: manifest.lance === true ? [LANCE_FEATURE] : [],
+    features: [
+      ...(manifest.lance === true ? [LANCE_FEATURE] : []),
+      ...Object.keys(totals.features ?? {}),
+    ],
     lance: manifest.lance === false ? false : undefined,
     table: manifest.table,
     branch: manifest.branch,
@@ -194,6 +212,7 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
       bytes: totals.bytes,
       fragments: totals.fragments,
       lance_fragments: totals.lanceFragments,
+      features: totals.features,
     },
     chunks: manifest.chunks.map(encodeChunkEntry),
   });
@@ -332,12 +351,25 @@ function decodeTotals(value: JsonObject, file: string): Totals {
     ...(Object.hasOwn(value, 'lance_fragments')
       ? { lanceFragments: integerMember(value, 'lance_fragments', file) }
       : {}),
+    ...(Object.hasOwn(value, 'features')
+      ? { features: decodeFeatureCounts(objectMember(value, 'features', file), file) }
+      : {}),
   };
   if (totals.deletedRows > totals.rows) throw corrupt(file, 'more rows are deleted than there are');
   if ((totals.lanceFragments ?? 0) > totals.fragments) {
     throw corrupt(file, 'Lance reads more fragments than there are');
   }
+  for (const [name, count] of Object.entries(totals.features ?? {})) {
+    if (count > totals.fragments) throw corrupt(file, `more fragments need ${name} than there are`);
+  }
   return totals;
+}
+
+function decodeFeatureCounts(value: JsonObject, file: string): Record<string, number> {
+  const names = Object.keys(value);
+  const unknown = names.find((name) => !FRAGMENT_FEATURE_NAMES.includes(name));
+  if (unknown !== undefined) throw corrupt(file, `its totals count the feature ${unknown}`);
+  return Object.fromEntries(names.map((name) => [name, integerMember(value, name, file)]));
 }
 
 /** Fields are checked in full when the schema is first turned into Arrow. */

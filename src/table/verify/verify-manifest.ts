@@ -3,7 +3,14 @@
  * versions, in which each names its parent and the parent's checksum (`checkChain`). Both report
  * what is wrong instead of throwing.
  */
-import { isReadByLance, liveRows, MAIN_BRANCH, type Manifest } from '../../format/index.ts';
+import {
+  FRAGMENT_FEATURE_NAMES,
+  featuresOf,
+  isReadByLance,
+  liveRows,
+  MAIN_BRANCH,
+  type Manifest,
+} from '../../format/index.ts';
 import type { VerifyProblem } from '../../protocol/index.ts';
 import {
   type Engine,
@@ -69,11 +76,13 @@ export async function checkManifest(
     fragments: entries.length,
     lanceFragments: 0,
   };
+  const features = new Map(FRAGMENT_FEATURE_NAMES.map((name) => [name, 0]));
   const seen = new Set<number>();
   for (const entry of entries) {
     signal?.throwIfAborted();
     totals.rows += entry.rows;
     if (isReadByLance(entry)) totals.lanceFragments++;
+    for (const name of featuresOf(entry)) features.set(name, (features.get(name) ?? 0) + 1);
     totals.deletedRows += entry.rows - liveRows(entry);
     totals.bytes += entry.bytes + (entry.deletion?.bytes ?? 0);
     expect(!seen.has(entry.id), `Two of its fragments have the id ${entry.id}.`);
@@ -91,6 +100,10 @@ export async function checkManifest(
   for (const [name, value] of Object.entries(totals)) {
     const said = manifest.totals[name as keyof typeof totals] ?? 0;
     expect(said === value, `Its total of ${name} is ${said}, its fragments have ${value}.`);
+  }
+  for (const [name, count] of features) {
+    const said = manifest.totals.features?.[name] ?? 0;
+    expect(said === count, `It says that ${said} of its fragments need ${name}, and ${count} do.`);
   }
   return { wrong, damaged };
 }

@@ -10,6 +10,7 @@ import {
   chunksFolder,
   encodeChunkInSteps,
   type FragmentEntry,
+  featuresOf,
   isReadByLance,
   liveRows,
   type Manifest,
@@ -109,13 +110,28 @@ export async function editFragments(
 
 function addTotals(totals: Totals, entry: FragmentEntry, sign: 1 | -1): Totals {
   const lanceFragments = (totals.lanceFragments ?? 0) + (isReadByLance(entry) ? sign : 0);
+  const features = addFeatures(totals.features, featuresOf(entry), sign);
   return {
     rows: totals.rows + sign * entry.rows,
     deletedRows: totals.deletedRows + sign * (entry.rows - liveRows(entry)),
     bytes: totals.bytes + sign * (entry.bytes + (entry.deletion?.bytes ?? 0)),
     fragments: totals.fragments + sign,
     ...(lanceFragments === 0 ? {} : { lanceFragments }),
+    ...(features === undefined ? {} : { features }),
   };
+}
+
+/** Counts names; one that nothing needs any more is left out. */
+function addFeatures(
+  counts: Totals['features'],
+  names: readonly string[],
+  sign: 1 | -1,
+): Totals['features'] {
+  if (names.length === 0) return counts;
+  const sums = new Map(Object.entries(counts ?? {}));
+  for (const name of names) sums.set(name, (sums.get(name) ?? 0) + sign);
+  const left = [...sums].filter(([, count]) => count !== 0).sort(([a], [b]) => (a < b ? -1 : 1));
+  return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
 function mayHold(chunk: ChunkEntry, ids: ReadonlySet<number>): boolean {
