@@ -231,17 +231,19 @@ export const lanceCatalogManifest = (of: LanceCatalogVersion): Uint8Array =>
     fields: FIELDS,
     schemaMetadata: new Map(),
     tableMetadata: { [SCOPE_KEY]: of.scope, [DIGEST_KEY]: digestOf(of) },
-    fragments: [of.base, of.added].flatMap((part, id) =>
-      part === undefined
-        ? []
-        : {
-            id,
-            file: part.file,
-            rows: part.rows,
-            deletion: part.deletion,
-            lance: { fileSize: part.fileSize, fields: FIELD_IDS },
-          },
-    ),
+    fragments: [
+      [of.base, of.added].flatMap((part, id) =>
+        part === undefined
+          ? []
+          : {
+              id,
+              file: part.file,
+              rows: part.rows,
+              deletion: part.deletion,
+              lance: { fileSize: part.fileSize, fields: FIELD_IDS },
+            },
+      ),
+    ],
     nextFragmentId: 2,
     writable: false,
   });

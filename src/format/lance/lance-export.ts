@@ -134,7 +134,7 @@ export function lanceExportManifest(
     fields,
     schemaMetadata: schema.metadata,
     tableMetadata: {},
-    fragments,
+    fragments: [fragments],
     fileName: (file) => file,
     nextFragmentId: fragments.length,
     transaction,

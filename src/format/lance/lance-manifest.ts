@@ -13,7 +13,7 @@ import { drained } from '../../steps.ts';
 import { type FragmentEntry, fragmentName, type LanceEntry } from '../catalog/index.ts';
 import { fieldMembers, type LanceField, type LanceIds, lanceIdsOf } from './lance-fields.ts';
 import { readLanceManifest } from './parsed-manifest.ts';
-import { message, noMembers, type ProtoMembers, ProtoMessage } from './protobuf.ts';
+import { message, noMembers, type ProtoMembers, ProtoMessage, varintBytes } from './protobuf.ts';
 
 /** One version of a table. All its fragments have a Lance part. */
 export interface LanceVersion<Fragment extends LanceFragment = FragmentEntry> {
@@ -23,7 +23,8 @@ export interface LanceVersion<Fragment extends LanceFragment = FragmentEntry> {
   readonly fields: readonly LanceField[];
   readonly schemaMetadata: ReadonlyMap<string, string>;
   readonly tableMetadata: Readonly<Record<string, string>>;
-  readonly fragments: readonly Fragment[];
+  /** In runs: one that several versions share as the same list is encoded once. */
+  readonly fragments: readonly (readonly Fragment[])[];
   /** The name in the folder `data` of a fragment's file; that of a table's own if absent. */
   readonly fileName?: ((file: string) => string) | undefined;
   readonly nextFragmentId: number;
@@ -183,22 +184,15 @@ function transactionMessage({ version, transaction, done }: ClosedLanceVersion):
 
 /** Fragments between two breaths. */
 const FRAGMENTS_A_STEP = 256;
-/** About the bytes of a fragment with few columns. */
-const FRAGMENT_BYTES = 96;
 
 function* manifestMessage(of: LanceVersion<LanceFragment>): Generator<undefined, ProtoMessage> {
-  const manifest = new ProtoMessage(1024 + of.fragments.length * FRAGMENT_BYTES);
-  for (const field of of.fields) manifest.message(1, fieldMembers(field));
-  let flags = 0;
-  const columns = new ColumnLists(of.ids);
   const base = of.branch === undefined ? undefined : TABLE_BASE;
-  for (const [at, fragment] of ascending(of.fragments).entries()) {
-    const start = manifest.begin(2);
-    writeFragment(manifest, fragment, columns, base, of.fileName ?? fragmentName);
-    manifest.end(start);
-    if (fragment.deletion !== undefined) flags = FLAG_DELETIONS;
-    if (at % FRAGMENTS_A_STEP === FRAGMENTS_A_STEP - 1) yield;
-  }
+  const runs = yield* encodedRuns(of, base);
+  const size = runs.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const manifest = new ProtoMessage(MEMBERS_BYTES + size);
+  for (const field of of.fields) manifest.message(1, fieldMembers(field));
+  for (const { bytes } of runs) manifest.append(bytes);
+  let flags = runs.some(({ deletes }) => deletes) ? FLAG_DELETIONS : 0;
   manifest.integer(3, of.version);
   for (const [key, value] of of.schemaMetadata) manifest.message(5, pair(key, value));
   manifest.message(7, timestampMembers(of.timestamp));
@@ -216,16 +210,141 @@ function* manifestMessage(of: LanceVersion<LanceFragment>): Generator<undefined,
   );
 }
 
+/** About the bytes of a manifest beside its fragments. */
+const MEMBERS_BYTES = 4096;
+
+/** Fragments as members of a manifest, by ascending ids. */
+interface EncodedRun {
+  readonly bytes: Uint8Array;
+  readonly deletes: boolean;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Of main and of branches, whose fragments name the folder of the table too. */
+const keptRuns = [0, 1].map(() => new WeakMap<readonly LanceFragment[], EncodedRun>());
+
 /**
  * By their ids, as Lance lists them: it looks rows up by walking this list once, and misses those of a
  * fragment that stands behind one with a higher id.
  */
-function ascending<Fragment extends LanceFragment>(
-  fragments: readonly Fragment[],
-): readonly Fragment[] {
-  const isOrdered = fragments.every(({ id }, at) => at === 0 || id > (fragments[at - 1]?.id ?? 0));
-  return isOrdered ? fragments : [...fragments].sort((one, other) => one.id - other.id);
+function* encodedRuns(
+  of: LanceVersion<LanceFragment>,
+  base: number | undefined,
+): Generator<undefined, EncodedRun[]> {
+  // Other names of files and other ids of fields are of one manifest alone.
+  const isShared = of.fileName === undefined && of.ids?.lanceIds === undefined;
+  const kept = isShared ? keptRuns[base === undefined ? 0 : 1] : undefined;
+  const runs: EncodedRun[] = [];
+  for (const fragments of of.fragments) {
+    if (fragments.length === 0) continue;
+    let run = kept?.get(fragments);
+    if (run === undefined) {
+      if (!isAscending(fragments)) return [yield* sortedRun(of, base)];
+      run = yield* encodedRun(fragments, of, base);
+      kept?.set(fragments, run);
+    }
+    if (run.first <= (runs.at(-1)?.last ?? -1)) return [yield* sortedRun(of, base)];
+    runs.push(run);
+  }
+  return runs;
 }
+
+const isAscending = (fragments: readonly LanceFragment[]): boolean =>
+  fragments.every(({ id }, at) => at === 0 || id > (fragments[at - 1]?.id ?? 0));
+
+function* sortedRun(
+  of: LanceVersion<LanceFragment>,
+  base: number | undefined,
+): Generator<undefined, EncodedRun> {
+  const sorted = of.fragments.flat().sort((one, other) => one.id - other.id);
+  return yield* encodedRun(sorted, of, base);
+}
+
+function* encodedRun(
+  fragments: readonly LanceFragment[],
+  { ids, fileName = fragmentName }: LanceVersion<LanceFragment>,
+  base: number | undefined,
+): Generator<undefined, EncodedRun> {
+  const writer = new FragmentWriter(ids, base, fileName);
+  for (const [at, fragment] of fragments.entries()) {
+    writer.add(fragment);
+    if (at % FRAGMENTS_A_STEP === FRAGMENTS_A_STEP - 1) yield;
+  }
+  return {
+    bytes: writer.written.finish().slice(),
+    deletes: fragments.some(({ deletion }) => deletion !== undefined),
+    first: fragments[0]?.id ?? 0,
+    last: fragments.at(-1)?.id ?? 0,
+  };
+}
+
+/**
+ * Writes fragments as members of a manifest. Most code of a manifest runs here, and in a process that makes its first
+ * one it runs before it is compiled: so a fragment that differs from the one before in its id and file
+ * alone takes few steps.
+ */
+class FragmentWriter {
+  readonly written = new ProtoMessage();
+  readonly #columns: ColumnLists;
+  readonly #base: number | undefined;
+  readonly #nameOf: (file: string) => string;
+  /** The one written last, and where its member, its id and its file's name begin. */
+  #last: LanceFragment | undefined;
+  #begin = 0;
+  #idAt = 0;
+  #nameAt = 0;
+
+  constructor(
+    ids: LanceIds | undefined,
+    base: number | undefined,
+    nameOf: (file: string) => string,
+  ) {
+    this.#columns = new ColumnLists(ids);
+    this.#base = base;
+    this.#nameOf = nameOf;
+  }
+
+  add(fragment: LanceFragment): void {
+    const { written } = this;
+    const last = this.#last;
+    const begin = written.length;
+    if (last !== undefined && isLike(fragment, last)) {
+      const moved = begin - this.#begin;
+      written.repeat(this.#begin);
+      this.#idAt += moved;
+      this.#nameAt += moved;
+      written.overwriteVarint(this.#idAt, fragment.id);
+      written.overwriteText(this.#nameAt, this.#nameOf(fragment.file));
+    } else {
+      const start = written.begin(2);
+      writeFragment(written, fragment, this.#columns, this.#base, this.#nameOf);
+      written.end(start);
+      // Behind a member's number and length: the id; behind those of the file and of its name: the name.
+      this.#idAt = written.behindVarint(begin + 1) + 1;
+      const nameAt = written.behindVarint(written.behindVarint(this.#idAt) + 1) + 1;
+      this.#nameAt = written.behindVarint(nameAt);
+    }
+    this.#last = fragment;
+    this.#begin = begin;
+  }
+}
+
+/** Whether two fragments are written with the same bytes but for the id and the file, which take as many. */
+function isLike(one: LanceFragment, last: LanceFragment): boolean {
+  const [lance, other] = [one.lance, last.lance] as LanceFile[];
+  return (
+    one.rows === last.rows &&
+    one.deletion === undefined &&
+    last.deletion === undefined &&
+    one.file.length === last.file.length &&
+    varintBytes(one.id) === varintBytes(last.id) &&
+    lance?.fileSize === other?.fileSize &&
+    areEqual(lance?.fields ?? [], other?.fields ?? [])
+  );
+}
+
+type LanceFile = Extract<LanceEntry, { fileSize: number }>;
 
 /** The members that every manifest ends with. */
 function ended(
@@ -312,8 +431,7 @@ function areEqual(one: readonly number[], other: readonly number[]): boolean {
 }
 
 /**
- * Writes the members of a fragment. Most code of a manifest runs here, and in a process that makes its first one it runs
- * before it is compiled: so it takes few steps.
+ * Writes the members of a fragment: first its id, then its file, whose name comes first.
  * @param base whose files they are; those of the dataset itself if absent
  */
 function writeFragment(
@@ -323,7 +441,7 @@ function writeFragment(
   base: number | undefined,
   nameOf: (file: string) => string,
 ): void {
-  const { fields, fileSize } = lance as Extract<LanceEntry, { fileSize: number }>;
+  const { fields, fileSize } = lance as LanceFile;
   into.integer(1, id);
   const file = into.begin(2);
   into.text(1, nameOf(name)).append(columns.of(fields)).integer(6, fileSize);

@@ -85,6 +85,34 @@ export class ProtoMessage {
     return this.append(value);
   }
 
+  /** What was written from `start` on, once more. */
+  repeat(start: number): void {
+    const end = this.#length;
+    this.#reserve(end - start);
+    this.#bytes.copyWithin(end, start, end);
+    this.#length = end + (end - start);
+  }
+
+  /** Another number in the place of one that takes as many bytes. */
+  overwriteVarint(at: number, value: number): void {
+    const length = this.#length;
+    this.#length = at;
+    this.#varint(value);
+    this.#length = length;
+  }
+
+  /** Another text in the place of one that takes as many bytes. */
+  overwriteText(at: number, value: string): void {
+    this.#texts.write(value, at);
+  }
+
+  /** The position behind the number that stands there. */
+  behindVarint(at: number): number {
+    let end = at;
+    while ((this.#bytes[end] as number) >= 0x80) end++;
+    return end + 1;
+  }
+
   /** Members that were written before, with their numbers. */
   append(members: Uint8Array): this {
     this.#reserve(members.length);
@@ -176,7 +204,8 @@ export class ProtoMessage {
   }
 }
 
-function varintBytes(value: number): number {
+/** How many bytes a number takes. */
+export function varintBytes(value: number): number {
   let bytes = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++;
   return bytes;

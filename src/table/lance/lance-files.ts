@@ -24,7 +24,7 @@ import {
 import { corrupt } from '../../json.ts';
 import type { Engine, Snapshot, TableBranch } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
-import { lanceDone, lanceView } from './lance-view.ts';
+import { lanceDone, lanceFacts, lanceView } from './lance-view.ts';
 
 export interface LanceManifestFile {
   /** Relative to the root. */
@@ -48,8 +48,8 @@ export async function keptManifest(
   const path = lanceManifestFile(folder, version);
   const made = await store.head(path);
   if (made !== undefined && !anew) return { path, bytes: made.size };
-  const { bytes, fragments } = await manifestBytes(engine, snapshot);
-  await linkDeletions(engine, branch.tableFolder, fragments);
+  const { bytes, deleted } = await manifestBytes(engine, snapshot);
+  await linkDeletions(engine, branch.tableFolder, deleted);
   if (made === undefined) {
     await store.createFolder(folder, branch.tableFolder);
     await store.putIfAbsent(path, bytes, undefined, branch.folder);
@@ -77,16 +77,16 @@ export async function manifestSizeOf(engine: Engine, snapshot: Snapshot): Promis
   return made?.size ?? (await manifestBytes(engine, snapshot)).bytes.length;
 }
 
-/** What Lance is to read as a version, and the fragments that it then looks for. */
+/** What Lance is to read as a version, and the fragments whose deletion files it then looks for. */
 export async function manifestBytes(
   engine: Engine,
   snapshot: Snapshot,
-): Promise<{ readonly bytes: Uint8Array; readonly fragments: readonly FragmentEntry[] }> {
+): Promise<{ readonly bytes: Uint8Array; readonly deleted: readonly FragmentEntry[] }> {
   const view = await lanceView(engine, snapshot);
-  if (!view.opens) return { bytes: closedManifest(snapshot), fragments: [] };
+  if (!view.opens) return { bytes: closedManifest(snapshot), deleted: [] };
   const steps = lanceManifestBytes(view.version);
   const bytes = await inTurns(new Turn(engine.env), steps, undefined);
-  return { bytes, fragments: view.version.fragments };
+  return { bytes, deleted: view.version.fragments.flatMap((run) => lanceFacts(run).deleted) };
 }
 
 function closedManifest({ manifest }: Snapshot): Uint8Array {

@@ -55,9 +55,9 @@ export async function lanceProblem(snapshot: Snapshot): Promise<string | undefin
 
 /** What Lance's manifest of a version is made of. */
 export async function lanceView(engine: Engine, snapshot: Snapshot): Promise<LanceView> {
-  const fragments = await snapshot.fragments();
+  const fragments = await snapshot.fragmentRuns();
   // The total may be another program's, which published a manifest of its own.
-  const reason = (await lanceProblem(snapshot)) ?? fragmentProblem(fragments);
+  const reason = (await lanceProblem(snapshot)) ?? runProblem(fragments);
   if (reason !== undefined) return { opens: false, reason };
   const { manifest, schema, branch } = snapshot;
   return {
@@ -94,6 +94,29 @@ export function lanceDone({
 }: Manifest): NonNullable<LanceVersion['done']> {
   if (lanceTransaction !== undefined) return Buffer.from(lanceTransaction, 'base64');
   return lanceWrites !== true || operation.kind === 'append' ? 'append' : 'other';
+}
+
+const runProblem = (runs: readonly (readonly FragmentEntry[])[]): string | undefined =>
+  runs.every((run) => lanceFacts(run).isRead) ? undefined : fragmentProblem(runs.flat());
+
+interface LanceFacts {
+  /** Whether Lance can read all of the fragments. */
+  readonly isRead: boolean;
+  /** Those with deleted rows. */
+  readonly deleted: readonly FragmentEntry[];
+}
+
+/** By the list, which the versions that share its chunk have in common. */
+const knownFacts = new WeakMap<readonly FragmentEntry[], LanceFacts>();
+
+export function lanceFacts(run: readonly FragmentEntry[]): LanceFacts {
+  let facts = knownFacts.get(run);
+  if (facts === undefined) {
+    const deleted = run.filter(({ deletion }) => deletion !== undefined);
+    facts = { isRead: run.every(isReadByLance), deleted };
+    knownFacts.set(run, facts);
+  }
+  return facts;
 }
 
 /** What the first fragment that Lance cannot read holds. */

@@ -37,6 +37,7 @@ export class Snapshot {
   readonly manifestBytes: number;
   readonly #engine: Engine;
   #fragments: readonly FragmentEntry[] | undefined;
+  #runs: readonly (readonly FragmentEntry[])[] | undefined;
 
   constructor(
     engine: Engine,
@@ -88,17 +89,26 @@ export class Snapshot {
   async fragments(): Promise<readonly FragmentEntry[]> {
     if (this.#fragments !== undefined) return this.#fragments;
     if (this.manifest.chunks.length === 0) return this.manifest.fragments;
-    const all: FragmentEntry[] = [];
+    this.#fragments = (await this.fragmentRuns()).flat();
+    return this.#fragments;
+  }
+
+  /**
+   * All fragments in row order, as the manifest and its chunks list them. While a chunk stays in memory it is the same
+   * list for all versions that share it, so what is made of it can be kept by it.
+   */
+  async fragmentRuns(): Promise<readonly (readonly FragmentEntry[])[]> {
+    if (this.#runs !== undefined) return this.#runs;
+    const runs: (readonly FragmentEntry[])[] = [];
     const turn = new Turn(this.#engine.env);
     for (const chunk of this.manifest.chunks) {
       // Of a table with many fragments; no chunk in memory takes any time.
       if (turn.isOver()) await turn.pass();
-      for (const entry of await readChunk(this.#engine, this.branch.tableFolder, chunk, this))
-        all.push(entry);
+      runs.push(await readChunk(this.#engine, this.branch.tableFolder, chunk, this));
     }
-    all.push(...this.manifest.fragments);
-    this.#fragments = all;
-    return all;
+    runs.push(this.manifest.fragments);
+    this.#runs = runs;
+    return runs;
   }
 }
 

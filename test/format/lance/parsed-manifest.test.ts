@@ -222,7 +222,7 @@ describe('other members', () => {
       fields: [],
       schemaMetadata: new Map([['a', 'b']]),
       tableMetadata: { c: 'd' },
-      fragments: [fragment as never],
+      fragments: [[fragment as never]],
       nextFragmentId: 8,
       transaction: 'tx',
       writable: false,

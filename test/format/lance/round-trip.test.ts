@@ -158,7 +158,7 @@ test('fragments of one manifest have columns of their own', async () => {
     fields: [0, 1, 2].map(field),
     schemaMetadata: new Map(),
     tableMetadata: {},
-    fragments: lists.map((fields, id) => entry(id, { lance: { fileSize: 90 + id, fields } })),
+    fragments: [lists.map((fields, id) => entry(id, { lance: { fileSize: 90 + id, fields } }))],
     nextFragmentId: 5,
     transaction: 't',
     writable: false,
