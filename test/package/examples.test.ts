@@ -22,7 +22,12 @@ async function run(name: string, ...args: string[]): Promise<string[]> {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, name);
   writeFileSync(file, importCompiled(sourceOf(name)));
-  const { stdout } = await promisify(execFile)(process.execPath, [file, ...args]);
+  // Releases of Node differ in how they report tests where nobody says it.
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--test-reporter=tap',
+    file,
+    ...args,
+  ]);
   return stdout.trimEnd().split('\n');
 }
 
