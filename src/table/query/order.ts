@@ -11,6 +11,7 @@ import {
   type RecordBatchStream,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import type { FragmentEntry } from '../../format/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import { stepped } from '../../stepped.ts';
 import type { Awaitable } from '../../store/index.ts';
@@ -31,6 +32,7 @@ import {
 } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { andThen, inTurns, LentColumns, Turn } from '../work/index.ts';
+import { RankSpans } from './order-bounds.ts';
 import { RowSorter, type SortedRows } from './row-sorter.ts';
 import { hasNumbers, hasOrder } from './sort-keys.ts';
 
@@ -111,15 +113,28 @@ async function sortedBy(
   const numeric = only !== undefined && hasNumbers(plan.schema.fields[only]?.type as DataType);
   // Where few columns are kept they are copied, so that memory of reads serves the next ones.
   const lends = limit < rowCount || numeric;
+  const turn = new Turn(plan.engine.env);
+  const first = keys[0] as OrderKey;
+  const spans =
+    limit < rowCount
+      ? await RankSpans.of(plan, columns[0] as number, first, limit, turn)
+      : undefined;
   const sorter = new RowSorter({
     directions: keys,
     limit,
     most: rowCount,
     lent: lends,
     holding: (bytes) => held.set(bytes),
+    ...(spans === undefined ? {} : { bound: () => spans.bound }),
   });
-  const turn = new Turn(plan.engine.env);
-  const reads = pipelined(plan, (place) => {
+  const isNeedless = (entry: FragmentEntry): boolean =>
+    spans !== undefined && spans.lowestOf(entry) > sorter.bound;
+  const reads = pipelined({ ...plan, isNeedless }, (place) => {
+    if (spans !== undefined && spans.lowestOfBatch(place) > sorter.bound) {
+      plan.counters.batches += 1;
+      plan.counters.batchesPruned += 1;
+      return undefined;
+    }
     const lent = new LentColumns(plan.engine.scratch);
     return andThen(matchingRows(plan, place, lent), (selection) => {
       const rows = selectedCount(selection, place.rows);

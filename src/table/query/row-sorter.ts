@@ -45,10 +45,10 @@ interface KeyColumn {
   readonly values: KeyValues;
 }
 
-/** Rows of a batch that are ranked at once. */
+/** Rows of a batch that are ranked at once, at most. */
 const SLICE_ROWS = 16_384;
 /** Rows collected beyond the limit, at least, before the first of them are picked. */
-const SPARE_ROWS = 16_384;
+const SPARE_ROWS = 2_048;
 /** Bytes for each row: its rank, twice its number, the number of its piece. */
 const ROW_BYTES = 20;
 
@@ -62,6 +62,8 @@ export interface RowSorterOptions {
   readonly holding?: (bytes: number) => void;
   /** Whether columns given may be changed once `add` has ended. */
   readonly lent?: boolean;
+  /** A rank that none of the first rows is above, as statistics tell. It may fall while rows come. */
+  readonly bound?: () => number;
 }
 
 export interface SortedRows {
@@ -84,6 +86,9 @@ export class RowSorter {
   #keyBytes = 0;
   /** The last of the first `limit` rows so far, once there are as many: others must be before it. */
   #last: { readonly rank: number; readonly row: number } | undefined;
+  /** Ranks of a slice, and the rows chosen of it. */
+  readonly #slice: Float64Array;
+  readonly #found: Uint32Array;
 
   constructor(options: RowSorterOptions) {
     this.#options = options;
@@ -91,12 +96,21 @@ export class RowSorter {
     this.#capacity = Math.min(most, limit + Math.max(limit, SPARE_ROWS));
     // Memory of this size is not touched, and takes no room, until rows are written into it.
     this.#ranks = new Float64Array(this.#capacity);
+    const slice = Math.min(SLICE_ROWS, most);
+    this.#slice = new Float64Array(slice);
+    this.#found = new Uint32Array(slice);
+  }
+
+  /** Rows whose first key ranks above are not among the first; Infinity while nothing is known. */
+  get bound(): number {
+    const bound = this.#options.bound?.() ?? Infinity;
+    return this.#last === undefined ? bound : Math.min(bound, this.#last.rank);
   }
 
   /** Takes rows that come after all those before. */
   *add(batch: SortedBatch): Generator<void> {
     const values = batch.keys.map(keyValues);
-    const ranks = new Float64Array(Math.min(SLICE_ROWS, batch.rows));
+    const [first] = values as [KeyValues];
     for (let from = 0; from < batch.rows; ) {
       const room = this.#capacity - this.#count;
       if (room === 0) {
@@ -106,11 +120,9 @@ export class RowSorter {
         yield* this.#prune();
         continue;
       }
-      const count = Math.min(batch.rows - from, SLICE_ROWS, room);
-      const [first] = values as [KeyValues];
-      fillRanks(first, this.#options.directions[0] as Direction, from, count, ranks);
-      this.#take(batch, values, from, count, ranks, this.#chosen(values, from, count, ranks));
-      from += count;
+      const count = Math.min(batch.rows - from, this.#slice.length);
+      fillRanks(first, this.#options.directions[0] as Direction, from, count, this.#slice);
+      from += this.#takeSlice(batch, values, from, count, room);
       yield;
     }
   }
@@ -133,25 +145,33 @@ export class RowSorter {
     return new BigUint64Array(words.buffer);
   }
 
-  /** Rows of a slice that may be among the first; undefined stands for all of them. */
-  #chosen(
+  /** Collects those of a slice that may be among the first, as far as there is room; how many it went through. */
+  #takeSlice(
+    batch: SortedBatch,
     values: readonly KeyValues[],
     from: number,
     count: number,
-    ranks: Float64Array,
-  ): Uint32Array | undefined {
+    room: number,
+  ): number {
+    const { bound } = this;
+    if (bound === Infinity && this.#last === undefined) {
+      const taken = Math.min(count, room);
+      this.#take(batch, values, from, taken, undefined);
+      return taken;
+    }
     const last = this.#last;
-    if (last === undefined) return undefined;
-    const { rank } = last;
-    const rows = new Uint32Array(count);
+    const ranks = this.#slice;
+    const rows = this.#found;
     let found = 0;
-    for (let at = 0; at < count; at++) {
+    let at = 0;
+    for (; at < count && found < room; at++) {
       const own = ranks[at] as number;
-      if (own > rank) continue;
-      if (own === rank && !this.#isBefore(values, from + at, last)) continue;
+      if (own > bound) continue;
+      if (own === last?.rank && !this.#isBefore(values, from + at, last)) continue;
       rows[found++] = at;
     }
-    return rows.subarray(0, found);
+    this.#take(batch, values, from, at, found === at ? undefined : rows.subarray(0, found));
+    return at;
   }
 
   /** Whether a row that comes now, of the rank of the last one kept, is before that. */
@@ -187,9 +207,9 @@ export class RowSorter {
     values: readonly KeyValues[],
     from: number,
     count: number,
-    ranks: Float64Array,
     chosen: Uint32Array | undefined,
   ): void {
+    const ranks = this.#slice;
     const rows = chosen?.length ?? count;
     if (rows === 0) return;
     const start = this.#count;

@@ -238,6 +238,8 @@ function fillNumbers(
 }
 
 const WORD = 2 ** 32;
+/** The rank of signed numbers beyond 64 bits. */
+const END = 2 ** 63;
 
 /**
  * Never falls where the numbers rise: each step is rounded once, and what does not fit 64 bits
@@ -249,7 +251,7 @@ function rankOfWords({ words, width, signed }: Words, row: number): number {
   const high = signed ? top | 0 : top;
   if (width === 1) return high;
   if (width === 2) return high * WORD + (words[at] as number);
-  if (!fitsTwoWords(words, at, width)) return high < 0 ? -(2 ** 63) : 2 ** 63;
+  if (!fitsTwoWords(words, at, width)) return high < 0 ? -END : END;
   return ((words[at + 1] as number) | 0) * WORD + (words[at] as number);
 }
 
@@ -258,6 +260,19 @@ function fitsTwoWords(words: Uint32Array, at: number, width: number): boolean {
   const sign = (words[at + 1] as number) >>> 31 === 1 ? 0xffff_ffff : 0;
   for (let word = 2; word < width; word++) if (words[at + word] !== sign) return false;
   return true;
+}
+
+/** The rank, for rising order, of a bound that statistics give; it ranks as a row of that value would. */
+export function rankOfBound(value: boolean | number | bigint | string, type: DataType): number {
+  if (typeof value === 'string') {
+    const bytes = Buffer.from(value);
+    const rank = new Float64Array(1);
+    fillBytes({ kind: 'bytes', bytes, offsets: Int32Array.of(0, bytes.length) }, 0, 1, rank);
+    return rank[0] as number;
+  }
+  const number = Number(value) + 0;
+  // As rankOfWords, which has one rank for all that is beyond 64 bits.
+  return DataType.isDecimal(type) ? Math.max(-END, Math.min(END, number)) : number;
 }
 
 /** Bytes of a value that its rank is made of. */

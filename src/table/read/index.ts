@@ -14,7 +14,7 @@ export { countMatches, countWhere } from './count.ts';
 export { namesRowsOf } from './named-rows.ts';
 export { fragmentPlaces } from './places.ts';
 export { prepareReads } from './prepare.ts';
-export { pruneFragment } from './pruning.ts';
+export { batchStatistics, fragmentStatistics, pruneFragment } from './pruning.ts';
 export { pipelined, scan } from './scan.ts';
 export { planScan, requestMemory, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 export { breathe, evaluateRows, sliceRows } from './slices.ts';

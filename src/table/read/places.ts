@@ -1,6 +1,6 @@
 /**
  * `Places`: iterates over the batches of a scan in row order, and skips fragments that cannot match
- * the predicate (batch-rows.ts skips single batches). `next` returns a promise only where it has to
+ * the predicate or are needless (batch-rows.ts skips single batches). `next` returns a promise only where it has to
  * wait. `fragmentPlaces` iterates over one fragment and reserves the server's memory for each
  * batch.
  */
@@ -77,7 +77,7 @@ export class Places {
   }
 
   #nextEntry(): FragmentEntry | undefined {
-    const { snapshot, predicate, counters, signal } = this.#plan;
+    const { snapshot, predicate, isNeedless, counters, signal } = this.#plan;
     while (this.#next < this.#entries.length) {
       signal?.throwIfAborted();
       const entry = this.#entries[this.#next++] as FragmentEntry;
@@ -85,6 +85,10 @@ export class Places {
       const first = this.#position;
       this.#position += live;
       counters.fragments += 1;
+      if (isNeedless?.(entry) === true) {
+        counters.fragmentsPruned += 1;
+        continue;
+      }
       if (predicate === undefined) {
         if (this.#window.skip < live) return entry;
         this.#window.skip -= live;

@@ -1,6 +1,7 @@
 /**
  * Decides from statistics whether none, some or all rows of a fragment (`pruneFragment`) or of a
- * batch (`pruneBatch`) match a predicate.
+ * batch (`pruneBatch`) match a predicate. `fragmentStatistics` and `batchStatistics` give those of
+ * one column.
  */
 
 import { typesEqual } from '../../arrow/index.ts';
@@ -21,14 +22,7 @@ export function pruneFragment(
   snapshot: Snapshot,
   entry: FragmentEntry,
 ): Pruned {
-  return predicate.prune(
-    lookup(snapshot, entry, (position, { field }) => {
-      const known = entry.statistics[position];
-      // Forgotten when the column's type was changed: they were in the old type's terms.
-      if (!Array.isArray(known) || known.length === 0) return undefined;
-      return decodeStatistics(known, field.type, snapshot.file);
-    }),
-  );
+  return predicate.prune(lookup(snapshot, (field) => fragmentStatistics(snapshot, entry, field)));
 }
 
 /** By the statistics in the fragment's footer. */
@@ -39,28 +33,55 @@ export function pruneBatch(
   footer: FragmentFooter,
   batch: number,
 ): Pruned {
-  return predicate.prune(
-    lookup(snapshot, entry, (position, { field }) => {
-      const stored = footer.schema.fields[position];
-      if (stored === undefined || !typesEqual(stored.type, field.type)) return undefined;
-      return chunkStatistics(footer, batch, position);
-    }),
-  );
+  return predicate.prune(lookup(snapshot, (field) => batchStatistics(entry, footer, batch, field)));
 }
+
+/** Of all rows of a fragment, deleted ones among them; undefined where nothing is known. */
+export function fragmentStatistics(
+  snapshot: Snapshot,
+  entry: FragmentEntry,
+  { id, field }: IdentifiedField,
+): ColumnStatistics | undefined {
+  const position = entry.fields.indexOf(id);
+  if (position < 0) return onlyNulls(entry.rows);
+  const known = entry.statistics[position];
+  // Forgotten when the column's type was changed: they were in the old type's terms.
+  if (!Array.isArray(known) || known.length === 0) return undefined;
+  return decodeStatistics(known, field.type, snapshot.file);
+}
+
+/** Of all rows of a batch, deleted ones among them; undefined where nothing is known. */
+export function batchStatistics(
+  entry: FragmentEntry,
+  footer: FragmentFooter,
+  batch: number,
+  { id, field }: IdentifiedField,
+): ColumnStatistics | undefined {
+  const position = entry.fields.indexOf(id);
+  if (position < 0) return onlyNulls(entry.rows);
+  const stored = footer.schema.fields[position];
+  if (stored === undefined || !typesEqual(stored.type, field.type)) return undefined;
+  return chunkStatistics(footer, batch, position);
+}
+
+/** A column that came later is null in all rows of older fragments. */
+const onlyNulls = (rows: number): ColumnStatistics => ({
+  rows,
+  nulls: rows,
+  nans: 0,
+  minExact: true,
+  maxExact: true,
+});
 
 function lookup(
   snapshot: Snapshot,
-  entry: FragmentEntry,
-  statisticsAt: (position: number, field: IdentifiedField) => ColumnStatistics | undefined,
+  statisticsOf: (field: IdentifiedField) => ColumnStatistics | undefined,
 ): StatisticsLookup {
   return ([name, ...nested]) => {
     if (nested.length > 0) return null;
     const field = snapshot.fields.find((candidate) => candidate.field.name === name);
     if (field === undefined) return null;
-    const position = entry.fields.indexOf(field.id);
-    // A column that came later is null in all rows of older fragments.
-    if (position < 0) return { rows: entry.rows, nulls: entry.rows };
-    const known = statisticsAt(position, field);
+    const known = statisticsOf(field);
     if (known === undefined) return null;
     const { rows, nulls, nans, min, max, minExact, maxExact } = known;
     return { rows, nulls, min, max, hasNaN: nans > 0, exact: minExact && maxExact };

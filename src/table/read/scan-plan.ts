@@ -5,6 +5,7 @@
  * memory account of a request.
  */
 import type { Schema } from '../../arrow/index.ts';
+import type { FragmentEntry } from '../../format/index.ts';
 import { RegexpBudget } from '../../regexp-budget.ts';
 import { RequestMemory } from '../../request-memory.ts';
 import { type CompiledExpression, compilePredicate, type RowNumberSet } from '../../sql/index.ts';
@@ -41,6 +42,8 @@ export interface ScanPlan {
   /** The only rows that can match, where the predicate names them by number. */
   readonly rowIds: RowNumberSet | undefined;
   readonly rowOffsets: RowNumberSet | undefined;
+  /** Fragments of which no row is needed, whatever the predicate says of them. */
+  readonly isNeedless?: (entry: FragmentEntry) => boolean;
   readonly limit: number;
   readonly offset: number;
   /** Whether what is read fits into memory and so is kept there. */
