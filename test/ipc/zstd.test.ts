@@ -6,6 +6,7 @@ import { decodeLz4Frame } from '../../src/ipc/codecs/lz4.ts';
 import { nodeZstd } from '../../src/ipc/codecs/node-zstd.ts';
 import { xxh64Low } from '../../src/ipc/codecs/xxh64.ts';
 import { decodeZstd } from '../../src/ipc/codecs/zstd.ts';
+import { zstdKernels } from '../../src/ipc/codecs/zstd-kernels.ts';
 import { bodyBuffers } from '../../src/ipc/foreign/foreign-buffers.ts';
 import { openArrowBody } from '../../src/ipc/foreign/foreign-ipc.ts';
 import { drained } from '../../src/steps.ts';
@@ -34,8 +35,12 @@ const own: Decode = (frame, size) => decodeZstd(frame, size, refuse, null);
 const theirs: Decode = (frame, size) => decodeZstd(frame, size, refuse, nodeZstd, 0);
 const lz4: Decode = (frame, size) => decodeLz4Frame(frame, size, refuse);
 
+/** Frames of up to 64 KiB by WebAssembly, however short they are. */
+const short: Decode = (frame, size) => decodeZstd(frame, size, refuse, null, 0, zstdKernels());
+
 const DECODERS: readonly (readonly [string, Decode])[] = [
   ['the decoder here', own],
+  ['the decoder in WebAssembly', short],
   ...(nodeZstd === null ? [] : [["Node's decoder", theirs] as const]),
 ];
 

@@ -14,7 +14,7 @@ import {
   type Sequences,
   type SequenceTables,
 } from './zstd-sequences.ts';
-import { bitsAt, type HuffmanTable } from './zstd-tables.ts';
+import { BackwardBits, bitsAt, type HuffmanTable } from './zstd-tables.ts';
 
 /** A block: its kind, the bytes it says it has, and where those in the input begin and end. */
 export interface Block {
@@ -79,11 +79,11 @@ export class BlockDecoder {
     const read = readSequences(bytes, this.#tables, this.#refuse);
     if (read === undefined) return 0;
     this.#tables = read.tables;
-    return this.#sequences(read, limit);
+    return this.#sequences(read, new BackwardBits(bytes.subarray(read.at), this.#refuse), limit);
   }
 
   /** The hot loop: states, bits and copies without calls that cannot be inlined. */
-  #sequences({ stream, count, tables }: Sequences, limit: number): number {
+  #sequences({ count, tables }: Sequences, stream: BackwardBits, limit: number): number {
     const [literals, offsets, matches] = tables;
     const output = this.#output;
     const held = this.#literals;

@@ -1,7 +1,7 @@
 /**
  * `readLiterals`: decodes the literals section of a Zstandard block, which is raw, one repeated
  * byte, or Huffman-coded. Returns them with the number of bytes read and the Huffman code, which
- * later blocks may use again.
+ * later blocks may use again. `literalsHead` reads the head alone, for zstd-short.ts.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { BackwardBits, bitsAt, type HuffmanTable, readHuffmanTable } from './zstd-tables.ts';
@@ -25,52 +25,65 @@ export function readLiterals(
   known: HuffmanTable | undefined,
   refuse: Refuse,
 ): Literals {
-  const kind = (block[0] ?? 0) & 3;
-  return kind < 2
-    ? plain(block, kind === 1, known, refuse)
-    : coded(block, kind === 2, known, refuse);
+  const { kind, size, from, to, isOneStream, table } = literalsHead(block, known, refuse);
+  if (kind === 'plain') return { literals: block.subarray(from, to), bytes: to, table };
+  const literals = new Uint8Array(size);
+  if (kind === 'repeated') literals.fill(block[from] as number);
+  else {
+    const streams = block.subarray(from, to);
+    const code = table as HuffmanTable;
+    if (isOneStream) huffmanStream(streams, literals, code, refuse);
+    else fourStreams(streams, literals, code, refuse);
+  }
+  return { literals, bytes: to, table };
 }
 
-function plain(
-  block: Uint8Array,
-  repeated: boolean,
-  known: HuffmanTable | undefined,
-  refuse: Refuse,
-): Literals {
-  const byte = (at: number): number => block[at] ?? 0;
-  const head = [1, 2, 1, 3][(byte(0) >> 2) & 3] as number;
-  const size =
-    head === 1 ? byte(0) >> 3 : (byte(0) >> 4) | (byte(1) << 4) | (head === 3 ? byte(2) << 12 : 0);
-  const end = head + (repeated ? 1 : size);
-  if (size > BLOCK_BYTES || end > block.length) refuse(CUT_SHORT);
-  const literals = repeated ? new Uint8Array(size).fill(byte(head)) : block.subarray(head, end);
-  return { literals, bytes: end, table: known };
+/** What the head of the literals says, and where they are in the block. */
+export interface LiteralsHead {
+  /** Stored as they are, one byte that is repeated, or Huffman-coded. */
+  readonly kind: 'plain' | 'repeated' | 'coded';
+  readonly size: number;
+  /** Of their bytes or streams, behind the description of a code. */
+  readonly from: number;
+  readonly to: number;
+  readonly isOneStream: boolean;
+  /** The code that they have, or that later blocks may use again. */
+  readonly table: HuffmanTable | undefined;
 }
 
-function coded(
+/** Reads it with the description of a code. @param known the code of the last block that had one */
+export function literalsHead(
   block: Uint8Array,
-  described: boolean,
   known: HuffmanTable | undefined,
   refuse: Refuse,
-): Literals {
+): LiteralsHead {
   const byte = (at: number): number => block[at] ?? 0;
+  const type = byte(0) & 3;
   const format = (byte(0) >> 2) & 3;
+  if (type < 2) {
+    const head = [1, 2, 1, 3][format] as number;
+    const size =
+      head === 1
+        ? byte(0) >> 3
+        : (byte(0) >> 4) | (byte(1) << 4) | (head === 3 ? byte(2) << 12 : 0);
+    const to = head + (type === 1 ? 1 : size);
+    if (size > BLOCK_BYTES || to > block.length) refuse(CUT_SHORT);
+    const kind = type === 1 ? 'repeated' : 'plain';
+    return { kind, size, from: head, to, isOneStream: false, table: known };
+  }
   const width = [10, 10, 14, 18][format] as number;
   const head = (4 + 2 * width) >> 3;
   // Both sizes follow the first four bits; together they take up to 40.
   const word = byte(0) + byte(1) * 2 ** 8 + byte(2) * 2 ** 16 + byte(3) * 2 ** 24;
   const sizes = Math.floor((word + (head > 4 ? byte(4) * 2 ** 32 : 0)) / 16);
   const size = sizes % 2 ** width;
-  const end = head + (Math.floor(sizes / 2 ** width) % 2 ** width);
-  if (size > BLOCK_BYTES || end > block.length) refuse(CUT_SHORT);
-  const read = described ? readHuffmanTable(block.subarray(head, end), refuse) : undefined;
+  const to = head + (Math.floor(sizes / 2 ** width) % 2 ** width);
+  if (size > BLOCK_BYTES || to > block.length) refuse(CUT_SHORT);
+  const read = type === 2 ? readHuffmanTable(block.subarray(head, to), refuse) : undefined;
   const table =
     read?.table ?? known ?? refuse('literals of its Zstandard frame have no Huffman code');
-  const literals = new Uint8Array(size);
-  const streams = block.subarray(head + (read?.bytes ?? 0), end);
-  if (format === 0) huffmanStream(streams, literals, table, refuse);
-  else fourStreams(streams, literals, table, refuse);
-  return { literals, bytes: end, table };
+  const from = head + (read?.bytes ?? 0);
+  return { kind: 'coded', size, from, to, isOneStream: format === 0, table };
 }
 
 /** Each stream fills a quarter; the lengths of the first three come first. */
@@ -101,20 +114,21 @@ function huffmanStream(
   refuse: Refuse,
 ): void {
   const stream = new BackwardBits(bytes, refuse);
-  const { width, symbols, bits } = table;
+  const { width, entries } = table;
   const held = stream.bytes;
   let { left } = stream;
   let at = 0;
   for (; at < output.length && left >= width; at += 1) {
-    const code = bitsAt(held, left - width, width);
-    output[at] = symbols[code] as number;
-    left -= bits[code] as number;
+    const entry = entries[bitsAt(held, left - width, width)] as number;
+    output[at] = entry;
+    left -= entry >> 8;
   }
   // Near the beginning of the stream a code may be shorter than the bits that are looked at.
   for (; at < output.length && left >= 0; at += 1) {
     const code = (bitsAt(held, 0, left) << (width - left)) & ((1 << width) - 1);
-    output[at] = symbols[code] as number;
-    left -= bits[code] as number;
+    const entry = entries[code] as number;
+    output[at] = entry;
+    left -= entry >> 8;
   }
   if (at < output.length || left !== 0) refuse('literals of its frame do not fit their stream');
 }

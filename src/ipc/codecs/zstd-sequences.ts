@@ -1,14 +1,14 @@
 /**
  * `readSequences`: reads the header of the sequences section of a Zstandard block. Returns the
- * number of sequences, the three FSE tables that code them, and the stream of their bits.
+ * number of sequences, the three FSE tables that code them, and where the stream of their bits is.
  * `LITERAL_CODES` and `MATCH_CODES` give the lengths that the codes stand for. zstd-blocks.ts
  * executes the sequences.
  */
 import type { Refuse } from './flatbuffer.ts';
-import { BackwardBits, type FseTable, fseTable, readFseTable, singleTable } from './zstd-tables.ts';
+import { type FseTable, fseTable, readFseTable, singleTable } from './zstd-tables.ts';
 
 /** By code: the least value that it stands for, and how many bits to add to that follow. */
-interface Codes {
+export interface Codes {
   readonly bases: Int32Array;
   readonly bits: Uint8Array;
 }
@@ -28,8 +28,15 @@ function codes(first: number, runs: readonly (readonly [count: number, bits: num
 const times = (count: number, value: number): number[] => new Array<number>(count).fill(value);
 const each = (from: number, to: number): (readonly [number, number])[] =>
   Array.from({ length: to - from + 1 }, (_, index) => [1, from + index]);
-export const LITERAL_CODES = codes(0, [[16, 0], [4, 1], [2, 2], [2, 3], [1, 4], ...each(6, 16)]);
-export const MATCH_CODES = codes(3, [
+export const LITERAL_CODES: Codes = codes(0, [
+  [16, 0],
+  [4, 1],
+  [2, 2],
+  [2, 3],
+  [1, 4],
+  ...each(6, 16),
+]);
+export const MATCH_CODES: Codes = codes(3, [
   [32, 0],
   [4, 1],
   [2, 2],
@@ -50,25 +57,25 @@ interface SequenceCode {
   readonly standard: FseTable;
 }
 
-const LITERALS: SequenceCode = {
-  maxAccuracy: 9,
-  maxSymbol: 35,
-  standard: fseTable(
-    [4, 3, ...times(11, 2), 1, 1, 1, ...times(9, 2), 3, 2, ...times(5, 1), ...times(4, -1)],
-    6,
-    impossible,
-  ),
-};
-const OFFSETS: SequenceCode = {
-  maxAccuracy: 8,
-  maxSymbol: 31,
-  standard: fseTable([...times(6, 1), 2, 2, 2, ...times(15, 1), ...times(5, -1)], 5, impossible),
-};
-const MATCHES: SequenceCode = {
-  maxAccuracy: 9,
-  maxSymbol: 52,
-  standard: fseTable([1, 4, 3, ...times(6, 2), ...times(37, 1), ...times(7, -1)], 6, impossible),
-};
+/** How often each code of literal lengths, offsets and match lengths occurs, where nothing is said. */
+export const DISTRIBUTIONS = [
+  {
+    counts: [4, 3, ...times(11, 2), 1, 1, 1, ...times(9, 2), 3, 2, ...times(5, 1), ...times(4, -1)],
+    accuracy: 6,
+  },
+  { counts: [...times(6, 1), 2, 2, 2, ...times(15, 1), ...times(5, -1)], accuracy: 5 },
+  { counts: [1, 4, 3, ...times(6, 2), ...times(37, 1), ...times(7, -1)], accuracy: 6 },
+] as const;
+const [LITERALS, OFFSETS, MATCHES] = [
+  { maxAccuracy: 9, maxSymbol: 35, standard: standardTable(0) },
+  { maxAccuracy: 8, maxSymbol: 31, standard: standardTable(1) },
+  { maxAccuracy: 9, maxSymbol: 52, standard: standardTable(2) },
+];
+
+function standardTable(code: 0 | 1 | 2): FseTable {
+  const { counts, accuracy } = DISTRIBUTIONS[code];
+  return fseTable(counts, accuracy, impossible);
+}
 
 /** For the lengths of literals, the offsets and the lengths of matches. */
 export type SequenceTables = readonly [literals: FseTable, offsets: FseTable, matches: FseTable];
@@ -76,7 +83,8 @@ export type SequenceTables = readonly [literals: FseTable, offsets: FseTable, ma
 export interface Sequences {
   readonly count: number;
   readonly tables: SequenceTables;
-  readonly stream: BackwardBits;
+  /** Where the stream of their bits begins; it goes to the end. */
+  readonly at: number;
 }
 
 /**
@@ -118,5 +126,5 @@ export function readSequences(
     return read.table;
   };
   const tables = [table(LITERALS, 0), table(OFFSETS, 1), table(MATCHES, 2)] as const;
-  return { count, tables, stream: new BackwardBits(bytes.subarray(at), refuse) };
+  return { count, tables, at };
 }

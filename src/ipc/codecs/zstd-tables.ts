@@ -14,11 +14,10 @@ export interface FseTable {
   readonly bases: Uint16Array;
 }
 
-/** By the next `width` bits: the symbol, and how many of them its code takes. */
+/** By the next `width` bits: the symbol, and above it how many of them its code takes. */
 export interface HuffmanTable {
   readonly width: number;
-  readonly symbols: Uint8Array;
-  readonly bits: Uint8Array;
+  readonly entries: Uint16Array;
 }
 
 const highestBit = (value: number): number => 31 - Math.clz32(value);
@@ -76,17 +75,19 @@ export class BackwardBits {
 export function fseTable(counts: readonly number[], accuracy: number, refuse: Refuse): FseTable {
   const size = 1 << accuracy;
   const symbols = new Uint8Array(size);
-  const next = counts.map((count) => Math.abs(count));
+  const next = new Uint16Array(counts.length);
   let high = size - 1;
-  for (const [symbol, count] of counts.entries()) {
-    if (count === -1) {
+  for (let symbol = 0; symbol < counts.length; symbol += 1) {
+    next[symbol] = Math.abs(counts[symbol] as number);
+    if (counts[symbol] === -1) {
       symbols[high] = symbol;
       high -= 1;
     }
   }
   const step = (size >> 1) + (size >> 3) + 3;
   let position = 0;
-  for (const [symbol, count] of counts.entries()) {
+  for (let symbol = 0; symbol < counts.length; symbol += 1) {
+    const count = counts[symbol] as number;
     for (let each = 0; each < count; each += 1) {
       symbols[position] = symbol;
       do position = (position + step) & (size - 1);
@@ -206,17 +207,16 @@ function huffmanTable(weights: number[], refuse: Refuse): HuffmanTable {
     refuse('a Huffman code of its Zstandard frame does not add up');
   }
   weights.push(highestBit(rest) + 1);
-  const symbols = new Uint8Array(1 << width);
-  const bits = new Uint8Array(1 << width);
+  const entries = new Uint16Array(1 << width);
   let position = 0;
   for (let weight = 1; weight <= width; weight += 1) {
-    for (const [symbol, found] of weights.entries()) {
-      if (found !== weight) continue;
+    const bits = (width + 1 - weight) << 8;
+    for (let symbol = 0; symbol < weights.length; symbol += 1) {
+      if (weights[symbol] !== weight) continue;
       const end = position + (1 << (weight - 1));
-      symbols.fill(symbol, position, end);
-      bits.fill(width + 1 - weight, position, end);
+      entries.fill(bits | symbol, position, end);
       position = end;
     }
   }
-  return { width, symbols, bits };
+  return { width, entries };
 }

@@ -3,14 +3,17 @@
  * (`decodeZstdInSteps`), and verifies their checksums. The input is untrusted: output never grows
  * past the declared size, and frames with dictionaries are refused. Frames of 1 KiB and more go to
  * Node's decoder where there is one (node-zstd.ts), unless it would allocate a large window for
- * them. `maxZstdSize` bounds the output of an input.
+ * them; others with up to 64 KiB of content to zstd-short.ts. `maxZstdSize` bounds the output of an
+ * input.
  */
 import { drained, type WaitingSteps } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';
 import { type LaterZstdDecoder, nodeZstd, nodeZstdLater, type ZstdDecoder } from './node-zstd.ts';
 import { xxh64LowInSteps } from './xxh64.ts';
 import { type Block, BlockDecoder } from './zstd-blocks.ts';
+import { type ZstdKernels, zstdKernels } from './zstd-kernels.ts';
 import { BLOCK_BYTES } from './zstd-literals.ts';
+import { isShort, ShortDecoder } from './zstd-short.ts';
 
 const MAGIC = 0xfd2fb528;
 
@@ -28,12 +31,16 @@ export function decodeZstd(
   refuse: Refuse,
   other: ZstdDecoder | null = nodeZstd,
   worthBytes = WORTH_BYTES,
+  kernels: ZstdKernels | null = null,
 ): Uint8Array {
-  const steps = decodeZstdInSteps(input, size, refuse, { other, later: null, worthBytes });
+  const decoders = { kernels, other, later: null, worthBytes };
+  const steps = decodeZstdInSteps(input, size, refuse, decoders);
   return drained(steps as Generator<undefined, Uint8Array>);
 }
 
 interface Decoders {
+  /** Of frames of up to 64 KiB of content. */
+  readonly kernels: ZstdKernels | null;
   readonly other: ZstdDecoder | null;
   /** Decodes long frames beside the event loop. */
   readonly later: LaterZstdDecoder | null;
@@ -45,8 +52,9 @@ export function* decodeZstdInSteps(
   input: Uint8Array,
   size: number,
   refuse: Refuse,
-  { other, later, worthBytes }: Decoders = OWN_AND_NODE,
+  decoders: Decoders = ownAndNode(),
 ): WaitingSteps<Uint8Array> {
+  const { kernels, other, later, worthBytes } = decoders;
   const output = new Uint8Array(size);
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
   let at = 0;
@@ -62,7 +70,9 @@ export function* decodeZstdInSteps(
     const frame = readFrame(input, at, refuse);
     const start = end;
     if (other === null || frame.end - at < worthBytes || asksForMuch(frame)) {
-      end = yield* decodeFrame(input, frame, output, start, refuse);
+      if (kernels !== null && isShort(frame.most, frame.end - at)) {
+        end += decodeShortFrame(input, frame, output.subarray(start), kernels, refuse);
+      } else end = yield* decodeFrame(input, frame, output, start, refuse);
     } else {
       const most = Math.min(frame.most, size - start);
       const bytes = input.subarray(at, frame.end);
@@ -96,7 +106,12 @@ const LONG_BYTES = 1 << 21;
 /** Node's decoder takes some 20 microseconds for a frame, however short it is. */
 const WORTH_BYTES = 1_024;
 
-const OWN_AND_NODE: Decoders = { other: nodeZstd, later: nodeZstdLater, worthBytes: WORTH_BYTES };
+const ownAndNode = (): Decoders => ({
+  kernels: zstdKernels(),
+  other: nodeZstd,
+  later: nodeZstdLater,
+  worthBytes: WORTH_BYTES,
+});
 
 /** Windows that Node's decoder may allocate, whatever the content, and the largest that it takes. */
 const [SMALL_WINDOW, MAX_WINDOW] = [2 ** 23, 2 ** 27];
@@ -190,4 +205,29 @@ function* decodeFrame(
     refuse('the content of its Zstandard frame does not match its checksum');
   }
   return decoder.end;
+}
+
+/** Returns how many bytes its content has, which are written to the beginning of `output`. */
+function decodeShortFrame(
+  input: Uint8Array,
+  { blocksAt, end, checksum }: Frame,
+  output: Uint8Array,
+  kernels: ZstdKernels,
+  refuse: Refuse,
+): number {
+  const decoder = new ShortDecoder(kernels, output.length, refuse);
+  const blocksEnd = end - (checksum === undefined ? 0 : 4);
+  for (let at = blocksAt; at < blocksEnd; ) {
+    const block = blockAt(input, at, refuse);
+    decoder.decode(input, block);
+    at = block.to;
+  }
+  output.set(decoder.content());
+  if (checksum !== undefined) {
+    const found = drained(xxh64LowInSteps(output, 0, decoder.size));
+    if (found !== checksum) {
+      refuse('the content of its Zstandard frame does not match its checksum');
+    }
+  }
+  return decoder.size;
 }

@@ -1,0 +1,111 @@
+/**
+ * `zstdKernels`: the inner loops of Zstandard in WebAssembly (zstd.wat) with views of their memory,
+ * for frames of up to `FRAME_BYTES` of content. Null where WebAssembly is not available. One
+ * instance serves the process: a caller must finish a frame before anything else can run.
+ * zstd-encode.ts and zstd-short.ts use it.
+ */
+
+import { ZSTD_BASE64 } from './zstd.wasm.ts';
+import { LITERAL_CODES, MATCH_CODES } from './zstd-sequences.ts';
+
+/** The most content of a frame that goes through the kernels. */
+export const FRAME_BYTES = 65_536;
+/** Room for the bytes of a block, or of an encoded frame. */
+export const INPUT_BYTES = 131_072;
+
+/** Where things lie in the memory: see zstd.wat. */
+export const AT = {
+  huffman: 0,
+  decode: 4_096,
+  codes: 16_384,
+  states: 20_480,
+  changes: 26_624,
+  counts: 32_768,
+  literals: 65_536,
+  input: 196_608,
+  content: 327_680,
+} as const;
+const [RUN_CODES, MATCH_CODES_AT, RUN_BITS, MATCH_BITS] = [34_816, 34_944, 35_072, 35_136];
+
+/** What is used of WebAssembly, which the typings in use do not declare. */
+interface WebAssemblyApi {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+}
+
+interface Counter {
+  value: number;
+}
+
+interface Exports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly near: Counter;
+  readonly second: Counter;
+  readonly third: Counter;
+  readonly literal: Counter;
+  find(size: number): number;
+  huffman(size: number, at: number, four: number): number;
+  sequences(count: number, at: number, widths: number): number;
+  unhuffman(at: number, end: number, size: number, width: number, four: number): number;
+  execute(
+    at: number,
+    end: number,
+    count: number,
+    widths: number,
+    to: number,
+    stop: number,
+    literals: number,
+  ): number;
+}
+
+export class ZstdKernels {
+  readonly run: Exports;
+  readonly bytes: Uint8Array;
+  readonly halves: Uint16Array;
+  readonly words: Int32Array;
+
+  constructor(exports: Exports) {
+    this.run = exports;
+    const { buffer } = exports.memory;
+    this.bytes = new Uint8Array(buffer);
+    this.halves = new Uint16Array(buffer);
+    this.words = new Int32Array(buffer);
+    this.#lengths(LITERAL_CODES, 0, 64, RUN_CODES, RUN_BITS);
+    this.#lengths(MATCH_CODES, 3, 128, MATCH_CODES_AT, MATCH_BITS);
+  }
+
+  /** Codes of the lengths below `limit`, and the bits that follow each code. */
+  #lengths(
+    { bases, bits }: typeof LITERAL_CODES,
+    least: number,
+    limit: number,
+    codesAt: number,
+    bitsAt: number,
+  ): void {
+    for (let code = 0; code < bases.length; code += 1) {
+      const from = Math.min((bases[code] as number) - least, limit);
+      const to = Math.min((bases[code + 1] ?? Infinity) - least, limit);
+      this.bytes.fill(code, codesAt + from, codesAt + to);
+    }
+    this.bytes.set(bits, bitsAt);
+  }
+}
+
+let kernels: ZstdKernels | null | undefined;
+
+/** Null where the module or one of its instructions is not known. */
+export function zstdKernels(): ZstdKernels | null {
+  if (kernels === undefined) kernels = load();
+  return kernels;
+}
+
+function load(): ZstdKernels | null {
+  const api = (globalThis as { WebAssembly?: WebAssemblyApi }).WebAssembly;
+  if (api === undefined) return null;
+  try {
+    const module = new api.Module(Buffer.from(ZSTD_BASE64, 'base64'));
+    return new ZstdKernels(new api.Instance(module).exports as Exports);
+  } catch {
+    return null;
+  }
+}
