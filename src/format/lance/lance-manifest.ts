@@ -267,9 +267,9 @@ function* encodedRun(
   base: number | undefined,
 ): Generator<undefined, EncodedRun> {
   const writer = new FragmentWriter(ids, base, fileName);
-  for (const [at, fragment] of fragments.entries()) {
-    writer.add(fragment);
-    if (at % FRAGMENTS_A_STEP === FRAGMENTS_A_STEP - 1) yield;
+  for (let at = 0; at < fragments.length; at += FRAGMENTS_A_STEP) {
+    if (at > 0) yield;
+    writer.add(fragments, at, Math.min(at + FRAGMENTS_A_STEP, fragments.length));
   }
   return {
     bytes: writer.written.finish().slice(),
@@ -281,19 +281,14 @@ function* encodedRun(
 
 /**
  * Writes fragments as members of a manifest. Most code of a manifest runs here, and in a process that makes its first
- * one it runs before it is compiled: so a fragment that differs from the one before in its id and file
- * alone takes few steps.
+ * one it runs before it is compiled: so fragments that differ from the one before in id and file
+ * alone are copies of it, in which these two are overwritten.
  */
 class FragmentWriter {
   readonly written = new ProtoMessage();
   readonly #columns: ColumnLists;
   readonly #base: number | undefined;
   readonly #nameOf: (file: string) => string;
-  /** The one written last, and where its member, its id and its file's name begin. */
-  #last: LanceFragment | undefined;
-  #begin = 0;
-  #idAt = 0;
-  #nameAt = 0;
 
   constructor(
     ids: LanceIds | undefined,
@@ -305,42 +300,45 @@ class FragmentWriter {
     this.#nameOf = nameOf;
   }
 
-  add(fragment: LanceFragment): void {
+  add(fragments: readonly LanceFragment[], from: number, to: number): void {
     const { written } = this;
-    const last = this.#last;
-    const begin = written.length;
-    if (last !== undefined && isLike(fragment, last)) {
-      const moved = begin - this.#begin;
-      written.repeat(this.#begin);
-      this.#idAt += moved;
-      this.#nameAt += moved;
-      written.overwriteVarint(this.#idAt, fragment.id);
-      written.overwriteText(this.#nameAt, this.#nameOf(fragment.file));
-    } else {
+    for (let at = from; at < to; ) {
+      const first = fragments[at++] as LanceFragment;
+      const begin = written.length;
       const start = written.begin(2);
-      writeFragment(written, fragment, this.#columns, this.#base, this.#nameOf);
+      writeFragment(written, first, this.#columns, this.#base, this.#nameOf);
       written.end(start);
+      let alike = 0;
+      while (at + alike < to && isLike(fragments[at + alike] as LanceFragment, first)) alike++;
+      if (alike === 0) continue;
       // Behind a member's number and length: the id; behind those of the file and of its name: the name.
-      this.#idAt = written.behindVarint(begin + 1) + 1;
-      const nameAt = written.behindVarint(written.behindVarint(this.#idAt) + 1) + 1;
-      this.#nameAt = written.behindVarint(nameAt);
+      let idAt = written.behindVarint(begin + 1) + 1;
+      let nameAt = written.behindVarint(written.behindVarint(idAt) + 1) + 1;
+      nameAt = written.behindVarint(nameAt);
+      const size = written.length - begin;
+      written.repeat(begin, alike);
+      for (const end = at + alike; at < end; at++) {
+        const { id, file } = fragments[at] as LanceFragment;
+        idAt += size;
+        nameAt += size;
+        written.overwriteVarint(idAt, id);
+        written.overwriteText(nameAt, this.#nameOf(file));
+      }
     }
-    this.#last = fragment;
-    this.#begin = begin;
   }
 }
 
 /** Whether two fragments are written with the same bytes but for the id and the file, which take as many. */
-function isLike(one: LanceFragment, last: LanceFragment): boolean {
-  const [lance, other] = [one.lance, last.lance] as LanceFile[];
+function isLike(one: LanceFragment, first: LanceFragment): boolean {
+  const [lance, other] = [one.lance as LanceFile, first.lance as LanceFile];
   return (
-    one.rows === last.rows &&
+    one.rows === first.rows &&
     one.deletion === undefined &&
-    last.deletion === undefined &&
-    one.file.length === last.file.length &&
-    varintBytes(one.id) === varintBytes(last.id) &&
-    lance?.fileSize === other?.fileSize &&
-    areEqual(lance?.fields ?? [], other?.fields ?? [])
+    first.deletion === undefined &&
+    one.file.length === first.file.length &&
+    varintBytes(one.id) === varintBytes(first.id) &&
+    lance.fileSize === other.fileSize &&
+    (lance.fields === other.fields || areEqual(lance.fields, other.fields))
   );
 }
 

@@ -85,20 +85,22 @@ export class ProtoMessage {
     return this.append(value);
   }
 
-  /** What was written from `start` on, once more. */
-  repeat(start: number): void {
-    const end = this.#length;
-    this.#reserve(end - start);
-    this.#bytes.copyWithin(end, start, end);
-    this.#length = end + (end - start);
+  /** What was written from `start` on, so many times more. */
+  repeat(start: number, times: number): void {
+    const size = this.#length - start;
+    this.#reserve(size * times);
+    const end = this.#length + size * times;
+    for (let at = this.#length; at < end; ) {
+      const copied = Math.min(at - start, end - at);
+      this.#bytes.copyWithin(at, start, start + copied);
+      at += copied;
+    }
+    this.#length = end;
   }
 
-  /** Another number in the place of one that takes as many bytes. */
+  /** Another number below 2^53 in the place of one that takes as many bytes. */
   overwriteVarint(at: number, value: number): void {
-    const length = this.#length;
-    this.#length = at;
-    this.#varint(value);
-    this.#length = length;
+    putVarint(this.#bytes, at, value);
   }
 
   /** Another text in the place of one that takes as many bytes. */
@@ -182,12 +184,7 @@ export class ProtoMessage {
       bytes[this.#length++] = Number(rest);
       return;
     }
-    let rest = value;
-    while (rest >= 0x80) {
-      bytes[this.#length++] = (rest % 0x80) | 0x80;
-      rest = Math.floor(rest / 0x80);
-    }
-    bytes[this.#length++] = rest;
+    this.#length = putVarint(bytes, this.#length, value);
   }
 
   #reserve(more: number): void {
@@ -202,6 +199,16 @@ export class ProtoMessage {
     this.#bytes = bytes;
     this.#texts = Buffer.from(bytes.buffer);
   }
+}
+
+/** Writes a number that is not negative, and tells where it ends. */
+function putVarint(bytes: Uint8Array, at: number, value: number): number {
+  let end = at;
+  let rest = value;
+  for (; rest >= 2 ** 31; rest = Math.floor(rest / 0x80)) bytes[end++] = (rest % 0x80) | 0x80;
+  for (; rest >= 0x80; rest >>>= 7) bytes[end++] = (rest & 0x7f) | 0x80;
+  bytes[end++] = rest;
+  return end;
 }
 
 /** How many bytes a number takes. */
