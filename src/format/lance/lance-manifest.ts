@@ -93,7 +93,7 @@ export const lanceManifest = (of: LanceVersion<LanceFragment>): Uint8Array =>
 export function* lanceManifestBytes(
   of: LanceVersion<LanceFragment>,
 ): Generator<undefined, Uint8Array> {
-  return file(of, yield* manifestMessage(of));
+  return file(of, ...(yield* manifestParts(of)));
 }
 
 /**
@@ -113,7 +113,7 @@ export const closedLanceManifest = (
         .integer(9, FLAG_UNKNOWN)
         .integer(10, FLAG_UNKNOWN),
       tableMetadata,
-    ),
+    ).finish(),
   );
 
 /**
@@ -151,20 +151,23 @@ export function isOwnLanceManifest(bytes: Uint8Array): boolean {
   }
 }
 
-function file(of: ClosedLanceVersion, written: ProtoMessage): Uint8Array {
+/** @param members of the manifest, one behind the other */
+function file(of: ClosedLanceVersion, ...members: readonly Uint8Array[]): Uint8Array {
   const transaction = of.done instanceof Uint8Array ? of.done : transactionMessage(of).finish();
-  const manifest = written.finish();
-  const bytes = new Uint8Array(4 + transaction.length + 4 + manifest.length + TRAILER_BYTES);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, transaction.length, true);
+  const size = members.reduce((sum, { length }) => sum + length, 0);
+  // Every byte is written below.
+  const bytes = Buffer.allocUnsafeSlow(4 + transaction.length + 4 + size + TRAILER_BYTES);
+  bytes.writeUInt32LE(transaction.length, 0);
   bytes.set(transaction, 4);
   const at = 4 + transaction.length;
-  view.setUint32(at, manifest.length, true);
-  bytes.set(manifest, at + 4);
-  const end = at + 4 + manifest.length;
-  view.setBigUint64(end, BigInt(at), true);
-  view.setUint16(end + 8, 0, true);
-  view.setUint16(end + 10, MINOR, true);
+  let end = bytes.writeUInt32LE(size, at);
+  for (const part of members) {
+    bytes.set(part, end);
+    end += part.length;
+  }
+  bytes.writeBigUInt64LE(BigInt(at), end);
+  bytes.writeUInt16LE(0, end + 8);
+  bytes.writeUInt16LE(MINOR, end + 10);
   bytes.set([0x4c, 0x41, 0x4e, 0x43], end + 12);
   return bytes;
 }
@@ -185,13 +188,12 @@ function transactionMessage({ version, transaction, done }: ClosedLanceVersion):
 /** Fragments between two breaths. */
 const FRAGMENTS_A_STEP = 256;
 
-function* manifestMessage(of: LanceVersion<LanceFragment>): Generator<undefined, ProtoMessage> {
+function* manifestParts(of: LanceVersion<LanceFragment>): Generator<undefined, Uint8Array[]> {
   const base = of.branch === undefined ? undefined : TABLE_BASE;
   const runs = yield* encodedRuns(of, base);
-  const size = runs.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  const manifest = new ProtoMessage(MEMBERS_BYTES + size);
-  for (const field of of.fields) manifest.message(1, fieldMembers(field));
-  for (const { bytes } of runs) manifest.append(bytes);
+  const fields = message();
+  for (const field of of.fields) fields.message(1, fieldMembers(field));
+  const manifest = message();
   let flags = runs.some(({ deletes }) => deletes) ? FLAG_DELETIONS : 0;
   manifest.integer(3, of.version);
   for (const [key, value] of of.schemaMetadata) manifest.message(5, pair(key, value));
@@ -203,15 +205,10 @@ function* manifestMessage(of: LanceVersion<LanceFragment>): Generator<undefined,
   if (of.nextFragmentId > 0) manifest.integer(11, of.nextFragmentId - 1);
   const { [LANCE_TABLE_KEY]: own, ...others } = of.tableMetadata;
   const named = of.writable && of.table !== undefined;
-  return ended(
-    manifest,
-    named ? { ...others, [LANCE_TABLE_KEY]: of.table } : of.tableMetadata,
-    of.branch,
-  );
+  const metadata = named ? { ...others, [LANCE_TABLE_KEY]: of.table } : of.tableMetadata;
+  const rest = ended(manifest, metadata, of.branch).finish();
+  return [fields.finish(), ...runs.map(({ bytes }) => bytes), rest];
 }
-
-/** About the bytes of a manifest beside its fragments. */
-const MEMBERS_BYTES = 4096;
 
 /** Fragments as members of a manifest, by ascending ids. */
 interface EncodedRun {

@@ -35,6 +35,8 @@ export async function adoptTags(
 ): Promise<number> {
   const { store } = engine;
   const folder = lanceTagsFolder(tableFolder);
+  // Each commit asks, and most tables have no tags.
+  if (!(await store.hasFolder(folder))) return 0;
   const names = ((await store.list(folder)) ?? []).flatMap(({ name, kind }) =>
     kind === 'file' ? (parseLanceRef(name) ?? []) : [],
   );

@@ -51,7 +51,8 @@ export async function keptManifest(
   const { bytes, deleted } = await manifestBytes(engine, snapshot);
   await linkDeletions(engine, branch.tableFolder, deleted);
   if (made === undefined) {
-    await store.createFolder(folder, branch.tableFolder);
+    // What is written there looks again whether a link leads to it.
+    if (!(await store.hasFolder(folder))) await store.createFolder(folder, branch.tableFolder);
     await store.putIfAbsent(path, bytes, undefined, branch.folder);
   } else if (!(await holds(engine, path, bytes))) {
     await store.put(path, bytes, branch.folder);

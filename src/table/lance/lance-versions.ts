@@ -193,7 +193,7 @@ async function place(
   const isMissing = (await store.head(target)) === undefined;
   const made = await keptManifest(engine, snapshot, thorough || isMissing);
   const folder = lanceVersionsFolder(dataset);
-  if (!(await store.enter(folder))) await store.createFolder(folder, branch.tableFolder);
+  if (!(await store.hasFolder(folder))) await store.createFolder(folder, branch.tableFolder);
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
     if (await store.link(made.path, target)) return true;
     if (await isSame(engine, made, target)) return false;

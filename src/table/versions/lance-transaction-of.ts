@@ -88,7 +88,8 @@ async function operationOf(
   if (![...added, ...changed, ...rewritten].every(isReadByLance)) return undefined;
   const movesRows = added.length + changed.length + removed.length > 0;
   const before = fieldsOf(base.manifest);
-  const schema = before === undefined ? 'other' : schemaChange(before, fields);
+  const schema =
+    before === undefined ? 'other' : before === fields ? 'same' : schemaChange(before, fields);
   const isSameMetadata = sameEntries(
     new Map(Object.entries(base.manifest.schema.metadata ?? {})),
     schemaMetadata,
@@ -109,10 +110,23 @@ async function operationOf(
   return { kind: 'delete', changed, removed, predicate: short };
 }
 
+interface KnownFields {
+  readonly of: Pick<Manifest, 'fieldIds' | 'lanceIds'>;
+  readonly fields: readonly LanceField[] | undefined;
+}
+
+/** By the JSON form of the schema, which a version that leaves it alone takes over from its base. */
+const knownFields = new WeakMap<Manifest['schema'], KnownFields>();
+
 /** As Lance numbers them; undefined where one has no form in Lance. */
 function fieldsOf(manifest: Manifest): readonly LanceField[] | undefined {
-  const found = lanceFields(schemaFromJson(manifest.schema).fields, manifest.fieldIds);
-  return 'fields' in found ? lanceNumbered(found.fields, manifest) : undefined;
+  const { schema, fieldIds, lanceIds } = manifest;
+  const known = knownFields.get(schema);
+  if (known?.of.fieldIds === fieldIds && known.of.lanceIds === lanceIds) return known.fields;
+  const found = lanceFields(schemaFromJson(schema).fields, fieldIds);
+  const fields = 'fields' in found ? lanceNumbered(found.fields, manifest) : undefined;
+  knownFields.set(schema, { of: { fieldIds, lanceIds }, fields });
+  return fields;
 }
 
 /**
