@@ -1,10 +1,14 @@
 /**
- * Joins the modules of src into one file for each entry and the chunks that entries share, in dist
- * or the folder given: `node scripts/bundle.mjs [FOLDER [ENTRY]...]`, with further modules of src as
- * entries. Node needs half a millisecond to find, read and link a module: three hundred of them made
- * a program wait longer for `connect` than for its first answers. Packages stay outside.
+ * Joins the modules of src into a few files: `node scripts/bundle.mjs [FOLDER [ENTRY]...]` builds
+ * the library and the command line into dist, or into the folder given, with further modules of src
+ * as entries of the library. Node needs half a millisecond to find, read and link a module: three
+ * hundred of them made a program wait longer for `connect` than for its first answers.
+ *
+ * Packages stay outside of the library, so that a program and the library share their classes. The
+ * command line runs in a process of its own and has copies of the packages that each start needs,
+ * with their licences beside it.
  */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -12,24 +16,62 @@ import { rolldown } from 'rolldown';
 const project = fileURLToPath(new URL('..', import.meta.url));
 const dist = resolve(process.argv[2] ?? join(project, 'dist'));
 const LIBRARY = ['index', 'server', 'conformance'];
-const ENTRIES = [...LIBRARY, 'cli/main', ...process.argv.slice(3)];
 
-async function bundle() {
+/** Packages whose code the command line carries, and where each has its licence. */
+const CARRIED = {
+  'apache-arrow': ['LICENSE.txt', 'NOTICE.txt'],
+  flatbuffers: ['LICENSE'],
+  tslib: ['LICENSE.txt'],
+  commander: ['LICENSE'],
+};
+
+/** Chunks of the command line: its help and its version need the first two alone. */
+const GROUPS = [
+  {
+    name: 'ground',
+    priority: 3,
+    test: /src\/[^/]+\.ts$|src\/protocol\/(ident|namespace|every-|oper)|src\/conformance\/report/,
+  },
+  { name: 'commander', priority: 2, test: /node_modules\/commander\// },
+  {
+    name: 'arrow',
+    priority: 1,
+    test: /node_modules\/(apache-arrow|flatbuffers|tslib)\/|src\/(arrow|values|ipc|protocol)\//,
+  },
+  { name: 'engine', test: /src\/(format|store|vector|sql|table|directory)\// },
+];
+
+async function bundle(entries, folder, { carried = [], groups, sourcemap = true } = {}) {
+  const isCarried = (id) => carried.some((name) => id === name || id.startsWith(`${name}/`));
   const made = await rolldown({
-    input: Object.fromEntries(ENTRIES.map((name) => [name, join(project, 'src', `${name}.ts`)])),
-    external: (id) => !id.startsWith('.') && !isAbsolute(id),
+    input: Object.fromEntries(
+      Object.entries(entries).map(([name, path]) => [name, join(project, 'src', `${path}.ts`)]),
+    ),
+    // What a package imports of its own files comes as a relative path.
+    external: (id) => !id.startsWith('.') && !isAbsolute(id) && !isCarried(id),
     platform: 'node',
     tsconfig: false,
   });
   await made.write({
-    dir: dist,
+    dir: folder,
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
-    sourcemap: true,
+    sourcemap,
     minify: 'dce-only',
+    ...(groups && { codeSplitting: { groups } }),
   });
   await made.close();
+}
+
+/** The licences of the packages whose code is carried. */
+function licences() {
+  return Object.entries(CARRIED).map(([name, files]) => {
+    const folder = join(project, 'node_modules', name);
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
+    return `${name} ${version}\n\n${texts.join('\n\n')}\n`;
+  });
 }
 
 mkdirSync(dist, { recursive: true });
@@ -37,7 +79,14 @@ mkdirSync(dist, { recursive: true });
 for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (/\.c?js(\.map)?$/.test(file)) rmSync(join(dist, file));
 }
-await bundle();
+const library = [...LIBRARY, ...process.argv.slice(3)];
+await bundle(Object.fromEntries(library.map((name) => [name, name])), dist);
+await bundle({ main: 'cli/main' }, join(dist, 'cli'), {
+  carried: Object.keys(CARRIED),
+  groups: GROUPS,
+  sourcemap: false,
+});
+writeFileSync(join(dist, 'cli', 'LICENCES.txt'), licences().join(`\n${'-'.repeat(80)}\n\n`));
 // For compilers and bundlers of CommonJS; Node takes an ES module by `require` too.
 for (const name of LIBRARY) {
   writeFileSync(join(dist, `${name}.cjs`), `module.exports = require('./${name}.js');\n`);

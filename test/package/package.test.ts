@@ -1,7 +1,7 @@
 /** What package.json promises. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VERSION } from '../../src/version.ts';
 
@@ -118,6 +118,17 @@ describe('the build', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const built = (path: string): string => join(folder, path.replace(/^(\.\/)?dist\//, ''));
+  /** Names of the files that a file imports at once, and that these import. */
+  const loadedBy = (file: string, known = new Set<string>()): string[] => {
+    const text = readFileSync(file, 'utf8');
+    for (const [, path] of text.matchAll(/^import [^;]*?["'](\.\/[^"']+)["'];$/gm)) {
+      const next = join(file, '..', path as string);
+      if (known.has(next)) continue;
+      known.add(next);
+      loadedBy(next, known);
+    }
+    return [...known].map((path) => basename(path));
+  };
   const runs = (script: string): string =>
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
 
@@ -140,13 +151,45 @@ describe('the build', () => {
   test('is a few files, which need no other of ours', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const scripts = files.filter((file) => file.endsWith('.js'));
-    expect(scripts.length).toBeLessThan(45);
+    expect(scripts.length).toBeLessThan(50);
     for (const script of scripts) {
       const text = readFileSync(join(folder, script), 'utf8');
-      for (const [, path] of text.matchAll(/(?:from|import\()\s*["'](\.[^"']+)["']/g)) {
-        expect(existsSync(join(folder, script, '..', path as string))).toBe(true);
+      // Comments of packages name types by `{import("./file")}`.
+      const imports =
+        /^(?:import|export)\b[^;\n]* from "(\.[^"]+)";$|(?<!\{ ?|\w)import\("(\.[^"]+)"\)/gm;
+      for (const [, first, later] of text.matchAll(imports)) {
+        expect(existsSync(join(folder, script, '..', String(first ?? later)))).toBe(true);
       }
     }
+  });
+
+  test('carries what each start of the command line needs, with its licences', () => {
+    const cli = join(folder, 'cli');
+    const scripts = readdirSync(cli, { recursive: true, encoding: 'utf8' });
+    const texts = scripts
+      .filter((file) => file.endsWith('.js'))
+      .map((file) => readFileSync(join(cli, file), 'utf8'));
+    const IMPORT = /^import (?:[^;\n]* from )?"([^"]+)";$|\bimport\("([^"]+)"\)/gm;
+    const imported = texts.flatMap((text) =>
+      [...text.matchAll(IMPORT)].map(([, first, later]) => String(first ?? later)),
+    );
+    const packages = new Set(imported.filter((id) => !/^\.|^node:/.test(id)));
+    // Each is imported by the commands that need it, when they do.
+    expect([...packages].sort()).toEqual(['chokidar', 'fast-glob', 'jose']);
+    const licences = readFileSync(join(cli, 'LICENCES.txt'), 'utf8');
+    const versions = { ...member('dependencies'), ...member('devDependencies') };
+    for (const name of ['apache-arrow', 'flatbuffers', 'commander']) {
+      expect(licences).toContain(`${name} ${versions[name]}\n`);
+    }
+    expect(licences).toContain('Apache License');
+    expect(licences).toContain('The Apache Software Foundation (http');
+    expect(licences).toContain('tslib ');
+  });
+
+  test('starts the command line without Arrow and the engine for help and version', () => {
+    const loaded = loadedBy(built('dist/cli/chunks/process.js'));
+    expect(loaded).toContain('ground.js');
+    expect(loaded.filter((name) => /arrow|engine|sdk|server/.test(name))).toEqual([]);
   });
 
   test('has a file of declarations for each entry, which need apache-arrow and Node only', () => {
