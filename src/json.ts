@@ -15,6 +15,8 @@ import { parseJsonInSteps } from './json-steps.ts';
 export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 const HEAD = '{"checksum":"crc32:';
 const HEAD_BYTES = HEAD.length + 10;
+/** Bytes of the member that a document with a checksum begins with, its brace and comma included. */
+export const CHECKSUM_BYTES: number = HEAD_BYTES;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -37,6 +39,15 @@ export function parseJson(bytes: Uint8Array, file: string): JsonObject {
     throw corrupt(file, bytes.length === 0 ? 'it is empty' : 'it is not JSON', error);
   }
   return asObject(value, file, 'the document');
+}
+
+/** The value of a part of a document, between `before` and `after`. @throws Corrupt naming `file` */
+export function parsedText(bytes: Uint8Array, file: string, before = '', after = ''): unknown {
+  try {
+    return JSON.parse(before + decoder.decode(bytes) + after);
+  } catch (error) {
+    throw corrupt(file, 'a part of it is not JSON', error);
+  }
 }
 
 const hex8 = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { isDirspaceError } from '../../src/errors.ts';
 import {
   type ChunkEntry,
+  checkChunk,
   decodeChunk,
   decodeChunkEntry,
   encodeChunk,
@@ -284,8 +285,16 @@ describe('a chunk', () => {
       fragments: 3,
       firstId: 4,
       lastId: 9,
+      index: {
+        rows: 30,
+        deletedRows: deletion.rows,
+        offset: Buffer.from(bytes).indexOf('"blocks":') + 9,
+        bytes: expect.any(Number),
+        checksum: expect.any(Number),
+      },
     });
     expect(decodeChunk(bytes, entry, FILE)).toEqual(entries());
+    checkChunk(bytes, entry, entries(), FILE);
     expect(encodeChunk('66666666-7777', []).entry).toMatchObject({
       fragments: 0,
       firstId: Number.MAX_SAFE_INTEGER,
@@ -326,6 +335,21 @@ describe('a chunk', () => {
     expect(
       failure(() => decodeChunkEntry({ ...encodeChunkEntry(chunk), file: '../x' }, FILE)),
     ).toBe(damaged('file is not a file id'));
+  });
+
+  test('its index comes back with its entry, and each member is looked at', () => {
+    const { entry } = made();
+    const document = encodeChunkEntry(entry);
+    expect(decodeChunkEntry(document, FILE)).toEqual(entry);
+    const index = document.index as Record<string, number>;
+    for (const name of Object.keys(index)) {
+      const wrong = { ...document, index: { ...index, [name]: null } };
+      expect(failure(() => decodeChunkEntry(wrong, FILE))).toContain(`${name} is null, not a`);
+    }
+    const outside = { ...document, index: { ...index, offset: entry.size } };
+    expect(failure(() => decodeChunkEntry(outside, FILE))).toContain('ends behind the chunk');
+    const more = { ...document, index: { ...index, deleted_rows: 31 } };
+    expect(failure(() => decodeChunkEntry(more, FILE))).toContain('more deleted rows than rows');
   });
 });
 

@@ -3,9 +3,9 @@
  * runs of fragment entries that manifests share. They keep the manifest of a table of 10,000
  * fragments short. A manifest refers to a chunk by a `ChunkEntry`, which is encoded and decoded
  * here too. Decoding verifies the chunk against the checksum, size and count of that entry, and
- * throws Corrupt if they differ.
+ * throws Corrupt if they differ. chunk-index.ts reads single blocks of a chunk.
  */
-
+import { crc32 } from 'node:zlib';
 import {
   arrayMember,
   asObject,
@@ -17,18 +17,26 @@ import {
   stringMember,
 } from '../../json.ts';
 import { drained } from '../../steps.ts';
+import {
+  BLOCKS_MEMBER,
+  type ChunkBlock,
+  checkChunkIndex,
+  decodeChunkIndexEntry,
+  encodeChunkIndexEntry,
+  extentOf,
+  FIRST_BLOCK,
+  FRAGMENTS_MEMBER,
+  type IndexedChunk,
+  indexText,
+} from './chunk-index.ts';
 import { decodeFragment, type FragmentEntry, fragmentText } from './fragment-entry.ts';
 
-export interface ChunkEntry {
+export interface ChunkEntry extends IndexedChunk {
   readonly file: string;
   /** Checksum of the chunk file. */
   readonly checksum: string;
   /** Size of the chunk file in bytes. */
   readonly size: number;
-  readonly fragments: number;
-  /** Lowest and highest fragment id inside. */
-  readonly firstId: number;
-  readonly lastId: number;
 }
 
 export function encodeChunkEntry(chunk: ChunkEntry): Record<string, unknown> {
@@ -39,12 +47,13 @@ export function encodeChunkEntry(chunk: ChunkEntry): Record<string, unknown> {
     fragments: chunk.fragments,
     first_id: chunk.firstId,
     last_id: chunk.lastId,
+    ...(chunk.index === undefined ? {} : { index: encodeChunkIndexEntry(chunk.index) }),
   };
 }
 
 export function decodeChunkEntry(value: unknown, file: string): ChunkEntry {
   const entry = asObject(value, file, 'a chunk');
-  return {
+  const chunk = {
     file: fileIdMember(entry, 'file', file),
     checksum: stringMember(entry, 'crc32', file),
     size: integerMember(entry, 'size', file),
@@ -52,6 +61,8 @@ export function decodeChunkEntry(value: unknown, file: string): ChunkEntry {
     firstId: integerMember(entry, 'first_id', file),
     lastId: integerMember(entry, 'last_id', file),
   };
+  if (!Object.hasOwn(entry, 'index')) return chunk;
+  return { ...chunk, index: decodeChunkIndexEntry(entry.index, chunk.size, file) };
 }
 
 export const encodeChunk = (
@@ -64,8 +75,14 @@ export function* encodeChunkInSteps(
   file: string,
   fragments: readonly FragmentEntry[],
 ): Generator<undefined, { bytes: Uint8Array; entry: ChunkEntry }> {
-  const { bytes, checksum } = yield* encodeChecksummedInSteps(pieces(fragments));
-  const ids = fragments.map((fragment) => fragment.id);
+  const blocks: ChunkBlock[] = [];
+  const { bytes, checksum } = yield* encodeChecksummedInSteps(pieces(fragments, blocks));
+  const { fragments: _, firstId, lastId, ...counts } = extentOf(fragments);
+  const last = blocks.at(-1);
+  const offset =
+    (last === undefined ? FIRST_BLOCK : last.offset + last.bytes) + BLOCKS_MEMBER.length;
+  const text = indexText(blocks);
+  const index = { ...counts, offset, bytes: text.length, checksum: crc32(text) };
   return {
     bytes,
     entry: {
@@ -73,24 +90,39 @@ export function* encodeChunkInSteps(
       checksum,
       size: bytes.length,
       fragments: fragments.length,
-      firstId: ids.reduce((low, id) => Math.min(low, id), Number.MAX_SAFE_INTEGER),
-      lastId: ids.reduce((high, id) => Math.max(high, id), 0),
+      firstId,
+      lastId,
+      index,
     },
   };
 }
 
+/** Characters of a block, about: what is parsed to find one fragment. */
+const BLOCK = 1 << 13;
 /** Characters of a piece of a chunk's text, about. */
 const PIECE = 1 << 17;
 
-function* pieces(fragments: readonly FragmentEntry[]): Generator<string> {
-  let text = '{"fragments":[';
+/** The document in pieces; the blocks that it consists of are added to `blocks`. */
+function* pieces(fragments: readonly FragmentEntry[], blocks: ChunkBlock[]): Generator<string> {
+  let piece = `{${FRAGMENTS_MEMBER}`;
+  let text = '';
+  let offset = FIRST_BLOCK;
+  let first = 0;
   for (const [at, fragment] of fragments.entries()) {
-    text += at === 0 ? fragmentText(fragment) : `,${fragmentText(fragment)}`;
-    if (text.length < PIECE) continue;
-    yield text;
+    text += at === first ? fragmentText(fragment) : `,${fragmentText(fragment)}`;
+    if (text.length < BLOCK && at < fragments.length - 1) continue;
+    const bytes = Buffer.from(text);
+    const extent = extentOf(fragments, first, at + 1);
+    blocks.push({ ...extent, offset, bytes: bytes.length, checksum: crc32(bytes) });
+    piece += first === 0 ? text : `,${text}`;
+    offset += bytes.length + 1;
+    first = at + 1;
     text = '';
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = '';
   }
-  yield `${text}]}`;
+  yield `${piece}${BLOCKS_MEMBER}${indexText(blocks)}}`;
 }
 
 /** @throws Corrupt when the bytes are not the ones the manifest speaks of */
@@ -119,4 +151,18 @@ export function* decodeChunkInSteps(
     throw corrupt(file, `it lists ${fragments.length} fragments, not ${entry.fragments}`);
   }
   return fragments;
+}
+
+/** Whether the index of a chunk, where it has one, says what is true of its fragments. @throws Corrupt */
+export function checkChunk(
+  bytes: Uint8Array,
+  entry: ChunkEntry,
+  fragments: readonly FragmentEntry[],
+  file: string,
+): void {
+  const extent = extentOf(fragments);
+  if (extent.firstId !== entry.firstId || extent.lastId !== entry.lastId) {
+    throw corrupt(file, 'its fragments have other ids than the manifest says');
+  }
+  if (entry.index !== undefined) checkChunkIndex(bytes, entry, fragments, file);
 }

@@ -139,11 +139,19 @@ export {
 } from '../../paths.ts';
 export {
   type ChunkEntry,
+  checkChunk,
   decodeChunk,
   decodeChunkInSteps,
   encodeChunk,
   encodeChunkInSteps,
 } from './chunk.ts';
+export {
+  type ChunkBlock,
+  decodeChunkBlock,
+  decodeChunkIndex,
+  extentOf,
+  type FragmentExtent,
+} from './chunk-index.ts';
 export { decodeDeletions, encodeDeletions, unionDeletions } from './deletions.ts';
 export {
   type DeletionEntry,

@@ -1,6 +1,6 @@
 /**
- * `countWhere`: counts the rows of a snapshot that match a predicate. Batches that statistics
- * decide are not read, and in batches without deleted rows matches are counted without listing
+ * `countWhere`: counts the rows of a snapshot that match a predicate. Fragments and batches that
+ * statistics decide are not read, and in batches without deleted rows matches are counted without listing
  * them. `countMatches` does so for a plan.
  */
 import { type CountKernels, countKernels } from '../../sql/index.ts';
@@ -31,7 +31,11 @@ export async function countWhere(
 
 export async function countMatches(plan: ScanPlan): Promise<number> {
   let count = 0;
-  for await (const found of pipelined(plan, (place) => matchingCount(plan, place))) count += found;
+  const add = (rows: number): void => {
+    count += rows;
+  };
+  const counts = pipelined(plan, (place) => matchingCount(plan, place), undefined, add);
+  for await (const found of counts) count += found;
   return count;
 }
 

@@ -1,9 +1,9 @@
 /**
  * Tells which fragments hold rows that a predicate names by id or offset, as `_rowid = 7` does
- * (`namesRowsOf`), and which rows of a batch those are (`namedRowsOf`). A scan then reads only
+ * (`namesRowsOf`; `namesRowsBetween` for a run of fragments), and which rows of a batch those are (`namedRowsOf`). A scan then reads only
  * these.
  */
-import { type FragmentEntry, liveRows } from '../../format/index.ts';
+import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';
 import type { BatchPlace } from './batch-rows.ts';
 import type { ScanPlan } from './scan-plan.ts';
 
@@ -19,6 +19,18 @@ export function namesRowsOf(plan: ScanPlan, entry: FragmentEntry, position: numb
     if (!holdsAny(rowOffsets.values, first, first + BigInt(liveRows(entry)))) return false;
   }
   return true;
+}
+
+/** False when the predicate names rows and none of them can be in a run of fragments. */
+export function namesRowsBetween(plan: ScanPlan, run: FragmentExtent, position: number): boolean {
+  const { rowIds, rowOffsets } = plan;
+  if (rowIds !== undefined) {
+    const first = BigInt(run.firstId) << 32n;
+    if (!holdsAny(rowIds.values, first, (BigInt(run.lastId) + 1n) << 32n)) return false;
+  }
+  if (rowOffsets === undefined) return true;
+  const first = BigInt(position);
+  return holdsAny(rowOffsets.values, first, first + BigInt(run.rows - run.deletedRows));
 }
 
 export interface NamedRows {

@@ -4,45 +4,53 @@
  * wait. `fragmentPlaces` iterates over one fragment and reserves the server's memory for each
  * batch.
  */
-import { type FragmentEntry, liveRows } from '../../format/index.ts';
+import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import {
   type DeletedRows,
   deletedRows,
+  FragmentCursor,
   type FragmentReader,
   openFragment,
   type ReadPurpose,
 } from '../fragments/index.ts';
 import { andThen, Turn } from '../work/index.ts';
 import type { BatchPlace } from './batch-rows.ts';
-import { namesRowsOf } from './named-rows.ts';
+import { namesRowsBetween, namesRowsOf } from './named-rows.ts';
 import { batchInLine, batchNow, placeBytes } from './passing-batch.ts';
 import { pruneFragment } from './pruning.ts';
 import type { ScanPlan } from './scan-plan.ts';
 
 export class Places {
   readonly #plan: ScanPlan;
-  readonly #entries: readonly FragmentEntry[];
+  readonly #cursor: FragmentCursor;
   readonly #window: { skip: number };
+  readonly #allMatch: ((rows: number) => void) | undefined;
   readonly #purpose: ReadPurpose & { readonly turn: Turn };
-  #next = 0;
-  #position = 0;
   #batches: FragmentBatches | undefined;
 
   /**
    * Without a predicate whole fragments of rows to be skipped are passed over, and taken off
    * `window.skip`.
+   * @param allMatch is told of the rows of fragments that all match by their statistics, which are
+   * passed over then
    */
   constructor(
     plan: ScanPlan,
-    entries: readonly FragmentEntry[],
     window: { skip: number } = { skip: 0 },
+    allMatch?: (rows: number) => void,
   ) {
     this.#plan = plan;
-    this.#entries = entries;
     this.#window = window;
-    const { keep, fresh, counters } = plan;
-    this.#purpose = { keep, fresh, counters, turn: new Turn(plan.engine.env) };
+    this.#allMatch = allMatch;
+    const { engine, snapshot, keep, fresh, counters } = plan;
+    this.#purpose = { keep, fresh, counters, turn: new Turn(engine.env) };
+    this.#cursor = new FragmentCursor(
+      engine,
+      snapshot,
+      (run, position) => this.#isWanted(run, position),
+      (run) => this.#pass(run),
+    );
   }
 
   /** Undefined past the last one. The reader of a place is open until the next step. */
@@ -57,6 +65,12 @@ export class Places {
       if (place !== undefined) return place;
       this.close();
       const entry = this.#nextEntry();
+      if (entry instanceof Promise) {
+        return entry.then((found) => {
+          if (found === undefined) return undefined;
+          return andThen(this.#open(found), () => this.next());
+        });
+      }
       if (entry === undefined) return undefined;
       const opened = this.#open(entry);
       if (opened instanceof Promise) return opened.then(() => this.next());
@@ -70,35 +84,63 @@ export class Places {
   }
 
   #open(entry: FragmentEntry): Awaitable<void> {
-    const first = this.#position - liveRows(entry);
+    const { first } = this.#cursor;
     return andThen(openBatches(this.#plan, entry, first, this.#purpose), (batches) => {
       this.#batches = batches;
     });
   }
 
-  #nextEntry(): FragmentEntry | undefined {
-    const { snapshot, predicate, isNeedless, counters, signal } = this.#plan;
-    while (this.#next < this.#entries.length) {
-      signal?.throwIfAborted();
-      const entry = this.#entries[this.#next++] as FragmentEntry;
-      const live = liveRows(entry);
-      const first = this.#position;
-      this.#position += live;
-      counters.fragments += 1;
-      if (isNeedless?.(entry) === true) {
-        counters.fragmentsPruned += 1;
-        continue;
+  /** The next fragment that has to be read. */
+  #nextEntry(): Awaitable<FragmentEntry | undefined> {
+    const { turn } = this.#purpose;
+    for (;;) {
+      const next = this.#cursor.next();
+      if (next instanceof Promise) {
+        return next.then((entry) =>
+          entry === undefined || this.#isRead(entry) ? entry : this.#nextEntry(),
+        );
       }
-      if (predicate === undefined) {
-        if (this.#window.skip < live) return entry;
-        this.#window.skip -= live;
-      } else {
-        const named = namesRowsOf(this.#plan, entry, first);
-        if (named && pruneFragment(predicate, snapshot, entry) !== 'none') return entry;
-        counters.fragmentsPruned += 1;
-      }
+      if (next === undefined || this.#isRead(next)) return next;
+      if (turn.isOver()) return turn.pass().then(() => this.#nextEntry());
     }
-    return undefined;
+  }
+
+  #isRead(entry: FragmentEntry): boolean {
+    const { snapshot, predicate, isNeedless, counters, signal } = this.#plan;
+    signal?.throwIfAborted();
+    counters.fragments += 1;
+    if (isNeedless?.(entry) === true) {
+      counters.fragmentsPruned += 1;
+      return false;
+    }
+    if (predicate === undefined) {
+      const live = liveRows(entry);
+      if (this.#window.skip < live) return true;
+      this.#window.skip -= live;
+      return false;
+    }
+    if (namesRowsOf(this.#plan, entry, this.#cursor.first)) {
+      const matching = pruneFragment(predicate, snapshot, entry);
+      if (matching === 'some' || (matching === 'all' && this.#allMatch === undefined)) return true;
+      if (matching === 'all') this.#allMatch?.(liveRows(entry));
+    }
+    counters.fragmentsPruned += 1;
+    return false;
+  }
+
+  /** Whether any fragment of a run may have to be read, as far as its counts and ids tell. */
+  #isWanted(run: FragmentExtent, position: number): boolean {
+    this.#plan.signal?.throwIfAborted();
+    const live = run.rows - run.deletedRows;
+    if (this.#plan.predicate === undefined) return this.#window.skip < live;
+    return namesRowsBetween(this.#plan, run, position);
+  }
+
+  #pass(run: FragmentExtent): void {
+    const { predicate, counters } = this.#plan;
+    counters.fragments += run.fragments;
+    if (predicate === undefined) this.#window.skip -= run.rows - run.deletedRows;
+    else counters.fragmentsPruned += run.fragments;
   }
 }
 

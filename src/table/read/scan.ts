@@ -69,7 +69,7 @@ function boundedBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
   const step = async (): Promise<RecordBatch | undefined> => {
     while (wanted > 0) {
       passing?.end();
-      places ??= new Places(plan, await plan.snapshot.fragments(), window);
+      places ??= new Places(plan, window);
       const place = await places.next();
       if (place === undefined) return undefined;
       const bytes = placeBytes(plan, place);
@@ -123,11 +123,13 @@ interface Pending<Result> {
  * Works ahead only as far as the memory of the server allows; the memory of a result is given back
  * when the next one is asked for.
  * @param bytesOf of a result, where the stored bytes of its batch do not tell
+ * @param allMatch as Places takes it
  */
 export function pipelined<Result>(
   plan: ScanPlan,
   work: (place: BatchPlace) => Awaitable<Result | undefined>,
   bytesOf?: (result: Result) => number,
+  allMatch?: (rows: number) => void,
 ): AsyncGenerator<Result> {
   const pending: Pending<Result>[] = [];
   /** How many of them may wait while others are begun. */
@@ -161,7 +163,7 @@ export function pipelined<Result>(
         short = undefined;
         continue;
       }
-      places ??= new Places(plan, await plan.snapshot.fragments());
+      places ??= new Places(plan, undefined, allMatch);
       const next = places.next();
       const place = next instanceof Promise ? await next : next;
       const passing = place === undefined ? undefined : batchNow(plan, placeBytes(plan, place));

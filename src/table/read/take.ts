@@ -20,7 +20,13 @@ import {
 } from '../../arrow/index.ts';
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import { stepped } from '../../stepped.ts';
-import { type DeletedRows, deletedRows, openFragment } from '../fragments/index.ts';
+import {
+  type DeletedRows,
+  deletedRows,
+  FragmentCursor,
+  openFragment,
+  type RunWanted,
+} from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { readSelected } from './batch-rows.ts';
@@ -117,12 +123,16 @@ async function collectRows(
   const parts: Data[][] = [];
   const places = new Int32Array(rowIds.length).fill(-1);
   let read = 0;
-  let position = 0;
-  for (const entry of await plan.snapshot.fragments()) {
-    const first = position;
-    position += liveRows(entry);
+  let missing = wanted.size;
+  const cursor = new FragmentCursor(plan.engine, plan.snapshot, runsWithIds([...wanted.keys()]));
+  while (missing > 0) {
+    const next = cursor.next();
+    const entry = next instanceof Promise ? await next : next;
+    if (entry === undefined) break;
+    const { first } = cursor;
     const group = wanted.get(entry.id);
     if (group === undefined) continue;
+    missing -= 1;
     if (group.length > LONG_GROUP && turn.isOver()) await breathe();
     for await (const part of readGroup(plan, entry, byOffset(rowIds, group), first)) {
       for (let at = 0; at < part.requests.length; at++) {
@@ -139,6 +149,30 @@ async function collectRows(
     if (parts.length > 1 && turn.isOver()) await breathe();
   }
   return new CollectedRows(plan, columns, places);
+}
+
+/** Runs are told apart for so many fragments or rows; of more, most runs have one. */
+const MOST_NAMED = 4_096;
+
+/** Runs that may hold one of the fragments. */
+function runsWithIds(ids: number[]): RunWanted | undefined {
+  if (ids.length > MOST_NAMED) return undefined;
+  const sorted = ids.sort((one, other) => one - other);
+  return ({ firstId, lastId }) => holdsBetween(sorted, firstId, lastId + 1);
+}
+
+/** Runs that hold the row of one of the offsets. */
+function runsWithOffsets(offsets: readonly bigint[]): RunWanted | undefined {
+  if (offsets.length > MOST_NAMED) return undefined;
+  const sorted = offsets.map(Number).sort((one, other) => one - other);
+  return ({ rows, deletedRows: deleted }, position) =>
+    holdsBetween(sorted, position, position + rows - deleted);
+}
+
+/** Whether one of the ascending numbers is at least `from` and below `to`. */
+function holdsBetween(ascending: readonly number[], from: number, to: number): boolean {
+  const found = ascending[firstAbove(ascending, from - 1)];
+  return found !== undefined && found < to;
 }
 
 /** Rows of one fragment whose sorting takes milliseconds. */
@@ -266,9 +300,19 @@ async function rowIdsAt(
   offsets: readonly bigint[],
   signal?: AbortSignal,
 ): Promise<BigUint64Array> {
+  const fragments: FragmentEntry[] = [];
+  /** Where the live rows of each begin and end. */
+  const starts: number[] = [];
   const ends: number[] = [];
-  const fragments = await snapshot.fragments();
-  for (const entry of fragments) ends.push((ends.at(-1) ?? 0) + liveRows(entry));
+  const cursor = new FragmentCursor(engine, snapshot, runsWithOffsets(offsets));
+  for (;;) {
+    const next = cursor.next();
+    const entry = next instanceof Promise ? await next : next;
+    if (entry === undefined) break;
+    fragments.push(entry);
+    starts.push(cursor.first);
+    ends.push(cursor.first + liveRows(entry));
+  }
   const deletions = new Map<number, DeletedRows | undefined>();
   const total = BigInt(snapshot.rowCount);
   const ids = newArray(BigUint64Array, offsets.length);
@@ -283,7 +327,7 @@ async function rowIdsAt(
     if (offset >= total) continue;
     const rank = Number(offset);
     const index = firstAbove(ends, rank);
-    const within = rank - (ends[index - 1] ?? 0);
+    const within = rank - (starts[index] as number);
     const entry = fragments[index] as FragmentEntry;
     if (entry.deletion !== undefined && !deletions.has(index)) {
       deletions.set(index, await deletedRows(engine, snapshot, entry));

@@ -6,6 +6,8 @@
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
+  checkChunk,
+  chunkFile,
   decodeVersion,
   deletionFile,
   fragmentFile,
@@ -104,8 +106,14 @@ async function checkReferences(
 ): Promise<void> {
   void new Snapshot(engine, branch, manifest, '', 0).fields;
   const entries = [...manifest.fragments];
-  for (const chunk of manifest.chunks)
-    entries.push(...(await readChunk(engine, branch.tableFolder, chunk)));
+  for (const chunk of manifest.chunks) {
+    const listed = await readChunk(engine, branch.tableFolder, chunk);
+    const file = chunkFile(branch.tableFolder, chunk.file);
+    // What it says of the chunk may be another thing than the manifest says that made the chunk.
+    const bytes = await engine.store.get(file);
+    if (bytes !== undefined) checkChunk(bytes, chunk, listed, file);
+    for (const entry of listed) entries.push(entry);
+  }
   for (const { deletion } of entries) {
     if (deletion === undefined) continue;
     const file = deletionFile(branch.tableFolder, deletion.file);

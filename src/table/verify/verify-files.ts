@@ -7,6 +7,7 @@
 import { crc32 } from 'node:zlib';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
+  checkChunk,
   chunkFile,
   columnRanges,
   type DeletionEntry,
@@ -88,7 +89,7 @@ export class FileVerifier {
     for (const chunk of manifest.chunks) {
       const path = chunkFile(this.#folder, chunk.file);
       this.referenced.add(path);
-      const key = `${path} ${chunk.checksum} ${chunk.size} ${chunk.fragments}`;
+      const key = `${path} ${JSON.stringify(chunk)}`;
       let read = this.#chunks.get(key);
       if (read === undefined) {
         read = await this.#readChunk(chunk, path);
@@ -107,7 +108,13 @@ export class FileVerifier {
       const bytes = await this.#store.get(path);
       if (bytes === undefined) throw missing(path);
       this.#read(bytes.length);
-      found = await inTurns(this.#turn, decodeChunkInSteps(bytes, chunk, path), this.#signal);
+      const entries = await inTurns(
+        this.#turn,
+        decodeChunkInSteps(bytes, chunk, path),
+        this.#signal,
+      );
+      checkChunk(bytes, chunk, entries, path);
+      found = entries;
     });
     return problem ?? found;
   }

@@ -1,5 +1,6 @@
 /**
- * Opens (`openObject`) or reads (`readObject`) the file of a fragment and checks its size.
+ * Opens (`openObject`) or reads (`readObject`) the file of a fragment and checks its size;
+ * `openSized` opens any file of a version.
  * `missingFile` explains why a file is missing: cleanup deleted its version (TableVersionNotFound),
  * the table is gone, or it is damage (Corrupt). Where none of these holds, the file is looked for
  * again. `closedOnFailure` closes an opened file if the work on it fails.
@@ -17,21 +18,29 @@ import type { Snapshot } from './snapshot.ts';
 const MOST_TRIES = 8;
 
 /** @throws TableVersionNotFound, Corrupt */
-export function openObject(
+export const openObject = (
   engine: Engine,
   snapshot: Snapshot,
   entry: FragmentEntry,
+): Awaitable<ObjectReader> =>
+  openSized(engine, snapshot, fragmentFile(snapshot.branch.tableFolder, entry.file), entry.bytes);
+
+/** A file of that size which the version refers to. @throws TableVersionNotFound, Corrupt */
+export function openSized(
+  engine: Engine,
+  snapshot: Snapshot,
+  file: string,
+  size: number,
   tries = 1,
 ): Awaitable<ObjectReader> {
-  const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
   return andThen(engine.store.open(file), (object): Awaitable<ObjectReader> => {
     if (object === undefined)
       return missing(engine, snapshot, file, tries, () =>
-        openObject(engine, snapshot, entry, tries + 1),
+        openSized(engine, snapshot, file, size, tries + 1),
       );
-    if (object.size === entry.bytes) return object;
+    if (object.size === size) return object;
     object.close();
-    throw otherSize(file, object.size, entry);
+    throw otherSize(file, object.size, size);
   });
 }
 
@@ -52,12 +61,12 @@ export function readObject(
         readObject(engine, snapshot, entry, turn, tries + 1),
       );
     if (bytes.length === entry.bytes) return bytes;
-    throw otherSize(file, bytes.length, entry);
+    throw otherSize(file, bytes.length, entry.bytes);
   });
 }
 
-const otherSize = (file: string, size: number, entry: FragmentEntry): Error =>
-  corrupt(file, `it has ${size} bytes instead of ${entry.bytes}`);
+const otherSize = (file: string, found: number, size: number): Error =>
+  corrupt(file, `it has ${found} bytes instead of ${size}`);
 
 async function missing<Found>(
   engine: Engine,

@@ -29,7 +29,13 @@ export {
   type FragmentList,
   fragmentListOf,
 } from './fragment-list.ts';
-export { closedOnFailure, missingFile, openObject, readObject } from './fragment-object.ts';
+export {
+  closedOnFailure,
+  missingFile,
+  openObject,
+  openSized,
+  readObject,
+} from './fragment-object.ts';
 export {
   type Head,
   isBaseGone,

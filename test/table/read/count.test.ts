@@ -128,3 +128,19 @@ test('a damaged page is told at each count, and costs no memory', async () => {
     expect(lentSlots()).toBe(5);
   }
 });
+
+test('fragments that statistics decide are counted without a look at their files', async () => {
+  const fs = memoryFs();
+  await using connection = await connect('/decided', { fs });
+  const table = await connection.createTable('t', [{ n: 1 }, { n: 2 }, { n: 3 }]);
+  await table.add([{ n: 4 }, { n: 50 }]);
+  await table.delete('n = 2');
+  await using other = await connect('/decided', { fs });
+  const reader = await other.openTable('t');
+  const folder = '/decided/data/t.table/data';
+  for (const name of fs.readdirSync(folder)) fs.rmSync(`${folder}/${String(name)}`);
+  expect(await reader.countRows('n < 100')).toBe(4);
+  expect(await reader.countRows('n < 10 OR n > 90 OR n >= 1')).toBe(4);
+  expect(await reader.countRows('n > 60')).toBe(0);
+  await expect(reader.countRows('n < 10')).rejects.toThrow('is missing');
+});
