@@ -55,7 +55,9 @@ export interface OpenOptions {
   readonly cacheBytes?: number | undefined;
   /** Bytes of table data kept in memory once read and verified; 128 MiB if absent. */
   readonly bufferBytes?: number | undefined;
-  /** What several catalogs keep in memory together, in place of `cacheBytes` and `bufferBytes`. */
+  /** Bytes of sketches of vectors kept in memory; twice `bufferBytes` if absent. */
+  readonly vectorBytes?: number | undefined;
+  /** What several catalogs keep in memory together, in place of these three. */
   readonly kept?: KeptMemory | undefined;
   /** Bytes that one request may have at once for what is made while it is answered; 1 GiB if absent. */
   readonly requestMemory?: number | undefined;
@@ -97,7 +99,8 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     managed: options.managedVersioning,
     lance: options.lance,
   });
-  const kept = options.kept ?? keptMemory(options.cacheBytes, options.bufferBytes);
+  const kept =
+    options.kept ?? keptMemory(options.cacheBytes, options.bufferBytes, options.vectorBytes);
   const engine = openEngine({
     store,
     env,

@@ -27,6 +27,7 @@ const TYPES: Names = {
   locations: 'object',
   cacheBytes: 'number',
   bufferBytes: 'number',
+  vectorBytes: 'number',
   logger: 'object',
   dialects: 'object',
   env: 'object',
@@ -62,8 +63,8 @@ export function checkServerOptions(options: object, listens: boolean): void {
       throw invalid(`The option ${name} is of type ${found}; it is of type ${expected}.`);
     }
   }
-  const { cacheBytes, bufferBytes } = options as Partial<StartOptions>;
-  for (const [name, bytes] of Object.entries({ cacheBytes, bufferBytes })) {
+  const { cacheBytes, bufferBytes, vectorBytes } = options as Partial<StartOptions>;
+  for (const [name, bytes] of Object.entries({ cacheBytes, bufferBytes, vectorBytes })) {
     if (bytes !== undefined && !(bytes >= 0)) {
       throw invalid(`The option ${name} is ${bytes}; it is a number of bytes from 0 on.`);
     }

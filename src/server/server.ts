@@ -73,6 +73,8 @@ export interface ServerOptions extends DatabaseSource, ReloadableOptions {
   readonly cacheBytes?: number;
   /** Bytes of table data that they keep, once read and verified; 128 MiB if absent. */
   readonly bufferBytes?: number;
+  /** Bytes of sketches of vectors they keep together; twice `bufferBytes` if absent. */
+  readonly vectorBytes?: number;
   /** Takes the lines about requests; there is none if absent. */
   readonly logger?: Logger;
   /** Other spellings of the protocol that are understood; those of LanceDB's clients if absent. */
@@ -145,8 +147,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const dialects = options.dialects ?? [lancedbDialect];
   const metricsArePublic = metricsOf(options.metrics ?? {}).public === true;
   const serverMemory = new ServerMemory(limits.serverMemory, limits.queueTimeoutMs);
+  const opened: Opened = { kept: undefined };
   const collector = new Collector({
-    taken: () => serverMemory.taken,
+    // Sketches of vectors are made when vectors are searched, and by no server before.
+    taken: () => serverMemory.taken + (opened.kept?.sketches.used ?? 0),
     kept: (options.cacheBytes ?? 0) + (options.bufferBytes ?? DEFAULT_BUFFER_BYTES) + SCRATCH_BYTES,
     limit: limits.serverMemory,
   });
@@ -156,14 +160,14 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const databases = new Databases(
     options,
     options.databaseRouting ?? {},
-    opener(options, limits, serverMemory, counters),
+    opener(options, limits, serverMemory, counters, opened),
     options.readOnly,
   );
-  const { cacheBytes, bufferBytes } = options;
-  if (!databases.opens && (cacheBytes ?? bufferBytes) !== undefined) {
+  const { cacheBytes, bufferBytes, vectorBytes } = options;
+  if (!databases.opens && (cacheBytes ?? bufferBytes ?? vectorBytes) !== undefined) {
     throw new DirspaceError(
       'InvalidInput',
-      'cacheBytes and bufferBytes are of roots that the server opens; give them to the catalogs that it is given open.',
+      'cacheBytes, bufferBytes and vectorBytes are of roots that the server opens; give them to the catalogs that it is given open.',
     );
   }
   let live = settled(options, limits, databases);
@@ -350,18 +354,24 @@ const tooLate = (): DirspaceError =>
     { details: { limit: 'maxEventLoopDelayMs' } },
   );
 
+/** What the roots that a server opened keep in memory; undefined before the first one. */
+interface Opened {
+  kept: KeptMemory | undefined;
+}
+
 /** Opens roots with the directory engine, which is loaded when the first one is opened. */
 function opener(
-  { readOnly, trashRetention, locations, env, cacheBytes, bufferBytes }: ServerOptions,
+  { readOnly, trashRetention, locations, env, cacheBytes, bufferBytes, vectorBytes }: ServerOptions,
   { requestMemory, maxArrowBytes, maxRegexpSteps }: Required<Limits>,
   serverMemory: ServerMemory,
   counters: Counters,
+  opened: Opened,
 ): (root: string) => Promise<Namespace> {
-  let kept: KeptMemory | undefined;
   return async (root) => {
     const { openDirectoryNamespace } = await import('../directory/index.ts');
     const { keptMemory } = await import('../directory/index.ts');
-    kept ??= keptMemory(cacheBytes, bufferBytes);
+    opened.kept ??= keptMemory(cacheBytes, bufferBytes, vectorBytes);
+    const { kept } = opened;
     return openDirectoryNamespace({
       root,
       requestMemory,

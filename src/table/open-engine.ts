@@ -56,6 +56,7 @@ export function openEngine(options: EngineOptions): Engine {
     heads: new HeadCache(store, kept.heads, counters.heads),
     buffers: new ByteCache(kept.buffers, counters.buffers),
     scratch: kept.scratch,
+    sketches: kept.sketches.scope(),
     queue: new Queue(),
     publish: (...version) =>
       options.isManaged() ? publishManaged(engine, ...version) : publishPlain(...version),

@@ -1,7 +1,9 @@
 /**
- * Exports `createSearch`, which finds the nearest vectors exactly, and the types of its metrics,
- * vectors and matches.
+ * Exports `createSearch`, which finds the nearest vectors exactly, the types of its metrics, vectors
+ * and matches, and `SketchCache`, which keeps sketches of vectors between searches.
  */
 
 export type { ElementType, Metric, VectorValues } from './elements.ts';
-export { createSearch, type Matches, type VectorBatch } from './search.ts';
+export { createSearch, type Matches, type VectorBatch, type VectorSearch } from './search.ts';
+export { type NewSketch, type Sketch, sketchBytes } from './sketch.ts';
+export { SketchCache, type SketchScope } from './sketch-cache.ts';

@@ -4,7 +4,7 @@
  * implement it and give the same sums to the last bit. `gatherRows` copies rows into a block.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
-import type { Sketches } from './sieve.ts';
+import type { Sketching } from './sketch.ts';
 
 /** Of squared differences, of products, or (bytes only) of bits that differ. */
 export type SumKind = 'squares' | 'products' | 'bits';
@@ -27,8 +27,8 @@ export interface VectorBlock {
 export interface Kernels {
   readonly name: 'simd' | 'plain';
   openBlock(elementType: ElementType, dimension: number): VectorBlock;
-  /** Undefined where there are none. */
-  sketchesOf(dimension: number): Sketches | undefined;
+  /** Undefined where rows cannot be sketched. */
+  readonly sketching: Sketching | undefined;
 }
 
 /** Copies rows as `load` names them to `target`, neighbours in one piece. */

@@ -85,5 +85,5 @@ function widenRows(
 export const plainKernels: Kernels = {
   name: 'plain',
   openBlock,
-  sketchesOf: () => undefined,
+  sketching: undefined,
 };

@@ -13,6 +13,13 @@ export interface KernelMemory {
 }
 
 const PAGE = 65_536;
+
+/** Makes a memory reach to `end`, which may replace its buffer. */
+export function reserve(memory: KernelMemory, end: number): void {
+  const missing = end - memory.buffer.byteLength;
+  if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
+}
+
 /** Below it lie the blocks of searches, the largest of which take half of it. */
 export const RESIDENTS_AT: number = 32 * 1024 * 1024;
 /** The kernels read rows by fours, and so up to three rows past the last: two megabytes each at most. */
@@ -45,8 +52,7 @@ export class ResidentRoom {
       if (this.#turnedAway > PATIENCE) this.#clear();
       return undefined;
     }
-    const missing = end + READ_PAST - this.memory.buffer.byteLength;
-    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
+    reserve(this.memory, end + READ_PAST);
     this.#end = end;
     return at;
   }
@@ -58,20 +64,6 @@ export class ResidentRoom {
   }
 }
 
-/** The form in which an array is kept. */
-export interface ResidentForm {
-  bytesOf(values: VectorValues): number;
-  write(values: VectorValues, memory: KernelMemory, at: number): void;
-}
-
-/** Just as they are. */
-export const PLAIN_FORM: ResidentForm = {
-  bytesOf: ({ byteLength }) => byteLength,
-  write({ buffer, byteOffset, byteLength }, memory, at) {
-    new Uint8Array(memory.buffer).set(new Uint8Array(buffer, byteOffset, byteLength), at);
-  },
-};
-
 interface Resident {
   readonly byteOffset: number;
   readonly byteLength: number;
@@ -82,20 +74,18 @@ interface Resident {
   at: number;
 }
 
-/** The arrays kept in one form. */
+/** The arrays kept. */
 export class Residents {
   readonly #room: ResidentRoom;
-  readonly #form: ResidentForm;
   readonly #known = new WeakMap<ArrayBufferLike, Resident>();
 
-  constructor(room: ResidentRoom, form: ResidentForm) {
+  constructor(room: ResidentRoom) {
     this.#room = room;
-    this.#form = form;
   }
 
   /**
-   * Where the array's form is in the memory, undefined when it is not. It is made as the array's
-   * second search `begins`, which may replace the memory's buffer and change what lies below.
+   * Where the array is in the memory, undefined when it is not. It is moved in as its second search
+   * `begins`, which may replace the memory's buffer.
    */
   placeOf(values: VectorValues, begins: boolean): number | undefined {
     const { buffer, byteOffset, byteLength } = values;
@@ -113,9 +103,11 @@ export class Residents {
   }
 
   #admit(values: VectorValues, resident: Resident): void {
-    const at = this.#room.take(this.#form.bytesOf(values));
+    const { buffer, byteOffset, byteLength } = values;
+    const at = this.#room.take(byteLength);
     if (at === undefined) return;
-    this.#form.write(values, this.#room.memory, at);
+    const { memory } = this.#room;
+    new Uint8Array(memory.buffer).set(new Uint8Array(buffer, byteOffset, byteLength), at);
     resident.at = at;
   }
 }

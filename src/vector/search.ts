@@ -21,8 +21,16 @@ import { createMeasure } from './measure.ts';
 import { createNearest, type Nearest } from './nearest.ts';
 import { plainKernels } from './plain-kernels.ts';
 import { type PreparedQuery, prepareQuery } from './query.ts';
-import { SIFTED_ROWS, type Sieve } from './sieve.ts';
+import { Sifting } from './sifting.ts';
 import { loadSimdKernels } from './simd-kernels.ts';
+import {
+  isSketchable,
+  type NewSketch,
+  type Sketch,
+  type SketchedRows,
+  type Sketching,
+  sketchOf,
+} from './sketch.ts';
 
 export interface SearchOptions {
   readonly metric: Metric;
@@ -51,6 +59,18 @@ export interface VectorBatch {
   readonly validityOffset?: number | undefined;
   /** The rows to look at, each below `rows`; all if not given. */
   readonly selection?: Uint32Array | undefined;
+  /** What to add to `firstPosition` for each row; its own number if not given. */
+  readonly numbers?: Uint32Array | undefined;
+  /** Whether later searches bring the same array, which then may be kept in the kernels' memory. */
+  readonly again?: boolean | undefined;
+}
+
+/** Rows to measure. */
+export interface Sifted {
+  /** Ascending. */
+  readonly rows: Uint32Array;
+  /** True: they are for `limit`, and then `sift` is to be asked again. False: they are for `add`. */
+  readonly forLimit: boolean;
 }
 
 /** The matches of one query, nearest first. */
@@ -65,6 +85,19 @@ export interface VectorSearch {
   readonly heldBytes: number;
   /** Searches a batch whose row r has the position `firstPosition` + r. */
   add(batch: VectorBatch, firstPosition: number): Generator<void>;
+  /** Whether batches of so many rows are worth a sketch. */
+  sketchable(rows: number): boolean;
+  /** Whether this search can use one. */
+  sifts(rows: number): boolean;
+  /** The sketch of all rows of a batch that is sketchable. */
+  sketch(batch: SketchedRows): Generator<void, NewSketch>;
+  /**
+   * The rows of a batch that have to be measured, of those selected; the others are farther than the
+   * nearest ones that are known. Undefined where all have to be.
+   */
+  sift(sketch: Sketch, selection?: Uint32Array): Generator<void, Sifted | undefined>;
+  /** Learns from some rows of the search how far the nearest can be. Finds none: that is for `add`. */
+  limit(batch: VectorBatch): Generator<void>;
   /**
    * For each query its matches, of equal distances the lower position first, whatever the order of
    * batches. A row at no distance (NaN) is not among them. Ends the search.
@@ -77,11 +110,8 @@ const STEP_ELEMENTS = 1 << 20;
 /** What looking at the distance of a row costs, in elements compared. */
 const ROW_COST = 16;
 
-/** Where more of the rows than this are wanted, or measured after all, sifting does not pay. */
-const MOST_KEPT = 1 / 128;
-const MOST_MEASURED = 1 / 4;
-/** Candidates are copied one by one, which is slower than measuring rows as they lie. */
-const MOST_CANDIDATES = 1 / 8;
+/** Where a larger share of a batch's rows than this is wanted, sifting does not pay. */
+const MOST_WANTED = 1 / 32;
 
 /** Throws InvalidInput for options that do not fit each other, here and from `add`. */
 export function createSearch(options: SearchOptions): VectorSearch {
@@ -99,7 +129,11 @@ export function createSearch(options: SearchOptions): VectorSearch {
   const found = queries.map(() => createNearest(k));
   const kernels = kernelsFor(options.kernels);
   const measure = createMeasure(kernels, metric, elementType, dimension);
-  const sketches = lower === -Infinity ? kernels.sketchesOf(dimension) : undefined;
+  const { sketching } = kernels;
+  const sifting =
+    lower === -Infinity && sketching !== undefined ? new Sifting(metric, queries) : undefined;
+  /** Distances within which k rows are known to be, for each query. */
+  const limits = queries.map(() => Infinity);
   const distances = new Float32Array(measure.capacity);
   let finished = false;
 
@@ -107,22 +141,25 @@ export function createSearch(options: SearchOptions): VectorSearch {
     if (finished) throw new DirspaceError('Closed', 'This vector search has been finished.');
     checkValues(batch.values, elementType, dimension, batch.rows);
     checkSelection(batch);
-    const first = yield* sift(batch, firstPosition);
-    if (first < queries.length) yield* measureAll(batch, firstPosition, first);
+    yield* measureAll(batch, firstPosition, found);
   }
 
-  /** Measures all rows for the queries from `first` on: a block of rows for each, then the next block. */
-  function* measureAll(batch: VectorBatch, firstPosition: number, first: number): Generator<void> {
+  /** Measures all rows for all queries: a block of rows for each, then the next block. */
+  function* measureAll(
+    batch: VectorBatch,
+    firstPosition: number,
+    into: readonly Nearest[],
+  ): Generator<void> {
     const { values, rows, selection } = batch;
     const length = selection?.length ?? rows;
-    if (selection === undefined) measure.begin(values);
+    if (selection === undefined && batch.again === true) measure.begin(values);
     let compared = 0;
     for (let from = 0; from < length; from += measure.capacity) {
       const count = Math.min(measure.capacity, length - from);
       measure.load(values, selection, from, count);
-      for (let index = first; index < queries.length; index++) {
-        measure.distances(queries[index] as PreparedQuery, distances);
-        keep(found[index] as Nearest, batch, firstPosition, from, count);
+      for (const [index, query] of queries.entries()) {
+        measure.distances(query, distances);
+        keep(into[index] as Nearest, batch, firstPosition, from, count);
         compared += count * (dimension + ROW_COST);
         if (compared < STEP_ELEMENTS) continue;
         compared = 0;
@@ -133,71 +170,28 @@ export function createSearch(options: SearchOptions): VectorSearch {
     }
   }
 
-  /**
-   * Measures only what may be among the nearest, where there is a sketch to tell. Answers the first
-   * query for which there was none.
-   */
-  function* sift(batch: VectorBatch, firstPosition: number): Generator<void, number> {
-    const { values, rows, selection } = batch;
-    if (sketches === undefined || selection !== undefined || k > rows * MOST_KEPT) return 0;
-    let place = sketches.placeOf(values, rows);
-    let measured = 0;
-    let compared = 0;
-    let index = 0;
-    for (; index < queries.length && place !== undefined; index++) {
-      const query = queries[index] as PreparedQuery;
-      const sieve = sketches.sieve(place, metric, query);
-      if (sieve === undefined) break;
-      measured += siftFor(query, found[index] as Nearest, sieve, batch, firstPosition);
-      compared += rows * (dimension / 4 + ROW_COST);
-      if (compared < STEP_ELEMENTS) continue;
-      compared = 0;
-      yield;
-      // Its room may have been given to others meanwhile.
-      place = sketches.keptPlaceOf(values);
+  /** The rows of a batch that have to be measured, by its sketch. */
+  function* sift(sketch: Sketch, selection?: Uint32Array): Generator<void, Sifted | undefined> {
+    if (sifting === undefined) return undefined;
+    const limitOf = (index: number): number =>
+      Math.min((found[index] as Nearest).limit, limits[index] as number, upper ?? Infinity);
+    const limited = queries.map((_, index) => limitOf(index));
+    if (limited.every((limit) => limit < Infinity)) {
+      const rows = yield* sifting.candidates(sketch, selection, limited);
+      return rows && { rows, forLimit: false };
     }
-    if (index > 0) sketches.judge(values, measured <= rows * index * MOST_MEASURED);
-    return index;
+    const without = (index: number): boolean => limited[index] === Infinity;
+    const rows = yield* sifting.guess(sketch, selection, k, without);
+    return rows && { rows, forLimit: true };
   }
 
-  /** How many rows it measured. */
-  function siftFor(
-    query: PreparedQuery,
-    nearest: Nearest,
-    sieve: Sieve,
-    batch: VectorBatch,
-    firstPosition: number,
-  ): number {
-    const { values, rows } = batch;
-    const look = (selection: Uint32Array | undefined, from: number, count: number): void => {
-      measure.load(values, selection, from, count);
-      measure.distances(query, distances);
-      keep(nearest, { ...batch, selection }, firstPosition, from, count);
-      measured += count;
-    };
-    let measured = 0;
-    /** Rows before it are measured without asking the sieve: the limit sinks meanwhile. */
-    let straightUpTo = nearest.limit === Infinity ? SIFTED_ROWS : 0;
-    let straightRows = SIFTED_ROWS;
-    for (let from = 0; from < rows; ) {
-      const limit = Math.min(nearest.limit, upper ?? Infinity);
-      if (limit === Infinity || from < straightUpTo) {
-        const count = Math.min(measure.capacity, rows - from);
-        look(undefined, from, count);
-        from += count;
-        continue;
-      }
-      const count = Math.min(SIFTED_ROWS, rows - from);
-      const candidates = sieve.candidates(limit, from, count);
-      for (let at = 0; at < candidates.length; at += measure.capacity) {
-        look(candidates, at, Math.min(measure.capacity, candidates.length - at));
-      }
-      from += count;
-      if (candidates.length <= count * MOST_CANDIDATES) continue;
-      straightUpTo = from + straightRows;
-      straightRows *= 2;
+  function* limit(batch: VectorBatch): Generator<void> {
+    checkValues(batch.values, elementType, dimension, batch.rows);
+    const near = queries.map(() => createNearest(k));
+    yield* measureAll(batch, 0, near);
+    for (const [index, { limit: distance }] of near.entries()) {
+      limits[index] = Math.min(limits[index] as number, distance);
     }
-    return measured;
   }
 
   function keep(
@@ -207,7 +201,7 @@ export function createSearch(options: SearchOptions): VectorSearch {
     from: number,
     count: number,
   ): void {
-    const { selection, validity, validityOffset = 0 } = batch;
+    const { selection, validity, validityOffset = 0, numbers } = batch;
     let { limit } = nearest;
     for (let index = 0; index < count; index += 1) {
       const distance = distances[index] as number;
@@ -215,7 +209,7 @@ export function createSearch(options: SearchOptions): VectorSearch {
       if (upper !== undefined && distance >= upper) continue;
       const row = selection === undefined ? from + index : (selection[from + index] as number);
       if (validity !== undefined && !getBit(validity, validityOffset + row)) continue;
-      nearest.offer(distance, firstPosition + row);
+      nearest.offer(distance, firstPosition + (numbers?.[row] ?? row));
       limit = nearest.limit;
     }
   }
@@ -233,6 +227,11 @@ export function createSearch(options: SearchOptions): VectorSearch {
       return found.reduce((sum, nearest) => sum + nearest.heldBytes, 0);
     },
     add,
+    sketchable: (rows) => sketching !== undefined && isSketchable(elementType, dimension, rows),
+    sifts: (rows) => sifting !== undefined && k <= rows * MOST_WANTED,
+    sketch: (batch) => sketchOf(sketching as Sketching, elementType, dimension, batch),
+    sift,
+    limit,
     finish,
   };
 }

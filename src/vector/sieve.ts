@@ -1,9 +1,9 @@
 /**
- * `Sketches`: keeps sketches of vectors (sketch.ts) and rules out rows that are farther from a query
- * than a limit (`sieve`). Sketches take a quarter of the bytes of the vectors (the idea of the
- * VA-file: Weber, Schek and Blott, 1998). A row that is ruled out is farther by the kernels' own
- * arithmetic, roundings included. Measuring only the remaining candidates therefore finds the same
- * rows at the same distances. The proof:
+ * `sieveOf`: rules out rows of a sketch (sketch.ts) that are farther from a query than a limit. Sketches
+ * take a quarter of the bytes of float32 vectors (the idea of the VA-file: Weber, Schek and Blott,
+ * 1998). A row that is ruled out is farther by the kernels' own arithmetic, roundings included.
+ * Measuring only the remaining candidates therefore finds the same rows at the same distances. The
+ * proof:
  *
  * In what follows y is x - centre, s its sketch step * code, r its `left` (|y - s| <= r), q the
  * query, p the query less the centre for l2 and else the query itself, t * P what is left of p when
@@ -28,104 +28,69 @@
  * and the factor of r. What is too small for a float32 adds less than 1e-30, as steps are 1e-18 or
  * more and no query is taken whose largest element is below 1e-20; with LARGEST nothing overflows.
  */
-import type { Metric, VectorValues } from './elements.ts';
+import type { Metric } from './elements.ts';
 import type { PreparedQuery } from './query.ts';
-import { type ResidentRoom, Residents } from './residents.ts';
 import {
   ETA,
   GROUP_ROWS,
   gammaOf,
   groupBytes,
-  isSketchable,
+  groupsAt,
   LARGEST,
   NORMS_AT,
-  type SketchKernels,
+  paddedOf,
+  type Sketch,
   SQUARES_AT,
-  sketchForm,
 } from './sketch.ts';
 
-/** Rows sifted by one limit: their sketches stay in the cache of a core, and the limit soon sinks. */
+/** Rows sifted at once: few enough that a limit which sinks meanwhile is soon used. */
 export const SIFTED_ROWS = 1024;
-/** Below this the few rows are measured as fast. */
-const LEAST_ROWS = 4096;
+/** Where the kernels find the query, and leave what they find. */
+const FOUND_AT = 65_536;
+/** No sketch begins before. */
+export const SKETCHES_AT: number = 2 * 65_536;
 const SMALLEST = 1e-20;
 const TINY = 1e-30;
-/** Searches in a row that had to measure many rows after all, until the sketch is given up. */
-const PATIENCE = 3;
 
 export interface Sieve {
-  /** Rows of the `count` from `from` (a multiple of 4) on that may be within `limit`, in no order. */
+  /**
+   * Rows of the `count` from `from` on that may be within `limit`, in no order. At most SIFTED_ROWS from
+   * a multiple of 4.
+   */
   candidates(limit: number, from: number, count: number): Uint32Array;
 }
 
-/** The sketches of one dimension in one memory. */
-export class Sketches {
-  readonly #kernels: SketchKernels;
-  readonly #dimension: number;
-  readonly #residents: Residents;
-  /** How many searches in a row a sketch was of no use to. */
-  readonly #useless = new WeakMap<ArrayBufferLike, number>();
-
-  constructor(kernels: SketchKernels, room: ResidentRoom, dimension: number) {
-    this.#kernels = kernels;
-    this.#dimension = dimension;
-    this.#residents = new Residents(room, sketchForm(kernels, dimension));
-  }
-
-  /** Where the sketch of all the values is, made as their second search begins. */
-  placeOf(values: VectorValues, rows: number): number | undefined {
-    const { buffer, length } = values;
-    const fits = values instanceof Float32Array && length === rows * this.#dimension;
-    if (!fits || rows < LEAST_ROWS || !isSketchable(this.#dimension)) return undefined;
-    if ((this.#useless.get(buffer) ?? 0) >= PATIENCE) return undefined;
-    return this.#residents.placeOf(values, true);
-  }
-
-  /** Where the sketch is that was made of all the values, undefined when it is there no more. */
-  keptPlaceOf(values: VectorValues): number | undefined {
-    return this.#residents.placeOf(values, false);
-  }
-
-  /** Tells whether measuring the candidates alone was worth it. */
-  judge({ buffer }: VectorValues, useful: boolean): void {
-    if (!useful) this.#useless.set(buffer, (this.#useless.get(buffer) ?? 0) + 1);
-    else if (this.#useless.has(buffer)) this.#useless.delete(buffer);
-  }
-
-  /** Undefined where the query's numbers are too large or too small. */
-  sieve(place: number, metric: Metric, query: PreparedQuery): Sieve | undefined {
-    const kernels = this.#kernels;
-    const dimension = this.#dimension;
-    const centre = new Float32Array(kernels.memory.buffer, place, dimension);
-    const aim = aimAt(metric, query.vector as Float32Array, centre);
-    if (aim === undefined) return undefined;
-    const codes = new Uint8Array(aim.codes.buffer);
-    const sizes = metric === 'l2' ? SQUARES_AT : NORMS_AT;
-    const foundAt = codes.length;
-    const group = groupBytes(dimension);
-    return {
-      candidates(limit, from, count) {
-        // Blocks of rows lie at the same place: neither outlasts a turn of the other.
-        const { buffer } = kernels.memory;
-        new Uint8Array(buffer).set(codes);
-        const { slope, reach, weight, least } = aim.within(limit);
-        const found = kernels.sift(
-          place + dimension * 4 + (from / GROUP_ROWS) * group,
-          Math.ceil(count / GROUP_ROWS),
-          sizes,
-          0,
-          foundAt,
-          slope,
-          reach,
-          weight,
-          least,
-          from,
-          foundAt,
-        );
-        return new Uint32Array(buffer, foundAt, found).filter((row) => row < from + count);
-      },
-    };
-  }
+/** Undefined where the query's numbers are too large or too small. */
+export function sieveOf(sketch: Sketch, metric: Metric, query: PreparedQuery): Sieve | undefined {
+  const { dimension, kernels, at } = sketch;
+  const centre = new Float32Array(kernels.memory.buffer, at, dimension);
+  const aim = aimAt(metric, query.vector as Float32Array, centre);
+  if (aim === undefined) return undefined;
+  const { codes } = aim;
+  const sizes = metric === 'l2' ? SQUARES_AT : NORMS_AT;
+  const groups = at + groupsAt(dimension);
+  const group = groupBytes(dimension);
+  return {
+    candidates(limit, from, count) {
+      const { buffer } = kernels.memory;
+      new Int16Array(buffer, 0, codes.length).set(codes);
+      const { slope, reach, weight, least } = aim.within(limit);
+      const found = kernels.sift(
+        groups + (from / GROUP_ROWS) * group,
+        Math.ceil(count / GROUP_ROWS),
+        sizes,
+        0,
+        codes.byteLength,
+        slope,
+        reach,
+        weight,
+        least,
+        from,
+        FOUND_AT,
+      );
+      return new Uint32Array(buffer, FOUND_AT, found).filter((row) => row < from + count);
+    },
+  };
 }
 
 /** Factors of the kernel's formula. */
@@ -154,7 +119,7 @@ function aimAt(metric: Metric, query: Float32Array, centre: Float32Array): Aim |
   }
   if (!(largest >= SMALLEST && largest <= LARGEST)) return undefined;
   const scale = largest / Math.min(32_767, Math.floor((2 ** 31 - 1) / (127 * dimension)));
-  const codes = new Int16Array(dimension);
+  const codes = new Int16Array(paddedOf(dimension));
   let left = 0;
   let size = 0;
   let alongCentre = 0;

@@ -6,9 +6,8 @@
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import { gatherRows, type Kernels, type SumKind, type VectorBlock } from './kernels.ts';
 import { KERNELS_BASE64 } from './kernels.wasm.ts';
-import { PLAIN_FORM, ResidentRoom, Residents } from './residents.ts';
-import { Sketches } from './sieve.ts';
-import type { SketchKernels } from './sketch.ts';
+import { ResidentRoom, Residents, reserve } from './residents.ts';
+import type { LoadedRows, SketchKernels } from './sketch.ts';
 
 /** What is used of WebAssembly, which the typings in use do not declare. */
 interface WebAssemblyApi {
@@ -38,7 +37,6 @@ interface Exports extends SketchKernels {
   ) => void;
 }
 
-const PAGE = 65_536;
 /** Rows and query end where a multiple of this does. */
 const STEP = 32;
 const BLOCK_BYTES = 131_072;
@@ -50,18 +48,19 @@ export function loadSimdKernels(): Kernels | undefined {
   const api = (globalThis as { WebAssembly?: WebAssemblyApi }).WebAssembly;
   const bytes = Buffer.from(KERNELS_BASE64, 'base64');
   if (api?.validate(bytes) !== true) return undefined;
-  const instance = new api.Instance(new api.Module(bytes));
-  const exports = instance.exports as Exports;
+  const module = new api.Module(bytes);
+  const exports = new api.Instance(module).exports as Exports;
   const room = new ResidentRoom(exports.memory);
-  const residents = new Residents(room, PLAIN_FORM);
-  const sketches = new Map<number, Sketches>();
+  const residents = new Residents(room);
+  const open = (type: ElementType, dimension: number): VectorBlock & LoadedRows =>
+    openBlock(exports, residents, type, dimension);
   return {
     name: 'simd',
-    openBlock: (type, dimension) => openBlock(exports, residents, type, dimension),
-    sketchesOf(dimension) {
-      const known = sketches.get(dimension) ?? new Sketches(exports, room, dimension);
-      sketches.set(dimension, known);
-      return known;
+    openBlock: open,
+    sketching: {
+      kernels: exports,
+      openRows: open,
+      openMemory: () => new api.Instance(module).exports as Exports,
     },
   };
 }
@@ -71,7 +70,7 @@ function openBlock(
   residents: Residents,
   elementType: ElementType,
   dimension: number,
-): VectorBlock {
+): VectorBlock & LoadedRows {
   const width = { float16: 4, float32: 4, float64: 8, uint8: 1 }[elementType];
   const length = dimension * width;
   const stride = roundUp(length);
@@ -101,8 +100,7 @@ function openBlock(
   let loadedAt = rowsAt;
 
   function openViews(): { bytes: Uint8Array; copy: VectorValues; sums: Float64Array } {
-    const missing = end - wasm.memory.buffer.byteLength;
-    if (missing > 0) wasm.memory.grow(Math.ceil(missing / PAGE));
+    reserve(wasm.memory, end);
     const { buffer } = wasm.memory;
     const size = capacity * dimension;
     return {
@@ -151,5 +149,15 @@ function openBlock(
     into.set(loaded === capacity ? views.sums : views.sums.subarray(0, loaded));
   }
 
-  return { capacity, begin, load, sums };
+  return {
+    capacity,
+    stride,
+    end,
+    get at() {
+      return loadedAt;
+    },
+    begin,
+    load,
+    sums,
+  };
 }

@@ -1,10 +1,13 @@
 /**
- * `sketchForm`: builds sketches of float32 vectors, which hold one byte for each element and, for
- * each row, a bound on its distance from its sketch. Also defines their layout in memory. sieve.ts
- * derives bounds for each metric from them.
+ * `sketchOf`: builds the sketch of a batch of vectors of float32 or float16: one byte for each element
+ * and, for each row, a bound on its distance from its sketch. Also defines the layout. sieve.ts
+ * derives bounds for each metric from it, sketch-cache.ts keeps sketches within a number of bytes.
  *
  * The sketch of a row x is the vector centre + step * code, where the codes are whole numbers of
  * -127 to 127, and `left` is at least as large as the norm of x - centre - step * code.
+ *
+ * Rows of other lengths are filled up with zeros to whole groups of eight elements, whose products and
+ * differences are 0. A half float is the float32 of the same value.
  *
  * Why that bound holds, with u = 2^-24: the kernel computes (x - c) - step * code in three
  * roundings. Their errors are at most u * |x - c| + u * |step * code| + u * |the result|, and as
@@ -13,7 +16,9 @@
  * for a float32: a norm of 2^-75 for each element, and no step is below 1e-18. So sqrt(sum) * (1 +
  * gamma) + sqrt(n) * 2^-13 * step is enough.
  */
-import { type KernelMemory, RESIDENTS_AT, type ResidentForm } from './residents.ts';
+import { getBit } from '../arrow/index.ts';
+import type { ElementType, VectorValues } from './elements.ts';
+import { type KernelMemory, reserve } from './residents.ts';
 
 export interface SketchKernels {
   readonly memory: KernelMemory;
@@ -41,6 +46,51 @@ export interface SketchKernels {
   ) => number;
 }
 
+/** A block of rows in the memory of the kernels. */
+export interface LoadedRows {
+  readonly capacity: number;
+  /** Bytes from one row to the next: a multiple of 32, filled up with zeros. */
+  readonly stride: number;
+  /** Where the rows loaded last begin. */
+  readonly at: number;
+  /** Nothing of the block lies from here on. */
+  readonly end: number;
+  load(values: VectorValues, rows: Uint32Array | undefined, from: number, count: number): void;
+}
+
+/** What makes sketches, and the memory in which they are sifted. */
+export interface Sketching {
+  readonly kernels: SketchKernels;
+  openRows(elementType: ElementType, dimension: number): LoadedRows;
+  /** The same kernels with another memory, of a page. @throws RangeError where there is none */
+  openMemory(): SketchKernels;
+}
+
+/** A sketch as it is made, to be copied to where it is sifted. */
+export interface NewSketch {
+  readonly rows: number;
+  readonly dimension: number;
+  /** The centre, whose float32 are as many as a row's, then groups. */
+  readonly bytes: Uint8Array;
+  readonly sketching: Sketching;
+}
+
+/** A sketch in the memory of kernels, which has room for a group past it. */
+export interface Sketch {
+  readonly rows: number;
+  readonly dimension: number;
+  readonly kernels: SketchKernels;
+  readonly at: number;
+}
+
+/** The rows that a sketch is made of. */
+export interface SketchedRows {
+  readonly values: VectorValues;
+  readonly rows: number;
+  readonly validity?: Uint8Array | undefined;
+  readonly validityOffset?: number | undefined;
+}
+
 /** Four rows make a group, whose head is four float32 of each of these, then come their codes. */
 export const GROUP_ROWS = 4;
 export const HEAD_BYTES = 64;
@@ -57,50 +107,99 @@ export const LARGEST = 1e15;
 /** Many times what the few roundings of one formula of float32 can add, relative to its terms. */
 export const ETA: number = 2 ** -19;
 const CENTRE_ROWS = 64;
-const BLOCK_ROWS = 256;
+/** Of fewer rows, or shorter ones, measuring all takes as long. */
+const LEAST_ROWS = 1024;
+const LEAST_DIMENSION = 32;
+const MOST_DIMENSION = 32_768;
+/** Rows sketched between two steps: about a millisecond's work of 128 elements. */
+const STEP_ELEMENTS = 1 << 19;
 
 /** At least the relative error of a sum of `dimension` products of float32, in whatever order. */
 export const gammaOf = (dimension: number): number => (dimension + 64) * 2 ** -23;
 
-export const groupBytes = (dimension: number): number => HEAD_BYTES + GROUP_ROWS * dimension;
+/** Elements of a row with the zeros that fill it up. */
+export const paddedOf = (dimension: number): number => Math.ceil(dimension / 8) * 8;
 
-/**
- * Whether rows of so many elements fill the vectors of the kernels, and are worth a sketch. What is
- * made of a block of them must not reach the residents.
- */
-export const isSketchable = (dimension: number): boolean =>
-  dimension % 8 === 0 && dimension >= 32 && BLOCK_ROWS * (dimension + 4) * 4 <= RESIDENTS_AT;
+export const groupBytes = (dimension: number): number =>
+  HEAD_BYTES + GROUP_ROWS * paddedOf(dimension);
 
-/** The centre, whose float32 are as many as a row's, then groups. */
-export function sketchForm(kernels: SketchKernels, dimension: number): ResidentForm {
-  const stride = dimension * 4;
+/** Where the groups of a sketch begin. */
+export const groupsAt = (dimension: number): number => paddedOf(dimension) * 4;
+
+export const sketchBytes = (rows: number, dimension: number): number =>
+  groupsAt(dimension) + Math.ceil(rows / GROUP_ROWS) * groupBytes(dimension);
+
+/** Whether vectors are worth a sketch: those of float64 and uint8 have none. */
+export const isSketchable = (elementType: ElementType, dimension: number, rows: number): boolean =>
+  (elementType === 'float32' || elementType === 'float16') &&
+  rows >= LEAST_ROWS &&
+  dimension >= LEAST_DIMENSION &&
+  dimension <= MOST_DIMENSION;
+
+/** The sketch of rows that are sketchable. */
+export function* sketchOf(
+  sketching: Sketching,
+  elementType: ElementType,
+  dimension: number,
+  batch: SketchedRows,
+): Generator<void, NewSketch> {
+  const { rows, values } = batch;
+  const { kernels } = sketching;
+  const block = sketching.openRows(elementType, dimension);
+  const atOnce = block.capacity & ~(GROUP_ROWS - 1);
+  const bytes = new Uint8Array(sketchBytes(rows, dimension));
+  const centre = new Float32Array(bytes.buffer, 0, paddedOf(dimension));
+  centre.set(centreOf(block, kernels, values, rows, dimension));
   const group = groupBytes(dimension);
-  return {
-    bytesOf: ({ length }) => stride + Math.ceil(length / dimension / GROUP_ROWS) * group,
-    write(values, memory, at) {
-      const bytes = new Uint8Array(memory.buffer);
-      const centre = centreOf(values as Float32Array, dimension);
-      new Float32Array(memory.buffer, at, dimension).set(centre);
-      const facts = new Float32Array(memory.buffer, BLOCK_ROWS * stride, BLOCK_ROWS * 4);
-      const rows = Math.floor(values.length / dimension);
-      for (let from = 0; from < rows; from += BLOCK_ROWS) {
-        const count = Math.min(BLOCK_ROWS, rows - from);
-        const start = values.byteOffset + from * stride;
-        bytes.set(new Uint8Array(values.buffer, start, count * stride), 0);
-        const groups = at + stride + (from / GROUP_ROWS) * group;
-        kernels.quantise(0, stride, count, at, groups + HEAD_BYTES, group, facts.byteOffset);
-        for (let row = 0; row < count; row += GROUP_ROWS) {
-          const headAt = groups + (row / GROUP_ROWS) * group;
-          writeHead(new Float32Array(memory.buffer, headAt, HEAD_BYTES / 4), facts, row, dimension);
-        }
-      }
-    },
-  };
+  const centreAt = block.end;
+  const factsAt = centreAt + centre.byteLength;
+  const codesAt = factsAt + atOnce * 16;
+  reserve(kernels.memory, codesAt + (atOnce / GROUP_ROWS) * group);
+  let since = 0;
+  for (let from = 0; from < rows; from += atOnce) {
+    const count = Math.min(atOnce, rows - from);
+    block.load(values, undefined, from, count);
+    const { buffer } = kernels.memory;
+    new Float32Array(buffer, centreAt, centre.length).set(centre);
+    kernels.quantise(block.at, block.stride, count, centreAt, codesAt + HEAD_BYTES, group, factsAt);
+    const groups = Math.ceil(count / GROUP_ROWS);
+    const at = groupsAt(dimension) + (from / GROUP_ROWS) * group;
+    bytes.set(new Uint8Array(buffer, codesAt, groups * group), at);
+    const facts = new Float32Array(buffer, factsAt, atOnce * 4);
+    for (let row = 0; row < count; row += GROUP_ROWS) {
+      const headAt = at + (row / GROUP_ROWS) * group;
+      const head = new Float32Array(bytes.buffer, headAt, HEAD_BYTES / 4);
+      writeHead(head, facts, row, dimension, (lane) => hasVector(batch, from + row + lane));
+    }
+    since += count * dimension;
+    if (since < STEP_ELEMENTS) continue;
+    since = 0;
+    yield;
+  }
+  return { rows, dimension, bytes, sketching };
 }
 
-function writeHead(head: Float32Array, facts: Float32Array, row: number, dimension: number): void {
+function hasVector({ rows, validity, validityOffset = 0 }: SketchedRows, row: number): boolean {
+  return row < rows && (validity === undefined || getBit(validity, validityOffset + row));
+}
+
+/** @param has whether there is a vector in the lane; a row that has none is always ruled out */
+function writeHead(
+  head: Float32Array,
+  facts: Float32Array,
+  row: number,
+  dimension: number,
+  has: (lane: number) => boolean,
+): void {
   const gamma = gammaOf(dimension);
   for (let lane = 0; lane < GROUP_ROWS; lane += 1) {
+    if (!has(lane)) {
+      head[lane] = 0;
+      head[LEFTS + lane] = -Infinity;
+      head[SQUARES + lane] = 0;
+      head[NORMS + lane] = 0;
+      continue;
+    }
     const fact = (row + lane) * 4;
     const step = facts[fact] as number;
     const residual = Math.sqrt(facts[fact + 1] as number) * (1 + gamma);
@@ -114,15 +213,22 @@ function writeHead(head: Float32Array, facts: Float32Array, row: number, dimensi
 }
 
 /** About the mean: anything will do, but from the middle of the rows the steps are least. */
-function centreOf(values: Float32Array, dimension: number): Float32Array {
-  const rows = Math.floor(values.length / dimension);
-  const apart = Math.ceil(rows / CENTRE_ROWS) * dimension;
+function centreOf(
+  block: LoadedRows,
+  { memory }: SketchKernels,
+  values: VectorValues,
+  rows: number,
+  dimension: number,
+): Float32Array {
+  const apart = Math.ceil(rows / CENTRE_ROWS);
   const sums = new Float64Array(dimension);
   let count = 0;
-  for (let at = 0; at < rows * dimension; at += apart) {
+  for (let row = 0; row < rows; row += apart) {
     count += 1;
+    block.load(values, undefined, row, 1);
+    const numbers = new Float32Array(memory.buffer, block.at, dimension);
     for (let i = 0; i < dimension; i += 1) {
-      sums[i] = (sums[i] as number) + (values[at + i] as number);
+      sums[i] = (sums[i] as number) + (numbers[i] as number);
     }
   }
   return Float32Array.from(sums, (sum) => {

@@ -27,6 +27,7 @@ import type { Snapshot } from '../../src/table/versions/snapshot.ts';
 import { ByteCache } from '../../src/table/work/cache.ts';
 import { Queue } from '../../src/table/work/queue.ts';
 import { Scratch } from '../../src/table/work/scratch.ts';
+import { SketchCache } from '../../src/vector/sketch-cache.ts';
 import { memoryFs, type TestFs } from './memory-fs.ts';
 
 export const ROOT = '/catalog';
@@ -118,6 +119,7 @@ export function testEngine(
     heads: new HeadCache(store, 1e6),
     buffers: new ByteCache(1e6),
     scratch: new Scratch(),
+    sketches: new SketchCache(1e8).scope(),
     queue: new Queue(),
     publish: (branch, version, bytes, _, after) =>
       store.putIfAbsent(versionFile(branch.folder, version), bytes, after),

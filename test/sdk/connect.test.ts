@@ -143,6 +143,7 @@ describe('options', () => {
     [{ signal: {} }, 'no AbortSignal'],
     [{ cacheBytes: Number.NaN }, 'cacheBytes is NaN'],
     [{ bufferBytes: -1 }, 'bufferBytes is -1'],
+    [{ vectorBytes: -2 }, 'vectorBytes is -2'],
     [{ constructor: 1 }, 'There is no option'],
   ])('%j is refused', async (options, part) => {
     expect(await messageOf(() => connect('/nowhere', options as never))).toContain(part);

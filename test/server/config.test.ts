@@ -34,6 +34,7 @@ describe('the file', () => {
       limits: { maxInFlight: 3 },
       cacheBytes: 1024,
       bufferBytes: 0,
+      vectorBytes: 5,
       databaseRouting: {
         headers: ['x-db'],
         prefixHeaders: ['x-prefix'],
@@ -66,6 +67,7 @@ describe('the file', () => {
       limits: expect.objectContaining({ maxInFlight: 3 }),
       cacheBytes: 1024,
       bufferBytes: 0,
+      vectorBytes: 5,
       databaseRouting: {
         headers: ['x-db'],
         prefixHeaders: ['x-prefix'],
@@ -201,6 +203,7 @@ describe('errors', () => {
     ['readOnly', { readOnly: 'true' }],
     ['cacheBytes', { cacheBytes: -1 }],
     ['bufferBytes', { bufferBytes: '1 MiB' }],
+    ['vectorBytes', { vectorBytes: -1 }],
     ['limits', { limits: 1 }],
     ['maxInflight', { limits: { maxInflight: 1 } }],
     ['maxInFlight', { limits: { maxInFlight: 0 } }],

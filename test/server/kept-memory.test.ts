@@ -78,9 +78,11 @@ test('what is no number of bytes is refused, and so are bytes for catalogs that 
     );
   expect(await refused({ root, cacheBytes: -1 })).toContain('cacheBytes is -1');
   expect(await refused({ root, bufferBytes: Number.NaN })).toContain('bufferBytes is NaN');
+  expect(await refused({ root, vectorBytes: -1 })).toContain('vectorBytes is -1');
   expect(await refused({ root, bufferBytes: '1' })).toContain('bufferBytes is of type string');
   const db = await connect(root);
   expect(await refused({ namespace: db.namespace, bufferBytes: 1 })).toContain('given open');
+  expect(await refused({ namespace: db.namespace, vectorBytes: 1 })).toContain('given open');
   await db.close();
   expect(configOf({ root, bufferBytes: 7 }, '.', {}).bufferBytes).toBe(7);
 });

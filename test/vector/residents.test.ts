@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest';
 import {
   type KernelMemory,
-  PLAIN_FORM,
   RESIDENTS_AT,
   ResidentRoom,
   Residents,
@@ -26,7 +25,7 @@ function matches(
     queries: [query],
     k: 7,
   });
-  run(search.add({ values, rows: values.length / dimension }, 0));
+  run(search.add({ values, rows: values.length / dimension, again: true }, 0));
   return finished(search);
 }
 
@@ -58,7 +57,7 @@ const bytesAt = (memory: FakeMemory, at: number, length: number) =>
 
 test('the second search moves an array in, and later ones find it', () => {
   const memory = new FakeMemory();
-  const residents = new Residents(new ResidentRoom(memory), PLAIN_FORM);
+  const residents = new Residents(new ResidentRoom(memory));
   const values = Uint8Array.of(1, 2, 3, 4);
   expect(residents.placeOf(values, true)).toBeUndefined();
   expect(residents.placeOf(values, false)).toBeUndefined();
@@ -71,7 +70,7 @@ test('the second search moves an array in, and later ones find it', () => {
 
 test('arrays that find no room are turned away until there have been many', () => {
   const memory = new FakeMemory();
-  const residents = new Residents(new ResidentRoom(memory, 150), PLAIN_FORM);
+  const residents = new Residents(new ResidentRoom(memory, 150));
   const arrays = [1, 2, 3].map((value) => new Uint8Array(60).fill(value));
   const twice = (values: Uint8Array) => {
     residents.placeOf(values, true);

@@ -9,17 +9,16 @@ import {
   type SearchOptions,
   type VectorBatch,
 } from '../../src/vector/search.ts';
-import { SIFTED_ROWS } from '../../src/vector/sieve.ts';
-import { loadSimdKernels } from '../../src/vector/simd-kernels.ts';
+import { SIFTED_ROWS, sieveOf } from '../../src/vector/sieve.ts';
 import { casesOf } from '../helpers/long.ts';
+import { numbersOf, randomValues } from '../helpers/naive-vectors.ts';
 import { seeded } from '../helpers/seeded.ts';
+import { siftedSearch, sketched } from '../helpers/sketched.ts';
 import { finished, run } from '../helpers/steps.ts';
 
-type Given = Omit<SearchOptions, 'elementType'>;
-
 /** Distances and positions, as bits, so that a NaN or a zero's sign would show. */
-function found(given: Given, batches: readonly VectorBatch[]): string {
-  const search = createSearch({ ...given, elementType: 'float32' });
+function found(given: SearchOptions, batches: readonly VectorBatch[]): string {
+  const search = createSearch({ ...given, kernels: 'plain' });
   let position = 0;
   for (const batch of batches) {
     run(search.add(batch, position));
@@ -116,45 +115,109 @@ function vectorsFor(given: Case, dimension: number, random: () => number) {
   return { values, query, near };
 }
 
-/** SIEVE_RUNS times as many cases. */
-const { SIEVE_RUNS = '1' } = process.env;
-const RUNS = Number(SIEVE_RUNS);
-
-test('a search of any vectors, however hostile, finds what the plain kernels find', () => {
-  const dimensions = fc.constantFrom(32, 40, 64, 104);
+test('a search by sketches of any vectors, however hostile, finds what the plain kernels find', () => {
+  const dimensions = fc.constantFrom(32, 33, 40, 64, 101);
   const record = fc.record({
     ...CASES,
     dimension: dimensions,
     k: fc.constantFrom(1, 3, 10, 32),
     upper: fc.boolean(),
     nulls: fc.boolean(),
+    selected: fc.constantFrom(1, 1, 0.5, 0.01),
   });
   fc.assert(
     fc.property(record, (given) => {
-      const { dimension, rows, k } = given;
+      const { dimension, rows, k, selected } = given;
       const random = seeded(given.seed);
       const { values, query } = vectorsFor(given, dimension, random);
       const half = Math.floor(rows / 2) & ~3;
       const validity = given.nulls
         ? Uint8Array.from({ length: Math.ceil(rows / 8) }, () => random() * 256)
         : undefined;
+      const some = (count: number): Uint32Array | undefined =>
+        selected === 1
+          ? undefined
+          : new Uint32Array(count).map((_, row) => row).filter(() => random() < selected);
       const batches = [
-        { values, rows, validity },
-        { values: values.slice(0, half * dimension), rows: half },
+        { values, rows, validity, selection: some(rows) },
+        { values: values.slice(0, half * dimension), rows: half, selection: some(half) },
       ];
+      const sketches = batches.map((batch) => sketched(dimension, batch));
       const queries = [query, query.toReversed()];
       for (const metric of METRICS) {
         const upperBound = given.upper ? random() * 10 ** (random() * 4) : undefined;
-        const asked = { metric, dimension, queries, k, upperBound };
-        const expected = found({ ...asked, kernels: 'plain' }, batches);
-        for (let again = 0; again < 3; again += 1) {
-          expect(found({ ...asked, kernels: 'simd' }, batches) === expected).toBe(true);
-        }
+        const asked = { metric, dimension, queries, k, upperBound, elementType } as const;
+        const { matches } = siftedSearch(asked, batches, sketches);
+        expect(JSON.stringify(matches) === found(asked, batches)).toBe(true);
       }
     }),
-    { numRuns: casesOf(14, 40) * RUNS },
+    { numRuns: casesOf(20, 60) * RUNS },
   );
 });
+
+const elementType = 'float32';
+
+test('half floats are found as the plain kernels find them', () => {
+  const random = seeded(16);
+  for (const dimension of [32, 50, 128]) {
+    const rows = 3000;
+    // Of 1 to 2, or of every size.
+    const plain = dimension === 128;
+    const values = plain
+      ? Uint16Array.from({ length: rows * dimension }, () => 0x3c00 + random() * 1024)
+      : (randomValues('float16', rows * dimension, random) as Uint16Array);
+    for (const special of [0x7c00, 0xfc00, 0x7e00, 0x0001, 0x8000]) {
+      values[Math.floor(random() * values.length)] = special;
+    }
+    const batches = [{ values, rows }];
+    const queries = [numbersOf(values, 7, dimension), numbersOf(values, 8, dimension).reverse()];
+    for (const metric of METRICS) {
+      const asked = { metric, dimension, queries, k: 5, elementType: 'float16' } as const;
+      const { matches, whole } = siftedSearch(asked, batches, [
+        sketched(dimension, batches[0] as VectorBatch),
+      ]);
+      expect(JSON.stringify(matches)).toBe(found(asked, batches));
+      if (plain) expect(whole).toBe(0);
+    }
+  }
+});
+
+test('of random vectors few are measured, a search after the first batches hardly any', () => {
+  const random = seeded(12);
+  const [dimension, rows] = [100, 8192];
+  const batches = Array.from({ length: 4 }, () => ({
+    values: Float32Array.from({ length: rows * dimension }, () => random()),
+    rows,
+  }));
+  const sketches = batches.map((batch) => sketched(dimension, batch));
+  const queries = [Array.from({ length: dimension }, () => random())];
+  for (const metric of METRICS) {
+    const asked = { metric, dimension, queries, k: 10, elementType } as const;
+    const { matches, measured, whole } = siftedSearch(asked, batches, sketches);
+    expect(JSON.stringify(matches)).toBe(found(asked, batches));
+    expect([whole, measured < 200]).toEqual([0, true]);
+  }
+});
+
+test('rows without a vector are never measured', () => {
+  const [dimension, rows] = [32, 2048];
+  const values = Float32Array.from({ length: rows * dimension }, (_, at) => (at >> 5) % 50);
+  // Every row but a few is null, and the nearest of all but these.
+  const validity = new Uint8Array(rows / 8);
+  for (const row of [9, 99, 1999]) validity[row >> 3] = 1 << (row & 7);
+  const query = new Array<number>(dimension).fill(1);
+  const sketch = sketched(dimension, { values, rows, validity });
+  for (const metric of METRICS) {
+    const prepared = prepareQuery(metric, elementType, dimension, query);
+    const sieve = sieveOf(sketch, metric, prepared);
+    const kept = [0, 1024].flatMap((from) => [...(sieve?.candidates(1e30, from, 1024) ?? [])]);
+    expect(kept.sort((a, b) => a - b)).toEqual([9, 99, 1999]);
+  }
+});
+
+/** SIEVE_RUNS times as many cases. */
+const { SIEVE_RUNS = '1' } = process.env;
+const RUNS = Number(SIEVE_RUNS);
 
 /** Here a bound is nearly reached, which chance does not come upon. */
 const TIGHT = Array.from({ length: 12 }, (_, seed): [Case & { seed: number }, number] => [
@@ -163,23 +226,15 @@ const TIGHT = Array.from({ length: 12 }, (_, seed): [Case & { seed: number }, nu
 ]);
 
 test('a row within a limit is never ruled out, and few others of plain vectors are kept', () => {
-  let kernels = loadSimdKernels();
-  let searched = 0;
   fc.assert(
-    fc.property(fc.record(CASES), fc.constantFrom(32, 48, 96, 136), (given, dimension) => {
+    fc.property(fc.record(CASES), fc.constantFrom(32, 45, 96, 136), (given, dimension) => {
       const random = seeded(given.seed);
       const { values, query, near } = vectorsFor(given, dimension, random);
       const { rows } = given;
-      // The room of one set of kernels is for about a hundred sketches.
-      searched += 1;
-      if (searched % 50 === 0) kernels = loadSimdKernels();
-      const sketches = kernels?.sketchesOf(dimension);
-      sketches?.placeOf(values, rows);
-      const place = sketches?.placeOf(values, rows) as number;
-      expect(place).toBeGreaterThan(0);
+      const sketch = sketched(dimension, { values, rows });
       for (const metric of METRICS) {
         const prepared = prepareQuery(metric, 'float32', dimension, query);
-        const sieve = sketches?.sieve(place, metric, prepared);
+        const sieve = sieveOf(sketch, metric, prepared);
         if (sieve === undefined) continue;
         const exact = distances(metric, query, values, dimension, rows);
         const sorted = exact.filter((distance) => distance < Infinity).sort();

@@ -28,6 +28,10 @@ export const serve: ServiceCommand = {
     { flags: '--port <number>', summary: 'the port to listen on (default: 2333; 0 for any)' },
     { flags: '--cache-bytes <bytes>', summary: 'memory for metadata (default: 64 MiB)' },
     { flags: '--buffer-bytes <bytes>', summary: 'memory for table data (default: 128 MiB)' },
+    {
+      flags: '--vector-bytes <bytes>',
+      summary: 'memory for sketches of vectors (default: twice that for table data)',
+    },
     { flags: '--create', summary: 'make the folder to serve where there is none' },
     { flags: '--config <file>', summary: 'a JSON file with databases, auth and limits' },
   ],
@@ -83,10 +87,10 @@ function withOptions(config: ServerConfig, options: Options, place: string): Ser
 function bytesOf(
   options: Options,
   config: ServerConfig,
-): Pick<ServerConfig, 'cacheBytes' | 'bufferBytes'> {
-  const given = (name: 'cacheBytes' | 'bufferBytes'): object =>
+): Pick<ServerConfig, 'cacheBytes' | 'bufferBytes' | 'vectorBytes'> {
+  const given = (name: 'cacheBytes' | 'bufferBytes' | 'vectorBytes'): object =>
     options.text(name) === undefined ? {} : { [name]: options.count(name, config[name] ?? 0) };
-  return { ...given('cacheBytes'), ...given('bufferBytes') };
+  return { ...given('cacheBytes'), ...given('bufferBytes'), ...given('vectorBytes') };
 }
 
 function folderOf(place: string): string {

@@ -34,6 +34,11 @@ export interface ConnectOptions {
   /** Bytes of table data it keeps, once read and verified; 128 MiB if absent. */
   readonly bufferBytes?: number;
   /**
+   * Bytes of sketches of vectors it keeps, which take a quarter of float32 vectors' bytes and a little;
+   * twice `bufferBytes` if absent.
+   */
+  readonly vectorBytes?: number;
+  /**
    * Bytes that one call of a directory catalog may have at once for what it makes, such as computed
    * values; 1 GiB if absent. A call that would need more rejects with InvalidInput.
    */
@@ -84,6 +89,7 @@ const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
   credentialVendor: 'function',
   cacheBytes: 'number',
   bufferBytes: 'number',
+  vectorBytes: 'number',
   requestMemory: 'number',
   fetch: 'function',
   timeoutMs: 'number',
@@ -113,7 +119,7 @@ export function checkConnectOptions(options: ConnectOptions): void {
   if (signal !== undefined && typeof signal.throwIfAborted !== 'function') {
     fail('The option signal is no AbortSignal.');
   }
-  for (const name of ['cacheBytes', 'bufferBytes', 'requestMemory'] as const) {
+  for (const name of ['cacheBytes', 'bufferBytes', 'vectorBytes', 'requestMemory'] as const) {
     const bytes = options[name];
     if (bytes !== undefined && !(bytes >= 0)) {
       fail(`The option ${name} is ${bytes}; it is a number of bytes from 0 on.`);

@@ -47,6 +47,11 @@ export interface FragmentReader {
     rows: Uint32Array,
     lent?: LentColumns,
   ): Awaitable<Data[]>;
+  /**
+   * Names a column of one batch as it is stored, the same for every reader of it and for no other
+   * column of the catalog. Undefined where it is too small to be known apart.
+   */
+  columnKey(batch: number, column: number): string | undefined;
   /** Keeps the file open until the function returned is called, also past close(). */
   retain(): () => void;
   /** Closes the file once no `retain` is open. */

@@ -8,5 +8,5 @@ export { FragmentCursor, type RunWanted } from './fragment-cursor.ts';
 export type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
 export { rememberFooter } from './large-fragment.ts';
 export { openFragment } from './open-fragment.ts';
-export { fieldBytes, type ReadPlace, readFields } from './read-fields.ts';
+export { columnKey, fieldBytes, type ReadPlace, readFields } from './read-fields.ts';
 export { ScanCounters } from './scan-counters.ts';

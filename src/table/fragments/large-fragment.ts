@@ -282,24 +282,26 @@ export class LargeFragment implements FragmentReader {
     });
   }
 
-  #key(batch: number, column: number): string {
+  columnKey(batch: number, column: number): string {
     return `${this.#entry.file} ${batch} ${column}`;
   }
 
   #kept(batch: number, column: number): Data | undefined {
     if (this.#purpose.fresh === true) return undefined;
-    return this.#engine.buffers.get<Data>(this.#key(batch, column));
+    return this.#engine.buffers.get<Data>(this.columnKey(batch, column));
   }
 
   #remember(batch: number, column: number, data: Data): void {
     const { bytes } = chunkAt(this.footer, batch, column);
     markSharedData(data);
-    this.#engine.buffers.set(this.#key(batch, column), data, bytes + 256);
+    this.#engine.buffers.set(this.columnKey(batch, column), data, bytes + 256);
   }
 
   /** Whether all of them were. */
   #readBefore(batch: number, columns: readonly number[]): boolean {
-    const known = columns.map((column) => this.#engine.buffers.noted(this.#key(batch, column)));
+    const known = columns.map((column) =>
+      this.#engine.buffers.noted(this.columnKey(batch, column)),
+    );
     return known.every((before) => before);
   }
 

@@ -1,7 +1,8 @@
 /**
  * `readFields`: reads columns of a version from one batch of a fragment, by field id, and adapts
  * them where the schema changed after the fragment was written. The mapping is computed once for
- * consecutive fragments of one schema. `fieldBytes` gives the size of such columns in the file.
+ * consecutive fragments of one schema. `fieldBytes` gives the size of such columns in the file, and
+ * `columnKey` a name by which what is made of one can be kept.
  */
 import { type Data, nullColumn } from '../../arrow/index.ts';
 import type { FragmentEntry, FragmentFooter } from '../../format/index.ts';
@@ -62,6 +63,17 @@ export function fieldBytes(
     bytes += chunks[position]?.bytes ?? 0;
   }
   return bytes;
+}
+
+/** Names what is stored of the only column asked for in a batch; undefined where nothing of it is. */
+export function columnKey(
+  { snapshot }: { readonly snapshot: Snapshot },
+  { reader, entry, index }: ReadPlace,
+  names: readonly string[],
+): string | undefined {
+  const [position, ...more] = projectionOf(snapshot, names, entry, reader.footer).positions;
+  if (position === undefined || more.length > 0) return undefined;
+  return reader.columnKey(index, position);
 }
 
 /** By the names asked for: the one for the fragments read last. */

@@ -146,6 +146,10 @@ export class SmallFragment implements FragmentReader {
     return nothing;
   }
 
+  columnKey(): undefined {
+    return undefined;
+  }
+
   close(): void {}
 
   /** What lies in its bytes is copied from now on when it is handed out. */

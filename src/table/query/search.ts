@@ -2,66 +2,35 @@
  * `searchVectors`: finds the rows whose vectors are nearest to the query's, by measuring vectors
  * exactly; no index is used. With `prefilter` it measures only rows that match the predicate;
  * otherwise it filters the nearest rows afterwards. Vectors that are null or hold a null never
- * match. `vectorColumn` finds the column to search. `withoutDistance` drops the columns that the
+ * match. `withoutDistance` drops the columns that the
  * search itself adds from those asked for.
  */
 import {
   columnsOf,
   type Data,
-  DataType,
   dataOf,
-  describeType,
   Field,
   Float32,
-  getBit,
   Int32,
   type RecordBatch,
   type RecordBatchStream,
   recordBatch,
   recordBatchStream,
   Schema,
-  setBit,
 } from '../../arrow/index.ts';
-import { DirspaceError } from '../../errors.ts';
-import { suggestion } from '../../known-names.ts';
-import type { HeldMemory } from '../../request-memory.ts';
 import { stepped } from '../../stepped.ts';
 import {
-  createSearch,
-  type ElementType,
-  type Matches,
-  type Metric,
-  type VectorBatch,
-  type VectorValues,
-} from '../../vector/index.ts';
-import type { IdentifiedField } from '../fields/index.ts';
-import { readFields } from '../fragments/index.ts';
-import {
   type ColumnRequest,
-  matchingRows,
-  pipelined,
   planScan,
   type ReadColumn,
   ROW_ID,
   type ScanPlan,
-  type ScanRequest,
   takenInParts,
 } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
-import { inTurns, Turn } from '../work/index.ts';
-
-export interface SearchRequest extends ScanRequest {
-  readonly vectors: readonly (readonly number[])[];
-  /** If absent, the only vector column, or the only one of the query vector's length. */
-  readonly vectorColumn?: string | undefined;
-  readonly metric: Metric;
-  /** True: the nearest of the rows that match; false: those that match of the nearest. */
-  readonly prefilter: boolean;
-  /** Distances from here on. */
-  readonly lowerBound?: number | undefined;
-  /** Distances up to before here. */
-  readonly upperBound?: number | undefined;
-}
+import { inTurns } from '../work/index.ts';
+import { type Found, nearestRows, type SearchRequest } from './nearest.ts';
+import { vectorColumn } from './vector-column.ts';
 
 /** The distance of a row from the query vector. */
 export const DISTANCE = '_distance';
@@ -81,19 +50,15 @@ export async function searchVectors(
   const held = plan.memory.hold(`The nearest rows of ${request.vectors.length} query vectors`);
   let found: Found;
   try {
-    found = await nearest(engine, snapshot, request, column, plan, held);
+    found = await nearestRows(engine, snapshot, request, column, plan, held);
+    if (!request.prefilter && request.filter !== undefined) {
+      const asked = { ...request, memory: plan.memory };
+      found = await postfiltered(engine, snapshot, asked, request.filter, found);
+    }
   } finally {
     held.end();
   }
   return recordBatchStream(schema, foundRows(plan, schema, found));
-}
-
-/** Rows near to the query vectors, one entry for each in all three. */
-interface Found {
-  readonly rowIds: BigUint64Array;
-  readonly distances: Float32Array;
-  /** Which query vector each is near to. */
-  readonly queries: Int32Array;
 }
 
 function foundRows(
@@ -120,116 +85,6 @@ function foundRows(
     held.end();
     await parts.return(undefined);
   });
-}
-
-async function nearest(
-  engine: Engine,
-  snapshot: Snapshot,
-  request: SearchRequest,
-  column: IdentifiedField,
-  plan: ScanPlan,
-  held: HeldMemory,
-): Promise<Found> {
-  const { field } = column;
-  const dimension = listSizeOf(field.type);
-  const filter = request.prefilter ? request.filter : undefined;
-  const candidates = await planScan(engine, snapshot, {
-    columns: [field.name],
-    filter,
-    counters: request.counters,
-    signal: request.signal,
-    memory: plan.memory,
-  });
-  const wanted = Math.min(plan.limit + plan.offset, snapshot.rowCount);
-  if (wanted === 0) return NOTHING;
-  const search = createSearch({
-    metric: request.metric,
-    dimension,
-    elementType: elementTypeOf(column),
-    queries: request.vectors,
-    k: wanted,
-    lowerBound: request.lowerBound,
-    upperBound: request.upperBound,
-  });
-  const blocks: Block[] = [];
-  let position = 0;
-  const names = [field.name];
-  const read = pipelined(candidates, async (place) => {
-    const selection = await matchingRows(candidates, place);
-    const none = selection?.length === 0;
-    const [data] = none ? [] : await readFields(candidates, place, names, undefined);
-    return { place, selection, data };
-  });
-  const turn = new Turn(engine.env);
-  for await (const { place, selection, data } of read) {
-    if (data === undefined) continue;
-    const batch = { ...vectorsOf(data, place.rows, dimension), selection };
-    await inTurns(turn, search.add(batch, position), request.signal);
-    // Once more for the joined matches, which are made while these are still there.
-    held.set(2 * search.heldBytes);
-    const firstRowId = (BigInt(place.entry.id) << 32n) | BigInt(place.first);
-    blocks.push({ start: position, firstRowId });
-    position += place.rows;
-  }
-  const matches = await inTurns(turn, search.finish(), request.signal);
-  const found = await inTurns(turn, joined(matches, plan.offset, blocks), request.signal);
-  if (request.prefilter || request.filter === undefined) return found;
-  const asked = { ...request, memory: plan.memory };
-  return postfiltered(engine, snapshot, asked, request.filter, found);
-}
-
-const NOTHING: Found = {
-  rowIds: new BigUint64Array(0),
-  distances: new Float32Array(0),
-  queries: new Int32Array(0),
-};
-
-/** A batch that was searched: the position of its first row, and its row id. */
-interface Block {
-  readonly start: number;
-  readonly firstRowId: bigint;
-}
-
-/** Matches handled between two steps. */
-const STEP_ROWS = 16_384;
-
-/** The matches of all queries, each without its first `offset`, by row ids in place of positions. */
-function* joined(
-  matches: readonly Matches[],
-  offset: number,
-  blocks: readonly Block[],
-): Generator<void, Found> {
-  const total = matches.reduce((sum, { positions }) => sum + restOf(positions, offset), 0);
-  const found = {
-    rowIds: new BigUint64Array(total),
-    distances: new Float32Array(total),
-    queries: new Int32Array(total),
-  };
-  let count = 0;
-  for (const [query, { positions, distances }] of matches.entries()) {
-    for (let at = offset; at < positions.length; at++) {
-      found.rowIds[count] = rowIdAt(blocks, positions[at] as number);
-      found.distances[count] = distances[at] as number;
-      found.queries[count] = query;
-      count += 1;
-      if (count % STEP_ROWS === 0) yield;
-    }
-  }
-  return found;
-}
-
-const restOf = ({ length }: Float64Array, offset: number): number => Math.max(0, length - offset);
-
-function rowIdAt(blocks: readonly Block[], position: number): bigint {
-  let low = 0;
-  let high = blocks.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    if ((blocks[middle] as Block).start <= position) low = middle;
-    else high = middle - 1;
-  }
-  const { start, firstRowId } = blocks[low] as Block;
-  return firstRowId + BigInt(position - start);
 }
 
 /** The nearest rows, filtered by the predicate afterwards. */
@@ -261,81 +116,6 @@ async function postfiltered(
     distances: Float32Array.from(rows, (at) => all.distances[at] as number),
     queries: Int32Array.from(rows, (at) => all.queries[at] as number),
   };
-}
-
-/** @throws InvalidInput, TableColumnNotFound naming the columns that would do */
-export function vectorColumn(
-  snapshot: Snapshot,
-  name: string | undefined,
-  [vector = []]: readonly (readonly number[])[],
-): IdentifiedField {
-  const able = snapshot.fields.filter(({ field }) => elementTypeNamed(field.type) !== undefined);
-  const names = able.map(({ field }) => field.name).join(', ') || 'none';
-  if (name === undefined) {
-    const fitting = able.filter(({ field }) => listSizeOf(field.type) === vector.length);
-    const [only] = able.length === 1 ? able : fitting.length === 1 ? fitting : [];
-    if (only !== undefined) return only;
-    throw new DirspaceError(
-      'InvalidInput',
-      `The table has ${able.length} vector columns (${names}); name the one to search.`,
-    );
-  }
-  const field = snapshot.fields.find((candidate) => candidate.field.name === name);
-  if (field === undefined) {
-    throw new DirspaceError(
-      'TableColumnNotFound',
-      `There is no column ${JSON.stringify(name)}; vectors are in ${names}.${suggestion(
-        name,
-        able.map(({ field: vectors }) => vectors.name),
-      )}`,
-      { details: { column: name } },
-    );
-  }
-  if (able.includes(field)) return field;
-  throw new DirspaceError(
-    'InvalidInput',
-    `Column ${name} is ${describeType(field.field.type)}; a search needs a fixed_size_list of float16, float32, float64 or uint8. Vectors are in ${names}.`,
-    { details: { column: name } },
-  );
-}
-
-const listSizeOf = (type: DataType): number => (type as unknown as { listSize: number }).listSize;
-
-function elementTypeNamed(type: DataType): ElementType | undefined {
-  if (!DataType.isFixedSizeList(type)) return undefined;
-  const element = type.children[0]?.type as DataType | undefined;
-  if (DataType.isFloat(element)) {
-    return (['float16', 'float32', 'float64'] as const)[element.precision];
-  }
-  return DataType.isInt(element) && element.bitWidth === 8 && !element.isSigned
-    ? 'uint8'
-    : undefined;
-}
-
-const elementTypeOf = ({ field }: IdentifiedField): ElementType =>
-  elementTypeNamed(field.type) as ElementType;
-
-/** A vector that is null, or has a null in it, never matches. */
-function vectorsOf(data: Data, rows: number, dimension: number): VectorBatch {
-  const child = data.children[0] as Data;
-  const from = data.offset * dimension;
-  const values = (child.values as unknown as Float32Array).subarray(
-    from,
-    from + rows * dimension,
-  ) as VectorValues;
-  if (child.nullCount === 0) {
-    if (data.nullCount === 0) return { values, rows };
-    return { values, rows, validity: data.nullBitmap, validityOffset: data.offset };
-  }
-  const validity = new Uint8Array((rows + 7) >> 3);
-  for (let row = 0; row < rows; row++) {
-    let whole = data.nullCount === 0 || getBit(data.nullBitmap, data.offset + row);
-    for (let at = 0; whole && at < dimension; at++) {
-      whole = getBit(child.nullBitmap, child.offset + from + row * dimension + at);
-    }
-    if (whole) setBit(validity, row);
-  }
-  return { values, rows, validity };
 }
 
 /** The distance is always there, so asking for it by name changes nothing. */

@@ -10,8 +10,10 @@ import { ScanCounters } from '../fragments/index.ts';
 import { planScan, type ScanRequest, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { analyzePlan, explainPlan } from './explain.ts';
+import type { SearchRequest } from './nearest.ts';
 import { type OrderKey, orderedScan, planKeys } from './order.ts';
-import { type SearchRequest, searchVectors, vectorColumn, withoutDistance } from './search.ts';
+import { searchVectors, withoutDistance } from './search.ts';
+import { vectorColumn } from './vector-column.ts';
 
 /** What a vector search adds to a scan. */
 export type VectorSearch = Omit<SearchRequest, keyof ScanRequest>;

@@ -10,6 +10,7 @@ import type { NameCodec } from '../../format/index.ts';
 import type { LanceMode } from '../../lance-mode.ts';
 import { DEFAULT_REQUEST_MEMORY, type ServerMemory } from '../../request-memory.ts';
 import type { Awaitable, Processes, Store } from '../../store/index.ts';
+import type { SketchScope } from '../../vector/index.ts';
 import type { ByteCache, Queue, Scratch } from '../work/index.ts';
 import type { TableBranch } from './head.ts';
 import type { HeadCache } from './head-cache.ts';
@@ -33,6 +34,8 @@ export interface Engine {
   /** Columns of fragments read and verified before. */
   readonly buffers: ByteCache;
   readonly scratch: Scratch;
+  /** Of vectors that were searched before. */
+  readonly sketches: SketchScope;
   /** What was seen of tables last: starting points, checked on every use. */
   readonly heads: HeadCache;
   /** Lets writers of one process take turns instead of racing each other to the same version. */

@@ -1,8 +1,9 @@
 /**
- * `keptMemory`: creates the memory that open catalogs keep: budgets for the caches of metadata and
- * of table data, and read buffers. A server shares one among all catalogs that it opens, so that
+ * `keptMemory`: creates the memory that open catalogs keep: budgets for the caches of metadata, of
+ * table data and of sketches of vectors, and read buffers. A server shares one among all catalogs that it opens, so that
  * memory does not grow with their number.
  */
+import { SketchCache } from '../../vector/index.ts';
 import { CacheBudget } from './cache.ts';
 import { Scratch } from './scratch.ts';
 
@@ -11,23 +12,30 @@ export interface KeptMemory {
   readonly heads: CacheBudget;
   readonly buffers: CacheBudget;
   readonly scratch: Scratch;
+  readonly sketches: SketchCache;
 }
 
 const DEFAULT_CACHE_BYTES: number = 64 * 1024 * 1024;
 /** Bytes of table data that are kept where nothing else is said. */
 export const DEFAULT_BUFFER_BYTES: number = 128 * 1024 * 1024;
 
+/** Bytes of sketches that are kept where nothing else is said: none where no table data is. */
+export const defaultVectorBytes = (bufferBytes: number): number => 2 * bufferBytes;
+
 /**
  * Budgets for the caches of one engine, or of several that share them.
  * @param cacheBytes of metadata
  * @param bufferBytes of table data
+ * @param vectorBytes of sketches of vectors, which take a quarter of float32 vectors' bytes and a little
  */
 export const keptMemory = (
   cacheBytes: number = DEFAULT_CACHE_BYTES,
   bufferBytes: number = DEFAULT_BUFFER_BYTES,
+  vectorBytes: number = defaultVectorBytes(bufferBytes),
 ): KeptMemory => ({
   cache: new CacheBudget(cacheBytes / 2),
   heads: new CacheBudget(cacheBytes / 2),
   buffers: new CacheBudget(bufferBytes),
   scratch: new Scratch(),
+  sketches: new SketchCache(vectorBytes),
 });

@@ -1,0 +1,265 @@
+/**
+ * `nearestRows`: measures the vectors of a snapshot and gives the row ids and distances of the nearest,
+ * exactly. Of batches whose sketch is in memory it reads only the rows that may be among them; it
+ * makes the sketch of a batch when it is searched for the second time. The work is done in turns.
+ */
+import type { Data } from '../../arrow/index.ts';
+import type { HeldMemory } from '../../request-memory.ts';
+import {
+  createSearch,
+  type Matches,
+  type Metric,
+  type NewSketch,
+  type Sketch,
+  sketchBytes,
+  type VectorSearch,
+} from '../../vector/index.ts';
+import type { IdentifiedField } from '../fields/index.ts';
+import { columnKey, readFields } from '../fragments/index.ts';
+import {
+  type BatchPlace,
+  matchingRows,
+  pipelined,
+  planScan,
+  type ScanPlan,
+  type ScanRequest,
+} from '../read/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { inTurns, Turn } from '../work/index.ts';
+import { elementTypeOf, listSizeOf, vectorsOf } from './vector-column.ts';
+
+export interface SearchRequest extends ScanRequest {
+  readonly vectors: readonly (readonly number[])[];
+  /** If absent, the only vector column, or the only one of the query vector's length. */
+  readonly vectorColumn?: string | undefined;
+  readonly metric: Metric;
+  /** True: the nearest of the rows that match; false: those that match of the nearest. */
+  readonly prefilter: boolean;
+  /** Distances from here on. */
+  readonly lowerBound?: number | undefined;
+  /** Distances up to before here. */
+  readonly upperBound?: number | undefined;
+}
+
+/** Rows near to the query vectors, one entry for each in all three. */
+export interface Found {
+  readonly rowIds: BigUint64Array;
+  readonly distances: Float32Array;
+  /** Which query vector each is near to. */
+  readonly queries: Int32Array;
+}
+
+/** The rows nearest to the query vectors, of those that match where the request has a prefilter. */
+export async function nearestRows(
+  engine: Engine,
+  snapshot: Snapshot,
+  request: SearchRequest,
+  column: IdentifiedField,
+  plan: ScanPlan,
+  held: HeldMemory,
+): Promise<Found> {
+  const { field } = column;
+  const { counters, signal } = request;
+  const vectors = await planScan(engine, snapshot, {
+    columns: [field.name],
+    filter: request.prefilter ? request.filter : undefined,
+    counters,
+    signal,
+    memory: plan.memory,
+  });
+  const wanted = Math.min(plan.limit + plan.offset, snapshot.rowCount);
+  if (wanted === 0) return NOTHING;
+  const search = createSearch({
+    metric: request.metric,
+    dimension: listSizeOf(field.type),
+    elementType: elementTypeOf(column),
+    queries: request.vectors,
+    k: wanted,
+    lowerBound: request.lowerBound,
+    upperBound: request.upperBound,
+  });
+  engine.sketches.begin();
+  const batches = new SearchedBatches(vectors, column, search, held);
+  for await (const batch of pipelined(vectors, (place) => batches.sift(place))) {
+    await batches.measure(batch);
+  }
+  const turn = new Turn(engine.env);
+  const matches = await inTurns(turn, search.finish(), signal);
+  return inTurns(turn, joined(matches, plan.offset, batches.blocks), signal);
+}
+
+const NOTHING: Found = {
+  rowIds: new BigUint64Array(0),
+  distances: new Float32Array(0),
+  queries: new Int32Array(0),
+};
+
+/** A batch all of whose selected rows are to be measured. */
+interface WholeBatch {
+  readonly place: BatchPlace;
+  readonly position: number;
+  readonly selection: Uint32Array | undefined;
+  readonly data: Data;
+  /** By which its sketch is kept; undefined where there is one, or never will be. */
+  readonly key: string | undefined;
+  /** Whether the array itself is worth keeping for the kernels. */
+  readonly again: boolean;
+}
+
+/** Takes the batches of a scan to a search of their vectors. */
+class SearchedBatches {
+  /** In row order. */
+  readonly blocks: Block[] = [];
+  readonly #plan: ScanPlan;
+  readonly #names: readonly string[];
+  readonly #dimension: number;
+  readonly #type: string;
+  readonly #search: VectorSearch;
+  readonly #held: HeldMemory;
+  readonly #turn: Turn;
+  #position = 0;
+  /** The last batch that is being sifted: each gains from what those before it found. */
+  #sifting: Promise<unknown> = Promise.resolve();
+
+  constructor(plan: ScanPlan, column: IdentifiedField, search: VectorSearch, held: HeldMemory) {
+    this.#plan = plan;
+    this.#names = [column.field.name];
+    this.#dimension = listSizeOf(column.field.type);
+    this.#type = elementTypeOf(column);
+    this.#search = search;
+    this.#held = held;
+    this.#turn = new Turn(plan.engine.env);
+  }
+
+  /** Searches a batch by its sketch. The batch itself where there is none, or where it is of no use. */
+  async sift(place: BatchPlace): Promise<WholeBatch | undefined> {
+    const position = this.#position;
+    this.#position += place.rows;
+    const firstRowId = (BigInt(place.entry.id) << 32n) | BigInt(place.first);
+    this.blocks.push({ start: position, firstRowId });
+    const selection = await matchingRows(this.#plan, place);
+    if (selection?.length === 0) return undefined;
+    const key = this.#keyOf(place);
+    const sketch = key === undefined ? null : this.#plan.engine.sketches.get(key);
+    if (key !== undefined && sketch && this.#search.sifts(place.rows)) {
+      const measured = this.#sifting.then(() => this.#measured(place, position, selection, sketch));
+      this.#sifting = measured.catch(() => {});
+      const useful = await measured;
+      this.#plan.engine.sketches.judge(key, useful);
+      if (useful) return undefined;
+    }
+    const [data] = await readFields(this.#plan, place, this.#names, undefined);
+    return {
+      place,
+      position,
+      selection,
+      data: data as Data,
+      key: sketch === undefined ? key : undefined,
+      again: sketch === null,
+    };
+  }
+
+  /** Measures a whole batch, and makes its sketch where it was searched before. */
+  async measure(whole: WholeBatch): Promise<void> {
+    const { place, position, selection, data, key, again } = whole;
+    const { engine, signal } = this.#plan;
+    const vectors = vectorsOf(data, place.rows, this.#dimension);
+    const batch = { ...vectors, selection, again };
+    await inTurns(this.#turn, this.#search.add(batch, position), signal);
+    this.#hold();
+    const bytes = sketchBytes(place.rows, this.#dimension);
+    if (key === undefined || !engine.sketches.admits(key, bytes)) return;
+    let sketch: NewSketch | undefined;
+    try {
+      sketch = await inTurns(this.#turn, this.#search.sketch(vectors), signal);
+    } finally {
+      engine.sketches.made(key, sketch);
+    }
+  }
+
+  /** Reads and measures the rows that the sketch does not rule out; false where these are many. */
+  async #measured(
+    place: BatchPlace,
+    position: number,
+    selection: Uint32Array | undefined,
+    sketch: Sketch,
+  ): Promise<boolean> {
+    const { signal } = this.#plan;
+    let learned = false;
+    for (;;) {
+      const sifted = await inTurns(this.#turn, this.#search.sift(sketch, selection), signal);
+      if (sifted === undefined || (sifted.forLimit && learned)) return false;
+      learned = sifted.forLimit;
+      const { rows } = sifted;
+      if (rows.length > 0) {
+        const [data] = await readFields(this.#plan, place, this.#names, rows);
+        const vectors = vectorsOf(data as Data, rows.length, this.#dimension);
+        const steps = sifted.forLimit
+          ? this.#search.limit(vectors)
+          : this.#search.add({ ...vectors, numbers: rows }, position);
+        await inTurns(this.#turn, steps, signal);
+        this.#hold();
+      }
+      if (!sifted.forLimit) return true;
+    }
+  }
+
+  /** Once more for the joined matches, which are made while these are still there. */
+  #hold(): void {
+    this.#held.set(2 * this.#search.heldBytes);
+  }
+
+  #keyOf(place: BatchPlace): string | undefined {
+    if (!this.#search.sketchable(place.rows)) return undefined;
+    const key = columnKey(this.#plan, place, this.#names);
+    return key === undefined ? undefined : `${key} ${this.#type} ${this.#dimension}`;
+  }
+}
+
+/** A batch that was searched: the position of its first row, and its row id. */
+interface Block {
+  readonly start: number;
+  readonly firstRowId: bigint;
+}
+
+/** Matches handled between two steps. */
+const STEP_ROWS = 16_384;
+
+/** The matches of all queries, each without its first `offset`, by row ids in place of positions. */
+function* joined(
+  matches: readonly Matches[],
+  offset: number,
+  blocks: readonly Block[],
+): Generator<void, Found> {
+  const total = matches.reduce((sum, { positions }) => sum + restOf(positions, offset), 0);
+  const found = {
+    rowIds: new BigUint64Array(total),
+    distances: new Float32Array(total),
+    queries: new Int32Array(total),
+  };
+  let count = 0;
+  for (const [query, { positions, distances }] of matches.entries()) {
+    for (let at = offset; at < positions.length; at++) {
+      found.rowIds[count] = rowIdAt(blocks, positions[at] as number);
+      found.distances[count] = distances[at] as number;
+      found.queries[count] = query;
+      count += 1;
+      if (count % STEP_ROWS === 0) yield;
+    }
+  }
+  return found;
+}
+
+const restOf = ({ length }: Float64Array, offset: number): number => Math.max(0, length - offset);
+
+function rowIdAt(blocks: readonly Block[], position: number): bigint {
+  let low = 0;
+  let high = blocks.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((blocks[middle] as Block).start <= position) low = middle;
+    else high = middle - 1;
+  }
+  const { start, firstRowId } = blocks[low] as Block;
+  return firstRowId + BigInt(position - start);
+}
