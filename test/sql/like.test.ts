@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { Field, Schema, Utf8, vectorFromArray } from '../../src/arrow/apache.ts';
 import { recordBatch } from '../../src/arrow/arrow-data.ts';
-import { finderOf, LongNeedle } from '../../src/sql/evaluate/find-text.ts';
-import { foldedInSteps } from '../../src/sql/evaluate/fold-text.ts';
 import { compileExpression, compilePredicate } from '../../src/sql/expression.ts';
+import { finderOf, LongNeedle } from '../../src/sql/texts/find-text.ts';
+import { foldedInSteps } from '../../src/sql/texts/fold-text.ts';
 import { drained } from '../../src/steps.ts';
 import { casesOf } from '../helpers/long.ts';
 import { seeded } from '../helpers/seeded.ts';

@@ -7,6 +7,7 @@
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';
+import { foldedInSteps, inOneCase, MOST_PART, SHORT_NEEDLE, textKernels } from '../texts/index.ts';
 import {
   type BytesColumn,
   type Column,
@@ -17,8 +18,6 @@ import {
   UNKNOWN,
 } from '../typed/index.ts';
 import { equalBytes } from './evaluate-compare.ts';
-import { SHORT_NEEDLE } from './find-text.ts';
-import { foldedInSteps } from './fold-text.ts';
 import {
   ANY_ONE,
   ANY_RUN,
@@ -38,18 +37,24 @@ export function evaluateLike(
   pattern: Column,
   escaping: string,
   insensitive: boolean,
+  memory: BatchMemory,
 ): Uint8Array {
   if (pattern.form === 'constant') {
     if (pattern.value === null) return new Uint8Array(column.length).fill(UNKNOWN);
     const like = compilePattern(String(pattern.value), escaping, insensitive);
-    return likeOfAll(column, like, insensitive);
+    return likeOfAll(column, like, insensitive, memory);
   }
-  return drained(rowPatternsInSteps(column, pattern, escaping, insensitive, undefined));
+  return drained(rowPatternsInSteps(column, pattern, escaping, insensitive, memory));
 }
 
-function likeOfAll(column: Column, like: LikePattern, insensitive: boolean): Uint8Array {
+function likeOfAll(
+  column: Column,
+  like: LikePattern,
+  insensitive: boolean,
+  memory: BatchMemory,
+): Uint8Array {
   return column.form === 'bytes'
-    ? maskNulls(matchColumn(column, like, insensitive), column.valid)
+    ? maskNulls(matchColumn(column, like, insensitive, memory), column.valid)
     : matchValues(column, like, insensitive);
 }
 
@@ -71,7 +76,7 @@ export function* likeInSteps(
   if (pattern.form !== 'constant') {
     return yield* rowPatternsInSteps(column, pattern, escaping, insensitive, memory);
   }
-  if (pattern.value === null) return evaluateLike(column, pattern, escaping, insensitive);
+  if (pattern.value === null) return new Uint8Array(column.length).fill(UNKNOWN);
   const written = Buffer.from(String(pattern.value));
   const like = yield* compiledInSteps(written, escaping, insensitive);
   if (column.form !== 'bytes') {
@@ -79,7 +84,7 @@ export function* likeInSteps(
   }
   const wild = longestWild(like);
   const isWild = wild > 0 && wild * textBytes(column) > WILD_WORK;
-  if (!isWild && !hasLong(column)) return likeOfAll(column, like, insensitive);
+  if (!isWild && !hasLong(column)) return likeOfAll(column, like, insensitive, memory);
   const { data, starts, ends, valid } = column;
   const out = new Uint8Array(column.length);
   let work = 0;
@@ -209,9 +214,14 @@ function* matchesInSteps(data: Uint8Array, { parts }: LikePattern): Generator<vo
   return true;
 }
 
-function matchColumn(column: BytesColumn, like: LikePattern, insensitive: boolean): Uint8Array {
-  const folded = insensitive ? foldCase(column) : null;
-  if (folded !== null) return matchColumn(folded, like, false);
+function matchColumn(
+  column: BytesColumn,
+  like: LikePattern,
+  insensitive: boolean,
+  memory: BatchMemory,
+): Uint8Array {
+  const folded = insensitive ? inOneCase(column, false, memory) : null;
+  if (folded !== null) return matchColumn(folded, like, false, memory);
   const { tokens: pattern } = like;
   const out = new Uint8Array(column.length);
   const first = pattern[0] === ANY_RUN;
@@ -255,6 +265,9 @@ function suffixLoop(column: BytesColumn, needle: Uint8Array, out: Uint8Array): v
   }
 }
 
+/** With fewer rows the way into the kernels costs more than the loop. */
+const KERNEL_ROWS = 64;
+
 /** A native search over the whole buffer pays off while matches are few. */
 const SAMPLE = 256;
 
@@ -264,6 +277,9 @@ function containsLoop(column: BytesColumn, needle: Uint8Array, out: Uint8Array):
   if (size === 0) {
     out.fill(TRUE);
     return;
+  }
+  if (column.dense && length >= KERNEL_ROWS && size <= MOST_PART) {
+    if (textKernels()?.contains(column, needle, out) === true) return;
   }
   let row = 0;
   if (column.dense && length > 0) {
@@ -320,24 +336,6 @@ function generalLoop(
   return out;
 }
 
-/** The column in lower case where all of it is ASCII and lies together. */
-function foldCase(column: BytesColumn): BytesColumn | null {
-  const { data, starts, ends, length } = column;
-  if (!column.dense || length === 0) return null;
-  const first = starts[0] as number;
-  const folded = new Uint8Array((ends[length - 1] as number) - first);
-  let other = 0;
-  for (let i = 0; i < folded.length; i++) {
-    const byte = data[first + i] as number;
-    other |= byte;
-    folded[i] = byte >= 65 && byte <= 90 ? byte + 32 : byte;
-  }
-  if (other > 127) return null;
-  if (first === 0) return { ...column, data: folded };
-  const moved = (offsets: Int32Array): Int32Array => offsets.map((offset) => offset - first);
-  return { ...column, data: folded, starts: moved(starts), ends: moved(ends) };
-}
-
 function matchValues(column: Column, pattern: LikePattern, insensitive: boolean): Uint8Array {
   const out = new Uint8Array(column.length);
   const read = reader(column);
@@ -364,7 +362,7 @@ function* rowPatternsInSteps(
   pattern: Column,
   escaping: string,
   insensitive: boolean,
-  memory: BatchMemory | undefined,
+  memory: BatchMemory,
 ): Generator<void, Uint8Array> {
   const out = new Uint8Array(column.length);
   const [textOf, patternOf] = [utf8Reader(column), utf8Reader(pattern)];
@@ -386,13 +384,13 @@ function* rowPatternsInSteps(
       out[row] = isRowLike(text, tokens, escaping, insensitive) ? TRUE : FALSE;
       continue;
     }
-    const before = memory?.used ?? 0;
-    memory?.take((insensitive ? text.length : 0) + compiledBytes(tokens, escaping, insensitive));
+    const before = memory.used;
+    memory.take((insensitive ? text.length : 0) + compiledBytes(tokens, escaping, insensitive));
     const like = yield* compiledInSteps(tokens, escaping, insensitive);
     const folded = insensitive ? yield* foldedInSteps(text) : text;
     work += Math.max(1, longestWild(like)) * text.length;
     out[row] = (yield* matchesInSteps(folded, like)) ? TRUE : FALSE;
-    if (memory !== undefined) memory.used = before;
+    memory.used = before;
   }
   return out;
 }

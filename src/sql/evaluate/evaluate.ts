@@ -177,7 +177,9 @@ function appliedNode(bound: Bound, children: readonly Column[], frame: Frame): C
     case 'in':
       return truthColumn(isAmong(first, bound.values, bound.hasNull));
     case 'like':
-      return truthColumn(evaluateLike(first, second, bound.escape, bound.insensitive));
+      return truthColumn(
+        evaluateLike(first, second, bound.escape, bound.insensitive, frame.memory),
+      );
     case 'arithmetic':
       return evaluateArithmetic(bound.op, first, second, bound.type);
     case 'rescale':

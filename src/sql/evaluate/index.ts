@@ -1,14 +1,13 @@
 /**
  * Exports the evaluation of bound trees over columns, the selection of rows by truth values, and
  * the conversion to Arrow vectors. Also exports what other folders of sql/ use: casts, comparison
- * of bytes, text search, checks of LIKE patterns and estimates of cost.
+ * of bytes, checks of LIKE patterns and estimates of cost.
  */
 
 export { canCast } from './cast.ts';
 export { evaluateConstant, evaluateInSteps, logicInSteps } from './evaluate.ts';
 export { rounded } from './evaluate-arithmetic.ts';
 export { compareWithConstant, lastFour, packed } from './evaluate-compare.ts';
-export { finderInSteps, finderOf, type TextFinder } from './find-text.ts';
 export { checkPattern } from './like-pattern.ts';
 export { countSelected, selectedRows } from './selection.ts';
 export { toVector } from './to-arrow.ts';

@@ -7,8 +7,7 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';
-import { LongNeedle, SHORT_NEEDLE } from './find-text.ts';
-import { foldedInSteps } from './fold-text.ts';
+import { foldedInSteps, LongNeedle, SHORT_NEEDLE } from '../texts/index.ts';
 
 /** A token is a byte of the pattern, or one of these. */
 export const ANY_ONE = -1;

@@ -6,15 +6,10 @@
  * JavaScript loop that V8 has not compiled yet.
  */
 
+import { instantiate } from '../../wasm.ts';
 import type { ArithmeticOperator, CompareOperator } from '../parse/index.ts';
 import type { NumberArray } from '../typed/index.ts';
 import { NUMBERS_BASE64 } from './numbers.wasm.ts';
-
-/** What is used of WebAssembly, which the typings in use do not declare. */
-interface WebAssemblyApi {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-}
 
 type Loop = (rows: number) => number;
 type Compare = (to: number, rows: number, flip: number) => void;
@@ -201,17 +196,9 @@ let kernels: NumberKernels | null | undefined;
 /** Null for few rows, and where the module's instructions are not known. */
 export function numberKernels(rows: number): NumberKernels | null {
   if (rows < LEAST_ROWS) return null;
-  if (kernels === undefined) kernels = load();
-  return kernels;
-}
-
-function load(): NumberKernels | null {
-  const api = (globalThis as { WebAssembly?: WebAssemblyApi }).WebAssembly;
-  if (api === undefined) return null;
-  try {
-    const module = new api.Module(Buffer.from(NUMBERS_BASE64, 'base64'));
-    return new NumberKernels(new api.Instance(module).exports as Exports);
-  } catch {
-    return null;
+  if (kernels === undefined) {
+    const wasm = instantiate<Exports>(NUMBERS_BASE64);
+    kernels = wasm === null ? null : new NumberKernels(wasm);
   }
+  return kernels;
 }

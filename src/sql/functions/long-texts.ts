@@ -3,7 +3,7 @@
  * places of a part (`eachPlace`) and trims characters (`trimInSteps`). `Joining` concatenates many
  * pieces, and `trim` trims at once.
  */
-import { finderInSteps } from '../evaluate/index.ts';
+import { finderInSteps } from '../texts/index.ts';
 import { STEP_UNITS } from './rows.ts';
 
 /** Calls `visit` for each place of `part`, which is not empty, without overlaps, until it answers false. */

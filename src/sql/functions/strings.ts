@@ -8,7 +8,7 @@ import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';
-import { finderOf, type TextFinder } from '../evaluate/index.ts';
+import { finderOf, type TextFinder, textKernels } from '../texts/index.ts';
 import {
   type Column,
   constantColumn,
@@ -17,6 +17,20 @@ import {
   type Value,
   validityOf,
 } from '../typed/index.ts';
+import {
+  cased as casedBytes,
+  joinedTexts,
+  left,
+  overBytes,
+  padded,
+  replaced,
+  reversed as reversedBytes,
+  right,
+  splitPart as splitPartOfBytes,
+  strpos as strposOfBytes,
+  substr as substrOfBytes,
+  trimmed,
+} from './byte-texts.ts';
 import { eachPlace, Joining, trim, trimInSteps } from './long-texts.ts';
 import { strict } from './rows.ts';
 
@@ -95,10 +109,13 @@ function cased(name: string, change: (value: string) => string): ReturnType<type
   });
 }
 
-const trimming = (name: string, left: boolean, right: boolean): RowFunction =>
-  strict(name, ([s, set]) => trim(text(s), text(set ?? ' '), left, right), {
-    long: ([s, set]) => trimInSteps(text(s), text(set ?? ' '), left, right),
-  });
+const trimming = (name: string, atStart: boolean, atEnd: boolean): RowFunction =>
+  overBytes(
+    strict(name, ([s, set]) => trim(text(s), text(set ?? ' '), atStart, atEnd), {
+      long: ([s, set]) => trimInSteps(text(s), text(set ?? ' '), atStart, atEnd),
+    }),
+    trimmed(atStart, atEnd),
+  );
 
 function initcap(value: string): string {
   return value
@@ -255,6 +272,9 @@ function counted(name: string, inPoints: boolean): RowFunction {
     const values = new Float64Array(length);
     if (column?.form === 'bytes') {
       const { data, starts, ends, valid } = column;
+      if (inPoints && column.dense && textKernels()?.points(column, values) === true) {
+        return { form: 'number', type, length, values, valid };
+      }
       for (let i = 0; i < length; i++) {
         const end = ends[i] as number;
         let size = end - (starts[i] as number);
@@ -283,10 +303,16 @@ function counted(name: string, inPoints: boolean): RowFunction {
 
 /** By name; a name's arguments are checked by the binder. */
 export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
-  lower: cased('lower', (value) => value.toLowerCase()),
-  upper: cased('upper', (value) => value.toUpperCase()),
+  lower: overBytes(
+    cased('lower', (value) => value.toLowerCase()),
+    casedBytes(false),
+  ),
+  upper: overBytes(
+    cased('upper', (value) => value.toUpperCase()),
+    casedBytes(true),
+  ),
   initcap: cased('initcap', initcap),
-  reverse: cased('reverse', reversed),
+  reverse: overBytes(cased('reverse', reversed), reversedBytes),
   length: counted('length', true),
   octet_length: counted('octet_length', false),
   bit_length: strict('bit_length', ([s]) => BigInt(8 * Buffer.byteLength(text(s)))),
@@ -294,38 +320,53 @@ export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   btrim: trimming('btrim', true, true),
   ltrim: trimming('ltrim', true, false),
   rtrim: trimming('rtrim', false, true),
-  substr: strict(
-    'substr',
-    ([s, start, length]) =>
-      substr(text(s), count(start), length === undefined ? undefined : count(length)),
-    { fallible: true },
+  substr: overBytes(
+    strict(
+      'substr',
+      ([s, start, length]) =>
+        substr(text(s), count(start), length === undefined ? undefined : count(length)),
+      { fallible: true },
+    ),
+    substrOfBytes,
   ),
-  left: strict('left', ([s, n]) => {
-    const size = count(n);
-    return slicePoints(text(s), 0, size < 0 ? Math.max(0, points(text(s)) + size) : size);
-  }),
-  right: strict('right', ([s, n]) => {
-    const size = count(n);
-    const length = points(text(s));
-    return slicePoints(
-      text(s),
-      size < 0 ? Math.min(length, -size) : Math.max(0, length - size),
-      length,
-    );
-  }),
-  lpad: strict(
-    'lpad',
-    ([s, n, fill], _type, memory) => pad(text(s), count(n), text(fill ?? ' '), true, memory),
-    {
-      fallible: true,
-    },
+  left: overBytes(
+    strict('left', ([s, n]) => {
+      const size = count(n);
+      return slicePoints(text(s), 0, size < 0 ? Math.max(0, points(text(s)) + size) : size);
+    }),
+    left,
   ),
-  rpad: strict(
-    'rpad',
-    ([s, n, fill], _type, memory) => pad(text(s), count(n), text(fill ?? ' '), false, memory),
-    {
-      fallible: true,
-    },
+  right: overBytes(
+    strict('right', ([s, n]) => {
+      const size = count(n);
+      const length = points(text(s));
+      return slicePoints(
+        text(s),
+        size < 0 ? Math.min(length, -size) : Math.max(0, length - size),
+        length,
+      );
+    }),
+    right,
+  ),
+  lpad: overBytes(
+    strict(
+      'lpad',
+      ([s, n, fill], _type, memory) => pad(text(s), count(n), text(fill ?? ' '), true, memory),
+      {
+        fallible: true,
+      },
+    ),
+    padded(true),
+  ),
+  rpad: overBytes(
+    strict(
+      'rpad',
+      ([s, n, fill], _type, memory) => pad(text(s), count(n), text(fill ?? ' '), false, memory),
+      {
+        fallible: true,
+      },
+    ),
+    padded(false),
   ),
   repeat: strict(
     'repeat',
@@ -335,22 +376,32 @@ export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
     },
     { fallible: true },
   ),
-  replace: strict(
-    'replace',
-    ([s, from, to], _type, memory) => replace(text(s), text(from), text(to), memory),
-    {
-      fallible: true,
-      long: ([s, from, to], _type, memory) => replaceInSteps(text(s), text(from), text(to), memory),
-    },
+  replace: overBytes(
+    strict(
+      'replace',
+      ([s, from, to], _type, memory) => replace(text(s), text(from), text(to), memory),
+      {
+        fallible: true,
+        long: ([s, from, to], _type, memory) =>
+          replaceInSteps(text(s), text(from), text(to), memory),
+      },
+    ),
+    replaced,
   ),
-  strpos: strict('strpos', ([s, needle]) => positionOf(text(s), placeOf(text(s), text(needle))), {
-    *long([s, needle]) {
-      return positionOf(text(s), yield* placeInSteps(text(s), text(needle)));
-    },
-  }),
-  split_part: strict('split_part', ([s, by, n]) => splitPart(text(s), text(by), count(n)), {
-    long: ([s, by, n]) => splitPartInSteps(text(s), text(by), count(n)),
-  }),
+  strpos: overBytes(
+    strict('strpos', ([s, needle]) => positionOf(text(s), placeOf(text(s), text(needle))), {
+      *long([s, needle]) {
+        return positionOf(text(s), yield* placeInSteps(text(s), text(needle)));
+      },
+    }),
+    strposOfBytes,
+  ),
+  split_part: overBytes(
+    strict('split_part', ([s, by, n]) => splitPart(text(s), text(by), count(n)), {
+      long: ([s, by, n]) => splitPartInSteps(text(s), text(by), count(n)),
+    }),
+    splitPartOfBytes,
+  ),
   starts_with: strict('starts_with', ([s, part]) => text(s).startsWith(text(part))),
   ends_with: strict('ends_with', ([s, part]) => text(s).endsWith(text(part))),
   contains: strict('contains', ([s, part]) => placeOf(text(s), text(part)) >= 0, {
@@ -358,14 +409,16 @@ export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
       return (yield* placeInSteps(text(s), text(part))) >= 0;
     },
   }),
-  '||': strict(
-    '||',
-    (parts, _type, memory) => {
-      let length = 0;
-      for (const part of parts) length += (part as string | Uint8Array).length;
-      guarded(length, memory);
-      return typeof parts[0] === 'string' ? parts.join('') : Buffer.concat(parts as Uint8Array[]);
-    },
-    { fallible: true },
+  '||': joinedTexts(
+    strict(
+      '||',
+      (parts, _type, memory) => {
+        let length = 0;
+        for (const part of parts) length += (part as string | Uint8Array).length;
+        guarded(length, memory);
+        return typeof parts[0] === 'string' ? parts.join('') : Buffer.concat(parts as Uint8Array[]);
+      },
+      { fallible: true },
+    ),
   ),
 };

@@ -4,13 +4,8 @@
  * lends parts of that memory to readers (`take`, `give`), so that columns are counted without a
  * copy. `countKernels` returns null where the module cannot be loaded.
  */
+import { instantiate } from '../../wasm.ts';
 import { COUNT_BASE64 } from './count.wasm.ts';
-
-/** What is used of WebAssembly, which the typings in use do not declare. */
-interface WebAssemblyApi {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-}
 
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -150,17 +145,9 @@ let kernels: CountKernels | null | undefined;
 
 /** Null where the module's instructions are not known. */
 export function countKernels(): CountKernels | null {
-  if (kernels === undefined) kernels = load();
-  return kernels;
-}
-
-function load(): CountKernels | null {
-  const api = (globalThis as { WebAssembly?: WebAssemblyApi }).WebAssembly;
-  if (api === undefined) return null;
-  try {
-    const module = new api.Module(Buffer.from(COUNT_BASE64, 'base64'));
-    return new CountKernels(new api.Instance(module).exports as Exports);
-  } catch {
-    return null;
+  if (kernels === undefined) {
+    const wasm = instantiate<Exports>(COUNT_BASE64);
+    kernels = wasm === null ? null : new CountKernels(wasm);
   }
+  return kernels;
 }

@@ -1,0 +1,349 @@
+/**
+ * Functions of texts that go through the bytes of a whole column (`overBytes`), where its texts lie in
+ * a column of bytes and the other arguments are constants. The outcome is that of the function of
+ * strings in strings.ts, which computes everything else: rows with patterns or lengths of their own,
+ * many or long texts, and what fails. Trimmed texts and parts of texts share the bytes of the column.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import type { BatchMemory } from '../../request-memory.ts';
+import { inOneCase, isAscii, spanOf, TextWriter } from '../texts/index.ts';
+import {
+  type BytesColumn,
+  bothValid,
+  type Column,
+  familyOf,
+  type RowFunction,
+  type Validity,
+  type Value,
+} from '../typed/index.ts';
+
+interface Call {
+  readonly column: BytesColumn;
+  /** Values of the constants behind the column. */
+  readonly rest: readonly Value[];
+  readonly type: DataType;
+  readonly memory: BatchMemory;
+}
+
+/** Null where it is left to the function of strings. */
+type OfBytes = (call: Call) => Column | null;
+
+/** More bytes than are gone through in a few milliseconds. */
+const MOST_BYTES = 1 << 23;
+
+/** `run`, by `ofBytes` where its first argument is a column of bytes and the others are constants. */
+export function overBytes(run: RowFunction, ofBytes: OfBytes): RowFunction {
+  return withFastPath(run, (args, type, memory) => {
+    const [column, ...others] = args;
+    if (column?.form !== 'bytes' || familyOf(column.type) !== 'text') return null;
+    if (spanOf(column).bytes > MOST_BYTES) return null;
+    const rest: Value[] = [];
+    for (const other of others) {
+      if (other.form !== 'constant' || other.value === null) return null;
+      rest.push(other.value);
+    }
+    return ofBytes({ column, rest, type, memory });
+  });
+}
+
+function withFastPath(
+  run: RowFunction,
+  quick: (args: readonly Column[], type: DataType, memory: BatchMemory) => Column | null,
+): RowFunction {
+  const { inSteps } = run;
+  return {
+    ...run,
+    evaluate: (args, length, type, memory) =>
+      quick(args, type, memory) ?? run.evaluate(args, length, type, memory),
+    ...(inSteps && {
+      *inSteps(args, length, type, memory) {
+        return quick(args, type, memory) ?? (yield* inSteps(args, length, type, memory));
+      },
+    }),
+  };
+}
+
+export const cased =
+  (upper: boolean): OfBytes =>
+  ({ column, memory }) =>
+    inOneCase(column, upper, memory);
+
+/** Texts that lie within those of the column. */
+function within(
+  { column, type }: Call,
+  cut: (starts: Int32Array, ends: Int32Array) => void,
+): BytesColumn {
+  const [starts, ends] = [column.starts.slice(), column.ends.slice()];
+  cut(starts, ends);
+  return { ...column, type, starts, ends, dense: false };
+}
+
+/** Of code points; where a place is that comes so many after another one, or before it. */
+interface Walk {
+  forwards(from: number, end: number, count: number): number;
+  backwards(from: number, start: number, count: number): number;
+}
+
+const ASCII_WALK: Walk = {
+  forwards: (from, end, count) => Math.min(end, from + count),
+  backwards: (from, start, count) => Math.max(start, from - count),
+};
+
+const isInside = (byte: number | undefined): boolean =>
+  byte !== undefined && (byte & 0xc0) === 0x80;
+
+function walkOf(column: BytesColumn): Walk {
+  if (isAscii(column)) return ASCII_WALK;
+  const { data } = column;
+  return {
+    forwards(from, end, count) {
+      let at = from;
+      for (let left = count; left > 0 && at < end; left--) {
+        at++;
+        while (at < end && isInside(data[at])) at++;
+      }
+      return at;
+    },
+    backwards(from, start, count) {
+      let at = from;
+      for (let left = count; left > 0 && at > start; left--) {
+        at--;
+        while (at > start && isInside(data[at])) at--;
+      }
+      return at;
+    },
+  };
+}
+
+/** Anything beyond behaves alike. */
+const countOf = (value: Value): number =>
+  Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, Number(value)));
+
+export const substr: OfBytes = (call) => {
+  const [start = 1, length] = call.rest.map(countOf);
+  // Refused, if for rows with a text only.
+  if (length !== undefined && length < 0) return null;
+  const from = Math.max(0, start - 1);
+  const count = length === undefined ? 2 ** 31 : Math.max(0, start + length - 1 - from);
+  const walk = walkOf(call.column);
+  return within(call, (starts, ends) => {
+    for (let i = 0; i < starts.length; i++) {
+      const end = ends[i] as number;
+      const begin = walk.forwards(starts[i] as number, end, from);
+      starts[i] = begin;
+      ends[i] = walk.forwards(begin, end, count);
+    }
+  });
+};
+
+export const left: OfBytes = (call) => {
+  const [count = 0] = call.rest.map(countOf);
+  const walk = walkOf(call.column);
+  return within(call, (starts, ends) => {
+    for (let i = 0; i < starts.length; i++) {
+      const [start, end] = [starts[i] as number, ends[i] as number];
+      ends[i] = count < 0 ? walk.backwards(end, start, -count) : walk.forwards(start, end, count);
+    }
+  });
+};
+
+export const right: OfBytes = (call) => {
+  const [count = 0] = call.rest.map(countOf);
+  const walk = walkOf(call.column);
+  return within(call, (starts, ends) => {
+    for (let i = 0; i < starts.length; i++) {
+      const [start, end] = [starts[i] as number, ends[i] as number];
+      starts[i] = count < 0 ? walk.forwards(start, end, -count) : walk.backwards(end, start, count);
+    }
+  });
+};
+
+/** Removes characters of ASCII from the ends asked for. */
+export const trimmed =
+  (atStart: boolean, atEnd: boolean): OfBytes =>
+  (call) => {
+    const set = Buffer.from(call.rest[0] === undefined ? ' ' : (call.rest[0] as string));
+    if (set.some((byte) => byte > 0x7f)) return null;
+    const drop = new Uint8Array(256);
+    for (const byte of set) drop[byte] = 1;
+    const { data } = call.column;
+    return within(call, (starts, ends) => {
+      for (let i = 0; i < starts.length; i++) {
+        let [start, end] = [starts[i] as number, ends[i] as number];
+        if (atStart) while (start < end && drop[data[start] as number] === 1) start++;
+        if (atEnd) while (start < end && drop[data[end - 1] as number] === 1) end--;
+        starts[i] = start;
+        ends[i] = end;
+      }
+    });
+  };
+
+/** Bytes of all texts times those of a part, which is compared anew at each place at worst. */
+const MOST_WORK = 1 << 25;
+
+function partOf({ column, rest }: Call): Uint8Array | null {
+  const part = Buffer.from(rest[0] as string);
+  return part.length === 0 || part.length * spanOf(column).bytes > MOST_WORK ? null : part;
+}
+
+/** Where `part` begins first in `data[from .. end)`; -1 for nowhere. */
+function placeOf(data: Uint8Array, from: number, end: number, part: Uint8Array): number {
+  const size = part.length;
+  const first = part[0] as number;
+  for (let at = from; at <= end - size; at++) {
+    if (data[at] !== first) continue;
+    let k = 1;
+    while (k < size && data[at + k] === part[k]) k++;
+    if (k === size) return at;
+  }
+  return -1;
+}
+
+export const strpos: OfBytes = (call) => {
+  const part = partOf(call);
+  if (part === null) return null;
+  const { column, type } = call;
+  const { data, starts, ends, length, valid } = column;
+  const values = new Float64Array(length);
+  for (let i = 0; i < length; i++) {
+    const start = starts[i] as number;
+    const place = placeOf(data, start, ends[i] as number, part);
+    if (place < 0) continue;
+    let points = 1;
+    for (let at = start; at < place; at++) if (!isInside(data[at])) points++;
+    values[i] = points;
+  }
+  return { form: 'number', type, length, values, valid };
+};
+
+export const splitPart: OfBytes = (call) => {
+  const part = partOf(call);
+  const index = countOf(call.rest[1]);
+  if (part === null || index < 0) return null;
+  const { data } = call.column;
+  const size = part.length;
+  return within(call, (starts, ends) => {
+    for (let i = 0; i < starts.length; i++) {
+      const end = ends[i] as number;
+      let start = starts[i] as number;
+      for (let skipped = 1; skipped < index && start >= 0; skipped++) {
+        const place = placeOf(data, start, end, part);
+        start = place < 0 ? -1 : place + size;
+      }
+      if (start < 0) starts[i] = end;
+      else {
+        const place = placeOf(data, start, end, part);
+        starts[i] = start;
+        ends[i] = place < 0 ? end : place;
+      }
+    }
+  });
+};
+
+export const replaced: OfBytes = (call) => {
+  const part = partOf(call);
+  if (part === null) return null;
+  const { column, rest, type, memory } = call;
+  const by = Buffer.from(rest[1] as string);
+  const { bytes } = spanOf(column);
+  // Each place that is found has the bytes of the part.
+  const most = by.length <= part.length ? bytes : Math.ceil(bytes / part.length) * by.length;
+  if (most > MOST_BYTES) return null;
+  const writer = new TextWriter(column.length, Math.max(bytes, most), memory);
+  const { data, starts, ends, length } = column;
+  for (let i = 0; i < length; i++) {
+    const end = ends[i] as number;
+    let from = starts[i] as number;
+    for (;;) {
+      const place = placeOf(data, from, end, part);
+      if (place < 0) break;
+      writer.bytes(data, from, place);
+      writer.bytes(by, 0, by.length);
+      from = place + part.length;
+    }
+    writer.bytes(data, from, end);
+    writer.end();
+  }
+  return writer.column(type, column.valid);
+};
+
+export const reversed: OfBytes = ({ column, type, memory }) => {
+  const { data, starts, ends, length } = column;
+  const { forwards, backwards } = walkOf(column);
+  const ascii = forwards === ASCII_WALK.forwards;
+  const writer = new TextWriter(length, spanOf(column).bytes, memory);
+  for (let i = 0; i < length; i++) {
+    const start = starts[i] as number;
+    for (let at = ends[i] as number; at > start; ) {
+      const from = ascii ? at - 1 : backwards(at, start, 1);
+      writer.bytes(data, from, at);
+      at = from;
+    }
+    writer.end();
+  }
+  return writer.column(type, column.valid);
+};
+
+/** lpad and rpad of ASCII. */
+export const padded =
+  (atStart: boolean): OfBytes =>
+  ({ column, rest, type, memory }) => {
+    const size = Math.max(0, countOf(rest[0]));
+    const fill = Buffer.from(rest[1] === undefined ? ' ' : (rest[1] as string));
+    if (fill.length === 0 || fill.some((byte) => byte > 0x7f)) return null;
+    if (size * column.length > MOST_BYTES || !isAscii(column)) return null;
+    const { data, starts, ends, length } = column;
+    const filler = Buffer.alloc(size, fill);
+    const writer = new TextWriter(length, size * length, memory);
+    for (let i = 0; i < length; i++) {
+      const start = starts[i] as number;
+      const end = Math.min(ends[i] as number, start + size);
+      const more = size - (end - start);
+      if (atStart) writer.bytes(filler, 0, more);
+      writer.bytes(data, start, end);
+      if (!atStart) writer.bytes(filler, 0, more);
+      writer.end();
+    }
+    return writer.column(type, column.valid);
+  };
+
+interface Piece {
+  readonly data: Uint8Array;
+  /** Absent for a constant, which is all of `data`. */
+  readonly column?: BytesColumn;
+}
+
+/** Texts joined, of columns and constants. */
+export function joinedTexts(run: RowFunction): RowFunction {
+  return withFastPath(run, (args, type, memory) => {
+    if (familyOf(type) !== 'text') return null;
+    const first = args.find((arg) => arg.form === 'bytes');
+    if (first === undefined) return null;
+    const { length } = first;
+    const pieces: Piece[] = [];
+    let bytes = 0;
+    let valid: Validity = null;
+    for (const arg of args) {
+      if (familyOf(arg.type) !== 'text') return null;
+      if (arg.form === 'bytes') {
+        pieces.push({ data: arg.data, column: arg });
+        bytes += spanOf(arg).bytes;
+        valid = bothValid(valid, arg.valid);
+      } else if (arg.form === 'constant' && typeof arg.value === 'string') {
+        const data = Buffer.from(arg.value);
+        pieces.push({ data });
+        bytes += data.length * length;
+      } else return null;
+      if (bytes > MOST_BYTES) return null;
+    }
+    const writer = new TextWriter(length, bytes, memory);
+    for (let row = 0; row < length; row++) {
+      for (const { data, column } of pieces) {
+        if (column === undefined) writer.bytes(data, 0, data.length);
+        else writer.bytes(data, column.starts[row] as number, column.ends[row] as number);
+      }
+      writer.end();
+    }
+    return writer.column(type, valid);
+  });
+}

@@ -1,0 +1,16 @@
+/**
+ * Exports what goes through texts as they lie, in UTF-8: search, change of case, and the layout of
+ * columns of texts.
+ */
+
+export {
+  finderInSteps,
+  finderOf,
+  LongNeedle,
+  SHORT_NEEDLE,
+  type TextFinder,
+} from './find-text.ts';
+export { foldedInSteps } from './fold-text.ts';
+export { inOneCase } from './letter-case.ts';
+export { isAscii, packedTexts, spanOf, TextWriter } from './text-columns.ts';
+export { MOST_PART, textKernels } from './text-kernels.ts';

@@ -1,0 +1,169 @@
+/**
+ * `inOneCase`: a column of texts in lower or upper case, as the runtime's own functions give them.
+ * ASCII letters are changed in the bytes, many at once, and so are others whose counterpart has as
+ * many bytes. Texts with letters that take more or fewer, or depend on their neighbours, as a capital
+ * sigma does, are converted one by one.
+ */
+import type { BatchMemory } from '../../request-memory.ts';
+import type { BytesColumn } from '../typed/index.ts';
+import { gathered, spanOf } from './text-columns.ts';
+import { textKernels } from './text-kernels.ts';
+
+/** Null where the texts are many or long, or the kernels are missing. */
+export function inOneCase(
+  texts: BytesColumn,
+  upper: boolean,
+  memory: BatchMemory,
+): BytesColumn | null {
+  const kernels = textKernels();
+  if (kernels === null || texts.length === 0 || spanOf(texts).bytes > MOST_BYTES) return null;
+  const column = gathered(texts, memory);
+  const { from, to } = spanOf(column);
+  memory.take(to - from);
+  const data = Buffer.allocUnsafeSlow(to - from);
+  const ascii = kernels.turnCase(column.data, from, to, upper, data);
+  const turned: BytesColumn = {
+    ...column,
+    data,
+    starts: moved(column.starts, from),
+    ends: moved(column.ends, from),
+  };
+  return ascii ? turned : withOthers(column, turned, upper, memory);
+}
+
+/** More bytes than are gone through in a few milliseconds. */
+const MOST_BYTES = 1 << 23;
+
+const moved = (offsets: Int32Array, by: number): Int32Array => {
+  if (by === 0) return offsets;
+  const out = new Int32Array(offsets.length);
+  for (let i = 0; i < out.length; i++) out[i] = (offsets[i] as number) - by;
+  return out;
+};
+
+/** Changes letters of other scripts in `turned`, whose ASCII letters are in one case. */
+function withOthers(
+  original: BytesColumn,
+  turned: BytesColumn,
+  upper: boolean,
+  memory: BatchMemory,
+): BytesColumn {
+  const { length, data } = turned;
+  const highs = new Uint8Array(length).fill(1);
+  // Texts that do not follow each other are all looked at.
+  if (turned.dense) textKernels()?.highs(turned, highs);
+  const letters = upper ? UPPER : LOWER;
+  const source = Buffer.from(original.data.buffer, original.data.byteOffset, original.data.length);
+  const apart: { row: number; text: Buffer }[] = [];
+  for (let row = 0; row < length; row++) {
+    if (highs[row] === 0) continue;
+    if (letters.turn(data, turned.starts[row] as number, turned.ends[row] as number)) continue;
+    const text = source.toString('utf8', original.starts[row], original.ends[row]);
+    memory.text(text.length);
+    apart.push({ row, text: Buffer.from(upper ? text.toUpperCase() : text.toLowerCase()) });
+  }
+  return apart.length === 0 ? turned : withTexts(turned, apart, memory);
+}
+
+/** The column with other texts in some rows, which lie behind the rest. */
+function withTexts(
+  column: BytesColumn,
+  texts: readonly { readonly row: number; readonly text: Uint8Array }[],
+  memory: BatchMemory,
+): BytesColumn {
+  const more = texts.reduce((sum, { text }) => sum + text.length, 0);
+  memory.take(column.data.length + more);
+  const data = Buffer.allocUnsafeSlow(column.data.length + more);
+  data.set(column.data);
+  const [starts, ends] = [column.starts.slice(), column.ends.slice()];
+  let at = column.data.length;
+  for (const { row, text } of texts) {
+    data.set(text, at);
+    starts[row] = at;
+    at += text.length;
+    ends[row] = at;
+  }
+  return { ...column, data, starts, ends, dense: false };
+}
+
+const UNKNOWN = 0;
+/** Of a letter without a counterpart. */
+const SAME = 1;
+/** Of one that is not exchanged for one of as many bytes, wherever it stands. */
+const APART = 2;
+
+/** Counterparts of code points, found out when they are first met. */
+class Letters {
+  readonly #change: (text: string) => string;
+  readonly #near = new Int32Array(1 << 16);
+  readonly #far = new Map<number, number>();
+
+  constructor(change: (text: string) => string) {
+    this.#change = change;
+  }
+
+  /** Changes all letters beyond ASCII; false where that needs more, or the bytes are no UTF-8. */
+  turn(data: Uint8Array, from: number, to: number): boolean {
+    for (let at = from; at < to; ) {
+      const lead = data[at] as number;
+      if (lead < 0x80) {
+        at++;
+        continue;
+      }
+      const size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+      if (lead < 0xc2 || lead > 0xf4 || at + size > to) return false;
+      let point = lead & (0xff >> (size + 1));
+      for (let k = 1; k < size; k++) {
+        const byte = data[at + k] as number;
+        if ((byte & 0xc0) !== 0x80) return false;
+        point = (point << 6) | (byte & 0x3f);
+      }
+      if (sizeOf(point) !== size || (point & 0xfff800) === 0xd800 || point > 0x10ffff) return false;
+      const other = this.#of(point);
+      if (other === APART) return false;
+      if (other !== SAME) write(data, at, size, other);
+      at += size;
+    }
+    return true;
+  }
+
+  #of(point: number): number {
+    const near = point < 1 << 16;
+    const known = near ? (this.#near[point] as number) : (this.#far.get(point) ?? UNKNOWN);
+    if (known !== UNKNOWN) return known;
+    const other = this.#find(point);
+    if (near) this.#near[point] = other;
+    else if (this.#far.size < MOST_FAR) this.#far.set(point, other);
+    return other;
+  }
+
+  #find(point: number): number {
+    // Its lower case is another one at the end of a word.
+    if (point === CAPITAL_SIGMA) return APART;
+    const text = String.fromCodePoint(point);
+    const changed = this.#change(text);
+    if (changed === text) return SAME;
+    const other = changed.codePointAt(0) as number;
+    const isOne = changed.length === (other > 0xffff ? 2 : 1);
+    return isOne && sizeOf(other) === sizeOf(point) ? other : APART;
+  }
+}
+
+const CAPITAL_SIGMA = 0x3a3;
+const MOST_FAR = 1 << 14;
+
+const sizeOf = (point: number): number =>
+  point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+
+/** Writes a code point over one of as many bytes, whose lead byte tells how many. */
+function write(data: Uint8Array, at: number, size: number, point: number): void {
+  let rest = point;
+  for (let k = size - 1; k > 0; k--) {
+    data[at + k] = 0x80 | (rest & 0x3f);
+    rest >>= 6;
+  }
+  data[at] = ((0xf00 >> size) & 0xff) | rest;
+}
+
+const LOWER = new Letters((text) => text.toLowerCase());
+const UPPER = new Letters((text) => text.toUpperCase());

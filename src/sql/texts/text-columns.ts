@@ -1,0 +1,111 @@
+/**
+ * The layout of columns of texts: where their bytes lie (`spanOf`), whether they are ASCII alone
+ * (`isAscii`), the same texts one after the other (`packedTexts`), and new texts written one after
+ * the other (`TextWriter`).
+ */
+import type { DataType } from '../../arrow/index.ts';
+import type { BatchMemory } from '../../request-memory.ts';
+import type { BytesColumn, Validity } from '../typed/index.ts';
+import { textKernels } from './text-kernels.ts';
+
+interface Span {
+  /** Between the first byte of a text and the last one. */
+  readonly from: number;
+  readonly to: number;
+  /** Of all texts together: more than the span where texts share bytes. */
+  readonly bytes: number;
+}
+
+export function spanOf({ starts, ends, length, dense }: BytesColumn): Span {
+  if (length === 0) return { from: 0, to: 0, bytes: 0 };
+  if (dense) {
+    const [from, to] = [starts[0] as number, ends[length - 1] as number];
+    return { from, to, bytes: to - from };
+  }
+  let [from, to, bytes] = [starts[0] as number, ends[0] as number, 0];
+  for (let row = 0; row < length; row++) {
+    const [start, end] = [starts[row] as number, ends[row] as number];
+    if (start < from) from = start;
+    if (end > to) to = end;
+    bytes += end - start;
+  }
+  return { from, to, bytes };
+}
+
+/** Bytes that lie between texts of a column and are gone through as well. */
+const GAPS = 1 << 16;
+
+/** Texts whose bytes lie together: the column itself, or one with copies. */
+export function gathered(column: BytesColumn, memory: BatchMemory): BytesColumn {
+  if (column.dense) return column;
+  const { from, to, bytes } = spanOf(column);
+  return to - from <= 2 * bytes + GAPS ? column : packedTexts(column, memory, bytes);
+}
+
+/** The same texts, one after the other. @param bytes of all of them */
+export function packedTexts(column: BytesColumn, memory: BatchMemory, bytes: number): BytesColumn {
+  const writer = new TextWriter(column.length, bytes, memory);
+  const { data, starts, ends } = column;
+  for (let row = 0; row < column.length; row++) {
+    writer.bytes(data, starts[row] as number, ends[row] as number);
+    writer.end();
+  }
+  return writer.column(column.type, column.valid);
+}
+
+/** Whether all bytes between the first text and the last are ASCII; false where nothing tells it fast. */
+export function isAscii(column: BytesColumn): boolean {
+  const kernels = textKernels();
+  if (kernels === null) return false;
+  const { from, to, bytes } = spanOf(column);
+  if (to - from > 2 * bytes + GAPS) return false;
+  return kernels.firstHigh(column.data, from, to) === to;
+}
+
+/** Longer ones are copied by the runtime. */
+const SHORT_COPY = 48;
+
+/** Writes the texts of a column, one row after the other, into memory that is known to suffice. */
+export class TextWriter {
+  readonly #data: Uint8Array;
+  readonly #offsets: Int32Array;
+  #at = 0;
+  #row = 0;
+
+  /** @param bytes that are written at most */
+  constructor(rows: number, bytes: number, memory: BatchMemory) {
+    memory.take(bytes);
+    this.#data = Buffer.allocUnsafeSlow(bytes);
+    this.#offsets = new Int32Array(rows + 1);
+  }
+
+  /** Adds bytes to the text of the row. */
+  bytes(data: Uint8Array, from: number, to: number): void {
+    const out = this.#data;
+    let at = this.#at;
+    if (to - from > SHORT_COPY) {
+      out.set(data.subarray(from, to), at);
+      at += to - from;
+    } else for (let k = from; k < to; k++) out[at++] = data[k] as number;
+    this.#at = at;
+  }
+
+  /** Ends the text of the row. */
+  end(): void {
+    this.#offsets[++this.#row] = this.#at;
+  }
+
+  column(type: DataType, valid: Validity): BytesColumn {
+    const length = this.#row;
+    return {
+      form: 'bytes',
+      type,
+      length,
+      data: this.#data,
+      starts: this.#offsets.subarray(0, length),
+      ends: this.#offsets.subarray(1, length + 1),
+      dense: true,
+      valid,
+    };
+  }
+}

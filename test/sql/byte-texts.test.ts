@@ -1,0 +1,195 @@
+/** Functions of texts over the bytes of a column: as the strings of JavaScript have them. */
+import { expect, test } from 'vitest';
+import { Field, Schema, Utf8, vectorFromArray } from '../../src/arrow/apache.ts';
+import { recordBatch, sliceData } from '../../src/arrow/arrow-data.ts';
+import { compileExpression, compilePredicate } from '../../src/sql/expression.ts';
+import { textKernels } from '../../src/sql/texts/index.ts';
+import { casesOf } from '../helpers/long.ts';
+import { seeded } from '../helpers/seeded.ts';
+
+const schema = new Schema([new Field('s', new Utf8(), true)]);
+
+type Texts = readonly (string | null)[];
+
+/** A batch of texts from the middle of a longer column, so that its bytes begin elsewhere. */
+function batchOf(texts: Texts) {
+  const { data } = vectorFromArray(['é before', ...texts, 'after ß'], new Utf8());
+  return recordBatch(schema, [sliceData(data[0] as never, 1, texts.length)], texts.length);
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+const points = (text: string): string[] => [...text];
+
+function slice(text: string, from: number, to?: number): string {
+  return points(text).slice(from, to).join('');
+}
+
+function trimmed(text: string, set: string, atStart: boolean, atEnd: boolean): string {
+  let all = points(text);
+  while (atStart && all.length > 0 && set.includes(all[0] as string)) all = all.slice(1);
+  while (atEnd && all.length > 0 && set.includes(all.at(-1) as string)) all = all.slice(0, -1);
+  return all.join('');
+}
+
+const padded = (text: string, size: number, fill: string, atStart: boolean): string => {
+  const all = points(text);
+  if (all.length >= size) return all.slice(0, size).join('');
+  const more = points(fill.repeat(size))
+    .slice(0, size - all.length)
+    .join('');
+  return atStart ? more + text : text + more;
+};
+
+const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
+  'lower(s)': (text) => text.toLowerCase(),
+  'upper(s)': (text) => text.toUpperCase(),
+  'length(s)': (text) => BigInt(points(text).length),
+  'substr(s, 2, 3)': (text) => slice(text, 1, 4),
+  'substr(s, -1, 4)': (text) => slice(text, 0, 2),
+  'substr(s, 4)': (text) => slice(text, 3),
+  'left(s, 3)': (text) => slice(text, 0, 3),
+  'left(s, -2)': (text) => slice(text, 0, -2),
+  'right(s, 3)': (text) => slice(text, -3),
+  'right(s, -2)': (text) => slice(text, 2),
+  'right(s, 0)': () => '',
+  'trim(s)': (text) => trimmed(text, ' ', true, true),
+  "ltrim(s, ' a')": (text) => trimmed(text, ' a', true, false),
+  "rtrim(s, 'bA ')": (text) => trimmed(text, 'bA ', false, true),
+  "btrim(s, 'aé')": (text) => trimmed(text, 'aé', true, true),
+  'reverse(s)': (text) => points(text).reverse().join(''),
+  "replace(s, 'a', 'xyz')": (text) => text.replaceAll('a', 'xyz'),
+  "replace(s, 'aé', '')": (text) => text.replaceAll('aé', ''),
+  "strpos(s, 'ba')": (text) => {
+    const at = text.indexOf('ba');
+    return BigInt(at < 0 ? 0 : points(text.slice(0, at)).length + 1);
+  },
+  "split_part(s, 'a', 2)": (text) => text.split('a')[1] ?? '',
+  "split_part(s, ' é', 1)": (text) => text.split(' é')[0] ?? '',
+  "split_part(s, 'b', -1)": (text) => text.split('b').at(-1) ?? '',
+  "lpad(s, 6, 'xy')": (text) => padded(text, 6, 'xy', true),
+  'rpad(s, 5)': (text) => padded(text, 5, ' ', false),
+  "s || '-é-' || upper(s)": (text) => `${text}-é-${text.toUpperCase()}`,
+  // Of texts that no longer follow each other.
+  'length(trim(lower(s)))': (text) =>
+    BigInt(points(trimmed(text.toLowerCase(), ' ', true, true)).length),
+  'upper(substr(s, 2, 4))': (text) => slice(text, 1, 5).toUpperCase(),
+  "replace(lower(right(s, 4)), 'a', 'A')": (text) =>
+    slice(text, -4).toLowerCase().replaceAll('a', 'A'),
+};
+
+const ASCII = 'aabbcAB  zZ@[`{';
+/** Letters whose other case has more bytes, fewer, as many, none, or depends on the neighbours. */
+const OTHERS = `${ASCII}éÉßÿŸİıΣσÅKſꭰᎠ東😀𐐀𐐨ŉǰ`;
+
+const random = seeded(14);
+const textOf = (letters: string, most: number): string => {
+  const all = points(letters);
+  const size = Math.floor(random() * most);
+  return Array.from({ length: size }, () => all[Math.floor(random() * all.length)]).join('');
+};
+
+function textsOf(rows: number, letters: string, most: number, nulls: number): Texts {
+  return Array.from({ length: rows }, () => (random() < nulls ? null : textOf(letters, most)));
+}
+
+const COLUMNS: readonly (readonly [string, () => Texts])[] = [
+  ['of ASCII', () => textsOf(130, ASCII, 12, 0)],
+  ['of ASCII with nulls', () => textsOf(70, ASCII, 9, 0.3)],
+  ['of other letters', () => textsOf(150, OTHERS, 12, 0.1)],
+  ['of a few other letters', () => textsOf(90, `${ASCII.repeat(9)}é`, 40, 0)],
+  ['of none', () => []],
+];
+
+test.each(COLUMNS)('functions of texts %s', async (_, make) => {
+  for (let round = 0; round < casesOf(4, 40); round++) {
+    const texts = make();
+    const batch = batchOf(texts);
+    for (const [sql, of] of Object.entries(FUNCTIONS)) {
+      const expression = await compileExpression(sql, schema);
+      const found = [...expression.evaluate(batch)];
+      const expected = texts.map((text) => (text === null ? null : of(text)));
+      expect(found, `${sql} of ${JSON.stringify(texts)}`).toEqual(expected);
+    }
+  }
+});
+
+test.each(COLUMNS)('LIKE and ILIKE of texts %s', async (_, make) => {
+  for (let round = 0; round < casesOf(4, 40); round++) {
+    const texts = make();
+    const batch = batchOf(texts);
+    for (const part of ['a', 'ab', 'é', 'ba ', 'σ', 'ss', 'a'.repeat(20)]) {
+      const has = (text: string | null): boolean => text?.includes(part) === true;
+      const cases: readonly (readonly [string, (text: string | null) => boolean])[] = [
+        [`s LIKE ${quoted(`%${part}%`)}`, has],
+        [`lower(s) LIKE ${quoted(`%${part}%`)}`, (text) => has(text?.toLowerCase() ?? null)],
+        [
+          `s ILIKE ${quoted(`%${part.toUpperCase()}%`)}`,
+          (text) => text?.toLowerCase().includes(part.toUpperCase().toLowerCase()) === true,
+        ],
+        [`s ILIKE ${quoted(`${part}%`)}`, (text) => text?.toLowerCase().startsWith(part) === true],
+        [
+          `upper(s) LIKE ${quoted(`%${part}`)}`,
+          (text) => text?.toUpperCase().endsWith(part) === true,
+        ],
+      ];
+      for (const [sql, of] of cases) {
+        const predicate = await compilePredicate(sql, schema);
+        const expected = texts.flatMap((text, row) => (of(text) ? [row] : []));
+        expect([...predicate.select(batch)], `${sql} of ${JSON.stringify(texts)}`).toEqual(
+          expected,
+        );
+      }
+    }
+  }
+});
+
+test('a part that runs over the end of a text is not found, at any place of a vector', () => {
+  const kernels = textKernels();
+  expect(kernels).not.toBeNull();
+  for (const size of [1, 2, 15, 16, 17, 33, 64]) {
+    const part = Buffer.from('xy'.repeat(32).slice(0, size));
+    for (let shift = 0; shift < 34; shift++) {
+      // The part, then the part cut in two by the end of a text, then the part again.
+      const cut = size >> 1;
+      const parts = ['-'.repeat(shift), part, part.subarray(0, cut), part.subarray(cut), part, ''];
+      const data = Buffer.concat(parts.map((one) => Buffer.from(one)));
+      const offsets = new Int32Array(parts.length + 1);
+      parts.forEach((one, row) => {
+        offsets[row + 1] = (offsets[row] as number) + one.length;
+      });
+      const texts = { data, starts: offsets.subarray(0, -1), ends: offsets.subarray(1) };
+      const truth = new Uint8Array(parts.length);
+      expect(kernels?.contains(texts, part, truth)).toBe(true);
+      const expected = parts.map((one) => (Buffer.from(one).includes(part) ? 2 : 0));
+      expect([...truth], `${size} bytes behind ${shift}`).toEqual(expected);
+    }
+  }
+});
+
+test('texts beyond the memory of the kernels are gone through in blocks, or left to others', () => {
+  const kernels = textKernels();
+  const rows = 40_000;
+  const long = 'é'.repeat(40);
+  const texts = Array.from({ length: rows }, (_, row) => (row % 3 === 0 ? `${long}b` : 'abc'));
+  const data = Buffer.from(texts.join(''));
+  const offsets = new Int32Array(rows + 1);
+  texts.forEach((text, row) => {
+    offsets[row + 1] = (offsets[row] as number) + Buffer.byteLength(text);
+  });
+  const column = { data, starts: offsets.subarray(0, rows), ends: offsets.subarray(1) };
+  const counts = new Float64Array(rows);
+  expect(kernels?.points(column, counts)).toBe(true);
+  expect(counts.every((count, row) => count === (row % 3 === 0 ? 41 : 3))).toBe(true);
+  const highs = new Uint8Array(rows);
+  expect(kernels?.highs(column, highs)).toBe(true);
+  expect(highs.every((high, row) => high === (row % 3 === 0 ? 1 : 0))).toBe(true);
+  const truth = new Uint8Array(rows);
+  expect(kernels?.contains(column, Buffer.from('éb'), truth)).toBe(true);
+  expect(truth.every((found, row) => found === (row % 3 === 0 ? 2 : 0))).toBe(true);
+  const one = {
+    data: Buffer.alloc(1 << 21),
+    starts: Int32Array.of(0),
+    ends: Int32Array.of(1 << 21),
+  };
+  expect(kernels?.points(one, new Float64Array(1))).toBe(false);
+});
