@@ -275,6 +275,7 @@ export {
   schemaFromJson,
   schemaToJson,
   schemaToLanceJson,
+  sharedSchema,
   typeFromJson,
   typeOfName,
   typeToJson,

@@ -6,7 +6,7 @@
  */
 
 export { type Branch, openBranch } from './branch.ts';
-export { fieldMetadata } from './fields/index.ts';
+export { fieldMetadata, frozen } from './fields/index.ts';
 export { DEFAULT_ORPHAN_GRACE, type FoundStorage, fileSystemTime } from './history/index.ts';
 export { type LanceSynced, lanceProblem } from './lance/index.ts';
 export {

@@ -11,7 +11,7 @@ import type {
   DescribeTableResponse,
   LanceOpening,
 } from '../../protocol/index.ts';
-import { lanceProblem, prepareReads, type Snapshot } from '../../table/index.ts';
+import { frozen, lanceProblem, prepareReads, type Snapshot } from '../../table/index.ts';
 import {
   type Catalog,
   describedTarget,
@@ -89,6 +89,7 @@ async function detailsOf(snapshot: Snapshot): Promise<Partial<DescribeTableRespo
   const { manifest } = snapshot;
   return {
     version: manifest.version,
+    // It is the version's own, and later commits are built from it: no caller may change it.
     schema: frozen(manifest.schema),
     metadata: { ...manifest.metadata },
     stats: {
@@ -97,11 +98,4 @@ async function detailsOf(snapshot: Snapshot): Promise<Partial<DescribeTableRespo
     },
     ...(manifest.lance === true ? { lance: await lanceOpening(snapshot) } : {}),
   };
-}
-
-/** It is the version's own, and later commits are built from it: no caller may change it. */
-function frozen<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const member of Object.values(value)) frozen(member);
-  return Object.freeze(value);
 }

@@ -10,6 +10,7 @@ export {
   schemaFromJson,
   schemaToJson,
   schemaToLanceJson,
+  sharedSchema,
   typeFromJson,
   typeToJson,
 } from './schema.ts';

@@ -1,6 +1,6 @@
 /**
  * Converts Arrow schemas, fields and types to the protocol's JSON (`schemaToJson`,
- * `schemaToLanceJson`) and back (`schemaFromJson`), which also validates JSON from outside, up to
+ * `schemaToLanceJson`) and back (`schemaFromJson`, `sharedSchema`), which also validates JSON from outside, up to
  * `MAX_SCHEMA_FIELDS` and `MAX_SCHEMA_DEPTH`. `typeToJson` and `typeFromJson` convert one type. The
  * ids of dictionaries are lost on the way. arrow/type-names.ts and lance-names.ts write the names
  * of types, type-parser.ts reads them. Types that JSON cannot name throw TableSchemaValidation.
@@ -50,6 +50,21 @@ export function schemaFromJson(json: unknown): Schema {
   const { fields, metadata } = asObject(json, '');
   const read = readFields(fields, 'fields', 0, budget);
   return new Schema(read, readMetadata(metadata, 'metadata'));
+}
+
+const shared = new WeakMap<JsonArrowSchema, Schema>();
+
+/**
+ * As schemaFromJson, read once for each object: for JSON that never changes, such as that of a
+ * version. All who ask get the same schema, so it is not to be handed out.
+ */
+export function sharedSchema(json: JsonArrowSchema): Schema {
+  let schema = shared.get(json);
+  if (schema === undefined) {
+    schema = schemaFromJson(json);
+    shared.set(json, schema);
+  }
+  return schema;
 }
 
 /** As schemaFromJson, for one field. `path` names it in messages. */

@@ -12,6 +12,7 @@ import {
   type DescribeTableResponse,
   type JsonArrowSchema,
   schemaFromJson,
+  sharedSchema,
 } from '../../protocol/index.ts';
 import {
   branchMember,
@@ -23,8 +24,6 @@ import {
   type OnTable,
   type TableTarget,
 } from '../handles/index.ts';
-
-const byIdentity = new WeakMap<JsonArrowSchema, Schema>();
 
 interface Pin extends TableTarget {
   readonly version: number;
@@ -195,7 +194,7 @@ const noVersion = (id: readonly string[]): DirspaceError =>
 /**
  * Schemas already read from their JSON form, so that a schema asked for again is the same object: the
  * last one of a handle by its text, as a remote catalog answers it, and those of all handles by
- * their JSON objects, which a catalog in process answers again.
+ * their JSON objects, which a catalog in process freezes and answers again.
  */
 class SchemaCache {
   #text: string | undefined;
@@ -205,7 +204,7 @@ class SchemaCache {
   last: Schema | undefined;
 
   read(json: JsonArrowSchema): Schema {
-    this.last = byIdentity.get(json) ?? this.#parse(json);
+    this.last = Object.isFrozen(json) ? sharedSchema(json) : this.#parse(json);
     return this.last;
   }
 
@@ -215,7 +214,6 @@ class SchemaCache {
       this.#schema = schemaFromJson(json);
       this.#text = text;
     }
-    byIdentity.set(json, this.#schema);
     return this.#schema;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Exports the handling of columns by field id: assigning ids, checking names, finding fields by
- * path, adapting columns of older schemas, widening types.
+ * path, adapting columns of older schemas, widening types, remembering schemas.
  */
 
 export { type Adapter, adapterBetween, adapterOf } from './adapt.ts';
@@ -15,4 +15,5 @@ export {
   nodeWithChildren,
   requireOpen,
 } from './field-paths.ts';
+export { frozen, withKnownSchema } from './known-schemas.ts';
 export { canWiden, isListLike, listsFit, withChildren } from './widen.ts';

@@ -23,15 +23,20 @@ export type LanceView =
   /** A whole sentence that says what keeps Lance from reading the table, and what to do. */
   | { readonly opens: false; readonly reason: string };
 
+interface KnownFields {
+  readonly fieldIds: readonly number[];
+  readonly found: ReturnType<typeof lanceFields>;
+}
+
 /** By the JSON form of the schema, which versions that leave it alone share. */
-const knownFields = new WeakMap<object, ReturnType<typeof lanceFields>>();
+const knownFields = new WeakMap<object, KnownFields>();
 
 function fieldsOf({ manifest, schema }: Snapshot): ReturnType<typeof lanceFields> {
-  let found = knownFields.get(manifest.schema);
-  if (found === undefined) {
-    found = lanceFields(schema.fields, manifest.fieldIds);
-    knownFields.set(manifest.schema, found);
-  }
+  const { schema: json, fieldIds } = manifest;
+  const known = knownFields.get(json);
+  if (known?.fieldIds === fieldIds) return known.found;
+  const found = lanceFields(schema.fields, fieldIds);
+  knownFields.set(json, { fieldIds, found });
   return found;
 }
 

@@ -12,7 +12,7 @@ import {
   versionFile,
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
-import { schemaFromJson } from '../../protocol/index.ts';
+import { sharedSchema } from '../../protocol/index.ts';
 import { fieldTree, type IdentifiedField } from '../fields/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import type { Engine } from './engine.ts';
@@ -75,7 +75,7 @@ export class Snapshot {
     const { schema: json, fieldIds } = this.manifest;
     const known = parsedSchemas.get(json);
     if (known?.fieldIds === fieldIds) return known;
-    const schema = schemaFromJson(json);
+    const schema = sharedSchema(json);
     const parsed = { schema, fieldIds, fields: fieldTree(schema.fields, fieldIds, this.file) };
     parsedSchemas.set(json, parsed);
     return parsed;

@@ -1,0 +1,40 @@
+/**
+ * `withKnownSchema`: gives versions that have the same schema and field ids the same objects for
+ * them, also those of different tables. What is made of a schema is remembered by its object (the
+ * Arrow schema, the fields as Lance lists them), so that it is made and held once for all tables of
+ * a kind. The objects are frozen, as answers share them. It remembers a bounded number of schemas,
+ * and none that is long.
+ */
+import type { Manifest } from '../../format/index.ts';
+
+type KnownSchema = Pick<Manifest, 'schema' | 'fieldIds'>;
+
+/** Schemas remembered. */
+const MOST_SCHEMAS = 256;
+/** Fields, nested ones too, and characters of JSON that a schema may have to be remembered. */
+const MOST_FIELDS = 64;
+const MOST_CHARACTERS = 8_192;
+
+const known = new Map<string, KnownSchema>();
+
+export function withKnownSchema(manifest: Manifest): Manifest {
+  const { schema, fieldIds } = manifest;
+  if (fieldIds.length > MOST_FIELDS) return manifest;
+  const key = JSON.stringify([schema, fieldIds]);
+  if (key.length > MOST_CHARACTERS) return manifest;
+  let found = known.get(key);
+  if (found === undefined) {
+    found = { schema: frozen(schema), fieldIds: Object.freeze(fieldIds) };
+    // The oldest goes: one that is still in use comes back with the next version that is read.
+    if (known.size === MOST_SCHEMAS) known.delete(known.keys().next().value as string);
+    known.set(key, found);
+  }
+  return { ...manifest, ...found };
+}
+
+/** Freezes a value with all it holds. */
+export function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) frozen(member);
+  return Object.freeze(value);
+}
