@@ -1,26 +1,60 @@
 /**
- * `prepareReads`: warms up a table when it is opened. Parses the schema and reads the footer of the
- * first fragment, or all of a small one, so that the first read finds them cached. Errors are
- * ignored here, because that read will meet them again.
+ * `prepareReads`: warms up a table when it is opened. Reads the footer of the first fragment, or all
+ * of a small one, so that the first read finds them cached. Errors are ignored here, because that
+ * read will meet them again.
+ *
+ * It is done in advance, so it stops where it does not pay: once a few tables were prepared and not
+ * read (`noteRead`), only some of those that are opened next are, until one of these is read. A program
+ * that asks thousands of tables for their schemas reads no fragments then.
  */
 
 import { openFragment } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 
+/** Tables that are prepared although none of those before was read. */
+const UNREAD = 2;
+/** Beyond these, one of so many is, to find out whether tables are read again. */
+const TRIAL = 64;
+
+/** How preparing has paid for the tables of one open catalog. */
+interface Outcome {
+  unread: number;
+  passedOver: number;
+}
+
+const outcomes = new WeakMap<Engine['heads'], Outcome>();
+/** Whether each was prepared or passed over. */
+const opened = new WeakSet<Snapshot>();
+/** Those prepared that were not read yet. */
 const prepared = new WeakSet<Snapshot>();
 
-/**
- * Parses the schema and reads the footer of the first fragment, or all of a small one, once.
- * Nothing is thrown.
- */
+/** Once for each version; nothing is thrown. */
 export async function prepareReads(engine: Engine, snapshot: Snapshot): Promise<void> {
-  if (prepared.has(snapshot)) return;
-  prepared.add(snapshot);
+  if (opened.has(snapshot)) return;
+  opened.add(snapshot);
   const [entry] = snapshot.manifest.fragments;
+  if (entry === undefined || !isWorthIt(engine)) return;
+  prepared.add(snapshot);
   try {
-    if (entry === undefined || snapshot.fields.length === 0) return;
     (await openFragment(engine, snapshot, entry, { keep: true })).close();
   } catch {
     // A table with damaged parts can be opened; reading those parts reports the damage.
   }
+}
+
+/** Rows of the version are about to be read. */
+export function noteRead({ heads }: Engine, snapshot: Snapshot): void {
+  const outcome = outcomes.get(heads);
+  if (outcome !== undefined && prepared.delete(snapshot)) outcome.unread = 0;
+}
+
+function isWorthIt({ heads }: Engine): boolean {
+  let outcome = outcomes.get(heads);
+  if (outcome === undefined) {
+    outcome = { unread: 0, passedOver: 0 };
+    outcomes.set(heads, outcome);
+  }
+  if (outcome.unread >= UNREAD && ++outcome.passedOver % TRIAL !== 0) return false;
+  outcome.unread++;
+  return true;
 }

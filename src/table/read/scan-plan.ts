@@ -14,6 +14,7 @@ import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { type ColumnRequest, type ReadColumn, resolveColumns, schemaOfColumns } from './columns.ts';
 
+import { noteRead } from './prepare.ts';
 export interface ScanRequest {
   /** All of them if absent. */
   readonly columns?: ColumnRequest | undefined;
@@ -66,6 +67,7 @@ export async function planScan(
   snapshot: Snapshot,
   request: ScanRequest,
 ): Promise<ScanPlan> {
+  noteRead(engine, snapshot);
   const turn = new Turn(engine.env);
   const columns = await resolveColumns(
     snapshot,
