@@ -41,8 +41,18 @@ import {
   symbolicLink,
 } from './disk/index.ts';
 import { FileReader, FileWriter } from './object-io.ts';
-import type { Awaitable, Entry, ObjectFacts, ObjectReader, ObjectWriter, Store } from './store.ts';
+import type {
+  Awaitable,
+  Entry,
+  FolderFacts,
+  ObjectFacts,
+  ObjectReader,
+  ObjectWriter,
+  Store,
+} from './store.ts';
 
+/** Longer than a tick of any file system's clock. */
+const SETTLED_MILLIS = 2_000;
 /** Longer ones were not written by the engine, in bytes. */
 const LARGEST_HINT = 4096;
 
@@ -168,6 +178,8 @@ export class FileStore implements Store {
 
   getHint(path: string): Uint8Array | undefined {
     try {
+      // Most tables have none, and an exception costs several times the look.
+      if (!this.fs.existsSync(absolutePath(this.#disk, path))) return undefined;
       const fd = this.#openToRead(path, false);
       if (fd === undefined) return undefined;
       try {
@@ -193,12 +205,16 @@ export class FileStore implements Store {
     return { size: stat.size, modified: stat.mtimeMs, inode: stat.ino };
   }
 
-  folderFacts(folder: string): ObjectFacts | undefined {
-    if (!enterFolder(this.#disk, folder)) return undefined;
+  folderFacts(folder: string, entered = false): FolderFacts | undefined {
+    if (!entered && !enterFolder(this.#disk, folder)) return undefined;
     const stat = lookAt(this.#disk, folder);
+    if (stat?.isSymbolicLink()) throw symbolicLink(folder);
     if (!stat?.isDirectory()) return undefined;
     // Programs set the time of modification as they like, copies for instance, and not this one.
-    return { size: stat.size, modified: stat.ctimeMs, inode: stat.ino };
+    const modified = stat.ctimeMs;
+    // The clock of this machine is that of its disks, whatever clock the caller brings.
+    const settled = isNodeFileSystem(this.given) && modified + SETTLED_MILLIS < systemEnv.now();
+    return { size: stat.size, modified, inode: stat.ino, settled };
   }
 
   open(path: string): ObjectReader | undefined {
@@ -207,8 +223,8 @@ export class FileStore implements Store {
   }
 
   /** '' is the root. Temporary files are listed too. */
-  list(folder: string): Entry[] | undefined {
-    if (!enterFolder(this.#disk, folder)) return undefined;
+  list(folder: string, entered = false): Entry[] | undefined {
+    if (!entered && !enterFolder(this.#disk, folder)) return undefined;
     let found: ReturnType<typeof readFolder>;
     try {
       found = readFolder(this.fs, absoluteFolder(this.#disk, folder));

@@ -19,6 +19,7 @@ export { hasDied, parseProcessTag, processTag } from './process-identity.ts';
 export { type Processes, systemProcesses } from './processes.ts';
 export type {
   Awaitable,
+  FolderFacts,
   ObjectFacts,
   ObjectReader,
   ObjectWriter,

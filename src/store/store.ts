@@ -41,6 +41,14 @@ export interface ObjectFacts {
   readonly inode: number;
 }
 
+export interface FolderFacts extends ObjectFacts {
+  /**
+   * Whether the folder's last change is so long ago that the next one gets another time. Never where the
+   * file system is an object that the caller gave: its clock is not known.
+   */
+  readonly settled: boolean;
+}
+
 export interface ReadableStore {
   /**
    * Refuses a link, also in the place of the object's own folder; of the chain above it `enter`
@@ -57,8 +65,11 @@ export interface ReadableStore {
   getHint(path: string): Awaitable<Uint8Array | undefined>;
   /** Refuses what `get` refuses. */
   open(path: string): Awaitable<ObjectReader | undefined>;
-  /** Entries in no particular order; undefined when there is no such folder. */
-  list(folder: string): Awaitable<Entry[] | undefined>;
+  /**
+   * Entries in no particular order; undefined when there is no such folder. Throws what `enter` throws.
+   * `entered`: that was done for the folder just now.
+   */
+  list(folder: string, entered?: boolean): Awaitable<Entry[] | undefined>;
 }
 
 /**
@@ -110,9 +121,9 @@ export interface FolderStore {
   /**
    * Of the folder itself: its time is that of its last change, which no program can set, and changes
    * with every entry that comes or goes. Undefined when it is missing; throws what `enter` throws.
-   * Its size means nothing.
+   * Its size means nothing. `entered`: that was done for the folder that it is in just now.
    */
-  folderFacts(folder: string): Awaitable<ObjectFacts | undefined>;
+  folderFacts(folder: string, entered?: boolean): Awaitable<FolderFacts | undefined>;
   /**
    * Durably makes the folder and its missing parents; with `within`, only those below that folder,
    * which must be there: a writer that outlived its table must not bring back its place.

@@ -197,7 +197,7 @@ test('versions of one schema share it, and one whose fields have other ids does 
 
 test('a program that only visits tables reads no rows of most', async () => {
   const { root } = await tables(...Array.from({ length: 12 }, () => 1));
-  const { visit, reader, calls } = await visitor(root);
+  const { visit, calls } = await visitor(root);
   for (let table = 0; table < 12; table++) await visit(`t${table}`);
   expect(calls.filter((call) => call.endsWith('.arrow') && call.startsWith('open'))).toHaveLength(
     2,

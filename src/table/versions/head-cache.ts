@@ -1,9 +1,9 @@
 /**
  * `HeadCache`: caches what an open catalog last saw of its tables: newest versions, table records,
  * and the names of the tables in a folder. Entries are only starting points and are checked against
- * the disk on each use. `unchangedRecord` takes one look at the disk, `unchangedMain` three; both
- * return undefined where anything has changed. `head`, `record` and `names` take none, and the
- * caller checks (resolveHead with four looks).
+ * the disk on each use. `unchangedRecord` takes one look at the disk, `unchangedMain` one at a table
+ * that has not changed lately, else three; both return undefined where anything has changed. `head`,
+ * `record` and `names` take none, and the caller checks (resolveHead with four looks).
  */
 import type { CacheCounts } from '../../counters.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type TableRecord,
   versionFile,
 } from '../../format/index.ts';
-import type { Awaitable, ObjectFacts, Store } from '../../store/index.ts';
+import type { Awaitable, FolderFacts, ObjectFacts, Store } from '../../store/index.ts';
 import { ByteCache, type CacheBudget } from '../work/index.ts';
 import type { Head, TableBranch } from './head.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -39,8 +39,16 @@ interface KnownMain {
   readonly slot: number;
   readonly file: string;
   readonly next: string;
-  readonly inode: number;
+  /** Of the file; undefined where the folder's facts tell that nothing has changed. */
+  readonly inode: number | undefined;
+  /** Of the folder, from before the version was looked for; undefined where it had just changed. */
+  readonly folder: FolderFacts | undefined;
+  /** How often the file was looked at. */
+  looks: number;
 }
+
+/** After so many looks at a version it is found out whether one at its folder is enough by now. */
+const LOOKS = 16;
 
 type Entry =
   | { readonly head: Head }
@@ -57,15 +65,23 @@ function weightOf(entry: Entry): number {
   return 1024;
 }
 
+/** Facts of one folder at two times: no entry came or went in between. */
+const isUnchanged = (before: FolderFacts, now: FolderFacts | undefined): boolean =>
+  now?.inode === before.inode && now.modified === before.modified;
+
 export class HeadCache {
-  readonly #store: Pick<Store, 'head'>;
+  readonly #store: Pick<Store, 'head' | 'folderFacts'>;
   readonly #cache: ByteCache;
 
   /**
    * @param limit in bytes, or the budget of this and other caches
    * @param counts is told of every look-up
    */
-  constructor(store: Pick<Store, 'head'>, limit: number | CacheBudget, counts?: CacheCounts) {
+  constructor(
+    store: Pick<Store, 'head' | 'folderFacts'>,
+    limit: number | CacheBudget,
+    counts?: CacheCounts,
+  ) {
     this.#store = store;
     this.#cache = new ByteCache(limit, counts);
   }
@@ -98,7 +114,10 @@ export class HeadCache {
    * The newest version of the main branch of the table in that folder, whichever it is; undefined
    * where it must be looked for.
    *
-   * Three looks are enough, as the id of the table's incarnation is part of the path of a version: it
+   * One look is enough where the folder of the versions had not changed for a while when they were looked
+   * for: as versions come and go, it gets another time.
+   *
+   * Else three looks are enough, as the id of the table's incarnation is part of the path of a version: it
    * is there only while this incarnation is in its place. And a version that is there, and whose
    * successor is not, is the newest. That it is the very same file, not one of that name, shows that
    * the path leads where it led when no link was in it.
@@ -106,9 +125,14 @@ export class HeadCache {
   unchangedMain(tableFolder: string): Snapshot | undefined {
     const known = this.#get(`main ${tableFolder}`);
     if (known === undefined || !('main' in known)) return undefined;
-    const { branchFolder, slot, file, next, inode } = known.main;
+    const { main } = known;
+    const { branchFolder, slot, file, next, inode } = main;
     const head = this.#head(branchFolder);
     if (head?.slot !== slot) return undefined;
+    if (main.folder !== undefined && isUnchanged(main.folder, this.#folderFacts(branchFolder)))
+      return head.snapshot;
+    if (inode === undefined) return undefined;
+    const folder = ++main.looks % LOOKS === 0 ? this.#folderFacts(branchFolder) : undefined;
     // The successor first: a deleted run loses its first version before the versions after it.
     if (this.#store.head(next) !== undefined) return undefined;
     const found = this.#store.head(file);
@@ -116,25 +140,33 @@ export class HeadCache {
     // Missed once more: the table may have been away before, with both, and come back.
     if (this.#store.head(next) !== undefined) return undefined;
     const { snapshot } = head;
-    return found.size === snapshot.manifestBytes && found.inode === inode ? snapshot : undefined;
+    if (found.size !== snapshot.manifestBytes || found.inode !== inode) return undefined;
+    if (folder?.settled === true) this.#keep(`main ${tableFolder}`, { main: { ...main, folder } });
+    return snapshot;
   }
 
   /**
    * Notes for unchangedMain a head that was just made, or found through the table's record, so that no
-   * link is in its path. Takes one look. Nothing is thrown: without a note the next one who asks goes
-   * the whole way again.
+   * link is in its path. Takes one look, or none where the facts of the folder are enough. Nothing is
+   * thrown: without a note the next one who asks goes the whole way again.
    */
-  async noteMain({ slot, snapshot }: Head): Promise<void> {
+  async noteMain({ slot, snapshot, folder }: Head): Promise<void> {
     const { branch, file } = snapshot;
     // A version whose multi-table commit is undecided may become the newest without a file that is new.
     if (branch.branch !== MAIN_BRANCH || snapshot.version !== slot) return;
+    const next = versionFile(branch.folder, slot + 1);
+    const place = { branchFolder: branch.folder, slot, file, next, looks: 0 };
+    if (folder !== undefined) {
+      const main = { ...place, inode: undefined, folder };
+      this.#keep(`main ${branch.tableFolder}`, { main });
+      return;
+    }
     try {
       const found = this.#store.head(file);
       // A store that does not answer at once would have to be waited for by every reader.
       if (found instanceof Promise) await found;
       else if (found?.size === snapshot.manifestBytes) {
-        const next = versionFile(branch.folder, slot + 1);
-        const main = { branchFolder: branch.folder, slot, file, next, inode: found.inode };
+        const main = { ...place, inode: found.inode, folder };
         this.#keep(`main ${branch.tableFolder}`, { main });
       }
     } catch {
@@ -186,6 +218,14 @@ export class HeadCache {
 
   keepNames(folder: string, names: KnownNames): void {
     this.#keep(`names ${folder}`, { names });
+  }
+
+  /** Undefined where the store does not answer at once. */
+  #folderFacts(folder: string): FolderFacts | undefined {
+    const found = this.#store.folderFacts(folder, true);
+    if (!(found instanceof Promise)) return found;
+    found.catch(() => {});
+    return undefined;
   }
 
   #head(branchFolder: string): Head | undefined {

@@ -10,8 +10,9 @@
  * refused as Corrupt.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import { versionFile } from '../../format/index.ts';
+import { type VersionDocument, versionFile } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
+import type { FolderFacts } from '../../store/index.ts';
 import type { Engine } from './engine.ts';
 import { HINT_EVERY, readHint } from './hint.ts';
 import { incarnationAt, tableLeft, tableNamed } from './incarnation.ts';
@@ -33,6 +34,8 @@ export interface Head {
   readonly slot: number;
   /** The newest version readers may see: at `slot` but for a multi-table commit that was never committed. */
   readonly snapshot: Snapshot;
+  /** Of the branch's folder before its versions were looked for; where it had not changed lately. */
+  readonly folder?: FolderFacts | undefined;
 }
 
 /**
@@ -42,7 +45,8 @@ export interface Head {
  */
 export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
   const known = engine.heads.head(branch);
-  if (known !== undefined && (await isNewestStill(engine, branch, known))) return known;
+  if (known !== undefined && (await isNewestStill(engine, branch, known)))
+    return { slot: known.slot, snapshot: known.snapshot };
   const remembered = known?.slot ?? 0;
   // Before the first look at the versions: what it names was there by then.
   const hint = await readHint(engine, branch);
@@ -50,20 +54,30 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
   let slot: number | undefined = known?.slot;
   if (slot === undefined && hint !== undefined && (await hasVersion(engine, branch, hint)))
     slot = hint;
-  slot ??= await highestListed(engine, branch);
+  // Before its versions are looked for: a change in between gives it another time.
+  const folder = await engine.store.folderFacts(branch.folder, true);
+  const settled = folder?.settled === true ? folder : undefined;
+  // The end of a list that was just read is the newest version, and no lost one hides others behind it.
+  let end: number | undefined;
+  if (slot === undefined && folder !== undefined) {
+    end = await highestListed(engine, branch, true);
+    slot = end;
+  }
   if (slot === undefined) return noVersion(engine, branch, hint);
   for (let gone = 0, unfound = 0; ; ) {
-    slot = await lastContiguous(engine, branch, slot);
-    const found = await readVersion(engine, branch, slot);
+    if (slot !== end) slot = await lastContiguous(engine, branch, slot);
+    const found = await readVersion(engine, branch, slot, slot === end);
     if (found !== undefined && 'manifest' in found) {
-      const head = await visibleHead(engine, branch, slot);
+      const head = await visibleHead(engine, branch, slot, found);
+      const isEnd = slot === end;
+      end = undefined;
       if (head === 'gone' && gone !== slot) {
         gone = slot;
         continue;
       }
       if (head === 'gone') throw corrupt(versionFile(branch.folder, slot), 'its base is missing');
-      if (await hasVersion(engine, branch, slot + 1)) continue;
-      if (await isBeforeGap(engine, branch, slot)) {
+      if (!isEnd && (await hasVersion(engine, branch, slot + 1))) continue;
+      if (!isEnd && (await isBeforeGap(engine, branch, slot))) {
         const newest = await highestListed(engine, branch);
         if (newest !== undefined && newest > slot) {
           slot = newest;
@@ -79,9 +93,12 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
           continue;
         }
       }
-      if (head !== undefined) engine.heads.keepHead(branch, head);
-      return head;
+      if (head === undefined) return undefined;
+      const whole = { ...head, folder: settled };
+      engine.heads.keepHead(branch, whole);
+      return whole;
     }
+    end = undefined;
     const listed = await highestListed(engine, branch);
     if (listed === undefined) return noVersion(engine, branch, hint);
     if (found !== undefined && 'tombstone' in found) {
@@ -217,19 +234,23 @@ async function lastContiguous(engine: Engine, branch: TableBranch, start: number
 /**
  * Reads past versions of multi-table commits that were aborted or are undecided. 'gone' when the
  * version below them was deleted meanwhile; then a newer one exists and the caller looks again.
+ * @param newest the version at `slot`, as it was read
  */
 async function visibleHead(
   engine: Engine,
   branch: TableBranch,
   slot: number,
+  newest: VersionDocument,
 ): Promise<Head | 'gone' | undefined> {
-  for (let version = slot; version > 0; version--) {
-    const found = await readVersion(engine, branch, version);
+  let found: VersionDocument | undefined = newest;
+  for (let version = slot; version > 0; ) {
     if (found === undefined || !('manifest' in found)) return 'gone';
     const { manifest, checksum, bytes } = found;
     if (await isVisible(engine, manifest)) {
       return { slot, snapshot: new Snapshot(engine, branch, manifest, checksum, bytes) };
     }
+    version--;
+    found = await readVersion(engine, branch, version);
   }
   return undefined;
 }

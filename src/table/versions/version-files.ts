@@ -15,6 +15,7 @@ import {
   versionFile,
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
+import { withKnownSchema } from '../fields/index.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
 import { isMultiTableCommitted } from './multi-table-commit.ts';
@@ -43,37 +44,41 @@ export async function readManifest(
   return found !== undefined && 'manifest' in found ? found.manifest : undefined;
 }
 
-/** A version or the tombstone in its place. @throws Corrupt */
+/** A version or the tombstone in its place. `entered` as for the store. @throws Corrupt */
 export async function readVersion(
   engine: Engine,
   branch: TableBranch,
   version: number,
+  entered = false,
 ): Promise<VersionDocument | undefined> {
   if (version < 1) return undefined;
   const file = versionFile(branch.folder, version);
-  const bytes = await bytesOf(engine, file);
+  const bytes = await bytesOf(engine, file, entered);
   if (bytes === undefined) return undefined;
   const document = decodeVersion(bytes, file);
-  if ('manifest' in document) {
-    const { manifest } = document;
-    if (
-      manifest.version !== version ||
-      manifest.table !== branch.incarnation ||
-      manifest.branch !== branch.branch
-    ) {
-      throw corrupt(
-        file,
-        `it is the manifest of version ${manifest.version} of branch ${manifest.branch} of table ${manifest.table}`,
-      );
-    }
+  if (!('manifest' in document)) return document;
+  const { manifest } = document;
+  if (
+    manifest.version !== version ||
+    manifest.table !== branch.incarnation ||
+    manifest.branch !== branch.branch
+  ) {
+    throw corrupt(
+      file,
+      `it is the manifest of version ${manifest.version} of branch ${manifest.branch} of table ${manifest.table}`,
+    );
   }
-  return document;
+  return { ...document, manifest: withKnownSchema(manifest) };
 }
 
 /** A link or a folder where a version should be is damage like any other. @throws Corrupt */
-async function bytesOf(engine: Engine, file: string): Promise<Uint8Array | undefined> {
+async function bytesOf(
+  engine: Engine,
+  file: string,
+  entered: boolean,
+): Promise<Uint8Array | undefined> {
   try {
-    return await engine.store.get(file);
+    return await engine.store.get(file, entered);
   } catch (error) {
     // Not one in the chain of folders above, which leads out of the catalog.
     const isOther = isDirspaceError(error, 'InvalidInput') && error.details.path === file;
@@ -106,8 +111,14 @@ export async function listedVersionsOf(
 export async function highestListed(
   engine: Engine,
   branch: TableBranch,
+  entered = false,
 ): Promise<number | undefined> {
-  return (await listedVersions(engine, branch)).at(-1);
+  let highest: number | undefined;
+  for (const { name } of (await engine.store.list(branch.folder, entered)) ?? []) {
+    const version = parseVersionFile(name);
+    if (version !== undefined && version > (highest ?? -1)) highest = version;
+  }
+  return highest;
 }
 
 /**
