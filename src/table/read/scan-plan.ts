@@ -13,8 +13,8 @@ import { ScanCounters } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { type ColumnRequest, type ReadColumn, resolveColumns, schemaOfColumns } from './columns.ts';
-
 import { noteRead } from './prepare.ts';
+
 export interface ScanRequest {
   /** All of them if absent. */
   readonly columns?: ColumnRequest | undefined;
