@@ -105,7 +105,7 @@ function totalSpan(offsets: Offsets, indices: Uint32Array): number {
   return total;
 }
 
-function checkTotal(total: number, large: boolean): void {
+export function checkTotal(total: number, large: boolean): void {
   if (!large && total > 0x7fffffff) {
     throw new DirspaceError(
       'InvalidInput',

@@ -101,6 +101,7 @@ export { DictionaryUnion, remapIndices } from './dictionaries.ts';
 export { encodeDictionary } from './dictionary-encode.ts';
 export { gather, gatherBatch } from './gather.ts';
 export { gatherData } from './gather-data.ts';
+export { gatherParts, type PlacedRows } from './gather-parts.ts';
 export { HandOut, handedOut } from './hand-out.ts';
 export { internSchema, ownSchema } from './own-schema.ts';
 export { rebatch } from './rebatch.ts';

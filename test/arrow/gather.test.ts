@@ -1,11 +1,12 @@
 /** Picking, filtering and joining rows, value by value against the source, for every type. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Data, Vector } from '../../src/arrow/apache.ts';
-import { nullColumn } from '../../src/arrow/arrow-data.ts';
+import { type Data, Utf8, Vector, vectorFromArray } from '../../src/arrow/apache.ts';
+import { nullColumn, sliceData } from '../../src/arrow/arrow-data.ts';
 import { setPositions } from '../../src/arrow/bitmaps.ts';
 import { concatBatches, concatData } from '../../src/arrow/concat.ts';
 import { filterBatch, gather, gatherBatch } from '../../src/arrow/gather.ts';
+import { gatherParts } from '../../src/arrow/gather-parts.ts';
 import { encodeFragment } from '../../src/format/fragment/fragment-encoder.ts';
 import {
   everyType,
@@ -17,9 +18,33 @@ import {
 import { casesOf } from '../helpers/long.ts';
 import { expectSame } from '../helpers/same.ts';
 import { seeded } from '../helpers/seeded.ts';
+import { run } from '../helpers/steps.ts';
 
 const schema = everyType();
 const seeds = fc.integer();
+
+/** Random rows of each column with random places among all of them, and the values that are to lie there. */
+function placed(columns: readonly Data[], random: () => number) {
+  const picks = columns.map((data) => {
+    const count = Math.floor(random() * 2 * data.length);
+    return {
+      data,
+      rows: Uint32Array.from({ length: count }, () => Math.floor(random() * data.length)),
+    };
+  });
+  const count = picks.reduce((sum, { rows }) => sum + rows.length, 0);
+  const places = Array.from({ length: count }, (_, at) => ({ at, key: random() }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ at }) => at);
+  const values: unknown[] = new Array(count);
+  const sources = picks.map(({ data, rows }) => {
+    const all = exactColumn(data);
+    const own = Uint32Array.from(places.splice(0, rows.length));
+    for (const [at, row] of rows.entries()) values[own[at] as number] = all[row];
+    return { data, rows, places: own };
+  });
+  return { sources, values };
+}
 
 describe.each(schema.fields.map((field) => [field.name, field.type] as const))('%s', (_, type) => {
   const column = (rows: number, random: () => number): Data =>
@@ -46,6 +71,28 @@ describe.each(schema.fields.map((field) => [field.name, field.type] as const))('
     expectSame(
       exactColumn(gather(data, rows)),
       Array.from(rows, (row) => all[row]),
+    );
+  });
+
+  test('rows of several columns, each to its place, in parts', () => {
+    fc.assert(
+      fc.property(
+        seeds,
+        fc.array(fc.nat(20), { maxLength: 4 }),
+        fc.constantFrom(1, 8, 64),
+        (seed, sizes, partRows) => {
+          const random = seeded(seed);
+          const { sources, values } = placed(
+            sizes.map((size) => column(size + 1, random)),
+            random,
+          );
+          const parts = run(gatherParts(type, sources, values.length, partRows));
+          const cut = parts.map(({ length }) => length);
+          expect(cut.slice(0, -1).every((length) => length === partRows)).toBe(true);
+          expectSame(parts.flatMap(exactColumn), values);
+        },
+      ),
+      { numRuns: casesOf(8, 25) },
     );
   });
 
@@ -116,4 +163,22 @@ test('rows that are not there are refused', () => {
   expect(() => gather(data, Uint32Array.of(5))).toThrow(
     expect.objectContaining({ code: 'InvalidInput' }),
   );
+});
+
+test('texts of every length go to their places, in steps, and parts share no memory', () => {
+  const random = seeded(5);
+  const rows = 20_000;
+  const texts = Array.from({ length: rows }, (_, row) =>
+    String.fromCharCode(33 + (row % 90)).repeat(row % 333),
+  );
+  const [data] = vectorFromArray(texts, new Utf8()).data as [Data];
+  const half = [sliceData(data, 0, 9_000), sliceData(data, 9_000, rows - 9_000)];
+  const { sources, values } = placed(half, random);
+  const steps = [...gatherParts(new Utf8(), sources, values.length, 4096)];
+  expect(steps.length).toBeGreaterThan(10);
+  const parts = run(gatherParts(new Utf8(), sources, values.length, 4096));
+  expectSame(parts.flatMap(exactColumn), values);
+  const memory = parts.flatMap((part) => [part.values.buffer, part.valueOffsets.buffer]);
+  expect(new Set(memory).size).toBe(2 * parts.length);
+  expect(memory.includes(data.values.buffer)).toBe(false);
 });

@@ -34,7 +34,8 @@ export class RankSpans {
   readonly #field: KeyField;
   readonly #direction: Direction;
   readonly #limit: number;
-  readonly #fragments = new Map<FragmentEntry, number>();
+  /** By the ids of fragments. */
+  readonly #fragments = new Map<number, number>();
   /** Of the batches of the fragment looked at last. */
   #opened: { readonly footer: object; readonly lowest: readonly number[] } | undefined;
 
@@ -60,7 +61,7 @@ export class RankSpans {
     for (const entry of await plan.snapshot.fragments()) {
       const known = fragmentStatistics(plan.snapshot, entry, key.field);
       spans.push(made.#span(known, entry.rows - liveRows(entry)));
-      made.#fragments.set(entry, spans.at(-1)?.lowest ?? -Infinity);
+      made.#fragments.set(entry.id, spans.at(-1)?.lowest ?? -Infinity);
       if (!turn.isOver()) continue;
       await turn.pass();
       plan.signal?.throwIfAborted();
@@ -71,7 +72,7 @@ export class RankSpans {
 
   /** No row of the fragment ranks below. */
   lowestOf(entry: FragmentEntry): number {
-    return this.#fragments.get(entry) ?? -Infinity;
+    return this.#fragments.get(entry.id) ?? -Infinity;
   }
 
   /** No row of the batch ranks below. Of its fragment all batches are looked at, for the bound. */
