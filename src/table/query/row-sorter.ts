@@ -49,8 +49,11 @@ interface KeyColumn {
 const SLICE_ROWS = 16_384;
 /** Rows collected beyond the limit, at least, before the first of them are picked. */
 const SPARE_ROWS = 2_048;
-/** Bytes for each row: its rank, twice its number, the number of its piece. */
-const ROW_BYTES = 20;
+/** Bytes for each row: its rank, twice its number and digits of its rank, the number of its piece. */
+const ROW_BYTES = 28;
+
+/** Rows are found in pieces from the nearest of so many on. */
+const NEAR_BITS = 8;
 
 export interface RowSorterOptions {
   readonly directions: readonly Direction[];
@@ -86,6 +89,7 @@ export class RowSorter {
   #keyBytes = 0;
   /** The last of the first `limit` rows so far, once there are as many: others must be before it. */
   #last: { readonly rank: number; readonly row: number } | undefined;
+  #nearest: Uint32Array | undefined;
   /** Ranks of a slice, and the rows chosen of it. */
   readonly #slice: Float64Array;
   readonly #found: Uint32Array;
@@ -135,14 +139,38 @@ export class RowSorter {
   }
 
   #rowIds(rows: Uint32Array): BigUint64Array {
+    const pieces = this.#pieces;
+    const nearest = this.#nearestPieces();
     const words = new Uint32Array(rows.length * 2);
-    for (const [at, row] of rows.entries()) {
-      const { start, fragment, offsets } = this.#pieces[this.#pieceAt(row)] as Piece;
-      const within = row - start;
+    for (let at = 0; at < rows.length; at++) {
+      const row = rows[at] as number;
+      let index = nearest[row >>> NEAR_BITS] as number;
+      let piece = pieces[index] as Piece;
+      while (row - piece.start >= piece.rows) piece = pieces[++index] as Piece;
+      const within = row - piece.start;
+      const { offsets } = piece;
       words[2 * at] = typeof offsets === 'number' ? offsets + within : (offsets[within] as number);
-      words[2 * at + 1] = fragment;
+      words[2 * at + 1] = piece.fragment;
     }
     return new BigUint64Array(words.buffer);
+  }
+
+  /** Of the first of each 256 rows, which piece it is of. */
+  #nearestPieces(): Uint32Array {
+    if (this.#nearest !== undefined) return this.#nearest;
+    const nearest = new Uint32Array((this.#count >>> NEAR_BITS) + 1);
+    let index = 0;
+    for (let at = 0; at < nearest.length; at++) {
+      const row = at << NEAR_BITS;
+      for (;;) {
+        const piece = this.#pieces[index];
+        if (piece === undefined || row - piece.start < piece.rows) break;
+        index++;
+      }
+      nearest[at] = index;
+    }
+    this.#nearest = nearest;
+    return nearest;
   }
 
   /** Collects those of a slice that may be among the first, as far as there is room; how many it went through. */

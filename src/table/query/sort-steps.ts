@@ -28,7 +28,38 @@ export function* sortedRows(
   count: number,
   order: RowOrder,
 ): Generator<void, Uint32Array> {
-  const rows = yield* byRank(ranks, count);
+  const rows = new Uint32Array(count);
+  for (let row = 0; row < count; row++) rows[row] = row;
+  if (count <= FEW_ROWS) {
+    byComparing(ranks, rows);
+    yield* tiesInOrder(ranks, rows, order);
+    return rows;
+  }
+  const digits = yield* leadingDigits(ranks, count);
+  const { keys } = digits;
+  const spare = { keys: new Uint32Array(count), rows: new Uint32Array(count) };
+  yield* byDigits(keys, rows, spare);
+  for (let from = 0; from < count; ) {
+    const key = keys[from] as number;
+    let to = from + 1;
+    while (to < count && keys[to] === key) {
+      to++;
+      if (to % STEP_ROWS === 0) yield;
+    }
+    if (to - from > 1) {
+      const run = rows.subarray(from, to);
+      if (digits.rest > 0) yield* byRest(ranks, run, keys.subarray(from, to), digits, spare);
+      yield* tiesInOrder(ranks, run, order);
+    }
+    if (from % STEP_ROWS > to % STEP_ROWS) yield;
+    from = to;
+  }
+  return rows;
+}
+
+/** Puts rows that ranks do not tell apart into the order that `order` has them in. */
+function* tiesInOrder(ranks: Float64Array, rows: Uint32Array, order: RowOrder): Generator<void> {
+  const count = rows.length;
   for (let from = 0; from < count; ) {
     const rank = ranks[rows[from] as number] as number;
     let to = from + 1;
@@ -37,53 +68,144 @@ export function* sortedRows(
       if (to % STEP_ROWS === 0) yield;
     }
     if (to - from > 1 && !order.isFinal(rank)) yield* mergeSorted(rows.subarray(from, to), order);
-    if (from % STEP_ROWS > to % STEP_ROWS) yield;
     from = to;
   }
-  return rows;
 }
 
-function* byRank(ranks: Float64Array, count: number): Generator<void, Uint32Array> {
-  let rows = new Uint32Array(count);
-  for (let row = 0; row < count; row++) rows[row] = row;
-  if (count <= FEW_ROWS) {
-    return rows.sort((a, b) => {
-      const [x, y] = [ranks[a] as number, ranks[b] as number];
-      return x < y ? -1 : x > y ? 1 : a - b;
-    });
-  }
+/** Few rows, stable. */
+function byComparing(ranks: Float64Array, rows: Uint32Array): void {
+  rows.sort((a, b) => {
+    const [x, y] = [ranks[a] as number, ranks[b] as number];
+    return x < y ? -1 : x > y ? 1 : a - b;
+  });
+}
+
+/** The 32 bits of each rank, below those that all ranks share, as numbers that rise with the ranks. */
+interface Digits {
+  readonly keys: Uint32Array;
+  /** How many bits of a rank follow these and differ. */
+  readonly rest: number;
+}
+
+function* leadingDigits(ranks: Float64Array, count: number): Generator<void, Digits> {
   const words = new Uint32Array(ranks.buffer, ranks.byteOffset, count * 2);
-  let other = new Uint32Array(count);
-  for (let shift = 0; shift < 64; shift += DIGIT_BITS) {
-    const starts = yield* digitStarts(words, count, shift);
+  const firstHigh = risingHigh(words[1] as number);
+  const firstLow = risingLow(words[0] as number, words[1] as number);
+  let highs = 0;
+  let lows = 0;
+  for (let row = 0; row < count; row++) {
+    const word = words[2 * row + 1] as number;
+    highs |= risingHigh(word) ^ firstHigh;
+    lows |= risingLow(words[2 * row] as number, word) ^ firstLow;
+    if (row % STEP_ROWS === STEP_ROWS - 1) yield;
+  }
+  const shared = highs === 0 ? 32 + Math.clz32(lows) : Math.clz32(highs);
+  const keys = new Uint32Array(count);
+  for (let row = 0; row < count; row++) {
+    const word = words[2 * row + 1] as number;
+    keys[row] = bitsFrom(risingHigh(word), risingLow(words[2 * row] as number, word), shared);
+    if (row % STEP_ROWS === STEP_ROWS - 1) yield;
+  }
+  const rest = 32 - shared;
+  return { keys, rest: rest > 0 && lows << shared !== 0 ? rest : 0 };
+}
+
+// Bits of a double, made to rise as an unsigned number where the double rises.
+const risingHigh = (high: number): number => high ^ ((high >> 31) | 0x8000_0000);
+const risingLow = (low: number, high: number): number => low ^ (high >> 31);
+
+/** 32 bits of 64 from bit `from` on, counted from the highest. */
+function bitsFrom(high: number, low: number, from: number): number {
+  if (from === 0) return high;
+  if (from >= 32) return low << (from - 32);
+  return (high << from) | (low >>> (32 - from));
+}
+
+interface Spare {
+  readonly keys: Uint32Array;
+  readonly rows: Uint32Array;
+}
+
+/** Runs up to this length are put in order by inserting. */
+const SHORT_RUN = 96;
+
+/** Sorts rows whose leading digits are the same by what follows them. */
+function* byRest(
+  ranks: Float64Array,
+  rows: Uint32Array,
+  keys: Uint32Array,
+  { rest }: Digits,
+  spare: Spare,
+): Generator<void> {
+  const count = rows.length;
+  if (count > SHORT_RUN) {
+    const words = new Uint32Array(ranks.buffer, ranks.byteOffset, ranks.length * 2);
+    for (let at = 0; at < count; at++) {
+      const row = rows[at] as number;
+      keys[at] = risingLow(words[2 * row] as number, words[2 * row + 1] as number) << (32 - rest);
+      if (at % STEP_ROWS === STEP_ROWS - 1) yield;
+    }
+    yield* byDigits(keys, rows, spare);
+    return;
+  }
+  for (let at = 1; at < count; at++) {
+    const row = rows[at] as number;
+    const rank = ranks[row] as number;
+    let place = at;
+    while (place > 0 && (ranks[rows[place - 1] as number] as number) > rank) {
+      rows[place] = rows[place - 1] as number;
+      place--;
+    }
+    rows[place] = row;
+  }
+}
+
+/** Sorts rows by their keys, those of equal keys as they are; the keys as well. */
+function* byDigits(keys: Uint32Array, rows: Uint32Array, spare: Spare): Generator<void> {
+  const count = rows.length;
+  let from = { keys, rows };
+  let to = { keys: spare.keys.subarray(0, count), rows: spare.rows.subarray(0, count) };
+  for (let shift = 0; shift < 32; shift += DIGIT_BITS) {
+    const starts = yield* digitStarts(from.keys, shift);
     if (starts === undefined) continue;
-    for (let from = 0; from < count; from += STEP_ROWS) {
-      const end = Math.min(count, from + STEP_ROWS);
-      for (let at = from; at < end; at++) {
-        const row = rows[at] as number;
-        const digit = digitOf(words, row, shift);
-        const place = starts[digit] as number;
-        starts[digit] = place + 1;
-        other[place] = row;
-      }
+    for (let at = 0; at < count; at += STEP_ROWS) {
+      distribute(from, to, starts, shift, at, Math.min(count, at + STEP_ROWS));
       yield;
     }
-    [rows, other] = [other, rows];
+    [from, to] = [to, from];
   }
-  return rows;
+  if (from.rows === rows) return;
+  keys.set(from.keys);
+  rows.set(from.rows);
+}
+
+function distribute(
+  { keys, rows }: Spare,
+  to: Spare,
+  starts: Uint32Array,
+  shift: number,
+  begin: number,
+  end: number,
+): void {
+  const { keys: toKeys, rows: toRows } = to;
+  for (let at = begin; at < end; at++) {
+    const key = keys[at] as number;
+    const digit = (key >>> shift) & (DIGITS - 1);
+    const place = starts[digit] as number;
+    starts[digit] = place + 1;
+    toKeys[place] = key;
+    toRows[place] = rows[at] as number;
+  }
 }
 
 /** Where the rows of each digit begin; undefined where all have the same one. */
-function* digitStarts(
-  words: Uint32Array,
-  count: number,
-  shift: number,
-): Generator<void, Uint32Array | undefined> {
+function* digitStarts(keys: Uint32Array, shift: number): Generator<void, Uint32Array | undefined> {
   const counts = new Uint32Array(DIGITS);
+  const count = keys.length;
   for (let from = 0; from < count; from += STEP_ROWS) {
     const end = Math.min(count, from + STEP_ROWS);
-    for (let row = from; row < end; row++) {
-      const digit = digitOf(words, row, shift);
+    for (let at = from; at < end; at++) {
+      const digit = ((keys[at] as number) >>> shift) & (DIGITS - 1);
       counts[digit] = (counts[digit] as number) + 1;
     }
     yield;
@@ -96,17 +218,6 @@ function* digitStarts(
     next += size;
   }
   return counts;
-}
-
-/** Bits of a double, made to rise as an unsigned number where the double rises. */
-function digitOf(words: Uint32Array, row: number, shift: number): number {
-  const high = words[2 * row + 1] as number;
-  const flip = (high as number) >>> 31 === 1 ? 0xffff_ffff : 0;
-  const upper = high ^ (flip | 0x8000_0000);
-  if (shift >= 32) return (upper >>> (shift - 32)) & (DIGITS - 1);
-  const lower = (words[2 * row] as number) ^ flip;
-  if (shift + DIGIT_BITS <= 32) return (lower >>> shift) & (DIGITS - 1);
-  return ((lower >>> shift) | (upper << (32 - shift))) & (DIGITS - 1);
 }
 
 /** Rows of a run that are put in order by inserting. */
