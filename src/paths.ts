@@ -298,7 +298,8 @@ export function parseWriter(name: string): WriterMark | undefined {
   return { id, scope, pid: Number(pid), start: Number(start) };
 }
 
-const OWNED_NAME = new RegExp(`^(${UUID})-[0-9a-f]{1,8}\\.(?:arrow|json)$`);
+/** What is written for several fragments has a checksum behind its number. */
+const OWNED_NAME = new RegExp(`^(${UUID})-[0-9a-f]{1,8}(?:-[0-9a-f]{8})?\\.(?:arrow|json)$`);
 /** The id of the writer that made a file of a table; older releases left it out of the name. */
 export const writerOf = (name: string): string | undefined => OWNED_NAME.exec(name)?.[1];
 

@@ -1,12 +1,17 @@
 /** Deleted rows: stored as an Arrow file, read back, joined. */
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tableFromIPC } from '../../src/arrow/apache.ts';
 import { setPositions } from '../../src/arrow/bitmaps.ts';
 import {
+  checkSharedDeletions,
+  decodeDeletionSlice,
   decodeDeletions,
   deletionBitmap,
   encodeDeletions,
+  encodeSharedDeletions,
+  sharedDeletionsId,
   unionDeletions,
 } from '../../src/format/catalog/deletions.ts';
 
@@ -24,6 +29,45 @@ test('round trip, also through apache-arrow', () => {
     }),
     { numRuns: 50 },
   );
+});
+
+test('a shared file has the rows of each fragment in a slice of its own', () => {
+  const parts = fc.array(
+    offsets.filter((list) => list.length > 0).map((list) => ({ offsets: list, rows: 5000 })),
+    { minLength: 1, maxLength: 20 },
+  );
+  fc.assert(
+    fc.property(parts, (all) => {
+      const { bytes, slices } = encodeSharedDeletions(all);
+      expect(slices).toHaveLength(all.length);
+      for (const [at, slice] of slices.entries()) {
+        const own = bytes.subarray(slice.offset, slice.offset + slice.bytes);
+        expect(crc32(own)).toBe(slice.checksum);
+        expect(decodeDeletionSlice(own, 5000, 'd')).toEqual(all[at]?.offsets);
+      }
+      const id = sharedDeletionsId('1f0e', bytes);
+      checkSharedDeletions(bytes, id, 'd');
+      for (const wrong of [bytes.subarray(1), flipped(bytes, bytes.length - 1)])
+        expect(() => checkSharedDeletions(wrong, id, 'd')).toThrow(/checksum in its name/);
+      const together = all.flatMap((part) => [...part.offsets]);
+      expect([...tableFromIPC(bytes).toArray()].map((row) => row.row_id)).toEqual(together);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('a slice of a longer fragment, or out of order, is corrupt', () => {
+  const bytes = (...list: number[]) => new Uint8Array(Uint32Array.from(list).buffer);
+  for (const wrong of [bytes(1, 99), bytes(3, 2), bytes(3, 3)])
+    expect(() => decodeDeletionSlice(wrong, 99, 'd')).toThrow(
+      expect.objectContaining({ code: 'Corrupt' }),
+    );
+  expect(() =>
+    encodeSharedDeletions([
+      { offsets: Uint32Array.of(1), rows: 2 },
+      { offsets: Uint32Array.of(2), rows: 2 },
+    ]),
+  ).toThrow(expect.objectContaining({ code: 'Internal' }));
 });
 
 test('union is that of sets, ascending', () => {

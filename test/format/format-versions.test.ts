@@ -413,6 +413,9 @@ describe('a fragment entry', () => {
     ['deletion', { ...deletion, crc32: 5, rows: 'x' }, 'rows is "x", not a whole number'],
     ['deletion', { ...deletion, crc32: 5, bytes: 'x' }, 'bytes is "x", not a whole number'],
     ['deletion', deletion, 'crc32 is missing, not a whole number'],
+    ['deletion', { ...deletion, crc32: 5, offset: -1 }, 'offset is -1, not a whole number'],
+    ['deletion', { ...deletion, crc32: 5, offset: '8' }, 'offset is "8", not a whole number'],
+    ['deletion', { ...deletion, crc32: 5, offset: 8, bytes: 'x' }, 'nothing'],
   ])('whose %s is %j: %s', (name, value, message) => {
     const wrong = { ...document(), [name]: value };
     const expected = message === 'nothing' ? message : damaged(message);

@@ -7,6 +7,7 @@ import {
   encodeChunk,
   encodeChunkInSteps,
 } from '../../src/format/catalog/chunk.ts';
+import type { FragmentEntry } from '../../src/format/catalog/fragment-entry.ts';
 import {
   decodeVersion,
   encodeManifest,
@@ -196,6 +197,26 @@ describe('members for Lance', () => {
     const totals = { ...full.totals, lanceFragments: 7 };
     const wrong = encodeManifest({ ...full, totals }).bytes;
     expect(() => decodeVersion(wrong, 'm')).toThrow(/Lance reads more fragments than there are/);
+  });
+
+  test('the features that fragments need are named as long as one does', () => {
+    const deletion = { file: '22222222', rows: 3, bytes: 12, checksum: 5, offset: 512 };
+    const features = { shared_deletions: 1 };
+    const totals = { ...full.totals, features };
+    const fragments = [{ ...(full.fragments[0] as FragmentEntry), deletion }];
+    const shared = { ...manifest, totals: { ...totals, fragments: 3 }, fragments };
+    const encoded = encodeManifest(shared).bytes;
+    expect(decodeVersion(encoded, 'm')).toMatchObject({ manifest: shared });
+    const { features: named } = JSON.parse(Buffer.from(encoded).toString()) as Documents;
+    expect(named).toEqual(['shared_deletions']);
+    const lance = { ...full, totals: { ...full.totals, features } };
+    expect(Buffer.from(encodeManifest(lance).bytes).toString()).toContain(
+      '"features":["lance","shared_deletions"]',
+    );
+    const many = forged((document) => {
+      Object.assign(document.totals as object, { features: { shared_deletions: 5 } });
+    });
+    expect(() => decodeVersion(many, 'm')).toThrow(/more fragments need shared_deletions than/);
   });
 
   test('a count of a feature that no fragment can need', () => {

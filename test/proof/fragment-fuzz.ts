@@ -8,6 +8,7 @@ import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
+import type { FragmentEntry } from '../../src/format/catalog/fragment-entry.ts';
 import { decodeVersion, type Manifest } from '../../src/format/catalog/manifest.ts';
 import {
   type ByteRange,
@@ -39,6 +40,8 @@ interface Target {
   readonly bytes: Uint8Array;
   /** What a scan of all columns reads of the file: every change in here must be noticed. */
   readonly read: readonly ByteRange[];
+  /** Whether a file of that length lacks some of it; if absent, readers know the length. */
+  readonly isCut?: (length: number) => boolean;
 }
 
 interface Subject {
@@ -62,7 +65,7 @@ const take = (namespace: DirectoryNamespace): Promise<unknown[][]> =>
 const filter = (namespace: DirectoryNamespace): Promise<unknown[][]> =>
   valuesOf(namespace.queryTable({ id: ID, k: 1_000_000, filter: "utf8 >= 'a'" }));
 
-/** Two fragments of all the columns named, the first with deleted rows. */
+/** Two fragments of all the columns named, with deleted rows in a file that they share. */
 async function makeSubject(
   seed: number,
   columns: readonly string[] | undefined,
@@ -82,7 +85,7 @@ async function makeSubject(
   const writer = await openDirectoryNamespace({ root: ROOT, fs, durability: 'relaxed' });
   await writer.createTable({ id: ID }, batches());
   await writer.insertIntoTable({ id: ID }, batches());
-  await writer.deleteRows({ id: ID, row_ids: [1n, 4n] });
+  await writer.deleteRows({ id: ID, row_ids: [1n, 4n, (1n << 32n) + 2n] });
   const { manifest, folder } = newest(fs);
   await writer.close();
   const namespace = await openDirectoryNamespace({
@@ -125,23 +128,39 @@ function targetsOf(fs: TestFs, manifest: Manifest, folder: string): Target[] {
       ...footer.batches.flatMap((_, batch) => columnRanges(footer, batch, columns)),
       ...dictionaryRanges(footer, dictionaryIds(footer, columns)),
     ];
-    if (entry.deletion === undefined) return [{ path, bytes, read }];
-    const other = `${ROOT}/${deletionFile(folder, entry.deletion.file)}`;
-    const deletions = new Uint8Array(fs.readFileSync(other));
-    return [
-      { path, bytes, read },
-      { path: other, bytes: deletions, read: [{ offset: 0, length: deletions.length }] },
-    ];
+    return [{ path, bytes, read }, ...deletionsOf(fs, folder, manifest, entry)];
   });
+}
+
+/** A file that fragments share comes with the first of them. */
+function deletionsOf(
+  fs: TestFs,
+  folder: string,
+  { fragments }: Manifest,
+  { id, deletion }: FragmentEntry,
+): Target[] {
+  if (deletion === undefined) return [];
+  const sharers = fragments.filter((each) => each.deletion?.file === deletion.file);
+  if (sharers[0]?.id !== id) return [];
+  const path = `${ROOT}/${deletionFile(folder, deletion.file)}`;
+  const bytes = new Uint8Array(fs.readFileSync(path));
+  const read = sharers.map(({ deletion: slice }) => ({
+    offset: slice?.offset ?? 0,
+    length: slice?.bytes ?? 0,
+  }));
+  return [
+    { path, bytes, read, isCut: (length) => read.some((one) => one.offset + one.length > length) },
+  ];
 }
 
 type Change = 'none' | 'unread' | 'read';
 
 /** Whether a scan reads anything that changed. */
-function changeOf({ bytes, read }: Target, damaged: Uint8Array): Change {
-  if (damaged.length !== bytes.length) return 'read';
-  let change: Change = 'none';
-  for (let at = 0; at < bytes.length; at++) {
+function changeOf({ bytes, read, isCut }: Target, damaged: Uint8Array): Change {
+  const isResized = damaged.length !== bytes.length;
+  if (isResized && isCut?.(damaged.length) !== false) return 'read';
+  let change: Change = isResized ? 'unread' : 'none';
+  for (let at = 0; at < Math.min(bytes.length, damaged.length); at++) {
     if (bytes[at] === damaged[at]) continue;
     if (read.some(({ offset, length }) => at >= offset && at < offset + length)) return 'read';
     change = 'unread';

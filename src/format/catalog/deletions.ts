@@ -1,10 +1,14 @@
 /**
  * Encodes (`encodeDeletions`) and decodes (`decodeDeletions`) deletion files: the deleted rows of
- * one fragment as ascending offsets, in an Arrow file of one column. Decoding throws Corrupt for
- * offsets that are out of order or beyond the fragment; the caller verifies the checksum.
- * `unionDeletions` merges two lists of deleted rows, and `deletionBitmap` converts a list to a
+ * one fragment as ascending offsets, in an Arrow file of one column. A shared file has those of
+ * several fragments one behind the other (`encodeSharedDeletions`, `checkSharedDeletions`), and
+ * each fragment reads its slice alone (`decodeDeletionSlice`). Decoding throws Corrupt for offsets
+ * that are out of order or beyond the fragment; the caller verifies the checksum that the entry of
+ * the fragment holds. `unionDeletions` merges two lists of deleted rows, and `deletionBitmap` converts a list to a
  * bitmap.
  */
+
+import { crc32 } from 'node:zlib';
 import {
   bitmapBytes,
   columnsOf,
@@ -17,22 +21,88 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { corrupt } from '../../json.ts';
-import { decodeLoneFragment, encodeFragment } from '../fragment/index.ts';
+import { columnRanges, decodeLoneFragment, encodeFragment } from '../fragment/index.ts';
 
 const TYPE = new Uint32();
 /** Lance reads no other name; files of earlier releases call it `offset`. */
 const SCHEMA = new Schema([new Field('row_id', TYPE, false)]);
+
+/** The rows that are deleted of one fragment. */
+export interface FragmentDeletions {
+  /** Ascending, without repeats, each below `rows`. */
+  readonly offsets: Uint32Array;
+  /** Rows of the fragment. */
+  readonly rows: number;
+}
+
 /**
  * @param offsets ascending, without repeats, each below `rows`
  * @throws Internal when they are not
  */
 export function encodeDeletions(offsets: Uint32Array, rows: number): Uint8Array {
-  const problem = problemOf(offsets, rows);
-  if (problem !== undefined) {
-    throw new DirspaceError('Internal', `Deleted rows cannot be written: ${problem}.`);
-  }
+  requireSound({ offsets, rows });
+  return encodeColumn(offsets);
+}
+
+function encodeColumn(offsets: Uint32Array): Uint8Array {
   const column = dataOf(TYPE, offsets.length, { values: offsets });
   return encodeFragment(SCHEMA, [recordBatch(SCHEMA, [column], offsets.length)]).bytes;
+}
+
+function requireSound({ offsets, rows }: FragmentDeletions): void {
+  const problem = problemOf(offsets, rows);
+  if (problem === undefined) return;
+  throw new DirspaceError('Internal', `Deleted rows cannot be written: ${problem}.`);
+}
+
+/** Where a shared file has the deleted rows of one fragment. */
+export interface DeletionSlice {
+  readonly offset: number;
+  readonly bytes: number;
+  readonly checksum: number;
+}
+
+/** @returns the file, and a slice for each part @throws Internal for rows that encodeDeletions refuses */
+export function encodeSharedDeletions(parts: readonly FragmentDeletions[]): {
+  readonly bytes: Uint8Array;
+  readonly slices: readonly DeletionSlice[];
+} {
+  const all = new Uint32Array(parts.reduce((sum, { offsets }) => sum + offsets.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    requireSound(part);
+    all.set(part.offsets, at);
+    at += part.offsets.length;
+  }
+  const bytes = encodeColumn(all);
+  const [column] = columnRanges(decodeLoneFragment(bytes, 'deletions').footer, 0, [0]);
+  if (column === undefined) throw new DirspaceError('Internal', 'No deleted row is to be written.');
+  let { offset } = column;
+  const slices = parts.map(({ offsets }) => {
+    const slice = bytes.subarray(offset, offset + offsets.byteLength);
+    offset += slice.length;
+    return { offset: offset - slice.length, bytes: slice.length, checksum: crc32(slice) };
+  });
+  return { bytes, slices };
+}
+
+/** One fragment's slice of a shared file, as decodeDeletions decodes a file. */
+export function decodeDeletionSlice(bytes: Uint8Array, rows: number, file: string): Uint32Array {
+  // A copy, for a slice may begin where no word may, and lies in memory that others read.
+  const offsets = new Uint32Array(bytes.slice().buffer, 0, bytes.length >>> 2);
+  const problem = problemOf(offsets, rows);
+  if (problem !== undefined) throw corrupt(file, problem);
+  return offsets;
+}
+
+/** The name of a shared file ends with the crc32 of its bytes: fragments verify their slices alone. */
+export const sharedDeletionsId = (object: string, bytes: Uint8Array): string =>
+  `${object}-${crc32(bytes).toString(16).padStart(8, '0')}`;
+
+/** @param id of the file, as sharedDeletionsId gives it @throws Corrupt naming `file` */
+export function checkSharedDeletions(bytes: Uint8Array, id: string, file: string): void {
+  if (sharedDeletionsId('', bytes) === id.slice(id.lastIndexOf('-'))) return;
+  throw corrupt(file, 'its bytes do not match the checksum in its name');
 }
 
 /**

@@ -18,14 +18,17 @@ import {
   stringMember,
 } from '../../json.ts';
 
-/** The deletion file of a fragment. */
+/** The deletion file of a fragment, or its slice of a file that several fragments share. */
 export interface DeletionEntry {
   readonly file: string;
-  /** How many rows it deletes. */
+  /** How many rows of the fragment are deleted. */
   readonly rows: number;
+  /** Length of the file, or of the slice. */
   readonly bytes: number;
-  /** crc32 of the whole file. */
+  /** crc32 of the whole file, or of the slice. */
   readonly checksum: number;
+  /** Of a shared file: where the slice begins, which is `rows` offsets of 4 bytes each. */
+  readonly offset?: number | undefined;
   /** The file of a writer of Lance that names the same rows: it goes on to name that one. */
   readonly origin?: string | undefined;
 }
@@ -78,6 +81,9 @@ export interface LanceFileEntry {
   readonly fileSize: number;
 }
 
+/** Of a slice of a shared deletion file: one offset in the fragment, a little-endian uint32. */
+const DELETED_ROW_BYTES = 4;
+
 export const liveRows = (fragment: FragmentEntry): number =>
   fragment.rows - (fragment.deletion?.rows ?? 0);
 
@@ -93,7 +99,9 @@ interface FragmentFeature {
 }
 
 /** A new form of fragments or their entries is a row here. */
-const FRAGMENT_FEATURES: readonly FragmentFeature[] = [];
+const FRAGMENT_FEATURES: readonly FragmentFeature[] = [
+  { name: 'shared_deletions', isNeededBy: ({ deletion }) => deletion?.offset !== undefined },
+];
 
 export const FRAGMENT_FEATURE_NAMES: readonly string[] = FRAGMENT_FEATURES.map(({ name }) => name);
 
@@ -123,22 +131,22 @@ function encodeFragment(fragment: FragmentEntry): Record<string, unknown> {
     footer_crc32: fragment.footerChecksum,
     fields: fragment.fields,
     statistics: fragment.statistics,
-    ...(fragment.deletion === undefined
-      ? {}
-      : {
-          deletion: {
-            file: fragment.deletion.file,
-            rows: fragment.deletion.rows,
-            bytes: fragment.deletion.bytes,
-            crc32: fragment.deletion.checksum,
-            origin: fragment.deletion.origin,
-          },
-        }),
+    ...(fragment.deletion === undefined ? {} : { deletion: encodeDeletion(fragment.deletion) }),
     ...(fragment.lance === undefined
       ? {}
       : { lance: encodeLance(fragment.lance, fragment.fields) }),
   };
 }
+
+const encodeDeletion = (deletion: DeletionEntry): Record<string, unknown> => ({
+  file: deletion.file,
+  rows: deletion.rows,
+  // JSON leaves out what is undefined.
+  bytes: deletion.offset === undefined ? deletion.bytes : undefined,
+  offset: deletion.offset,
+  crc32: deletion.checksum,
+  origin: deletion.origin,
+});
 
 /** The fields are left out where they are the columns themselves: where none is nested. */
 function encodeLance(lance: LanceEntry, columns: readonly number[]): Record<string, unknown> {
@@ -230,11 +238,14 @@ function decodeOrigin(value: unknown, file: string): LanceFileEntry {
 
 function decodeDeletion(value: unknown, rows: number, file: string): DeletionEntry {
   const entry = asObject(value, file, 'deletion');
-  const deletion = {
+  const deleted = integerMember(entry, 'rows', file);
+  const isShared = Object.hasOwn(entry, 'offset');
+  const deletion: DeletionEntry = {
     file: fileIdMember(entry, 'file', file),
-    rows: integerMember(entry, 'rows', file),
-    bytes: integerMember(entry, 'bytes', file),
+    rows: deleted,
+    bytes: isShared ? deleted * DELETED_ROW_BYTES : integerMember(entry, 'bytes', file),
     checksum: integerMember(entry, 'crc32', file),
+    ...(isShared ? { offset: integerMember(entry, 'offset', file) } : {}),
     ...(Object.hasOwn(entry, 'origin') ? { origin: stringMember(entry, 'origin', file) } : {}),
   };
   if (deletion.rows >= rows) {

@@ -152,7 +152,15 @@ export {
   extentOf,
   type FragmentExtent,
 } from './chunk-index.ts';
-export { decodeDeletions, encodeDeletions, unionDeletions } from './deletions.ts';
+export {
+  checkSharedDeletions,
+  decodeDeletionSlice,
+  decodeDeletions,
+  encodeDeletions,
+  encodeSharedDeletions,
+  sharedDeletionsId,
+  unionDeletions,
+} from './deletions.ts';
 export {
   type DeletionEntry,
   FRAGMENT_FEATURE_NAMES,

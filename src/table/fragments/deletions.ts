@@ -1,11 +1,13 @@
 /**
- * `deletedRows`: reads the deletion file of a fragment through the cache and verifies it against
- * the manifest (Corrupt on a mismatch). The result, `DeletedRows`, tells which rows are live.
- * write/delete-rows.ts writes these files; `rememberDeleted` caches what was just written.
+ * `deletedRows`: reads the deletion file of a fragment, or its slice of a shared one, through the
+ * cache and verifies it against the manifest (Corrupt on a mismatch, `decodeVerified`). The result,
+ * `DeletedRows`, tells which rows are live. write/deletion-files.ts writes these files;
+ * `rememberDeleted` caches what was just written.
  */
 import { crc32 } from 'node:zlib';
 import {
   type DeletionEntry,
+  decodeDeletionSlice,
   decodeDeletions,
   deletionFile,
   type FragmentEntry,
@@ -13,6 +15,7 @@ import {
 import { corrupt } from '../../json.ts';
 import type { Awaitable } from '../../store/index.ts';
 import { type Engine, missingFile, type Snapshot } from '../versions/index.ts';
+import { andThen } from '../work/index.ts';
 
 export class DeletedRows {
   /** Offsets in the fragment, ascending. */
@@ -102,31 +105,106 @@ export function deletedRows(
   );
 }
 
-async function readDeleted(
+function readDeleted(
   engine: Engine,
   snapshot: Snapshot,
   entry: FragmentEntry,
   deletion: DeletionEntry,
-  tries = 1,
-): Promise<DeletedRows> {
+): Awaitable<DeletedRows> {
   const file = deletionFile(snapshot.branch.tableFolder, deletion.file);
-  const bytes = await engine.store.get(file);
-  if (bytes === undefined) {
-    const error = await missingFile(engine, snapshot, file, tries);
-    if (error !== undefined) throw error;
-    return readDeleted(engine, snapshot, entry, deletion, tries + 1);
-  }
+  const read = deletion.offset === undefined ? wholeFile : sliceOf;
+  return andThen(read(engine, snapshot, deletion, file), (bytes) =>
+    rememberDeleted(engine, deletion, decodeVerified(bytes, deletion, entry.rows, file)),
+  );
+}
+
+/**
+ * The deleted rows in a file, or in its slice of a shared one.
+ * @throws Corrupt where the bytes are others than the entry says
+ */
+export function decodeVerified(
+  bytes: Uint8Array,
+  deletion: DeletionEntry,
+  rows: number,
+  file: string,
+): Uint32Array {
   if (bytes.length !== deletion.bytes || crc32(bytes) !== deletion.checksum) {
     throw corrupt(file, 'its bytes do not match its checksum');
   }
-  const offsets = decodeDeletions(bytes, entry.rows, file);
+  const decode = deletion.offset === undefined ? decodeDeletions : decodeDeletionSlice;
+  const offsets = decode(bytes, rows, file);
   if (offsets.length !== deletion.rows) {
     throw corrupt(file, `it deletes ${offsets.length} rows instead of ${deletion.rows}`);
   }
-  return rememberDeleted(engine, deletion, offsets);
+  return offsets;
 }
 
-const keyOf = ({ file, checksum }: DeletionEntry): string => `deletions ${file} ${checksum}`;
+async function wholeFile(
+  engine: Engine,
+  snapshot: Snapshot,
+  deletion: DeletionEntry,
+  file: string,
+  tries = 1,
+): Promise<Uint8Array> {
+  const bytes = await engine.store.get(file);
+  if (bytes !== undefined) return bytes;
+  const error = await missingFile(engine, snapshot, file, tries);
+  if (error !== undefined) throw error;
+  return wholeFile(engine, snapshot, deletion, file, tries + 1);
+}
+
+/** A part of a shared file, not verified yet. */
+interface SliceWindow {
+  readonly start: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Reading goes on behind a slice so far: the next fragments have the next slices. */
+const WINDOW_BYTES = 65_536;
+
+/** The window that was read last of each shared file is kept, so neighbours read the file once. */
+function sliceOf(
+  engine: Engine,
+  snapshot: Snapshot,
+  deletion: DeletionEntry,
+  file: string,
+): Awaitable<Uint8Array> {
+  const { offset = 0, bytes: length } = deletion;
+  const key = `deletions of ${deletion.file}`;
+  const known = engine.cache.get<SliceWindow>(key);
+  const start = known === undefined ? -1 : offset - known.start;
+  if (known !== undefined && start >= 0 && start + length <= known.bytes.length)
+    return known.bytes.subarray(start, start + length);
+  return andThen(readWindow(engine, snapshot, file, offset, length), (bytes) => {
+    engine.cache.set(key, { start: offset, bytes } satisfies SliceWindow, bytes.length + 256);
+    return bytes.subarray(0, length);
+  });
+}
+
+async function readWindow(
+  engine: Engine,
+  snapshot: Snapshot,
+  file: string,
+  offset: number,
+  length: number,
+  tries = 1,
+): Promise<Uint8Array> {
+  const object = await engine.store.open(file);
+  if (object === undefined) {
+    const error = await missingFile(engine, snapshot, file, tries);
+    if (error !== undefined) throw error;
+    return readWindow(engine, snapshot, file, offset, length, tries + 1);
+  }
+  try {
+    const ahead = Math.min(WINDOW_BYTES, object.size - offset);
+    return await object.read(offset, Math.max(length, ahead));
+  } finally {
+    object.close();
+  }
+}
+
+const keyOf = ({ file, checksum, offset = 0 }: DeletionEntry): string =>
+  `deletions ${file} ${checksum} ${offset}`;
 
 /** Of a deletion file that was read and verified, or has just been written. */
 export function rememberDeleted(

@@ -3,7 +3,7 @@
  * selected rows, deleted rows, and the counters of scans.
  */
 
-export { DeletedRows, deletedRows, rememberDeleted } from './deletions.ts';
+export { DeletedRows, decodeVerified, deletedRows, rememberDeleted } from './deletions.ts';
 export { FragmentCursor, type RunWanted } from './fragment-cursor.ts';
 export type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
 export { rememberFooter } from './large-fragment.ts';

@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import {
   closedLanceManifest,
-  decodeDeletions,
+  type DeletionEntry,
   deletionFile,
   encodeDeletions,
   type FragmentEntry,
@@ -22,6 +22,7 @@ import {
   MAIN_BRANCH,
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
+import { deletedRows } from '../fragments/index.ts';
 import type { Engine, Snapshot, TableBranch } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import { lanceDone, lanceFacts, lanceView } from './lance-view.ts';
@@ -49,7 +50,7 @@ export async function keptManifest(
   const made = await store.head(path);
   if (made !== undefined && !anew) return { path, bytes: made.size };
   const { bytes, deleted } = await manifestBytes(engine, snapshot);
-  await linkDeletions(engine, branch.tableFolder, deleted);
+  await linkDeletions(engine, snapshot, deleted);
   if (made === undefined) {
     // What is written there looks again whether a link leads to it.
     if (!(await store.hasFolder(folder))) await store.createFolder(folder, branch.tableFolder);
@@ -102,30 +103,63 @@ export async function holds(engine: Engine, path: string, bytes: Uint8Array): Pr
   return found !== undefined && Buffer.compare(found, bytes) === 0;
 }
 
-/** Gives the deletion files of fragments the names that Lance looks for. */
+/** Files made at once: each is flushed before the next in its place. */
+const AT_ONCE = 16;
+
+/**
+ * Gives the deletion files of fragments the names that Lance looks for. A fragment that shares a
+ * file with others gets one of its own.
+ */
 async function linkDeletions(
   engine: Engine,
-  tableFolder: string,
+  snapshot: Snapshot,
   fragments: readonly FragmentEntry[],
 ): Promise<void> {
   const { store } = engine;
+  const { tableFolder } = snapshot.branch;
   let hasFolder = false;
-  for (const fragment of fragments) {
-    const { deletion } = fragment;
-    if (deletion === undefined) continue;
-    const name = lanceDeletionFile(tableFolder, fragment.id, lanceDeletionId(deletion.file));
-    if ((await store.head(name)) !== undefined) continue;
-    if (!hasFolder) await store.createFolder(lanceDeletionsFolder(tableFolder), tableFolder);
-    hasFolder = true;
+  const making = new Set<Promise<void>>();
+  try {
+    for (const fragment of fragments) {
+      const { deletion } = fragment;
+      if (deletion === undefined) continue;
+      const name = lanceDeletionFile(tableFolder, fragment.id, lanceDeletionId(deletion.file));
+      if ((await store.head(name)) !== undefined) continue;
+      if (!hasFolder) await store.createFolder(lanceDeletionsFolder(tableFolder), tableFolder);
+      hasFolder = true;
+      const made = makeDeletions(engine, snapshot, fragment, deletion, name).finally(() =>
+        making.delete(made),
+      );
+      making.add(made);
+      if (making.size >= AT_ONCE) await Promise.race(making);
+    }
+    await Promise.all(making);
+  } finally {
+    await Promise.allSettled(making);
+  }
+}
+
+async function makeDeletions(
+  engine: Engine,
+  snapshot: Snapshot,
+  fragment: FragmentEntry,
+  deletion: DeletionEntry,
+  name: string,
+): Promise<void> {
+  const { store } = engine;
+  const { tableFolder, folder } = snapshot.branch;
+  if (deletion.offset === undefined) {
     const file = deletionFile(tableFolder, deletion.file);
     const bytes = await store.get(file);
     if (bytes === undefined) throw corrupt(file, 'it is missing, and a version refers to it');
-    if (isReadByLance(bytes)) await store.link(file, name);
-    else {
-      const offsets = decodeDeletions(bytes, fragment.rows, file);
-      await store.putIfAbsent(name, encodeDeletions(offsets, fragment.rows));
+    if (isReadByLance(bytes)) {
+      await store.link(file, name);
+      return;
     }
   }
+  const deleted = await deletedRows(engine, snapshot, fragment);
+  const bytes = encodeDeletions(deleted?.offsets ?? new Uint32Array(0), fragment.rows);
+  await store.putIfAbsent(name, bytes, undefined, folder);
 }
 
 /** Earlier releases gave the one column another name. */

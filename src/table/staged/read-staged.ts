@@ -117,10 +117,14 @@ async function checkReferences(
   for (const { deletion } of entries) {
     if (deletion === undefined) continue;
     const file = deletionFile(branch.tableFolder, deletion.file);
-    if ((await engine.store.head(file))?.size === deletion.bytes) continue;
+    const size = (await engine.store.head(file))?.size ?? -1;
+    const { offset, bytes } = deletion;
+    if (offset === undefined ? size === bytes : size >= offset + bytes) continue;
     throw new DirspaceError(
       'InvalidInput',
-      `it refers to ${file}, which is missing or has another size than ${deletion.bytes} bytes`,
+      offset === undefined
+        ? `it refers to ${file}, which is missing or has another size than ${bytes} bytes`
+        : `it refers to ${file}, which is missing or ends before byte ${offset + bytes}`,
     );
   }
 }

@@ -8,12 +8,12 @@ import { crc32 } from 'node:zlib';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   checkChunk,
+  checkSharedDeletions,
   chunkFile,
   columnRanges,
   type DeletionEntry,
   decodeBatchColumn,
   decodeChunkInSteps,
-  decodeDeletions,
   decodeDictionaries,
   decodeFooterInSteps,
   deletionFile,
@@ -29,6 +29,7 @@ import { corrupt } from '../../json.ts';
 import type { VerifiedKind, VerifyProblem } from '../../protocol/index.ts';
 import { plainPause, runSteps } from '../../steps.ts';
 import type { ObjectReader, ReadableStore } from '../../store/index.ts';
+import { decodeVerified } from '../fragments/index.ts';
 import { inTurns, type Turn } from '../work/index.ts';
 
 /** What is wrong, or undefined. Errors of the disk itself are told the same way. */
@@ -140,23 +141,41 @@ export class FileVerifier {
     await check(path, 'fragment', facts, () => this.#readFragment(entry, path));
     if (deletion !== undefined) {
       const file = deletionFile(this.#folder, deletion.file);
-      await check(file, 'deletions', [rows, deletion.rows, deletion.checksum], () =>
-        this.#readDeletions(deletion, rows, file),
-      );
+      const { offset, checksum } = deletion;
+      const shared = offset === undefined ? undefined : () => this.#readShared(deletion.file, file);
+      if (shared !== undefined) await check(file, 'deletions', [], shared);
+      // Of a shared file that is damaged it is not said which slices are.
+      if (shared === undefined || this.#fragments.get(file) === undefined)
+        await check(file, 'deletions', [rows, deletion.rows, checksum, offset ?? 0], () =>
+          this.#readDeletions(deletion, rows, file),
+        );
     }
     return problems;
   }
 
-  async #readDeletions(deletion: DeletionEntry, rows: number, file: string): Promise<void> {
+  async #readShared(id: string, file: string): Promise<void> {
     const bytes = await this.#store.get(file);
     if (bytes === undefined) throw missing(file);
     this.#read(bytes.length);
-    if (bytes.length !== deletion.bytes || crc32(bytes) !== deletion.checksum) {
-      throw corrupt(file, 'its bytes do not match its checksum');
-    }
-    const offsets = decodeDeletions(bytes, rows, file);
-    if (offsets.length !== deletion.rows) {
-      throw corrupt(file, `it deletes ${offsets.length} rows instead of ${deletion.rows}`);
+    checkSharedDeletions(bytes, id, file);
+  }
+
+  async #readDeletions(deletion: DeletionEntry, rows: number, file: string): Promise<void> {
+    const bytes =
+      deletion.offset === undefined
+        ? await this.#store.get(file)
+        : await this.#slice(file, deletion.offset, deletion.bytes);
+    if (bytes === undefined) throw missing(file);
+    this.#read(bytes.length);
+    decodeVerified(bytes, deletion, rows, file);
+  }
+
+  async #slice(file: string, offset: number, length: number): Promise<Uint8Array | undefined> {
+    const object = await this.#store.open(file);
+    try {
+      return await object?.read(offset, length);
+    } finally {
+      object?.close();
     }
   }
 

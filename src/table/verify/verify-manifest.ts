@@ -88,7 +88,10 @@ export async function checkManifest(
     expect(!seen.has(entry.id), `Two of its fragments have the id ${entry.id}.`);
     expect(entry.id < manifest.nextFragmentId, `Fragment ${entry.id} is not given out yet.`);
     seen.add(entry.id);
-    problems.push(...(await files.fragment(entry)));
+    // What fragments share is said once.
+    for (const problem of await files.fragment(entry))
+      if (!problems.some(({ path, what }) => path === problem.path && what === problem.what))
+        problems.push(problem);
     await files.breathe();
   }
   const damaged = problems.map((problem) => ({

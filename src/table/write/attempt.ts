@@ -23,7 +23,7 @@ import type { NewFragment } from './write.ts';
 export class AttemptFiles {
   readonly #engine: Engine;
   readonly #tableFolder: string;
-  #files: string[] = [];
+  #files = new Set<string>();
 
   constructor(engine: Engine, tableFolder: string) {
     this.#engine = engine;
@@ -31,7 +31,7 @@ export class AttemptFiles {
   }
 
   addFragments(fragments: readonly NewFragment[]): void {
-    for (const { file } of fragments) this.#files.push(fragmentFile(this.#tableFolder, file));
+    for (const { file } of fragments) this.#files.add(fragmentFile(this.#tableFolder, file));
   }
 
   addDeletions(edits: DeletionEdits): void {
@@ -41,13 +41,13 @@ export class AttemptFiles {
   }
 
   addDeletion({ file }: DeletionEntry): void {
-    this.#files.push(deletionFile(this.#tableFolder, file));
+    this.#files.add(deletionFile(this.#tableFolder, file));
   }
 
   /** Removes the files; one that cannot be removed is left to cleanup. */
   async discard(): Promise<void> {
     const files = this.#files;
-    this.#files = [];
+    this.#files = new Set();
     for (const file of files) {
       try {
         await this.#engine.store.delete(file);

@@ -77,12 +77,16 @@ export async function compact(
   for (let round = 0; round < ROUNDS; round++) {
     const base = (await resolveHead(engine, branch))?.snapshot;
     if (base === undefined) return report;
-    const runs = planCompaction(await base.fragments(), {
+    const entries = await base.fragments();
+    const runs = planCompaction(entries, {
       ...options,
       mustRewrite: options.tiered ? undefined : fragmentsForLance(engine, base),
     });
     if (runs.length === 0) return report;
-    if (options.dryRun) return runs.map(expected).reduce(sum, NOTHING);
+    if (options.dryRun) {
+      const filesRemoved = filesFreed(entries, runs);
+      return { ...runs.map(expected).reduce(sum, NOTHING), filesRemoved };
+    }
     let outcome: Awaited<ReturnType<typeof compactRuns>>;
     try {
       outcome = await compactRuns(engine, base, runs, options);
@@ -116,13 +120,20 @@ function fragmentsForLance(
 function expected(run: FragmentRun): CompactionReport {
   const rows = run.reduce((total, fragment) => total + liveRows(fragment), 0);
   const added = rows > 0 ? 1 : 0;
-  return { ...counts(run), fragmentsAdded: added, filesAdded: added, version: undefined };
+  return { ...NOTHING, fragmentsRemoved: run.length, fragmentsAdded: added, filesAdded: added };
 }
 
-const counts = (run: FragmentRun): { fragmentsRemoved: number; filesRemoved: number } => ({
-  fragmentsRemoved: run.length,
-  filesRemoved: run.reduce((files, { deletion }) => files + (deletion === undefined ? 1 : 2), 0),
-});
+/** The files that fragments of the runs use, and none that stays. */
+function filesFreed(entries: readonly FragmentEntry[], runs: readonly FragmentRun[]): number {
+  const gone = new Set(runs.flat().map(({ id }) => id));
+  const freed = new Set(entries.filter(({ id }) => gone.has(id)).flatMap(filesOf));
+  for (const entry of entries)
+    if (!gone.has(entry.id)) for (const file of filesOf(entry)) freed.delete(file);
+  return freed.size;
+}
+
+const filesOf = ({ file, deletion }: FragmentEntry): string[] =>
+  deletion === undefined ? [file] : [file, deletion.file];
 
 const sum = (left: CompactionReport, right: CompactionReport): CompactionReport => ({
   fragmentsRemoved: left.fragmentsRemoved + right.fragmentsRemoved,
@@ -180,13 +191,16 @@ async function replaceRuns(
   await discard(engine, base, left);
   const report = used
     .map(({ run, fragments }) => ({
-      ...counts(run),
+      ...NOTHING,
+      fragmentsRemoved: run.length,
       fragmentsAdded: fragments.length,
       filesAdded: fragments.length,
       version,
     }))
     .reduce(sum, NOTHING);
-  return { report, again: left.length > 0 };
+  const runsUsed = used.map(({ run }) => run);
+  const filesRemoved = filesFreed(await base.fragments(), runsUsed);
+  return { report: { ...report, filesRemoved }, again: left.length > 0 };
 }
 
 /** Reads and writes a few runs at a time; on any error nothing that was written stays. */

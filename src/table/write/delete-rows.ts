@@ -1,21 +1,12 @@
 /**
  * Deletes rows by id (`deleteRowsById`) or predicate (`deleteWhere`) in one version, or in none
- * where no row matches. Fragments stay unchanged and get deletion files (`DeletionFiles`); a
- * fragment that becomes empty is dropped. `deleteOffsets` writes the deletion files for a commit;
+ * where no row matches. Fragments stay unchanged and get a deletion file, which all fragments of
+ * the commit share; a fragment that becomes empty is dropped. `deleteOffsets` writes it for a commit;
  * updates and merges use it to delete the rows that they replace. `joined` concatenates lists of
  * offsets.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
-import {
-  type DeletionEntry,
-  deletionFile,
-  deletionsFolder,
-  encodeDeletions,
-  type FragmentEntry,
-  unionDeletions,
-} from '../../format/index.ts';
-import { deletedRows, rememberDeleted } from '../fragments/index.ts';
+import { type FragmentEntry, unionDeletions } from '../../format/index.ts';
+import { deletedRows } from '../fragments/index.ts';
 import { matchingRows, pipelined, planScan, type ScanPlan, selectedCount } from '../read/index.ts';
 import {
   announced,
@@ -28,8 +19,9 @@ import {
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
-import { andThen, inTurns, Turn, writeObject } from '../work/index.ts';
+import { andThen, inTurns, Turn } from '../work/index.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
+import { DeletionFiles } from './deletion-files.ts';
 
 export interface RowsDeleted extends Committed {
   readonly deletedRows: number;
@@ -171,49 +163,14 @@ export async function deleteOffsets(
     if (after.length === before.length) continue;
     count += after.length - before.length;
     if (after.length === entry.rows) removed.add(entry.id);
-    else replaced.set(entry.id, { ...entry, deletion: await files.write(after, entry.rows) });
+    else {
+      replaced.set(entry.id, entry);
+      await files.add(entry.id, after, entry.rows);
+    }
   }
+  for (const [id, deletion] of await files.finish())
+    replaced.set(id, { ...(replaced.get(id) as FragmentEntry), deletion });
   return { replaced, removed, deletedRows: count, durable: files.durable() };
-}
-
-/** Files written at once: each holds a descriptor until it is on disk. */
-const AT_ONCE = 16;
-
-/** Deletion files of one attempt, written side by side. */
-export class DeletionFiles {
-  readonly #engine: Engine;
-  readonly #folder: string;
-  readonly #writes: Promise<void>[] = [];
-  /** A turn later the manifest is written too, and one commit of the disk's journal carries all. */
-  readonly #flushing: Promise<void> = nextTurn();
-
-  constructor(engine: Engine, base: Snapshot) {
-    this.#engine = engine;
-    this.#folder = base.branch.tableFolder;
-  }
-
-  async write(offsets: Uint32Array, rows: number): Promise<DeletionEntry> {
-    const file = await this.#engine.newObject();
-    const bytes = encodeDeletions(offsets, rows);
-    await this.#writes.at(-AT_ONCE);
-    const path = deletionFile(this.#folder, file);
-    const write = writeObject(this.#engine.store, path, bytes, this.#flushing);
-    // Whoever awaits `durable` sees the error; until then it must not count as unhandled.
-    write.catch(() => {});
-    this.#writes.push(write);
-    const entry = { file, rows: offsets.length, bytes: bytes.length, checksum: crc32(bytes) };
-    rememberDeleted(this.#engine, entry, offsets);
-    return entry;
-  }
-
-  durable(): Promise<unknown> {
-    if (this.#writes.length === 0) return Promise.resolve();
-    const folders = [deletionsFolder(this.#folder)];
-    const named = this.#flushing.then(() => this.#engine.store.syncFolders(folders));
-    const durable = Promise.all([...this.#writes, named]);
-    durable.catch(() => {});
-    return durable;
-  }
 }
 
 /** Sorted and unique; offsets past the fragment's rows are dropped. */

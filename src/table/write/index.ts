@@ -21,7 +21,8 @@ export {
   DEFAULT_MAX_DELETED_SHARE,
 } from './compact.ts';
 export type { CompactionGoals } from './compaction-plan.ts';
-export { DeletionFiles, deleteRowsById, deleteWhere, type RowsDeleted } from './delete-rows.ts';
+export { deleteRowsById, deleteWhere, type RowsDeleted } from './delete-rows.ts';
+export { DeletionFiles } from './deletion-files.ts';
 export {
   alterColumns,
   type ColumnChange,

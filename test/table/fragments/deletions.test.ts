@@ -1,7 +1,7 @@
 /** Deleted rows of a fragment, as its batches ask for them; files of them that are not the ones. */
 import { expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
-import { encodeDeletions } from '../../../src/format/catalog/deletions.ts';
+import { encodeDeletions, encodeSharedDeletions } from '../../../src/format/catalog/deletions.ts';
 import { connect } from '../../../src/index.ts';
 import { DeletedRows } from '../../../src/table/fragments/deletions.ts';
 import { memoryFs, type TestFs } from '../../helpers/memory-fs.ts';
@@ -87,4 +87,58 @@ test('a deletion file with any byte changed, or cut, is corrupt', async () => {
   }
   fs.writeFileSync(path, bytes);
   expect(await rowsRead(fs)).toHaveLength(97);
+});
+
+/** Three tables' worth of fragments that lose rows in one commit, and the file that they share. */
+async function withSharedDeletions(): Promise<{ fs: TestFs; path: string; bytes: Uint8Array }> {
+  const fs = memoryFs();
+  const connection = await connect('/c', { fs, durability: 'relaxed' });
+  const rows = (from: number) => Array.from({ length: 10 }, (_, at) => ({ id: from + at }));
+  const table = await connection.createTable('t', rows(0));
+  for (const from of [10, 20]) await table.add(rows(from));
+  await table.delete('id % 10 IN (1, 5)');
+  await connection.close();
+  const [name, ...more] = fs.readdirSync(FOLDER) as string[];
+  expect(more).toEqual([]);
+  const path = `${FOLDER}/${name}`;
+  return { fs, path, bytes: new Uint8Array(fs.readFileSync(path) as Buffer) };
+}
+
+test('every byte that fragments read of a shared deletion file is verified', async () => {
+  const { fs, path, bytes } = await withSharedDeletions();
+  expect(await rowsRead(fs)).toHaveLength(24);
+  const slices = Buffer.from(bytes).indexOf(Buffer.from(Uint32Array.of(1, 5, 1, 5, 1, 5).buffer));
+  expect(slices).toBeGreaterThan(0);
+  for (let at = slices; at < slices + 24; at++) {
+    const changed = bytes.slice();
+    changed[at] = (changed[at] as number) ^ (1 << (at % 8));
+    fs.writeFileSync(path, changed);
+    await expect(rowsRead(fs), `byte ${at}`).rejects.toMatchObject({ code: 'Corrupt' });
+  }
+  fs.writeFileSync(path, bytes.subarray(0, slices + 23));
+  await expect(rowsRead(fs)).rejects.toMatchObject({ code: 'Corrupt' });
+});
+
+test('damage anywhere in a shared deletion file is found by verify, and said once', async () => {
+  const { fs, path, bytes } = await withSharedDeletions();
+  const problems = async () => {
+    const namespace = await openDirectoryNamespace({ root: '/c', fs, durability: 'relaxed' });
+    const found = await namespace.verify({});
+    await namespace.close();
+    return found.problems.map((problem) => `/c/${problem.path}`);
+  };
+  expect(await problems()).toEqual([]);
+  const start = Buffer.from(bytes).indexOf(Buffer.from(Uint32Array.of(1, 5, 1, 5, 1, 5).buffer));
+  for (const at of [0, 20, start, start + 12, start + 23, bytes.length - 30, bytes.length - 1]) {
+    const changed = bytes.slice();
+    changed[at] = (changed[at] as number) ^ 16;
+    fs.writeFileSync(path, changed);
+    expect(await problems(), `byte ${at}`).toEqual([path]);
+  }
+  // Another file, sound in itself, whose slices lie at the same places.
+  const other = [0, 1, 2].map(() => ({ offsets: Uint32Array.of(2, 5), rows: 10 }));
+  fs.writeFileSync(path, encodeSharedDeletions(other).bytes);
+  expect(await problems()).toEqual([path]);
+  fs.unlinkSync(path);
+  expect(await problems()).toEqual([path]);
 });

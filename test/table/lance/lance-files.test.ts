@@ -11,6 +11,7 @@ import {
   Struct,
   Table,
   tableFromArrays,
+  tableFromIPC,
   vectorFromArray,
 } from '../../../src/arrow/apache.ts';
 import { connect } from '../../../src/sdk/connect.ts';
@@ -86,6 +87,34 @@ test('verify finds a manifest that is another one, and cleanup removes those of 
   const { prune } = await table.optimize({ cleanupOlderThan: new Date(), compaction: false });
   expect(prune.oldVersionsRemoved).toBe(2);
   expect(fs.existsSync(first as string)).toBe(false);
+  expect(await problemsIn(db)).toEqual([]);
+});
+
+test('fragments that share a deletion file have one each for Lance', async () => {
+  const fs = memoryFs();
+  const db = await connect('/c', { fs });
+  const rows = (from: number) => tableFromArrays({ id: Int32Array.of(from, from + 1, from + 2) });
+  const table = await db.createTable('t', rows(0) as never);
+  await table.add(rows(3) as never);
+  await table.add(rows(6) as never);
+  await table.delete('id IN (1, 3, 5)');
+  await db.namespace.listTableVersions({ id: ['t'] }, { forLance: true });
+  const made = (fs.readdirSync('/c/data/t.table/_deletions') as string[]).sort();
+  expect(made.map((name) => name.split('-')[0])).toEqual(['0', '1']);
+  const deleted = made.map((name) => {
+    const bytes = fs.readFileSync(`/c/data/t.table/_deletions/${name}`) as Buffer;
+    return [...tableFromIPC(bytes).toArray()].map((row) => row.row_id);
+  });
+  expect(deleted).toEqual([[1], [0, 2]]);
+  // A fragment that loses more rows leaves the shared file; what Lance reads of the old version goes with it.
+  await table.delete('id = 0');
+  await db.namespace.listTableVersions({ id: ['t'] }, { forLance: true });
+  expect(fs.readdirSync('/c/data/t.table/_deletions')).toHaveLength(3);
+  expect(await problemsIn(db)).toEqual([]);
+  await table.optimize();
+  const old = { cleanup_older_than_millis: 0, orphan_grace_millis: 0 };
+  await db.namespace.optimizeTable?.({ id: ['t'], ...old });
+  expect(fs.readdirSync('/c/data/t.table/_deletions')).toEqual([]);
   expect(await problemsIn(db)).toEqual([]);
 });
 

@@ -107,3 +107,22 @@ test('entries are replaced and removed inside chunks', async () => {
   }
   expect(longest).toBeLessThan(150);
 });
+
+test('fragments that need a feature are counted, and none is left once they are gone', async () => {
+  const engine = await engineFor();
+  const shared = (id: number): FragmentEntry => ({
+    ...entryOf(id),
+    deletion: { file: 'dddddddd', rows: 1, bytes: 4, checksum: 1, offset: 8 * id },
+  });
+  let list = await editFragments(engine, 't', EMPTY_FRAGMENTS, {
+    added: [entryOf(0), shared(1), shared(2), entryOf(3)],
+  });
+  expect(list.totals.features).toEqual({ shared_deletions: 2 });
+  list = await editFragments(engine, 't', list, {
+    replaced: new Map([[1, entryOf(1, 5)]]),
+    spliced: new Map([[3, [shared(4), shared(5)]]]),
+  });
+  expect(list.totals.features).toEqual({ shared_deletions: 3 });
+  list = await editFragments(engine, 't', list, { removed: new Set([2, 4, 5]) });
+  expect(list.totals).not.toHaveProperty('features');
+});

@@ -17,13 +17,42 @@ test('an id given twice, or in any order, names its row once', async () => {
   expect(await table.deleteRows([second, first])).toMatchObject({ numDeletedRows: 1 });
 });
 
-test('more fragments lose rows than files may be written at once', async () => {
-  await using db = await catalog();
-  const table = await db.createTable('t', [{ a: 0 }, { a: 1 }]);
-  for (let made = 1; made < 50; made++) await table.add([{ a: 0 }, { a: 1 }]);
+test('fragments that lose rows together share a deletion file, as long as one needs it', async () => {
+  const fs = memoryFs();
+  await using db = await connect({ uri: '/c', fs: fs as never });
+  const files = () => (fs.readdirSync('/c/data/t.table/deletions') as string[]).length;
+  const features = () => {
+    const folder = `/c/data/t.table/${(fs.readdirSync('/c/data/t.table') as string[]).find((name) => name.startsWith('versions-'))}`;
+    const newest = (fs.readdirSync(folder) as string[]).filter((name) => /^\d+\.json$/.test(name));
+    const text = String(fs.readFileSync(`${folder}/${newest.sort().at(-1)}`));
+    return (JSON.parse(text) as { features: string[] }).features;
+  };
+  const table = await db.createTable('t', [{ a: 0 }, { a: 1 }, { a: 2 }]);
+  for (let made = 1; made < 50; made++) await table.add([{ a: 0 }, { a: 1 }, { a: 2 }]);
   await table.delete('a = 1');
-  expect(await table.countRows()).toBe(50);
+  expect(await table.countRows()).toBe(100);
+  expect(files()).toBe(1);
+  expect(features()).toEqual(['lance', 'shared_deletions']);
+  // One fragment alone has a file that every release reads; the others go on sharing.
+  await table.delete('_rowid = 4294967296');
+  expect(await table.countRows()).toBe(99);
   expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
+  await db.namespace.optimizeTable?.({
+    id: ['t'],
+    cleanup_older_than_millis: 0,
+    orphan_grace_millis: 0,
+    compact: false,
+  });
+  expect(files()).toBe(2);
+  {
+    await using other = await connect({ uri: '/c', fs: fs as never });
+    const rows = await (await other.openTable('t')).query().toArray();
+    expect(rows.filter(({ a }) => a === 0)).toHaveLength(49);
+    expect(rows.filter(({ a }) => a === 2)).toHaveLength(50);
+  }
+  await table.optimize();
+  expect(features()).toEqual(['lance']);
+  expect(await table.countRows()).toBe(99);
 });
 
 test('what a change wrote of a fragment is not read again by the next one', async () => {
