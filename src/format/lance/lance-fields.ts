@@ -94,33 +94,117 @@ const LANCE_EXTENSIONS: ReadonlySet<string> = new Set(['arrow.json', 'lance.blob
 const EXTENSION_KEY = 'ARROW:extension:name';
 const EXTENSION_METADATA_KEY = 'ARROW:extension:metadata';
 
-interface ExtensionStorage {
-  /** The one type that pyarrow takes it on, and then without metadata; on others, it opens no table. */
+/** Extension types that pyarrow knows: with another type or other metadata it opens no table, and so pylance does. */
+interface ExtensionForm {
+  /** What it has to be, as the end of a sentence that begins with "is not". */
   readonly name: string;
-  readonly isIt: (type: DataType) => boolean;
+  /** @param metadata of the extension type; '' where there is none */
+  readonly isIt: (type: DataType, metadata: string) => boolean;
 }
 
-const EXTENSION_STORAGES: ReadonlyMap<string, ExtensionStorage> = new Map([
+const EXTENSION_FORMS: ReadonlyMap<string, ExtensionForm> = new Map([
   [
     'arrow.uuid',
     {
-      name: 'fixed_size_binary[16]',
-      isIt: (type) =>
+      name: 'fixed_size_binary[16] without metadata of it',
+      isIt: (type, metadata) =>
         type.typeId === Type.FixedSizeBinary &&
-        (type as unknown as { byteWidth: number }).byteWidth === 16,
+        (type as unknown as { byteWidth: number }).byteWidth === 16 &&
+        metadata === '',
     },
   ],
   [
     'arrow.bool8',
     {
-      name: 'int8',
-      isIt: (type) => {
-        const { bitWidth, isSigned } = type as unknown as { bitWidth: number; isSigned: boolean };
-        return type.typeId === Type.Int && bitWidth === 8 && isSigned;
+      name: 'int8 without metadata of it',
+      isIt: (type, metadata) => isInt(type, 8) && metadata === '',
+    },
+  ],
+  [
+    'arrow.opaque',
+    {
+      name: 'described by a type_name and a vendor_name',
+      isIt: (_, metadata) => {
+        const { type_name: type, vendor_name: vendor } = jsonObject(metadata) ?? {};
+        return typeof type === 'string' && typeof vendor === 'string';
+      },
+    },
+  ],
+  [
+    'arrow.fixed_shape_tensor',
+    {
+      name: 'a vector described by a shape of as many items',
+      isIt: (type, metadata) => {
+        const described = jsonObject(metadata);
+        const shape = described?.shape;
+        if (described === undefined || !isWholeNumbers(shape)) return false;
+        const items = shape.reduce((product, size) => product * size, 1);
+        const isVector = type.typeId === Type.FixedSizeList && sizeOf(type) === items;
+        return isVector && areDimensions(described, shape.length);
+      },
+    },
+  ],
+  [
+    'arrow.variable_shape_tensor',
+    {
+      name: 'a struct of a list and a vector of int32, its shape, described by an object',
+      isIt: (type, metadata) => {
+        const described = jsonObject(metadata);
+        if (described === undefined || type.typeId !== Type.Struct) return false;
+        const [data, shape, ...others] = childFields(type);
+        if (data?.type.typeId !== Type.List || others.length > 0) return false;
+        if (shape?.type.typeId !== Type.FixedSizeList) return false;
+        const isShape = isInt(childFields(shape.type)[0]?.type as DataType, 32);
+        const count = sizeOf(shape.type);
+        const { uniform_shape: uniform } = described;
+        return isShape && areDimensions(described, count) && isOf(uniform, isSize, count);
       },
     },
   ],
 ]);
+
+function isInt(type: DataType, bits: number): boolean {
+  const { bitWidth, isSigned } = type as unknown as { bitWidth: number; isSigned: boolean };
+  return type.typeId === Type.Int && bitWidth === bits && isSigned;
+}
+
+const sizeOf = (type: DataType): number => (type as unknown as { listSize: number }).listSize;
+
+const FRACTION = /[[,]\s*-?\d+[.eE]/;
+
+function jsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    // A whole number that is written as a fraction is none for pyarrow.
+    const found: unknown = FRACTION.test(text) ? undefined : JSON.parse(text);
+    const isObject = typeof found === 'object' && found !== null && !Array.isArray(found);
+    return isObject ? (found as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isWholeNumbers = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every((each) => Number.isSafeInteger(each) && each >= 0);
+
+/** What else may be said of the dimensions of a tensor: their names and their order. */
+function areDimensions(described: Readonly<Record<string, unknown>>, count: number): boolean {
+  const { dim_names: names, permutation } = described;
+  const areNames = (found: unknown): boolean =>
+    Array.isArray(found) && found.every((each) => typeof each === 'string');
+  const isOrder = (found: unknown): boolean =>
+    isWholeNumbers(found) &&
+    new Set(found).size === found.length &&
+    found.every((each) => each < count);
+  return isOf(names, areNames, count) && isOf(permutation, isOrder, count);
+}
+
+/** The size of a dimension where all tensors have the same. */
+const isSize = (found: unknown): boolean =>
+  Array.isArray(found) && found.every((each) => each === null || isWholeNumbers([each]));
+
+const isOf = (found: unknown, is: (found: unknown) => boolean, count: number): boolean =>
+  found === undefined || (is(found) && (found as readonly unknown[]).length === count);
+
 const PRIMARY_KEY = 'lance-schema:unenforced-primary-key';
 
 /**
@@ -147,10 +231,9 @@ function requireReadable(
   const extension = metadata.get(EXTENSION_KEY);
   if (extension !== undefined && LANCE_EXTENSIONS.has(extension))
     refuse(`has the extension type ${extension}`);
-  const storage = extension === undefined ? undefined : EXTENSION_STORAGES.get(extension);
-  const described = metadata.get(EXTENSION_METADATA_KEY) ?? '';
-  if (storage !== undefined && !(storage.isIt(type) && described === ''))
-    refuse(`has the extension type ${extension} and is not ${storage.name} without metadata of it`);
+  const form = extension === undefined ? undefined : EXTENSION_FORMS.get(extension);
+  if (form !== undefined && !form.isIt(type, metadata.get(EXTENSION_METADATA_KEY) ?? ''))
+    refuse(`has the extension type ${extension} and is not ${form.name}`);
   const isKey =
     /^(true|1|yes)$/i.test(metadata.get(PRIMARY_KEY) ?? '') ||
     /^\+?\d+$/.test(metadata.get(`${PRIMARY_KEY}:position`) ?? '');

@@ -88,16 +88,22 @@ test.each(['lance.json', 'lance.bfloat16', 'arrow.opaque'])(
 );
 
 test.each<[string, string, DataType, boolean, string?]>([
-  ['arrow.uuid', 'fixed_size_binary[16]', new FixedSizeBinary(16), true],
-  ['arrow.uuid', 'fixed_size_binary[16]', new FixedSizeBinary(16), true, ''],
-  ['arrow.uuid', 'fixed_size_binary[16]', new FixedSizeBinary(16), false, '{}'],
-  ['arrow.uuid', 'fixed_size_binary[16]', new FixedSizeBinary(8), false],
-  ['arrow.uuid', 'fixed_size_binary[16]', new Utf8(), false],
-  ['arrow.bool8', 'int8', new Int8(), true],
-  ['arrow.bool8', 'int8', new Int8(), false, '{}'],
-  ['arrow.bool8', 'int8', new Uint8(), false],
-  ['arrow.bool8', 'int8', new Int16(), false],
-  ['arrow.bool8', 'int8', new Bool(), false],
+  ['arrow.uuid', 'fixed_size_binary[16] without metadata of it', new FixedSizeBinary(16), true],
+  ['arrow.uuid', 'fixed_size_binary[16] without metadata of it', new FixedSizeBinary(16), true, ''],
+  [
+    'arrow.uuid',
+    'fixed_size_binary[16] without metadata of it',
+    new FixedSizeBinary(16),
+    false,
+    '{}',
+  ],
+  ['arrow.uuid', 'fixed_size_binary[16] without metadata of it', new FixedSizeBinary(8), false],
+  ['arrow.uuid', 'fixed_size_binary[16] without metadata of it', new Utf8(), false],
+  ['arrow.bool8', 'int8 without metadata of it', new Int8(), true],
+  ['arrow.bool8', 'int8 without metadata of it', new Int8(), false, '{}'],
+  ['arrow.bool8', 'int8 without metadata of it', new Uint8(), false],
+  ['arrow.bool8', 'int8 without metadata of it', new Int16(), false],
+  ['arrow.bool8', 'int8 without metadata of it', new Bool(), false],
 ])(
   'the extension type %s of %s, which pyarrow checks, on %s',
   (name, storage, type, isIt, given) => {
@@ -105,12 +111,107 @@ test.each<[string, string, DataType, boolean, string?]>([
       'ARROW:extension:name': name,
       ...(given === undefined ? {} : { 'ARROW:extension:metadata': given }),
     };
-    const what = `has the extension type ${name} and is not ${storage} without metadata of it`;
+    const what = `has the extension type ${name} and is not ${storage}`;
     expect(problemOf(field('c', type, metadata))).toBe(isIt ? undefined : `column "c" ${what}`);
     const nested = field('s', new List(field('item', type, metadata)));
     expect(problemOf(nested)).toBe(isIt ? undefined : `column "s.item" ${what}`);
   },
 );
+
+const item = (type: DataType): Field => field('item', type);
+const vector = new FixedSizeList(4, item(new Int32()));
+const ragged = (data: DataType, shape: DataType): Struct =>
+  new Struct([field('data', data), field('shape', shape)]);
+const shaped = ragged(new List(item(new Int32())), new FixedSizeList(2, item(new Int32())));
+const OPAQUE = 'described by a type_name and a vendor_name';
+const TENSOR = 'a vector described by a shape of as many items';
+const RAGGED = 'a struct of a list and a vector of int32, its shape, described by an object';
+
+// As pylance 14.0.2 with pyarrow 26.0.1 opens a table of them, or does not.
+test.each<[string, string, DataType, readonly string[], readonly string[]]>([
+  [
+    'arrow.opaque',
+    OPAQUE,
+    new Int32(),
+    ['{"type_name":"a","vendor_name":"b"}', ' {"type_name":"","vendor_name":"","x":1} '],
+    [
+      '',
+      'x',
+      '["a"]',
+      '{"vendor_name":"b"}',
+      '{"type_name":"a"}',
+      '{"type_name":1,"vendor_name":"b"}',
+    ],
+  ],
+  [
+    'arrow.fixed_shape_tensor',
+    TENSOR,
+    vector,
+    [
+      ...['{"shape":[4]}', '{"shape":[2,2,1],"x":1}', '{"shape":[2,2],"dim_names":["a","b"]}'],
+      ...['{"shape":[2,2],"permutation":[1,0]}', '{"shape":[2,2],"uniform_shape":[1]}'],
+    ],
+    [
+      ...['', '[4]', '{}', '{"shape":4}', '{"shape":[]}', '{"shape":[3,2]}', '{"shape":[2.0,2]}'],
+      ...['{"shape":["2",2]}', '{"shape":[-2,-2]}', '{"shape":[2,2],"dim_names":["a"]}'],
+      ...['{"shape":[2,2],"dim_names":[1,2]}', '{"shape":[2,2],"dim_names":null}'],
+      ...['{"shape":[2,2],"permutation":[0]}', '{"shape":[2,2],"permutation":[0,2]}'],
+      ...['{"shape":[2,2],"permutation":[1,1]}', '{"shape":[2,2]}x'],
+    ],
+  ],
+  ['arrow.fixed_shape_tensor', TENSOR, new Int32(), [], ['{"shape":[1]}']],
+  [
+    'arrow.variable_shape_tensor',
+    RAGGED,
+    shaped,
+    [
+      ...['{}', '{"x":1}', '{"permutation":[1,0]}', '{"dim_names":["a","b"]}'],
+      ...['{"uniform_shape":[2,null]}'],
+    ],
+    [
+      ...['', '[]', 'null', '{"permutation":[0]}', '{"permutation":[0,0]}', '{"permutation":null}'],
+      ...['{"dim_names":["a"]}', '{"uniform_shape":[2]}', '{"uniform_shape":["a",null]}'],
+      ...['{"uniform_shape":[-1,null]}'],
+    ],
+  ],
+  ['arrow.variable_shape_tensor', RAGGED, new Int32(), [], ['{}']],
+  [
+    'arrow.variable_shape_tensor',
+    RAGGED,
+    ragged(new List(item(new Int32())), new List(item(new Int32()))),
+    [],
+    ['{}'],
+  ],
+  [
+    'arrow.variable_shape_tensor',
+    RAGGED,
+    ragged(vector, new FixedSizeList(2, item(new Int32()))),
+    [],
+    ['{}'],
+  ],
+  [
+    'arrow.variable_shape_tensor',
+    RAGGED,
+    ragged(new List(item(new Int32())), new FixedSizeList(2, item(new Int16()))),
+    [],
+    ['{}'],
+  ],
+  [
+    'arrow.variable_shape_tensor',
+    RAGGED,
+    new Struct([...shaped.children, field('more', new Int32())]),
+    [],
+    ['{}'],
+  ],
+])('the extension type %s, of which pyarrow wants %s, on %s', (name, what, type, fine, wrong) => {
+  const problem = `column "c" has the extension type ${name} and is not ${what}`;
+  const find = (given: string): string | undefined =>
+    problemOf(
+      field('c', type, { 'ARROW:extension:name': name, 'ARROW:extension:metadata': given }),
+    );
+  for (const given of fine) expect([given, find(given)]).toEqual([given, undefined]);
+  for (const given of wrong) expect([given, find(given)]).toEqual([given, problem]);
+});
 
 const KEY = 'lance-schema:unenforced-primary-key';
 
