@@ -209,6 +209,7 @@ function planFragment(
       added.push(file);
     }
   }
+  for (const file of added) requireKnownFields(id, file, base, schema);
   const held = heldFields(id, old, added, schema);
   const sources = schema.tree.map((column, at) =>
     sourceOf(column, schema.columns[at] as readonly number[], held, given),
@@ -268,6 +269,25 @@ function requireSame(
     file.columns.every((column, at) => column === given.columns[at]);
   if (!isSame)
     throw invalid(`fragment ${id} describes the file ${shown(file.path)} otherwise than it is`);
+}
+
+/**
+ * A writer that is behind may send fields that are dropped by now. Ids that no version had are those of no
+ * field: Lance would give one of them to the next column, which would then have these values in the file.
+ */
+function requireKnownFields(
+  id: number,
+  { path, fields }: ParsedDataFile,
+  { manifest }: Snapshot,
+  { ownIds }: StagedSchema,
+): void {
+  for (const field of fields) {
+    const wasKnown = field >= 0 && field < manifest.nextFieldId;
+    if (wasKnown || field === REPLACED || ownIds.has(field)) continue;
+    throw invalid(
+      `the file ${shown(path)} of fragment ${id} holds field ${field}, which the table has never had`,
+    );
+  }
 }
 
 interface HeldFields {

@@ -513,7 +513,7 @@ const REFUSED: Record<
   ],
   'a fragment whose files hold no field of the table': [
     (_, added) => {
-      added.files = added.files.map((file) => ({ ...file, fields: [-2, 7] }));
+      added.files = added.files.map((file) => ({ ...file, fields: [-2, -2] }));
     },
     'fragment 1 is new, and none of its files has a field of the table',
   ],
