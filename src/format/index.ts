@@ -279,6 +279,7 @@ export {
   lanceSchema,
   lanceTransactionSteps,
   MAX_LANCE_MANIFEST_BYTES,
+  type NamedByRef,
   namesSame,
   nullBytes,
   type ParsedBase,

@@ -88,7 +88,7 @@ function tableText(id: string, found: DescribeTableResponse): string {
 /** Undefined for a table that was not written for Lance. */
 function lanceText({ lance: opening }: DescribeTableResponse): string | undefined {
   if (opening === undefined) return undefined;
-  const { opens, external, reason } = opening;
+  const { opens, external, reason = opening.by_path } = opening;
   const who = external === true ? ', and other programs write it' : '';
   const why = reason === undefined ? '' : `${opens ? '; ' : ': '}${reason}`;
   return `${opens ? 'yes' : 'no'}${who}${why}`;

@@ -11,7 +11,7 @@ import type {
   DescribeTableResponse,
   LanceOpening,
 } from '../../protocol/index.ts';
-import { frozen, lanceProblem, prepareReads, type Snapshot } from '../../table/index.ts';
+import { frozen, lagByPath, lanceProblem, prepareReads, type Snapshot } from '../../table/index.ts';
 import {
   type Catalog,
   describedTarget,
@@ -74,18 +74,29 @@ export async function describeTable(
           incarnation: table.record.id,
         }
       : {}),
-    ...(detailed && snapshot !== undefined ? await detailsOf(snapshot) : {}),
+    ...(detailed && snapshot !== undefined ? await detailsOf(catalog, snapshot, isHead) : {}),
     ...(isLance ? await lanceDetails(catalog, table, request.version) : {}),
     ...(await vendedOptions(catalog, table.id, location, request.vend_credentials)),
   };
 }
 
-async function lanceOpening(snapshot: Snapshot): Promise<LanceOpening> {
+async function lanceOpening(
+  catalog: Catalog,
+  snapshot: Snapshot,
+  isHead: boolean,
+): Promise<LanceOpening> {
   const reason = await lanceProblem(snapshot);
-  return reason === undefined ? { opens: true } : { opens: false, reason };
+  if (reason !== undefined) return { opens: false, reason };
+  const lag = isHead ? await lagByPath(catalog.engine, snapshot) : undefined;
+  return { opens: true, ...(lag === undefined ? {} : { by_path: lag }) };
 }
 
-async function detailsOf(snapshot: Snapshot): Promise<Partial<DescribeTableResponse>> {
+/** @param isHead whether the version is the newest of its branch */
+async function detailsOf(
+  catalog: Catalog,
+  snapshot: Snapshot,
+  isHead: boolean,
+): Promise<Partial<DescribeTableResponse>> {
   const { manifest } = snapshot;
   return {
     version: manifest.version,
@@ -96,6 +107,6 @@ async function detailsOf(snapshot: Snapshot): Promise<Partial<DescribeTableRespo
       num_deleted_rows: manifest.totals.deletedRows,
       num_fragments: manifest.totals.fragments,
     },
-    ...(manifest.lance === true ? { lance: await lanceOpening(snapshot) } : {}),
+    ...(manifest.lance === true ? { lance: await lanceOpening(catalog, snapshot, isHead) } : {}),
   };
 }

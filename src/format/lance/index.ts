@@ -66,6 +66,7 @@ export {
   encodeLanceTag,
   isOwnLanceRef,
   type LanceRefKind,
+  type NamedByRef,
   namesSame,
   parseLanceRefFile,
 } from './lance-refs.ts';

@@ -65,6 +65,8 @@ export interface NamedByRef {
   /** Null for main. */
   readonly branch: string | null;
   readonly version: number;
+  /** Bytes of the manifest that was the version's when the file was written, where the file says so. */
+  readonly manifestSize?: number | undefined;
 }
 
 export type LanceRefKind = 'tag' | 'branch';
@@ -84,9 +86,14 @@ export function parseLanceRefFile(kind: LanceRefKind, bytes: Uint8Array): NamedB
   }
   if (typeof found !== 'object' || found === null) return undefined;
   const [branch, version] = MEMBERS[kind];
-  const { [branch]: name = null, [version]: number } = found as Record<string, unknown>;
+  const {
+    [branch]: name = null,
+    [version]: number,
+    manifestSize,
+  } = found as Record<string, unknown>;
   const isWhole = (name === null || typeof name === 'string') && isWholeNumber(number);
-  return isWhole ? { branch: name, version: number } : undefined;
+  const size = isWholeNumber(manifestSize) ? { manifestSize } : {};
+  return isWhole ? { branch: name, version: number, ...size } : undefined;
 }
 
 /** Whether two files of tags, or of branches, name the same version. */

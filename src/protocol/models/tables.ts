@@ -30,10 +30,14 @@ export type RegisterTableResponse = Static<typeof RegisterTableResponse>;
 export const TableBasicStats = object({ num_deleted_rows: count, num_fragments: count });
 /**
  * Goes beyond the protocol: of a table written for Lance, whether it opens there, and if not, why.
+ * `by_path` says what Lance finds by the table's path in place of the newest version, where it lags.
  * `external` is true of a table whose rows other programs write in Lance's format, which are read at
  * its location alone; `reason` may then also say why its schema is not told.
  */
-export const LanceOpening = response({ opens: boolean }, { reason: string, external: boolean });
+export const LanceOpening = response(
+  { opens: boolean },
+  { reason: string, by_path: string, external: boolean },
+);
 export type LanceOpening = Static<typeof LanceOpening>;
 export type TableBasicStats = Static<typeof TableBasicStats>;
 

@@ -1,8 +1,8 @@
 /**
  * `adoptTags`: creates tags of the table from those that Lance's clients wrote into `_refs/tags`,
  * so that cleanup keeps their versions. It does so only where these clients may write the table. A
- * name that the table already uses keeps its version, whatever a client makes of its file. Damaged
- * or impossible tags are skipped.
+ * name that the table already uses keeps its version, whatever a client makes of its file. A tag of
+ * a version that was set aside since is set aside, too. Damaged or impossible tags are skipped.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {
@@ -15,7 +15,7 @@ import {
   parseTagFile,
   tagsFolder,
 } from '../../format/index.ts';
-import { refBytes } from '../lance/index.ts';
+import { isClientTagOf, moveAside, refBytes } from '../lance/index.ts';
 import {
   type Engine,
   findBranch,
@@ -59,7 +59,14 @@ export async function adoptTags(
       const home =
         branch === MAIN_BRANCH ? main : await findBranch(engine, tableFolder, incarnation, branch);
       if (home === undefined) continue;
-      if ((await visibleSnapshot(engine, home, named.version)) === undefined) continue;
+      const snapshot = await visibleSnapshot(engine, home, named.version);
+      if (snapshot === undefined) continue;
+      const path = lanceRefFile(folder, name);
+      if (!(await isClientTagOf(engine, snapshot, path, named))) {
+        // By it Lance's readers would take the rows of this version for those of another.
+        await moveAside(engine, path);
+        continue;
+      }
       await createVersionTag(engine, name, home, named.version);
       adopted++;
     } catch (error) {

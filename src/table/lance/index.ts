@@ -14,6 +14,7 @@ export {
   manifestBytes,
 } from './lance-files.ts';
 export { followCommit, followTable, hasToFollow } from './lance-follow.ts';
+export { lagByPath } from './lance-lag.ts';
 export {
   asideFiles,
   goneDeletions,
@@ -24,6 +25,7 @@ export {
 } from './lance-leftovers.ts';
 export {
   deleteClientRef,
+  isClientTagOf,
   isOwnRef,
   isSameRef,
   type PlacedRefs,
@@ -32,7 +34,7 @@ export {
   type WantedRefs,
   wantedRefs,
 } from './lance-refs.ts';
-export { datasetOf, isOwn, setStrangersAside } from './lance-strangers.ts';
+export { datasetOf, isOwn, moveAside, setStrangersAside } from './lance-strangers.ts';
 export { type LanceSynced, syncLance } from './lance-sync.ts';
 export {
   foundByPath,

@@ -17,6 +17,7 @@ import {
   lanceDeletionId,
   lanceDeletionsFolder,
   lanceFolder,
+  lanceTagsFolder,
   lanceTemporaryFolders,
   lanceTransactionsFolder,
   lanceVersionsFolder,
@@ -136,8 +137,9 @@ export async function lanceTemporaries(
 /** What was set aside, in the folders where Lance finds manifests and refs. */
 export async function asideFiles(engine: Engine, tableFolder: string): Promise<LanceLeftover[]> {
   const found: LanceLeftover[] = [];
-  for (const dataset of await datasetsOf(engine, tableFolder))
-    found.push(...(await filesIn(engine, lanceVersionsFolder(dataset), isLanceAside)));
+  const datasets = await datasetsOf(engine, tableFolder);
+  for (const folder of [...datasets.map(lanceVersionsFolder), lanceTagsFolder(tableFolder)])
+    found.push(...(await filesIn(engine, folder, isLanceAside)));
   return found;
 }
 

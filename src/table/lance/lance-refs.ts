@@ -4,7 +4,8 @@
  * branches that no longer exist, and overwrites other programs' files only if a tag or branch has
  * their name. It reports names that Lance cannot have, and other programs' files. `wantedRefs`
  * computes the files without writing them; `deleteClientRef` removes a client's file if it names
- * the given version. `isOwnRef`, `isSameRef` and `refBytes` examine one file.
+ * the given version. `isOwnRef`, `isSameRef`, `isClientTagOf` and `refBytes` examine one
+ * file.
  */
 import {
   encodeLanceBranch,
@@ -21,6 +22,7 @@ import {
   lanceVersionsFolder,
   lanceWriterFolders,
   MAIN_BRANCH,
+  type NamedByRef,
   namesSame,
   parseLanceRef,
   parseLanceRefFile,
@@ -32,6 +34,7 @@ import {
   listBranches,
   listTags,
   mainBranch,
+  type Snapshot,
   type TableBranch,
   visibleSnapshot,
   visibleVersions,
@@ -129,6 +132,7 @@ class Refs implements PlacedRefs {
   removed = 0;
   unnamed: readonly string[] = [];
   readonly setAside: string[] = [];
+  readonly inTheWay: string[] = [];
   readonly strangers: string[] = [];
   readonly #engine: Engine;
   readonly #main: TableBranch;
@@ -149,6 +153,7 @@ class Refs implements PlacedRefs {
       this.written += placed.written;
       this.removed += placed.removed;
       this.setAside.push(...placed.setAside);
+      this.inTheWay.push(...placed.inTheWay);
     }
     const { branches, tags, unnamed } = await wantedRefs(this.#engine, this.#main);
     this.unnamed = unnamed;
@@ -213,6 +218,23 @@ export async function isSameRef(
 ): Promise<boolean> {
   const bytes = await refBytes(engine, path);
   return bytes !== undefined && namesSame(kind, bytes, wanted);
+}
+
+/**
+ * Whether a client's tag is one of a version that has its number. A program that writes by path may have had
+ * another version of that number, which was set aside since: a tag of it is older, and names another manifest.
+ */
+export async function isClientTagOf(
+  engine: Engine,
+  snapshot: Snapshot,
+  path: string,
+  { manifestSize }: NamedByRef,
+): Promise<boolean> {
+  const [tag, version] = [await engine.store.head(path), await engine.store.head(snapshot.file)];
+  if (tag === undefined || version === undefined) return false;
+  // A copy of a catalog may have other times.
+  if (manifestSize === (await manifestSizeOf(engine, snapshot))) return true;
+  return tag.modified >= version.modified;
 }
 
 /** Takes the file of a tag or branch away that a client of Lance wrote, if it names that version. */

@@ -35,6 +35,7 @@ export async function syncLance(
   const options: PlaceOptions = { thorough: true, signal };
   const versions = await placeVersions(engine, main, options);
   const refs = await placeRefs(engine, tableFolder, incarnation, options);
+  const inTheWay = [...versions.inTheWay, ...refs.inTheWay];
   let removed = versions.removed + refs.removed;
   const debris = await lanceDebris(engine, tableFolder, DEBRIS_GRACE);
   debris.push(...(await lanceTemporaries(engine, tableFolder, DEBRIS_GRACE, engine.env.now())));
@@ -44,11 +45,17 @@ export async function syncLance(
     written: versions.written + refs.written,
     removed,
     setAside: [...versions.setAside, ...refs.setAside],
+    inTheWay,
     unnamed: refs.unnamed,
     strangers: refs.strangers,
-    problem: await lanceProblem(snapshot),
+    problem: problemOf(inTheWay) ?? (await lanceProblem(snapshot)),
   };
 }
+
+const problemOf = ([path]: readonly string[]): string | undefined =>
+  path === undefined
+    ? undefined
+    : `${path} is a folder or a link and has the name of a manifest, so Lance may open another version by path than the newest, or none. Move it away, then synchronize the table again.`;
 
 /** A writer of Lance that may yet publish what it wrote is at work no longer than this, in milliseconds. */
 const DEBRIS_GRACE = 7 * 24 * 3_600_000;
@@ -58,6 +65,7 @@ const NOTHING = {
   written: 0,
   removed: 0,
   setAside: [],
+  inTheWay: [],
   unnamed: [],
   strangers: [],
 } satisfies PlacedRefs;

@@ -40,6 +40,8 @@ export interface PlacedVersions {
   readonly removed: number;
   /** Where manifests of other programs went that had the number of a version, or of none. */
   readonly setAside: readonly string[];
+  /** Folders and links that have the name of a manifest: they stay, and Lance may take them for one. */
+  readonly inTheWay: readonly string[];
 }
 
 export interface PlaceOptions {
@@ -143,12 +145,17 @@ export async function placeVersions(
   };
   // Before the versions: each is visible before it has a manifest, so that one that is not is gone.
   const found = new Set<number>();
+  const inTheWay: string[] = [];
+  const taken = new Set<number>();
   for (const { name, kind } of (await store.list(lanceVersionsFolder(dataset))) ?? []) {
-    if (kind !== 'file') continue;
     const version = parseLanceVersionFile(name);
-    if (version !== undefined) found.add(version);
-    else if (thorough && isStrangeLanceManifest(name))
-      await aside(`${lanceVersionsFolder(dataset)}/${name}`);
+    if (version === undefined && !isStrangeLanceManifest(name)) continue;
+    const path = `${lanceVersionsFolder(dataset)}/${name}`;
+    if (kind !== 'file') {
+      inTheWay.push(path);
+      if (version !== undefined) taken.add(version);
+    } else if (version !== undefined) found.add(version);
+    else if (thorough) await aside(path);
   }
   // The fence is no version.
   if (branch.branch === MAIN_BRANCH && ![...found].some((version) => version > 0))
@@ -161,6 +168,7 @@ export async function placeVersions(
   for (const version of versions) {
     signal?.throwIfAborted();
     if (turn.isOver()) await turn.pass();
+    if (taken.has(version)) continue;
     placed++;
     if (found.delete(version) && version <= trusted) continue;
     const snapshot = await visibleSnapshot(engine, branch, version);
@@ -175,7 +183,7 @@ export async function placeVersions(
       if (await store.delete(path, branch.folder)) removed++;
     } else if (thorough) await aside(path);
   }
-  return { versions: placed, written, removed, setAside };
+  return { versions: placed, written, removed, setAside, inTheWay };
 }
 
 /** True where the manifest got its name just now. */
@@ -211,7 +219,7 @@ async function place(
   }
   throw new DirspaceError(
     'ServiceUnavailable',
-    `${target}, where Lance looks for version ${snapshot.version}, cannot be given its manifest: something else keeps coming there. The version itself is committed. Look for other writers of this folder, then synchronize the table again.`,
+    `${target}, where Lance looks for version ${snapshot.version}, cannot be given its manifest: something else is there or keeps coming. The version itself is committed. Move away what is there, and look for other writers of this folder, then synchronize the table again.`,
     { details: { path: target, version: snapshot.version } },
   );
 }
@@ -242,7 +250,11 @@ async function lastPlaced(
 const MOST_ATTEMPTS = 8;
 
 /** Whether Lance finds the version's own manifest, as it was made last. */
-async function isPlaced(engine: Engine, branch: TableBranch, version: number): Promise<boolean> {
+export async function isPlaced(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<boolean> {
   const { store } = engine;
   const target = await store.head(lanceVersionFile(datasetOf(branch), version));
   if (target === undefined) return false;

@@ -39,6 +39,7 @@ import {
   foundByPath,
   hasToFollow,
   holds,
+  isClientTagOf,
   isOwn,
   isOwnRef,
   isSameRef,
@@ -247,8 +248,8 @@ class PathVerifier {
       (named.branch ?? MAIN_BRANCH) === MAIN_BRANCH
         ? this.#main
         : await findBranch(this.#engine, tableFolder, incarnation, named.branch as string);
-    const version = home && (await visibleSnapshot(this.#engine, home, named.version));
-    return version !== undefined;
+    const snapshot = home && (await visibleSnapshot(this.#engine, home, named.version));
+    return snapshot !== undefined && (await isClientTagOf(this.#engine, snapshot, path, named));
   }
 
   /** What lies below `tree`: the versions of branches were looked at already. */

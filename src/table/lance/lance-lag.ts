@@ -1,0 +1,43 @@
+/**
+ * `lagByPath`: tells whether Lance finds the newest version of a branch by the path of its table, as
+ * far as it has to. Commits never fail for want of Lance's files, so these may be behind: after a
+ * crash, on a full disk, or where another program writes by path. A few looks at files tell;
+ * verify compares all of them.
+ */
+import { lanceVersionFile } from '../../format/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { holds, manifestBytes } from './lance-files.ts';
+import { hasToFollow } from './lance-follow.ts';
+import { datasetOf } from './lance-strangers.ts';
+import { isPlaced } from './lance-versions.ts';
+
+/**
+ * What Lance finds by path in place of the version, and what to do, as a whole sentence; undefined
+ * where it finds the version, and where the table is not to be opened by path.
+ * @param snapshot the newest version of a branch
+ */
+export async function lagByPath(engine: Engine, snapshot: Snapshot): Promise<string | undefined> {
+  if (!(await hasToFollow(engine, snapshot))) return undefined;
+  const { branch, version } = snapshot;
+  const dataset = datasetOf(branch);
+  const own = lanceVersionFile(dataset, version);
+  const isThere = (await isPlaced(engine, branch, version)) || (await isCopied(engine, snapshot));
+  if (!isThere) {
+    const isTaken = (await engine.store.head(own)) !== undefined;
+    const what = isTaken ? 'finds something else for' : 'does not find';
+    return `By path Lance ${what} version ${version}. ${MEND}`;
+  }
+  const next = await engine.store.head(lanceVersionFile(dataset, version + 1));
+  // A commit that comes meanwhile places its own.
+  if (next === undefined || (await isPlaced(engine, branch, version + 1))) return undefined;
+  return `By path Lance finds version ${version + 1}, which another program wrote past the catalog. ${MEND}`;
+}
+
+/** A catalog that was copied has no links any more, and the same manifests. */
+async function isCopied(engine: Engine, snapshot: Snapshot): Promise<boolean> {
+  const path = lanceVersionFile(datasetOf(snapshot.branch), snapshot.version);
+  if ((await engine.store.head(path)) === undefined) return false;
+  return holds(engine, path, (await manifestBytes(engine, snapshot)).bytes);
+}
+
+const MEND = 'Run `dirspace lance sync` for the table, or commit once more.';
