@@ -78,7 +78,7 @@ test.each(['arrow.json', 'lance.blob.v2'])('the extension type %s, wherever it i
   expect(problemOf(nested)).toBe(`column "s.item" ${what}`);
 });
 
-test.each(['lance.json', 'lance.bfloat16', 'arrow.opaque'])(
+test.each(['lance.json', 'lance.bfloat16', 'arrow.parquet.variant'])(
   'the extension type %s is read',
   (name) => {
     expect(problemOf(field('c', new LargeBinary(), { 'ARROW:extension:name': name }))).toBe(
