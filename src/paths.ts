@@ -219,6 +219,14 @@ export const versionDigits = (version: number): string =>
 export const parseVersionDigits = (digits: string): number | undefined =>
   parseVersionFile(`${digits}.json`);
 
+/** What lists say of 64 versions from this one on; see table/history/version-digests.ts. */
+export const digestsFile = (folder: string, first: number): string =>
+  `${folder}/digests-${versionDigits(first)}.json`;
+const DIGESTS_NAME = /^digests-([0-9]{20}\.json)$/;
+/** The first version of those that the file is about. */
+export const parseDigestsFile = (name: string): number | undefined =>
+  parseVersionFile(DIGESTS_NAME.exec(name)?.[1] ?? '');
+
 const DELETED_NAME = /^deleted-([0-9]{20})-([0-9]{20})\.json$/;
 export interface VersionRun {
   readonly first: number;

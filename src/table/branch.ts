@@ -8,14 +8,21 @@
  * a branch from it.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
-import { type BranchRecord, lanceManifestFile, lanceVersionFile } from '../format/index.ts';
+import {
+  type BranchRecord,
+  lanceManifestFile,
+  lanceVersionFile,
+  type VersionDigest,
+} from '../format/index.ts';
 import type { LanceMode } from '../lance-mode.ts';
 import type { RequestMemory } from '../request-memory.ts';
 import {
   deleteVersions,
+  digestsOf,
   type FoundStorage,
   findStorage,
   planDeletion,
+  versionNumbers,
   withHold,
 } from './history/index.ts';
 import {
@@ -132,6 +139,16 @@ export class Branch implements TableBranch {
   /** The numbers of all versions that were not deleted, ascending. */
   versions(): Promise<number[]> {
     return visibleVersions(this.#engine, this);
+  }
+
+  /** As `versions`, from memory where the folder of the versions did not change. */
+  numbers(): Promise<number[]> {
+    return versionNumbers(this.#engine, this);
+  }
+
+  /** What lists say of those versions, where readers may see them; in the order of the numbers. */
+  digests(numbers: readonly number[]): Promise<VersionDigest[]> {
+    return digestsOf(this.#engine, this, numbers);
   }
 
   /** The numbers that have a file, ascending; those of tombstones too. */

@@ -11,7 +11,7 @@ import { type NameCodec, versionFile } from '../format/index.ts';
 import type { LanceMode } from '../lance-mode.ts';
 import type { ServerMemory } from '../request-memory.ts';
 import { type FileStore, type Processes, withLock } from '../store/index.ts';
-import { adoptTags } from './history/index.ts';
+import { adoptTags, noteDigest } from './history/index.ts';
 import { followCommit } from './lance/index.ts';
 import { publishManaged } from './staged/index.ts';
 import {
@@ -80,6 +80,7 @@ export function openEngine(options: EngineOptions): Engine {
 
 /** Never rejects: the version is committed. */
 async function follow(engine: Engine, snapshot: Snapshot): Promise<void> {
+  await noteDigest(engine, snapshot);
   await followCommit(engine, snapshot);
   const { tableFolder, incarnation } = snapshot.branch;
   try {

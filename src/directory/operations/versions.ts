@@ -6,7 +6,7 @@
  * `offeredVersion` reads the manifest that a request offers.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import { MAIN_BRANCH } from '../../format/index.ts';
+import { digestOf, MAIN_BRANCH, type VersionDigest, versionFile } from '../../format/index.ts';
 import type {
   BatchDeleteTableVersionsRequest,
   BatchDeleteTableVersionsResponse,
@@ -50,14 +50,14 @@ export async function listTableVersions(
   options: CallOptions = {},
 ): Promise<ListTableVersionsResponse> {
   const { table, branch } = await resolveTarget(catalog, request, 'branch');
-  const own = await branch.versions();
+  const own = await branch.numbers();
   const ofLance =
     own.length === 0 && (await isOfLance(catalog, table, request.branch))
       ? new Map((await listedLanceVersions(catalog, table)).map((found) => [found.version, found]))
       : undefined;
-  const numbers = ofLance === undefined ? own : [...ofLance.keys()];
+  const ascending = ofLance === undefined ? own : [...ofLance.keys()];
   const descending = request.descending === true;
-  if (descending) numbers.reverse();
+  const numbers = descending ? ascending.toReversed() : ascending;
   const keyOf = (version: number): string => `${version}@${branch.incarnation}`;
   const after = (key: string, start: string): boolean => {
     const [last, incarnation = branch.incarnation] = start.split('@');
@@ -67,24 +67,43 @@ export async function listTableVersions(
       : Number.parseInt(key, 10) > Number(last);
   };
   const { items, page_token } = pageOf(numbers, request, keyOf, after);
+  let versions: TableVersion[];
+  if (ofLance !== undefined) {
+    versions = [];
+    for (const number of items) {
+      const foreign = ofLance.get(number);
+      const record = foreign && (await lanceRecord(catalog, foreign));
+      if (record !== undefined) versions.push(record);
+    }
+  } else if (options.forLance === true) versions = await recordsForLance(catalog, branch, items);
+  else {
+    versions = (await branch.digests(items)).map((digest) =>
+      digestRecord(catalog, versionFile(branch.folder, digest.version), digest),
+    );
+  }
+  // Of this table and this branch still: neither left while the pages were read.
+  await resolveTarget(catalog, { ...request, incarnation: table.record.id }, 'branch');
+  return { versions, ...(page_token === undefined ? {} : { page_token }) };
+}
+
+/** With the manifests of Lance of the first ones. */
+async function recordsForLance(
+  catalog: Catalog,
+  branch: Branch,
+  numbers: readonly number[],
+): Promise<TableVersion[]> {
   const versions: TableVersion[] = [];
-  for (const number of items) {
-    const foreign = ofLance?.get(number);
-    const record = foreign && (await lanceRecord(catalog, foreign));
-    if (record !== undefined) versions.push(record);
-    if (ofLance !== undefined) continue;
+  for (const number of numbers) {
     // Cleanup may go by while the page is read.
     const snapshot = await branch.snapshotIfThere(number);
     if (snapshot === undefined) continue;
-    const forLance = options.forLance === true && versions.length < MOST_FOR_LANCE;
+    const forLance = versions.length < MOST_FOR_LANCE;
     // A catalog that is only read names what was made before, and the first in any case.
     const isLeftOut = forLance && catalog.readOnly && versions.length > 0;
     if (isLeftOut && (await branch.madeLanceManifest(snapshot)) === undefined) continue;
     versions.push(await readableRecord(catalog, branch, snapshot, forLance));
   }
-  // Of this table and this branch still: neither left while the pages were read.
-  await resolveTarget(catalog, { ...request, incarnation: table.record.id }, 'branch');
-  return { versions, ...(page_token === undefined ? {} : { page_token }) };
+  return versions;
 }
 
 /** Pages that were read before are of a table that is gone, whose versions have the same numbers. */
@@ -261,20 +280,37 @@ const unmadeManifest = ({ version }: Snapshot): DirspaceError =>
   );
 
 export function versionRecord(catalog: Catalog, snapshot: Snapshot): TableVersion {
-  const { manifest } = snapshot;
+  const { manifest, checksum, manifestBytes } = snapshot;
+  return digestRecord(catalog, snapshot.file, digestOf(manifest, checksum, manifestBytes));
+}
+
+function digestRecord(catalog: Catalog, file: string, digest: VersionDigest): TableVersion {
+  const { operation, transaction } = digest;
   return {
-    version: manifest.version,
-    manifest_path: locationOf(catalog, snapshot.file),
-    manifest_size: snapshot.manifestBytes,
-    e_tag: snapshot.checksum,
-    timestamp_millis: manifest.timestamp,
+    version: digest.version,
+    manifest_path: locationOf(catalog, file),
+    manifest_size: digest.bytes,
+    e_tag: digest.checksum,
+    timestamp_millis: digest.timestamp,
     metadata: {
-      ...manifest.annotations,
-      operation: manifest.operation.kind,
-      transaction_id: manifest.transaction,
-      ...Object.fromEntries(
-        Object.entries(manifest.operation.summary).map(([name, count]) => [name, String(count)]),
-      ),
+      ...digest.annotations,
+      operation: operation.kind,
+      transaction_id: transaction,
+      ...countsOf(operation.summary),
     },
   };
+}
+
+const countTexts = new WeakMap<object, Readonly<Record<string, string>>>();
+
+/** As text; of neighbouring versions that did the same, once. */
+function countsOf(summary: Readonly<Record<string, number>>): Readonly<Record<string, string>> {
+  let texts = countTexts.get(summary);
+  if (texts === undefined) {
+    texts = Object.fromEntries(
+      Object.entries(summary).map(([name, count]) => [name, String(count)]),
+    );
+    countTexts.set(summary, texts);
+  }
+  return texts;
 }

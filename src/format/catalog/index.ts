@@ -65,6 +65,7 @@ export {
   deletionFile,
   deletionsFolder,
   detachedFolder,
+  digestsFile,
   dropName,
   dropNumber,
   FORMAT_FILE,
@@ -108,6 +109,7 @@ export {
   PRIVATE_FOLDER,
   parentFolder,
   parseDeletedRun,
+  parseDigestsFile,
   parseHold,
   parseJournalFile,
   parseTagFile,
@@ -206,3 +208,11 @@ export {
   type TagRecord,
   type TrashRecord,
 } from './records.ts';
+export {
+  DIGESTS_IN_FILE,
+  decodeDigests,
+  digestOf,
+  encodeDigests,
+  firstInFile,
+  type VersionDigest,
+} from './version-digests.ts';

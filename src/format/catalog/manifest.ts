@@ -332,7 +332,7 @@ function decodeProperties(value: JsonObject, file: string): VersionedProperties 
   };
 }
 
-function decodeOperation(value: JsonObject, file: string): Operation {
+export function decodeOperation(value: JsonObject, file: string): Operation {
   const kind = stringMember(value, 'kind', file);
   if (!OPERATION_KINDS.includes(kind)) throw corrupt(file, `operation.kind is ${kind}`);
   const counts = objectMember(value, 'summary', file);

@@ -47,7 +47,9 @@ export interface VersionSelection {
   readonly asOf?: Date | number | string;
 }
 
-const PAGE = 1000;
+/** Versions of the first page; each page has twice as many as the one before, up to the second. */
+const FIRST_PAGE = 1_000;
+const LARGEST_PAGE = 8_000;
 
 async function* versionPages(
   target: TableTarget,
@@ -55,12 +57,12 @@ async function* versionPages(
 ): AsyncGenerator<TableVersion[], void, undefined> {
   let wanted = limit;
   const members = { ...onBranch(target), descending };
-  const fetched = pages((token) =>
-    target.catalog.listTableVersions(
-      { ...members, ...token, limit: Math.min(wanted, PAGE) },
-      options,
-    ),
-  );
+  let size = FIRST_PAGE / 2;
+  const fetched = pages((token) => {
+    size = Math.min(LARGEST_PAGE, 2 * size);
+    const limit = Math.min(wanted, size);
+    return target.catalog.listTableVersions({ ...members, ...token, limit }, options);
+  });
   if (wanted <= 0) return;
   for await (const { versions } of fetched) {
     yield versions.slice(0, wanted);

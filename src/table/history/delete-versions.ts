@@ -11,8 +11,11 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import {
+  DIGESTS_IN_FILE,
   deletedRunFile,
+  digestsFile,
   encodeTombstone,
+  firstInFile,
   parseDeletedRun,
   type VersionRun,
   versionFile,
@@ -128,6 +131,7 @@ export async function deleteVersions(
     for (let version = run.first + 1; version <= run.last; version++) {
       await engine.store.delete(versionFile(branch.folder, version));
     }
+    await deleteDigests(engine, branch, run);
     for (const old of before) {
       if (old.first === run.first && old.last === run.last) continue;
       if (old.first < run.first || old.last > run.last) continue;
@@ -136,6 +140,19 @@ export async function deleteVersions(
   }
   await engine.store.syncFolders([branch.folder]);
   return marked.versions.length;
+}
+
+/** Files of digests that tell of no version but those of the run. */
+async function deleteDigests(
+  engine: Engine,
+  branch: TableBranch,
+  { first, last }: VersionRun,
+): Promise<void> {
+  let next = firstInFile(first);
+  if (next < first) next += DIGESTS_IN_FILE;
+  for (; next + DIGESTS_IN_FILE - 1 <= last; next += DIGESTS_IN_FILE) {
+    await engine.store.delete(digestsFile(branch.folder, next));
+  }
 }
 
 async function markRuns(

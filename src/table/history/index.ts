@@ -1,6 +1,6 @@
 /**
  * Exports the handling of old versions: deleting them, holding those in use, removing files that no
- * version refers to, and changing tags safely beside that. Also adopts tags of Lance's clients and
+ * version refers to, and changing tags safely beside that, and what lists say of versions. Also adopts tags of Lance's clients and
  * finds what is stored where no version is visible.
  */
 
@@ -16,3 +16,4 @@ export { deleteVersions, planDeletion } from './delete-versions.ts';
 export { withHold } from './holds.ts';
 export { createVersionTag, deleteUntaggedBranch, updateVersionTag } from './reference-changes.ts';
 export { type FoundStorage, findStorage, pendingFragments } from './storage.ts';
+export { digestsOf, noteDigest, versionNumbers } from './version-digests.ts';

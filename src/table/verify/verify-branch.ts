@@ -9,6 +9,7 @@ import {
   MAIN_BRANCH,
   type Manifest,
   parseDeletedRun,
+  parseDigestsFile,
   parseVersionFile,
   type VersionRun,
   versionFile,
@@ -65,6 +66,7 @@ export class BranchVerifier {
       if (entry.kind !== 'file') this.#inspector.stray(entry);
       else if (version !== undefined) numbers.push(version);
       else if (run !== undefined) runs.push(run);
+      else if (parseDigestsFile(entry.name) !== undefined) continue;
       else if (isStagedManifest(entry.name)) this.#inspector.leftover(entry.path, 'temporary');
       else if (entry.path !== latestFile(branch.folder)) this.#inspector.stray(entry);
     }

@@ -70,12 +70,15 @@ export { readChunk, Snapshot } from './snapshot.ts';
 export { createTag, deleteTag, findTag, listTags, replaceTag } from './tags.ts';
 export {
   highestListed,
+  isCommitted,
   isVisible,
   listedVersions,
   listedVersionsOf,
   readManifest,
   readVersion,
+  type SortedVersions,
   sortedVersions,
+  visibleOf,
   visibleSnapshot,
   visibleVersions,
 } from './version-files.ts';

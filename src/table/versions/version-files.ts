@@ -12,6 +12,7 @@ import {
   parseDeletedRun,
   parseVersionFile,
   type VersionDocument,
+  type VersionRun,
   versionFile,
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
@@ -87,9 +88,12 @@ async function bytesOf(
 }
 
 /** Whether readers may see it: not while its multi-table commit is undecided, nor after that was aborted. */
-export async function isVisible(engine: Engine, manifest: Manifest): Promise<boolean> {
-  return manifest.batch === undefined || (await isMultiTableCommitted(engine, manifest.batch));
-}
+export const isVisible = (engine: Engine, { batch }: Manifest): Promise<boolean> =>
+  isCommitted(engine, batch);
+
+/** The same of a version by the multi-table commit that it names, if it names one. */
+export const isCommitted = async (engine: Engine, batch: string | undefined): Promise<boolean> =>
+  batch === undefined || isMultiTableCommitted(engine, batch);
 
 /** All version numbers with a file, ascending; includes tombstones. */
 export async function listedVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
@@ -126,8 +130,16 @@ export async function highestListed(
  * those that a tag names: whoever marks one sees the tag before it deletes anything, and may have
  * died in between.
  */
-export async function visibleVersions(engine: Engine, branch: TableBranch): Promise<number[]> {
-  const { visible, marked } = await sortedVersions(engine, branch);
+export const visibleVersions = async (engine: Engine, branch: TableBranch): Promise<number[]> =>
+  visibleOf(engine, branch, await sortedVersions(engine, branch));
+
+/** The same, of versions that were listed. */
+export async function visibleOf(
+  engine: Engine,
+  branch: TableBranch,
+  { visible: unmarked, marked }: SortedVersions,
+): Promise<number[]> {
+  const visible = [...unmarked];
   if (marked.length === 0) return visible;
   const tags = await listTags(engine, branch.tableFolder, branch.incarnation);
   const named = new Set<number>();
@@ -139,16 +151,24 @@ export async function visibleVersions(engine: Engine, branch: TableBranch): Prom
   return visible.sort((one, other) => one - other);
 }
 
-/** The same, and beside them those with a file whose deletion is marked, tombstones among them. */
-export async function sortedVersions(
-  engine: Engine,
-  branch: TableBranch,
-): Promise<{ readonly visible: number[]; readonly marked: number[] }> {
+/** Versions with a file, ascending: those whose deletion is marked, tombstones among them, and the others. */
+export interface SortedVersions {
+  readonly visible: readonly number[];
+  readonly marked: readonly number[];
+}
+
+export async function sortedVersions(engine: Engine, branch: TableBranch): Promise<SortedVersions> {
   const entries = (await engine.store.list(branch.folder)) ?? [];
-  const runs = entries.flatMap((entry) => parseDeletedRun(entry.name) ?? []);
-  const versions = entries
-    .flatMap((entry) => parseVersionFile(entry.name) ?? [])
-    .sort((one, other) => one - other);
+  const runs: VersionRun[] = [];
+  const versions: number[] = [];
+  for (const { name } of entries) {
+    const version = parseVersionFile(name);
+    const run = version === undefined ? parseDeletedRun(name) : undefined;
+    if (version !== undefined) versions.push(version);
+    if (run !== undefined) runs.push(run);
+  }
+  versions.sort((one, other) => one - other);
+  if (runs.length === 0) return { visible: versions, marked: [] };
   const isMarked = (version: number): boolean =>
     runs.some((run) => run.first <= version && version <= run.last);
   return {

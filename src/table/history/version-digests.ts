@@ -1,0 +1,229 @@
+/**
+ * Lists what is told of versions (`digestsOf`) without reading each manifest. Digests lie in files
+ * of 64 versions beside the manifests. `noteDigest` keeps those of commits in memory and writes a
+ * file with every 64th version; a list writes what was missing. `versionNumbers` lists the numbers.
+ *
+ * The manifests are the truth. The newest version of a list is read from its manifest, and a digest
+ * counts only where its checksum is the one that the version above names as its parent's, which was
+ * found in the same way. Other versions, such as those below a deleted run, are read from their
+ * manifests. So a lost, torn or outdated file costs time and is never believed. Damage inside a
+ * manifest is not looked for: that is what `verify` does.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import {
+  DIGESTS_IN_FILE,
+  decodeDigests,
+  digestOf,
+  digestsFile,
+  encodeDigests,
+  firstInFile,
+  type VersionDigest,
+} from '../../format/index.ts';
+import type { ObjectFacts } from '../../store/index.ts';
+import {
+  type Engine,
+  isCommitted,
+  readVersion,
+  type Snapshot,
+  type SortedVersions,
+  sortedVersions,
+  type TableBranch,
+  visibleOf,
+} from '../versions/index.ts';
+import { Turn } from '../work/index.ts';
+
+type Digests = ReadonlyMap<number, VersionDigest>;
+
+/** Bytes of manifests that a commit reads for a file, at most: a later list adds what is missing then. */
+const MOST_READ = 1 << 20;
+/** So many digests that a list had to read are worth a file that is not full yet. */
+const WORTH_WRITING = 16;
+/** A digest takes about so many bytes of memory. */
+const WEIGHT = 640;
+
+const recentKey = ({ folder }: TableBranch): string => `recent digests ${folder}`;
+const blockKey = ({ folder }: TableBranch, first: number): string => `digests ${folder} ${first}`;
+
+/** Of a version just committed. Never fails: the version is there. */
+export async function noteDigest(engine: Engine, snapshot: Snapshot): Promise<void> {
+  const { branch, version, manifest, checksum, manifestBytes } = snapshot;
+  const key = recentKey(branch);
+  const recent = engine.cache.get<Map<number, VersionDigest>>(key) ?? new Map();
+  recent.set(version, digestOf(manifest, checksum, manifestBytes));
+  recent.delete(version - DIGESTS_IN_FILE);
+  engine.cache.set(key, recent, DIGESTS_IN_FILE * WEIGHT);
+  if (version % DIGESTS_IN_FILE !== 0) return;
+  try {
+    const known = new Map<number, VersionDigest>();
+    let budget = MOST_READ;
+    for (let number = firstInFile(version); number <= version; number++) {
+      let digest: VersionDigest | undefined = recent.get(number);
+      if (digest === undefined && budget > 0) {
+        digest = await readDigest(engine, branch, number);
+        budget -= digest?.bytes ?? 0;
+      }
+      if (digest !== undefined) known.set(number, digest);
+    }
+    await writeDigests(engine, branch, firstInFile(version), known);
+  } catch (error) {
+    if (!isDirspaceError(error)) throw error;
+  }
+}
+
+/**
+ * What is told of those versions that readers may see, in the order of `numbers`, which ascend or
+ * descend. @throws Corrupt for a manifest that had to be read
+ */
+export async function digestsOf(
+  engine: Engine,
+  branch: TableBranch,
+  numbers: readonly number[],
+): Promise<VersionDigest[]> {
+  const ascends = (numbers[0] ?? 0) < (numbers.at(-1) ?? 0);
+  const turn = new Turn(engine.env);
+  const recent = engine.cache.get<Digests>(recentKey(branch));
+  const found: VersionDigest[] = [];
+  const blocks = new Blocks(engine, branch);
+  /** What the version above says of the one below it. */
+  let expected: VersionDigest['parent'];
+  for (let at = 0; at < numbers.length; at++) {
+    if (turn.isOver()) await turn.pass();
+    const version = numbers[ascends ? numbers.length - 1 - at : at] as number;
+    const stored = await blocks.at(version);
+    let digest: VersionDigest | undefined;
+    if (expected?.version === version && expected.branch === branch.branch) {
+      const { checksum } = expected;
+      digest = [stored.get(version), recent?.get(version)].find(
+        (known) => known?.checksum === checksum,
+      );
+    }
+    digest ??= await readDigest(engine, branch, version);
+    expected = digest?.parent;
+    // Cleanup may go by while the list is made.
+    if (digest === undefined) continue;
+    if (stored.get(version)?.checksum !== digest.checksum) blocks.add(digest);
+    if (await isCommitted(engine, digest.batch)) found.push(digest);
+  }
+  await blocks.write(numbers[ascends ? numbers.length - 1 : 0] ?? 0);
+  return ascends ? found.reverse() : found;
+}
+
+/** Longer than a tick of any file system's clock: a folder as young as that is listed again. */
+const SETTLED_MILLIS = 2_000;
+
+interface KnownVersions {
+  readonly facts: ObjectFacts;
+  readonly sorted: SortedVersions;
+}
+
+/**
+ * The numbers of the versions that were not deleted, ascending. Versions come and go with a change
+ * of their folder's time, so that those of a page before are known to be the same.
+ */
+export async function versionNumbers(engine: Engine, branch: TableBranch): Promise<number[]> {
+  const key = `version numbers ${branch.folder}`;
+  // Before the folder is listed: what comes in between is seen the next time.
+  const facts = await engine.store.folderFacts(branch.folder);
+  const known = engine.cache.get<KnownVersions>(key);
+  if (
+    known !== undefined &&
+    known.facts.inode === facts?.inode &&
+    known.facts.modified === facts.modified
+  ) {
+    return visibleOf(engine, branch, known.sorted);
+  }
+  const sorted = await sortedVersions(engine, branch);
+  if (facts !== undefined && facts.modified + SETTLED_MILLIS < engine.env.now()) {
+    const count = sorted.visible.length + sorted.marked.length;
+    engine.cache.set(key, { facts, sorted }, 16 * count + 256);
+  }
+  return visibleOf(engine, branch, sorted);
+}
+
+async function readDigest(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+): Promise<VersionDigest | undefined> {
+  const found = await readVersion(engine, branch, version);
+  return found !== undefined && 'manifest' in found
+    ? digestOf(found.manifest, found.checksum, found.bytes)
+    : undefined;
+}
+
+/** The files of digests that a list looks at, one after the other, and what it found beside them. */
+class Blocks {
+  readonly #engine: Engine;
+  readonly #branch: TableBranch;
+  readonly #added = new Map<number, Map<number, VersionDigest>>();
+  #first = 0;
+  #stored: Digests = new Map();
+
+  constructor(engine: Engine, branch: TableBranch) {
+    this.#engine = engine;
+    this.#branch = branch;
+  }
+
+  /** Those of the file that the version belongs to. */
+  async at(version: number): Promise<Digests> {
+    const first = firstInFile(version);
+    if (first !== this.#first) {
+      this.#first = first;
+      this.#stored = await storedDigests(this.#engine, this.#branch, first);
+    }
+    return this.#stored;
+  }
+
+  /** One that its file lacks. */
+  add(digest: VersionDigest): void {
+    const first = firstInFile(digest.version);
+    const added = this.#added.get(first);
+    if (added === undefined) this.#added.set(first, new Map([[digest.version, digest]]));
+    else added.set(digest.version, digest);
+  }
+
+  /** Adds them to the files, where versions above them can come no more, or where they are many. */
+  async write(highest: number): Promise<void> {
+    for (const [first, added] of this.#added) {
+      const isFull = first + DIGESTS_IN_FILE - 1 <= highest;
+      if (!isFull && added.size < WORTH_WRITING) continue;
+      try {
+        const stored = await storedDigests(this.#engine, this.#branch, first);
+        await writeDigests(this.#engine, this.#branch, first, new Map([...stored, ...added]));
+      } catch (error) {
+        // Of a catalog that is only read, for instance.
+        if (!isDirspaceError(error)) throw error;
+      }
+    }
+  }
+}
+
+/** None where the file is missing, damaged, or of a newer release. */
+async function storedDigests(engine: Engine, branch: TableBranch, first: number): Promise<Digests> {
+  const key = blockKey(branch, first);
+  const known = engine.cache.get<Digests>(key);
+  if (known !== undefined) return known;
+  const file = digestsFile(branch.folder, first);
+  try {
+    const bytes = await engine.store.get(file);
+    if (bytes === undefined) return new Map();
+    const digests = new Map<number, VersionDigest>();
+    for (const digest of decodeDigests(bytes, branch, file)) digests.set(digest.version, digest);
+    engine.cache.set(key, digests, digests.size * WEIGHT);
+    return digests;
+  } catch (error) {
+    if (!isDirspaceError(error)) throw error;
+    return new Map();
+  }
+}
+
+async function writeDigests(
+  engine: Engine,
+  branch: TableBranch,
+  first: number,
+  digests: Digests,
+): Promise<void> {
+  const inOrder = [...digests.values()].sort((one, other) => one.version - other.version);
+  await engine.store.putHint(digestsFile(branch.folder, first), encodeDigests(branch, inOrder));
+  engine.cache.set(blockKey(branch, first), digests, digests.size * WEIGHT);
+}
