@@ -3,6 +3,7 @@
  * its schema, version and count; in process and through a server. Also a short page of many names, and
  * the start of the command line.
  */
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connect, connectNamespace } from '../../dist/index.js';
 import { processorTime } from '../harness/child.mjs';
@@ -71,6 +72,8 @@ async function* listing(ctx) {
   const names = ctx.size(NAMES, 30);
   const stores = await Stores.open(ctx, 'names', { durability: 'relaxed' });
   for (let n = 0; n < names; n++) await stores.create(`t${n}`, smallTable);
+  // Names of a folder that changed within two seconds are read again by each page.
+  await setTimeout(2_100);
   const tables = { ours: stores.ours };
   if (ctx.peers.has('lancedb')) tables.lancedb = stores.lance;
   const page = async (connection, options) => {

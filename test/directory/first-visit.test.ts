@@ -4,6 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { connect } from '../../src/index.ts';
 import { latestFile } from '../../src/paths.ts';
 import { type Disk, listed } from '../helpers/listed-fs.ts';
+import { longAgo, tick } from '../helpers/long-ago.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
 const rows = (...values: number[]) => values.map((a) => ({ a }));
@@ -26,9 +27,9 @@ async function tables(...versions: number[]) {
   return { root, writer };
 }
 
-async function visitor(root: string) {
+async function visitor(root: string, cacheBytes?: number) {
   const disk: Disk = { calls: [], around: undefined };
-  const reader = await connect(root, { fs: listed(disk) });
+  const reader = await connect(root, { fs: listed(disk), ...(cacheBytes && { cacheBytes }) });
   closing.push(() => reader.close());
   disk.calls.length = 0;
   const visit = async (name: string) => {
@@ -95,30 +96,6 @@ test('a hint above all that is listed tells of a loss', async () => {
   const { visit } = await visitor(root);
   await expect(visit('t0')).rejects.toMatchObject({ code: 'Corrupt' });
 });
-
-/** The disk, with times of folders as if all were changed long ago; what is looked at is noted. */
-function longAgo(): string[] {
-  const looks: string[] = [];
-  const lstat = nodeFs.lstatSync as (...given: unknown[]) => nodeFs.Stats | undefined;
-  vi.spyOn(nodeFs, 'lstatSync').mockImplementation(((path: string, ...more: unknown[]) => {
-    looks.push(path.replace(/.*\//, '').replace(/^(versions)-.*/, '$1'));
-    const stat = lstat(path, ...more);
-    if (stat?.isDirectory()) stat.ctimeMs -= 10_000;
-    return stat;
-  }) as never);
-  return looks;
-}
-
-/** Waits until the file system's clock has moved on, so that the next change has another time. */
-function tick(root: string): void {
-  const before = nodeFs.statSync(root).ctimeMs;
-  const probe = `${root}/data/probe`;
-  do nodeFs.writeFileSync(probe, '');
-  while (nodeFs.statSync(probe).ctimeMs <= before);
-  const since = nodeFs.statSync(probe).ctimeMs;
-  do nodeFs.writeFileSync(probe, '');
-  while (nodeFs.statSync(probe).ctimeMs <= since);
-}
 
 async function unchanged() {
   const { root, writer } = await tables(1);
@@ -213,4 +190,18 @@ test('tables are prepared as long as they are read', async () => {
     expect(calls.filter((call) => call.endsWith('.arrow'))).toHaveLength(1);
     expect(await table.query().toArray()).toEqual([{ a: 0 }]);
   }
+});
+
+test('what is known of tables is kept within cacheBytes', async () => {
+  const { root } = await tables(...Array.from({ length: 20 }, () => 1));
+  const opens = async (cacheBytes: number): Promise<number> => {
+    const { visit, calls } = await visitor(root, cacheBytes);
+    for (let table = 0; table < 20; table++) await visit(`t${table}`);
+    calls.length = 0;
+    for (let table = 0; table < 20; table++) await visit(`t${table}`);
+    return calls.filter((call) => /^open \d+.json$/.test(call)).length;
+  };
+  // A table takes some 3 KB of it.
+  expect(await opens(100_000)).toBe(0);
+  expect(await opens(40_000)).toBe(20);
 });

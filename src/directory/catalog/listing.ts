@@ -1,7 +1,7 @@
 /**
  * Lists the tables and the namespaces in a namespace (`tablesIn`, `namespacesIn`) and all tables of
- * a catalog (`allTables`), each in name order and, for tables, from a given name on. The names of
- * tables are cached while their folder is unchanged. `tableFoldersIn` lists folders from their
+ * a catalog (`allTables`), each in name order from a given name on. The names in a folder are cached
+ * while it is unchanged, so that a page takes a few looks at the disk. `tableFoldersIn` lists folders from their
  * names alone; `isTable` looks for the record of a table.
  */
 import { isDirspaceError } from '../../errors.ts';
@@ -13,9 +13,9 @@ import {
   TABLE_FILE,
 } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
-import { Turn } from '../../table/index.ts';
+import { isUnchanged, type KnownNames, type SortedNames, Turn } from '../../table/index.ts';
 import type { Catalog } from './catalog.ts';
-import { byCodeUnits } from './paging.ts';
+import { byCodeUnits, firstAfter } from './paging.ts';
 
 /** A folder that is named like that of a table: others may make such folders too. */
 interface TableFolder {
@@ -48,73 +48,115 @@ export async function isTable({ store }: Catalog, { folder }: TableFolder): Prom
   }
 }
 
-/** Longer than a tick of any file system's clock. A folder as young as that is read again. */
-const SETTLED_MILLIS = 2_000;
+/** Entries of a folder that are decoded before the next look whether others wait. */
+const ENTRIES_A_STEP = 1_024;
 
 /**
- * Names of the tables of a namespace that come after `after`, declared ones too.
+ * The names in the folder of a namespace, sorted, each with whether its marker was seen: from the cache while
+ * the folder stays as it was.
  *
- * Tables come and go by renames of their folders, each of which changes the time of the folder they
- * are in: while that stays, so do the names, and no table is looked at again. Where a folder is
- * named like a table's and is none, every one is looked at each time: it may become one in place.
+ * Tables and namespaces come and go by renames of their folders, each of which changes the time of the
+ * folder they are in: while that stays, so do the names, and what was seen once is not looked at again. A
+ * folder that has no marker is looked at each time: it may become a table or a namespace in place.
  */
-export async function* tablesIn(
-  catalog: Catalog,
-  id: ObjectPath,
-  after: string | undefined,
-): AsyncGenerator<string> {
-  const { engine, env, store } = catalog;
-  const parent = engine.names.tablesFolder(id);
+async function namesIn(
+  { engine, env, store }: Catalog,
+  parent: string,
+  isRoot: boolean,
+): Promise<KnownNames> {
   // Before its entries are read: what comes in between is seen the next time.
   const facts = await store.folderFacts(parent);
   const known = engine.heads.names(parent);
+  if (known !== undefined && facts !== undefined && isUnchanged(known.facts, facts)) return known;
+  const tables: string[] = [];
+  const namespaces: string[] = [];
+  const entries = facts === undefined ? undefined : await store.list(parent, true);
   const turn = new Turn(env);
-  if (
-    known !== undefined &&
-    known.facts.inode === facts?.inode &&
-    known.facts.modified === facts.modified
-  ) {
-    for (const name of known.names) {
-      if (after !== undefined && name <= after) continue;
-      if (turn.isOver()) await turn.pass();
-      yield name;
-    }
-    return;
+  for (const [at, { name, kind }] of (entries ?? []).entries()) {
+    if (at % ENTRIES_A_STEP === 0 && turn.isOver()) await turn.pass();
+    if (kind !== 'folder' || (parent === '' && isEngines(name))) continue;
+    const decoded = engine.names.decode(name, isRoot);
+    if (decoded !== undefined) (decoded.kind === 'table' ? tables : namespaces).push(decoded.name);
   }
-  const names: string[] = [];
-  let areAll = after === undefined;
-  for (const found of await tableFoldersIn(catalog, id)) {
-    if (after !== undefined && found.name <= after) continue;
-    if (turn.isOver()) await turn.pass();
-    if (!(await isTable(catalog, found))) areAll = false;
-    else {
-      names.push(found.name);
-      yield found.name;
-    }
-  }
-  if (areAll && facts !== undefined && facts.modified + SETTLED_MILLIS < env.now()) {
-    engine.heads.keepNames(parent, { facts, names });
-  }
+  const read = { facts, tables: sorted(tables), namespaces: sorted(namespaces) };
+  // The names of a folder that changed just now may change without another time.
+  if (facts?.settled === true) engine.heads.keepNames(parent, { ...read, facts });
+  return read;
 }
 
-/** Names of the namespaces right below a namespace: folders with a marker file. */
-export async function namespacesIn(catalog: Catalog, id: ObjectPath): Promise<string[]> {
-  const { names } = catalog.engine;
-  const folder = names.namespaceFolder(id);
-  const entries = (await catalog.store.list(folder)) ?? [];
+/** In code-unit order, as the sort of texts is without a comparison of its own. */
+const sorted = (names: string[]): SortedNames => ({
+  names: names.sort(),
+  seen: new Uint8Array(names.length),
+});
+
+const isEngines = (folder: string): boolean =>
+  folder === PRIVATE_FOLDER || folder === ROOT_TABLES_FOLDER;
+
+/** Whether the marker of the name at that place is there: seen before, or looked for now. */
+async function isSeen(
+  { names, seen }: SortedNames,
+  at: number,
+  isThere: (name: string) => Promise<boolean>,
+): Promise<boolean> {
+  if (seen[at] === 0 && (await isThere(names[at] as string))) seen[at] = 1;
+  return seen[at] === 1;
+}
+
+/** Those that come after `after` and have their marker, as many as told or fewer. */
+async function seenNames(
+  { env }: Catalog,
+  sorted: SortedNames,
+  isThere: (name: string) => Promise<boolean>,
+  after: string | undefined,
+  most: number,
+): Promise<string[]> {
+  const { names, seen } = sorted;
   const found: string[] = [];
-  for (const entry of entries) {
-    if (entry.kind !== 'folder' || isPrivate(entry.name, id)) continue;
-    const decoded = names.decode(entry.name, id.length === 0);
-    if (decoded?.kind !== 'namespace') continue;
-    const marker = joinPath(joinPath(folder, entry.name), NAMESPACE_FILE);
-    if ((await catalog.store.head(marker)) !== undefined) found.push(decoded.name);
+  const turn = new Turn(env);
+  let at = after === undefined ? 0 : firstAfter(names, (name) => name > after);
+  for (; at < names.length && found.length < most; at++) {
+    if (seen[at] === 0) {
+      if (turn.isOver()) await turn.pass();
+      if (!(await isSeen(sorted, at, isThere))) continue;
+    }
+    found.push(names[at] as string);
   }
-  return found.sort();
+  return found;
 }
 
-const isPrivate = (folder: string, id: ObjectPath): boolean =>
-  id.length === 0 && (folder === PRIVATE_FOLDER || folder === ROOT_TABLES_FOLDER);
+/** Names of the tables of a namespace that come after `after`, declared ones too; at most so many. */
+export async function tablesIn(
+  catalog: Catalog,
+  id: ObjectPath,
+  after?: string,
+  most: number = Number.MAX_SAFE_INTEGER,
+): Promise<string[]> {
+  const parent = catalog.engine.names.tablesFolder(id);
+  const { tables } = await namesIn(catalog, parent, id.length === 0);
+  return seenNames(catalog, tables, (name) => isTableAt(catalog, id, name), after, most);
+}
+
+/** Names of the namespaces right below a namespace that come after `after`; at most so many. */
+export async function namespacesIn(
+  catalog: Catalog,
+  id: ObjectPath,
+  after?: string,
+  most: number = Number.MAX_SAFE_INTEGER,
+): Promise<string[]> {
+  const parent = catalog.engine.names.namespaceFolder(id);
+  const { namespaces } = await namesIn(catalog, parent, id.length === 0);
+  return seenNames(catalog, namespaces, (name) => isNamespaceAt(catalog, id, name), after, most);
+}
+
+const isTableAt = (catalog: Catalog, id: ObjectPath, name: string): Promise<boolean> =>
+  isTable(catalog, { name, folder: catalog.engine.names.tableFolder([...id, name]) });
+
+/** A folder is a namespace once it has its marker file. */
+async function isNamespaceAt(catalog: Catalog, id: ObjectPath, name: string): Promise<boolean> {
+  const folder = catalog.engine.names.namespaceFolder([...id, name]);
+  return (await catalog.store.head(joinPath(folder, NAMESPACE_FILE))) !== undefined;
+}
 
 /**
  * The ids of all tables, in component-wise order; subtrees wholly before `after` are not read.
@@ -125,22 +167,38 @@ export async function* allTables(
   after: ObjectPath | undefined,
   namespace: ObjectPath = [],
 ): AsyncGenerator<ObjectPath> {
-  const folders = await tableFoldersIn(catalog, namespace);
-  const children = await namespacesIn(catalog, namespace);
-  const namespaces = children.map((name) => ({ name, folder: undefined }));
+  const { names } = catalog.engine;
+  const isRoot = namespace.length === 0;
+  const [home, folder] = [names.tablesFolder(namespace), names.namespaceFolder(namespace)];
+  const inHome = await namesIn(catalog, home, isRoot);
+  const { namespaces } = home === folder ? inHome : await namesIn(catalog, folder, isRoot);
+  const { tables } = inHome;
   const start = after?.[namespace.length];
   const turn = new Turn(catalog.env);
-  for (const { name, folder } of [...folders, ...namespaces].sort((a, b) =>
-    byCodeUnits(a.name, b.name),
-  )) {
-    if (start !== undefined && name < start) continue;
-    const id = [...namespace, name];
-    if (folder === undefined) yield* allTables(catalog, name === start ? after : undefined, id);
-    else if (after === undefined || start === undefined || comparePaths(id, after) > 0) {
-      if (turn.isOver()) await turn.pass();
-      if (await isTable(catalog, { name, folder })) yield id;
+  let table = firstFrom(tables.names, start);
+  let inner = firstFrom(namespaces.names, start);
+  while (table < tables.names.length || inner < namespaces.names.length) {
+    if (turn.isOver()) await turn.pass();
+    const [ofTable, ofInner] = [tables.names[table], namespaces.names[inner]];
+    if (ofTable !== undefined && (ofInner === undefined || ofTable <= ofInner)) {
+      const id = [...namespace, ofTable];
+      const isNext = after === undefined || start === undefined || comparePaths(id, after) > 0;
+      if (isNext && (await isSeen(tables, table, (name) => isTableAt(catalog, namespace, name))))
+        yield id;
+      table++;
+    } else {
+      const name = ofInner as string;
+      if (await isSeen(namespaces, inner, () => isNamespaceAt(catalog, namespace, name)))
+        yield* allTables(catalog, name === start ? after : undefined, [...namespace, name]);
+      inner++;
     }
   }
+}
+
+/** Where the names that are no less than `start` begin. */
+function firstFrom(names: readonly string[], start: string | undefined): number {
+  if (start === undefined) return 0;
+  return firstAfter(names, (name) => name >= start);
 }
 
 function comparePaths(left: ObjectPath, right: ObjectPath): number {

@@ -54,7 +54,11 @@ export function pageLimit(request: PageRequest): number {
   throw new DirspaceError('InvalidInput', `limit is ${limit}; give a whole number from 1 on.`);
 }
 
-function firstAfter<Item>(sorted: readonly Item[], isAfter: (item: Item) => boolean): number {
+/** The place of the first item that comes after; all behind it do. */
+export function firstAfter<Item>(
+  sorted: readonly Item[],
+  isAfter: (item: Item) => boolean,
+): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {

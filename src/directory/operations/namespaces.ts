@@ -45,7 +45,9 @@ import {
   missingNamespace,
   namespaceId,
   namespacesIn,
+  pageLimit,
   pageOf,
+  pageStart,
   readNamespace,
   replaceFolder,
   requireNamespace,
@@ -153,8 +155,9 @@ export async function listNamespaces(
 ): Promise<ListNamespacesResponse> {
   const id = namespaceId(request.id);
   await requireNamespace(catalog, id);
-  const names = await namespacesIn(catalog, id);
-  const { items, page_token } = pageOf(names, request, (name) => name);
+  const limit = pageLimit(request);
+  const names = await namespacesIn(catalog, id, pageStart(request), limit + 1);
+  const { items, page_token } = pageOf(names, { limit: request.limit }, (name) => name);
   return { namespaces: [...items], ...(page_token === undefined ? {} : { page_token }) };
 }
 

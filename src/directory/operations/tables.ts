@@ -87,13 +87,17 @@ export async function listTables(
   const id = namespaceId(request.id);
   await requireNamespace(catalog, id);
   const limit = pageLimit(request);
-  const found: string[] = [];
-  for await (const name of tablesIn(catalog, id, pageStart(request))) {
-    if (request.include_declared === false && !(await isCreated(catalog, [...id, name]))) continue;
-    found.push(name);
-    if (found.length > limit) break;
+  const isShown = async (name: string): Promise<boolean> =>
+    request.include_declared !== false || isCreated(catalog, [...id, name]);
+  let start = pageStart(request);
+  const shown: string[] = [];
+  for (let wanted = limit + 1; wanted > 0; wanted = limit + 1 - shown.length) {
+    const names = await tablesIn(catalog, id, start, wanted);
+    for (const name of names) if (await isShown(name)) shown.push(name);
+    if (names.length < wanted) break;
+    start = names.at(-1);
   }
-  const { items, page_token } = pageOf(found, { limit: request.limit }, (name) => name);
+  const { items, page_token } = pageOf(shown, { limit: request.limit }, (name) => name);
   return { tables: [...items], ...(page_token === undefined ? {} : { page_token }) };
 }
 

@@ -15,5 +15,5 @@ export {
   nodeWithChildren,
   requireOpen,
 } from './field-paths.ts';
-export { frozen, withKnownSchema } from './known-schemas.ts';
+export { frozen, isOfKnownSchema, withKnownSchema } from './known-schemas.ts';
 export { canWiden, isListLike, listsFit, withChildren } from './widen.ts';

@@ -32,6 +32,9 @@ export function withKnownSchema(manifest: Manifest): Manifest {
   return { ...manifest, ...found };
 }
 
+/** Whether others may hold the schema too. */
+export const isOfKnownSchema = ({ fieldIds }: KnownSchema): boolean => Object.isFrozen(fieldIds);
+
 /** Freezes a value with all it holds. */
 export function frozen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

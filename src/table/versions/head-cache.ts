@@ -14,6 +14,7 @@ import {
   versionFile,
 } from '../../format/index.ts';
 import type { Awaitable, FolderFacts, ObjectFacts, Store } from '../../store/index.ts';
+import { isOfKnownSchema } from '../fields/index.ts';
 import { ByteCache, type CacheBudget } from '../work/index.ts';
 import type { Head, TableBranch } from './head.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -26,10 +27,19 @@ export interface KnownRecord {
   readonly facts: ObjectFacts | undefined;
 }
 
-/** The names of all tables in a folder, and the facts of the folder from before they were read. */
-export interface KnownNames {
-  readonly facts: ObjectFacts;
+/** Sorted, without repeats. */
+export interface SortedNames {
   readonly names: readonly string[];
+  /** By place: 1 where the marker that makes it a table or a namespace was seen, 0 elsewhere. */
+  readonly seen: Uint8Array;
+}
+
+/** The names in a folder. */
+export interface KnownNames {
+  /** Of the folder, from before they were read; undefined where it is missing. */
+  readonly facts: FolderFacts | undefined;
+  readonly tables: SortedNames;
+  readonly namespaces: SortedNames;
 }
 
 /** Where the newest version of the main branch of a table was found. */
@@ -58,16 +68,25 @@ type Entry =
 
 /** The bytes that an entry takes in memory, its key and its place in the cache included. */
 function weightOf(entry: Entry): number {
-  // Parsed, a document takes about three times its bytes.
-  if ('head' in entry) return 1024 + 3 * entry.head.snapshot.manifestBytes;
-  if ('record' in entry) return 512 + 4 * entry.record.bytes.length;
-  if ('names' in entry) return 96 * (entry.names.names.length + 1);
-  return 1024;
+  if ('head' in entry) {
+    const { manifest, manifestBytes } = entry.head.snapshot;
+    // Parsed, a document takes about three times its bytes, and a schema of its own as much again.
+    return 256 + (isOfKnownSchema(manifest) ? 3 : 7) * manifestBytes;
+  }
+  if ('record' in entry) return 256 + 4 * entry.record.bytes.length;
+  if ('names' in entry) return 96 * (namesOf(entry.names) + 2);
+  return 384;
 }
 
 /** Facts of one folder at two times: no entry came or went in between. */
-const isUnchanged = (before: FolderFacts, now: FolderFacts | undefined): boolean =>
-  now?.inode === before.inode && now.modified === before.modified;
+export const isUnchanged = (
+  before: FolderFacts | undefined,
+  now: FolderFacts | undefined,
+): boolean =>
+  before !== undefined && now?.inode === before.inode && now.modified === before.modified;
+
+const namesOf = ({ tables, namespaces }: KnownNames): number =>
+  tables.names.length + namespaces.names.length;
 
 export class HeadCache {
   readonly #store: Pick<Store, 'head' | 'folderFacts'>;
@@ -210,7 +229,7 @@ export class HeadCache {
     return undefined;
   }
 
-  /** The names of the tables in a folder as they were read last. */
+  /** The names in a folder as they were read last. */
   names(folder: string): KnownNames | undefined {
     const known = this.#get(`names ${folder}`);
     return known !== undefined && 'names' in known ? known.names : undefined;

@@ -43,7 +43,7 @@ export {
   snapshotAt,
   type TableBranch,
 } from './head.ts';
-export { HeadCache } from './head-cache.ts';
+export { HeadCache, isUnchanged, type KnownNames, type SortedNames } from './head-cache.ts';
 export { HINT_EVERY, hintAt, hintNamed } from './hint.ts';
 export {
   incarnationAt,

@@ -8,7 +8,9 @@ import { CacheBudget } from './cache.ts';
 import { Scratch } from './scratch.ts';
 
 export interface KeptMemory {
+  /** Of immutable metadata, such as chunks. */
   readonly cache: CacheBudget;
+  /** Of newest versions, records and names; shares its bytes with `cache`. */
   readonly heads: CacheBudget;
   readonly buffers: CacheBudget;
   readonly scratch: Scratch;
@@ -32,10 +34,13 @@ export const keptMemory = (
   cacheBytes: number = DEFAULT_CACHE_BYTES,
   bufferBytes: number = DEFAULT_BUFFER_BYTES,
   vectorBytes: number = defaultVectorBytes(bufferBytes),
-): KeptMemory => ({
-  cache: new CacheBudget(cacheBytes / 2),
-  heads: new CacheBudget(cacheBytes / 2),
-  buffers: new CacheBudget(bufferBytes),
-  scratch: new Scratch(),
-  sketches: new SketchCache(vectorBytes),
-});
+): KeptMemory => {
+  const metadata = new CacheBudget(cacheBytes);
+  return {
+    cache: metadata,
+    heads: metadata,
+    buffers: new CacheBudget(bufferBytes),
+    scratch: new Scratch(),
+    sketches: new SketchCache(vectorBytes),
+  };
+};
