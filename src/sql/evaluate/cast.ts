@@ -35,6 +35,7 @@ import {
   type Value,
 } from '../typed/index.ts';
 import { exactOfValue, fromExact, inWidth } from './cast-exact.ts';
+import { castNumbers } from './cast-numbers.ts';
 import { fromText, misfitOf, textOf } from './cast-text.ts';
 
 const INTO: Readonly<Partial<Record<Family, readonly Family[]>>> = {
@@ -90,6 +91,8 @@ export function castColumn(
   }
   if (f === 'int' && typeText(to) === 'int64' && column.form === 'number')
     return { ...column, type: to };
+  const quick = castNumbers(column, to, mode);
+  if (quick !== null) return quick;
   const read = reader(column);
   const convert = converter(from, to, mode);
   if (g === 'text' || g === 'bytes' || g === 'list') memory.take(VALUE_BYTES * column.length);

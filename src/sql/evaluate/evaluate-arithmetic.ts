@@ -24,7 +24,9 @@ import {
   type Value,
   validityOf,
 } from '../typed/index.ts';
+import { decimalColumn } from './decimal-columns.ts';
 import { numberKernels } from './number-kernels.ts';
+import { divisionByZero, type Operand, safeIntegers } from './safe-integers.ts';
 
 export function evaluateArithmetic(
   op: ArithmeticOperator,
@@ -50,20 +52,18 @@ export function evaluateArithmetic(
   }
   if (family !== 'decimal') {
     const [a, b] = [safeOf(left), safeOf(right)];
-    const values = a === null || b === null ? null : safeLoop(op, a, b, valid, length);
+    const values = a === null || b === null ? null : safeIntegers(op, a, b, valid, length);
     if (values !== null && family === 'int' && inUnsignedRange(values, type, valid)) {
       return { form: 'number', type, length, values, valid };
     }
   }
-  return exactLoop(op, left, right, valid, type);
+  const quick = family === 'decimal' ? decimalColumn(op, left, right, type as Decimal) : null;
+  return quick ?? exactLoop(op, left, right, valid, type);
 }
 
 function isNull(column: Column): boolean {
   return column.form === 'constant' && column.value === null;
 }
-
-/** A constant is one number, anything else an array. */
-type Operand = Float64Array | Float32Array | Int32Array | number;
 
 function doublesOf(column: Column): Operand {
   if (column.form === 'number') return column.values;
@@ -121,52 +121,12 @@ function constantLoop(op: ArithmeticOperator, a: Float64Array, c: number, out: F
   else for (let i = 0; i < n; i++) out[i] = (a[i] as number) % c;
 }
 
-/** Null where a result leaves the range in which doubles are exact integers. */
-function safeLoop(
-  op: ArithmeticOperator,
-  left: Operand,
-  right: Operand,
-  valid: Validity,
-  n: number,
-): Float64Array | null {
-  const [a, b] = [spread(left, n), spread(right, n)];
-  const out = new Float64Array(n);
-  if (op === '+') for (let i = 0; i < n; i++) out[i] = (a[i] as number) + (b[i] as number);
-  else if (op === '-') for (let i = 0; i < n; i++) out[i] = (a[i] as number) - (b[i] as number);
-  else if (op === '*') for (let i = 0; i < n; i++) out[i] = (a[i] as number) * (b[i] as number);
-  else if (op === '%') for (let i = 0; i < n; i++) out[i] = (a[i] as number) % (b[i] as number);
-  else for (let i = 0; i < n; i++) out[i] = quotient(a[i] as number, b[i] as number);
-  // NaN and what lies outside shows afterwards; a row that is null may hold anything.
-  for (let i = 0; i < n; i++) {
-    const result = out[i] as number;
-    if (result >= Number.MIN_SAFE_INTEGER && result <= Number.MAX_SAFE_INTEGER) {
-      // An integer has no negative zero.
-      if (result === 0) out[i] = 0;
-      continue;
-    }
-    if (valid !== null && valid[i] === 0) out[i] = 0;
-    else if ((op === '/' || op === '%') && b[i] === 0) return divisionByZero();
-    else return null;
-  }
-  return out;
-}
-
-/** The quotient of two large doubles may round up to the next integer. */
-function quotient(x: number, y: number): number {
-  if (y === 0) return Number.NaN;
-  return Math.abs(x) > 2 ** 50 ? Number(BigInt(x) / BigInt(y)) : Math.trunc(x / y);
-}
-
 function inUnsignedRange(values: Float64Array, type: DataType, valid: Validity): boolean {
   if (integerRange(type)[0] < 0n) return true;
   for (let i = 0; i < values.length; i++) {
     if ((values[i] as number) < 0 && (valid === null || valid[i] === 1)) return false;
   }
   return true;
-}
-
-function divisionByZero(): never {
-  throw new DirspaceError('InvalidInput', 'Division by zero; guard it with CASE or NULLIF');
 }
 
 function exactLoop(

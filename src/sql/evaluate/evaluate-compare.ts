@@ -8,6 +8,7 @@
 
 import type { CompareOperator } from '../parse/index.ts';
 import {
+  asSafeNumbers,
   type BytesColumn,
   type Column,
   compareValues,
@@ -77,6 +78,11 @@ function throughKernels(op: CompareOperator, column: Column, value: Value): Uint
   }
   const { values } = column;
   const c = value as bigint;
+  if (values instanceof BigUint64Array && Number.isSafeInteger(Number(c))) {
+    const safe = asSafeNumbers(column);
+    if (safe === null) return null;
+    return maskNulls(kernels.compareNumbers(op, safe, Number(c)), column.valid);
+  }
   if (!(values instanceof BigInt64Array) || BigInt.asIntN(64, c) !== c) return null;
   return maskNulls(kernels.compareIntegers(op, values, c), column.valid);
 }
@@ -164,6 +170,12 @@ function int64Loop(op: CompareOperator, values: BigInt64Array, c: bigint, out: U
 
 /** low <= column <= high */
 export function inRange(column: Column, low: Value, high: Value): Uint8Array {
+  const kernels = numberKernels(column.length);
+  if (kernels !== null && (column.form === 'number' || column.form === 'wide')) {
+    const truth = compareWithConstant('>=', column, low);
+    kernels.join(true, truth, compareWithConstant('<=', column, high));
+    return truth;
+  }
   const out = new Uint8Array(column.length);
   const n = out.length;
   if (column.form === 'wide' && column.values instanceof BigInt64Array) {

@@ -18,8 +18,11 @@ import {
   type Value,
 } from '../typed/index.ts';
 import { compareWithConstant } from './evaluate-compare.ts';
+import { numberKernels } from './number-kernels.ts';
 
 const SHORT_LIST = 4;
+/** The kernels compare with a number in less time than looking one up takes. */
+const SHORT_NUMBERS = 12;
 
 /** Null in the list makes "not found" unknown. */
 export function isAmong(column: Column, values: ReadonlySet<Value>, hasNull: boolean): Uint8Array {
@@ -30,11 +33,14 @@ export function isAmong(column: Column, values: ReadonlySet<Value>, hasNull: boo
 
 function found(column: Column, values: ReadonlySet<Value>): Uint8Array {
   const { length } = column;
-  if (values.size <= SHORT_LIST && values.size > 0) {
+  const kernels = numberKernels(length);
+  const isNumeric = kernels !== null && (column.form === 'number' || column.form === 'wide');
+  if (values.size <= (isNumeric ? SHORT_NUMBERS : SHORT_LIST) && values.size > 0) {
     let out: Uint8Array | null = null;
     for (const value of values) {
       const next = compareWithConstant('=', column, value);
       if (out === null) out = next;
+      else if (kernels !== null) kernels.join(false, out, next);
       else for (let i = 0; i < length; i++) out[i] = Math.max(out[i] as number, next[i] as number);
     }
     return out ?? new Uint8Array(length);

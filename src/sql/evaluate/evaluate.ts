@@ -9,12 +9,14 @@ import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';
 import {
+  assembled,
   dictionaryFrame,
   type Frame,
   gather,
   memberOf,
   NarrowFrame,
   noColumns,
+  type Piece,
   truthOf,
 } from '../load/index.ts';
 import {
@@ -347,34 +349,37 @@ function* evaluateCase(
   bound: Extract<Bound, { kind: 'case' }>,
   frame: Frame,
 ): Generator<void, Column> {
-  const { length } = frame;
-  const values: Value[] = new Array(length).fill(null);
-  let rows = everyRow(length);
+  const pieces: Piece[] = [];
+  let rows = everyRow(frame.length);
   let here = frame;
   function* put(value: Bound, at: Uint32Array): Generator<void> {
     if (at.length === 0) return;
-    const of = at.length === length ? frame : new NarrowFrame(frame, at);
-    const read = reader(yield* evaluateInSteps(value, of));
-    for (let k = 0; k < at.length; k++) values[at[k] as number] = read(k) ?? null;
+    const of = at.length === frame.length ? frame : new NarrowFrame(frame, at);
+    pieces.push({ column: yield* evaluateInSteps(value, of), picked: null, rows: at });
   }
   for (const { when, value } of bound.whens) {
     if (rows.length === 0) break;
     const truth = truthOf(yield* evaluateInSteps(when, here));
-    let count = 0;
-    for (let k = 0; k < truth.length; k++) if (truth[k] === TRUE) count++;
+    const count = countSelected(truth);
     if (count === 0) continue;
-    const taken = new Uint32Array(count);
-    const left = new Uint32Array(rows.length - count);
-    for (let k = 0, yes = 0, no = 0; k < truth.length; k++) {
-      if (truth[k] === TRUE) taken[yes++] = rows[k] as number;
-      else left[no++] = rows[k] as number;
-    }
+    const [taken, left] = parted(rows, truth, count);
     yield* put(value, taken);
     rows = left;
     here = new NarrowFrame(frame, rows);
   }
   yield* put(bound.otherwise, rows);
-  return columnOf(bound.type, values);
+  return joined(bound.type, frame, pieces);
+}
+
+/** The rows that are true, which are `count`, and the others. */
+function parted(rows: Uint32Array, truth: Uint8Array, count: number): [Uint32Array, Uint32Array] {
+  const taken = new Uint32Array(count);
+  const left = new Uint32Array(rows.length - count);
+  for (let k = 0, yes = 0, no = 0; k < truth.length; k++) {
+    if (truth[k] === TRUE) taken[yes++] = rows[k] as number;
+    else left[no++] = rows[k] as number;
+  }
+  return [taken, left];
 }
 
 const everyRow = (length: number): Uint32Array => {
@@ -388,22 +393,42 @@ function* evaluateCoalesce(
   frame: Frame,
   type: DataType,
 ): Generator<void, Column> {
+  const pieces: Piece[] = [];
   let rows = everyRow(frame.length);
-  const values: Value[] = new Array(frame.length).fill(null);
   for (const arg of args) {
     if (rows.length === 0) break;
     const whole = rows.length === frame.length;
     const column = yield* evaluateInSteps(arg, whole ? frame : new NarrowFrame(frame, rows));
-    if (whole && validityOf(column) === null) return { ...column, type };
-    const read = reader(column);
-    const left: number[] = [];
-    for (let k = 0; k < rows.length; k++) {
-      const row = rows[k] as number;
-      const value = read(k) ?? null;
-      if (value === null) left.push(row);
-      else values[row] = value;
+    const valid = validityOf(column);
+    if (valid === null) {
+      if (whole) return { ...column, type };
+      pieces.push({ column, picked: null, rows });
+      break;
     }
-    rows = Uint32Array.from(left);
+    let missing = 0;
+    for (let k = 0; k < valid.length; k++) missing += 1 - (valid[k] as number);
+    if (missing === rows.length) continue;
+    const picked = new Uint32Array(rows.length - missing);
+    const left = new Uint32Array(missing);
+    for (let k = 0, yes = 0, no = 0; k < valid.length; k++) {
+      if (valid[k] === 1) picked[yes++] = k;
+      else left[no++] = rows[k] as number;
+    }
+    pieces.push({ column, picked, rows: whole ? picked : picked.map((k) => rows[k] as number) });
+    rows = left;
+  }
+  return joined(type, frame, pieces);
+}
+
+function joined(type: DataType, { length, memory }: Frame, pieces: readonly Piece[]): Column {
+  const column = assembled(type, length, pieces, memory);
+  if (column !== null) return column;
+  const values: Value[] = new Array(length).fill(null);
+  for (const { column: from, picked, rows } of pieces) {
+    const read = reader(from);
+    for (let k = 0; k < rows.length; k++) {
+      values[rows[k] as number] = read(picked === null ? k : (picked[k] as number)) ?? null;
+    }
   }
   return columnOf(type, values);
 }

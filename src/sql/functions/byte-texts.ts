@@ -16,6 +16,7 @@ import {
   type Validity,
   type Value,
 } from '../typed/index.ts';
+import { quicker } from './rows.ts';
 
 interface Call {
   readonly column: BytesColumn;
@@ -33,7 +34,7 @@ const MOST_BYTES = 1 << 23;
 
 /** `run`, by `ofBytes` where its first argument is a column of bytes and the others are constants. */
 export function overBytes(run: RowFunction, ofBytes: OfBytes): RowFunction {
-  return withFastPath(run, (args, type, memory) => {
+  return quicker(run, (args, { type, memory }) => {
     const [column, ...others] = args;
     if (column?.form !== 'bytes' || familyOf(column.type) !== 'text') return null;
     if (spanOf(column).bytes > MOST_BYTES) return null;
@@ -44,23 +45,6 @@ export function overBytes(run: RowFunction, ofBytes: OfBytes): RowFunction {
     }
     return ofBytes({ column, rest, type, memory });
   });
-}
-
-function withFastPath(
-  run: RowFunction,
-  quick: (args: readonly Column[], type: DataType, memory: BatchMemory) => Column | null,
-): RowFunction {
-  const { inSteps } = run;
-  return {
-    ...run,
-    evaluate: (args, length, type, memory) =>
-      quick(args, type, memory) ?? run.evaluate(args, length, type, memory),
-    ...(inSteps && {
-      *inSteps(args, length, type, memory) {
-        return quick(args, type, memory) ?? (yield* inSteps(args, length, type, memory));
-      },
-    }),
-  };
 }
 
 export const cased =
@@ -315,7 +299,7 @@ interface Piece {
 
 /** Texts joined, of columns and constants. */
 export function joinedTexts(run: RowFunction): RowFunction {
-  return withFastPath(run, (args, type, memory) => {
+  return quicker(run, (args, { type, memory }) => {
     if (familyOf(type) !== 'text') return null;
     const first = args.find((arg) => arg.form === 'bytes');
     if (first === undefined) return null;

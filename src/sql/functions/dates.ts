@@ -17,7 +17,8 @@ import {
   toWallClock,
 } from '../../values/index.ts';
 import { clockZoneOf, isWide, nanosPerUnit, type RowFunction, type Value } from '../typed/index.ts';
-import { strict } from './rows.ts';
+import { type FieldOf, fieldOfColumn, truncatedColumn } from './date-columns.ts';
+import { quicker, strict } from './rows.ts';
 
 interface Moment {
   /** Days since the epoch, by the clocks of the zone. */
@@ -36,23 +37,25 @@ function momentOf(value: Value, type: DataType): Moment {
 
 const HOUR = 3600n * NANOS_PER_SECOND;
 const MINUTE = 60n * NANOS_PER_SECOND;
+/** Nanoseconds of a day and of what is shorter are exact as doubles. */
+const [HOUR_NANOS, MINUTE_NANOS] = [Number(HOUR), Number(MINUTE)];
 
-const FIELDS: Readonly<Record<string, (moment: Moment) => number>> = {
-  year: ({ days }) => civilFromDays(days).year,
-  quarter: ({ days }) => Math.floor((civilFromDays(days).month - 1) / 3) + 1,
-  month: ({ days }) => civilFromDays(days).month,
-  week: ({ days }) => isoWeek(days).week,
-  isoyear: ({ days }) => isoWeek(days).year,
-  day: ({ days }) => civilFromDays(days).day,
-  dow: ({ days }) => isoWeekday(days) % 7,
-  isodow: ({ days }) => isoWeekday(days),
-  doy: ({ days }) => days - daysFromCivil(civilFromDays(days).year, 1, 1) + 1,
-  hour: ({ nanos }) => Number(nanos / HOUR),
-  minute: ({ nanos }) => Number((nanos / MINUTE) % 60n),
-  second: ({ nanos }) => Number(nanos % MINUTE) / 1e9,
-  millisecond: ({ nanos }) => Number(nanos % MINUTE) / 1e6,
-  microsecond: ({ nanos }) => Number(nanos % MINUTE) / 1e3,
-  nanosecond: ({ nanos }) => Number(nanos % MINUTE),
+const FIELDS: Readonly<Record<string, FieldOf>> = {
+  year: { day: (days) => civilFromDays(days).year },
+  quarter: { day: (days) => Math.floor((civilFromDays(days).month - 1) / 3) + 1 },
+  month: { day: (days) => civilFromDays(days).month },
+  week: { day: (days) => isoWeek(days).week },
+  isoyear: { day: (days) => isoWeek(days).year },
+  day: { day: (days) => civilFromDays(days).day },
+  dow: { day: (days) => isoWeekday(days) % 7 },
+  isodow: { day: (days) => isoWeekday(days) },
+  doy: { day: (days) => days - daysFromCivil(civilFromDays(days).year, 1, 1) + 1 },
+  hour: { clock: (nanos) => Math.floor(nanos / HOUR_NANOS) },
+  minute: { clock: (nanos) => Math.floor(nanos / MINUTE_NANOS) % 60 },
+  second: { clock: (nanos) => (nanos % MINUTE_NANOS) / 1e9 },
+  millisecond: { clock: (nanos) => (nanos % MINUTE_NANOS) / 1e6 },
+  microsecond: { clock: (nanos) => (nanos % MINUTE_NANOS) / 1e3 },
+  nanosecond: { clock: (nanos) => nanos % MINUTE_NANOS },
 };
 
 const ALIASES: Readonly<Record<string, string>> = {
@@ -87,8 +90,12 @@ export function extractField(field: string, type: DataType): RowFunction {
       return exactToDouble({ unscaled: BigInt(value as number | bigint) * unit, scale: 9 });
     });
   }
-  const compute = FIELDS[field] ?? (() => 0);
-  return strict(field, ([value]) => compute(momentOf(value, type)));
+  const of = FIELDS[field] ?? {};
+  const byValue = strict(field, ([value]) => {
+    const { days, nanos } = momentOf(value, type);
+    return of.day?.(days) ?? of.clock?.(Number(nanos)) ?? 0;
+  });
+  return quicker(byValue, ([column], whole) => fieldOfColumn(column, of, type, whole.type));
 }
 
 export const TRUNCATIONS: readonly string[] = [
@@ -139,7 +146,7 @@ export function truncateTo(unit: string, type: DataType): RowFunction {
   const zone = clockZoneOf(type);
   const perUnit = nanosPerUnit(type);
   const clock = CLOCK_UNITS[unit];
-  return strict('date_trunc', ([value]) => {
+  const byValue = strict('date_trunc', ([value]) => {
     const { days, nanos } = momentOf(value, type);
     const wall =
       clock === undefined
@@ -155,4 +162,9 @@ export function truncateTo(unit: string, type: DataType): RowFunction {
     const counted = floorDivide(instant, perUnit);
     return isWide(type) ? counted : Number(counted);
   });
+  return quicker(byValue, ([column]) =>
+    truncatedColumn(column, type, clock === undefined ? undefined : Number(clock), (day) =>
+      firstDay(day, unit),
+    ),
+  );
 }

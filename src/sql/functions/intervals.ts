@@ -15,8 +15,9 @@ import {
   unitsPerSecond,
   zoneOffset,
 } from '../../values/index.ts';
-import { clockZoneOf, timeUnitOf } from '../typed/index.ts';
-import { strict } from './rows.ts';
+import { type Column, clockZoneOf, timeUnitOf } from '../typed/index.ts';
+import { movedColumn } from './date-columns.ts';
+import { quicker, strict } from './rows.ts';
 
 function outOfRange(what: string): never {
   throw new DirspaceError('InvalidInput', `The ${what} of this calculation is out of range`);
@@ -44,13 +45,28 @@ export function moveInstant(value: bigint, step: IntervalValue, type: DataType):
   return BigInt.asIntN(64, moved) === moved ? moved : outOfRange('timestamp');
 }
 
-export const moveTimestamp = strict(
-  '+ interval',
-  ([value, step], type) => moveInstant(value as bigint, step as IntervalValue, type),
-  { fallible: true },
+/** By one interval for all rows; null where a result may be out of range, or the rows are not plain. */
+function movedBy(
+  [column, by]: readonly Column[],
+  type: DataType,
+  hasClock: boolean,
+): Column | null {
+  if (by?.form !== 'constant' || by.value === null) return null;
+  const { months, days, nanos } = by.value as IntervalValue;
+  const movedDay = months === 0 ? null : (day: number) => addMonths(day, months);
+  return movedColumn(column, type, movedDay, days, hasClock ? Number(nanos) : 0);
+}
+
+export const moveTimestamp = quicker(
+  strict(
+    '+ interval',
+    ([value, step], type) => moveInstant(value as bigint, step as IntervalValue, type),
+    { fallible: true },
+  ),
+  (args, { type }) => movedBy(args, type, true),
 );
 
-export const moveDate = strict(
+const dateByValue = strict(
   '+ interval',
   ([value, step]) => {
     const { months, days } = step as IntervalValue;
@@ -59,6 +75,12 @@ export const moveDate = strict(
   },
   { fallible: true },
 );
+
+export const moveDate = quicker(dateByValue, (args, { type }) => {
+  const moved = movedBy(args, type, false);
+  const isIn = moved?.form === 'number' && moved.values.every((day) => Math.abs(day) < 2 ** 31);
+  return isIn ? moved : null;
+});
 
 export const negateInterval = strict('- interval', ([step]) => {
   const { months, days, nanos } = step as IntervalValue;

@@ -19,6 +19,7 @@ import {
   typeText,
   type Value,
 } from '../typed/index.ts';
+import { extremeOf, LOOPS, overDoubles, overNumbers } from './number-columns.ts';
 import { strict } from './rows.ts';
 
 /** A value in its type, a decimal unscaled. @throws InvalidInput where it does not fit */
@@ -79,57 +80,81 @@ function whole(
 }
 
 const double = (name: string, compute: (value: number, other: number) => number): RowFunction =>
-  strict(name, ([a, b]) => compute(a as number, (b ?? 0) as number));
+  overDoubles(
+    strict(name, ([a, b]) => compute(a as number, (b ?? 0) as number)),
+    compute,
+  );
 
 export const NUMBER_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
-  abs: strict(
-    'abs',
-    ([value], type) => {
-      if (typeof value === 'number') return Math.abs(value);
-      return inType(
-        (value as bigint) < 0n ? -(value as bigint) : (value as bigint),
-        type,
-        'The result of abs',
-      );
-    },
-    { fallible: true },
+  abs: overNumbers(
+    strict(
+      'abs',
+      ([value], type) => {
+        if (typeof value === 'number') return Math.abs(value);
+        return inType(
+          (value as bigint) < 0n ? -(value as bigint) : (value as bigint),
+          type,
+          'The result of abs',
+        );
+      },
+      { fallible: true },
+    ),
+    LOOPS.abs,
   ),
-  negate: strict(
-    '-',
-    ([value], type) => {
-      if (typeof value === 'number') return -value;
-      return inType(-(value as bigint), type, 'The negated value');
-    },
-    { fallible: true },
+  negate: overNumbers(
+    strict(
+      '-',
+      ([value], type) => {
+        if (typeof value === 'number') return -value;
+        return inType(-(value as bigint), type, 'The negated value');
+      },
+      { fallible: true },
+    ),
+    LOOPS.negate,
   ),
-  sign: strict('sign', ([value], type) => {
-    if (typeof value === 'number') return Math.sign(value);
-    const one = DataType.isDecimal(type) ? powerOfTen(decimalScale(type)) : 1n;
-    const sign = (value as bigint) > 0n ? one : (value as bigint) < 0n ? -one : 0n;
-    return inType(sign, type, 'The result of sign');
-  }),
-  floor: whole('floor', Math.floor, (value, power) => floorDivide(value, power)),
-  ceil: whole('ceil', Math.ceil, (value, power) => -floorDivide(-value, power)),
-  trunc: strict('trunc', ([value, digits], type) => {
-    const places = placesOf(digits);
-    if (typeof value === 'number') return cutDouble(value, places, Math.trunc);
-    const scale = DataType.isDecimal(type) ? decimalScale(type) : 0;
-    if (places >= scale) return value;
-    const power = powerOfTen(Math.min(scale - places, 60));
-    return ((value as bigint) / power) * power;
-  }),
-  round: strict(
-    'round',
-    ([value, digits], type) => {
+  sign: overNumbers(
+    strict('sign', ([value], type) => {
+      if (typeof value === 'number') return Math.sign(value);
+      const one = DataType.isDecimal(type) ? powerOfTen(decimalScale(type)) : 1n;
+      const sign = (value as bigint) > 0n ? one : (value as bigint) < 0n ? -one : 0n;
+      return inType(sign, type, 'The result of sign');
+    }),
+    LOOPS.sign,
+  ),
+  floor: overNumbers(
+    whole('floor', Math.floor, (value, power) => floorDivide(value, power)),
+    LOOPS.floor,
+  ),
+  ceil: overNumbers(
+    whole('ceil', Math.ceil, (value, power) => -floorDivide(-value, power)),
+    LOOPS.ceil,
+  ),
+  trunc: overNumbers(
+    strict('trunc', ([value, digits], type) => {
       const places = placesOf(digits);
-      if (typeof value === 'number') return cutDouble(value, places, Math.round);
-      return inType(
-        roundWhole(value as bigint, DataType.isDecimal(type) ? decimalScale(type) : 0, places),
-        type,
-        'The rounded value',
-      );
-    },
-    { fallible: true },
+      if (typeof value === 'number') return cutDouble(value, places, Math.trunc);
+      const scale = DataType.isDecimal(type) ? decimalScale(type) : 0;
+      if (places >= scale) return value;
+      const power = powerOfTen(Math.min(scale - places, 60));
+      return ((value as bigint) / power) * power;
+    }),
+    LOOPS.trunc,
+  ),
+  round: overNumbers(
+    strict(
+      'round',
+      ([value, digits], type) => {
+        const places = placesOf(digits);
+        if (typeof value === 'number') return cutDouble(value, places, Math.round);
+        return inType(
+          roundWhole(value as bigint, DataType.isDecimal(type) ? decimalScale(type) : 0, places),
+          type,
+          'The rounded value',
+        );
+      },
+      { fallible: true },
+    ),
+    LOOPS.round,
   ),
   sqrt: double('sqrt', Math.sqrt),
   cbrt: double('cbrt', Math.cbrt),
@@ -156,6 +181,8 @@ function extreme(name: string, direction: number): RowFunction {
     name,
     fallible: false,
     evaluate(args: readonly Column[], length: number, type): Column {
+      const quick = extremeOf(args, length, type, direction);
+      if (quick !== null) return quick;
       const readers = args.map(reader);
       const values = Array.from({ length }, (_, row) => {
         let best: Value = null;

@@ -2,7 +2,7 @@
  * Turns a function of single values into one of whole columns (`strict`), whose result is null
  * wherever an argument is null. Long texts are processed in steps, so that the event loop is not
  * blocked. `strictInSteps` takes a function that itself works in steps, for values that may each
- * take long.
+ * take long. `quicker` tries another way first, for columns of some forms.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
@@ -69,6 +69,31 @@ export function strictInSteps(name: string, compute: ComputeInSteps): Stepped {
     fallible: true,
     evaluate: (args, length, type, memory) => drained(inSteps(args, length, type, memory)),
     inSteps,
+  };
+}
+
+interface Whole {
+  readonly length: number;
+  readonly type: DataType;
+  readonly memory: BatchMemory;
+}
+
+/** `run`, by `quick` where that gives a column: for all rows at once, in a few milliseconds at most. */
+export function quicker(
+  run: RowFunction,
+  quick: (args: readonly Column[], whole: Whole) => Column | null,
+): RowFunction {
+  const { inSteps } = run;
+  return {
+    ...run,
+    evaluate: (args, length, type, memory) =>
+      quick(args, { length, type, memory }) ?? run.evaluate(args, length, type, memory),
+    ...(inSteps && {
+      *inSteps(args, length, type, memory) {
+        const column = quick(args, { length, type, memory });
+        return column ?? (yield* inSteps(args, length, type, memory));
+      },
+    }),
   };
 }
 

@@ -3,6 +3,7 @@
  * frames of rows that hold them.
  */
 
+export { assembled, type Piece } from './assemble.ts';
 export { memberOf, truthOf } from './column-parts.ts';
 export {
   BatchFrame,

@@ -268,13 +268,14 @@ export function maskNulls(truth: Uint8Array, valid: Validity): Uint8Array {
 export function asSafeNumbers(column: WideColumn): Float64Array | null {
   const { values, length } = column;
   const out = new Float64Array(length);
-  if (values instanceof BigInt64Array) {
+  if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
     const words = new Int32Array(values.buffer, values.byteOffset, length * 2);
+    // Within [-2^53, 2^53), or [0, 2^53): what the high word may have added to be within 22 bits, or 21.
+    const [add, most] = values instanceof BigInt64Array ? [0x200000, 0x3fffff] : [0, 0x1fffff];
     let outside = 0;
     for (let i = 0, j = 0; i < length; i++, j += 2) {
       const high = words[j + 1] as number;
-      // Within [-2^53, 2^53): the high word fits 22 bits.
-      outside |= (high + 0x200000) & ~0x3fffff;
+      outside |= (high + add) & ~most;
       out[i] = high * 4294967296 + ((words[j] as number) >>> 0);
     }
     if (outside === 0 || column.valid === null) return outside === 0 ? out : null;

@@ -1,0 +1,119 @@
+/**
+ * `castNumbers`: converts a whole column of numbers to a numeric type, or a timestamp to a date,
+ * where doubles hold every value exactly. Null for what cast.ts converts value by value: other types,
+ * values beyond 2^53, and one that does not fit, which it names.
+ */
+import { type DataType, Precision } from '../../arrow/index.ts';
+import {
+  asSafeNumbers,
+  type CastMode,
+  type Column,
+  clockZoneOf,
+  decimalScale,
+  familyOf,
+  integerRange,
+  isWide,
+  type NumberArray,
+  type NumberColumn,
+  nanosPerUnit,
+  type Validity,
+} from '../typed/index.ts';
+
+/** Powers of ten up to this one are exact doubles. */
+const EXACT_POWER = 22;
+
+export function castNumbers(column: Column, to: DataType, mode: CastMode): NumberColumn | null {
+  if (column.form !== 'number' && column.form !== 'wide') return null;
+  const [f, g] = [familyOf(column.type), familyOf(to)];
+  if (g === 'int' && (f === 'int' || f === 'float')) {
+    const values = safeOf(column);
+    return values === null ? null : wholeNumbers(values, column.valid, to, mode);
+  }
+  if (g === 'float' && mode === 'explicit') {
+    if (f === 'int' || f === 'float') return floats(column, to);
+    if (f === 'decimal') return decimalsAsDoubles(column, to);
+  }
+  if (f === 'timestamp' && g === 'date' && mode === 'explicit') return dates(column, to);
+  return null;
+}
+
+const safeOf = (column: Column): NumberArray | null => {
+  if (column.form === 'number') return column.values;
+  return column.form === 'wide' ? asSafeNumbers(column) : null;
+};
+
+const made = (type: DataType, values: NumberArray, valid: Validity): NumberColumn => ({
+  form: 'number',
+  type,
+  length: values.length,
+  values,
+  valid,
+});
+
+function wholeNumbers(
+  from: NumberArray,
+  valid: Validity,
+  to: DataType,
+  mode: CastMode,
+): NumberColumn | null {
+  const [low, high] = integerRange(to);
+  const least = Math.max(Number(low), Number.MIN_SAFE_INTEGER);
+  const greatest = Math.min(Number(high), Number.MAX_SAFE_INTEGER);
+  const values = new Float64Array(from.length);
+  let present = valid;
+  for (let i = 0; i < values.length; i++) {
+    const value = from[i] as number;
+    const whole = Math.trunc(value);
+    if (whole >= least && whole <= greatest && (whole === value || mode !== 'lossless')) {
+      // An integer has no negative zero.
+      values[i] = whole + 0;
+      continue;
+    }
+    if (valid !== null && valid[i] === 0) continue;
+    // What does not fit is named, and what fits beyond 2^53 is counted otherwise.
+    const fitsElse = Number.isFinite(value) && isWide(to);
+    if (mode !== 'lenient' || fitsElse) return null;
+    if (present === valid) present = valid?.slice() ?? new Uint8Array(values.length).fill(1);
+    (present as Uint8Array)[i] = 0;
+  }
+  return made(to, values, present);
+}
+
+/** Rounded once: a double is exactly what is converted. */
+function floats(column: Column, to: DataType): NumberColumn | null {
+  const { precision } = to as { precision?: Precision };
+  const values = safeOf(column);
+  if (values === null || precision !== Precision.SINGLE || !('valid' in column)) return null;
+  return made(to, new Float32Array(values), column.valid);
+}
+
+function decimalsAsDoubles(column: Column, to: DataType): NumberColumn | null {
+  const { precision } = to as { precision?: Precision };
+  const scale = decimalScale(column.type);
+  const unscaled = safeOf(column);
+  if (unscaled === null || precision !== Precision.DOUBLE || !('valid' in column)) return null;
+  if (scale < 0 || scale > EXACT_POWER) return null;
+  // The quotient of two exact doubles is rounded once.
+  const power = 10 ** scale;
+  const values = new Float64Array(unscaled.length);
+  for (let i = 0; i < values.length; i++) values[i] = (unscaled[i] as number) / power;
+  return made(to, values, column.valid);
+}
+
+function dates(column: Column, to: DataType): NumberColumn | null {
+  if (isWide(to) || clockZoneOf(column.type) !== null || !('valid' in column)) return null;
+  const counted = safeOf(column);
+  if (counted === null) return null;
+  const perDay = Number(nanosPerUnit(to) / nanosPerUnit(column.type));
+  const values = new Float64Array(counted.length);
+  for (let i = 0; i < values.length; i++) {
+    values[i] = floorQuotient(counted[i] as number, perDay);
+  }
+  return made(to, values, column.valid);
+}
+
+/** Of whole numbers within 2^53; a quotient may have been rounded up to the next whole number. */
+export function floorQuotient(value: number, by: number): number {
+  const quotient = Math.floor(value / by);
+  return quotient * by > value ? quotient - 1 : quotient;
+}

@@ -1,0 +1,88 @@
+/**
+ * `decimalColumn`: computes `+ - * /` of whole columns of decimals whose unscaled values have 64 bits:
+ * sums and products by the kernels of integers, quotients by doubles that hold them exactly. Null for
+ * what evaluate-arithmetic.ts computes value by value: wider values, results that may not fit, and
+ * divisions by zero.
+ */
+import type { Decimal } from '../../arrow/index.ts';
+import type { ArithmeticOperator } from '../parse/index.ts';
+import {
+  asSafeNumbers,
+  bothValid,
+  type Column,
+  decimalScale,
+  type NumberArray,
+  type Validity,
+  validityOf,
+} from '../typed/index.ts';
+import { numberKernels } from './number-kernels.ts';
+import { quotient } from './safe-integers.ts';
+
+/** Every number of 64 bits has fewer digits. */
+const ANY_INT64 = 19;
+
+export function decimalColumn(
+  op: ArithmeticOperator,
+  left: Column,
+  right: Column,
+  type: Decimal,
+): Column | null {
+  const valid = bothValid(validityOf(left), validityOf(right));
+  if (op === '/') return quotients(left, right, type, valid);
+  const kernels = op === '%' || type.precision < ANY_INT64 ? null : numberKernels(left.length);
+  const [a, b] = [wideOf(left), wideOf(right)];
+  if (kernels === null || a === null || b === null) return null;
+  const { length } = left;
+  const [s, t] = [decimalScale(left.type), decimalScale(right.type)];
+  const scale = op === '*' ? s + t : Math.max(s, t);
+  if (type.scale < scale) return null;
+  const times = (values: BigInt64Array | bigint, digits: number): BigInt64Array | bigint | null => {
+    if (digits === 0) return values;
+    const power = 10n ** BigInt(digits);
+    if (typeof values === 'bigint') return fitting(values * power);
+    return fitting(power) === null ? null : kernels.integers('*', values, power, length);
+  };
+  const [x, y] = op === '*' ? [a, b] : [times(a, scale - s), times(b, scale - t)];
+  const computed = x === null || y === null ? null : kernels.integers(op, x, y, length);
+  const values = computed === null ? null : times(computed, type.scale - scale);
+  if (!(values instanceof BigInt64Array)) return null;
+  return { form: 'wide', type, length, values, valid };
+}
+
+const fitting = (value: bigint): bigint | null =>
+  BigInt.asIntN(64, value) === value ? value : null;
+
+function wideOf(column: Column): BigInt64Array | bigint | null {
+  if (column.form === 'wide' && column.values instanceof BigInt64Array) return column.values;
+  if (column.form !== 'constant' || typeof column.value !== 'bigint') return null;
+  return fitting(column.value);
+}
+
+/** One digit more than asked for, then rounded half away from zero. */
+function quotients(left: Column, right: Column, type: Decimal, valid: Validity): Column | null {
+  const [a, b] = [safeOf(left), safeOf(right)];
+  if (a === null || b === null || typeof a === 'number') return null;
+  const digits = type.scale + 1 + decimalScale(right.type) - decimalScale(left.type);
+  const power = 10 ** digits;
+  if (digits < 0 || power > Number.MAX_SAFE_INTEGER) return null;
+  const limit = Math.min(10 ** Math.min(type.precision, 16), Number.MAX_SAFE_INTEGER);
+  const values = new Float64Array(a.length);
+  for (let i = 0; i < values.length; i++) {
+    if (valid !== null && valid[i] === 0) continue;
+    const dividend = (a[i] as number) * power;
+    const divisor = typeof b === 'number' ? b : (b[i] as number);
+    if (divisor === 0 || Math.abs(dividend) > 2 ** 52) return null;
+    const whole = quotient(dividend, divisor);
+    const result = Math.trunc((whole + (whole < 0 ? -5 : 5)) / 10) + 0;
+    if (Math.abs(result) >= limit) return null;
+    values[i] = result;
+  }
+  return { form: 'number', type, length: values.length, values, valid };
+}
+
+function safeOf(column: Column): NumberArray | number | null {
+  if (column.form === 'number') return column.values;
+  if (column.form === 'wide') return asSafeNumbers(column);
+  const number = column.form === 'constant' ? Number(column.value) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : null;
+}

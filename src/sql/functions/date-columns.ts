@@ -1,0 +1,151 @@
+/**
+ * Fields, truncation and moves of whole columns of dates and timestamps without a time zone, counted
+ * in doubles (`fieldOfColumn`, `truncatedColumn`, `movedColumn`). What a day gives is computed once for
+ * days that come again. Null for what dates.ts and intervals.ts compute value by value: zones, and
+ * times that a double does not hold exactly.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import {
+  asSafeNumbers,
+  type Column,
+  clockZoneOf,
+  familyOf,
+  type NumberArray,
+  type NumberColumn,
+  nanosPerUnit,
+} from '../typed/index.ts';
+
+const NANOS_PER_DAY = 86_400_000_000_000;
+
+/** Values of a column of dates or timestamps, and how many units of it a day has. */
+interface Times {
+  readonly values: NumberArray;
+  readonly perDay: number;
+  readonly perUnit: number;
+  readonly column: Extract<Column, { form: 'number' | 'wide' }>;
+}
+
+function timesOf(column: Column | undefined, type: DataType): Times | null {
+  if (column?.form !== 'number' && column?.form !== 'wide') return null;
+  const family = familyOf(type);
+  if ((family !== 'date' && family !== 'timestamp') || clockZoneOf(type) !== null) return null;
+  const values = column.form === 'number' ? column.values : asSafeNumbers(column);
+  if (values === null) return null;
+  const perUnit = Number(nanosPerUnit(type));
+  return { values, perUnit, perDay: NANOS_PER_DAY / perUnit, column };
+}
+
+/** The day of a time, which is a whole number: a quotient may have been rounded up. */
+function dayOf(value: number, perDay: number): number {
+  const day = Math.floor(value / perDay);
+  return day * perDay > value ? day - 1 : day;
+}
+
+const SLOTS = 4_096;
+
+/** Remembers what the last few thousand days gave. */
+function rememberedDays(compute: (day: number) => number): (day: number) => number {
+  const days = new Float64Array(SLOTS).fill(Number.NaN);
+  const values = new Float64Array(SLOTS);
+  return (day) => {
+    const slot = day & (SLOTS - 1);
+    if (days[slot] === day) return values[slot] as number;
+    const value = compute(day);
+    days[slot] = day;
+    values[slot] = value;
+    return value;
+  };
+}
+
+const numbers = (type: DataType, { column }: Times, values: Float64Array): NumberColumn => ({
+  form: 'number',
+  type,
+  length: values.length,
+  values,
+  valid: column.valid,
+});
+
+/** What a field is of: the day, or the nanoseconds since midnight. */
+export interface FieldOf {
+  readonly day?: (day: number) => number;
+  readonly clock?: (nanos: number) => number;
+}
+
+/** @param of the field @param from the type of the column @param to that of the field */
+export function fieldOfColumn(
+  column: Column | undefined,
+  of: FieldOf,
+  from: DataType,
+  to: DataType,
+): Column | null {
+  const times = timesOf(column, from);
+  if (times === null) return null;
+  const { values, perDay, perUnit } = times;
+  const out = new Float64Array(values.length);
+  if (of.day !== undefined) {
+    const ofDay = rememberedDays(of.day);
+    for (let i = 0; i < out.length; i++) out[i] = ofDay(dayOf(values[i] as number, perDay));
+  } else if (of.clock !== undefined) {
+    const { clock } = of;
+    for (let i = 0; i < out.length; i++) {
+      const value = values[i] as number;
+      out[i] = clock((value - dayOf(value, perDay) * perDay) * perUnit);
+    }
+  } else return null;
+  return numbers(to, times, out);
+}
+
+/** Cut to so many nanoseconds of the clock, or to the first day that `firstDay` tells. */
+export function truncatedColumn(
+  column: Column | undefined,
+  type: DataType,
+  clock: number | undefined,
+  firstDay: (day: number) => number,
+): Column | null {
+  const times = timesOf(column, type);
+  if (times === null) return null;
+  const { values, perDay, perUnit } = times;
+  const out = new Float64Array(values.length);
+  if (clock === undefined) {
+    const first = rememberedDays(firstDay);
+    for (let i = 0; i < out.length; i++)
+      out[i] = first(dayOf(values[i] as number, perDay)) * perDay;
+  } else if (clock <= perUnit || perDay === 1) out.set(values);
+  else {
+    const step = clock / perUnit;
+    for (let i = 0; i < out.length; i++) out[i] = dayOf(values[i] as number, step) * step;
+  }
+  return isSafe(out) ? numbers(type, times, out) : null;
+}
+
+/** Later by so many days, by what `movedDay` tells for months, and by so many nanoseconds. */
+export function movedColumn(
+  column: Column | undefined,
+  type: DataType,
+  movedDay: ((day: number) => number) | null,
+  days: number,
+  nanos: number,
+): Column | null {
+  const times = timesOf(column, type);
+  if (times === null || !Number.isSafeInteger(nanos)) return null;
+  const { values, perDay, perUnit } = times;
+  const by = days * perDay + Math.floor(nanos / perUnit);
+  const out = new Float64Array(values.length);
+  if (movedDay === null) for (let i = 0; i < out.length; i++) out[i] = (values[i] as number) + by;
+  else {
+    const moved = rememberedDays(movedDay);
+    for (let i = 0; i < out.length; i++) {
+      const value = values[i] as number;
+      const day = dayOf(value, perDay);
+      out[i] = moved(day) * perDay + (value - day * perDay) + by;
+    }
+  }
+  return isSafe(out) ? numbers(type, times, out) : null;
+}
+
+/** Whether each is a whole number that a double holds exactly. */
+function isSafe(values: Float64Array): boolean {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i] as number));
+  return most <= Number.MAX_SAFE_INTEGER;
+}

@@ -1,0 +1,183 @@
+/**
+ * Functions of numbers over whole columns, where doubles hold every value exactly (`overNumbers`) or
+ * the argument is a double (`overDoubles`). The outcome is that of the functions of single values in
+ * numbers.ts, which compute everything else, such as decimals and integers beyond 2^53. `extremeOf`
+ * is the greatest or the least of several columns.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import {
+  asSafeNumbers,
+  bothValid,
+  type Column,
+  familyOf,
+  type NumberArray,
+  type RowFunction,
+  type Validity,
+} from '../typed/index.ts';
+import { quicker } from './rows.ts';
+
+/** Writes a value for each of `values` to `out`, which is as long. */
+type Loop = (values: NumberArray, out: Float64Array) => void;
+
+interface Loops {
+  readonly float: Loop;
+  /** Of whole numbers; an integer has no negative zero. */
+  readonly int: Loop;
+}
+
+const same: Loop = (values, out) => out.set(values);
+
+/** Loops of functions of one argument, by the names of NUMBER_FUNCTIONS. */
+export const LOOPS = {
+  abs: {
+    float: (values, out) => {
+      for (let i = 0; i < out.length; i++) out[i] = Math.abs(values[i] as number);
+    },
+    int: (values, out) => {
+      for (let i = 0; i < out.length; i++) out[i] = Math.abs(values[i] as number);
+    },
+  },
+  negate: {
+    float: (values, out) => {
+      for (let i = 0; i < out.length; i++) out[i] = -(values[i] as number);
+    },
+    int: (values, out) => {
+      for (let i = 0; i < out.length; i++) out[i] = 0 - (values[i] as number);
+    },
+  },
+  sign: {
+    float: (values, out) => {
+      for (let i = 0; i < out.length; i++) out[i] = Math.sign(values[i] as number);
+    },
+    int: (values, out) => {
+      for (let i = 0; i < out.length; i++) out[i] = Math.sign(values[i] as number);
+    },
+  },
+  floor: {
+    float: (values, out) => {
+      for (let i = 0; i < out.length; i++) out[i] = Math.floor(values[i] as number);
+    },
+    int: same,
+  },
+  ceil: {
+    float: (values, out) => {
+      for (let i = 0; i < out.length; i++) out[i] = Math.ceil(values[i] as number);
+    },
+    int: same,
+  },
+  trunc: {
+    float: (values, out) => {
+      for (let i = 0; i < out.length; i++) out[i] = Math.trunc(values[i] as number);
+    },
+    int: same,
+  },
+  round: {
+    float: (values, out) => {
+      for (let i = 0; i < out.length; i++) {
+        const value = values[i] as number;
+        // Half away from zero. Beyond 2^52 all numbers are whole, and adding a half may round.
+        const whole = Math.round(Math.abs(value));
+        out[i] = value < 0 ? -whole : Object.is(value, -0) ? value : whole;
+      }
+    },
+    int: same,
+  },
+} as const satisfies Readonly<Record<string, Loops>>;
+
+/** Numbers of a column, and which rows have one; null for other forms. */
+function numbersOf(column: Column): { values: NumberArray; valid: Validity } | null {
+  if (column.form === 'number') return { values: column.values, valid: column.valid };
+  if (column.form !== 'wide' || familyOf(column.type) !== 'int') return null;
+  const values = asSafeNumbers(column);
+  return values === null ? null : { values, valid: column.valid };
+}
+
+/** `run` by its loops; with a second argument, as of round, row by row as before. */
+export function overNumbers(run: RowFunction, { float, int }: Loops): RowFunction {
+  return quicker(run, ([column, ...more], { length, type }) => {
+    const family = familyOf(type);
+    if (column === undefined || more.length > 0 || (family !== 'float' && family !== 'int')) {
+      return null;
+    }
+    const found = numbersOf(column);
+    if (found === null) return null;
+    const values = new Float64Array(length);
+    (family === 'float' ? float : int)(found.values, values);
+    return { form: 'number', type, length, values, valid: found.valid };
+  });
+}
+
+/** A function of one or two doubles. */
+export function overDoubles(
+  run: RowFunction,
+  compute: (value: number, other: number) => number,
+): RowFunction {
+  return quicker(run, ([first, second], { length, type }) => {
+    const a = first === undefined ? null : doublesOf(first);
+    const b = second === undefined ? 0 : doublesOf(second);
+    if (a === null || b === null) return null;
+    const values = new Float64Array(length);
+    if (typeof a === 'number') {
+      if (typeof b === 'number') return null;
+      for (let i = 0; i < length; i++) values[i] = compute(a, b.values[i] as number);
+      return { form: 'number', type, length, values, valid: b.valid };
+    }
+    if (typeof b === 'number') {
+      for (let i = 0; i < length; i++) values[i] = compute(a.values[i] as number, b);
+      return { form: 'number', type, length, values, valid: a.valid };
+    }
+    for (let i = 0; i < length; i++) {
+      values[i] = compute(a.values[i] as number, b.values[i] as number);
+    }
+    return { form: 'number', type, length, values, valid: bothValid(a.valid, b.valid) };
+  });
+}
+
+function doublesOf(column: Column): { values: NumberArray; valid: Validity } | number | null {
+  if (column.form === 'number') return column;
+  return column.form === 'constant' && typeof column.value === 'number' ? column.value : null;
+}
+
+/** NaN is greater than all else, and null is passed over. Null for columns of other forms. */
+export function extremeOf(
+  args: readonly Column[],
+  length: number,
+  type: DataType,
+  direction: number,
+): Column | null {
+  const family = familyOf(type);
+  if (family !== 'int' && family !== 'float' && family !== 'date') return null;
+  const values = new Float64Array(length);
+  const valid = new Uint8Array(length);
+  for (const arg of args) {
+    if (arg.form === 'constant' && arg.value === null) continue;
+    const found = arg.form === 'constant' ? constantOf(arg.value) : numbersOf(arg);
+    if (found === null) return null;
+    takeExtreme(values, valid, found, direction);
+  }
+  return { form: 'number', type, length, values, valid: valid.includes(0) ? valid : null };
+}
+
+function constantOf(value: unknown): number | null {
+  const number = Number(value);
+  return typeof value === 'number' || Number.isSafeInteger(number) ? number : null;
+}
+
+function takeExtreme(
+  values: Float64Array,
+  valid: Uint8Array,
+  other: { values: NumberArray; valid: Validity } | number,
+  direction: number,
+): void {
+  for (let i = 0; i < values.length; i++) {
+    if (typeof other !== 'number' && other.valid !== null && other.valid[i] === 0) continue;
+    const value = typeof other === 'number' ? other : (other.values[i] as number);
+    if (valid[i] === 0 || isBeyond(value, values[i] as number, direction)) values[i] = value;
+    valid[i] = 1;
+  }
+}
+
+function isBeyond(value: number, best: number, direction: number): boolean {
+  if (direction > 0) return value > best || (Number.isNaN(value) && !Number.isNaN(best));
+  return value < best || (Number.isNaN(best) && !Number.isNaN(value));
+}
