@@ -23,6 +23,8 @@ import {
   enterFolder,
   errnoOf,
   type FileSystem,
+  type FolderAlias,
+  findAlias,
   folders,
   isNodeFileSystem,
   isSystemFailure,
@@ -333,6 +335,10 @@ export class FileStore implements Store {
 
   alias(path: string, folder: string): boolean {
     return aliasFolder(this.#disk, path, folder);
+  }
+
+  findAlias(path: string): FolderAlias | undefined {
+    return findAlias(this.#disk, path);
   }
 
   async deleteFolder(folder: string, pause?: () => Promise<void>): Promise<void> {

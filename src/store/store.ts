@@ -7,6 +7,7 @@
  * may be synchronous, because going through the thread pool takes twenty times as long as a small
  * read.
  */
+import type { FolderAlias } from './disk/index.ts';
 
 export type Awaitable<T> = T | Promise<T>;
 
@@ -148,6 +149,8 @@ export interface FolderStore {
    * stands at the name, and in a read-only store unless the link is there.
    */
   alias(path: string, folder: string): Awaitable<boolean>;
+  /** The link at `path`, whether its folder is there or not; undefined where no link is. */
+  findAlias(path: string): Awaitable<FolderAlias | undefined>;
   /** Removes a folder with all it holds, never through a link; `pause` runs every 256 files or so. */
   deleteFolder(folder: string, pause?: () => Promise<void>): Promise<void>;
   /** Removes a folder that holds nothing; false when it is not there, or holds anything. */

@@ -13,6 +13,8 @@ import {
   joinPath,
   LANCE_TABLES_FOLDER,
   NAMESPACE_FILE,
+  OPENED_FOLDER,
+  openedFolder,
   TABLE_FILE,
   type TableRecord,
   type TrashRecord,
@@ -255,6 +257,7 @@ export async function sweepTrash(
       }
     }
     await sweepFences(catalog, pause, left);
+    await sweepOpened(catalog, pause, left);
   } catch {
     // Damage in the trash is reported by verify; it must not fail the caller.
   }
@@ -283,6 +286,37 @@ async function sweepFences(
     if (since === undefined || now - since < FENCE_GRACE) continue;
     await store.delete(file);
   }
+}
+
+/**
+ * Removes the paths by which clients of Lance opened tables that are gone from their place for long: a table
+ * that comes back, or has another name, gets its path again when it is described. Clients of the old ones are
+ * refused as before, by the incarnation in what they send.
+ */
+async function sweepOpened(
+  catalog: Catalog,
+  pause: () => Promise<void>,
+  most: number,
+): Promise<void> {
+  const { engine, store } = catalog;
+  let left = most;
+  let now: number | undefined;
+  for (const { name: incarnation } of (await store.list(OPENED_FOLDER)) ?? []) {
+    if (left-- === 0) return;
+    await pause();
+    const path = openedFolder(incarnation);
+    const link = await store.findAlias(path);
+    if (link === undefined) continue;
+    now ??= await fileSystemTime(engine);
+    if (now - link.made < FENCE_GRACE) continue;
+    if (link.folder !== undefined && (await isOf(catalog, link.folder, incarnation))) continue;
+    await store.delete(path);
+  }
+}
+
+async function isOf(catalog: Catalog, folder: string, incarnation: string): Promise<boolean> {
+  if (!(await catalog.store.hasFolder(folder))) return false;
+  return (await readTableRecord(catalog, folder))?.id === incarnation;
 }
 
 /** In milliseconds, so that a program that ends at once does not wait for the disk. */

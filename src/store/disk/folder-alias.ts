@@ -1,13 +1,13 @@
 /**
  * `aliasFolder`: gives a folder of the root a second path by a relative symbolic link, so that it
- * still leads there after the root was copied or moved. The store itself never follows one: links
- * are for other programs.
+ * still leads there after the root was copied or moved. `findAlias` reads such a link.
+ * The store itself never follows one: links are for other programs.
  */
 import { posix } from 'node:path';
 import type { Disk } from './disk.ts';
 import { errnoOf } from './file-system.ts';
 import { makeFolder } from './folder-moves.ts';
-import { absolutePath, enterFolder, parentOf } from './safe-path.ts';
+import { absolutePath, enterFolder, lookAt, parentOf } from './safe-path.ts';
 
 /** False where there are no links, or something else stands at `path`. */
 export function aliasFolder(disk: Disk, path: string, folder: string): boolean {
@@ -45,3 +45,29 @@ export function aliasFolder(disk: Disk, path: string, folder: string): boolean {
 }
 
 const MOST_ATTEMPTS = 4;
+
+/** A second path of a folder, as `aliasFolder` makes it. */
+export interface FolderAlias {
+  /** The folder of the root that it leads to, or led to; undefined where it leads out of the root. */
+  readonly folder: string | undefined;
+  /** When it was made, in milliseconds since the epoch. */
+  readonly made: number;
+}
+
+/** Undefined where no link is. */
+export function findAlias(disk: Disk, path: string): FolderAlias | undefined {
+  const { fs } = disk;
+  const parent = parentOf(path);
+  if (fs.readlinkSync === undefined || !enterFolder(disk, parent)) return undefined;
+  const found = lookAt(disk, path);
+  if (found?.isSymbolicLink() !== true) return undefined;
+  let target: string;
+  try {
+    target = String(fs.readlinkSync(absolutePath(disk, path)));
+  } catch {
+    return undefined;
+  }
+  const folder = posix.join(parent, target);
+  const isInside = !posix.isAbsolute(target) && folder !== '..' && !folder.startsWith('../');
+  return { folder: isInside ? folder : undefined, made: Number(found.mtimeMs) };
+}

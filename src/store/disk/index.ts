@@ -15,7 +15,7 @@ export {
   openFlags,
   readFolder,
 } from './file-system.ts';
-export { aliasFolder } from './folder-alias.ts';
+export { aliasFolder, type FolderAlias, findAlias } from './folder-alias.ts';
 export * as folders from './folder-moves.ts';
 export { Pace, PIECE_BYTES } from './pace.ts';
 export { type Capabilities, probeCapabilities } from './probe.ts';

@@ -151,6 +151,38 @@ test('a path of no table, or below the place of another, is no staged manifest',
   expect(await ids()).toContain(90);
 });
 
+test('old paths of dropped tables go with cleanup, those of tables that are there stay', async () => {
+  const gone = await opened();
+  await makeAnew();
+  const live = await opened();
+  await db.namespace.createTable({ id: ['m'] }, people(1));
+  const moved = await opened(db, ['m']);
+  await db.renameTable('m', 'n');
+  const places = '/c/.dirspace/opened';
+  const links = (): string[] => (fs.readdirSync(places) as string[]).sort();
+  // What nobody here made stays, and so does what leads elsewhere while it is young.
+  fs.writeFileSync(`${places}/file`, '');
+  fs.symlinkSync('../../../elsewhere', `${places}/out`);
+  const sweep = (): Promise<unknown> =>
+    db.namespace.cleanupTable?.({ ...ID, older_than_millis: 1e12 }) as Promise<unknown>;
+  const names = (...paths: string[]): string[] =>
+    [...paths.map((path) => path.slice('.dirspace/opened/'.length)), 'file'].sort();
+  await sweep();
+  expect(links()).toEqual([...names(gone, live, moved), 'out'].sort());
+  for (const name of links()) if (name !== 'file') fs.lutimesSync(`${places}/${name}`, 1, 1);
+  await sweep();
+  expect(links()).toEqual(names(live));
+  // A table whose path went gets it again.
+  expect(await opened(db, ['n'])).toBe(moved);
+  expect(fs.readlinkSync(`/c/${moved}`)).toBe('../../data/n.table');
+  // A client of the dropped one makes a folder in the place of its path, and is refused as before.
+  const stale = await client(gone);
+  const request = await append(stale, 1);
+  await expect(db.namespace.createTableVersion({ ...ID, ...request })).rejects.toMatchObject({
+    code: 'TableNotFound',
+  });
+});
+
 test('branches that a client makes name the place, and one of another table is refused', async () => {
   const held = await client();
   const [side, made] = held.branchOff('side');
