@@ -138,7 +138,7 @@ export const HANDLERS: Handlers = {
   ListTables: tables.listTables,
   ListAllTables: tables.listAllTables,
   CreateTable: listed(itself, within(createTable)),
-  DeclareTable: (catalog, request) => declareTable(catalog, request),
+  DeclareTable: listed(itself, (catalog, request) => declareTable(catalog, request)),
   RegisterTable: listed(itself, tables.registerTable),
   DescribeTable: describeTable,
   TableExists: tables.tableExistsIn,

@@ -58,19 +58,23 @@ test('it lists namespaces and tables as they come, go and move', async () => {
   await db.createNamespace(['prod', 'search']);
   await db.createTable('user', rows(), ['prod', 'search']);
   await db.createTable('con', rows());
-  await db.declareTable('later', ['prod']);
+  const { location = '' } = await db.declareTable('later', ['prod']);
   await db.createTable('plain', rows(), { properties: { lance: 'read' } });
+  // An engine may write it at any time.
+  const open = `table prod$later at ${location.replace('/c/', '')}`;
+  expect(open).toContain('.dirspace/lance/');
   const all = [
     'namespace prod',
     'namespace prod$search',
     'table con at data/%63on.table',
     'table prod$search$user at prod/search/user.table',
   ];
-  expect(listed(fs)).toEqual(all);
+  expect(listed(fs)).toEqual([...all.slice(0, 3), open, ...all.slice(3)]);
   expect(await verified(db)).toEqual([]);
   await (await db.openTable('later', ['prod']).catch(() => undefined))?.countRows();
   await db.createTable('later', rows(), ['prod'], { mode: 'overwrite' });
   expect(listed(fs)).toContain('table prod$later at prod/later.table');
+  expect(listed(fs)).not.toContain(open);
   await db.renameTable('later', 'now', { namespacePath: ['prod'], newNamespacePath: [] });
   expect(listed(fs)).toContain('table now at data/now.table');
   await db.dropTable('now');
@@ -87,6 +91,27 @@ test('it lists namespaces and tables as they come, go and move', async () => {
   const before = versions(fs);
   expect((await db.syncLance()).catalog).toMatchObject({ written: false, tables: 0 });
   expect(versions(fs)).toEqual(before);
+});
+
+test('a declared table is listed until it has rows here that Lance does not open by path', async () => {
+  const { fs, db } = await synced();
+  const places: Record<string, string> = {};
+  for (const name of ['engine', 'here', 'fenced']) {
+    const { location = '' } = await db.declareTable(name);
+    places[name] = `table ${name} at ${location.replace('/c/', '')}`;
+  }
+  expect(listed(fs)).toEqual([places.engine, places.fenced, places.here]);
+  const before = versions(fs);
+  const folder = `/c/${places.engine?.split(' at ')[1]}/_versions`;
+  fs.mkdirSync(folder, { recursive: true });
+  fs.writeFileSync(`${folder}/18446744073709551614.manifest`, '');
+  expect((await db.syncLance()).catalog).toMatchObject({ written: false });
+  expect(versions(fs)).toEqual(before);
+  await db.createTable('here', rows(), [], { mode: 'overwrite' });
+  await db.createTable('fenced', rows(), [], { mode: 'overwrite', lance: 'read' } as never);
+  expect(listed(fs)).toEqual([places.engine, 'table here at data/here.table']);
+  await db.dropTable('engine');
+  expect(listed(fs)).toEqual(['table here at data/here.table']);
 });
 
 test('branches of a table that moved name its new place', async () => {

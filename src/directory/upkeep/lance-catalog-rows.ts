@@ -1,7 +1,7 @@
 /**
  * Computes the rows of the list by which Lance finds a catalog's tables: `catalogRows` walks over
  * all namespaces and tables, `rowsAt` looks at one name. A namespace is listed with its properties,
- * a table only where Lance opens it by path (`isFoundByLance`). Records that cannot be read hide no
+ * a table only where Lance opens it by path (`isFoundByLance`), or other programs may write it. Records that cannot be read hide no
  * others.
  */
 import { isDirspaceError } from '../../errors.ts';
@@ -19,6 +19,7 @@ import { Turn } from '../../table/index.ts';
 import {
   type Catalog,
   findNamespace,
+  isFence,
   isTable,
   lanceHome,
   namespacesIn,
@@ -98,7 +99,8 @@ async function openedAt(
   if (record?.location === undefined) return undefined;
   const home = lanceHome({ id, folder, record });
   if (home === undefined) return undefined;
-  return (await isFoundByLance(catalog, home)) ? home : undefined;
+  // Whoever declared it may write its first version there at any time, and tells nobody.
+  return (await isFence(catalog, home)) === undefined ? home : undefined;
 }
 
 /** Whether Lance finds a version in a folder, and not the fence alone that keeps it away. */
