@@ -60,6 +60,25 @@ test('the versions of a young table are listed once, and the newest is read once
   }
 });
 
+test('a table is opened with its first fragment, unless that has very many columns', async () => {
+  const root = temporaryFolder();
+  const writer = await connect(root);
+  closing.push(() => writer.close());
+  await writer.createTable('narrow', rows(1));
+  const many = Object.fromEntries(Array.from({ length: 1_200 }, (_, at) => [`c${at}`, at]));
+  await writer.createTable('wide', [many]);
+  const { reader, calls } = await visitor(root);
+  const fragments = () => calls.filter((call) => /^open .*\.arrow/.test(call)).length;
+  await reader.openTable('narrow');
+  expect(fragments()).toBe(1);
+  const wide = await reader.openTable('wide');
+  expect((await wide.schema()).fields).toHaveLength(1_200);
+  expect(await wide.countRows()).toBe(1);
+  expect(fragments()).toBe(1);
+  expect(await wide.query().select(['c1199']).toArray()).toEqual([{ c1199: 1199 }]);
+  expect(fragments()).toBe(2);
+});
+
 test('a table with a hint is not listed', async () => {
   const { root } = await tables(9);
   const { visit, calls } = await visitor(root);

@@ -3,11 +3,14 @@
  * of a small one, so that the first read finds them cached. Errors are ignored here, because that
  * read will meet them again.
  *
- * It is done in advance, so it stops where it does not pay: once a few tables were prepared and not
- * read (`noteRead`), only some of those that are opened next are, until one of these is read. A program
- * that asks thousands of tables for their schemas reads no fragments then.
+ * It is done in advance, so it stops where it does not pay. The long footer of a table of very many
+ * columns is left to the first read, as decoding it takes longer than all else that opening does.
+ * Once a few tables were prepared and not read (`noteRead`), only some of those that are opened next
+ * are, until one of these is read. A program that asks thousands of tables for their schemas reads
+ * no fragments then.
  */
 
+import { LONG_FOOTER_BYTES } from '../../format/index.ts';
 import { openFragment } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 
@@ -33,7 +36,7 @@ export async function prepareReads(engine: Engine, snapshot: Snapshot): Promise<
   if (opened.has(snapshot)) return;
   opened.add(snapshot);
   const [entry] = snapshot.manifest.fragments;
-  if (entry === undefined || !isWorthIt(engine)) return;
+  if (entry === undefined || entry.footerBytes >= LONG_FOOTER_BYTES || !isWorthIt(engine)) return;
   prepared.add(snapshot);
   try {
     (await openFragment(engine, snapshot, entry, { keep: true })).close();
