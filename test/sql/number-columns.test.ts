@@ -434,3 +434,37 @@ test('CASE, COALESCE and NULLIF choose of columns, constants and null, of every 
     );
   }
 });
+
+test('a comparison of a result is that of its values, in short columns and long ones', async () => {
+  for (const rows of [30, 1_100, 8_195]) {
+    const x = some(rows, 0.2, () => pick([...SPECIAL, 0.3])) as (number | null)[];
+    const y = some(rows, 0.1, () => pick([0.3, -2, Number.NaN, 0])) as (number | null)[];
+    const n = some(rows, 0.2, () => pick([0n, 7n, -7n, 2n ** 40n, -(2n ** 33n)])) as (
+      | bigint
+      | null
+    )[];
+    const evaluate = over({
+      x: { type: new Float64(), values: x },
+      y: { type: new Float64(), values: y },
+      n: { type: new Int64(), values: n },
+    });
+    const same = async (sql: string, of: (row: number) => boolean | null) => {
+      const expected = Array.from({ length: rows }, (_, row) => of(row));
+      expectSame(await evaluate(sql), expected, () => `${sql} of ${rows} rows`);
+    };
+    // NaN is the greatest number.
+    const above = (a: number | null, c: number) => a === null || Number.isNaN(a) || a > c;
+    await same('x * 2 > 0.5', (i) => (x[i] === null ? null : above((x[i] as number) * 2, 0.5)));
+    await same('1 - x <= 0.7', (i) => (x[i] === null ? null : !above(1 - (x[i] as number), 0.7)));
+    await same('x + y > 0', (i) =>
+      x[i] === null || y[i] === null ? null : above((x[i] as number) + (y[i] as number), 0),
+    );
+    await same('n % 7 = 0', (i) => (n[i] === null ? null : (n[i] as bigint) % 7n === 0n));
+    await same('n * 3 - 11 >= 10', (i) =>
+      n[i] === null ? null : (n[i] as bigint) * 3n - 11n >= 10n,
+    );
+    await same('n / -7 <> 1', (i) => (n[i] === null ? null : (n[i] as bigint) / -7n !== 1n));
+    await expect(evaluate(`n * ${2n ** 55n} > 0`)).rejects.toThrow('does not fit');
+    await expect(evaluate('100 / n > 1')).rejects.toThrow('Division by zero');
+  }
+});

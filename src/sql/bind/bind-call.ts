@@ -30,6 +30,7 @@ import {
 } from '../typed/index.ts';
 import { argument, call } from './bind-arguments.ts';
 import { SPECIAL } from './bind-forms.ts';
+import { likeNode } from './bind-like.ts';
 
 /** One letter an argument: t text, i integer, n number, f float64, l list; ? makes it optional. */
 type Signature = readonly [args: string, result: DataType | 'same'];
@@ -208,12 +209,5 @@ function plainRegexp(name: string, [text, pattern, flags]: readonly Bound[]): Bo
 }
 
 function likePattern(arg: Bound, pattern: string): Bound {
-  return {
-    kind: 'like',
-    arg,
-    pattern: literal(UTF8, pattern),
-    escape: '\\',
-    insensitive: false,
-    type: BOOL,
-  };
+  return likeNode({ arg, pattern: literal(UTF8, pattern), escape: '\\', insensitive: false });
 }

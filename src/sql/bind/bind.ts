@@ -38,6 +38,7 @@ import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindCall } from './bind-call.ts';
 import { bindCompare } from './bind-compare.ts';
 import { constantsOfIn, plainConstants, prepareConstants } from './bind-in.ts';
+import { likeNode } from './bind-like.ts';
 import { bindQuantified } from './bind-lists.ts';
 import {
   bindCast,
@@ -184,14 +185,8 @@ export class Binder {
         if (pattern.kind === 'literal') {
           checked(pattern.at ?? at, () => checkPattern(String(pattern.value), escaping));
         }
-        const like: Bound = {
-          kind: 'like',
-          arg,
-          pattern,
-          escape: escaping,
-          insensitive: tree.insensitive,
-          type: BOOL,
-        };
+        const { insensitive } = tree;
+        const like = likeNode({ arg, pattern, escape: escaping, insensitive });
         return tree.negated ? negated(like) : like;
       }
       case 'case':

@@ -14,6 +14,7 @@ import {
   type NumberArray,
   type Validity,
   validityOf,
+  type WideColumn,
 } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';
 import { quotient } from './safe-integers.ts';
@@ -29,7 +30,7 @@ export function decimalColumn(
 ): Column | null {
   const valid = bothValid(validityOf(left), validityOf(right));
   if (op === '/') return quotients(left, right, type, valid);
-  const kernels = op === '%' || type.precision < ANY_INT64 ? null : numberKernels(left.length);
+  const kernels = op === '%' ? null : numberKernels(left.length);
   const [a, b] = [wideOf(left), wideOf(right)];
   if (kernels === null || a === null || b === null) return null;
   const { length } = left;
@@ -46,7 +47,15 @@ export function decimalColumn(
   const computed = x === null || y === null ? null : kernels.integers(op, x, y, length);
   const values = computed === null ? null : times(computed, type.scale - scale);
   if (!(values instanceof BigInt64Array)) return null;
-  return { form: 'wide', type, length, values, valid };
+  const column: WideColumn = { form: 'wide', type, length, values, valid };
+  return type.precision >= ANY_INT64 || hasDigits(column, type.precision) ? column : null;
+}
+
+/** Whether no value has more digits, as far as doubles tell. */
+function hasDigits(column: WideColumn, most: number): boolean {
+  const values = asSafeNumbers(column);
+  const limit = 10 ** most;
+  return values?.every((value) => Math.abs(value) < limit) === true;
 }
 
 const fitting = (value: bigint): bigint | null =>

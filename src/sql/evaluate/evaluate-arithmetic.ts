@@ -2,12 +2,12 @@
  * `evaluateArithmetic`: computes `+ - * / %` on two columns. Floats follow IEEE 754. Integers and
  * decimals are exact; overflow and division by zero throw InvalidInput. Integer division truncates,
  * and % has the dividend's sign. Long columns go through number-kernels.ts where it can compute
- * them. `rescaleColumn` counts a column in a finer unit; `rounded` rescales one decimal, half away
+ * them, and `compareArithmetic` compares there what they compute. `rescaleColumn` counts a column in a finer unit; `rounded` rescales one decimal, half away
  * from zero.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import type { ArithmeticOperator } from '../parse/index.ts';
+import type { ArithmeticOperator, CompareOperator } from '../parse/index.ts';
 import {
   asSafeNumbers,
   bothValid,
@@ -18,6 +18,7 @@ import {
   familyOf,
   INT64,
   integerRange,
+  maskNulls,
   reader,
   typeText,
   type Validity,
@@ -59,6 +60,33 @@ export function evaluateArithmetic(
   }
   const quick = family === 'decimal' ? decimalColumn(op, left, right, type as Decimal) : null;
   return quick ?? exactLoop(op, left, right, valid, type);
+}
+
+/**
+ * Truth of `left run right op value`, whose results are compared where they are computed; null for
+ * what is to be computed first.
+ */
+export function compareArithmetic(
+  run: ArithmeticOperator,
+  left: Column,
+  right: Column,
+  type: DataType,
+  op: CompareOperator,
+  value: Value,
+): Uint8Array | null {
+  const { length } = left;
+  const kernels = isNull(left) || isNull(right) ? null : numberKernels(length);
+  if (kernels === null) return null;
+  let truth: Uint8Array | null = null;
+  if (familyOf(type) === 'float' && typeof value === 'number' && !Number.isNaN(value)) {
+    const [a, b] = [doublesOf(left), doublesOf(right)];
+    truth = kernels.compareDoublesOf(run, a, b, op, value, length);
+  } else if (isSigned64(type) && typeof value === 'bigint' && BigInt.asIntN(64, value) === value) {
+    const [a, b] = [wideOf(left), wideOf(right)];
+    if (a === null || b === null) return null;
+    truth = kernels.compareIntegersOf(run, a, b, op, value, length);
+  }
+  return truth && maskNulls(truth, bothValid(validityOf(left), validityOf(right)));
 }
 
 function isNull(column: Column): boolean {

@@ -220,6 +220,8 @@ function matchColumn(
   insensitive: boolean,
   memory: BatchMemory,
 ): Uint8Array {
+  const quick = insensitive ? containsInAnyCase(column, like) : null;
+  if (quick !== null) return quick;
   const folded = insensitive ? inOneCase(column, false, memory) : null;
   if (folded !== null) return matchColumn(folded, like, false, memory);
   const { tokens: pattern } = like;
@@ -241,6 +243,40 @@ function matchColumn(
   else if (last) prefixLoop(column, needle, out);
   else equalBytes(column, needle, out);
   return out;
+}
+
+/** The part of a pattern `%part%`, in bytes; null for others. */
+function partOf({ parts }: LikePattern): Uint8Array | null {
+  const [before, part, after] = parts;
+  if (parts.length !== 3 || part === undefined || part.tokens.includes(ANY_ONE)) return null;
+  if (before?.tokens.length !== 0 || after?.tokens.length !== 0) return null;
+  return part.tokens.length === 0 ? null : Uint8Array.from(part.tokens);
+}
+
+/** A part in lower case, looked for in texts of ASCII many at once; null where the kernels cannot. */
+function containsInAnyCase(column: BytesColumn, like: LikePattern): Uint8Array | null {
+  const part = partOf(like);
+  if (part === null || part.length > MOST_PART || !column.dense) return null;
+  if (column.length < KERNEL_ROWS) return null;
+  const out = new Uint8Array(column.length);
+  const highs = new Uint8Array(column.length);
+  if (textKernels()?.contains(column, part, out, highs) !== true) return null;
+  const others = countOf(highs);
+  // Many letters of other scripts are changed together.
+  if (others > column.length / 64) return null;
+  if (others === 0) return out;
+  const { data, starts, ends } = column;
+  for (let row = highs.indexOf(1); row >= 0; row = highs.indexOf(1, row + 1)) {
+    const text = drained(foldedInSteps(data.subarray(starts[row], ends[row])));
+    out[row] = matches(text, 0, text.length, like) ? TRUE : FALSE;
+  }
+  return out;
+}
+
+function countOf(flags: Uint8Array): number {
+  let count = 0;
+  for (let i = 0; i < flags.length; i++) count += flags[i] as number;
+  return count;
 }
 
 function prefixLoop(column: BytesColumn, needle: Uint8Array, out: Uint8Array): void {

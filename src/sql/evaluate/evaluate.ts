@@ -37,7 +37,7 @@ import {
 } from '../typed/index.ts';
 import { castColumn } from './cast.ts';
 import { onlyDictionary } from './dictionary-trees.ts';
-import { evaluateArithmetic, rescaleColumn } from './evaluate-arithmetic.ts';
+import { compareArithmetic, evaluateArithmetic, rescaleColumn } from './evaluate-arithmetic.ts';
 import { compareWithConstant, inRange } from './evaluate-compare.ts';
 import { compareColumns } from './evaluate-compare-columns.ts';
 import { isAmong, prepareAmong } from './evaluate-in.ts';
@@ -81,7 +81,7 @@ function evaluateNode(bound: Bound, frame: Frame): Column {
     default:
       return appliedNode(
         bound,
-        childrenOf(bound).map((child) => evaluate(child, frame)),
+        operandsOf(bound).map((child) => evaluate(child, frame)),
         frame,
       );
   }
@@ -110,7 +110,7 @@ export function* evaluateInSteps(bound: Bound, frame: Frame): Generator<void, Co
 
 function* childrenInSteps(bound: Bound, frame: Frame): Generator<void, Column[]> {
   const columns: Column[] = [];
-  for (const child of childrenOf(bound)) columns.push(yield* evaluateInSteps(child, frame));
+  for (const child of operandsOf(bound)) columns.push(yield* evaluateInSteps(child, frame));
   return columns;
 }
 
@@ -145,7 +145,13 @@ function* lazyNode(bound: Bound, frame: Frame): Generator<void, Column> {
   return truthColumn(yield* logicInSteps(lazy, frame));
 }
 
-/** What a node makes of the values of its children, which are those of `childrenOf`. */
+/** Nodes that are evaluated before one: a comparison of a sum is computed together with it. */
+const operandsOf = (bound: Bound): readonly Bound[] =>
+  childrenOf(
+    bound.kind === 'compareConstant' && bound.arg.kind === 'arithmetic' ? bound.arg : bound,
+  );
+
+/** What a node makes of the values of its operands, which are those of `operandsOf`. */
 function appliedNode(bound: Bound, children: readonly Column[], frame: Frame): Column {
   const { length } = frame;
   const [first, second, third] = children as [Column, Column, Column];
@@ -166,8 +172,14 @@ function appliedNode(bound: Bound, children: readonly Column[], frame: Frame): C
       return truthColumn(evaluateIs(bound, first));
     case 'compare':
       return truthColumn(compareColumns(bound.op, first, second));
-    case 'compareConstant':
-      return truthColumn(compareWithConstant(bound.op, first, bound.value));
+    case 'compareConstant': {
+      const { arg, op, value } = bound;
+      if (arg.kind !== 'arithmetic') return truthColumn(compareWithConstant(op, first, value));
+      const quick = compareArithmetic(arg.op, first, second, arg.type, op, value);
+      if (quick !== null) return truthColumn(quick);
+      const computed = evaluateArithmetic(arg.op, first, second, arg.type);
+      return truthColumn(compareWithConstant(op, computed, value));
+    }
     case 'range':
       return truthColumn(inRange(first, bound.low, bound.high));
     case 'known': {

@@ -12,12 +12,13 @@ import type { NumberArray } from '../typed/index.ts';
 import { NUMBERS_BASE64 } from './numbers.wasm.ts';
 
 type Loop = (rows: number) => number;
-type Compare = (to: number, rows: number, flip: number) => void;
+type Compare<Value> = (to: number, rows: number, flip: number, c: Value) => void;
 type Comparison = 'lt' | 'le' | 'eq';
 
 type Exports = Record<`${'add' | 'sub' | 'mul' | 'div'}_f64`, Loop> &
   Record<`${'add' | 'sub' | 'mul' | 'div' | 'rem'}_i64`, Loop> &
-  Record<`${Comparison}_${'f64' | 'i64'}`, Compare> &
+  Record<`${Comparison}_f64`, Compare<number>> &
+  Record<`${Comparison}_i64`, Compare<bigint>> &
   Record<'min_truth' | 'max_truth', Loop> & {
     readonly memory: { readonly buffer: ArrayBuffer };
     count_truth(rows: number, wanted: number): number;
@@ -83,9 +84,7 @@ export class NumberKernels {
     const out = new Float64Array(length);
     for (let from = 0; from < length; from += BLOCK) {
       const rows = Math.min(BLOCK, length - from);
-      // A result takes the place of the left side.
-      place(this.#left, left, from, rows);
-      if (from === 0 || typeof right !== 'number') place(this.#right, right, from, rows);
+      this.#placeDoubles(left, right, from, rows);
       this.#wasm[`${name}_f64`](rows);
       out.set(this.#left.subarray(0, rows), from);
     }
@@ -99,18 +98,10 @@ export class NumberKernels {
     right: BigInt64Array | bigint,
     length: number,
   ): BigInt64Array | null {
-    const run = this.#wasm[`${NAMES[op]}_i64`];
     const out = new BigInt64Array(length);
     for (let from = 0; from < length; from += BLOCK) {
       const rows = Math.min(BLOCK, length - from);
-      placeWide(this.#wideLeft, left, from, rows);
-      if (from === 0 || typeof right !== 'bigint') placeWide(this.#wideRight, right, from, rows);
-      if (rows % 2 === 1) {
-        // Behind the last row lies what a pair would take for another one.
-        this.#wideLeft[rows] = 0n;
-        this.#wideRight[rows] = 0n;
-      }
-      if (run(rows) !== 0) return null;
+      if (!this.#computeWide(op, left, right, from, rows)) return null;
       out.set(this.#wideLeft.subarray(0, rows), from);
     }
     return out;
@@ -119,20 +110,85 @@ export class NumberKernels {
   /** Truth of `value op c`; `c` is not NaN, and NaN counts as greater than all else. */
   compareNumbers(op: CompareOperator, values: NumberArray, c: number): Uint8Array {
     const [name, flip] = COMPARISONS[op];
-    this.#right.fill(c);
     return this.#compare(values.length, (from, rows) => {
       place(this.#left, values, from, rows);
-      this.#wasm[`${name}_f64`](TRUTH_AT, rows, flip);
+      this.#wasm[`${name}_f64`](TRUTH_AT, rows, flip, c);
     });
   }
 
   compareIntegers(op: CompareOperator, values: BigInt64Array, c: bigint): Uint8Array {
     const [name, flip] = COMPARISONS[op];
-    this.#wideRight.fill(c);
     return this.#compare(values.length, (from, rows) => {
       placeWide(this.#wideLeft, values, from, rows);
-      this.#wasm[`${name}_i64`](TRUTH_AT, rows, flip);
+      this.#wasm[`${name}_i64`](TRUTH_AT, rows, flip, c);
     });
+  }
+
+  /** Truth of `left run right op c`, of doubles, whose results are not kept; null for %. */
+  compareDoublesOf(
+    run: ArithmeticOperator,
+    left: NumberArray | number,
+    right: NumberArray | number,
+    op: CompareOperator,
+    c: number,
+    length: number,
+  ): Uint8Array | null {
+    const name = NAMES[run];
+    if (name === 'rem') return null;
+    const [comparison, flip] = COMPARISONS[op];
+    return this.#compare(length, (from, rows) => {
+      this.#placeDoubles(left, right, from, rows);
+      this.#wasm[`${name}_f64`](rows);
+      this.#wasm[`${comparison}_f64`](TRUTH_AT, rows, flip, c);
+    });
+  }
+
+  /** The same of integers; null where `integers` is. */
+  compareIntegersOf(
+    run: ArithmeticOperator,
+    left: BigInt64Array | bigint,
+    right: BigInt64Array | bigint,
+    op: CompareOperator,
+    c: bigint,
+    length: number,
+  ): Uint8Array | null {
+    const [comparison, flip] = COMPARISONS[op];
+    let isWhole = true;
+    const truth = this.#compare(length, (from, rows) => {
+      if (!isWhole) return;
+      isWhole = this.#computeWide(run, left, right, from, rows);
+      this.#wasm[`${comparison}_i64`](TRUTH_AT, rows, flip, c);
+    });
+    return isWhole ? truth : null;
+  }
+
+  #placeDoubles(
+    left: NumberArray | number,
+    right: NumberArray | number,
+    from: number,
+    rows: number,
+  ): void {
+    // A result takes the place of the left side.
+    place(this.#left, left, from, rows);
+    if (from === 0 || typeof right !== 'number') place(this.#right, right, from, rows);
+  }
+
+  /** False where a result may need more than 64 bits, and for a division by zero. */
+  #computeWide(
+    op: ArithmeticOperator,
+    left: BigInt64Array | bigint,
+    right: BigInt64Array | bigint,
+    from: number,
+    rows: number,
+  ): boolean {
+    placeWide(this.#wideLeft, left, from, rows);
+    if (from === 0 || typeof right !== 'bigint') placeWide(this.#wideRight, right, from, rows);
+    if (rows % 2 === 1) {
+      // Behind the last row lies what a pair would take for another one.
+      this.#wideLeft[rows] = 0n;
+      this.#wideRight[rows] = 0n;
+    }
+    return this.#wasm[`${NAMES[op]}_i64`](rows) === 0;
   }
 
   #compare(length: number, block: (from: number, rows: number) => void): Uint8Array {

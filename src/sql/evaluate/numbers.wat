@@ -4,7 +4,7 @@
 ;;
 ;; The memory has 64 KiB for each operand, 8,192 numbers: the left one at 0, where results go, and the
 ;; right one at 65,536; then 64 KiB of truth values, one byte a row (0 false, 1 unknown, 2 true), at
-;; 131,072, and as many at 196,608. Rows are gone through in pairs or sixteen at a time: what lies
+;; 131,072, and as many at 196,608. Rows are gone through in pairs, eight or sixteen at a time: what lies
 ;; behind the last of them is overwritten.
 (module
   (memory (export "memory") 5 5)
@@ -145,101 +145,137 @@
         (br $next)))
     (i32.const 0))
 
-  ;; Truth values at `to` of left op right, turned round where `flip` is 2.
-  (func (export "lt_f64") (param $to i32) (param $rows i32) (param $flip i32)
-    (local $at i32) (local $end i32) (local $two i32)
+  ;; Truth values at `to` of left op c, turned round where `flip` is 2: eight rows at a time.
+  (func (export "lt_f64") (param $to i32) (param $rows i32) (param $flip i32) (param $c f64)
+    (local $at i32) (local $end i32) (local $by v128) (local $turned v128) (local $a v128) (local $b v128)
     (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
-    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (local.set $by (f64x2.splat (local.get $c)))
+    (local.set $turned (i8x16.splat (local.get $flip)))
     (block $done
       (loop $next
         (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-        (local.set $two (i64x2.bitmask (f64x2.lt
-          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
-        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
-          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
-          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
-        (local.set $to (i32.add (local.get $to) (i32.const 2)))
-        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (local.set $a (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (f64x2.lt (v128.load (local.get $at)) (local.get $by))
+          (f64x2.lt (v128.load offset=16 (local.get $at)) (local.get $by))))
+        (local.set $b (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (f64x2.lt (v128.load offset=32 (local.get $at)) (local.get $by))
+          (f64x2.lt (v128.load offset=48 (local.get $at)) (local.get $by))))
+        (local.set $a (i16x8.narrow_i32x4_s (local.get $a) (local.get $b)))
+        (local.set $a (i8x16.narrow_i16x8_s (local.get $a) (local.get $a)))
+        (v128.store64_lane 0 (local.get $to) (v128.xor (local.get $turned)
+          (v128.and (local.get $a) (i8x16.splat (i32.const 2)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 8)))
+        (local.set $at (i32.add (local.get $at) (i32.const 64)))
         (br $next))))
 
-  (func (export "le_f64") (param $to i32) (param $rows i32) (param $flip i32)
-    (local $at i32) (local $end i32) (local $two i32)
+  (func (export "le_f64") (param $to i32) (param $rows i32) (param $flip i32) (param $c f64)
+    (local $at i32) (local $end i32) (local $by v128) (local $turned v128) (local $a v128) (local $b v128)
     (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
-    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (local.set $by (f64x2.splat (local.get $c)))
+    (local.set $turned (i8x16.splat (local.get $flip)))
     (block $done
       (loop $next
         (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-        (local.set $two (i64x2.bitmask (f64x2.le
-          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
-        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
-          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
-          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
-        (local.set $to (i32.add (local.get $to) (i32.const 2)))
-        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (local.set $a (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (f64x2.le (v128.load (local.get $at)) (local.get $by))
+          (f64x2.le (v128.load offset=16 (local.get $at)) (local.get $by))))
+        (local.set $b (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (f64x2.le (v128.load offset=32 (local.get $at)) (local.get $by))
+          (f64x2.le (v128.load offset=48 (local.get $at)) (local.get $by))))
+        (local.set $a (i16x8.narrow_i32x4_s (local.get $a) (local.get $b)))
+        (local.set $a (i8x16.narrow_i16x8_s (local.get $a) (local.get $a)))
+        (v128.store64_lane 0 (local.get $to) (v128.xor (local.get $turned)
+          (v128.and (local.get $a) (i8x16.splat (i32.const 2)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 8)))
+        (local.set $at (i32.add (local.get $at) (i32.const 64)))
         (br $next))))
 
-  (func (export "eq_f64") (param $to i32) (param $rows i32) (param $flip i32)
-    (local $at i32) (local $end i32) (local $two i32)
+  (func (export "eq_f64") (param $to i32) (param $rows i32) (param $flip i32) (param $c f64)
+    (local $at i32) (local $end i32) (local $by v128) (local $turned v128) (local $a v128) (local $b v128)
     (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
-    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (local.set $by (f64x2.splat (local.get $c)))
+    (local.set $turned (i8x16.splat (local.get $flip)))
     (block $done
       (loop $next
         (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-        (local.set $two (i64x2.bitmask (f64x2.eq
-          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
-        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
-          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
-          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
-        (local.set $to (i32.add (local.get $to) (i32.const 2)))
-        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (local.set $a (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (f64x2.eq (v128.load (local.get $at)) (local.get $by))
+          (f64x2.eq (v128.load offset=16 (local.get $at)) (local.get $by))))
+        (local.set $b (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (f64x2.eq (v128.load offset=32 (local.get $at)) (local.get $by))
+          (f64x2.eq (v128.load offset=48 (local.get $at)) (local.get $by))))
+        (local.set $a (i16x8.narrow_i32x4_s (local.get $a) (local.get $b)))
+        (local.set $a (i8x16.narrow_i16x8_s (local.get $a) (local.get $a)))
+        (v128.store64_lane 0 (local.get $to) (v128.xor (local.get $turned)
+          (v128.and (local.get $a) (i8x16.splat (i32.const 2)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 8)))
+        (local.set $at (i32.add (local.get $at) (i32.const 64)))
         (br $next))))
 
-  (func (export "lt_i64") (param $to i32) (param $rows i32) (param $flip i32)
-    (local $at i32) (local $end i32) (local $two i32)
+  (func (export "lt_i64") (param $to i32) (param $rows i32) (param $flip i32) (param $c i64)
+    (local $at i32) (local $end i32) (local $by v128) (local $turned v128) (local $a v128) (local $b v128)
     (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
-    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (local.set $by (i64x2.splat (local.get $c)))
+    (local.set $turned (i8x16.splat (local.get $flip)))
     (block $done
       (loop $next
         (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-        (local.set $two (i64x2.bitmask (i64x2.lt_s
-          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
-        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
-          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
-          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
-        (local.set $to (i32.add (local.get $to) (i32.const 2)))
-        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (local.set $a (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (i64x2.lt_s (v128.load (local.get $at)) (local.get $by))
+          (i64x2.lt_s (v128.load offset=16 (local.get $at)) (local.get $by))))
+        (local.set $b (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (i64x2.lt_s (v128.load offset=32 (local.get $at)) (local.get $by))
+          (i64x2.lt_s (v128.load offset=48 (local.get $at)) (local.get $by))))
+        (local.set $a (i16x8.narrow_i32x4_s (local.get $a) (local.get $b)))
+        (local.set $a (i8x16.narrow_i16x8_s (local.get $a) (local.get $a)))
+        (v128.store64_lane 0 (local.get $to) (v128.xor (local.get $turned)
+          (v128.and (local.get $a) (i8x16.splat (i32.const 2)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 8)))
+        (local.set $at (i32.add (local.get $at) (i32.const 64)))
         (br $next))))
 
-  (func (export "le_i64") (param $to i32) (param $rows i32) (param $flip i32)
-    (local $at i32) (local $end i32) (local $two i32)
+  (func (export "le_i64") (param $to i32) (param $rows i32) (param $flip i32) (param $c i64)
+    (local $at i32) (local $end i32) (local $by v128) (local $turned v128) (local $a v128) (local $b v128)
     (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
-    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (local.set $by (i64x2.splat (local.get $c)))
+    (local.set $turned (i8x16.splat (local.get $flip)))
     (block $done
       (loop $next
         (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-        (local.set $two (i64x2.bitmask (i64x2.le_s
-          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
-        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
-          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
-          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
-        (local.set $to (i32.add (local.get $to) (i32.const 2)))
-        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (local.set $a (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (i64x2.le_s (v128.load (local.get $at)) (local.get $by))
+          (i64x2.le_s (v128.load offset=16 (local.get $at)) (local.get $by))))
+        (local.set $b (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (i64x2.le_s (v128.load offset=32 (local.get $at)) (local.get $by))
+          (i64x2.le_s (v128.load offset=48 (local.get $at)) (local.get $by))))
+        (local.set $a (i16x8.narrow_i32x4_s (local.get $a) (local.get $b)))
+        (local.set $a (i8x16.narrow_i16x8_s (local.get $a) (local.get $a)))
+        (v128.store64_lane 0 (local.get $to) (v128.xor (local.get $turned)
+          (v128.and (local.get $a) (i8x16.splat (i32.const 2)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 8)))
+        (local.set $at (i32.add (local.get $at) (i32.const 64)))
         (br $next))))
 
-  (func (export "eq_i64") (param $to i32) (param $rows i32) (param $flip i32)
-    (local $at i32) (local $end i32) (local $two i32)
+  (func (export "eq_i64") (param $to i32) (param $rows i32) (param $flip i32) (param $c i64)
+    (local $at i32) (local $end i32) (local $by v128) (local $turned v128) (local $a v128) (local $b v128)
     (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
-    (local.set $flip (i32.mul (local.get $flip) (i32.const 0x101)))
+    (local.set $by (i64x2.splat (local.get $c)))
+    (local.set $turned (i8x16.splat (local.get $flip)))
     (block $done
       (loop $next
         (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-        (local.set $two (i64x2.bitmask (i64x2.eq
-          (v128.load (local.get $at)) (v128.load offset=65536 (local.get $at)))))
-        (i32.store16 (local.get $to) (i32.xor (local.get $flip) (i32.or
-          (i32.shl (i32.and (local.get $two) (i32.const 1)) (i32.const 1))
-          (i32.shl (i32.and (local.get $two) (i32.const 2)) (i32.const 8)))))
-        (local.set $to (i32.add (local.get $to) (i32.const 2)))
-        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (local.set $a (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (i64x2.eq (v128.load (local.get $at)) (local.get $by))
+          (i64x2.eq (v128.load offset=16 (local.get $at)) (local.get $by))))
+        (local.set $b (i8x16.shuffle 0 1 2 3 8 9 10 11 16 17 18 19 24 25 26 27
+          (i64x2.eq (v128.load offset=32 (local.get $at)) (local.get $by))
+          (i64x2.eq (v128.load offset=48 (local.get $at)) (local.get $by))))
+        (local.set $a (i16x8.narrow_i32x4_s (local.get $a) (local.get $b)))
+        (local.set $a (i8x16.narrow_i16x8_s (local.get $a) (local.get $a)))
+        (v128.store64_lane 0 (local.get $to) (v128.xor (local.get $turned)
+          (v128.and (local.get $a) (i8x16.splat (i32.const 2)))))
+        (local.set $to (i32.add (local.get $to) (i32.const 8)))
+        (local.set $at (i32.add (local.get $at) (i32.const 64)))
         (br $next))))
 
   ;; The least and the greatest of two truth values each, into the first ones.

@@ -8,7 +8,7 @@ import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';
-import { finderOf, type TextFinder, textKernels } from '../texts/index.ts';
+import { finderOf, isAscii, type TextFinder, textKernels } from '../texts/index.ts';
 import {
   type Column,
   constantColumn,
@@ -275,11 +275,13 @@ function counted(name: string, inPoints: boolean): RowFunction {
       if (inPoints && column.dense && textKernels()?.points(column, values) === true) {
         return { form: 'number', type, length, values, valid };
       }
+      // Parts of other texts: a byte of ASCII is a code point.
+      const isCounted = inPoints && (column.dense || !isAscii(column));
       for (let i = 0; i < length; i++) {
         const end = ends[i] as number;
         let size = end - (starts[i] as number);
         // Continuation bytes begin no code point.
-        if (inPoints) {
+        if (isCounted) {
           for (let from = starts[i] as number; from < end; from += STEP_BYTES) {
             if (from > (starts[i] as number)) yield;
             size -= continuations(data, from, Math.min(end, from + STEP_BYTES));

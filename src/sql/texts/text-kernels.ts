@@ -97,11 +97,21 @@ export class TextKernels {
   /**
    * Marks the rows that have `part`, of up to MOST_PART bytes, with 2 in `truth`, which is all 0.
    * False where a text is longer than the kernels' memory.
+   * @param highs given, the texts are looked at in lower case, and those that are not ASCII are left to
+   * the caller: 1 notes them here
    */
-  contains(texts: Texts, part: Uint8Array, truth: Uint8Array): boolean {
+  contains(texts: Texts, part: Uint8Array, truth: Uint8Array, highs?: Uint8Array): boolean {
     this.#part.set(part);
     this.#mask.fill(0).fill(255, 0, part.length);
     return this.#blocks(texts, ({ from, to, base, bytes }) => {
+      if (highs !== undefined) {
+        const end = DATA_AT + bytes;
+        if (this.#wasm.high(DATA_AT, end) < end) {
+          this.#wasm.highs(to - from, base);
+          highs.set(this.#truth.subarray(0, to - from), from);
+        }
+        this.#wasm.turn_case(DATA_AT, end, UPPER_A);
+      }
       this.#truth.fill(0, 0, to - from);
       this.#wasm.contains(to - from, base, bytes, part.length);
       truth.set(this.#truth.subarray(0, to - from), from);

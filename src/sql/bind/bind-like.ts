@@ -1,0 +1,18 @@
+/**
+ * `likeNode`: the bound form of LIKE and ILIKE. `lower(x) LIKE 'a%'` becomes `x ILIKE 'a%'`, which
+ * means the same where the pattern is in lower case and needs no column of texts in lower case.
+ */
+import { BOOL, type Bound } from '../typed/index.ts';
+
+type Like = Omit<Extract<Bound, { kind: 'like' }>, 'kind' | 'type'>;
+
+export function likeNode(like: Like): Bound {
+  const { arg, pattern, escape: escaping } = like;
+  const [inner] = arg.kind === 'call' && arg.run.name === 'lower' ? arg.args : [];
+  const text = pattern.kind === 'literal' ? pattern.value : undefined;
+  const isFolded = typeof text === 'string' && isLower(text) && isLower(escaping);
+  const same = inner === undefined || !isFolded ? like : { ...like, arg: inner, insensitive: true };
+  return { ...same, kind: 'like', type: BOOL };
+}
+
+const isLower = (text: string): boolean => text.toLowerCase() === text;
