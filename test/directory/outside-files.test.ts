@@ -65,6 +65,31 @@ test('stay in the trash, and go with it: the folder of the table, and nothing el
   expect(await catalog.verify({ trash: true })).toMatchObject({ problems: [], leftovers: [] });
 });
 
+test('are gone for good once the trash is empty: the folder that they were in is flushed last', async () => {
+  const { fs, catalog } = await made({ durability: 'full' });
+  await catalog.dropTable({ id: t });
+  const log: string[] = [];
+  const opened = new Map<number, string>();
+  const { openSync, fsync, rmdirSync } = fs;
+  fs.openSync = ((...given: Parameters<typeof openSync>) => {
+    const fd = openSync.apply(fs, given);
+    opened.set(fd, String(given[0]));
+    return fd;
+  }) as typeof openSync;
+  fs.fsync = ((...given: Parameters<typeof fsync>) => {
+    log.push(`flush ${opened.get(given[0])}`);
+    return fsync.apply(fs, given);
+  }) as typeof fsync;
+  fs.rmdirSync = ((...given: Parameters<typeof rmdirSync>) => {
+    log.push(`remove ${given[0]}`);
+    return rmdirSync.apply(fs, given);
+  }) as typeof rmdirSync;
+  await catalog.purgeTrash(everything);
+  const inLake = log.filter((line) => line.includes(' /data/lake'));
+  expect(inLake.at(-1)).toBe('flush /data/lake/sales');
+  expect(inLake.at(-2)).toMatch(/^remove /);
+});
+
 test('go at once where no trash is kept, and with a namespace', async () => {
   const { fs, catalog } = await made({ trashRetention: 0 });
   await catalog.dropTable({ id: t });

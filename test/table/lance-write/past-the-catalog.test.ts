@@ -76,6 +76,39 @@ test('a tag of a version of ours is adopted, whatever times a copy of the catalo
   expect(await tags()).toEqual({ after: 2, copied: 2, plain: 2 });
 });
 
+test('the file of a tag that was deleted does not bring it back', async () => {
+  await db.namespace.createTableTag({ id, tag: 'gone', version: 1 });
+  const path = `${TAGS}/gone.json`;
+  const left = fs.readFileSync(path) as Buffer;
+  await db.namespace.deleteTableTag({ id, tag: 'gone' });
+  fs.writeFileSync(path, left);
+  await insert(2);
+  expect(await tags()).toEqual({});
+});
+
+test('a manifest of ours that another engine put in the place of one set aside gets its name back', async () => {
+  await byPath(100);
+  await byPath(101);
+  const { renameSync } = fs;
+  const path = `/c/${lanceVersionFile(FOLDER, 3)}`;
+  const own = files.read(lanceVersionFile(FOLDER, 1));
+  let raced = 0;
+  fs.renameSync = ((from, to) => {
+    if (String(from) === path && raced++ === 0) {
+      renameSync.call(fs, path, `${path}.aside-00000000`);
+      fs.writeFileSync(path, own);
+    }
+    return renameSync.call(fs, from, to);
+  }) as typeof renameSync;
+  // Whoever lists versions for a client of Lance takes away what stands above the newest.
+  await db.namespace.listTableVersions({ id, limit: 1, descending: true }, {
+    forLance: true,
+  } as object);
+  expect(raced).toBe(1);
+  expect(Buffer.compare(fs.readFileSync(path) as Buffer, own)).toBe(0);
+  expect(files.all().filter((each) => each.includes('.aside-'))).toHaveLength(2);
+});
+
 test('cleanup removes a tag that was set aside, after its grace', async () => {
   await byPath(100);
   tag('theirs', 2, sizeOf(2), 60);
