@@ -166,7 +166,7 @@ function wordsOf(values: TypedArray, stride: number): TypedArray {
     case 4:
       return new Uint32Array(buffer, byteOffset, length);
     default:
-      return new BigInt64Array(buffer, byteOffset, length);
+      return new Uint32Array(buffer, byteOffset, 2 * length);
   }
 }
 
@@ -174,18 +174,23 @@ const copyOf = (bytes: number): Copy =>
   (bytes === 8 ? copy8 : bytes === 4 ? copy4 : bytes === 2 ? copy2 : copy1) as Copy;
 
 // One function for each width: a loop that sees one kind of array is compiled to moves.
+/** As two words each: a bigint would be an object. */
 function copy8(
-  values: BigInt64Array,
+  values: Uint32Array,
   rows: Uint32Array,
   places: Uint32Array,
   from: number,
   to: number,
-  parts: readonly BigInt64Array[],
+  parts: readonly Uint32Array[],
   { shift, mask }: Cut,
 ): void {
   for (let at = from; at < to; at++) {
     const place = places[at] as number;
-    (parts[place >>> shift] as BigInt64Array)[place & mask] = values[rows[at] as number] as bigint;
+    const part = parts[place >>> shift] as Uint32Array;
+    const target = 2 * (place & mask);
+    const row = 2 * (rows[at] as number);
+    part[target] = values[row] as number;
+    part[target + 1] = values[row + 1] as number;
   }
 }
 

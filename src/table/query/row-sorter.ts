@@ -5,6 +5,7 @@
  */
 import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { type KeyColumn, KeyRanks, type Piece } from './key-ranks.ts';
 import {
   compareKeys,
   type Direction,
@@ -26,23 +27,6 @@ export interface SortedBatch {
   readonly first: number;
   /** Rows of the batch that these are; all from `first` on if undefined. */
   readonly selection: Uint32Array | undefined;
-}
-
-/** Consecutive rows that were collected from one batch. */
-interface Piece {
-  /** The number of its first row. */
-  readonly start: number;
-  readonly rows: number;
-  readonly fragment: number;
-  /** Offsets in the fragment: of each row, or of the first of consecutive ones. */
-  readonly offsets: Uint32Array | number;
-  /** Undefined where ranks tell these rows apart from every other. */
-  readonly keys: readonly KeyColumn[] | undefined;
-}
-
-interface KeyColumn {
-  readonly data: Data;
-  readonly values: KeyValues;
 }
 
 /** Rows of a batch that are ranked at once, at most. */
@@ -323,6 +307,7 @@ export class RowSorter {
       },
       meter,
       isFinal: (rank) => sample === undefined || this.#isFinal(sample, rank),
+      finer: new KeyRanks(directions, pieces, pieceOf),
     };
     return sortedRows(this.#ranks, this.#count, order);
   }

@@ -14,6 +14,7 @@ import {
   NO_BYTES,
   nullColumn,
   type Offsets,
+  type TypedArray,
   validityOf,
 } from '../../arrow/index.ts';
 import { halfValues } from '../../values/index.ts';
@@ -33,10 +34,13 @@ export interface KeyValues {
 
 interface Numbers {
   readonly kind: 'numbers';
-  readonly numbers: ArrayLike<number>;
+  readonly numbers: SmallNumbers;
   /** Whether NaN or an infinity may be among them. */
   readonly floating: boolean;
 }
+
+/** Of up to 32 bits, or doubles. */
+type SmallNumbers = Exclude<TypedArray, BigInt64Array | BigUint64Array>;
 
 /** Whole numbers of 64 bits or more: `width` words of 32 bits each, lowest first. */
 interface Words {
@@ -148,7 +152,7 @@ function plainValues(data: Data): KeyValues['values'] {
     ? type.bitWidth / 32
     : (values as Int32Array).BYTES_PER_ELEMENT / 4;
   if (width <= 1 && !DataType.isDecimal(type)) {
-    const numbers = values as unknown as ArrayLike<number>;
+    const numbers = values as unknown as SmallNumbers;
     return { kind: 'numbers', numbers, floating: false };
   }
   const { buffer, byteOffset, byteLength } = values as ArrayBufferView;
@@ -226,14 +230,15 @@ function fillNumbers(
   count: number,
   into: Float64Array,
 ): void {
-  if (!floating) {
-    for (let at = 0; at < count; at++) into[at] = numbers[from + at] as number;
-    return;
-  }
+  const filled = count === into.length ? into : into.subarray(0, count);
+  filled.set(numbers.subarray(from, from + count) as Float64Array);
+  if (!floating) return;
   for (let at = 0; at < count; at++) {
-    const value = numbers[from + at] as number;
+    const value = filled[at] as number;
     // One bit pattern for both zeros: ranks are sorted by their bits.
-    into[at] = Number.isNaN(value) ? Infinity : value + 0;
+    if (value === 0) filled[at] = 0;
+    // False of NaN alone.
+    else if (!(value <= Infinity)) filled[at] = Infinity;
   }
 }
 
@@ -276,21 +281,85 @@ export function rankOfBound(value: boolean | number | bigint | string, type: Dat
 }
 
 /** Bytes of a value that its rank is made of. */
-const PREFIX = 6;
+export const PREFIX = 6;
 
 /** The first six bytes, then the length as far as seven: 51 bits, which a double holds exactly. */
-function fillBytes(values: Bytes, from: number, count: number, into: Float64Array): void {
-  const { bytes, offsets } = values;
+function fillBytes(
+  { bytes, offsets }: Bytes,
+  from: number,
+  count: number,
+  into: Float64Array,
+): void {
   for (let at = 0; at < count; at++) {
     const begin = offsets[from + at] as number;
-    const length = (offsets[from + at + 1] as number) - begin;
-    const shown = Math.min(length, PREFIX);
-    let rank = 0;
-    for (let byte = 0; byte < shown; byte++) rank = rank * 256 + (bytes[begin + byte] as number);
-    for (let byte = shown; byte < PREFIX; byte++) rank *= 256;
-    into[at] = rank * 8 + Math.min(length, PREFIX + 1);
+    into[at] = rankOfBytes(bytes, begin, (offsets[from + at + 1] as number) - begin);
   }
 }
+
+function rankOfBytes(bytes: Uint8Array, begin: number, length: number): number {
+  const shown = Math.min(length, PREFIX);
+  let rank = 0;
+  for (let byte = 0; byte < shown; byte++) rank = rank * 256 + (bytes[begin + byte] as number);
+  for (let byte = shown; byte < PREFIX; byte++) rank *= 256;
+  return rank * 8 + Math.min(length, PREFIX + 1);
+}
+
+/** The rank of one row; of bytes those from `depth` on, where all before are known to be the same. */
+export function rankOfRow(
+  { values, isNull, codes }: KeyValues,
+  row: number,
+  { ascending, nullsFirst }: Direction,
+  depth: number,
+): number {
+  if (isNull?.(row) === true) return nullsFirst ? -Infinity : Infinity;
+  const at = codes === undefined ? row : Number(codes[row]);
+  const rank = rankOfValue(values, at, depth);
+  return ascending ? rank : 0 - rank;
+}
+
+function rankOfValue(values: KeyValues['values'], at: number, depth: number): number {
+  if (values.kind === 'words') return rankOfWords(values, at);
+  if (values.kind === 'bytes') {
+    const begin = (values.offsets[at] as number) + depth;
+    return rankOfBytes(values.bytes, begin, (values.offsets[at + 1] as number) - begin);
+  }
+  const number = values.numbers[at] as number;
+  return number <= Infinity ? number + 0 : Infinity;
+}
+
+/** How many bytes of two values are the same from `depth` on, up to `most`. */
+export function sharedBytes(
+  left: KeyValues,
+  a: number,
+  right: KeyValues,
+  b: number,
+  depth: number,
+  most: number,
+): number {
+  if (left.values.kind !== 'bytes' || right.values.kind !== 'bytes' || most === 0) return 0;
+  const [x, from, end] = bytesOf(left.values, left.codes === undefined ? a : Number(left.codes[a]));
+  const [y, start, stop] = bytesOf(
+    right.values,
+    right.codes === undefined ? b : Number(right.codes[b]),
+  );
+  const begin = from + depth;
+  const shift = start - from;
+  const length = Math.max(0, Math.min(most, end - begin, stop - start - depth));
+  if (length > SHORT) {
+    const whole = x.subarray(begin, begin + length);
+    if (Buffer.compare(whole, y.subarray(begin + shift, begin + shift + length)) === 0)
+      return length;
+  }
+  let at = 0;
+  while (at < length && x[begin + at] === y[begin + shift + at]) at++;
+  return at;
+}
+
+const bytesOf = ({ bytes, offsets }: Bytes, at: number): [Uint8Array, number, number] => [
+  bytes,
+  offsets[at] as number,
+  offsets[at + 1] as number,
+];
 
 /**
  * Whether rows of this rank are equal in the first key, with nothing left to compare there. It
@@ -365,7 +434,7 @@ function compareWords(left: Words, a: number, right: Words, b: number): number {
 /** Up to here a loop is faster than a call. */
 const SHORT = 64;
 /** Bytes that are compared in the time of one short value. */
-const BYTES_A_COMPARISON = 512;
+export const BYTES_A_COMPARISON = 512;
 
 function compareBytes(left: Bytes, a: number, right: Bytes, b: number, meter: WorkMeter): number {
   const x = left.bytes;

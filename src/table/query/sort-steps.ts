@@ -1,6 +1,7 @@
 /**
- * `sortedRows`: sorts row numbers by rank, and rows of equal rank by the given comparison. It is a
- * generator that yields after a few milliseconds of work, so that the event loop can go on.
+ * `sortedRows`: sorts row numbers by rank. Many rows of equal rank are sorted by finer ranks, few by
+ * the given comparison. It is a generator that yields after a few milliseconds of work, so that the
+ * event loop can go on.
  */
 import type { WorkMeter } from './sort-keys.ts';
 
@@ -13,6 +14,22 @@ const COMPARISONS = 16_384;
 /** Below this many rows, counting digits takes longer than comparing. */
 const FEW_ROWS = 512;
 
+/** What ranks are made of: a key, and for bytes how many of them are known to be the same. */
+export interface RankLevel {
+  readonly key: number;
+  readonly depth: number;
+}
+
+/** Ranks of rows that tell apart what the ranks before do not. */
+export interface FinerRanks {
+  /** Ranks of the next level for rows of this rank; undefined where rows have to be compared. */
+  after(level: RankLevel, rank: number): RankLevel | undefined;
+  /** Whether rows of this rank are equal in all keys. */
+  isLast(level: RankLevel, rank: number): boolean;
+  /** Fills `into` with the ranks of the rows; answers the level, as deep as all rows are the same. */
+  fill(rows: Uint32Array, level: RankLevel, into: Float64Array): Generator<void, RankLevel>;
+}
+
 export interface RowOrder {
   /** Negative where row `a` comes before row `b`; never 0, as rows of equal keys keep their order. */
   compare(a: number, b: number): number;
@@ -20,6 +37,8 @@ export interface RowOrder {
   readonly meter: WorkMeter;
   /** Whether rows of this rank are equal, so that they stay in the order of their numbers. */
   isFinal(rank: number): boolean;
+  /** If absent, rows of one rank are compared. */
+  readonly finer?: FinerRanks;
 }
 
 /** The rows 0 to `count` - 1, rising by rank, then as `order` has them. */
@@ -28,48 +47,129 @@ export function* sortedRows(
   count: number,
   order: RowOrder,
 ): Generator<void, Uint32Array> {
+  return yield* byRank(ranks, count, function* (rows) {
+    yield* eachTie(ranks, rows, function* (from, to, rank) {
+      if (order.isFinal(rank)) return;
+      const tied = rows.subarray(from, to);
+      const level = to - from > FEW_TIES ? order.finer?.after(FIRST_LEVEL, rank) : undefined;
+      yield* level === undefined ? mergeSorted(tied, order) : byFinerRanks(tied, level, order);
+    });
+  });
+}
+
+const FIRST_LEVEL: RankLevel = { key: 0, depth: 0 };
+/** Up to so many rows of one rank are put in order by comparing them. */
+const FEW_TIES = 64;
+
+/** Sorts tied rows by ranks of what follows, those tied in these too, and so on. */
+function* byFinerRanks(tied: Uint32Array, level: RankLevel, order: RowOrder): Generator<void> {
+  const finer = order.finer as FinerRanks;
+  const pending = [{ rows: tied, level }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { rows } = next;
+    const count = rows.length;
+    const ranks = new Float64Array(count);
+    const reached = yield* finer.fill(rows, next.level, ranks);
+    const before = rows.slice();
+    const places = yield* byRank(ranks, count, function* () {});
+    for (let at = 0; at < count; at++) rows[at] = before[places[at] as number] as number;
+    yield;
+    yield* eachTie(ranks, places, function* (from, to, rank) {
+      if (finer.isLast(reached, rank)) return;
+      const still = rows.subarray(from, to);
+      const after = to - from > FEW_TIES ? finer.after(reached, rank) : undefined;
+      if (after === undefined) yield* mergeSorted(still, order);
+      else pending.push({ rows: still, level: after });
+    });
+  }
+}
+
+/** Calls `use` with each run of several rows of one rank. */
+function* eachTie(
+  ranks: Float64Array,
+  rows: Uint32Array,
+  use: (from: number, to: number, rank: number) => Generator<void>,
+): Generator<void> {
+  const count = rows.length;
+  for (let from = 0; from < count; ) {
+    let to = endOfTie(ranks, rows, from, from + 1);
+    for (; to - from >= STEP_ROWS && isTied(ranks, rows, from, to); yield) {
+      to = endOfTie(ranks, rows, from, to);
+    }
+    if (to - from > 1) yield* use(from, to, ranks[rows[from] as number] as number);
+    if (from % STEP_ROWS > to % STEP_ROWS) yield;
+    from = to;
+  }
+}
+
+const isTied = (ranks: Float64Array, rows: Uint32Array, from: number, to: number): boolean =>
+  to < rows.length && ranks[rows[from] as number] === ranks[rows[to] as number];
+
+/** Where the rows of the rank of row `from` end, looked for from `to` on, not far. */
+function endOfTie(ranks: Float64Array, rows: Uint32Array, from: number, to: number): number {
+  const rank = ranks[rows[from] as number];
+  const most = Math.min(rows.length, to + STEP_ROWS);
+  let end = to;
+  while (end < most && ranks[rows[end] as number] === rank) end++;
+  return end;
+}
+
+/**
+ * The rows 0 to `count` - 1, rising by rank, equal ones as they are.
+ * @param tied is given each run of rows that may have equal ranks, once it is in order
+ */
+function* byRank(
+  ranks: Float64Array,
+  count: number,
+  tied: (rows: Uint32Array) => Generator<void>,
+): Generator<void, Uint32Array> {
   const rows = new Uint32Array(count);
   for (let row = 0; row < count; row++) rows[row] = row;
   if (count <= FEW_ROWS) {
     byComparing(ranks, rows);
-    yield* tiesInOrder(ranks, rows, order);
+    yield* tied(rows);
     return rows;
   }
   const digits = yield* leadingDigits(ranks, count);
   const { keys } = digits;
   const spare = { keys: new Uint32Array(count), rows: new Uint32Array(count) };
   yield* byDigits(keys, rows, spare);
-  for (let from = 0; from < count; ) {
-    const key = keys[from] as number;
-    let to = from + 1;
-    while (to < count && keys[to] === key) {
-      to++;
-      if (to % STEP_ROWS === 0) yield;
+  let seen = 0;
+  for (let at = 0; at < count; ) {
+    if (at - seen >= STEP_ROWS) {
+      seen = at;
+      yield;
     }
-    if (to - from > 1) {
-      const run = rows.subarray(from, to);
-      if (digits.rest > 0) yield* byRest(ranks, run, keys.subarray(from, to), digits, spare);
-      yield* tiesInOrder(ranks, run, order);
+    const from = nextRun(keys, at);
+    at = from;
+    while (at < count && keys[at] === keys[from]) {
+      at = endOfRun(keys, from, at);
+      if (at - from >= STEP_ROWS) yield;
     }
-    if (from % STEP_ROWS > to % STEP_ROWS) yield;
-    from = to;
+    if (at - from > 1) {
+      const run = rows.subarray(from, at);
+      if (digits.rest > 0) yield* byRest(ranks, run, keys.subarray(from, at), digits, spare);
+      yield* tied(run);
+    }
   }
   return rows;
 }
 
-/** Puts rows that ranks do not tell apart into the order that `order` has them in. */
-function* tiesInOrder(ranks: Float64Array, rows: Uint32Array, order: RowOrder): Generator<void> {
-  const count = rows.length;
-  for (let from = 0; from < count; ) {
-    const rank = ranks[rows[from] as number] as number;
-    let to = from + 1;
-    while (to < count && ranks[rows[to] as number] === rank) {
-      to++;
-      if (to % STEP_ROWS === 0) yield;
-    }
-    if (to - from > 1 && !order.isFinal(rank)) yield* mergeSorted(rows.subarray(from, to), order);
-    from = to;
-  }
+/** From `from` on, where the first of several equal keys is, not far; else where nothing was looked at. */
+function nextRun(keys: Uint32Array, from: number): number {
+  const last = Math.min(keys.length, from + STEP_ROWS) - 1;
+  let at = from;
+  while (at < last && keys[at] !== keys[at + 1]) at++;
+  return at;
+}
+
+/** Where keys like that of `from` end, looked for from `at` on, not far. */
+function endOfRun(keys: Uint32Array, from: number, at: number): number {
+  const key = keys[from];
+  const most = Math.min(keys.length, at + STEP_ROWS);
+  let end = at;
+  while (end < most && keys[end] === key) end++;
+  return end;
 }
 
 /** Few rows, stable. */

@@ -31,8 +31,23 @@ import { runsWithIds } from './wanted-runs.ts';
 export interface CollectedRows {
   /** The plan's columns of the rows found, `partRows` in each batch but the last; none without rows. */
   readonly parts: RecordBatch[];
-  /** Positions in the request of the rows found, in its order; deleted and unknown ids are missing. */
-  readonly found: Uint32Array;
+  /**
+   * Positions in the request of the rows found, in its order; deleted and unknown ids are missing.
+   * Undefined where none is missing.
+   */
+  readonly found: Uint32Array | undefined;
+}
+
+/** Memory that is used again for the next rows of the same read. */
+export class SpareMemory {
+  #zeros: Uint32Array = new Uint32Array(0);
+
+  /** So many zeros. */
+  zeros(length: number): Uint32Array {
+    if (this.#zeros.length < length) this.#zeros = new Uint32Array(length);
+    else this.#zeros.fill(0, 0, length);
+    return this.#zeros;
+  }
 }
 
 /** @param partRows a power of two */
@@ -41,6 +56,7 @@ export async function collectRows(
   rowIds: BigUint64Array,
   turn: Turn,
   partRows: number,
+  spare: SpareMemory = new SpareMemory(),
 ): Promise<CollectedRows> {
   const { signal } = plan;
   // Of few rows nothing takes long, and waiting would.
@@ -60,9 +76,9 @@ export async function collectRows(
     const requests = groups.get(entry.id);
     if (requests === undefined) continue;
     missing -= 1;
-    const ordered = run(byOffset(rowIds, requests));
-    const pairs = ordered instanceof Promise ? await ordered : ordered;
-    for await (const read of readGroup(plan, entry, pairs, first)) {
+    const ordered = run(byOffset(rowIds, requests, spare));
+    const group = ordered instanceof Promise ? await ordered : ordered;
+    for await (const read of readGroup(plan, entry, group, first)) {
       answers.push(read);
       count += read.requests.length;
       if (!turn.isOver()) continue;
@@ -122,8 +138,17 @@ const NONE: Uint32Array = new Uint32Array(0);
 /** Requests that are more than this share of the rows between them are put in order by counting. */
 const DENSE_SHARE = 1 / 16;
 
-/** Pairs of a position in the request and an offset in the fragment, sorted by offset. */
-function* byOffset(rowIds: BigUint64Array, requests: Uint32Array): Generator<void, Uint32Array> {
+/** Requests of rows of one fragment, and the offsets of these, ascending. */
+interface Group {
+  readonly requests: Uint32Array;
+  readonly offsets: Uint32Array;
+}
+
+function* byOffset(
+  rowIds: BigUint64Array,
+  requests: Uint32Array,
+  spare: SpareMemory,
+): Generator<void, Group> {
   const ids = wordsOf(rowIds);
   let last = 0;
   for (let at = 0; at < requests.length; at++) {
@@ -131,9 +156,10 @@ function* byOffset(rowIds: BigUint64Array, requests: Uint32Array): Generator<voi
     if (offset > last) last = offset;
     if (at % STEP_IDS === STEP_IDS - 1) yield;
   }
-  if (requests.length > last * DENSE_SHARE) {
-    const counted = yield* byCounting(ids, requests, last);
-    if (counted !== undefined) return counted;
+  const offsets = newArray(Uint32Array, requests.length);
+  if (requests.length > FEW_ROWS && requests.length > last * DENSE_SHARE) {
+    const group = { requests: newArray(Uint32Array, requests.length), offsets };
+    if (yield* byCounting(ids, requests, last, spare, group)) return group;
   }
   const pairs = newArray(BigUint64Array, requests.length);
   const words = wordsOf(pairs);
@@ -143,35 +169,40 @@ function* byOffset(rowIds: BigUint64Array, requests: Uint32Array): Generator<voi
     words[2 * at + 1] = ids[2 * request] as number;
   }
   if (pairs.length > 1) pairs.sort();
-  return words;
+  for (let at = 0; at < requests.length; at++) {
+    requests[at] = words[2 * at] as number;
+    offsets[at] = words[2 * at + 1] as number;
+  }
+  return { requests, offsets };
 }
 
-/** Undefined where a row is asked for twice. */
+/** Fills the group; false where a row is asked for twice. */
 function* byCounting(
   ids: Uint32Array,
   requests: Uint32Array,
   last: number,
-): Generator<void, Uint32Array | undefined> {
+  spare: SpareMemory,
+  group: Group,
+): Generator<void, boolean> {
   /** One more than the request of each row. */
-  const asked = newArray(Uint32Array, last + 1);
+  const asked = spare.zeros(last + 1);
   for (let at = 0; at < requests.length; at++) {
     const request = requests[at] as number;
     const offset = ids[2 * request] as number;
-    if (asked[offset] !== 0) return undefined;
+    if (asked[offset] !== 0) return false;
     asked[offset] = request + 1;
     if (at % STEP_IDS === STEP_IDS - 1) yield;
   }
-  const words = newArray(Uint32Array, requests.length * 2);
   let at = 0;
   for (let offset = 0; offset <= last; offset++) {
     if (offset % STEP_IDS === STEP_IDS - 1) yield;
     const request = asked[offset] as number;
     if (request === 0) continue;
-    words[at] = request - 1;
-    words[at + 1] = offset;
-    at += 2;
+    group.requests[at] = request - 1;
+    group.offsets[at] = offset;
+    at++;
   }
-  return words;
+  return true;
 }
 
 /** What one batch of the table answers. */
@@ -185,7 +216,7 @@ interface Answers {
 async function* readGroup(
   plan: ScanPlan,
   entry: FragmentEntry,
-  group: Uint32Array,
+  { requests, offsets }: Group,
   position: number,
 ): AsyncGenerator<Answers> {
   const deleted = await deletedRows(plan.engine, plan.snapshot, entry);
@@ -195,17 +226,15 @@ async function* readGroup(
     let next = 0;
     for (const [index, { rows }] of reader.footer.batches.entries()) {
       const from = next;
-      while (next < group.length && (group[next + 1] as number) < first + rows) next += 2;
+      while (next < offsets.length && (offsets[next] as number) < first + rows) next += 1;
       if (next > from) {
-        const pairs = from === 0 && next === group.length ? group : group.subarray(from, next);
-        const picked = pickBatch(pairs, first, deleted);
-        if (picked.selected.length > 0) {
-          const before = position + first - (deleted?.countBetween(0, first) ?? 0);
-          const place = { reader, entry, deleted, index, first, rows, position: before };
-          yield await readPicked(plan, place, picked);
-        }
+        const before = position + first - (deleted?.countBetween(0, first) ?? 0);
+        const place = { reader, entry, deleted, index, first, rows, position: before };
+        const group = partOf({ requests, offsets }, from, next);
+        const live = deleted === undefined ? group : liveOf(group, deleted);
+        if (live.offsets.length > 0) yield await readRows(plan, place, live);
       }
-      if (next === group.length) break;
+      if (next === offsets.length) break;
       first += rows;
     }
   } finally {
@@ -213,52 +242,49 @@ async function* readGroup(
   }
 }
 
-interface Picked {
-  /** Rows of the batch, ascending, each once. */
-  readonly selected: Uint32Array;
-  readonly requests: Uint32Array;
-  /** Which of those selected answers each request. */
-  readonly rows: Uint32Array;
-}
+const partOf = (group: Group, from: number, to: number): Group => {
+  const { requests, offsets } = group;
+  if (from === 0 && to === offsets.length) return group;
+  return { requests: requests.subarray(from, to), offsets: offsets.subarray(from, to) };
+};
 
-/** Live rows of one batch among the pairs of its requests. */
-function pickBatch(pairs: Uint32Array, first: number, deleted: DeletedRows | undefined): Picked {
-  const selected = newArray(Uint32Array, pairs.length / 2);
-  const requests = newArray(Uint32Array, pairs.length / 2);
-  const rows = newArray(Uint32Array, pairs.length / 2);
+function liveOf({ requests, offsets }: Group, deleted: DeletedRows): Group {
   let count = 0;
-  let answered = 0;
-  for (let at = 0; at < pairs.length; at += 2) {
-    const offset = pairs[at + 1] as number;
-    if (deleted?.has(offset) === true) continue;
-    if (count === 0 || selected[count - 1] !== offset - first) selected[count++] = offset - first;
-    requests[answered] = pairs[at] as number;
-    rows[answered++] = count - 1;
+  for (let at = 0; at < offsets.length; at++) {
+    const offset = offsets[at] as number;
+    if (deleted.has(offset)) continue;
+    offsets[count] = offset;
+    requests[count++] = requests[at] as number;
   }
-  return {
-    selected: front(selected, count),
-    requests: front(requests, answered),
-    rows: front(rows, answered),
-  };
+  return partOf({ requests, offsets }, 0, count);
 }
-
-const front = (numbers: Uint32Array, count: number): Uint32Array =>
-  count === numbers.length ? numbers : numbers.subarray(0, count);
 
 /** Of how many rows of a batch one has to be asked for, before all are read to be kept. */
 const WHOLE_ROWS = 64;
 
-async function readPicked(plan: ScanPlan, place: BatchPlace, picked: Picked): Promise<Answers> {
-  const { selected, requests, rows } = picked;
+/** Rows of one batch. Uses up the memory of the group. */
+async function readRows(
+  plan: ScanPlan,
+  place: BatchPlace,
+  { requests, offsets: rows }: Group,
+): Promise<Answers> {
+  for (let at = 0; at < rows.length; at++) rows[at] = (rows[at] as number) - place.first;
   const fields = neededFields(plan.columns);
   const isPlain =
     fields.length === plan.columns.length && plan.columns.every(({ kind }) => kind === 'field');
-  if (!isPlain || !plan.keep || selected.length * WHOLE_ROWS < place.rows) {
-    return { data: await readSelected(plan, place, selected), requests, rows };
+  if (isPlain && plan.keep && rows.length * WHOLE_ROWS >= place.rows) {
+    // Kept columns stay as long as anything refers to them, and are not changed.
+    return { data: await readFields(plan, place, fields, undefined), requests, rows };
   }
-  // Kept columns stay as long as anything refers to them, and are not changed.
-  const data = await readFields(plan, place, fields, undefined);
-  return { data, requests, rows: rows.map((row) => selected[row] as number) };
+  const selected = newArray(Uint32Array, rows.length);
+  let count = 0;
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at] as number;
+    if (count === 0 || selected[count - 1] !== row) selected[count++] = row;
+    rows[at] = count - 1;
+  }
+  const distinct = count === selected.length ? selected : selected.subarray(0, count);
+  return { data: await readSelected(plan, place, distinct), requests, rows };
 }
 
 /** The rows of all answers in the order of the requests, cut into batches. */
@@ -271,7 +297,7 @@ function* arranged(
 ): Generator<void, CollectedRows> {
   const found = foundRequests(answers, asked, count);
   if (count === 0) return { parts: [], found };
-  const placeOf = count === asked ? undefined : placesIn(found, asked);
+  const placeOf = found && placesIn(found, asked);
   const placed = answers.map(({ data, rows, requests }) => ({
     data,
     rows,
@@ -316,12 +342,13 @@ function inOrder(
   );
 }
 
-function foundRequests(answers: readonly Answers[], asked: number, count: number): Uint32Array {
+function foundRequests(
+  answers: readonly Answers[],
+  asked: number,
+  count: number,
+): Uint32Array | undefined {
+  if (count === asked) return undefined;
   const found = newArray(Uint32Array, count);
-  if (count === asked) {
-    for (let at = 0; at < count; at++) found[at] = at;
-    return found;
-  }
   const isFound = new Uint8Array(asked);
   for (const { requests } of answers) for (const request of requests) isFound[request] = 1;
   let next = 0;

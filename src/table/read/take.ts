@@ -22,7 +22,7 @@ import { stepped } from '../../stepped.ts';
 import { type DeletedRows, deletedRows, FragmentCursor } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
-import { type CollectedRows, collectRows, wordsOf } from './collect-rows.ts';
+import { type CollectedRows, collectRows, SpareMemory, wordsOf } from './collect-rows.ts';
 import { batchInLine, batchNow, type PassingBatch } from './passing-batch.ts';
 import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 import { firstAbove, runsWithOffsets } from './wanted-runs.ts';
@@ -80,7 +80,13 @@ export async function takeRows(
 ): Promise<Taken> {
   const { parts, found } = await collectRows(plan, rowIds, turn, MOST_ROWS);
   const batch = parts[0] ?? recordBatch(plan.schema, emptyColumns(plan.schema), 0);
-  return { batch, found };
+  return { batch, found: found ?? consecutive(0, batch.numRows) };
+}
+
+function consecutive(from: number, count: number): Uint32Array {
+  const numbers = newArray(Uint32Array, count);
+  for (let at = 0; at < count; at++) numbers[at] = from + at;
+  return numbers;
 }
 
 const emptyColumns = ({ fields }: Schema): Data[] => fields.map(({ type }) => nullColumn(type, 0));
@@ -119,6 +125,7 @@ export function takenInParts(
   const rows = powerOfTwo(Math.min(PART_ROWS, fitting(engine.limits.batchBytes)));
   const together = Math.max(rows, Math.min(TOGETHER_ROWS, fitting(bytesTogether(plan))));
   const turn = new Turn(engine.env);
+  const spare = new SpareMemory();
   let passing: PassingBatch | undefined;
   let collected: CollectedRows | undefined;
   let begin = from;
@@ -133,7 +140,7 @@ export function takenInParts(
     const ids = rowIds(begin, end);
     const bytes = Math.ceil(ids.length * rowBytes);
     passing = batchNow(plan, bytes) ?? (await batchInLine(plan, bytes));
-    const made = await collectRows(plan, ids, turn, rows);
+    const made = await collectRows(plan, ids, turn, rows, spare);
     passing.grow(made.parts.reduce((sum, batch) => sum + batchBytes(batch), 0));
     return made;
   };
@@ -147,9 +154,18 @@ export function takenInParts(
         collected = await collect();
         continue;
       }
-      const found = collected.found.subarray(given, given + batch.numRows);
+      const { found } = collected;
+      const first = given;
       given += batch.numRows;
-      return { from: begin, batch, found };
+      return {
+        from: begin,
+        batch,
+        // Ordered reads ask for none.
+        get found() {
+          const { numRows } = batch;
+          return found?.subarray(first, first + numRows) ?? consecutive(first, numRows);
+        },
+      };
     }
   };
   return stepped(step, () => {

@@ -55,7 +55,7 @@ const SHAPES: [string, object, number, number][] = [
 
 describe.each(SHAPES)('%s', (_, options, rows, each) => {
   test('the rows of a naive program, in its order', async () => {
-    for (let table = 0; table < casesOf(2, 40); table++) {
+    for (let table = 0; table < casesOf(2, 10); table++) {
       const { keys, parts } = tableOf(rows);
       const connection = await connected(options);
       const made = await connection.createTable('t', parts(0, Math.min(each, rows)));

@@ -206,6 +206,71 @@ test('many rows of one rank, and many ranks, are gone through in steps', () => {
   expect(stepsOf(Float64Array.from({ length: rows }, () => random()))).toBeGreaterThan(60);
 });
 
+describe('many rows of one rank are ranked by what follows', () => {
+  const rows = 4_000;
+  const ordered = (keys: readonly Key[]): { found: number[]; steps: number } => {
+    const sorter = new RowSorter({ directions: keys, limit: rows, most: rows });
+    const columns = keys.map(({ data }) => data);
+    run(sorter.add({ keys: columns, rows, fragment: 0, first: 0, selection: undefined }));
+    const work = sorter.finish();
+    let steps = 0;
+    let next = work.next();
+    for (; next.done !== true; next = work.next()) steps += 1;
+    return { found: Array.from(next.value.rowIds(0, rows), Number), steps };
+  };
+  const keyed = (type: DataType, values: readonly (string | number | null)[]): Key => {
+    const data = vectorFromArray(values as never[], type).data[0] as Data;
+    return { values, data, ascending: random() < 0.5, nullsFirst: random() < 0.5 };
+  };
+
+  test('a long common start is passed over at once', () => {
+    const start = 'the same '.repeat(120);
+    const key = keyed(
+      new Utf8(),
+      Array.from({ length: rows }, () => start + whole(3_000)),
+    );
+    const { found, steps } = ordered([key]);
+    expect(found).toEqual(expected([key], all(rows), rows));
+    // Six bytes at a time there would be 180 levels of some steps each.
+    expect(steps).toBeLessThan(100);
+  });
+
+  test('starts of some of them, and of some of those', () => {
+    const part = (): string => pick(['', 'a', 'common start of some ', 'another one of others ']);
+    const values = Array.from({ length: rows }, () =>
+      random() < 0.1 ? null : part() + part() + part(),
+    );
+    const keys = [
+      keyed(new Utf8(), values),
+      keyed(
+        new Int32(),
+        Array.from({ length: rows }, () => whole(9)),
+      ),
+    ];
+    expect(ordered(keys).found).toEqual(expected(keys, all(rows), rows));
+  });
+
+  test('the second and the third key', () => {
+    const of = (make: () => number | string | null): (number | string | null)[] =>
+      Array.from({ length: rows }, () => (random() < 0.05 ? null : make()));
+    const keys = [
+      keyed(
+        new Utf8(),
+        of(() => pick(['a', 'b', 'longer than a rank', 'longer than a rank too'])),
+      ),
+      keyed(
+        new Float64(),
+        of(() => pick([0, -0, NaN, Infinity, -Infinity, 1.5])),
+      ),
+      keyed(
+        new Int32(),
+        of(() => whole(40)),
+      ),
+    ];
+    expect(ordered(keys).found).toEqual(expected(keys, all(rows), rows));
+  });
+});
+
 test('what has no order', () => {
   const list = vectorFromArray([[1]]).type as DataType;
   expect(hasOrder(list)).toBe(false);
