@@ -61,10 +61,19 @@ function made(
   return { layout: layout as unknown as FragmentLayout, end: position };
 }
 
+/** With all columns, which a long layout decodes when they are asked for. */
+const whole = (layout: FragmentLayout): unknown => ({
+  ...layout,
+  batches: layout.batches.map(({ columns, ...batch }) => ({
+    ...batch,
+    columns: Array.from({ length: columns.length }, (_, at) => columns.at(at)),
+  })),
+});
+
 /** Its layout, or what is wrong with it. */
 function outcome(text: Uint8Array, end: number): unknown {
   try {
-    return drained(decodeLayoutInSteps(text, end, 'f'));
+    return whole(drained(decodeLayoutInSteps(text, end, 'f')));
   } catch (error) {
     return (error as { code: string }).code;
   }
@@ -89,7 +98,7 @@ test('each batch of a long layout has a step of its own', () => {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) {
-      expect(value).toEqual(layout);
+      expect(whole(value)).toEqual(layout);
       break;
     }
     count += 1;

@@ -168,7 +168,7 @@ function textOf(
 
 /** One column of one batch. @throws Internal when there is none */
 export function chunkAt(footer: FragmentFooter, batchIndex: number, column: number): ColumnChunk {
-  const chunk = footer.batches[batchIndex]?.columns[column];
+  const chunk = footer.batches[batchIndex]?.columns.at(column);
   if (chunk === undefined) {
     throw new DirspaceError(
       'Internal',

@@ -2,13 +2,15 @@
  * Encodes (`encodeLayout`) and decodes (`decodeLayoutInSteps`) the layout of a fragment: the
  * lengths, checksums and statistics of each column of each batch. It is stored as JSON in the
  * footer's metadata, so a reader finds a column with the footer alone. Positions are not stored:
- * decoding adds up the lengths, and throws Corrupt unless they cover the file up to the footer.
+ * decoding adds up the lengths, and throws Corrupt unless they cover the file up to the footer. Of a
+ * long layout a column is parsed when it is first asked for.
  */
 
 import { DirspaceError } from '../../errors.ts';
 import { ALIGNMENT, aligned } from '../../ipc/index.ts';
 import { corrupt, isWholeNumber } from '../../json.ts';
 import { isPageChecksums, type PageChecksums } from './checksums.ts';
+import { BATCHES, type CutBatch, cutBatches } from './layout-cuts.ts';
 
 export const LAYOUT_KEY = 'dirspace.layout';
 const FORMAT = 1;
@@ -33,7 +35,13 @@ export interface BatchLayout {
   readonly metadataBytes: number;
   readonly metadataChecksum: number;
   readonly rows: number;
-  readonly columns: readonly ColumnChunk[];
+  readonly columns: ColumnChunks;
+}
+
+/** The columns of a batch. Those of a long layout are decoded, and refused, when they are asked for. */
+export interface ColumnChunks {
+  readonly length: number;
+  at(column: number): ColumnChunk | undefined;
 }
 
 export interface DictionaryLayout {
@@ -73,7 +81,7 @@ export function encodeLayout(layout: FragmentLayout): string {
       batch.metadataBytes,
       batch.metadataChecksum,
       batch.rows,
-      batch.columns.map(encodeChunk),
+      chunksOf(batch.columns).map(encodeChunk),
     ]),
     layout.dictionaries.map((dictionary) => [
       dictionary.id,
@@ -85,6 +93,9 @@ export function encodeLayout(layout: FragmentLayout): string {
     ...(layout.part === undefined ? [] : [[layout.part.bytes, layout.part.checksum]]),
   ]);
 }
+
+const chunksOf = (columns: ColumnChunks): readonly ColumnChunk[] =>
+  Array.from({ length: columns.length }, (_, at) => columns.at(at) as ColumnChunk);
 
 const encodeChunk = (chunk: ColumnChunk): readonly unknown[] => [
   chunk.bytes,
@@ -110,10 +121,8 @@ export function* decodeLayoutInSteps(
   if (cut === undefined) return reader.layout(parse([text], file));
   const parts = reader.parts(parse([text.subarray(0, cut.from), text.subarray(cut.to)], file));
   const batches: BatchLayout[] = [];
-  let from = cut.from;
-  for (const to of cut.ends) {
-    batches.push(reader.batch(parse([text.subarray(from, to)], file)));
-    from = to + 1;
+  for (const batch of cut.batches) {
+    batches.push(reader.cutBatch(text, batch));
     yield;
   }
   return reader.whole({ ...parts, batches });
@@ -121,8 +130,6 @@ export function* decodeLayoutInSteps(
 
 /** Layouts of fewer bytes are decoded in one step of about a millisecond. */
 const LONG_BYTES = 1 << 17;
-/** Bytes that are looked through in one step. */
-const STEP_BYTES = 1 << 20;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -141,55 +148,49 @@ function parse(pieces: readonly Uint8Array[], file: string): unknown {
   }
 }
 
-interface CutBatches {
-  /** Between the brackets of the list of batches. */
-  readonly from: number;
-  readonly to: number;
-  /** Where each batch ends. */
-  readonly ends: readonly number[];
-}
+/** The columns of a batch of a long layout, each parsed when it is first asked for. */
+class StoredColumns implements ColumnChunks {
+  readonly #reader: LayoutReader;
+  readonly #text: Uint8Array;
+  readonly #rows: number;
+  readonly #batch: CutBatch;
+  readonly #offsets: Float64Array;
+  readonly #known: Map<number, ColumnChunk> = new Map();
 
-/** The position of the list of batches in a layout. */
-const BATCHES = 3;
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
-const [LIST, LIST_END, MEMBERS, MEMBERS_END] = [0x5b, 0x5d, 0x7b, 0x7d];
-
-/**
- * Where each batch of a layout lies in its text, so that each is parsed for itself; undefined where
- * there is none. The text need not be JSON: it is if its parts are.
- */
-function* cutBatches(text: Uint8Array): Generator<undefined, CutBatches | undefined> {
-  let depth = 0;
-  let part = 0;
-  let next = STEP_BYTES;
-  let from = -1;
-  const ends: number[] = [];
-  for (let at = 0; at < text.length; at++) {
-    if (at >= next) {
-      yield;
-      next = at + STEP_BYTES;
-    }
-    const byte = text[at];
-    if (byte === QUOTE) {
-      for (at++; at < text.length && text[at] !== QUOTE; at++) if (text[at] === BACKSLASH) at++;
-    } else if (byte === LIST || byte === MEMBERS) {
-      depth++;
-      if (depth === 2 && part === BATCHES) {
-        if (byte !== LIST || text[at - 1] !== COMMA || text[at + 1] !== LIST) return undefined;
-        from = at + 1;
-      }
-    } else if (byte === LIST_END || byte === MEMBERS_END) {
-      depth--;
-      if (depth === 1 && from >= 0) {
-        ends.push(at);
-        return { from, to: at, ends };
-      }
-    } else if (byte === COMMA) {
-      if (depth === 1) part++;
-      else if (depth === 2 && from >= 0) ends.push(at);
-    }
+  constructor(
+    reader: LayoutReader,
+    text: Uint8Array,
+    rows: number,
+    batch: CutBatch,
+    offsets: Float64Array,
+  ) {
+    this.#reader = reader;
+    this.#text = text;
+    this.#rows = rows;
+    this.#batch = batch;
+    this.#offsets = offsets;
   }
-  return undefined;
+
+  get length(): number {
+    return this.#offsets.length;
+  }
+
+  /** @throws Corrupt */
+  at(column: number): ColumnChunk | undefined {
+    const known = this.#known.get(column);
+    if (known !== undefined) return known;
+    const start = this.#batch.starts[column];
+    if (start === undefined) return undefined;
+    // Behind each there is a comma, and behind the last one the ends of the list and of the batch.
+    const end = (this.#batch.starts[column + 1] ?? this.#batch.to - 1) - 1;
+    const chunk = this.#reader.chunkAt(
+      this.#reader.parsed([this.#text.subarray(start, end)]),
+      this.#rows,
+      this.#offsets[column] as number,
+    );
+    this.#known.set(column, chunk);
+    return chunk;
+  }
 }
 
 /** A layout whose dictionaries, and the part behind them, are still to be read. */
@@ -197,6 +198,9 @@ type Parts = Omit<FragmentLayout, 'dictionaries' | 'part'> & {
   readonly dictionaries: readonly unknown[];
   readonly part: unknown;
 };
+
+/** The end of a batch whose columns were cut out. */
+const NO_COLUMNS = new TextEncoder().encode('[]]');
 
 /** Made for every fragment that is read: it steps through lists without closures and iterators. */
 class LayoutReader {
@@ -283,6 +287,27 @@ class LayoutReader {
     };
   }
 
+  /** A batch of which only the numbers before its columns are parsed. */
+  cutBatch(text: Uint8Array, batch: CutBatch): BatchLayout {
+    const parts = this.#list(this.parsed([text.subarray(batch.from, batch.list), NO_COLUMNS]), 4);
+    const offset = this.#begin(parts[0]);
+    const metadataBytes = this.#position - offset;
+    const metadataChecksum = this.#checksum(parts[1]);
+    const rows = this.#count(parts[2]);
+    const offsets = new Float64Array(batch.starts.length);
+    for (let column = 0; column < offsets.length; column++) {
+      offsets[column] = this.#position;
+      this.#position += batch.bytes[column] as number;
+      if (this.#position > this.#end) throw this.#bad('a column that is too long');
+    }
+    const columns = new StoredColumns(this, text, rows, batch, offsets);
+    return { offset, metadataBytes, metadataChecksum, rows, columns };
+  }
+
+  parsed(pieces: readonly Uint8Array[]): unknown {
+    return parse(pieces, this.#file);
+  }
+
   /** Where a message begins whose metadata takes so many bytes. */
   #begin(metadataBytes: unknown): number {
     const offset = this.#position;
@@ -291,11 +316,16 @@ class LayoutReader {
   }
 
   #chunk(item: unknown, rows: number): ColumnChunk {
+    const chunk = this.chunkAt(item, rows, this.#position);
+    this.#position += chunk.bytes;
+    return chunk;
+  }
+
+  /** @param offset where it lies in the file */
+  chunkAt(item: unknown, rows: number, offset: number): ColumnChunk {
     const parts = this.#list(item, 6);
-    const offset = this.#position;
     const bytes = this.#count(parts[0]);
-    this.#position += bytes;
-    if (this.#position > this.#end || bytes % ALIGNMENT !== 0) {
+    if (offset + bytes > this.#end || bytes % ALIGNMENT !== 0) {
       throw this.#bad('a column that is too long');
     }
     const checksums = parts[1];

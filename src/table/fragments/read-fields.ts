@@ -57,10 +57,10 @@ export function fieldBytes(
   { reader, entry, index }: ReadPlace,
   names: readonly string[],
 ): number {
-  const chunks = reader.footer.batches[index]?.columns ?? [];
+  const chunks = reader.footer.batches[index]?.columns;
   let bytes = 0;
   for (const position of projectionOf(snapshot, names, entry, reader.footer).positions) {
-    bytes += chunks[position]?.bytes ?? 0;
+    bytes += chunks?.at(position)?.bytes ?? 0;
   }
   return bytes;
 }
