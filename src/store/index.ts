@@ -14,7 +14,7 @@ export {
   isMissingFolder,
 } from './disk/index.ts';
 export { FileStore, openFileStore } from './file-store.ts';
-export { withLock } from './lock.ts';
+export { isLocked, withLock } from './lock.ts';
 export { hasDied, parseProcessTag, processTag } from './process-identity.ts';
 export { type Processes, systemProcesses } from './processes.ts';
 export type {

@@ -25,7 +25,7 @@ import { hasDied, parseProcessTag, processTag } from './process-identity.ts';
 const STALE_MS = 30_000;
 const DEFAULT_WAIT_MS = 10_000;
 const FIRST_PAUSE_MS = 4;
-const LONGEST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 100;
 
 export interface Lease {
   /** False when the lock could not be had, and once it is known to be lost. */
@@ -38,6 +38,13 @@ export interface LockOptions {
   readonly waitMs?: number;
   readonly env?: Env;
 }
+
+/** Whether some holder, maybe a dead one, has the lock just now: one look. */
+export const isLocked = (store: FileStore, key: string): boolean =>
+  store.fs.existsSync(store.locate(lockFile(key)));
+
+const lockFile = (key: string): string =>
+  `${LOCKS_FOLDER}/${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 
 /** Runs `fn` under the lock named `key`, or without it when it is not to be had in time. */
 export async function withLock<T>(
@@ -66,11 +73,11 @@ class AdvisoryLock implements Lease {
 
   async acquire(store: FileStore, key: string, options: LockOptions): Promise<void> {
     const { signal, waitMs = DEFAULT_WAIT_MS, env = systemEnv } = options;
-    const name = createHash('sha256').update(key).digest('hex').slice(0, 32);
+    const file = lockFile(key);
     const deadline = env.now() + waitMs;
     for (let pause = FIRST_PAUSE_MS, madeFolder = false; ; ) {
       try {
-        this.#held = attempt(store, `${LOCKS_FOLDER}/${name}`, env);
+        this.#held = attempt(store, file, env);
         if (this.#held !== undefined) return;
       } catch (error) {
         if (errnoOf(error) !== 'ENOENT' || madeFolder) return;

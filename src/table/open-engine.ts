@@ -10,7 +10,7 @@ import { DirspaceError } from '../errors.ts';
 import { type NameCodec, versionFile } from '../format/index.ts';
 import type { LanceMode } from '../lance-mode.ts';
 import type { ServerMemory } from '../request-memory.ts';
-import { type FileStore, type Processes, withLock } from '../store/index.ts';
+import { type FileStore, isLocked, type Processes, withLock } from '../store/index.ts';
 import { adoptTags, noteDigest } from './history/index.ts';
 import { followCommit } from './lance/index.ts';
 import { publishManaged } from './staged/index.ts';
@@ -67,7 +67,9 @@ export function openEngine(options: EngineOptions): Engine {
       throw new DirspaceError('Internal', 'A file of a table was to be written unannounced.');
     },
     processes,
-    withLock: (key, work) => withLock(store, key, work, { env }),
+    withLock: (key, work, waitMs) =>
+      withLock(store, key, work, { env, ...(waitMs === undefined ? {} : { waitMs }) }),
+    isLocked: (key) => isLocked(store, key),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     counters,
     get lance() {

@@ -131,6 +131,7 @@ export function testEngine(
       locks.push(key);
       return work();
     },
+    isLocked: () => false,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     counters: new Counters(),
     lance: 'read',

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { systemEnv } from '../../src/env.ts';
 import type { FileSystem } from '../../src/store/disk/file-system.ts';
 import { type FileStore, openFileStore } from '../../src/store/file-store.ts';
-import { withLock } from '../../src/store/lock.ts';
+import { isLocked, withLock } from '../../src/store/lock.ts';
 import {
   hasDied,
   type ProcessIdentity,
@@ -54,6 +54,12 @@ describe.each([
     const store = make();
     const failure = new Error('work');
     await expect(withLock(store, 'k', () => Promise.reject(failure))).rejects.toBe(failure);
+    expect(isLocked(store, 'k')).toBe(false);
+    expect(await withLock(store, 'k', () => [isLocked(store, 'k'), isLocked(store, 'j')])).toEqual([
+      true,
+      false,
+    ]);
+    expect(isLocked(store, 'k')).toBe(false);
     expect(await withLock(store, 'k', () => 7)).toBe(7);
     expect(locks(store)).toBe(0);
   });

@@ -1,7 +1,7 @@
 /**
  * `commit`: commits the next version of a branch. It calls the caller's `build` on the newest
- * version, publishes the result under the next number, and starts over after a conflict. After six
- * lost attempts a writer queues for an advisory lock; after the commit timeout it gives up. An
+ * version, publishes the result under the next number, and starts over after a conflict. After four
+ * lost attempts a writer takes an advisory lock, which others that begin wait for; after the commit timeout it gives up. An
  * overwrite or restore in between is a ConcurrentModification unless the change survives it.
  *
  * Appends, changes, overwrites and compaction commit here. Staged tables, new branches, staged
@@ -74,8 +74,10 @@ export interface Committed {
 
 /** Waits between attempts never exceed this, in milliseconds. */
 const LONGEST_WAIT = 50;
-/** Attempts after which a writer queues for the advisory lock, so that it does not starve. */
-const PATIENCE = 6;
+/** Attempts after which a writer takes the advisory lock, so that it does not starve. */
+const PATIENCE = 4;
+/** How long a writer lets one that holds the lock go first, in milliseconds. */
+const COURTESY = 1_000;
 
 /**
  * @throws ConcurrentModification when another change cannot be joined with this one
@@ -89,14 +91,9 @@ export async function commit(
   const { transaction: given = newTransaction(engine, branch) } = request;
   const transaction = typeof given === 'string' ? () => given : given;
   const attempts = new Attempts(engine, branch, request);
-  for (;;) {
-    const committed = await attempts.next(() =>
-      engine.queue.run(branch.folder, () =>
-        attempt(engine, branch, request, transaction, attempts),
-      ),
-    );
-    if (committed !== undefined) return committed;
-  }
+  return attempts.run(() =>
+    engine.queue.run(branch.folder, () => attempt(engine, branch, request, transaction, attempts)),
+  );
 }
 
 /** Ids say which table they belong to, so that one can be found again without an index. */
@@ -259,15 +256,42 @@ class Attempts {
     this.#started = engine.env.now();
   }
 
-  async next<Result>(work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Runs attempts until one gives a result. A writer that loses takes the lock and keeps it until it has
+   * won; others look for it before they begin and queue, so that a change that takes long is not overtaken
+   * for ever by short ones. The lock only makes conflicts rare: who does not get it goes on without.
+   */
+  async run<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+    const engine = this.#engine;
+    const { folder } = this.#branch;
+    if (engine.isLocked(folder))
+      return engine.withLock(folder, () => this.#attempts(attempt), COURTESY);
+    const found = await this.#attempts(attempt, PATIENCE);
+    return found ?? engine.withLock(folder, () => this.#attempts(attempt));
+  }
+
+  async #attempts<Result>(attempt: () => Promise<Result | undefined>): Promise<Result>;
+  async #attempts<Result>(
+    attempt: () => Promise<Result | undefined>,
+    most: number,
+  ): Promise<Result | undefined>;
+  async #attempts<Result>(
+    attempt: () => Promise<Result | undefined>,
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<Result | undefined> {
     const { env, limits } = this.#engine;
-    if (this.#count > 0) {
-      if (env.now() - this.#started > limits.commitTimeout) throw this.#tooBusy();
-      const longest = Math.min(LONGEST_WAIT, 2 ** Math.min(this.#count, 6));
-      await env.sleep(env.random() * longest, this.#request.signal);
+    for (let tried = 0; tried < most; tried++) {
+      if (this.#count > 0 && env.now() - this.#started > limits.commitTimeout)
+        throw this.#tooBusy();
+      if (tried > 0) {
+        const longest = Math.min(LONGEST_WAIT, 2 ** Math.min(tried, 6));
+        await env.sleep(env.random() * longest, this.#request.signal);
+      }
+      this.#count += 1;
+      const result = await attempt();
+      if (result !== undefined) return result;
     }
-    this.#count += 1;
-    return this.#count > PATIENCE ? this.#engine.withLock(this.#branch.folder, work) : work();
+    return undefined;
   }
 
   /** @throws ConcurrentModification when what landed since the first attempt rules this change out */

@@ -57,8 +57,13 @@ export interface Engine {
   /** The absolute path of a file or folder. */
   locate(path: string): string;
   readonly processes: Processes;
-  /** Advisory: runs `work` while other processes that ask for the same key wait for a while. */
-  withLock<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Advisory: runs `work` while other processes that ask for the same key wait for a while, ten seconds if
+   * `waitMs` is absent.
+   */
+  withLock<Result>(key: string, work: () => Promise<Result>, waitMs?: number): Promise<Result>;
+  /** Whether the lock of that key is held just now. */
+  isLocked(key: string): boolean;
   readonly limits: Limits;
   readonly counters: Counters;
   /** Whether tables that do not say so themselves are written for Lance too. */
