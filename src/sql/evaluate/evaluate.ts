@@ -43,7 +43,7 @@ import { compareColumns } from './evaluate-compare-columns.ts';
 import { isAmong, prepareAmong } from './evaluate-in.ts';
 import { evaluateLike, likeInSteps } from './evaluate-like.ts';
 import { numberKernels } from './number-kernels.ts';
-import { countSelected } from './selection.ts';
+import { countSelected, everyRow, rowsWhere } from './selection.ts';
 import { isLight, workOf } from './weight.ts';
 
 /** The value of a tree without columns. Throws what its evaluation throws. */
@@ -361,81 +361,80 @@ function* evaluateCase(
   bound: Extract<Bound, { kind: 'case' }>,
   frame: Frame,
 ): Generator<void, Column> {
+  const { whens, otherwise } = bound;
+  const base = isPlain(otherwise) ? evaluate(otherwise, frame) : null;
   const pieces: Piece[] = [];
-  let rows = everyRow(frame.length);
-  let here = frame;
-  function* put(value: Bound, at: Uint32Array): Generator<void> {
-    if (at.length === 0) return;
-    const of = at.length === frame.length ? frame : new NarrowFrame(frame, at);
-    pieces.push({ column: yield* evaluateInSteps(value, of), picked: null, rows: at });
-  }
-  for (const { when, value } of bound.whens) {
-    if (rows.length === 0) break;
+  let rows: Uint32Array | null = null;
+  for (const [index, { when, value }] of whens.entries()) {
+    const here = narrowed(frame, rows);
     const truth = truthOf(yield* evaluateInSteps(when, here));
-    const count = countSelected(truth);
-    if (count === 0) continue;
-    const [taken, left] = parted(rows, truth, count);
-    yield* put(value, taken);
-    rows = left;
-    here = new NarrowFrame(frame, rows);
+    const taken = rowsWhere(truth, true, rows);
+    if (taken.length > 0) pieces.push(yield* pieceOf(value, frame, taken));
+    if (taken.length === truth.length || (index === whens.length - 1 && base !== null)) {
+      return joined(bound.type, frame, base, pieces);
+    }
+    rows = rowsWhere(truth, false, rows);
   }
-  yield* put(bound.otherwise, rows);
-  return joined(bound.type, frame, pieces);
+  if (base === null) pieces.push(yield* pieceOf(otherwise, frame, rows ?? everyRow(frame.length)));
+  return joined(bound.type, frame, base, pieces);
 }
 
-/** The rows that are true, which are `count`, and the others. */
-function parted(rows: Uint32Array, truth: Uint8Array, count: number): [Uint32Array, Uint32Array] {
-  const taken = new Uint32Array(count);
-  const left = new Uint32Array(rows.length - count);
-  for (let k = 0, yes = 0, no = 0; k < truth.length; k++) {
-    if (truth[k] === TRUE) taken[yes++] = rows[k] as number;
-    else left[no++] = rows[k] as number;
-  }
-  return [taken, left];
-}
+/** Those of which no row costs anything. */
+const isPlain = ({ kind }: Bound): boolean => kind === 'column' || kind === 'literal';
 
-const everyRow = (length: number): Uint32Array => {
-  const rows = new Uint32Array(length);
-  for (let row = 0; row < length; row++) rows[row] = row;
-  return rows;
-};
+const narrowed = (frame: Frame, rows: Uint32Array | null): Frame =>
+  rows === null ? frame : new NarrowFrame(frame, rows);
+
+function* pieceOf(value: Bound, frame: Frame, rows: Uint32Array): Generator<void, Piece> {
+  if (isPlain(value)) return { column: evaluate(value, frame), picked: rows, rows };
+  const of = rows.length === frame.length ? frame : new NarrowFrame(frame, rows);
+  return { column: yield* evaluateInSteps(value, of), picked: null, rows };
+}
 
 function* evaluateCoalesce(
   args: readonly Bound[],
   frame: Frame,
   type: DataType,
 ): Generator<void, Column> {
+  const [first, ...others] = args as [Bound, ...Bound[]];
+  const base = yield* evaluateInSteps(first, frame);
+  const valid = validityOf(base);
+  if (valid === null) return { ...base, type };
   const pieces: Piece[] = [];
-  let rows = everyRow(frame.length);
-  for (const arg of args) {
+  let rows = rowsWithout(valid, null);
+  for (const [index, arg] of others.entries()) {
     if (rows.length === 0) break;
-    const whole = rows.length === frame.length;
-    const column = yield* evaluateInSteps(arg, whole ? frame : new NarrowFrame(frame, rows));
-    const valid = validityOf(column);
-    if (valid === null) {
-      if (whole) return { ...column, type };
-      pieces.push({ column, picked: null, rows });
-      break;
-    }
-    let missing = 0;
-    for (let k = 0; k < valid.length; k++) missing += 1 - (valid[k] as number);
-    if (missing === rows.length) continue;
-    const picked = new Uint32Array(rows.length - missing);
-    const left = new Uint32Array(missing);
-    for (let k = 0, yes = 0, no = 0; k < valid.length; k++) {
-      if (valid[k] === 1) picked[yes++] = k;
-      else left[no++] = rows[k] as number;
-    }
-    pieces.push({ column, picked, rows: whole ? picked : picked.map((k) => rows[k] as number) });
-    rows = left;
+    const piece = yield* pieceOf(arg, frame, rows);
+    pieces.push(piece);
+    const present = index === others.length - 1 ? null : validityOf(piece.column);
+    if (present === null) break;
+    rows = rowsWithout(present, piece);
   }
-  return joined(type, frame, pieces);
+  return joined(type, frame, base, pieces);
 }
 
-function joined(type: DataType, { length, memory }: Frame, pieces: readonly Piece[]): Column {
-  const column = assembled(type, length, pieces, memory);
+/** Rows of a piece, or of all, that have no value. */
+function rowsWithout(valid: Uint8Array, piece: Piece | null): Uint32Array {
+  const { rows = null, picked = null } = piece ?? {};
+  const length = rows?.length ?? valid.length;
+  const left: number[] = [];
+  for (let k = 0; k < length; k++) {
+    if (valid[picked === null ? k : (picked[k] as number)] === 1) continue;
+    left.push(rows === null ? k : (rows[k] as number));
+  }
+  return Uint32Array.from(left);
+}
+
+function joined(
+  type: DataType,
+  { length, memory }: Frame,
+  base: Column | null,
+  pieces: readonly Piece[],
+): Column {
+  const column = assembled(type, length, base, pieces, memory);
   if (column !== null) return column;
-  const values: Value[] = new Array(length).fill(null);
+  const below = base === null ? null : reader(base);
+  const values: Value[] = Array.from({ length }, (_, row) => below?.(row) ?? null);
   for (const { column: from, picked, rows } of pieces) {
     const read = reader(from);
     for (let k = 0; k < rows.length; k++) {

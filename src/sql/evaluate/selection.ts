@@ -1,6 +1,6 @@
 /**
  * Converts a column of truth values to the numbers of the true rows (`selectedRows`) or to their
- * count (`countSelected`). Unknown counts as false.
+ * count (`countSelected`). Unknown counts as false. `rowsWhere` parts rows by such a column.
  */
 import { TRUE } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';
@@ -28,6 +28,26 @@ export function selectedRows(truth: Uint8Array): Uint32Array {
   for (let i = whole * 4; i < truth.length; i++) if (truth[i] === TRUE) rows[k++] = i;
   return rows;
 }
+
+/** Those of `rows`, or of all, that are true, or are not. */
+export function rowsWhere(
+  truth: Uint8Array,
+  isTrue: boolean,
+  rows: Uint32Array | null,
+): Uint32Array {
+  const count = countSelected(truth);
+  const found = new Uint32Array(isTrue ? count : truth.length - count);
+  for (let k = 0, at = 0; at < found.length; k++) {
+    if ((truth[k] === TRUE) === isTrue) found[at++] = rows === null ? k : (rows[k] as number);
+  }
+  return found;
+}
+
+export const everyRow = (length: number): Uint32Array => {
+  const rows = new Uint32Array(length);
+  for (let row = 0; row < length; row++) rows[row] = row;
+  return rows;
+};
 
 export function countSelected(truth: Uint8Array): number {
   const kernels = numberKernels(truth.length);

@@ -2,7 +2,7 @@
  * `assembled`: one column of rows that come from several, as CASE and COALESCE choose them, without
  * making a value for each row. Null for columns whose forms do not go together.
  */
-import type { DataType } from '../../arrow/index.ts';
+import { type DataType, NO_BYTES } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { spanOf } from '../texts/index.ts';
 import {
@@ -23,29 +23,34 @@ import {
 /** Some values of a column, and the rows that they are for. */
 export interface Piece {
   readonly column: Column;
-  /** Which values, null for all of them. */
+  /** Which values, null for the first ones, in order. */
   readonly picked: Uint32Array | null;
   readonly rows: Uint32Array;
 }
 
-/** Rows without a piece are null. */
+/** @param base what rows without a piece have; null for null */
 export function assembled(
   type: DataType,
   length: number,
+  base: Column | null,
   pieces: readonly Piece[],
   memory: BatchMemory,
 ): Column | null {
-  const given = pieces.filter(({ column }) => column.form !== 'constant' || column.value !== null);
+  const below = base !== null && isNull(base) ? null : base;
   const family = familyOf(type);
-  if (family === 'bool') return truths(type, length, given);
-  if (family === 'text' || family === 'bytes') return texts(type, length, given, memory);
-  if (given.every(isNumber)) return numbers(type, length, given);
+  if (family === 'bool') return truths(type, length, below, pieces);
+  if (family === 'text' || family === 'bytes') return texts(type, length, below, pieces, memory);
+  const all = [...(below === null ? [] : [below]), ...pieces.map(({ column }) => column)];
+  if (all.every(isNumber)) return numbers(type, length, below, pieces);
   if (!isWide(type)) return null;
-  const wide = wides(type, length, given);
+  const wide = wides(type, length, below, pieces);
   if (wide !== null) return wide;
-  const safe = given.map((piece) => ({ ...piece, column: asNumbers(piece.column) }));
-  return safe.every(isNumber) ? numbers(type, length, safe) : null;
+  if (!all.map(asNumbers).every(isNumber)) return null;
+  const safe = pieces.map((piece) => ({ ...piece, column: asNumbers(piece.column) }));
+  return numbers(type, length, below && asNumbers(below), safe);
 }
+
+const isNull = (column: Column): boolean => column.form === 'constant' && column.value === null;
 
 /** As doubles where they hold each value exactly. */
 function asNumbers(column: Column): Column {
@@ -56,23 +61,22 @@ function asNumbers(column: Column): Column {
 }
 
 /** Notes which rows have a value; null where all have. */
-function validOf(length: number, pieces: readonly Piece[]): Validity {
-  const valid = new Uint8Array(length);
-  let present = 0;
+function validOf(length: number, base: Column | null, pieces: readonly Piece[]): Validity {
+  let valid = base === null ? new Uint8Array(length) : (validityOf(base)?.slice() ?? null);
   for (const { column, picked, rows } of pieces) {
     const here = validityOf(column);
-    for (let k = 0; k < rows.length; k++) {
-      const value =
-        here === null ? 1 : (here[picked === null ? k : (picked[k] as number)] as number);
-      valid[rows[k] as number] = value;
-      present += value;
-    }
+    if (here === null && valid === null) continue;
+    valid ??= new Uint8Array(length).fill(1);
+    if (here === null) fill(valid, rows, 1);
+    else if (column.form === 'constant') fill(valid, rows, 0);
+    else put(valid, rows, here, picked);
   }
-  return present === length ? null : valid;
+  return valid?.includes(0) === true ? valid : null;
 }
 
-const isNumber = ({ column }: Piece): boolean =>
-  column.form === 'number' || (column.form === 'constant' && numberOf(column.value) !== null);
+const isNumber = (column: Column): boolean =>
+  column.form === 'number' ||
+  (column.form === 'constant' && (column.value === null || numberOf(column.value) !== null));
 
 /** Null for what a double does not hold exactly, if it is counted in bigints. */
 function numberOf(value: unknown): number | null {
@@ -81,41 +85,74 @@ function numberOf(value: unknown): number | null {
   return Number.isSafeInteger(number) ? number : null;
 }
 
-function numbers(type: DataType, length: number, pieces: readonly Piece[]): NumberColumn {
+function numbers(
+  type: DataType,
+  length: number,
+  base: Column | null,
+  pieces: readonly Piece[],
+): NumberColumn {
   const values = new Float64Array(length);
+  if (base?.form === 'constant') values.fill(numberOf(base.value) as number);
+  else if (base?.form === 'number') values.set(base.values);
   for (const { column, picked, rows } of pieces) {
-    if (column.form === 'constant') fill(values, rows, numberOf(column.value) as number);
+    if (column.form === 'constant') fill(values, rows, numberOf(column.value) ?? 0);
     else if (column.form === 'number') put(values, rows, column.values, picked);
   }
-  return { form: 'number', type, length, values, valid: validOf(length, pieces) };
+  return { form: 'number', type, length, values, valid: validOf(length, base, pieces) };
 }
 
-function wides(type: DataType, length: number, pieces: readonly Piece[]): WideColumn | null {
+function wides(
+  type: DataType,
+  length: number,
+  base: Column | null,
+  pieces: readonly Piece[],
+): WideColumn | null {
   const values = new BigInt64Array(length);
-  for (const { column, picked, rows } of pieces) {
-    if (column.form === 'constant') {
-      const { value } = column;
-      if (typeof value !== 'bigint' || BigInt.asIntN(64, value) !== value) return null;
-      for (const row of rows) values[row] = value;
-    } else if (column.form === 'wide' && column.values instanceof BigInt64Array) {
-      const from = column.values;
-      for (let k = 0; k < rows.length; k++) {
-        values[rows[k] as number] = from[picked === null ? k : (picked[k] as number)] as bigint;
-      }
-    } else return null;
+  if (base !== null) {
+    const below = wideOf(base);
+    if (below === null) return null;
+    if (typeof below === 'bigint') values.fill(below);
+    else values.set(below);
   }
-  return { form: 'wide', type, length, values, valid: validOf(length, pieces) };
+  for (const { column, picked, rows } of pieces) {
+    if (isNull(column)) continue;
+    const from = wideOf(column);
+    if (from === null) return null;
+    for (let k = 0; k < rows.length; k++) {
+      const value =
+        typeof from === 'bigint' ? from : from[picked === null ? k : (picked[k] as number)];
+      values[rows[k] as number] = value as bigint;
+    }
+  }
+  return { form: 'wide', type, length, values, valid: validOf(length, base, pieces) };
 }
 
-function truths(type: DataType, length: number, pieces: readonly Piece[]): Column | null {
+function wideOf(column: Column): BigInt64Array | bigint | null {
+  if (column.form === 'wide' && column.values instanceof BigInt64Array) return column.values;
+  if (column.form !== 'constant' || typeof column.value !== 'bigint') return null;
+  return BigInt.asIntN(64, column.value) === column.value ? column.value : null;
+}
+
+function truths(
+  type: DataType,
+  length: number,
+  base: Column | null,
+  pieces: readonly Piece[],
+): Column | null {
   const values = new Uint8Array(length).fill(UNKNOWN);
+  if (base?.form === 'constant') values.fill(truthOf(base.value));
+  else if (base?.form === 'truth') values.set(base.values);
+  else if (base !== null) return null;
   for (const { column, picked, rows } of pieces) {
-    if (column.form === 'constant') fill(values, rows, column.value === true ? TRUE : FALSE);
+    if (column.form === 'constant') fill(values, rows, truthOf(column.value));
     else if (column.form === 'truth') put(values, rows, column.values, picked);
     else return null;
   }
   return { form: 'truth', type, length, values };
 }
+
+const truthOf = (value: unknown): number =>
+  value === null ? UNKNOWN : value === true ? TRUE : FALSE;
 
 type Numbers = Float64Array | Float32Array | Int32Array | Uint8Array;
 
@@ -146,36 +183,56 @@ interface Source {
 function texts(
   type: DataType,
   length: number,
+  base: Column | null,
   pieces: readonly Piece[],
   memory: BatchMemory,
 ): BytesColumn | null {
+  const columns = [...(base === null ? [] : [base]), ...pieces.map(({ column }) => column)];
   const sources: Source[] = [];
   let total = 0;
-  for (const { column } of pieces) {
+  for (const column of columns) {
     const source = sourceOf(column);
     if (source === null) return null;
     sources.push(source);
     total += source.to - source.from;
   }
-  const [first] = sources;
-  const isOne = first !== undefined && sources.every(({ data }) => data === first.data);
+  const used = sources.filter(({ from, to }) => to > from);
+  const [first] = used;
+  const isOne = first !== undefined && used.every(({ data }) => data === first.data);
   if (!isOne && total > MOST_BYTES) return null;
   if (!isOne) memory.take(total);
   const data = isOne ? first.data : Buffer.allocUnsafeSlow(total);
   const [starts, ends] = [new Int32Array(length), new Int32Array(length)];
   let at = 0;
-  pieces.forEach(({ column, picked, rows }, index) => {
-    const { data: own, from, to } = sources[index] as Source;
-    if (!isOne) data.set(own.subarray(from, to), at);
-    const by = isOne ? 0 : at - from;
+  /** By how much the bytes of the next source move, and where a constant's lie then. */
+  const placed = (): { by: number; start: number; end: number } => {
+    const { data: own, from, to } = sources.shift() as Source;
+    if (isOne) return { by: 0, start: from, end: to };
+    data.set(own.subarray(from, to), at);
+    at += to - from;
+    return { by: at - to, start: at - to + from, end: at };
+  };
+  if (base !== null) {
+    const { by, start, end } = placed();
+    if (base.form === 'bytes') {
+      for (let row = 0; row < length; row++) {
+        starts[row] = (base.starts[row] as number) + by;
+        ends[row] = (base.ends[row] as number) + by;
+      }
+    } else {
+      starts.fill(start);
+      ends.fill(end);
+    }
+  }
+  for (const { column, picked, rows } of pieces) {
+    const { by, start, end } = placed();
     if (column.form === 'bytes') place(column, picked, rows, by, starts, ends);
     else {
-      fillOffsets(starts, rows, from + by);
-      fillOffsets(ends, rows, to + by);
+      fill(starts, rows, start);
+      fill(ends, rows, end);
     }
-    if (!isOne) at += to - from;
-  });
-  const valid = validOf(length, pieces);
+  }
+  const valid = validOf(length, base, pieces);
   return { form: 'bytes', type, length, data, starts, ends, dense: false, valid };
 }
 
@@ -186,12 +243,9 @@ function sourceOf(column: Column): Source | null {
   }
   if (column.form !== 'constant') return null;
   const { value } = column;
+  if (value === null) return { data: NO_BYTES, from: 0, to: 0 };
   const data = typeof value === 'string' ? Buffer.from(value) : value;
   return data instanceof Uint8Array ? { data, from: 0, to: data.length } : null;
-}
-
-function fillOffsets(out: Int32Array, rows: Uint32Array, value: number): void {
-  for (let k = 0; k < rows.length; k++) out[rows[k] as number] = value;
 }
 
 function place(
