@@ -1,5 +1,5 @@
 /**
- * What writing for Lance costs: the same writes with `lance: 'read'` and `lance: 'off'` by turns, and Lance's
+ * What writing for Lance costs: the same writes with `lance: 'read'` and `lance: 'off'` by turns, small commits in each mode, and Lance's
  * manifest of a table of many fragments, made in the process that wrote the table and in a fresh one.
  * Needs the built package: npm run build.
  *
@@ -133,6 +133,43 @@ async function pairs(name, write) {
   );
 }
 
+/** Commits of one row to a table of each mode, a block of them by turns: what a commit takes grows with the table alike. */
+async function commitsByTurns(count) {
+  const name = `${count} commits of one row`;
+  if (!name.includes(values.only)) return;
+  const block = 20;
+  const tables = [];
+  for (const mode of ['off', 'read', 'sync', 'write']) {
+    const root = mkdtempSync(join(tmpdir(), 'dirspace-bench-'));
+    const db = await connect(root, { lance: mode, durability: 'relaxed' });
+    const table = await db.createTable('t', one);
+    tables.push({ mode, root, db, table, wall: [], cpu: [] });
+  }
+  // The first blocks warm up.
+  for (let at = -10; at < count / block; at++) {
+    for (const each of tables) {
+      const time = await timed(async () => {
+        for (let commit = 0; commit < block; commit++) await each.table.add(one);
+      });
+      if (at < 0) continue;
+      each.wall.push(time.wall / block);
+      each.cpu.push(time.cpu / block);
+    }
+    tables.push(tables.shift());
+  }
+  const off = tables.find(({ mode }) => mode === 'off');
+  for (const { mode, wall, cpu } of tables) {
+    const ratio = (kind) => median(kind.of.map((time, at) => time / off[kind.name][at])).toFixed(2);
+    console.log(
+      `${name}, ${mode}: ${(median(cpu) * 1000).toFixed(0)} us CPU each; of off: CPU ${ratio({ name: 'cpu', of: cpu })}, wall ${ratio({ name: 'wall', of: wall })}`,
+    );
+  }
+  for (const { db, root } of tables) {
+    await db.close();
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
 /** Asks for the manifest of the newest version. */
 async function manifest(db, where) {
   await db.namespace.describeTable({ id: ['t'] });
@@ -164,10 +201,7 @@ const [flat, wide] = [columns(1_000_000 * scale), vectors(100_000 * scale)];
 await pairs('bulk of 1M rows x 7 columns', (db) => db.createTable('t', flat));
 await pairs('bulk of 100k vectors of 128', (db) => db.createTable('t', wide));
 const one = columns(1);
-await pairs(`${values.commits} commits of one row`, async (db) => {
-  const table = await db.createTable('t', one);
-  for (let at = 1; at < Number(values.commits); at++) await table.add(one);
-});
+await commitsByTurns(Number(values.commits));
 
 for (const count of 'manifest'.includes(values.only) ? values.fragments.split(',') : []) {
   await inCatalog('read', async (db, root) => {

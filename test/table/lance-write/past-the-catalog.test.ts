@@ -162,8 +162,12 @@ test('describe tells where Lance finds another version by path than the newest',
     by_path: expect.stringContaining('does not find version 2'),
   });
   // A version that is asked for by its number is not the newest, whatever Lance finds.
+  const oldest = `/c/${lanceVersionFile(FOLDER, 1)}`;
+  const first = fs.readFileSync(oldest) as Buffer;
+  fs.unlinkSync(oldest);
   const older = { id, version: 1, load_detailed_metadata: true };
   expect((await db.namespace.describeTable(older)).lance).toEqual({ opens: true });
+  fs.writeFileSync(oldest, first);
   fs.writeFileSync(newest, bytes.subarray(1));
   expect(await opening()).toMatchObject({ by_path: expect.stringContaining('something else') });
   // As a copied catalog has it.
