@@ -9,7 +9,7 @@ import { idsOf, people } from '../suites/namespace/context.ts';
 
 const FIXTURES = join(import.meta.dirname, '..', '..', 'fixtures');
 
-test.each(['v1/types', 'v1/history'])('%s', async (name) => {
+test.each(['v1/types', 'v1/history', 'v1/long-lists'])('%s', async (name) => {
   const namespace = await openDirectoryNamespace({ root: join(FIXTURES, name), readOnly: true });
   const expected: unknown = JSON.parse(
     readFileSync(join(FIXTURES, `${name}.expected.json`), 'utf8'),
@@ -33,4 +33,14 @@ test('a declared table of a copy that kept files only is filled', async () => {
   const id = ['prod', 'CON', 'declared'];
   await namespace.createTable({ id }, people(2));
   expect(await idsOf(namespace, id)).toEqual([0, 1]);
+});
+
+test('single rows of a long list of fragments are found by its index', async () => {
+  const root = join(FIXTURES, 'v1/long-lists');
+  const namespace = await openDirectoryNamespace({ root, readOnly: true });
+  const stream = await namespace.takeRows({ id: ['many'], offsets: [0n, 9n, 63n, 64n] });
+  const found: unknown[] = [];
+  for await (const batch of stream) found.push(...(batch.getChild('column_37') ?? []));
+  // The rows 10 and 60 of the first version are deleted.
+  expect(found).toEqual([37, 9_037, 65_037]);
 });

@@ -24,6 +24,8 @@ import { readChunk } from './snapshot.ts';
 const TAIL_ENTRIES = 32;
 /** That many neighbouring chunks of one size class are merged into one. */
 const FAN = 16;
+/** Unless that makes more bytes: entries of very many columns are long, and a document has a limit. */
+const LARGEST_MERGED = 1 << 24;
 
 export interface FragmentList {
   readonly chunks: readonly ChunkEntry[];
@@ -181,6 +183,7 @@ async function mergeChunks(
   const last = run.at(-1);
   if (run.length < FAN || last === undefined) return chunks;
   if (run.some((chunk) => sizeClass(chunk) !== sizeClass(last))) return chunks;
+  if (run.reduce((bytes, { size }) => bytes + size, 0) > LARGEST_MERGED) return chunks;
   const merged = await writer.merge(run);
   return mergeChunks([...chunks.slice(0, -FAN), merged], writer);
 }

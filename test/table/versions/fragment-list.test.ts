@@ -67,6 +67,21 @@ test('10,000 appends keep the manifest small and the order', async () => {
   expect(ids).toEqual(Array.from({ length: 10_000 }, (_, id) => id));
 });
 
+test('chunks whose entries are long are not merged into one that is too long to be read', async () => {
+  const engine = await engineFor();
+  const text = 'x'.repeat(20_000);
+  let list = EMPTY_FRAGMENTS;
+  for (let id = 0; id < 16 * 32; id++) {
+    const statistics = [[0, 0, text, `${text}y`]];
+    list = await editFragments(engine, 't', list, { added: [{ ...entryOf(id), statistics }] });
+  }
+  expect(list.chunks.map(({ fragments }) => fragments)).toEqual(
+    Array.from({ length: 16 }, () => 32),
+  );
+  expect(Math.max(...list.chunks.map(({ size }) => size))).toBeLessThan(1 << 24);
+  expect((await allOf(engine, list)).map(({ id }) => id)).toHaveLength(16 * 32);
+});
+
 test('entries are replaced and removed inside chunks', async () => {
   const engine = await engineFor();
   const random = seeded(20_240_601);
