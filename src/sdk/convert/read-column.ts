@@ -19,6 +19,7 @@ import {
   type Interval,
   IntervalUnit,
   Precision,
+  sliceData,
   type Timestamp,
   TimeUnit,
   Type,
@@ -120,18 +121,20 @@ function readValues(data: Data): unknown[] {
       return intervals(data, (type as Interval).unit);
     case Type.List:
     case Type.LargeList: {
-      const items = readColumn(data.children[0] as Data);
-      return slices(data, (start, end) => items.slice(start, end));
+      const { first, rows } = spannedRows(data);
+      const items = readColumn(rows);
+      return slices(data, (start, end) => items.slice(start - first, end - first));
     }
     case Type.FixedSizeList:
       return readFixedLists(data, type as FixedSizeList);
     case Type.Struct:
       return readRecords(type.children as Field[], data.children, length);
     case Type.Map: {
-      const [keys = [], items = []] = (data.children[0] as Data).children.map(readColumn);
+      const { first, rows } = spannedRows(data);
+      const [keys = [], items = []] = rows.children.map(readColumn);
       return slices(data, (start, end) => {
         const map = new Map<unknown, unknown>();
-        for (let i = start; i < end; i++) map.set(keys[i], items[i]);
+        for (let i = start - first; i < end - first; i++) map.set(keys[i], items[i]);
         return map;
       });
     }
@@ -172,15 +175,74 @@ function slices<T>(data: Data, value: (start: number, end: number) => T): T[] {
   return make(data.length, (i) => value(Number(offsets[i]), Number(offsets[i + 1])));
 }
 
+/** The rows of a list column's child that its lists are made of: of a slice these are few. */
+function spannedRows({ length, valueOffsets, children }: Data): { first: number; rows: Data } {
+  const first = Number(valueOffsets[0]);
+  const rows = sliceData(children[0] as Data, first, Number(valueOffsets[length]) - first);
+  return { first, rows };
+}
+
 function readText(data: Data): string[] {
   if (data.length === 0) return [];
   const offsets = data.valueOffsets as Int32Array | BigInt64Array;
   const view = data.values as Uint8Array;
   const [start, end] = [Number(offsets[0]), Number(offsets[data.length])];
   const bytes = Buffer.from(view.buffer, view.byteOffset, view.byteLength);
+  if (!isAscii(bytes.subarray(start, end))) {
+    return slices(data, (from, to) => bytes.toString('utf8', from, to));
+  }
   // Latin-1 needs no look at the bytes of each string, only one at all of them.
-  const encoding = isAscii(bytes.subarray(start, end)) ? 'latin1' : 'utf8';
-  return slices(data, (from, to) => bytes.toString(encoding, from, to));
+  if (end - start > data.length * SHORT_TEXT) {
+    return slices(data, (from, to) => bytes.toString('latin1', from, to));
+  }
+  const words = new ShortTexts(bytes);
+  return slices(data, (from, to) => words.text(from, to));
+}
+
+/** Average bytes of texts among which the same ones are expected to come again. */
+const SHORT_TEXT = 12;
+const SLOTS = 512;
+/** After so many texts, most of which were new, no more are looked up. */
+const TRIED = 1_024;
+
+/**
+ * Texts of ASCII alone that were made before: categories and the like come again and again, and to
+ * make a string takes several times as long as to find one.
+ */
+class ShortTexts {
+  readonly #bytes: Buffer;
+  readonly #known: string[] = new Array<string>(SLOTS).fill('');
+  #looked = 0;
+  #made = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  text(from: number, to: number): string {
+    if (this.#looked >= TRIED && 2 * this.#made > this.#looked) {
+      return this.#bytes.toString('latin1', from, to);
+    }
+    const bytes = this.#bytes;
+    let hash = to - from;
+    for (let at = from; at < to; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0;
+    const slot = (hash ^ (hash >>> 9)) & (SLOTS - 1);
+    const known = this.#known[slot] as string;
+    this.#looked += 1;
+    if (isText(known, bytes, from, to)) return known;
+    this.#made += 1;
+    const made = bytes.toString('latin1', from, to);
+    this.#known[slot] = made;
+    return made;
+  }
+}
+
+function isText(text: string, bytes: Uint8Array, from: number, to: number): boolean {
+  if (text.length !== to - from) return false;
+  for (let at = 0; at < text.length; at++) {
+    if (text.charCodeAt(at) !== bytes[from + at]) return false;
+  }
+  return true;
 }
 
 /** The bytes of one value of a view column. */

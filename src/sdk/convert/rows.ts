@@ -3,7 +3,14 @@
  * (`batchRows`, `collectRows`). Keys are column names in the order of the schema; read-column.ts
  * documents the values.
  */
-import type { RecordBatch } from '../../arrow/index.ts';
+import {
+  childFields,
+  type DataType,
+  type RecordBatch,
+  sliceData,
+  Type,
+} from '../../arrow/index.ts';
+import { plainPause } from '../../steps.ts';
 import { readRecords } from './read-column.ts';
 
 /**
@@ -24,14 +31,32 @@ export function batchRows(batch: RecordBatch): Row[] {
   return readRecords(batch.schema.fields, batch.data.children, batch.numRows);
 }
 
-/** All rows of some batches. */
+const hasUnion = (type: DataType): boolean =>
+  type.typeId === Type.Union || childFields(type).some((field) => hasUnion(field.type));
+
+/** Rows that are made at once. */
+const STEP_ROWS = 4_096;
+
+/** All rows of some batches. Lets the event loop go on while it makes them. */
 export async function collectRows(
   batches: Iterable<RecordBatch> | AsyncIterable<RecordBatch>,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const batch of batches) {
-    const more = batchRows(batch);
-    for (let i = 0; i < more.length; i++) rows.push(more[i] as Row);
+  const pause = plainPause();
+  for await (const { schema, data, numRows } of batches) {
+    // Slices of unions have all values of their children.
+    const step = schema.fields.some(({ type }) => hasUnion(type)) ? numRows : STEP_ROWS;
+    for (let from = 0; from < numRows; from += step) {
+      const count = Math.min(step, numRows - from);
+      const columns =
+        count === numRows
+          ? data.children
+          : data.children.map((column) => sliceData(column, from, count));
+      const more = readRecords(schema.fields, columns, count);
+      for (let i = 0; i < more.length; i++) rows.push(more[i] as Row);
+      const waiting = pause();
+      if (waiting !== undefined) await waiting;
+    }
   }
   return rows;
 }
