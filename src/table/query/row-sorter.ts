@@ -35,6 +35,8 @@ const SLICE_ROWS = 16_384;
 const SPARE_ROWS = 2_048;
 /** Bytes for each row: its rank, twice its number and digits of its rank, the number of its piece. */
 const ROW_BYTES = 28;
+/** Where keys are kept, about as many while rows of one rank are ranked by these. */
+const TIED_BYTES = 28;
 
 /** Rows are found in pieces from the nearest of so many on. */
 const NEAR_BITS = 8;
@@ -249,7 +251,12 @@ export class RowSorter {
       this.#pieceOf ??= new Uint32Array(this.#capacity);
       this.#pieceOf.fill(this.#pieces.length - 1, start, this.#count);
     }
-    this.#options.holding?.(this.#keyBytes + this.#count * ROW_BYTES);
+    this.#hold();
+  }
+
+  #hold(): void {
+    const rowBytes = ROW_BYTES + (this.#pieceOf === undefined ? 0 : TIED_BYTES);
+    this.#options.holding?.(this.#keyBytes + this.#count * rowBytes);
   }
 
   #kept(data: Data, chosen: Uint32Array | undefined): KeyColumn {
@@ -353,7 +360,7 @@ export class RowSorter {
     this.#pieces = pieces;
     this.#count = count;
     this.#last = { rank: this.#ranks[lastNow] as number, row: lastNow };
-    this.#options.holding?.(this.#keyBytes + this.#count * ROW_BYTES);
+    this.#hold();
   }
 }
 
