@@ -87,20 +87,39 @@ async function published(
   await requirePlace(engine, branch, staged);
   // The client's own id, so that a request that is sent again finds what the first one did.
   const transaction = `${branch.incarnation}.${staged.transaction.uuid}`;
+  const head = await resolveHead(engine, branch);
   try {
-    const head = await resolveHead(engine, branch);
     if (head === undefined || head.slot + 1 !== version) throw notNextVersion(version, head);
     return await committed(engine, head.snapshot, { version, transaction, signal }, staged);
   } catch (error) {
     if (!isDirspaceError(error, 'ConcurrentModification')) throw error;
     const same = await visibleSnapshot(engine, branch, version);
     if (same?.manifest.transaction === transaction) return same;
+    // The numbers above the newest version are taken, by a commit of several tables that came to nothing: no client
+    // could ever ask for the next one.
+    if (head !== undefined && head.slot > head.snapshot.version) await commitAsItIs(engine, branch);
     // A writer that came second looks there for what it has to build on.
     await placeVersions(engine, branch);
     // Or it has built on what a writer by path put there, which is no version of the table.
     await setStrangersAside(engine, branch);
     throw error;
   }
+}
+
+/** Publishes a version with the rows of the newest, whose number is above all that are taken. */
+async function commitAsItIs(engine: Engine, branch: TableBranch): Promise<void> {
+  const build = async (base: Snapshot | undefined): Promise<Draft | undefined> =>
+    base && {
+      kind: 'append',
+      summary: { added_rows: 0, added_fragments: 0 },
+      schema: base.manifest.schema,
+      fieldIds: base.manifest.fieldIds,
+      nextFieldId: base.manifest.nextFieldId,
+      nextFragmentId: base.manifest.nextFragmentId,
+      metadata: base.manifest.metadata,
+      fragments: fragmentListOf(base.manifest),
+    };
+  await commit(engine, branch, { build });
 }
 
 /** Files are written outside of the commit: others go on meanwhile, and where one is faster it was in vain. */

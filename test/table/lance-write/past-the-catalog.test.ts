@@ -3,6 +3,8 @@
  * named like manifests, manifests that a commit could not place. Readers are told, and nothing passes for the table's.
  */
 import { beforeEach, expect, test } from 'vitest';
+import { decodeVersion, encodeManifest } from '../../../src/format/index.ts';
+import { encodeChecksummed } from '../../../src/json.ts';
 import { lanceTagsFolder, lanceVersionFile } from '../../../src/lance-paths.ts';
 import type { CreateTableVersionRequest } from '../../../src/protocol/index.ts';
 import { connect } from '../../../src/sdk/connect.ts';
@@ -183,6 +185,43 @@ test('describe says nothing of it for a table that has its fence', async () => {
   await db.createTable('fenced', people(1) as never, { lance: 'read' } as never);
   const request = { id: ['fenced'], load_detailed_metadata: true };
   expect((await db.namespace.describeTable(request)).lance).toEqual({ opens: true });
+});
+
+test('a number that an aborted commit of several tables took keeps clients off for one commit only', async () => {
+  await insert(2);
+  const client = new LanceClient(files, FOLDER);
+  const path = (await db.namespace.describeTableVersion({ id })).version.manifest_path;
+  const found = decodeVersion(fs.readFileSync(path) as Buffer, path);
+  if (!('manifest' in found)) throw new Error('no manifest');
+  const { manifest, checksum } = found;
+  const batch = '00000000-0000-0000-0000-00000000abcd';
+  const { table, branch, version } = manifest;
+  const aborted = {
+    ...manifest,
+    version: version + 1,
+    parent: { version, branch, checksum },
+    transaction: `${table}.11111111-1111-1111-1111-111111111111`,
+    batch,
+  };
+  fs.writeFileSync(path.replace('2.json', '3.json'), encodeManifest(aborted).bytes);
+  fs.mkdirSync('/c/.dirspace/transactions', { recursive: true });
+  const decision = encodeChecksummed({ format: 1, outcome: 'aborted' }).bytes;
+  fs.writeFileSync(`/c/.dirspace/transactions/${batch}.json`, decision);
+  const other = await connect('/c', { fs });
+  const append = async (from: number): Promise<unknown> =>
+    other.namespace.createTableVersion({ id, ...(await client.append(people(1, from), 1)) });
+  await expect(append(3)).rejects.toMatchObject({ code: 'ConcurrentModification' });
+  client.open();
+  expect(client.manifest.version).toBe(4);
+  expect(
+    client.read(lanceVersionFile('', 4).slice('/_versions/'.length)).transaction,
+  ).toMatchObject({
+    operation: { kind: 'update_config' },
+  });
+  await append(4);
+  expect(await idsOf(other.namespace, id)).toEqual([0, 1, 2, 4]);
+  const { versions } = await other.namespace.listTableVersions({ id });
+  expect(versions.map((each) => each.version)).toEqual([1, 2, 4, 5]);
 });
 
 test('a new file with fields that the table never had is refused, one with dropped fields is taken', async () => {
