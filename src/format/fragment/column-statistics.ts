@@ -177,41 +177,59 @@ function wordBounds(data: Data): Bounds {
   const width = type.typeId === Type.Decimal ? strideOf(type) : 2;
   const signed = type.typeId !== Type.Int || (type as Int).isSigned;
   const validity = validityOf(data);
-  let low = -1;
-  let high = -1;
-  if (width === 2) {
-    // Flipping the top bit of unsigned values gives them the order of signed ones.
-    const flip = signed ? 0 : 0x80000000 | 0;
-    let minTop = 0;
-    let minLow = 0;
-    let maxTop = 0;
-    let maxLow = 0;
-    for (let row = 0; row < length; row += 1) {
-      if (validity !== undefined && !getBit(validity, offset + row)) continue;
-      const top = (words[2 * row + 1] as number) ^ flip;
-      const bottom = (words[2 * row] as number) >>> 0;
-      if (low < 0 || top < minTop || (top === minTop && bottom < minLow)) {
-        low = row;
-        minTop = top;
-        minLow = bottom;
-      }
-      if (high < 0 || top > maxTop || (top === maxTop && bottom > maxLow)) {
-        high = row;
-        maxTop = top;
-        maxLow = bottom;
-      }
-    }
-  } else {
+  const found = new Int32Array(2);
+  if (width === 2) findWords(words, data, signed ? 0 : 0x80000000 | 0, validity, found);
+  else {
+    let low = -1;
+    let high = -1;
     for (let row = 0; row < length; row += 1) {
       if (validity !== undefined && !getBit(validity, offset + row)) continue;
       if (low < 0 || compareWords(words, row, low, width) < 0) low = row;
       if (high < 0 || compareWords(words, row, high, width) > 0) high = row;
     }
+    found[0] = low;
+    found[1] = high;
   }
+  const [low = 0, high = 0] = found;
   return {
     min: wideInteger(words, low, width, signed),
     max: wideInteger(words, high, width, signed),
   };
+}
+
+/**
+ * Writes the rows of the lowest and highest pair of words to `found`. Flipping the top bit of unsigned
+ * values gives them the order of signed ones. Nothing follows the loop: V8 compiles it while its first
+ * call runs, when it knows nothing of what comes after, and would leave the compiled code there each time.
+ */
+function findWords(
+  words: Int32Array,
+  { offset, length }: Data,
+  flip: number,
+  validity: Uint8Array | undefined,
+  found: Int32Array,
+): void {
+  let isFirst = true;
+  let minTop = 0;
+  let minLow = 0;
+  let maxTop = 0;
+  let maxLow = 0;
+  for (let row = 0; row < length; row += 1) {
+    if (validity !== undefined && !getBit(validity, offset + row)) continue;
+    const top = (words[2 * row + 1] as number) ^ flip;
+    const bottom = (words[2 * row] as number) >>> 0;
+    if (isFirst || top < minTop || (top === minTop && bottom < minLow)) {
+      found[0] = row;
+      minTop = top;
+      minLow = bottom;
+    }
+    if (isFirst || top > maxTop || (top === maxTop && bottom > maxLow)) {
+      found[1] = row;
+      maxTop = top;
+      maxLow = bottom;
+    }
+    isFirst = false;
+  }
 }
 
 function compareWords(words: Int32Array, a: number, b: number, width: number): number {
