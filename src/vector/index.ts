@@ -5,5 +5,5 @@
 
 export type { ElementType, Metric, VectorValues } from './elements.ts';
 export { createSearch, type Matches, type VectorBatch, type VectorSearch } from './search.ts';
-export { type NewSketch, type Sketch, sketchBytes } from './sketch.ts';
+export { type Sketch, sketchBytes } from './sketch.ts';
 export { SketchCache, type SketchScope } from './sketch-cache.ts';

@@ -4,7 +4,7 @@
  * implement it and give the same sums to the last bit. `gatherRows` copies rows into a block.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
-import type { Sketching } from './sketch.ts';
+import type { LoadedRows, Sketching } from './sketch.ts';
 
 /** Of squared differences, of products, or (bytes only) of bits that differ. */
 export type SumKind = 'squares' | 'products' | 'bits';
@@ -13,6 +13,8 @@ export type SumKind = 'squares' | 'products' | 'bits';
 export interface VectorBlock {
   /** How many rows one load may hold. */
   readonly capacity: number;
+  /** The current rows, where they can be sketched. */
+  readonly loaded: LoadedRows | undefined;
   /** Tells that a search of all these rows begins: those that are searched again may be kept. */
   begin(values: VectorValues): void;
   /**

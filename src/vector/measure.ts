@@ -6,10 +6,13 @@
 import type { ElementType, Metric, VectorValues } from './elements.ts';
 import type { Kernels, VectorBlock } from './kernels.ts';
 import { type PreparedQuery, zeros } from './query.ts';
+import type { LoadedRows } from './sketch.ts';
 
 export interface Measure {
   /** How many rows one load may hold. */
   readonly capacity: number;
+  /** As VectorBlock's. */
+  readonly loaded: LoadedRows | undefined;
   /** As VectorBlock's. */
   begin(values: VectorValues): void;
   /** As VectorBlock's. */
@@ -32,6 +35,7 @@ export function createMeasure(
   let loaded = 0;
   return {
     capacity: block.capacity,
+    loaded: block.loaded,
     begin: block.begin,
     load(values, rows, from, count) {
       loaded = count;
@@ -91,7 +95,8 @@ function cosineMeasure(block: VectorBlock, elementType: ElementType, dimension: 
     }
   }
 
-  return { capacity: block.capacity, begin: block.begin, load, distances };
+  const { capacity, begin } = block;
+  return { capacity, loaded: block.loaded, begin, load, distances };
 }
 
 /** Equal vectors have equal sums, so that their distance is exactly 0; roundings never pass it. */

@@ -41,6 +41,7 @@ function openBlock(elementType: ElementType, dimension: number): VectorBlock {
   let length = 0;
   return {
     capacity,
+    loaded: undefined,
     begin() {},
     load(values, rows, from, count) {
       length = count;

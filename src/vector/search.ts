@@ -25,10 +25,12 @@ import { Sifting } from './sifting.ts';
 import { loadSimdKernels } from './simd-kernels.ts';
 import {
   isSketchable,
-  type NewSketch,
+  type LoadedRows,
   type Sketch,
-  type SketchedRows,
+  Sketcher,
   type Sketching,
+  type SketchKernels,
+  type SketchPlace,
   sketchOf,
 } from './sketch.ts';
 
@@ -85,12 +87,18 @@ export interface VectorSearch {
   readonly heldBytes: number;
   /** Searches a batch whose row r has the position `firstPosition` + r. */
   add(batch: VectorBatch, firstPosition: number): Generator<void>;
+  /** The same, and makes the batch's sketch at the place given. */
+  addSketched(
+    batch: VectorBatch,
+    firstPosition: number,
+    place: SketchPlace,
+  ): Generator<void, Sketch>;
   /** Whether batches of so many rows are worth a sketch. */
   sketchable(rows: number): boolean;
   /** Whether this search can use one. */
   sifts(rows: number): boolean;
-  /** The sketch of all rows of a batch that is sketchable. */
-  sketch(batch: SketchedRows): Generator<void, NewSketch>;
+  /** Opens a memory for sketches of sketchable batches. @throws RangeError where there is none */
+  openMemory(): SketchKernels;
   /**
    * The rows of a batch that have to be measured, of those selected; the others are farther than the
    * nearest ones that are known. Undefined where all have to be.
@@ -144,11 +152,27 @@ export function createSearch(options: SearchOptions): VectorSearch {
     yield* measureAll(batch, firstPosition, found);
   }
 
+  function* addSketched(
+    batch: VectorBatch,
+    firstPosition: number,
+    place: SketchPlace,
+  ): Generator<void, Sketch> {
+    if (batch.selection !== undefined) {
+      yield* add(batch, firstPosition);
+      return yield* sketchOf(sketching as Sketching, elementType, dimension, batch, place);
+    }
+    checkValues(batch.values, elementType, dimension, batch.rows);
+    const sketcher = new Sketcher(sketching as Sketching, elementType, dimension, batch, place);
+    yield* measureAll(batch, firstPosition, found, sketcher);
+    return sketcher.sketch;
+  }
+
   /** Measures all rows for all queries: a block of rows for each, then the next block. */
   function* measureAll(
     batch: VectorBatch,
     firstPosition: number,
     into: readonly Nearest[],
+    sketcher?: Sketcher,
   ): Generator<void> {
     const { values, rows, selection } = batch;
     const length = selection?.length ?? rows;
@@ -157,6 +181,7 @@ export function createSearch(options: SearchOptions): VectorSearch {
     for (let from = 0; from < length; from += measure.capacity) {
       const count = Math.min(measure.capacity, length - from);
       measure.load(values, selection, from, count);
+      sketcher?.add(measure.loaded as LoadedRows, from, count);
       for (const [index, query] of queries.entries()) {
         measure.distances(query, distances);
         keep(into[index] as Nearest, batch, firstPosition, from, count);
@@ -227,9 +252,10 @@ export function createSearch(options: SearchOptions): VectorSearch {
       return found.reduce((sum, nearest) => sum + nearest.heldBytes, 0);
     },
     add,
+    addSketched,
     sketchable: (rows) => sketching !== undefined && isSketchable(elementType, dimension, rows),
     sifts: (rows) => sifting !== undefined && k <= rows * MOST_WANTED,
-    sketch: (batch) => sketchOf(sketching as Sketching, elementType, dimension, batch),
+    openMemory: () => (sketching as Sketching).openMemory(),
     sift,
     limit,
     finish,

@@ -52,14 +52,14 @@ export function loadSimdKernels(): Kernels | undefined {
   const exports = new api.Instance(module).exports as Exports;
   const room = new ResidentRoom(exports.memory);
   const residents = new Residents(room);
-  const open = (type: ElementType, dimension: number): VectorBlock & LoadedRows =>
+  const open = (type: ElementType, dimension: number) =>
     openBlock(exports, residents, type, dimension);
   return {
     name: 'simd',
     openBlock: open,
     sketching: {
       kernels: exports,
-      openRows: open,
+      openRows: (type, dimension) => open(type, dimension).loaded,
       openMemory: () => new api.Instance(module).exports as Exports,
     },
   };
@@ -70,7 +70,7 @@ function openBlock(
   residents: Residents,
   elementType: ElementType,
   dimension: number,
-): VectorBlock & LoadedRows {
+): VectorBlock & { readonly loaded: LoadedRows } {
   const width = { float16: 4, float32: 4, float64: 8, uint8: 1 }[elementType];
   const length = dimension * width;
   const stride = roundUp(length);
@@ -141,6 +141,8 @@ function openBlock(
   }
 
   function sums(kind: SumKind, query: QueryVector, into: Float64Array): void {
+    // The rows may have been sketched since they were loaded, which takes memory.
+    if (views.bytes.buffer !== wasm.memory.buffer) views = openViews();
     const { bytes } = views;
     bytes.set(new Uint8Array(query.buffer, query.byteOffset, query.byteLength), queryAt);
     bytes.fill(0, queryAt + query.byteLength, queryAt + stride);
@@ -149,15 +151,14 @@ function openBlock(
     into.set(loaded === capacity ? views.sums : views.sums.subarray(0, loaded));
   }
 
-  return {
+  const rows: LoadedRows = {
     capacity,
     stride,
     end,
     get at() {
       return loadedAt;
     },
-    begin,
     load,
-    sums,
   };
+  return { capacity, loaded: rows, begin, load, sums };
 }

@@ -10,7 +10,7 @@
  */
 import { reserve } from './residents.ts';
 import { SKETCHES_AT } from './sieve.ts';
-import { groupBytes, type NewSketch, type Sketch, type SketchKernels } from './sketch.ts';
+import type { Sketch, SketchKernels, SketchPlace } from './sketch.ts';
 
 /**
  * Segments that so many searches in a row did not use may be evicted. Fewer, and searches of several
@@ -23,8 +23,9 @@ const PATIENCE = 3;
 const TRIED_AGAIN = 16;
 /** Batches remembered that were searched once. */
 const SEEN = 16_384;
-/** A segment is full from here on; one that holds a larger sketch holds nothing else. */
+/** The memory of a segment, which is larger only where a single sketch is; the system gives it as it is used. */
 const SEGMENT_BYTES = 32 * 1024 * 1024;
+const PAGE = 65_536;
 const ALIGNMENT = 64;
 
 interface Segment {
@@ -34,6 +35,13 @@ interface Segment {
   end: number;
   /** The number of the last search that used it. */
   used: number;
+}
+
+/** A place that was given to be filled. */
+interface Making {
+  readonly segment: Segment;
+  readonly begin: number;
+  readonly end: number;
 }
 
 interface Entry {
@@ -50,8 +58,8 @@ export class SketchCache {
   /** The one that is being filled last. */
   readonly #segments: Segment[] = [];
   readonly #seen = new Set<string>();
-  /** Batches whose sketch a search is making. */
-  readonly #making = new Set<string>();
+  /** Batches whose sketch a search is making, and where. */
+  readonly #making = new Map<string, Making>();
   #searches = 0;
   #scopes = 0;
 
@@ -60,9 +68,9 @@ export class SketchCache {
     this.limit = limit;
   }
 
-  /** Bytes held. */
+  /** Bytes of all segments, used or not yet. */
   get used(): number {
-    return this.#segments.reduce((sum, { kernels }) => sum + kernels.memory.buffer.byteLength, 0);
+    return this.#segments.reduce((sum, segment) => sum + bytesOf(segment), 0);
   }
 
   /** The sketches of one catalog. */
@@ -87,48 +95,43 @@ export class SketchCache {
   }
 
   /**
-   * Whether the caller is to make the sketch of a batch, of so many bytes: it was searched before,
-   * lately, there is room, and no other search is making it. The caller then has to call `made`. Notes
-   * the search.
+   * Where the caller is to make the sketch of a batch, of so many bytes with what is read past it; the
+   * caller then has to call `made`. Undefined where the batch was not searched before, lately, where there
+   * is no room, or where another search is making it. Notes the search.
+   * @param openMemory as Sketching's
    */
-  admits(key: string, bytes: number): boolean {
-    if (this.limit === 0 || this.#entries.has(key) || this.#making.has(key)) return false;
+  admit(key: string, bytes: number, openMemory: () => SketchKernels): SketchPlace | undefined {
+    if (this.limit === 0 || this.#entries.has(key) || this.#making.has(key)) return undefined;
     if (!this.#seen.delete(key)) {
       if (this.#seen.size === SEEN) this.#seen.delete(this.#seen.values().next().value as string);
       this.#seen.add(key);
-      return false;
+      return undefined;
     }
     this.#seen.add(key);
-    if (!this.#hasRoom(bytes)) return false;
-    this.#making.add(key);
-    return true;
+    const segment = this.#segmentFor(bytes, openMemory);
+    if (segment === undefined) return undefined;
+    const { kernels, end: at } = segment;
+    segment.end = at + Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+    segment.used = this.#searches;
+    this.#making.set(key, { segment, begin: at, end: segment.end });
+    return { kernels, at };
   }
 
-  /** Keeps a sketch, where there is still room for it; undefined where it could not be made. */
-  made(key: string, sketch: NewSketch | undefined): void {
+  /** Keeps the sketch that was made in the place given; undefined where it could not be made. */
+  made(key: string, sketch: Sketch | undefined): void {
+    const making = this.#making.get(key);
     this.#making.delete(key);
-    if (sketch === undefined) return;
-    const { bytes, rows, dimension, sketching } = sketch;
-    if (!this.#hasRoom(bytes.length)) return;
-    try {
-      let segment = this.#segments.at(-1);
-      if (segment === undefined || !this.#fits(segment, bytes.length)) {
-        const kernels = sketching.openMemory();
-        segment = { kernels, entries: new Map(), end: SKETCHES_AT, used: 0 };
-        this.#segments.push(segment);
-      }
-      const { kernels, end: at } = segment;
-      reserve(kernels.memory, at + bytes.length + groupBytes(dimension));
-      new Uint8Array(kernels.memory.buffer).set(bytes, at);
-      segment.end = at + Math.ceil(bytes.length / ALIGNMENT) * ALIGNMENT;
-      segment.used = this.#searches;
-      const entry = { sketch: { rows, dimension, kernels, at }, segment, useless: 0 };
-      segment.entries.set(key, entry);
-      this.#entries.set(key, entry);
-    } catch (error) {
-      // The system has no more memory of this kind: searches do without the sketch.
-      if (!(error instanceof RangeError)) throw error;
+    if (making === undefined) return;
+    const { segment, begin, end } = making;
+    if (sketch === undefined) {
+      // The place of another one may follow; then this one is free when the segment is evicted.
+      if (segment.end === end) segment.end = begin;
+      return;
     }
+    if (!this.#segments.includes(segment)) return;
+    const entry = { sketch, segment, useless: 0 };
+    segment.entries.set(key, entry);
+    this.#entries.set(key, entry);
   }
 
   /** Tells whether measuring the candidates of a sketch alone was worth it. */
@@ -137,25 +140,37 @@ export class SketchCache {
     if (entry !== undefined) entry.useless = useful ? 0 : entry.useless + 1;
   }
 
-  #fits({ end }: Segment, bytes: number): boolean {
-    return end + bytes <= Math.min(SEGMENT_BYTES, this.limit);
-  }
-
-  /** Makes room for a sketch of so many bytes where that is possible. */
-  #hasRoom(bytes: number): boolean {
-    const needed = bytes + SKETCHES_AT + ALIGNMENT;
-    if (needed > this.limit) return false;
+  /** A segment with room for so many bytes; undefined where there is none and can be none. */
+  #segmentFor(bytes: number, openMemory: () => SketchKernels): Segment | undefined {
+    const last = this.#segments.at(-1);
+    if (last !== undefined && last.end + bytes <= bytesOf(last)) return last;
+    const needed = Math.ceil((SKETCHES_AT + bytes) / PAGE) * PAGE;
+    if (needed > this.limit) return undefined;
     while (this.used + needed > this.limit) {
       const unused = this.#segments.findIndex(
         (segment) => segment.used + UNUSED_SEARCHES <= this.#searches,
       );
-      if (unused < 0) return false;
+      if (unused < 0) return undefined;
       const [evicted] = this.#segments.splice(unused, 1);
       for (const key of (evicted as Segment).entries.keys()) this.#entries.delete(key);
     }
-    return true;
+    const most = Math.floor(Math.min(SEGMENT_BYTES, this.limit - this.used) / PAGE) * PAGE;
+    try {
+      const kernels = openMemory();
+      // All at once: each time it grows counts as much garbage as it has bytes.
+      reserve(kernels.memory, Math.max(needed, most));
+      const segment = { kernels, entries: new Map(), end: SKETCHES_AT, used: this.#searches };
+      this.#segments.push(segment);
+      return segment;
+    } catch (error) {
+      // The system has no more memory of this kind: searches do without the sketch.
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    }
   }
 }
+
+const bytesOf = ({ kernels }: Segment): number => kernels.memory.buffer.byteLength;
 
 /** The sketches of one catalog, whose files may have the names of another's. */
 export class SketchScope {
@@ -178,12 +193,12 @@ export class SketchScope {
   }
 
   /** As SketchCache's. */
-  admits(key: string, bytes: number): boolean {
-    return this.#cache.admits(this.#prefix + key, bytes);
+  admit(key: string, bytes: number, openMemory: () => SketchKernels): SketchPlace | undefined {
+    return this.#cache.admit(this.#prefix + key, bytes, openMemory);
   }
 
   /** As SketchCache's. */
-  made(key: string, sketch: NewSketch | undefined): void {
+  made(key: string, sketch: Sketch | undefined): void {
     this.#cache.made(this.#prefix + key, sketch);
   }
 

@@ -1,5 +1,5 @@
 /**
- * `sketchOf`: builds the sketch of a batch of vectors of float32 or float16: one byte for each element
+ * `Sketcher`, `sketchOf`: build the sketch of a batch of vectors of float32 or float16: one byte for each element
  * and, for each row, a bound on its distance from its sketch. Also defines the layout. sieve.ts
  * derives bounds for each metric from it, sketch-cache.ts keeps sketches within a number of bytes.
  *
@@ -66,21 +66,19 @@ export interface Sketching {
   openMemory(): SketchKernels;
 }
 
-/** A sketch as it is made, to be copied to where it is sifted. */
-export interface NewSketch {
-  readonly rows: number;
-  readonly dimension: number;
-  /** The centre, whose float32 are as many as a row's, then groups. */
-  readonly bytes: Uint8Array;
-  readonly sketching: Sketching;
-}
-
-/** A sketch in the memory of kernels, which has room for a group past it. */
-export interface Sketch {
-  readonly rows: number;
-  readonly dimension: number;
+/** Where a sketch is to be made: its bytes, and room for a group past them. */
+export interface SketchPlace {
   readonly kernels: SketchKernels;
   readonly at: number;
+}
+
+/**
+ * A sketch in the memory of kernels: the centre, whose float32 are as many as a row's, then groups. A
+ * group past it can be read.
+ */
+export interface Sketch extends SketchPlace {
+  readonly rows: number;
+  readonly dimension: number;
 }
 
 /** The rows that a sketch is made of. */
@@ -126,8 +124,9 @@ export const groupBytes = (dimension: number): number =>
 /** Where the groups of a sketch begin. */
 export const groupsAt = (dimension: number): number => paddedOf(dimension) * 4;
 
+/** Bytes of a sketch, and of the group past it. */
 export const sketchBytes = (rows: number, dimension: number): number =>
-  groupsAt(dimension) + Math.ceil(rows / GROUP_ROWS) * groupBytes(dimension);
+  groupsAt(dimension) + (Math.ceil(rows / GROUP_ROWS) + 1) * groupBytes(dimension);
 
 /** Whether vectors are worth a sketch: those of float64 and uint8 have none. */
 export const isSketchable = (elementType: ElementType, dimension: number, rows: number): boolean =>
@@ -136,56 +135,96 @@ export const isSketchable = (elementType: ElementType, dimension: number, rows: 
   dimension >= LEAST_DIMENSION &&
   dimension <= MOST_DIMENSION;
 
-/** The sketch of rows that are sketchable. */
+/** Makes the sketch of rows that are sketchable, block by block as they are loaded. */
+export class Sketcher {
+  readonly #sketching: Sketching;
+  readonly #dimension: number;
+  readonly #batch: SketchedRows;
+  readonly #place: SketchPlace;
+  readonly #centre: Float32Array;
+
+  constructor(
+    sketching: Sketching,
+    elementType: ElementType,
+    dimension: number,
+    batch: SketchedRows,
+    place: SketchPlace,
+  ) {
+    this.#sketching = sketching;
+    this.#dimension = dimension;
+    this.#batch = batch;
+    this.#place = place;
+    const block = sketching.openRows(elementType, dimension);
+    this.#centre = new Float32Array(paddedOf(dimension));
+    this.#centre.set(centreOf(block, sketching.kernels, batch, dimension));
+    new Float32Array(place.kernels.memory.buffer, place.at).set(this.#centre);
+  }
+
+  /** Takes the rows that are loaded, whose first is `from`, a multiple of 4. */
+  add(block: LoadedRows, from: number, count: number): void {
+    const { kernels } = this.#sketching;
+    const dimension = this.#dimension;
+    const centre = this.#centre;
+    const group = groupBytes(dimension);
+    const groups = Math.ceil(count / GROUP_ROWS);
+    const centreAt = block.end;
+    const factsAt = centreAt + centre.byteLength;
+    const codesAt = factsAt + groups * GROUP_ROWS * 16;
+    reserve(kernels.memory, codesAt + groups * group);
+    const { buffer } = kernels.memory;
+    new Float32Array(buffer, centreAt, centre.length).set(centre);
+    kernels.quantise(block.at, block.stride, count, centreAt, codesAt + HEAD_BYTES, group, factsAt);
+    const facts = new Float32Array(buffer, factsAt, groups * GROUP_ROWS * 4);
+    const heads = new Float32Array(buffer, codesAt, (groups * group) / 4);
+    for (let row = 0; row < count; row += GROUP_ROWS) {
+      const has = (lane: number): boolean => hasVector(this.#batch, from + row + lane);
+      writeHead(heads, ((row / GROUP_ROWS) * group) / 4, facts, row, dimension, has);
+    }
+    const at = this.#place.at + groupsAt(dimension) + (from / GROUP_ROWS) * group;
+    const own = new Uint8Array(this.#place.kernels.memory.buffer);
+    own.set(new Uint8Array(buffer, codesAt, groups * group), at);
+  }
+
+  /** Once all rows were added. */
+  get sketch(): Sketch {
+    return { ...this.#place, rows: this.#batch.rows, dimension: this.#dimension };
+  }
+}
+
+/** Makes the sketch of rows that are not loaded for anything else. */
 export function* sketchOf(
   sketching: Sketching,
   elementType: ElementType,
   dimension: number,
   batch: SketchedRows,
-): Generator<void, NewSketch> {
-  const { rows, values } = batch;
-  const { kernels } = sketching;
+  place: SketchPlace,
+): Generator<void, Sketch> {
+  const sketcher = new Sketcher(sketching, elementType, dimension, batch, place);
   const block = sketching.openRows(elementType, dimension);
-  const atOnce = block.capacity & ~(GROUP_ROWS - 1);
-  const bytes = new Uint8Array(sketchBytes(rows, dimension));
-  const centre = new Float32Array(bytes.buffer, 0, paddedOf(dimension));
-  centre.set(centreOf(block, kernels, values, rows, dimension));
-  const group = groupBytes(dimension);
-  const centreAt = block.end;
-  const factsAt = centreAt + centre.byteLength;
-  const codesAt = factsAt + atOnce * 16;
-  reserve(kernels.memory, codesAt + (atOnce / GROUP_ROWS) * group);
   let since = 0;
-  for (let from = 0; from < rows; from += atOnce) {
-    const count = Math.min(atOnce, rows - from);
-    block.load(values, undefined, from, count);
-    const { buffer } = kernels.memory;
-    new Float32Array(buffer, centreAt, centre.length).set(centre);
-    kernels.quantise(block.at, block.stride, count, centreAt, codesAt + HEAD_BYTES, group, factsAt);
-    const groups = Math.ceil(count / GROUP_ROWS);
-    const at = groupsAt(dimension) + (from / GROUP_ROWS) * group;
-    bytes.set(new Uint8Array(buffer, codesAt, groups * group), at);
-    const facts = new Float32Array(buffer, factsAt, atOnce * 4);
-    for (let row = 0; row < count; row += GROUP_ROWS) {
-      const headAt = at + (row / GROUP_ROWS) * group;
-      const head = new Float32Array(bytes.buffer, headAt, HEAD_BYTES / 4);
-      writeHead(head, facts, row, dimension, (lane) => hasVector(batch, from + row + lane));
-    }
+  for (let from = 0; from < batch.rows; from += block.capacity) {
+    const count = Math.min(block.capacity, batch.rows - from);
+    block.load(batch.values, undefined, from, count);
+    sketcher.add(block, from, count);
     since += count * dimension;
     if (since < STEP_ELEMENTS) continue;
     since = 0;
     yield;
   }
-  return { rows, dimension, bytes, sketching };
+  return sketcher.sketch;
 }
 
 function hasVector({ rows, validity, validityOffset = 0 }: SketchedRows, row: number): boolean {
   return row < rows && (validity === undefined || getBit(validity, validityOffset + row));
 }
 
-/** @param has whether there is a vector in the lane; a row that has none is always ruled out */
+/**
+ * Writes the head of a group to `heads` from `at` on.
+ * @param has whether there is a vector in the lane; a row that has none is always ruled out
+ */
 function writeHead(
-  head: Float32Array,
+  heads: Float32Array,
+  at: number,
   facts: Float32Array,
   row: number,
   dimension: number,
@@ -194,10 +233,10 @@ function writeHead(
   const gamma = gammaOf(dimension);
   for (let lane = 0; lane < GROUP_ROWS; lane += 1) {
     if (!has(lane)) {
-      head[lane] = 0;
-      head[LEFTS + lane] = -Infinity;
-      head[SQUARES + lane] = 0;
-      head[NORMS + lane] = 0;
+      heads[at + lane] = 0;
+      heads[at + LEFTS + lane] = -Infinity;
+      heads[at + SQUARES + lane] = 0;
+      heads[at + NORMS + lane] = 0;
       continue;
     }
     const fact = (row + lane) * 4;
@@ -205,10 +244,10 @@ function writeHead(
     const residual = Math.sqrt(facts[fact + 1] as number) * (1 + gamma);
     const left = (residual + Math.sqrt(dimension) * 2 ** -13 * step) * (1 + ETA);
     const size = step * step * (facts[fact + 2] as number);
-    head[lane] = step;
-    head[LEFTS + lane] = left;
-    head[SQUARES + lane] = size * (1 - ETA) - left * left * (1 + ETA);
-    head[NORMS + lane] = Math.sqrt(facts[fact + 3] as number);
+    heads[at + lane] = step;
+    heads[at + LEFTS + lane] = left;
+    heads[at + SQUARES + lane] = size * (1 - ETA) - left * left * (1 + ETA);
+    heads[at + NORMS + lane] = Math.sqrt(facts[fact + 3] as number);
   }
 }
 
@@ -216,8 +255,7 @@ function writeHead(
 function centreOf(
   block: LoadedRows,
   { memory }: SketchKernels,
-  values: VectorValues,
-  rows: number,
+  { values, rows }: SketchedRows,
   dimension: number,
 ): Float32Array {
   const apart = Math.ceil(rows / CENTRE_ROWS);

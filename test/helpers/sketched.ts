@@ -1,39 +1,38 @@
 /** Sketches of vectors, and searches that measure what these do not rule out, as tables make them. */
 import type { VectorValues } from '../../src/vector/elements.ts';
+import { reserve } from '../../src/vector/residents.ts';
 import { createSearch, type SearchOptions, type VectorBatch } from '../../src/vector/search.ts';
+import { SKETCHES_AT } from '../../src/vector/sieve.ts';
 import { loadSimdKernels } from '../../src/vector/simd-kernels.ts';
 import {
-  type NewSketch,
   type Sketch,
   type SketchedRows,
   type Sketching,
+  type SketchPlace,
+  sketchBytes,
   sketchOf,
 } from '../../src/vector/sketch.ts';
-import { SketchCache } from '../../src/vector/sketch-cache.ts';
 import { finished, type Match, run } from './steps.ts';
 
 export const sketching = loadSimdKernels()?.sketching as Sketching;
 
-/** A sketch in memory of its own. */
-export function placed(sketch: NewSketch): Sketch {
-  const cache = new SketchCache(1e9);
-  cache.admits('', 0);
-  cache.admits('', 0);
-  cache.made('', sketch);
-  return cache.get('') as Sketch;
+/** A place in memory of its own. */
+export function newPlace(rows: number, dimension: number): SketchPlace {
+  const kernels = sketching.openMemory();
+  reserve(kernels.memory, SKETCHES_AT + sketchBytes(rows, dimension));
+  return { kernels, at: SKETCHES_AT };
 }
 
-export const sketched = (dimension: number, batch: SketchedRows): Sketch =>
-  placed(
-    run(
-      sketchOf(
-        sketching,
-        batch.values instanceof Uint16Array ? 'float16' : 'float32',
-        dimension,
-        batch,
-      ),
-    ),
-  );
+export function sketched(dimension: number, batch: SketchedRows): Sketch {
+  const type = batch.values instanceof Uint16Array ? 'float16' : 'float32';
+  return run(sketchOf(sketching, type, dimension, batch, newPlace(batch.rows, dimension)));
+}
+
+/** The bytes of a sketch, without the group past it. */
+export function bytesOf({ kernels, at, rows, dimension }: Sketch): Uint8Array {
+  const { buffer } = kernels.memory;
+  return new Uint8Array(buffer.slice(at, at + sketchBytes(rows - 4, dimension)));
+}
 
 export interface Sifted {
   readonly matches: Match[][];

@@ -13,7 +13,7 @@ import { SIFTED_ROWS, sieveOf } from '../../src/vector/sieve.ts';
 import { casesOf } from '../helpers/long.ts';
 import { numbersOf, randomValues } from '../helpers/naive-vectors.ts';
 import { seeded } from '../helpers/seeded.ts';
-import { siftedSearch, sketched } from '../helpers/sketched.ts';
+import { bytesOf, newPlace, siftedSearch, sketched } from '../helpers/sketched.ts';
 import { finished, run } from '../helpers/steps.ts';
 
 /** Distances and positions, as bits, so that a NaN or a zero's sign would show. */
@@ -178,6 +178,31 @@ test('half floats are found as the plain kernels find them', () => {
       ]);
       expect(JSON.stringify(matches)).toBe(found(asked, batches));
       if (plain) expect(whole).toBe(0);
+    }
+  }
+});
+
+test('the sketch that a search makes on its way is the one made alone', () => {
+  const random = seeded(20);
+  for (const [dimension, type] of [
+    [32, 'float32'],
+    [45, 'float32'],
+    [1100, 'float32'],
+    [50, 'float16'],
+  ] as const) {
+    const rows = 1027;
+    const values = randomValues(type, rows * dimension, random);
+    const queries = [1, 2].map((row) => numbersOf(values, row, dimension));
+    const asked = { metric: 'cosine', dimension, queries, k: 7, elementType: type } as const;
+    const selection = Uint32Array.of(5, 700);
+    for (const batch of [
+      { values, rows },
+      { values, rows, selection },
+    ]) {
+      const search = createSearch(asked);
+      const sketch = run(search.addSketched(batch, 0, newPlace(rows, dimension)));
+      expect(JSON.stringify(finished(search))).toBe(found(asked, [batch]));
+      expect(Buffer.compare(bytesOf(sketch), bytesOf(sketched(dimension, batch)))).toBe(0);
     }
   }
 });

@@ -15,11 +15,9 @@ import {
   HEAD_BYTES,
   NORMS_AT,
   SQUARES_AT,
-  sketchOf,
 } from '../../src/vector/sketch.ts';
 import { seeded } from '../helpers/seeded.ts';
-import { sketched, sketching } from '../helpers/sketched.ts';
-import { run } from '../helpers/steps.ts';
+import { bytesOf, sketched } from '../helpers/sketched.ts';
 
 /** Every 64th part of the rows begins with one of zeros, so that the centre is 0. */
 function rowsAbout(target: Float32Array): Float32Array {
@@ -120,8 +118,7 @@ describe('left: how far a row is from its sketch', () => {
     const random = seeded(dimension);
     const rows = 256;
     const values = Float32Array.from({ length: rows * dimension }, () => random() - 0.5);
-    const { bytes } = run(sketchOf(sketching, 'float32', dimension, { values, rows }));
-    const { buffer } = bytes;
+    const { buffer } = bytesOf(sketched(dimension, { values, rows }));
     const centre = new Float32Array(buffer, 0, dimension);
     const group = groupBytes(dimension);
     let closest = Infinity;

@@ -1,7 +1,7 @@
 /** What is kept of sketches, and for how long. */
 import { expect, test } from 'vitest';
-import { sieveOf } from '../../src/vector/sieve.ts';
-import { type NewSketch, type Sketch, sketchBytes, sketchOf } from '../../src/vector/sketch.ts';
+import { SKETCHES_AT, sieveOf } from '../../src/vector/sieve.ts';
+import { type Sketch, type SketchPlace, sketchBytes, sketchOf } from '../../src/vector/sketch.ts';
 import { SketchCache, type SketchScope, UNUSED_SEARCHES } from '../../src/vector/sketch-cache.ts';
 import { sketching } from '../helpers/sketched.ts';
 import { run } from '../helpers/steps.ts';
@@ -9,18 +9,22 @@ import { run } from '../helpers/steps.ts';
 const [rows, dimension] = [1024, 32];
 const BYTES = sketchBytes(rows, dimension);
 /** What a segment takes beside its sketches, in whole pages. */
-const OVERHEAD = 4 * 65_536;
+const OVERHEAD = SKETCHES_AT + 65_536;
 
 const vectorsOf = (value: number): Float32Array =>
   Float32Array.from({ length: rows * dimension }, (_, at) => value + (at % 7));
 
-const newSketch = (value: number): NewSketch =>
-  run(sketchOf(sketching, 'float32', dimension, { values: vectorsOf(value), rows }));
+const newSketch = (place: SketchPlace, value = 0): Sketch =>
+  run(sketchOf(sketching, 'float32', dimension, { values: vectorsOf(value), rows }, place));
+
+const admit = (scope: SketchScope, key: string): SketchPlace | undefined =>
+  scope.admit(key, BYTES, sketching.openMemory);
 
 /** Searches a batch, by its sketch or else as a whole. */
 function search(scope: SketchScope, key: string, value = 0): Sketch | null | undefined {
   const sketch = scope.get(key);
-  if (sketch === undefined && scope.admits(key, BYTES)) scope.made(key, newSketch(value));
+  const place = sketch === undefined ? admit(scope, key) : undefined;
+  if (place !== undefined) scope.made(key, newSketch(place, value));
   return sketch;
 }
 
@@ -52,13 +56,22 @@ test('the second search makes the sketch, and later ones find it', () => {
 
 test('of searches at once only one makes the sketch, and the next one where that fails', () => {
   const scope = new SketchCache(1e8).scope();
-  scope.admits('a', BYTES);
-  expect([scope.admits('a', BYTES), scope.admits('a', BYTES)]).toEqual([true, false]);
+  admit(scope, 'a');
+  const first = admit(scope, 'a') as SketchPlace;
+  expect([first.at, admit(scope, 'a')]).toEqual([SKETCHES_AT, undefined]);
   scope.made('a', undefined);
   expect(scope.get('a')).toBeUndefined();
-  expect(scope.admits('a', BYTES)).toBe(true);
-  scope.made('a', newSketch(0));
-  expect([scope.get('a') === undefined, scope.admits('a', BYTES)]).toEqual([false, false]);
+  const second = admit(scope, 'a') as SketchPlace;
+  expect(second).toEqual(first);
+  // A place given meanwhile stays its own.
+  admit(scope, 'b');
+  const other = admit(scope, 'b') as SketchPlace;
+  expect(other.at).toBeGreaterThanOrEqual(second.at + BYTES);
+  scope.made('a', undefined);
+  const third = admit(scope, 'a') as SketchPlace;
+  expect(third.at).toBeGreaterThanOrEqual(other.at + BYTES);
+  scope.made('a', newSketch(third));
+  expect([scope.get('a')?.at, admit(scope, 'a')]).toEqual([third.at, undefined]);
 });
 
 test('files of one name in two catalogs are told apart', () => {
@@ -67,7 +80,7 @@ test('files of one name in two catalogs are told apart', () => {
   searches(one, 3, 'a');
   expect(one.get('a')).toBeDefined();
   expect(other.get('a')).toBeUndefined();
-  expect(other.admits('a', BYTES)).toBe(false);
+  expect(admit(other, 'a')).toBeUndefined();
 });
 
 test('no more is kept than the limit, and nothing where it is 0', () => {
@@ -114,7 +127,7 @@ test('a sketch of no use for three searches in a row is set aside, and tried aga
   };
   expect(told(false, false, true, false, false)).toBe(true);
   expect(told(false)).toBe(false);
-  expect(scope.admits('a', BYTES)).toBe(false);
+  expect(admit(scope, 'a')).toBeUndefined();
   const tries = Array.from({ length: 40 }, () => {
     const tried = scope.get('a') !== null;
     if (tried) scope.judge('a', false);
@@ -131,6 +144,8 @@ test('where the system has no more memory for kernels, searches go on without', 
   const openMemory = (): never => {
     throw new RangeError('WebAssembly.Instance(): Out of memory');
   };
-  scope.made('a', { ...newSketch(0), sketching: { ...sketching, openMemory } });
+  admit(scope, 'a');
+  expect(scope.admit('a', BYTES, openMemory)).toBeUndefined();
+  scope.made('a', undefined);
   expect(scope.get('a')).toBeUndefined();
 });

@@ -9,7 +9,6 @@ import {
   createSearch,
   type Matches,
   type Metric,
-  type NewSketch,
   type Sketch,
   sketchBytes,
   type VectorSearch,
@@ -163,18 +162,22 @@ class SearchedBatches {
   async measure(whole: WholeBatch): Promise<void> {
     const { place, position, selection, data, key, again } = whole;
     const { engine, signal } = this.#plan;
-    const vectors = vectorsOf(data, place.rows, this.#dimension);
-    const batch = { ...vectors, selection, again };
-    await inTurns(this.#turn, this.#search.add(batch, position), signal);
-    this.#hold();
+    const search = this.#search;
+    const batch = { ...vectorsOf(data, place.rows, this.#dimension), selection, again };
     const bytes = sketchBytes(place.rows, this.#dimension);
-    if (key === undefined || !engine.sketches.admits(key, bytes)) return;
-    let sketch: NewSketch | undefined;
-    try {
-      sketch = await inTurns(this.#turn, this.#search.sketch(vectors), signal);
-    } finally {
-      engine.sketches.made(key, sketch);
+    const at =
+      key === undefined ? undefined : engine.sketches.admit(key, bytes, () => search.openMemory());
+    if (key === undefined || at === undefined) {
+      await inTurns(this.#turn, search.add(batch, position), signal);
+    } else {
+      let sketch: Sketch | undefined;
+      try {
+        sketch = await inTurns(this.#turn, search.addSketched(batch, position, at), signal);
+      } finally {
+        engine.sketches.made(key, sketch);
+      }
     }
+    this.#hold();
   }
 
   /** Reads and measures the rows that the sketch does not rule out; false where these are many. */

@@ -17,7 +17,7 @@ import { casesOf } from '../../helpers/long.ts';
 import { seeded } from '../../helpers/seeded.ts';
 
 const DIMENSION = 36;
-const ROWS = 2500;
+const ROWS = 1500;
 const random = seeded(14);
 const fs = memoryFs();
 let sketched: Table;
@@ -75,14 +75,14 @@ async function found(table: Table, asked: Asked): Promise<unknown[]> {
   if (asked.postfilter === true) query = query.postfilter();
   if (asked.offset !== undefined) query = query.offset(asked.offset);
   if (asked.range !== undefined) query = query.distanceRange(...asked.range);
-  return await query.toArray();
+  return await query.select(['id']).toArray();
 }
 
 const WHERE = [
   undefined,
   'part = 3',
   'part < 50',
-  'id > 2600 AND id < 5200',
+  'id > 1600 AND id < 3200',
   'id = 20',
   'part > 100',
 ];
@@ -90,7 +90,7 @@ const WHERE = [
 test('results, distances and their order are the same', async () => {
   const asked = fc.record({
     metric: fc.constantFrom('l2' as const, 'cosine' as const, 'dot' as const),
-    limit: fc.constantFrom(1, 10, 70, 5000),
+    limit: fc.constantFrom(1, 10, 40, 300),
     offset: fc.constantFrom(undefined, 5),
     where: fc.constantFrom(...WHERE),
     postfilter: fc.boolean(),
@@ -112,18 +112,18 @@ test('results, distances and their order are the same', async () => {
   );
 });
 
-const bytesRead = async (table: Table, where?: string): Promise<number> => {
-  const query = table.vectorSearch(vector()).limit(10).select(['id']);
-  const plan = await (where === undefined ? query : query.where(where)).analyzePlan();
+const bytesRead = async (table: Table): Promise<number> => {
+  const plan = await table.vectorSearch(vector()).limit(2).select(['id']).analyzePlan();
   return Number(/bytes read (\d+)/.exec(plan)?.[1]);
 };
 
 test('only vectors that may be among the nearest are read', async () => {
-  const table = await (await open(1e8)).openTable('t');
-  const all = await bytesRead(table);
-  expect(await bytesRead(table)).toBe(all);
-  expect(all).toBeGreaterThan(3 * ROWS * DIMENSION * 4);
-  // A page of 8 KiB is the least that is read of a column, and holds 56 of the vectors.
+  const db = await connect('/few', { fs: memoryFs(), bufferBytes: 0, vectorBytes: 1e8 });
+  const rows = Array.from({ length: 6000 }, (_, id) => ({ id, vector: vector(), part: 0 }));
+  const table = await db.createTable('t', rows, undefined, { schema: schemaOf() });
+  const all = 6000 * DIMENSION * 4;
+  for (let n = 0; n < 2; n++) expect(await bytesRead(table)).toBeGreaterThan(all);
+  // A page of 8 KiB is the least that is read of a column: here one in a hundred.
   expect(await bytesRead(table)).toBeLessThan(all * 0.8);
 });
 
@@ -149,10 +149,10 @@ describe('a table that changes', () => {
     await table.delete(`id = ${first}`);
     const second = await nearest();
     expect(second).not.toBe(first);
-    await table.update({ where: 'id = 2222', values: { vector: query } });
-    for (let n = 0; n < 3; n++) expect(await nearest()).toBe(2222);
+    await table.update({ where: 'id = 1222', values: { vector: query } });
+    for (let n = 0; n < 3; n++) expect(await nearest()).toBe(1222);
     await table.optimize();
-    for (let n = 0; n < 3; n++) expect(await nearest()).toBe(2222);
+    for (let n = 0; n < 3; n++) expect(await nearest()).toBe(1222);
     await table.checkout(1);
     for (let n = 0; n < 3; n++) expect(await nearest()).toBe(first);
   });
@@ -177,7 +177,7 @@ test('damage to a vector that has to be read is found', async () => {
   for (const name of fs.readdirSync(folder) as string[]) {
     const bytes = fs.readFileSync(`${folder}/${name}`) as Buffer;
     // All pages of the vectors, none of the footer.
-    for (let at = 30_000; at < 300_000; at += 4096) bytes[at] = (bytes[at] as number) ^ 1;
+    for (let at = 30_000; at < 200_000; at += 4096) bytes[at] = (bytes[at] as number) ^ 1;
     fs.writeFileSync(`${folder}/${name}`, bytes);
   }
   await expect(table.vectorSearch(vector()).toArray()).rejects.toMatchObject({ code: 'Corrupt' });
