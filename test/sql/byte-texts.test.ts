@@ -143,6 +143,13 @@ test.each(COLUMNS)('LIKE and ILIKE of texts %s', async (_, make) => {
   }
 });
 
+test('many texts that are converted one by one', async () => {
+  const texts = Array.from({ length: 2_000 }, (_, row) => `${'İ'.repeat(150)}A${row}`);
+  const expression = await compileExpression('lower(s)', schema);
+  const found = [...expression.evaluate(batchOf(texts))];
+  expect(found.every((text, row) => text === texts[row]?.toLowerCase())).toBe(true);
+});
+
 test('a part that runs over the end of a text is not found, at any place of a vector', () => {
   const kernels = textKernels();
   expect(kernels).not.toBeNull();

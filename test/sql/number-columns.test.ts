@@ -212,8 +212,9 @@ describe('arithmetic of whole numbers', () => {
   test('has no negative zero', async () => {
     const evaluate = over({ n: { type: new Int32(), values: [0, -7, 7] } });
     for (const sql of ['n * -1 * 0', 'n % 7', '-(n * 0)', 'n / 8', 'CAST(n / -8.0 AS int)']) {
-      const text = await evaluate(`CAST(${sql} AS text)`);
-      expect(text, sql).toEqual(['0', '0', '0']);
+      // What divides by it tells one zero from the other.
+      const found = await evaluate(`1.0 / CAST(${sql} AS double)`);
+      expect(found, sql).toEqual([Infinity, Infinity, Infinity]);
     }
   });
 

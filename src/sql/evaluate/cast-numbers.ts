@@ -107,13 +107,8 @@ function dates(column: Column, to: DataType): NumberColumn | null {
   const perDay = Number(nanosPerUnit(to) / nanosPerUnit(column.type));
   const values = new Float64Array(counted.length);
   for (let i = 0; i < values.length; i++) {
-    values[i] = floorQuotient(counted[i] as number, perDay);
+    // Exact: the quotient of whole numbers within 2^53 never rounds to the next whole number.
+    values[i] = Math.floor((counted[i] as number) / perDay);
   }
   return made(to, values, column.valid);
-}
-
-/** Of whole numbers within 2^53; a quotient may have been rounded up to the next whole number. */
-export function floorQuotient(value: number, by: number): number {
-  const quotient = Math.floor(value / by);
-  return quotient * by > value ? quotient - 1 : quotient;
 }

@@ -92,21 +92,16 @@ function remainders32(a: Int32Array, c: number, out: Float64Array): void {
   for (let i = 0; i < out.length; i++) out[i] = ((a[i] as number) % c) | 0;
 }
 
-/** Up to here a product that is one divisor too far is still exact. */
-const NEAR = 2 ** 51;
-
-/** By a quotient, which may be one too many: the runtime's own remainder of doubles takes ten times as long. */
+/**
+ * By the quotient, whose whole part is exact within 2^53: the runtime's own remainder of doubles takes
+ * ten times as long.
+ */
 function remainders(a: Float64Array, c: number, out: Float64Array): void {
   const by = Math.abs(c);
-  const isNear = by <= NEAR;
   for (let i = 0; i < out.length; i++) {
     const value = a[i] as number;
     const size = Math.abs(value);
-    let rest: number;
-    if (isNear && size <= NEAR) {
-      rest = size - Math.trunc(size / by) * by;
-      if (rest < 0) rest += by;
-    } else rest = size % by;
+    const rest = size - Math.trunc(size / by) * by;
     // The sign of the dividend.
     out[i] = value < 0 ? 0 - rest : rest;
   }

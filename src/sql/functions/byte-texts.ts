@@ -30,7 +30,7 @@ interface Call {
 type OfBytes = (call: Call) => Column | null;
 
 /** More bytes than are gone through in a few milliseconds. */
-const MOST_BYTES = 1 << 23;
+const MOST_BYTES = 1 << 22;
 
 /** `run`, by `ofBytes` where its first argument is a column of bytes and the others are constants. */
 export function overBytes(run: RowFunction, ofBytes: OfBytes): RowFunction {

@@ -35,11 +35,8 @@ function timesOf(column: Column | undefined, type: DataType): Times | null {
   return { values, perUnit, perDay: NANOS_PER_DAY / perUnit, column };
 }
 
-/** The day of a time, which is a whole number: a quotient may have been rounded up. */
-function dayOf(value: number, perDay: number): number {
-  const day = Math.floor(value / perDay);
-  return day * perDay > value ? day - 1 : day;
-}
+/** Exact: the quotient of whole numbers within 2^53 never rounds to the next whole number. */
+const dayOf = (value: number, perDay: number): number => Math.floor(value / perDay);
 
 const SLOTS = 4_096;
 

@@ -17,6 +17,7 @@ export function inOneCase(
 ): BytesColumn | null {
   const kernels = textKernels();
   if (kernels === null || texts.length === 0 || spanOf(texts).bytes > MOST_BYTES) return null;
+  const before = memory.used;
   const column = gathered(texts, memory);
   const { from, to } = spanOf(column);
   memory.take(to - from);
@@ -28,11 +29,16 @@ export function inOneCase(
     starts: moved(column.starts, from),
     ends: moved(column.ends, from),
   };
-  return ascii ? turned : withOthers(column, turned, upper, memory);
+  const changed = ascii ? turned : withOthers(column, turned, upper, memory);
+  if (changed === null) memory.used = before;
+  return changed;
 }
 
 /** More bytes than are gone through in a few milliseconds. */
-const MOST_BYTES = 1 << 23;
+const MOST_BYTES = 1 << 22;
+
+/** More bytes of texts that are converted one by one are converted in steps. */
+const MOST_CONVERTED = 1 << 19;
 
 const moved = (offsets: Int32Array, by: number): Int32Array => {
   if (by === 0) return offsets;
@@ -47,7 +53,7 @@ function withOthers(
   turned: BytesColumn,
   upper: boolean,
   memory: BatchMemory,
-): BytesColumn {
+): BytesColumn | null {
   const { length, data } = turned;
   const highs = new Uint8Array(length).fill(1);
   // Texts that do not follow each other are all looked at.
@@ -55,9 +61,12 @@ function withOthers(
   const letters = upper ? UPPER : LOWER;
   const source = Buffer.from(original.data.buffer, original.data.byteOffset, original.data.length);
   const apart: { row: number; text: Buffer }[] = [];
+  let converted = 0;
   for (let row = 0; row < length; row++) {
     if (highs[row] === 0) continue;
     if (letters.turn(data, turned.starts[row] as number, turned.ends[row] as number)) continue;
+    converted += (turned.ends[row] as number) - (turned.starts[row] as number);
+    if (converted > MOST_CONVERTED) return null;
     const text = source.toString('utf8', original.starts[row], original.ends[row]);
     memory.text(text.length);
     apart.push({ row, text: Buffer.from(upper ? text.toUpperCase() : text.toLowerCase()) });
