@@ -9,7 +9,7 @@ import { idsOf, people } from '../suites/namespace/context.ts';
 
 const FIXTURES = join(import.meta.dirname, '..', '..', 'fixtures');
 
-test.each(['v1/types', 'v1/history', 'v1/long-lists'])('%s', async (name) => {
+test.each(['v1/types', 'v1/history', 'v1/long-lists', 'v1/changes'])('%s', async (name) => {
   const namespace = await openDirectoryNamespace({ root: join(FIXTURES, name), readOnly: true });
   const expected: unknown = JSON.parse(
     readFileSync(join(FIXTURES, `${name}.expected.json`), 'utf8'),

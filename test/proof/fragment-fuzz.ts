@@ -8,8 +8,9 @@ import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
-import type { FragmentEntry } from '../../src/format/catalog/fragment-entry.ts';
+import { type FragmentEntry, REPLACED_FIELD } from '../../src/format/catalog/fragment-entry.ts';
 import { decodeVersion, type Manifest } from '../../src/format/catalog/manifest.ts';
+import { columnFiles } from '../../src/format/catalog/overlays.ts';
 import {
   type ByteRange,
   columnRanges,
@@ -65,7 +66,7 @@ const take = (namespace: DirectoryNamespace): Promise<unknown[][]> =>
 const filter = (namespace: DirectoryNamespace): Promise<unknown[][]> =>
   valuesOf(namespace.queryTable({ id: ID, k: 1_000_000, filter: "utf8 >= 'a'" }));
 
-/** Two fragments of all the columns named, with deleted rows in a file that they share. */
+/** Two fragments of all the columns named, with deleted rows in a file that they share and a column in overlays. */
 async function makeSubject(
   seed: number,
   columns: readonly string[] | undefined,
@@ -82,10 +83,12 @@ async function makeSubject(
       schema,
       rows.map((count) => randomBatch(schema, count, random)),
     );
-  const writer = await openDirectoryNamespace({ root: ROOT, fs, durability: 'relaxed' });
+  const limits = { overlayBytes: 0 };
+  const writer = await openDirectoryNamespace({ root: ROOT, fs, durability: 'relaxed', limits });
   await writer.createTable({ id: ID }, batches());
   await writer.insertIntoTable({ id: ID }, batches());
   await writer.deleteRows({ id: ID, row_ids: [1n, 4n, (1n << 32n) + 2n] });
+  await writer.updateTable({ id: ID, updates: [['utf8', "concat(utf8, '+')"]] });
   const { manifest, folder } = newest(fs);
   await writer.close();
   const namespace = await openDirectoryNamespace({
@@ -110,25 +113,30 @@ function newest(fs: TestFs): { manifest: Manifest; folder: string } {
   const incarnation = String(
     fs.readdirSync(`${ROOT}/${folder}`).find((name) => String(name).startsWith('versions-')),
   ).slice('versions-'.length);
-  const file = versionFile(versionsFolder(folder, incarnation, 'main'), 3);
+  const file = versionFile(versionsFolder(folder, incarnation, 'main'), 4);
   const found = decodeVersion(new Uint8Array(fs.readFileSync(`${ROOT}/${file}`)), file);
-  if (!('manifest' in found)) throw new Error('version 3 is a tombstone');
+  if (!('manifest' in found)) throw new Error('version 4 is a tombstone');
   return { manifest: found.manifest, folder };
 }
 
 function targetsOf(fs: TestFs, manifest: Manifest, folder: string): Target[] {
   return manifest.fragments.flatMap((entry): Target[] => {
-    const path = `${ROOT}/${fragmentFile(folder, entry.file)}`;
-    const bytes = new Uint8Array(fs.readFileSync(path));
-    const start = bytes.length - entry.footerBytes;
-    const footer = decodeFooter(bytes.slice(start), entry, path);
-    const columns = entry.fields.map((_, at) => at);
-    const read = [
-      { offset: start, length: entry.footerBytes },
-      ...footer.batches.flatMap((_, batch) => columnRanges(footer, batch, columns)),
-      ...dictionaryRanges(footer, dictionaryIds(footer, columns)),
-    ];
-    return [{ path, bytes, read }, ...deletionsOf(fs, folder, manifest, entry)];
+    const files = columnFiles(entry).map((file): Target => {
+      const path = `${ROOT}/${fragmentFile(folder, file.file)}`;
+      const bytes = new Uint8Array(fs.readFileSync(path));
+      const start = bytes.length - file.footerBytes;
+      const footer = decodeFooter(bytes.slice(start), { ...file, rows: entry.rows }, path);
+      const columns = [...Array(file.columns).keys()].filter(
+        (at) => entry.fields[file.first + at] !== REPLACED_FIELD,
+      );
+      const read = [
+        { offset: start, length: file.footerBytes },
+        ...footer.batches.flatMap((_, batch) => columnRanges(footer, batch, columns)),
+        ...dictionaryRanges(footer, dictionaryIds(footer, columns)),
+      ];
+      return { path, bytes, read };
+    });
+    return [...files, ...deletionsOf(fs, folder, manifest, entry)];
   });
 }
 

@@ -33,24 +33,44 @@ export interface DeletionEntry {
   readonly origin?: string | undefined;
 }
 
-export interface FragmentEntry {
-  /** Unique within a branch; the upper half of the row ids of its rows. */
-  readonly id: number;
+/** One file of columns: where it ends, and the root of its checksums. */
+export interface ColumnFile {
   readonly file: string;
-  /** Rows in the file, deleted ones included. */
-  readonly rows: number;
   readonly bytes: number;
   /** Length of the end of the file that holds its footer, and its crc32: the root of all checksums. */
   readonly footerBytes: number;
   readonly footerChecksum: number;
-  /** Field id of each top-level column of the file, in the file's order. */
-  readonly fields: readonly number[];
-  /** One entry per column as format/fragment/statistics.ts encodes it. */
-  readonly statistics: readonly unknown[];
-  readonly deletion: DeletionEntry | undefined;
   /** Set where the file was written for Lance too. */
   readonly lance?: LanceEntry | undefined;
 }
+
+/** A file of some columns of a fragment, written after those before it: the same rows in the same batches. */
+export interface OverlayEntry extends ColumnFile {
+  /** How many columns it has. */
+  readonly columns: number;
+}
+
+export interface FragmentEntry extends ColumnFile {
+  /** Unique within a branch; the upper half of the row ids of its rows. */
+  readonly id: number;
+  /** Rows in the file, deleted ones included. */
+  readonly rows: number;
+  /**
+   * Field id of each top-level column of the file, in the file's order, and behind them those of
+   * the overlays; `REPLACED_FIELD` for one that a later file holds. Each field stands there once.
+   */
+  readonly fields: readonly number[];
+  /** One entry per column as format/fragment/statistics.ts encodes it; empty for a replaced one. */
+  readonly statistics: readonly unknown[];
+  readonly deletion: DeletionEntry | undefined;
+  /** Oldest first. Overlays.ts reads and adds them. */
+  readonly overlays?: readonly OverlayEntry[] | undefined;
+}
+
+/** In place of the field id of a column that a later file of the fragment holds. */
+export const REPLACED_FIELD: number = -1;
+/** Readers open each file of a fragment: with more, it is written anew. */
+export const MOST_OVERLAYS: number = 8;
 
 /** Where Lance's readers find a fragment's columns, or why they cannot. */
 export type LanceEntry =
@@ -88,7 +108,10 @@ export const liveRows = (fragment: FragmentEntry): number =>
   fragment.rows - (fragment.deletion?.rows ?? 0);
 
 /** Whether Lance can read the fragment. */
-export const isReadByLance = ({ lance }: FragmentEntry): boolean =>
+export const isReadByLance = ({ lance, overlays = [] }: FragmentEntry): boolean =>
+  isFileOfLance(lance) && overlays.every((overlay) => isFileOfLance(overlay.lance));
+
+const isFileOfLance = (lance: LanceEntry | undefined): boolean =>
   lance !== undefined && 'fileSize' in lance;
 
 /** A form that older releases cannot read. */
@@ -100,6 +123,7 @@ interface FragmentFeature {
 
 /** A new form of fragments or their entries is a row here. */
 const FRAGMENT_FEATURES: readonly FragmentFeature[] = [
+  { name: 'overlays', isNeededBy: ({ overlays }) => overlays !== undefined },
   { name: 'shared_deletions', isNeededBy: ({ deletion }) => deletion?.offset !== undefined },
 ];
 
@@ -135,8 +159,18 @@ function encodeFragment(fragment: FragmentEntry): Record<string, unknown> {
     ...(fragment.lance === undefined
       ? {}
       : { lance: encodeLance(fragment.lance, fragment.fields) }),
+    ...(fragment.overlays === undefined ? {} : { overlays: fragment.overlays.map(encodeOverlay) }),
   };
 }
+
+const encodeOverlay = (overlay: OverlayEntry): Record<string, unknown> => ({
+  file: overlay.file,
+  columns: overlay.columns,
+  bytes: overlay.bytes,
+  footer_bytes: overlay.footerBytes,
+  footer_crc32: overlay.footerChecksum,
+  lance: overlay.lance === undefined ? undefined : encodeLance(overlay.lance, []),
+});
 
 const encodeDeletion = (deletion: DeletionEntry): Record<string, unknown> => ({
   file: deletion.file,
@@ -172,37 +206,78 @@ const encodeOrigin = ({ path, fields, columns, fileSize }: LanceFileEntry): Json
 export function decodeFragment(value: unknown, file: string): FragmentEntry {
   const entry = asObject(value, file, 'a fragment');
   const rows = integerMember(entry, 'rows', file);
-  const fields = fieldIdsMember(entry, file);
+  const overlays = Object.hasOwn(entry, 'overlays') ? decodeOverlays(entry, file) : undefined;
+  const fields = fieldIdsMember(entry, file, overlays !== undefined);
   const deletion = member(entry, 'deletion');
-  const lance = member(entry, 'lance');
   const fragment: FragmentEntry = {
     id: integerMember(entry, 'id', file),
-    file: fileIdMember(entry, 'file', file),
     rows,
-    bytes: integerMember(entry, 'bytes', file),
-    footerBytes: integerMember(entry, 'footer_bytes', file),
-    footerChecksum: integerMember(entry, 'footer_crc32', file),
+    ...decodeColumnFile(entry, fields, file),
     fields,
     statistics: arrayMember(entry, 'statistics', file),
     deletion: deletion === undefined ? undefined : decodeDeletion(deletion, rows, file),
-    ...(lance === undefined ? {} : { lance: decodeLance(lance, fields, file) }),
+    ...(overlays === undefined ? {} : { overlays }),
   };
-  if (fragment.footerBytes > fragment.bytes) {
-    throw corrupt(file, `the footer of fragment ${fragment.file} is longer than the fragment`);
-  }
-  if (lanceFileSize(fragment) > fragment.bytes - fragment.footerBytes) {
-    throw corrupt(file, `the Lance part of fragment ${fragment.file} ends behind its footer`);
-  }
+  if (overlays !== undefined) checkOverlays(fragment, overlays, file);
   return fragment;
 }
 
+/** @param fields what its Lance part has where it does not say so */
+function decodeColumnFile(entry: JsonObject, fields: readonly number[], file: string): ColumnFile {
+  const lance = member(entry, 'lance');
+  const found: ColumnFile = {
+    file: fileIdMember(entry, 'file', file),
+    bytes: integerMember(entry, 'bytes', file),
+    footerBytes: integerMember(entry, 'footer_bytes', file),
+    footerChecksum: integerMember(entry, 'footer_crc32', file),
+    ...(lance === undefined ? {} : { lance: decodeLance(lance, fields, file) }),
+  };
+  if (found.footerBytes > found.bytes) {
+    throw corrupt(file, `the footer of fragment ${found.file} is longer than the fragment`);
+  }
+  if (lanceFileSize(found) > found.bytes - found.footerBytes) {
+    throw corrupt(file, `the Lance part of fragment ${found.file} ends behind its footer`);
+  }
+  return found;
+}
+
+function decodeOverlays(entry: JsonObject, file: string): OverlayEntry[] {
+  const overlays = arrayMember(entry, 'overlays', file);
+  if (overlays.length === 0 || overlays.length > MOST_OVERLAYS) {
+    throw corrupt(file, `a fragment has ${overlays.length} overlays, not 1 to ${MOST_OVERLAYS}`);
+  }
+  return overlays.map((value) => {
+    const overlay = asObject(value, file, 'an overlay');
+    const columns = integerMember(overlay, 'columns', file);
+    return { ...decodeColumnFile(overlay, [], file), columns };
+  });
+}
+
+function checkOverlays(
+  { file: name, fields, statistics }: FragmentEntry,
+  overlays: readonly OverlayEntry[],
+  file: string,
+): void {
+  const columns = overlays.reduce((sum, overlay) => sum + overlay.columns, 0);
+  const living = fields.filter((id) => id !== REPLACED_FIELD);
+  const isSound =
+    columns < fields.length &&
+    statistics.length === fields.length &&
+    overlays.every((overlay) => overlay.columns > 0) &&
+    new Set(living).size === living.length;
+  if (!isSound) throw corrupt(file, `the overlays of fragment ${name} do not fit its fields`);
+}
+
 /** 0 where the file is none of Lance's. */
-const lanceFileSize = ({ lance }: FragmentEntry): number =>
+const lanceFileSize = ({ lance }: ColumnFile): number =>
   lance !== undefined && 'fileSize' in lance ? lance.fileSize : 0;
 
-function fieldIdsMember(entry: JsonObject, file: string): number[] {
+/** @param withReplaced whether other files may hold some of them */
+function fieldIdsMember(entry: JsonObject, file: string, withReplaced = false): number[] {
   const fields = arrayMember(entry, 'fields', file);
-  if (fields.every(isWholeNumber)) return fields as number[];
+  const isId = (id: unknown): boolean =>
+    isWholeNumber(id) || (withReplaced && id === REPLACED_FIELD);
+  if (fields.every(isId)) return fields as number[];
   throw corrupt(file, 'fields of a fragment holds something else than field ids');
 }
 

@@ -164,6 +164,7 @@ export {
   unionDeletions,
 } from './deletions.ts';
 export {
+  type ColumnFile,
   type DeletionEntry,
   FRAGMENT_FEATURE_NAMES,
   type FragmentEntry,
@@ -172,6 +173,7 @@ export {
   type LanceEntry,
   type LanceFileEntry,
   liveRows,
+  MOST_OVERLAYS,
 } from './fragment-entry.ts';
 export {
   decodeVersion,
@@ -183,6 +185,13 @@ export {
   type Totals,
   type VersionDocument,
 } from './manifest.ts';
+export {
+  type ColumnFilePlace,
+  columnFiles,
+  fileIds,
+  storedBytes,
+  withOverlay,
+} from './overlays.ts';
 export {
   type BranchRecord,
   decodeBranch,

@@ -40,7 +40,7 @@ export {
 } from './lance-export.ts';
 export {
   type LanceField,
-  lanceDataFile,
+  lanceDataFiles,
   lanceFields,
   lanceIdOf,
   lanceIdsOf,

@@ -2,7 +2,7 @@
  * `lanceFields`: converts the fields of an Arrow schema to Lance's list of fields, depth first,
  * with ids, parents and logical types. If Lance cannot hold a type, or its readers fail on a name
  * or on metadata, the result says in which column and why. `fieldMembers` encodes a field, and
- * `lanceDataFile` the file of a fragment that Lance can read.
+ * `lanceDataFiles` the files of a fragment that Lance can read.
  *
  * `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` map this engine's field ids to Lance's. They differ
  * where a writer of Lance reused the id of a dropped field, which this engine never does; the
@@ -378,13 +378,43 @@ export const lanceNumbered = (
         parent: field.parent === -1 ? -1 : lanceIdOf(ids, field.parent),
       }));
 
-/** The file of a fragment that Lance can read. */
-export function lanceDataFile(entry: FragmentEntry, ids: LanceIds): LanceFileEntry {
-  const { fields, fileSize } = entry.lance as Extract<LanceEntry, { fileSize: number }>;
-  return {
-    path: fragmentName(entry.file),
+/** A file of a fragment, with our ids of the fields that Lance sees in it. */
+export interface LanceFileOfFragment {
+  readonly name: string;
+  /** `NO_FIELD` for one that a later file holds. */
+  readonly fields: readonly number[];
+  readonly fileSize: number;
+}
+
+/** The files of a fragment that Lance can read, oldest first. */
+export function lanceFiles({
+  file,
+  lance,
+  overlays,
+}: Pick<FragmentEntry, 'file' | 'lance' | 'overlays'>): readonly LanceFileOfFragment[] {
+  const own = lance as LanceFile;
+  if (overlays === undefined) return [{ name: file, fields: own.fields, fileSize: own.fileSize }];
+  const later = new Set<number>();
+  const files: LanceFileOfFragment[] = [];
+  for (const each of [{ file, lance }, ...overlays].reverse()) {
+    const { fields, fileSize } = each.lance as LanceFile;
+    files.push({
+      name: each.file,
+      fields: fields.map((id) => (later.has(id) ? NO_FIELD : id)),
+      fileSize,
+    });
+    for (const id of fields) later.add(id);
+  }
+  return files.reverse();
+}
+
+type LanceFile = Extract<LanceEntry, { fileSize: number }>;
+
+/** The same as Lance names them. */
+export const lanceDataFiles = (entry: FragmentEntry, ids: LanceIds): readonly LanceFileEntry[] =>
+  lanceFiles(entry).map(({ name, fields, fileSize }) => ({
+    path: fragmentName(name),
     fields: lanceIdsOf(fields, ids),
     columns: fields.map((_, at) => at),
     fileSize,
-  };
-}
+  }));

@@ -11,7 +11,13 @@
 import { createHash } from 'node:crypto';
 import { drained } from '../../steps.ts';
 import { type FragmentEntry, fragmentName, type LanceEntry } from '../catalog/index.ts';
-import { fieldMembers, type LanceField, type LanceIds, lanceIdsOf } from './lance-fields.ts';
+import {
+  fieldMembers,
+  type LanceField,
+  type LanceIds,
+  lanceFiles,
+  lanceIdsOf,
+} from './lance-fields.ts';
 import { readLanceManifest } from './parsed-manifest.ts';
 import { message, noMembers, type ProtoMembers, ProtoMessage, varintBytes } from './protobuf.ts';
 
@@ -45,7 +51,7 @@ export interface LanceVersion<Fragment extends LanceFragment = FragmentEntry> {
 }
 
 /** What Lance is told of a fragment. */
-export type LanceFragment = Pick<FragmentEntry, 'id' | 'file' | 'rows' | 'lance'> & {
+export type LanceFragment = Pick<FragmentEntry, 'id' | 'file' | 'rows' | 'lance' | 'overlays'> & {
   readonly deletion: LanceDeletionFile | undefined;
 };
 
@@ -330,6 +336,8 @@ function isLike(one: LanceFragment, first: LanceFragment): boolean {
   const [lance, other] = [one.lance as LanceFile, first.lance as LanceFile];
   return (
     one.rows === first.rows &&
+    one.overlays === undefined &&
+    first.overlays === undefined &&
     one.deletion === undefined &&
     first.deletion === undefined &&
     one.file.length === first.file.length &&
@@ -431,17 +439,19 @@ function areEqual(one: readonly number[], other: readonly number[]): boolean {
  */
 function writeFragment(
   into: ProtoMessage,
-  { id, file: name, lance, deletion, rows }: LanceFragment,
+  fragment: LanceFragment,
   columns: ColumnLists,
   base: number | undefined,
   nameOf: (file: string) => string,
 ): void {
-  const { fields, fileSize } = lance as LanceFile;
+  const { id, deletion, rows } = fragment;
   into.integer(1, id);
-  const file = into.begin(2);
-  into.text(1, nameOf(name)).append(columns.of(fields)).integer(6, fileSize);
-  if (base !== undefined) into.integer(7, base);
-  into.end(file);
+  for (const { name, fields, fileSize } of lanceFiles(fragment)) {
+    const file = into.begin(2);
+    into.text(1, nameOf(name)).append(columns.of(fields)).integer(6, fileSize);
+    if (base !== undefined) into.integer(7, base);
+    into.end(file);
+  }
   if (deletion !== undefined) {
     const deleted = into.begin(3);
     into.integer(2, 0).integer(3, deletionId(deletion)).integer(4, deletion.rows);

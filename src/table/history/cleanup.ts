@@ -14,6 +14,7 @@ import {
   chunkFile,
   decodeVersion,
   deletionFile,
+  fileIds,
   fragmentFile,
   fragmentsFolder,
   isObject,
@@ -348,7 +349,7 @@ async function collectFiles(
   used: Set<string>,
 ): Promise<void> {
   const add = (fragment: Manifest['fragments'][number]): void => {
-    used.add(fragmentFile(tableFolder, fragment.file));
+    for (const file of fileIds(fragment)) used.add(fragmentFile(tableFolder, file));
     if (fragment.deletion !== undefined)
       used.add(deletionFile(tableFolder, fragment.deletion.file));
   };

@@ -11,8 +11,9 @@
 import {
   type FragmentEntry,
   isLanceFile,
+  isReadByLance,
   type LanceFileEntry,
-  lanceDataFile,
+  lanceDataFiles,
   lanceDeletionFile,
   lanceDeletionId,
   lastName,
@@ -237,14 +238,14 @@ const plainFile = ({ path, fields, columns, fileSize }: ParsedDataFile): LanceFi
   fileSize,
 });
 
-/** Our file as Lance finds it, and those that the client wrote and goes on to name. */
+/** Our files as Lance finds them, and those that the client wrote and goes on to name. */
 export const namesOf = (
   entry: FragmentEntry,
   { manifest }: Snapshot,
 ): readonly LanceFileEntry[] => {
   const { lance } = entry;
-  if (lance === undefined || 'problem' in lance) return [];
-  return [lanceDataFile(entry, manifest), ...(lance.origin ?? [])];
+  if (!isReadByLance(entry) || lance === undefined || 'problem' in lance) return [];
+  return [...lanceDataFiles(entry, manifest), ...(lance.origin ?? [])];
 };
 
 /**

@@ -6,6 +6,7 @@
  * version's manifest.
  */
 import {
+  columnFiles,
   type FragmentEntry,
   isReadByLance,
   type LanceField,
@@ -129,7 +130,9 @@ function fragmentProblem(fragments: readonly FragmentEntry[]): string | undefine
   const without = fragments.filter((fragment) => !isReadByLance(fragment));
   if (without.length === 0) return undefined;
   const rows = without.reduce((sum, fragment) => sum + liveRows(fragment), 0);
-  const lance = without[0]?.lance;
+  const [first] = without;
+  const files = first === undefined ? [] : columnFiles(first).map((each) => each.lance);
+  const lance = files.find((each) => each === undefined || 'problem' in each);
   return lance !== undefined && 'problem' in lance
     ? `${upperFirst(lance.problem)}, which Lance 2.0 cannot read: so it is in ${rows} rows.`
     : `Fragments with ${rows} rows were written without Lance: optimize the table to write them anew.`;

@@ -8,6 +8,7 @@ import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   checkChunk,
   chunkFile,
+  columnFiles,
   decodeVersion,
   deletionFile,
   fragmentFile,
@@ -216,12 +217,12 @@ async function checkSuccession(
       { details: { version: manifest.version, next } },
     );
   }
-  for (const fragment of manifest.fragments) {
-    const file = fragmentFile(branch.tableFolder, fragment.file);
-    if ((await engine.store.head(file))?.size === fragment.bytes) continue;
+  for (const { file: id, bytes } of manifest.fragments.flatMap(columnFiles)) {
+    const file = fragmentFile(branch.tableFolder, id);
+    if ((await engine.store.head(file))?.size === bytes) continue;
     throw new DirspaceError(
       'InvalidInput',
-      `The staged manifest refers to ${file}, which is missing or has another size than ${fragment.bytes} bytes.`,
+      `The staged manifest refers to ${file}, which is missing or has another size than ${bytes} bytes.`,
     );
   }
   return head;

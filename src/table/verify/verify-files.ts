@@ -7,9 +7,11 @@
 import { crc32 } from 'node:zlib';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
+  type ColumnFilePlace,
   checkChunk,
   checkSharedDeletions,
   chunkFile,
+  columnFiles,
   columnRanges,
   type DeletionEntry,
   decodeBatchColumn,
@@ -122,8 +124,7 @@ export class FileVerifier {
 
   /** What is wrong with the files of one fragment. */
   async fragment(entry: FragmentEntry): Promise<VerifyProblem[]> {
-    const path = fragmentFile(this.#folder, entry.file);
-    const { rows, bytes, footerBytes, footerChecksum, deletion } = entry;
+    const { rows, deletion } = entry;
     const problems: VerifyProblem[] = [];
     const check = async (
       file: string,
@@ -137,8 +138,17 @@ export class FileVerifier {
       const what = this.#fragments.get(key);
       if (what !== undefined) problems.push({ path: file, kind, what });
     };
-    const facts = [rows, bytes, footerBytes, footerChecksum, entry.fields.length];
-    await check(path, 'fragment', facts, () => this.#readFragment(entry, path));
+    const batches: (readonly number[])[] = [];
+    for (const part of columnFiles(entry)) {
+      const path = fragmentFile(this.#folder, part.file);
+      const facts = [rows, part.bytes, part.footerBytes, part.footerChecksum, part.columns];
+      await check(path, 'fragment', facts, async () => {
+        batches.push(await this.#readFragment(part, rows, path));
+        const [own, later] = [batches[0], batches.at(-1)];
+        if (part.first > 0 && own !== undefined && later?.join() !== own.join())
+          throw corrupt(path, 'its batches are others than those of its fragment');
+      });
+    }
     if (deletion !== undefined) {
       const file = deletionFile(this.#folder, deletion.file);
       const { offset, checksum } = deletion;
@@ -179,7 +189,12 @@ export class FileVerifier {
     }
   }
 
-  async #readFragment(entry: FragmentEntry, path: string): Promise<void> {
+  /** @returns the rows of each batch */
+  async #readFragment(
+    entry: ColumnFilePlace,
+    rows: number,
+    path: string,
+  ): Promise<readonly number[]> {
     const object = await this.#store.open(path);
     if (object === undefined) throw missing(path);
     try {
@@ -188,16 +203,20 @@ export class FileVerifier {
       }
       const start = entry.bytes - entry.footerBytes;
       const tail = await object.read(start, entry.footerBytes);
-      const footer = await runSteps(decodeFooterInSteps(tail, entry, path), plainPause());
-      if (footer.schema.fields.length !== entry.fields.length) {
+      const footer = await runSteps(
+        decodeFooterInSteps(tail, { ...entry, rows }, path),
+        plainPause(),
+      );
+      if (footer.schema.fields.length !== entry.columns) {
         throw corrupt(
           path,
-          `it has ${footer.schema.fields.length} columns, the manifest ${entry.fields.length}`,
+          `it has ${footer.schema.fields.length} columns, the manifest ${entry.columns}`,
         );
       }
       await readColumns(object, footer, () => this.breathe());
       await readLancePart(object, footer, entry);
       this.#read(entry.bytes);
+      return footer.batches.map((batch) => batch.rows);
     } finally {
       object.close();
     }
@@ -239,7 +258,7 @@ async function readColumns(
 async function readLancePart(
   object: ObjectReader,
   footer: FragmentFooter,
-  { lance }: FragmentEntry,
+  { lance }: ColumnFilePlace,
 ): Promise<void> {
   const { part, name } = footer;
   const named = lance !== undefined && 'fileSize' in lance ? lance : undefined;

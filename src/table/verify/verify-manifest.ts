@@ -10,6 +10,7 @@ import {
   liveRows,
   MAIN_BRANCH,
   type Manifest,
+  storedBytes,
 } from '../../format/index.ts';
 import type { VerifyProblem } from '../../protocol/index.ts';
 import {
@@ -84,7 +85,7 @@ export async function checkManifest(
     if (isReadByLance(entry)) totals.lanceFragments++;
     for (const name of featuresOf(entry)) features.set(name, (features.get(name) ?? 0) + 1);
     totals.deletedRows += entry.rows - liveRows(entry);
-    totals.bytes += entry.bytes + (entry.deletion?.bytes ?? 0);
+    totals.bytes += storedBytes(entry) + (entry.deletion?.bytes ?? 0);
     expect(!seen.has(entry.id), `Two of its fragments have the id ${entry.id}.`);
     expect(entry.id < manifest.nextFragmentId, `Fragment ${entry.id} is not given out yet.`);
     seen.add(entry.id);

@@ -80,6 +80,8 @@ export interface Limits {
   /** A fragment is cut when it reaches either. */
   readonly fragmentRows: number;
   readonly fragmentBytes: number;
+  /** A smaller fragment is written anew where columns of it change, and gets no overlay. */
+  readonly overlayBytes: number;
   /** A commit that keeps losing gives up after this long, in milliseconds. */
   readonly commitTimeout: number;
   /** Bytes that one request may have at once for what is made while it is answered. */
@@ -95,6 +97,7 @@ export const DEFAULT_LIMITS: Limits = {
   batchBytes: 8 * 1024 * 1024,
   fragmentRows: 1_048_576,
   fragmentBytes: 256 * 1024 * 1024,
+  overlayBytes: 256 * 1024,
   commitTimeout: 60_000,
   requestMemory: DEFAULT_REQUEST_MEMORY,
   regexpSteps: Number.POSITIVE_INFINITY,

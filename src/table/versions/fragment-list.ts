@@ -14,6 +14,7 @@ import {
   isReadByLance,
   liveRows,
   type Manifest,
+  storedBytes,
   type Totals,
 } from '../../format/index.ts';
 import { inTurns, Turn, writeObject } from '../work/index.ts';
@@ -116,7 +117,7 @@ function addTotals(totals: Totals, entry: FragmentEntry, sign: 1 | -1): Totals {
   return {
     rows: totals.rows + sign * entry.rows,
     deletedRows: totals.deletedRows + sign * (entry.rows - liveRows(entry)),
-    bytes: totals.bytes + sign * (entry.bytes + (entry.deletion?.bytes ?? 0)),
+    bytes: totals.bytes + sign * (storedBytes(entry) + (entry.deletion?.bytes ?? 0)),
     fragments: totals.fragments + sign,
     ...(lanceFragments === 0 ? {} : { lanceFragments }),
     ...(features === undefined ? {} : { features }),

@@ -9,6 +9,7 @@
 import {
   type ChunkEntry,
   type FragmentEntry,
+  fileIds,
   isReadByLance,
   type LanceField,
   type LanceOperation,
@@ -216,7 +217,7 @@ async function difference(engine: Engine, base: Snapshot, manifest: Manifest): P
   for (const [id, entry] of now) {
     const was = known.get(id);
     if (was === undefined) continue;
-    if (was.file !== entry.file) rewritten.push(entry);
+    if (fileIds(was).join() !== fileIds(entry).join()) rewritten.push(entry);
     else if (was.deletion?.file !== entry.deletion?.file) changed.push(entry);
   }
   const removed = [...known.values()].filter(({ id }) => !now.has(id));

@@ -49,9 +49,17 @@ export class LentColumns {
   readonly columns = new Map<number, Data>();
   readonly #source: MemorySource;
   readonly #memory: Uint8Array[] = [];
+  readonly #others: LentColumns[] = [];
 
   constructor(source: MemorySource) {
     this.#source = source;
+  }
+
+  /** Those of another file that holds columns of the same rows; of the first one it is this. */
+  ofFile(index: number): LentColumns {
+    if (index === 0) return this;
+    this.#others[index] ??= new LentColumns(this.#source);
+    return this.#others[index];
   }
 
   take(bytes: number): Uint8Array {
@@ -63,6 +71,7 @@ export class LentColumns {
   /** Nothing may refer to the columns any more, and no read be under way. */
   giveBack(): void {
     this.columns.clear();
+    for (const other of this.#others) other?.giveBack();
     for (const memory of this.#memory.splice(0)) this.#source.give(memory);
   }
 }

@@ -76,6 +76,13 @@ export function neededColumns(snapshot: Snapshot, assignments: readonly Assignme
   }
   const names = new Set<string>();
   for (const { id, field } of snapshot.fields) if (!replaced.has(id)) names.add(field.name);
+  for (const name of expressionColumns(assignments)) names.add(name);
+  return [...names];
+}
+
+/** Names of the columns that the expressions need. */
+export function expressionColumns(assignments: readonly Assignment[]): readonly string[] {
+  const names = new Set<string>();
   for (const { expression } of assignments) {
     for (const name of expression.columns) names.add(name);
     if (expression.usesRowId) names.add(ROW_ID);

@@ -7,7 +7,7 @@
  */
 import { type RecordBatch, type RecordBatchStream, recordBatch } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';
-import { type FragmentEntry, fragmentFile, liveRows } from '../../format/index.ts';
+import { type FragmentEntry, fileIds, fragmentFile, liveRows } from '../../format/index.ts';
 import { deletedRows, openFragment, readFields } from '../fragments/index.ts';
 import { lanceFieldsOf } from '../lance/index.ts';
 import { selectedCount } from '../read/index.ts';
@@ -132,8 +132,8 @@ function filesFreed(entries: readonly FragmentEntry[], runs: readonly FragmentRu
   return freed.size;
 }
 
-const filesOf = ({ file, deletion }: FragmentEntry): string[] =>
-  deletion === undefined ? [file] : [file, deletion.file];
+const filesOf = (entry: FragmentEntry): string[] =>
+  entry.deletion === undefined ? fileIds(entry) : [...fileIds(entry), entry.deletion.file];
 
 const sum = (left: CompactionReport, right: CompactionReport): CompactionReport => ({
   fragmentsRemoved: left.fragmentsRemoved + right.fragmentsRemoved,
@@ -305,7 +305,7 @@ const hasSameSchema = (base: Snapshot, newest: Snapshot): boolean =>
 const isSame = (before: FragmentEntry, now: FragmentEntry | undefined): boolean =>
   before === now ||
   (before.id === now?.id &&
-    before.file === now.file &&
+    fileIds(before).join() === fileIds(now).join() &&
     before.deletion?.file === now.deletion?.file);
 
 async function compacted(

@@ -1,9 +1,9 @@
 /**
  * `planCompaction`: chooses which neighbouring fragments compaction rewrites together, from their
  * entries in the manifest alone. A fragment on its own is chosen only if many of its rows are
- * deleted or it must be rewritten for Lance.
+ * deleted, it must be rewritten for Lance, or columns of it lie in overlays, which are joined.
  */
-import { type FragmentEntry, liveRows } from '../../format/index.ts';
+import { type FragmentEntry, liveRows, storedBytes } from '../../format/index.ts';
 
 export interface CompactionGoals {
   /** Rows a fragment should have at most. */
@@ -52,7 +52,12 @@ export function planCompaction(
     const rest = goals.tiered ? withoutLargeHead(run) : run;
     const worthwhile =
       rest.length > 1 ||
-      rest.some((fragment) => isHollow(fragment, goals) || goals.mustRewrite?.(fragment) === true);
+      rest.some(
+        (fragment) =>
+          isHollow(fragment, goals) ||
+          (fragment.overlays !== undefined && !goals.tiered) ||
+          goals.mustRewrite?.(fragment) === true,
+      );
     return worthwhile ? [rest] : [];
   });
 }
@@ -74,4 +79,4 @@ function withoutLargeHead(run: FragmentRun): FragmentRun {
 
 /** About the bytes that the live rows take. */
 const liveBytes = (fragment: FragmentEntry): number =>
-  Math.ceil(fragment.bytes * (liveRows(fragment) / Math.max(1, fragment.rows)));
+  Math.ceil(storedBytes(fragment) * (liveRows(fragment) / Math.max(1, fragment.rows)));

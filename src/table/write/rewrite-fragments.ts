@@ -1,7 +1,9 @@
 /**
- * Rewrites the fragments of a table with more or wider columns (`rewriting`, `FragmentRewriter`).
- * Rows keep their places, so row ids and deletion files stay valid. Fragments written for an
- * attempt that lost to a conflict are used again where they still fit, and removed otherwise.
+ * Writes columns of the fragments of a table that are new or computed anew (`rewriting`,
+ * `FragmentRewriter`): as an overlay beside the fragment, or with the rest of a fragment that is
+ * small or has many overlays. Rows keep their places, so row ids and deletion files stay valid.
+ * Files written for an attempt that lost to a conflict are used again where they still fit, and
+ * removed otherwise.
  * `inPlace` lifts the limits on the size of fragments for that. add-columns.ts and evolve.ts
  * commit.
  */
@@ -15,7 +17,13 @@ import {
   recordBatchStream,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { type FragmentEntry, liveRows } from '../../format/index.ts';
+import {
+  type FragmentEntry,
+  fileIds,
+  liveRows,
+  MOST_OVERLAYS,
+  withOverlay,
+} from '../../format/index.ts';
 import { type Adapter, adapterBetween, type IdentifiedField } from '../fields/index.ts';
 import { readFields } from '../fragments/index.ts';
 import {
@@ -36,7 +44,9 @@ import { schemaOf } from './schema-version.ts';
 import { type NewFragment, removeFragments, writeFragments, writesLance } from './write.ts';
 
 interface RewrittenFragment {
+  /** Of the columns that are written, or of all. */
   readonly fragment: NewFragment;
+  readonly isOverlay: boolean;
   readonly durable: Promise<unknown>;
 }
 
@@ -71,12 +81,16 @@ export const inPlace = (engine: Engine): Engine => ({
   },
 });
 
-/** Writes fragments anew with more columns; what an attempt wrote serves the next where it can. */
+/** Whether columns of a fragment are written to a file of their own. */
+export const takesOverlay = ({ limits }: Engine, entry: FragmentEntry): boolean =>
+  entry.bytes >= limits.overlayBytes && (entry.overlays?.length ?? 0) < MOST_OVERLAYS;
+
+/** Writes fragments with more columns; what an attempt wrote serves the next where it can. */
 export class FragmentRewriter {
   readonly #engine: Engine;
   readonly #tableFolder: string;
   readonly #signal: AbortSignal | undefined;
-  /** By the file it was written from. */
+  /** By the files it was written from. */
   #written = new Map<string, RewrittenFragment>();
   #used = new Set<string>();
   #schema = '';
@@ -117,15 +131,26 @@ export class FragmentRewriter {
       fresh: true,
       signal: this.#signal,
     });
-    const columns = new WiderColumns(base, tree, assignments, plan);
+    const tops = assignments.map(({ place }) => place.positions[0] as number);
+    const every = [...tree.keys()];
+    const whole = new WiderColumns(base, tree, assignments, plan, every);
+    const sorted = [...new Set(tops)].sort((a, b) => a - b);
+    const changed = new WiderColumns(base, tree, assignments, plan, sorted);
     let position = 0;
     for (const entry of await base.fragments()) {
       this.#signal?.throwIfAborted();
+      const key = fileIds(entry).join();
+      const columns = takesOverlay(this.#engine, entry) ? changed : whole;
       const made =
-        this.#written.get(entry.file) ?? (await this.#write(base, columns, entry, position));
-      this.#written.set(entry.file, made);
-      this.#used.add(entry.file);
-      replaced.set(entry.id, { ...made.fragment, id: entry.id, deletion: entry.deletion });
+        this.#written.get(key) ??
+        (await this.#write(base, columns, columns === changed, entry, position));
+      this.#written.set(key, made);
+      this.#used.add(key);
+      const { fragment } = made;
+      const now = made.isOverlay
+        ? withOverlay(entry, fragment)
+        : { ...fragment, id: entry.id, deletion: entry.deletion };
+      replaced.set(entry.id, now);
       position += liveRows(entry);
     }
     const durable = Promise.all([...this.#written.values()].map((made) => made.durable));
@@ -136,6 +161,7 @@ export class FragmentRewriter {
   async #write(
     base: Snapshot,
     columns: WiderColumns,
+    isOverlay: boolean,
     entry: FragmentEntry,
     position: number,
   ): Promise<RewrittenFragment> {
@@ -146,13 +172,14 @@ export class FragmentRewriter {
       this.#tableFolder,
       stream,
       columns.tree,
-      { lance: writesLance(this.#engine, base), required: 'unchecked', signal: this.#signal },
+      {
+        lance: writesLance(this.#engine, base),
+        required: 'unchecked',
+        asGiven: isOverlay,
+        signal: this.#signal,
+      },
     );
-    const [fragment, ...more] = fragments;
-    if (fragment !== undefined && more.length === 0 && fragment.rows === entry.rows) {
-      return { fragment, durable };
-    }
-    throw new DirspaceError('Internal', `A fragment was rewritten as ${fragments.length}.`);
+    return { fragment: onlyOne(fragments, entry), isOverlay, durable };
   }
 
   async discard(): Promise<void> {
@@ -178,13 +205,24 @@ export class FragmentRewriter {
   }
 }
 
-/** The columns of a fragment with the new ones beside them. */
+/** What was written of all rows of a fragment, in their places. */
+export function onlyOne(fragments: readonly NewFragment[], entry: FragmentEntry): NewFragment {
+  const [fragment, ...more] = fragments;
+  if (fragment !== undefined && more.length === 0 && fragment.rows === entry.rows) return fragment;
+  throw new DirspaceError('Internal', `A fragment was rewritten as ${fragments.length}.`);
+}
+
+/** Some columns of a fragment, with the new values in them. */
 class WiderColumns {
+  /** Of the columns. */
   readonly tree: readonly IdentifiedField[];
   readonly schema: Snapshot['schema'];
-  readonly #base: Snapshot;
   readonly #assignments: readonly Assignment[];
   readonly #plan: ScanPlan;
+  /** Positions of the columns in the table's new schema, ascending; those there were come first. */
+  readonly #positions: readonly number[];
+  /** Of the columns that there were. */
+  readonly #names: readonly string[];
   readonly #adapters: readonly (Adapter | null)[];
 
   constructor(
@@ -192,14 +230,17 @@ class WiderColumns {
     tree: readonly IdentifiedField[],
     assignments: readonly Assignment[],
     plan: ScanPlan,
+    positions: readonly number[],
   ) {
-    this.tree = tree;
-    this.schema = schemaOf(base, tree);
-    this.#base = base;
+    this.tree = positions.map((at) => tree[at] as IdentifiedField);
+    this.schema = schemaOf(base, this.tree);
     this.#assignments = assignments;
     this.#plan = plan;
-    this.#adapters = base.fields.map((field, at) =>
-      adapterBetween(tree[at] as IdentifiedField, field),
+    this.#positions = positions;
+    const before = positions.flatMap((at) => base.fields[at] ?? []);
+    this.#names = before.map(({ field }) => field.name);
+    this.#adapters = before.map((field, at) =>
+      adapterBetween(this.tree[at] as IdentifiedField, field),
     );
   }
 
@@ -211,8 +252,7 @@ class WiderColumns {
   }
 
   async #columns(place: BatchPlace): Promise<Data[]> {
-    const names = this.#base.fields.map(({ field }) => field.name);
-    const known = await readFields(this.#plan, place, names, undefined);
+    const known = await readFields(this.#plan, place, this.#names, undefined);
     const columns: (Data | undefined)[] = this.tree.map((node, at) => {
       const data = known[at];
       // Beside the one that is computed others may be null.
@@ -232,7 +272,8 @@ class WiderColumns {
         assignedValues(assignment, source, sliced),
       );
       await breathe(this.#plan);
-      const [top = 0, ...below] = assignment.place.positions;
+      const [position = 0, ...below] = assignment.place.positions;
+      const top = this.#positions.indexOf(position);
       columns[top] = withChild(columns[top], below, spread(values, live, place.rows));
     }
     return columns as Data[];

@@ -1,8 +1,10 @@
 /**
  * `updateRows`: updates the rows that match a predicate, in one version, or in none where no row
  * matches. It marks the old rows as deleted and writes the changed ones as new fragments, so
- * updated rows get new row ids and come last in row order. `replacingDraft` builds such a version
- * for merges too, from the rows that `RowOffsets` collects.
+ * updated rows get new row ids and come last in row order. Where many rows of a large fragment
+ * change, the columns that are set are written beside it instead (update-in-place.ts), and its rows
+ * keep their ids and places. `replacingDraft` builds such a version for merges too, from the rows
+ * that `RowOffsets` collects.
  */
 import {
   type Data,
@@ -35,6 +37,7 @@ import { emptyTable, type WriteOptions } from './append.ts';
 import { assignedColumns, compileAssignments, neededColumns } from './assignments.ts';
 import { type AttemptFiles, commitWithFiles } from './attempt.ts';
 import { deleteOffsets, joined } from './delete-rows.ts';
+import { type UpdatedInPlace, updateInPlace } from './update-in-place.ts';
 import { type Written, writeFragments, writesLance } from './write.ts';
 
 export interface UpdateRequest {
@@ -65,13 +68,15 @@ export async function updateRows(
   let updatedRows = 0;
   const committed = await commitWithFiles(engine, branch, options, async (writing, base, files) => {
     if (base === undefined) throw emptyTable();
-    const changed = await changeRows(writing, base, request, options.signal);
+    const inPlace = await updateInPlace(writing, base, request, files, options.signal);
+    const changed = await changeRows(writing, base, request, inPlace, options.signal);
     files.addFragments(changed.written.fragments);
-    updatedRows = changed.written.rows;
+    updatedRows = changed.written.rows + (inPlace?.rows ?? 0);
     if (updatedRows === 0) return undefined;
     return replacingDraft(writing, base, files, {
       kind: 'update',
       summary: { updated_rows: updatedRows },
+      inPlace,
       ...changed,
     });
   });
@@ -84,10 +89,12 @@ interface ChangedRows {
   readonly gone: ReadonlyMap<number, Uint32Array>;
 }
 
+/** @param inPlace what is updated already; its rows that are left are found */
 async function changeRows(
   engine: Engine,
   base: Snapshot,
   request: UpdateRequest,
+  inPlace: UpdatedInPlace | undefined,
   signal: AbortSignal | undefined,
 ): Promise<ChangedRows> {
   const assignments = await compileAssignments(base, request.updates);
@@ -113,7 +120,9 @@ async function changeRows(
   const weight = assignments.reduce((sum, { expression }) => sum + expression.weight, 0);
   const most = sliceRows({ weight });
   async function* batches(): AsyncGenerator<RecordBatch> {
-    for await (const { place, selection, rows, read } of pipelined(plan, found)) {
+    const matches =
+      inPlace === undefined ? pipelined(plan, found) : inPlace.left.batches(plan, base);
+    for await (const { place, selection, rows, read } of matches) {
       gone.add(place.entry.id, place.first, selection, rows);
       for (let from = 0; from < rows; from += most) {
         const count = Math.min(most, rows - from);
@@ -157,6 +166,7 @@ export class RowOffsets {
 
 export interface Replacement extends ChangedRows {
   readonly kind: Draft['kind'];
+  readonly inPlace?: UpdatedInPlace | undefined;
   readonly summary: Readonly<Record<string, number>>;
 }
 
@@ -165,12 +175,13 @@ export async function replacingDraft(
   engine: Engine,
   base: Snapshot,
   files: AttemptFiles,
-  { kind, summary, written, gone }: Replacement,
+  { kind, summary, written, gone, inPlace }: Replacement,
 ): Promise<Draft> {
   const { manifest } = base;
   const edits = await deleteOffsets(engine, base, gone);
   files.addDeletions(edits);
-  const durable = Promise.all([written.durable, edits.durable]);
+  const durable = Promise.all([written.durable, edits.durable, inPlace?.durable]);
+  const replaced = new Map([...edits.replaced, ...(inPlace?.replaced ?? [])]);
   // Whoever awaits it sees the error; until then it must not count as unhandled.
   durable.catch(() => {});
   const firstId = manifest.nextFragmentId;
@@ -182,14 +193,18 @@ export async function replacingDraft(
       ...summary,
       added_fragments: added.length,
       removed_fragments: edits.removed.size,
-      changed_fragments: edits.replaced.size,
+      changed_fragments: replaced.size,
     },
     schema: manifest.schema,
     fieldIds: manifest.fieldIds,
     nextFieldId: manifest.nextFieldId,
     nextFragmentId: firstId + added.length,
     metadata: manifest.metadata,
-    fragments: await editFragments(engine, folder, fragmentListOf(manifest), { ...edits, added }),
+    fragments: await editFragments(engine, folder, fragmentListOf(manifest), {
+      replaced,
+      removed: edits.removed,
+      added,
+    }),
     after: durable,
   };
 }

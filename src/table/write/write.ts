@@ -67,6 +67,8 @@ export interface FragmentOptions {
    * absent. 'unchecked' is for rows that the table holds already, deleted ones among them.
    */
   readonly required?: readonly IdentifiedField[] | 'unchecked';
+  /** Writes each batch as it comes: a file beside others of a fragment has the same batches. */
+  readonly asGiven?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -94,7 +96,8 @@ export async function writeFragments(
     const given = pulledAfter(stream, () => writer.settled());
     const limits = { rows: batchRows, bytes: batchBytes };
     const pause = (): Promise<void> | undefined => writer.breathe();
-    for await (const batch of rebatch(given, stream.schema, limits, pause)) {
+    const batches = options.asGiven === true ? given : rebatch(given, stream.schema, limits, pause);
+    for await (const batch of batches) {
       signal?.throwIfAborted();
       // It and its encoded bytes, the batch before it being written, and what is joined meanwhile.
       held?.set(Math.max(held.bytes, Math.min(WRITE_COPIES * bytesOf(batch), most)));

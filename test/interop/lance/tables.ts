@@ -2,7 +2,7 @@
  * Makes random tables that are written for Lance, and beside each what this package reads from some of its
  * versions: `tables.ts PACKAGE ROOT OUT COUNT SEED`. Lance must read the same.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Field, Int32, type RecordBatch, Schema, Table, Type, tableToIPC } from 'apache-arrow';
@@ -56,9 +56,11 @@ for (let at = 0; at < Number(count); at++) {
     return new Field(`c${column}`, type, canBeNull);
   });
   const schema = new Schema([new Field('n', new Int32(), true), ...fields]);
+  // Columns of fragments of a few hundred KiB are written beside them when they change.
+  const most = random() < 0.5 ? 200 : 8000;
   const rows = (): Table => {
     const batches = Array.from({ length: 1 + below(3) }, () =>
-      randomBatch(schema as never, below(200), random, random() < 0.3 ? 0 : 0.2),
+      randomBatch(schema as never, below(most), random, random() < 0.3 ? 0 : 0.2),
     ) as unknown as RecordBatch[];
     return new Table(schema, batches);
   };
@@ -85,7 +87,7 @@ for (let at = 0; at < Number(count); at++) {
     });
   };
   await dump();
-  for (let step = 0; step < 4; step++) {
+  for (let step = 0; step < 6; step++) {
     try {
       switch (below(7)) {
         case 0:
@@ -116,4 +118,20 @@ for (let at = 0; at < Number(count); at++) {
 }
 writeFileSync(join(out, 'expected.json'), JSON.stringify(expected, null, 1));
 await db.close();
-console.log(`${expected.length} versions of ${count} tables`);
+
+/** How many of all versions have fragments of a form of their own. */
+const forms = new Map([
+  ['overlays', 0],
+  ['shared_deletions', 0],
+]);
+for (const file of readdirSync(root, { recursive: true }) as string[]) {
+  if (!/versions-[0-9a-f-]+\/[0-9]+\.json$/.test(file)) continue;
+  const { features = [] } = JSON.parse(readFileSync(join(root, file), 'utf8')) as {
+    features?: string[];
+  };
+  for (const name of features) if (forms.has(name)) forms.set(name, (forms.get(name) ?? 0) + 1);
+}
+const found = [...forms].map(([name, versions]) => `${name} in ${versions}`).join(', ');
+console.log(`${expected.length} versions of ${count} tables; ${found} of all versions`);
+if (Number(count) >= 10 && [...forms.values()].includes(0))
+  throw new Error(`No random table had a form that Lance is to read: ${found}.`);

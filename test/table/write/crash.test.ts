@@ -50,6 +50,10 @@ const OPERATIONS: Readonly<Record<string, (catalog: DirectoryNamespace) => Promi
   delete: (catalog) => catalog.deleteFromTable({ id: t, predicate: 'id % 2 = 0' }),
   'add a column of values': (catalog) =>
     catalog.alterTableAddColumns({ id: t, new_columns: [{ name: 'twice', expression: 'id * 2' }] }),
+  'update a column beside the fragments': (catalog) =>
+    catalog.updateTable({ id: t, predicate: 'n >= 1', updates: [['n', 'n + 1']] }),
+  'add a column beside the fragments': (catalog) =>
+    catalog.alterTableAddColumns({ id: t, new_columns: [{ name: 'twice', expression: 'id * 2' }] }),
   'add a column of nulls': (catalog) =>
     catalog.alterTableAddColumns({
       id: t,
@@ -68,8 +72,15 @@ const OPERATIONS: Readonly<Record<string, (catalog: DirectoryNamespace) => Promi
     catalog.updateFieldMetadata({ id: t, updates: [{ path: 'n', metadata: { a: 'b' } }] }),
 };
 
-const open = (fs: FileSystem): Promise<DirectoryNamespace> =>
-  openDirectoryNamespace({ root: ROOT, fs, limits: { batchRows: 2, fragmentRows: 4 } });
+/** @param name of the operation, which says whether columns get files of their own */
+const open = (fs: FileSystem, name = ''): Promise<DirectoryNamespace> => {
+  const overlays = name.includes('beside') ? { overlayBytes: 0 } : {};
+  return openDirectoryNamespace({
+    root: ROOT,
+    fs,
+    limits: { batchRows: 2, fragmentRows: 4, ...overlays },
+  });
+};
 
 async function firstTree(): Promise<Tree> {
   const fs = memoryFs();
@@ -108,16 +119,20 @@ test.each(Object.entries(OPERATIONS))(
     const tree = await first;
     const clean = grow(tree, ROOT);
     const old = await stateOf(await open(strictFileSystem(clean)));
-    await operation(await open(strictFileSystem(clean)));
+    await operation(await open(strictFileSystem(clean), name));
     const done = await stateOf(await open(strictFileSystem(clean)));
     expect(done).not.toBe(old);
+    const files = treeOf(clean, ROOT).map(([, bytes]) =>
+      Buffer.from(bytes ?? []).toString('latin1'),
+    );
+    expect(files.join().includes('"overlays"')).toBe(name.includes('beside'));
     // Operations share many of their first calls, so each begins with another one.
     const index = Object.keys(OPERATIONS).indexOf(name);
     for (const { step, ...fault } of FAULTS) {
       for (let at = 1 + (index % step); ; at += step) {
         const healthy = strictFileSystem(grow(tree, ROOT));
         const faulty = new FaultyFs(healthy);
-        const catalog = await open(faulty.fs);
+        const catalog = await open(faulty.fs, name);
         faulty.arm({ ...fault, at });
         let error: unknown;
         await operation(catalog).catch((thrown: unknown) => {
