@@ -85,6 +85,19 @@ test('a folder that changed just now is read again: its time may stay the same',
   expect((await list()).looks).toBe(0);
 });
 
+test('a change within the tick of the last one is seen', async () => {
+  const lstat = fs.lstatSync as (...given: unknown[]) => fs.Stats | undefined;
+  const time = Date.now();
+  vi.spyOn(fs, 'lstatSync').mockImplementation(((path: string, ...more: unknown[]) => {
+    const stat = lstat(path, ...more);
+    if (stat !== undefined && path === `${root}/n`) stat.ctimeMs = time;
+    return stat;
+  }) as never);
+  expect((await list()).tables).toEqual(['a', 'b', 'c']);
+  await other.createTable({ id: ['n', 'd'] }, people(1));
+  expect((await list()).tables).toEqual(['a', 'b', 'c', 'd']);
+});
+
 test('a page looks at its own tables alone, and leaves the order to the next', async () => {
   const readdir = vi.spyOn(fs, 'readdirSync');
   settle();

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CacheCounts } from '../../../src/counters.ts';
 import { ByteCache, CacheBudget } from '../../../src/table/work/cache.ts';
+import { keptMemory } from '../../../src/table/work/kept-memory.ts';
 
 const LIMIT = 100;
 
@@ -69,4 +70,14 @@ test('caches of one budget hold no more together; the largest of them makes room
   one.set('larger', 1, LIMIT + 1);
   expect(one.get('larger')).toBeUndefined();
   expect(budget.used).toBe(100);
+});
+
+test('what is known of tables and the rest of the metadata share cacheBytes', () => {
+  const { cache, heads } = keptMemory(1_000, 0);
+  const [chunks, tables] = [new ByteCache(cache), new ByteCache(heads)];
+  tables.set('a', 1, 900);
+  expect(tables.get('a')).toBe(1);
+  chunks.set('b', 2, 200);
+  expect(tables.get('a')).toBeUndefined();
+  expect(chunks.get('b')).toBe(2);
 });
