@@ -143,6 +143,21 @@ test.each(COLUMNS)('LIKE and ILIKE of texts %s', async (_, make) => {
   }
 });
 
+test('a few texts of other letters among many of ASCII, in any case', async () => {
+  const texts = Array.from({ length: 400 }, (_, row) => (row % 50 === 0 ? `XK${row}` : `xy${row}`));
+  // The sign of Kelvin is a k in lower case, and a capital sigma depends on what follows.
+  [texts[3], texts[251], texts[399]] = ['x\u212ay', 'É-ΑΣ', 'e-ας'];
+  for (const part of ['xk', 'é', 'ας']) {
+    const predicate = await compilePredicate(`s ILIKE '%${part.toUpperCase()}%'`, schema);
+    const lower = part.toUpperCase().toLowerCase();
+    const expected = texts.flatMap((text, row) =>
+      text.toLowerCase().includes(lower) ? [row] : [],
+    );
+    expect([...predicate.select(batchOf(texts))], part).toEqual(expected);
+    expect(expected.length).toBeGreaterThan(0);
+  }
+});
+
 test('many texts that are converted one by one', async () => {
   const texts = Array.from({ length: 2_000 }, (_, row) => `${'İ'.repeat(150)}A${row}`);
   const expression = await compileExpression('lower(s)', schema);

@@ -171,6 +171,7 @@ describe('arithmetic of whole numbers', () => {
     ['int64', new Int64(), [0n, 3n, -3n, 2n ** 50n + 1n, 2n ** 53n - 1n, -(2n ** 52n) - 3n]],
     ['large int64', new Int64(), [2n ** 53n + 1n, -(2n ** 61n), 5n]],
     ['uint64', new Uint64(), [0n, 9n, 2n ** 32n + 1n, 2n ** 53n - 1n]],
+    ['uint64 just beyond doubles', new Uint64(), [2n ** 53n + 1n, 2n ** 53n + 3n, 5n]],
     ['large uint64', new Uint64(), [2n ** 63n + 5n, 2n ** 53n + 1n, 8n]],
   ];
   const compute: Readonly<Record<string, (a: bigint, b: bigint) => bigint>> = {
