@@ -127,6 +127,21 @@ test('only vectors that may be among the nearest are read', async () => {
   expect(await bytesRead(table)).toBeLessThan(all * 0.8);
 });
 
+test('rows at no distance, which a sketch cannot rule out, do not keep a search waiting', async () => {
+  const db = await connect('/zeros', { fs: memoryFs(), bufferBytes: 0, vectorBytes: 1e8 });
+  // Those of zeros have no angle, and are as many as a first guess takes.
+  const rows = Array.from({ length: 1100 }, (_, id) => ({
+    id,
+    vector: id % 90 === 5 ? new Array(DIMENSION).fill(0) : vector(),
+    part: 0,
+  }));
+  const table = await db.createTable('t', rows, undefined, { schema: schemaOf() });
+  const asked = { metric: 'cosine', vectors: [vector()], limit: 10 } as const;
+  const first = await found(table, asked);
+  expect(first).toHaveLength(10);
+  for (let n = 0; n < 3; n++) expect(await found(table, asked)).toEqual(first);
+});
+
 test('searches at once share what is there, and what one of them makes', async () => {
   const table = await (await open(1e8)).openTable('t');
   const vectors = Array.from({ length: 4 }, vector);
