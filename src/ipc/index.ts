@@ -4,10 +4,17 @@
  */
 
 export {
+  decodeFrame,
+  encodeFrame,
+  FRAME_BYTES,
+  FRAME_OVERHEAD,
+} from './codecs/index.ts';
+export {
   ALIGNMENT,
   aligned,
   type Block,
   batchMessage,
+  buffersOf,
   type EncodedColumn,
   encodeColumn,
   encodeIpcFile,
@@ -19,6 +26,7 @@ export {
   MAGIC,
   normaliseColumn,
   type PreparedSchema,
+  paddingAfter,
   prepareSchema,
   readSchema,
   type StoredSchema,

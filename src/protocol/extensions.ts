@@ -103,6 +103,11 @@ export interface OptimizeTableRequest {
   readonly branch?: string;
   /** With the usual aims if absent; `false` rewrites nothing. */
   readonly compact?: CompactionParameters | false;
+  /**
+   * `auto`, `zstd` or `none`: how the table is compressed from now on. Fragments that are there are written
+   * anew accordingly, unless `compact` is `false`.
+   */
+  readonly compression?: string;
   /** Removes versions superseded longer ago, as CleanupTable does; none if absent. */
   readonly cleanup_older_than_millis?: number;
   readonly orphan_grace_millis?: number;

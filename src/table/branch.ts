@@ -8,6 +8,7 @@
  * a branch from it.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
+import type { Compression } from '../compression.ts';
 import {
   type BranchRecord,
   lanceManifestFile,
@@ -48,6 +49,7 @@ import {
 } from './staged/index.ts';
 import {
   type Committed,
+  compressionOf,
   createBranch,
   type Engine,
   type Head,
@@ -84,6 +86,7 @@ import {
   type RowsUpdated,
   replaceSchemaMetadata,
   restore,
+  setCompression,
   type UpdateRequest,
   updateFieldMetadata,
   updateRows,
@@ -187,6 +190,15 @@ export class Branch implements TableBranch {
   /** Whether Lance opens the table, as it was asked for, and who may write it. */
   lanceMode({ manifest }: Snapshot): Promise<LanceMode> {
     return lanceModeOf(this.#engine, this, manifest);
+  }
+
+  /** How new fragments of the table are compressed. */
+  compression(newest: Snapshot | undefined): Promise<Compression> {
+    return compressionOf(this.#engine, this, newest?.manifest);
+  }
+
+  setCompression(compression: Compression, options?: WriteOptions): Promise<Committed> {
+    return setCompression(this.#engine, this, compression, options);
   }
 
   /**

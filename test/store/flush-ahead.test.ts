@@ -70,7 +70,10 @@ test('a fragment that fails to reach the disk while the next is made is the erro
   const rows = people(6);
   const { tree } = assignFieldIds(rows.schema.fields, 0);
   await engine.store.createFolder('t');
-  const written = await writeFragments(engine, 't', rows, tree, { lance: true });
+  const written = await writeFragments(engine, 't', rows, tree, {
+    lance: true,
+    compression: 'none',
+  });
   expect(written.fragments).toHaveLength(3);
   await expect(written.durable).rejects.toBe(broken);
 });

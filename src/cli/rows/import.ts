@@ -4,6 +4,7 @@
  * known, the row and (for JSON) the line; nothing is imported then.
  */
 import { existsSync } from 'node:fs';
+import { COMPRESSIONS, DEFAULT_COMPRESSION } from '../../compression.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { LANCE_MODES } from '../../lance-mode.ts';
 import type { CreateTableOptions, DataInput, Table } from '../../sdk/index.ts';
@@ -37,7 +38,7 @@ export const importFile: Command = {
   ],
   ofTooMany:
     "Quote a pattern, so that the shell leaves it as it is: dirspace import '*.ndjson' logs.",
-  choices: { mode: MODES, lance: LANCE_MODES },
+  choices: { mode: MODES, lance: LANCE_MODES, compression: COMPRESSIONS },
   options: [
     { flags: '--mode <mode>', summary: `${MODES.join(', ')}; ${MODES[0]} if absent` },
     {
@@ -51,6 +52,10 @@ export const importFile: Command = {
     {
       flags: '--lance <mode>',
       summary: 'whether Lance opens the table too; what the catalog says if absent',
+    },
+    {
+      flags: '--compression <mode>',
+      summary: `how the table is compressed: ${COMPRESSIONS.join(', ')}; ${DEFAULT_COMPRESSION} if absent`,
     },
     {
       flags: '--at <version|tag>',
@@ -73,7 +78,7 @@ export const importFile: Command = {
     const { namespace, name } = parseObject(argument(call, 1));
     const mode = call.options.choice('mode', MODES);
     const typed = await typing(call, mode);
-    const lance = lanceOption(call, mode);
+    const form = formOptions(call, mode);
     const given = argument(call, 0);
     const names = await filesNamed(given, call.signal);
     const isPattern = names.length > 1 || names[0] !== given;
@@ -86,7 +91,7 @@ export const importFile: Command = {
         const data = await files.data();
         return mode === 'append'
           ? append(call, name, namespace, data)
-          : create(call, name, namespace, await typed(data), { mode, ...lance });
+          : create(call, name, namespace, await typed(data), { mode, ...form });
       });
     const table = call.options.flag('parents') ? await withParents(call, id, write) : await write();
     const [version, rows] = [await table.version(), await table.countRows()];
@@ -106,13 +111,19 @@ function refuseOtherOrder(call: Call): void {
   );
 }
 
-function lanceOption(
+/** How the table is to be stored. */
+function formOptions(
   { options }: Call,
   mode: (typeof MODES)[number],
-): Pick<CreateTableOptions, 'lance'> {
-  if (options.text('lance') === undefined) return {};
-  if (mode === 'append') options.refuse(['lance'], 'the table is written as it was created.');
-  return { lance: options.choice('lance', LANCE_MODES) };
+): Pick<CreateTableOptions, 'lance' | 'compression'> {
+  if (mode === 'append')
+    options.refuse(['lance', 'compression'], 'the table is written as it was created.');
+  return {
+    ...(options.text('lance') === undefined ? {} : { lance: options.choice('lance', LANCE_MODES) }),
+    ...(options.text('compression') === undefined
+      ? {}
+      : { compression: options.choice('compression', COMPRESSIONS) }),
+  };
 }
 
 /** What gives the data the types that are asked for. */
@@ -188,7 +199,7 @@ async function create(
   name: string,
   namespace: string[],
   data: DataInput,
-  options: Pick<CreateTableOptions, 'mode' | 'lance'>,
+  options: Pick<CreateTableOptions, 'mode' | 'lance' | 'compression'>,
 ): Promise<Table> {
   try {
     const { connection, signal } = call;

@@ -3,6 +3,7 @@
  * `--keep-versions` is given, it also removes old versions, those of more than 7 days by default.
  * `--dry-run` changes nothing.
  */
+import { COMPRESSIONS } from '../../compression.ts';
 import { systemEnv } from '../../env.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
@@ -24,6 +25,7 @@ export const optimize: Command = {
   summary: 'Join small fragments of a table and remove old versions',
   otherNames: ['compact', 'cleanup', 'vacuum'],
   arguments: [['<id>', 'the table']],
+  choices: { compression: COMPRESSIONS },
   options: [
     { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
     {
@@ -35,6 +37,10 @@ export const optimize: Command = {
       summary: 'join fragments and remove nothing; removing needs the right admin on a server',
     },
     { flags: '--target-rows <count>', summary: 'rows of a fragment, at most' },
+    {
+      flags: '--compression <mode>',
+      summary: `how the table is compressed from now on: ${COMPRESSIONS.join(', ')}; its fragments are written anew`,
+    },
     { flags: '--dry-run', summary: 'say what would be done and do nothing' },
   ],
   examples: ['dirspace optimize prod/search/user', 'dirspace optimize user --dry-run --json'],
@@ -65,6 +71,9 @@ export const optimize: Command = {
       },
       cleanupOlderThan: keeps ? false : new Date(systemEnv.now() - age),
       dryRun: options.flag('dryRun'),
+      ...(options.text('compression') === undefined
+        ? {}
+        : { compression: options.choice('compression', COMPRESSIONS) }),
       ...(rows === 0 ? {} : { compaction: { targetRows: rows } }),
     });
     const stats = await optimized.catch((error) => {

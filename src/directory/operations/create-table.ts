@@ -7,6 +7,7 @@
 
 import { outsideLocation } from '../../allowed-locations.ts';
 import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
+import { compressionProperty, DEFAULT_COMPRESSION } from '../../compression.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   joinPath,
@@ -171,6 +172,7 @@ export async function declareTable(
   if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
   requireRoom(catalog, id, folder);
   lanceProperty(request.properties ?? {});
+  compressionProperty(request.properties ?? {});
   const made = newRecord(catalog, request.properties ?? {}, incarnation);
   const location = request.location === undefined ? reservedFolder(made.id) : outside;
   const record = location === undefined ? made : { ...made, location };
@@ -243,6 +245,14 @@ async function fillTable(
           ...(newest === undefined ? table.record.properties : {}),
           ...properties,
         }),
+        // Properties that are replaced say it anew, or nothing.
+        compression:
+          properties === undefined
+            ? undefined
+            : (compressionProperty({
+                ...(newest === undefined ? table.record.properties : {}),
+                ...properties,
+              }) ?? DEFAULT_COMPRESSION),
         // Once more, right before the version is published: another program may write there as well.
         beforeFirst: () => claimForRows(catalog, table, mode),
         ...(mode === 'Overwrite' ? {} : { onlyFirst: () => tableExists(table.id) }),

@@ -3,6 +3,7 @@
  * compaction and cleanup, and then sweeps the trash, except in a dry run. auto-compact.ts compacts
  * in the background.
  */
+import { checkCompression } from '../../compression.ts';
 import { DirspaceError } from '../../errors.ts';
 import type {
   CleanupTableRequest,
@@ -101,11 +102,20 @@ async function compactTable(
   request: OptimizeTableRequest,
   { signal, on_progress: onProgress }: OptimizeCallOptions,
 ): Promise<CompactionReport | undefined> {
-  if (request.compact === false) return undefined;
-  const goals = goalsOf(catalog.engine.limits, request.compact ?? {});
+  const compression =
+    request.compression === undefined ? undefined : checkCompression(request.compression);
+  if (request.compact === false && compression === undefined) return undefined;
+  const goals = goalsOf(catalog.engine.limits, request.compact || {});
   const { branch } = await resolveTarget(catalog, request, 'branch');
+  const isChanged =
+    compression !== undefined &&
+    (await branch.compression((await branch.head())?.snapshot)) !== compression;
+  if (isChanged && request.dry_run !== true) await branch.setCompression(compression, { signal });
+  if (request.compact === false) return undefined;
   return branch.compact({
     ...goals,
+    compression,
+    compressesAnew: isChanged,
     dryRun: request.dry_run ?? false,
     signal,
     onProgress: ({ rowsDone, rowsTotal }) =>

@@ -42,6 +42,11 @@ export interface ColumnFile {
   readonly footerChecksum: number;
   /** Set where the file was written for Lance too. */
   readonly lance?: LanceEntry | undefined;
+  /**
+   * Whether a buffer of the file is compressed. Undefined where none is, and nobody asked for it or tried;
+   * false where compaction tried, so that it does not try again.
+   */
+  readonly compressed?: boolean | undefined;
 }
 
 /** A file of some columns of a fragment, written after those before it: the same rows in the same batches. */
@@ -114,6 +119,10 @@ export const isReadByLance = ({ lance, overlays = [] }: FragmentEntry): boolean 
 const isFileOfLance = (lance: LanceEntry | undefined): boolean =>
   lance !== undefined && 'fileSize' in lance;
 
+/** Whether a file of the fragment holds a compressed buffer. */
+export const isCompressedEntry = ({ compressed, overlays = [] }: FragmentEntry): boolean =>
+  compressed === true || overlays.some((overlay) => overlay.compressed === true);
+
 /** A form that older releases cannot read. */
 interface FragmentFeature {
   /** As manifests name it. */
@@ -125,6 +134,7 @@ interface FragmentFeature {
 const FRAGMENT_FEATURES: readonly FragmentFeature[] = [
   { name: 'overlays', isNeededBy: ({ overlays }) => overlays !== undefined },
   { name: 'shared_deletions', isNeededBy: ({ deletion }) => deletion?.offset !== undefined },
+  { name: 'zstd', isNeededBy: (entry) => isCompressedEntry(entry) },
 ];
 
 export const FRAGMENT_FEATURE_NAMES: readonly string[] = FRAGMENT_FEATURES.map(({ name }) => name);
@@ -160,6 +170,8 @@ function encodeFragment(fragment: FragmentEntry): Record<string, unknown> {
       ? {}
       : { lance: encodeLance(fragment.lance, fragment.fields) }),
     ...(fragment.overlays === undefined ? {} : { overlays: fragment.overlays.map(encodeOverlay) }),
+    // JSON leaves out what is undefined.
+    compressed: fragment.compressed,
   };
 }
 
@@ -170,6 +182,7 @@ const encodeOverlay = (overlay: OverlayEntry): Record<string, unknown> => ({
   footer_bytes: overlay.footerBytes,
   footer_crc32: overlay.footerChecksum,
   lance: overlay.lance === undefined ? undefined : encodeLance(overlay.lance, []),
+  compressed: overlay.compressed,
 });
 
 const encodeDeletion = (deletion: DeletionEntry): Record<string, unknown> => ({
@@ -231,6 +244,7 @@ function decodeColumnFile(entry: JsonObject, fields: readonly number[], file: st
     footerBytes: integerMember(entry, 'footer_bytes', file),
     footerChecksum: integerMember(entry, 'footer_crc32', file),
     ...(lance === undefined ? {} : { lance: decodeLance(lance, fields, file) }),
+    ...(Object.hasOwn(entry, 'compressed') ? { compressed: decodeFlag(entry, file) } : {}),
   };
   if (found.footerBytes > found.bytes) {
     throw corrupt(file, `the footer of fragment ${found.file} is longer than the fragment`);
@@ -266,6 +280,11 @@ function checkOverlays(
     overlays.every((overlay) => overlay.columns > 0) &&
     new Set(living).size === living.length;
   if (!isSound) throw corrupt(file, `the overlays of fragment ${name} do not fit its fields`);
+}
+
+function decodeFlag({ compressed }: JsonObject, file: string): boolean {
+  if (typeof compressed === 'boolean') return compressed;
+  throw corrupt(file, 'compressed of a fragment is neither true nor false');
 }
 
 /** 0 where the file is none of Lance's. */

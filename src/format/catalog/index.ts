@@ -169,6 +169,7 @@ export {
   FRAGMENT_FEATURE_NAMES,
   type FragmentEntry,
   featuresOf,
+  isCompressedEntry,
   isReadByLance,
   type LanceEntry,
   type LanceFileEntry,

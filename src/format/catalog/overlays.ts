@@ -49,7 +49,8 @@ export type WrittenColumns = Omit<FragmentEntry, 'id' | 'deletion' | 'overlays'>
 
 /** The fragment with columns that take the place of those of the same fields, or come beside them. */
 export function withOverlay(entry: FragmentEntry, written: WrittenColumns): FragmentEntry {
-  const { file, bytes, footerBytes, footerChecksum, lance, fields, statistics } = written;
+  const { file, bytes, footerBytes, footerChecksum, lance, compressed, fields, statistics } =
+    written;
   const replaced = new Set(fields);
   const made: OverlayEntry = {
     file,
@@ -57,6 +58,7 @@ export function withOverlay(entry: FragmentEntry, written: WrittenColumns): Frag
     bytes,
     footerBytes,
     footerChecksum,
+    ...(compressed === undefined ? {} : { compressed }),
     ...(lance === undefined ? {} : { lance }),
   };
   const kept: OverlayEntry[] = [];

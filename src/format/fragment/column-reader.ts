@@ -24,6 +24,8 @@ import {
   valueArray,
 } from '../../arrow/index.ts';
 import { aligned } from '../../ipc/index.ts';
+import { drained } from '../../steps.ts';
+import { type BufferForm, decodedBuffers, newRoom, type Room } from './buffer-forms.ts';
 
 /** Where the parts of a column lie within its bytes. */
 export interface ColumnParts {
@@ -33,6 +35,8 @@ export interface ColumnParts {
   readonly buffers: readonly number[];
   /** How many data buffers each view column among them has. */
   readonly views: readonly number[];
+  /** Undefined where buffers lie in the column as they are. */
+  readonly forms?: readonly BufferForm[] | undefined;
 }
 
 /** Dictionaries by id. */
@@ -48,9 +52,47 @@ export function decodeColumn(
   bytes: Uint8Array,
   dictionaries: Dictionaries,
   fail: (what: string) => Error,
+  room: Room = newRoom,
 ): Data {
-  const usable = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
-  const reader = new ColumnReader(parts, usable, dictionaries, fail);
+  // Without a generator, which would cost more than reading a short column.
+  if (parts.forms === undefined) return columnOf(type, parts, bytes, undefined, dictionaries, fail);
+  return drained(decodeColumnInSteps(type, parts, bytes, dictionaries, fail, room));
+}
+
+/**
+ * The same in steps, of which there are many where it is compressed.
+ * @param room gives memory for what is decoded, which the column then lies in
+ */
+export function* decodeColumnInSteps(
+  type: DataType,
+  parts: ColumnParts,
+  bytes: Uint8Array,
+  dictionaries: Dictionaries,
+  fail: (what: string) => Error,
+  room: Room,
+): Generator<undefined, Data> {
+  const { buffers, forms } = parts;
+  const decoded =
+    forms === undefined
+      ? undefined
+      : yield* decodedBuffers({ buffers, forms }, atWords(bytes), room, fail);
+  return columnOf(type, parts, bytes, decoded, dictionaries, fail);
+}
+
+const atWords = (bytes: Uint8Array): Uint8Array =>
+  bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
+
+/** @param decoded each buffer by itself, where they do not lie in the column as they are */
+function columnOf(
+  type: DataType,
+  parts: ColumnParts,
+  bytes: Uint8Array,
+  decoded: readonly Uint8Array[] | undefined,
+  dictionaries: Dictionaries,
+  fail: (what: string) => Error,
+): Data {
+  const usable = decoded === undefined ? atWords(bytes) : bytes;
+  const reader = new ColumnReader(parts, usable, decoded, dictionaries, fail);
   const data = reader.column(type);
   reader.finish();
   return data;
@@ -59,6 +101,8 @@ export function decodeColumn(
 class ColumnReader {
   readonly #parts: ColumnParts;
   readonly #bytes: Uint8Array;
+  /** Each buffer by itself, where they do not lie in the column as they are. */
+  readonly #decoded: readonly Uint8Array[] | undefined;
   readonly #dictionaries: Dictionaries;
   readonly #fail: (what: string) => Error;
   #node = 0;
@@ -69,11 +113,13 @@ class ColumnReader {
   constructor(
     parts: ColumnParts,
     bytes: Uint8Array,
+    decoded: readonly Uint8Array[] | undefined,
     dictionaries: Dictionaries,
     fail: (what: string) => Error,
   ) {
     this.#parts = parts;
     this.#bytes = bytes;
+    this.#decoded = decoded;
     this.#dictionaries = dictionaries;
     this.#fail = fail;
   }
@@ -158,7 +204,7 @@ class ColumnReader {
       this.#node !== nodes.length ||
       this.#buffer !== buffers.length ||
       this.#view !== views.length ||
-      this.#position !== this.#bytes.length
+      (this.#decoded === undefined && this.#position !== this.#bytes.length)
     ) {
       throw this.#fail('its layout has more parts than its type');
     }
@@ -166,6 +212,7 @@ class ColumnReader {
 
   /** The next buffer, of at least `needed` bytes. */
   #take(needed: number, array: TypedArrayConstructor): TypedArray {
+    if (this.#decoded !== undefined) return this.#takeDecoded(this.#decoded, needed, array);
     const bytes = this.#parts.buffers[this.#buffer];
     const begin = this.#position;
     if (bytes === undefined || bytes < needed || begin + bytes > this.#bytes.length) {
@@ -179,6 +226,23 @@ class ColumnReader {
       this.#bytes.byteOffset + begin,
       Math.floor(bytes / array.BYTES_PER_ELEMENT),
     );
+  }
+
+  #takeDecoded(
+    decoded: readonly Uint8Array[],
+    needed: number,
+    array: TypedArrayConstructor,
+  ): TypedArray {
+    const buffer = decoded[this.#buffer];
+    if (buffer === undefined || buffer.length < needed) {
+      throw this.#fail(`its buffer ${this.#buffer} is missing or too short`);
+    }
+    this.#buffer += 1;
+    if (array === Uint8Array) return buffer;
+    const { byteOffset, length } = buffer;
+    // What is empty may lie anywhere.
+    if (length === 0) return new array(0);
+    return new array(buffer.buffer, byteOffset, Math.floor(length / array.BYTES_PER_ELEMENT));
   }
 
   #offsets(type: DataType, length: number): Offsets {

@@ -16,8 +16,9 @@ import {
 } from '../../arrow/index.ts';
 import { plainBytes } from '../../bytes.ts';
 import { corrupt } from '../../json.ts';
+import type { Room } from './buffer-forms.ts';
 import { matchesChecksums } from './checksums.ts';
-import { type Dictionaries, decodeColumn } from './column-reader.ts';
+import { type Dictionaries, decodeColumn, decodeColumnInSteps } from './column-reader.ts';
 import {
   chunkAt,
   decodeFooter,
@@ -51,6 +52,7 @@ const rangeOf = (chunk: ColumnChunk): ByteRange => ({ offset: chunk.offset, leng
  * One column of a batch around `bytes`, those of its range, which must stay unchanged. They are
  * copied only where their address is not a multiple of 8.
  * @param dictionaries as decodeDictionaries gives them; needed for columns that dictionaryIds lists
+ * @param room gives memory for what is compressed, which the column then lies in
  * @throws Corrupt naming the fragment
  */
 export function decodeBatchColumn(
@@ -59,20 +61,44 @@ export function decodeBatchColumn(
   column: number,
   bytes: Uint8Array | undefined,
   dictionaries: Dictionaries,
+  room?: Room,
 ): Data {
   const chunk = chunkAt(footer, batchIndex, column);
-  const what = (): string => `column ${footer.schema.fields[column]?.name} of batch ${batchIndex}`;
-  return decodeChunk(footer, typeAt(footer, column), chunk, bytes, what, dictionaries);
+  const what = columnName(footer, batchIndex, column);
+  return decodeChunk(footer, typeAt(footer, column), chunk, bytes, what, dictionaries, room);
 }
 
-function decodeChunk(
+/** The same in steps, of which there are many where it is compressed. */
+export function* decodeBatchColumnInSteps(
   footer: FragmentFooter,
-  type: Data['type'],
+  batchIndex: number,
+  column: number,
+  bytes: Uint8Array | undefined,
+  dictionaries: Dictionaries,
+  room: Room,
+): Generator<undefined, Data> {
+  const chunk = chunkAt(footer, batchIndex, column);
+  const what = columnName(footer, batchIndex, column);
+  const verified = verifiedChunk(footer, chunk, bytes, what);
+  const fail = failure(footer, what);
+  const type = typeAt(footer, column);
+  return yield* decodeColumnInSteps(type, chunk, verified, dictionaries, fail, room);
+}
+
+const columnName = (footer: FragmentFooter, batchIndex: number, column: number) => (): string =>
+  `column ${footer.schema.fields[column]?.name} of batch ${batchIndex}`;
+
+const failure =
+  (footer: FragmentFooter, what: () => string) =>
+  (problem: string): Error =>
+    corrupt(footer.name, `${what()}: ${problem}`);
+
+function verifiedChunk(
+  footer: FragmentFooter,
   chunk: ColumnChunk,
   bytes: Uint8Array | undefined,
   what: () => string,
-  dictionaries: Dictionaries,
-): Data {
+): Uint8Array {
   if (bytes === undefined || bytes.length !== chunk.bytes) {
     throw corrupt(
       footer.name,
@@ -82,9 +108,20 @@ function decodeChunk(
   if (!matchesChecksums(bytes, chunk.checksums)) {
     throw corrupt(footer.name, `${what()} does not match its checksum`);
   }
-  return decodeColumn(type, chunk, bytes, dictionaries, (problem) =>
-    corrupt(footer.name, `${what()}: ${problem}`),
-  );
+  return bytes;
+}
+
+function decodeChunk(
+  footer: FragmentFooter,
+  type: Data['type'],
+  chunk: ColumnChunk,
+  bytes: Uint8Array | undefined,
+  what: () => string,
+  dictionaries: Dictionaries,
+  room?: Room,
+): Data {
+  const verified = verifiedChunk(footer, chunk, bytes, what);
+  return decodeColumn(type, chunk, verified, dictionaries, failure(footer, what), room);
 }
 
 /** A batch of the chosen columns, in the order asked for; its schema is that of the projection. */

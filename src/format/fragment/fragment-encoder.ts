@@ -1,6 +1,6 @@
 /**
- * `FragmentEncoder`: encodes a fragment batch by batch, as an uncompressed Arrow IPC file with its
- * layout in the footer. Checks columns against the schema and computes their statistics and
+ * `FragmentEncoder`: encodes a fragment batch by batch, as an Arrow IPC file with its layout in the
+ * footer. Columns are compressed where a `ColumnCompressor` is given. Checks columns against the schema and computes their statistics and
  * checksums. The returned pieces are views of the batches' own buffers where possible.
  * `encodeFragment` encodes a whole fragment in memory. No I/O.
  */
@@ -33,8 +33,10 @@ import {
   type PreparedSchema,
   prepareSchema,
 } from '../../ipc/index.ts';
+import { drained } from '../../steps.ts';
 import { checksumPages } from './checksums.ts';
 import { columnStatistics } from './column-statistics.ts';
+import { type ColumnCompressor, type StoredColumn, stored } from './compress-columns.ts';
 import {
   type BatchLayout,
   type ColumnChunk,
@@ -60,6 +62,8 @@ export interface FragmentSummary {
   readonly footerChecksum: number;
   /** Of all rows, per top-level column. */
   readonly statistics: readonly ColumnStatistics[];
+  /** Whether a buffer of it is compressed. */
+  readonly isCompressed: boolean;
 }
 
 /**
@@ -68,9 +72,9 @@ export interface FragmentSummary {
  */
 export interface PartWriter {
   /** @param offsets where each column begins in the file */
-  batch(columns: readonly EncodedColumn[], offsets: readonly number[], rows: number): void;
+  batch(columns: readonly StoredColumn[], offsets: readonly number[], rows: number): void;
   /** @param offset where the values begin in the file */
-  dictionary(id: number, values: EncodedColumn, offset: number): void;
+  dictionary(id: number, values: StoredColumn, offset: number): void;
   /** The part if it begins at `position`; undefined where the fragment gets none. */
   finish(position: number): WrittenPart | undefined;
 }
@@ -107,8 +111,19 @@ export class FragmentEncoder {
   readonly #part: PartWriter | undefined;
   #partLayout: PartLayout | undefined;
 
-  /** @param part given the fields as the file holds them */
-  constructor(schema: Schema, part?: (fields: readonly Field[]) => PartWriter) {
+  readonly #compressor: ColumnCompressor | undefined;
+  #isCompressed = false;
+
+  /**
+   * @param part given the fields as the file holds them
+   * @param compressor may serve several fragments of the same columns
+   */
+  constructor(
+    schema: Schema,
+    part?: (fields: readonly Field[]) => PartWriter,
+    compressor?: ColumnCompressor,
+  ) {
+    this.#compressor = compressor;
     this.#prepared = prepareSchema(schema);
     this.#part = part?.(this.#prepared.schema.fields);
     this.#unions = this.#prepared.dictionaries.map(() => new DictionaryUnion());
@@ -127,13 +142,19 @@ export class FragmentEncoder {
    * @throws TableSchemaValidation naming the column that does not fit
    */
   batch(batch: RecordBatch): Uint8Array[] {
+    return drained(this.batchInSteps(batch));
+  }
+
+  /** The same in steps, of which there are many where columns are compressed. */
+  *batchInSteps(batch: RecordBatch): Generator<undefined, Uint8Array[]> {
     const rows = batch.numRows;
     const columns = this.#checked(batch);
     if (rows === 0) return [];
-    const encoded = columns.map((column, at) => {
+    const plain = columns.map((column, at) => {
       const { type, name } = this.#field(at);
       return encodeColumn(type, column, name, (dictionary) => this.#union(dictionary));
     });
+    const encoded = yield* this.#stored(plain);
     const statistics = columns.map((column) => columnStatistics(column));
     for (const [at, known] of statistics.entries()) {
       this.#statistics[at] = mergeStatistics(this.#statistics[at] ?? emptyStatistics, known);
@@ -178,6 +199,7 @@ export class FragmentEncoder {
       footerBytes: tail.length,
       footerChecksum: crc32(tail),
       statistics: this.#statistics,
+      isCompressed: this.#isCompressed,
     };
     pieces.push(tail);
     return pieces;
@@ -189,6 +211,15 @@ export class FragmentEncoder {
       throw new DirspaceError('Internal', 'A fragment has no summary before its end is written.');
     }
     return this.#summary;
+  }
+
+  *#stored(columns: readonly EncodedColumn[]): Generator<undefined, StoredColumn[]> {
+    const compressor = this.#compressor;
+    if (compressor === undefined) return columns.map(stored);
+    const types = columns.map((_, at) => this.#field(at).type);
+    const made = yield* compressor.compress(columns, types);
+    if (made[0]?.forms !== undefined) this.#isCompressed = true;
+    return made;
   }
 
   #field(at: number): { name: string; type: DataType; nullable: boolean } {
@@ -229,7 +260,7 @@ export class FragmentEncoder {
 
   /** The message of a body and what to write of it; moves the position past it. */
   #message(
-    columns: readonly EncodedColumn[],
+    columns: readonly StoredColumn[],
     rows: number,
     dictionary?: number,
   ): { pieces: Uint8Array[]; block: Block; metadataChecksum: number } {
@@ -251,6 +282,7 @@ export class FragmentEncoder {
       nodes,
       buffers,
       views,
+      compressed: columns.some(({ forms }) => forms !== undefined),
       ...(dictionary === undefined ? {} : { dictionary }),
     });
     const offset = this.#position;
@@ -270,7 +302,9 @@ export class FragmentEncoder {
     const name = `dictionary ${id}`;
     const joinedValues = parts.length === 0 ? nullColumn(type.dictionary, 0) : concatData(parts);
     const values = normaliseColumn(type.dictionary, joinedValues, name);
-    const encoded = encodeColumn(type.dictionary, values, name, (inner) => this.#union(inner));
+    const encoded = stored(
+      encodeColumn(type.dictionary, values, name, (inner) => this.#union(inner)),
+    );
     const { pieces, block, metadataChecksum } = this.#message([encoded], values.length, id);
     this.#part?.dictionary(id, encoded, block.offset + block.metadataBytes);
     // Listed backwards, so that readers that take them in order find inner dictionaries first.
@@ -310,7 +344,7 @@ export class FragmentEncoder {
 }
 
 /** Where columns begin that lie one behind the other from `offset` on. */
-function offsetsOf(columns: readonly EncodedColumn[], offset: number): number[] {
+function offsetsOf(columns: readonly StoredColumn[], offset: number): number[] {
   let next = offset;
   return columns.map(({ bytes }) => {
     next += bytes;
@@ -318,7 +352,7 @@ function offsetsOf(columns: readonly EncodedColumn[], offset: number): number[] 
   });
 }
 
-const chunkOf = (column: EncodedColumn, offset: number, statistics: unknown): ColumnChunk => ({
+const chunkOf = (column: StoredColumn, offset: number, statistics: unknown): ColumnChunk => ({
   offset,
   bytes: column.bytes,
   checksums: checksumPages(column.pieces, column.bytes),
@@ -326,6 +360,7 @@ const chunkOf = (column: EncodedColumn, offset: number, statistics: unknown): Co
   buffers: column.buffers,
   views: column.views,
   statistics,
+  forms: column.forms,
 });
 
 /** A whole fragment in memory, for small ones. */
@@ -333,8 +368,9 @@ export function encodeFragment(
   schema: Schema,
   batches: Iterable<RecordBatch>,
   part?: (fields: readonly Field[]) => PartWriter,
+  compressor?: ColumnCompressor,
 ): { bytes: Uint8Array; summary: FragmentSummary } {
-  const encoder = new FragmentEncoder(schema, part);
+  const encoder = new FragmentEncoder(schema, part, compressor);
   const pieces = encoder.begin();
   for (const batch of batches) for (const piece of encoder.batch(batch)) pieces.push(piece);
   for (const piece of encoder.end()) pieces.push(piece);

@@ -9,6 +9,7 @@
 import { DirspaceError } from '../../errors.ts';
 import { ALIGNMENT, aligned } from '../../ipc/index.ts';
 import { corrupt, isWholeNumber } from '../../json.ts';
+import { type BufferForm, decodeForm, encodeForm } from './buffer-forms.ts';
 import { isPageChecksums, type PageChecksums } from './checksums.ts';
 import { BATCHES, type CutBatch, cutBatches } from './layout-cuts.ts';
 
@@ -28,6 +29,8 @@ export interface ColumnChunk {
   readonly views: readonly number[];
   /** As statistics.ts encodes them. */
   readonly statistics: unknown;
+  /** How each buffer is stored in a compressed batch; undefined in others. */
+  readonly forms: readonly BufferForm[] | undefined;
 }
 
 export interface BatchLayout {
@@ -104,6 +107,7 @@ const encodeChunk = (chunk: ColumnChunk): readonly unknown[] => [
   chunk.buffers,
   chunk.views,
   chunk.statistics,
+  ...(chunk.forms === undefined ? [] : [chunk.forms.map(encodeForm)]),
 ];
 
 /**
@@ -323,7 +327,8 @@ class LayoutReader {
 
   /** @param offset where it lies in the file */
   chunkAt(item: unknown, rows: number, offset: number): ColumnChunk {
-    const parts = this.#list(item, 6);
+    const parts = this.#list(item);
+    if (parts.length !== 6 && parts.length !== 7) throw this.#bad('a column of unknown members');
     const bytes = this.#count(parts[0]);
     if (offset + bytes > this.#end || bytes % ALIGNMENT !== 0) {
       throw this.#bad('a column that is too long');
@@ -339,7 +344,16 @@ class LayoutReader {
     for (let at = 0; at < buffers.length; at++) filled += aligned(buffers[at] as number);
     if (filled !== bytes) throw this.#bad('buffers that do not fill their column');
     const views = this.#counts(parts[4]);
-    return { offset, bytes, checksums, nodes, buffers, views, statistics: parts[5] };
+    const forms = parts.length === 6 ? undefined : this.#forms(parts[6], buffers);
+    return { offset, bytes, checksums, nodes, buffers, views, statistics: parts[5], forms };
+  }
+
+  #forms(item: unknown, buffers: readonly number[]): readonly BufferForm[] {
+    return this.#list(item, buffers.length).map((each, at) => {
+      const form = decodeForm(each, buffers[at] as number);
+      if (form === undefined) throw this.#bad('a compressed buffer of another length');
+      return form;
+    });
   }
 
   #list(item: unknown, length?: number): readonly unknown[] {

@@ -3,12 +3,15 @@
  * checksums and column statistics.
  */
 
+export { decodedBytes, isCompressed, PREFIX_BYTES, type Room } from './buffer-forms.ts';
 export type { Dictionaries } from './column-reader.ts';
 export { columnStatistics } from './column-statistics.ts';
+export { ColumnCompressor, type StoredColumn } from './compress-columns.ts';
 export {
   type ByteRange,
   columnRanges,
   decodeBatchColumn,
+  decodeBatchColumnInSteps,
   decodeDictionaries,
   decodeFragment,
   decodeLoneFragment,
@@ -35,6 +38,7 @@ export {
 } from './fragment-footer.ts';
 export type { ColumnChunk } from './fragment-layout.ts';
 export { plainColumn, viewsOf, withoutViews } from './plain-views.ts';
+export type { FrameCache } from './sparse-pages.ts';
 export { readRows } from './sparse-rows.ts';
 export {
   type ColumnStatistics,

@@ -2,9 +2,12 @@
  * `Pages`: loads and verifies only those pages of a column that hold wanted bytes. A reader
  * (`RowReader`) is a generator that yields the byte ranges it needs and is resumed with their
  * bytes, so that callers choose how to do the I/O. `runReader` runs one with synchronous reads.
+ * `SparseBuffers` reads ranges of a column's buffers out of such pages, and decodes compressed ones.
  */
 import type { DirspaceError } from '../../errors.ts';
+import { aligned, decodeFrame, FRAME_BYTES } from '../../ipc/index.ts';
 import { corrupt } from '../../json.ts';
+import { contentBytes, type FramesForm, isCompressed, PREFIX_BYTES } from './buffer-forms.ts';
 import { damagedPage, PAGE_BYTES, pageChecksums } from './checksums.ts';
 import type { ByteRange } from './fragment-decoder.ts';
 import type { FragmentFooter } from './fragment-footer.ts';
@@ -101,6 +104,138 @@ export class Pages {
     for (const [page, part] of this.#known) bytes.set(part, page * PAGE_BYTES);
     return bytes;
   }
+}
+
+/**
+ * The buffers of one column, read by ranges of their content: of compressed ones the frames that hold a
+ * range are loaded and decoded.
+ */
+export class SparseBuffers {
+  readonly #pages: Pages;
+  readonly #chunk: ColumnChunk;
+  /** Where each buffer begins in the column, behind its prefix. */
+  readonly #starts: number[] = [];
+  /** Decoded frames by buffer and number. */
+  readonly #frames = new Map<string, Uint8Array>();
+  readonly #kept: FrameCache;
+
+  constructor(pages: Pages, chunk: ColumnChunk, kept: FrameCache) {
+    this.#pages = pages;
+    this.#chunk = chunk;
+    this.#kept = kept;
+    const prefix = chunk.forms === undefined ? 0 : PREFIX_BYTES;
+    let start = 0;
+    for (const bytes of chunk.buffers) {
+      this.#starts.push(start + prefix);
+      start += aligned(bytes);
+    }
+  }
+
+  /** Bytes of the content of a buffer. */
+  size(buffer: number): number {
+    const bytes = this.#chunk.buffers[buffer] ?? 0;
+    const form = this.#chunk.forms?.[buffer];
+    return form === undefined ? bytes : contentBytes(form, bytes);
+  }
+
+  /** Asks for what holds these ranges, and decodes it where it is compressed. */
+  *load(wanted: readonly BufferSpan[]): RowReader<void> {
+    const spans: Span[] = [];
+    const frames = new Map<string, FrameSpan>();
+    for (const { buffer, begin, end } of wanted) {
+      const start = this.#starts[buffer] ?? 0;
+      const form = this.#chunk.forms?.[buffer];
+      if (form === undefined || !isCompressed(form)) {
+        spans.push({ begin: start + begin, end: start + end });
+      } else if (end > begin)
+        this.#framesOf(buffer, form, begin, Math.min(end, form.bytes), frames);
+    }
+    for (const { begin, end } of frames.values()) spans.push({ begin, end });
+    yield* this.#pages.load(spans);
+    for (const [key, { begin, end, bytes }] of frames) {
+      const frame = new Uint8Array(end - begin);
+      this.#pages.copy(begin, frame.length, frame, 0);
+      const content = new Uint8Array(bytes);
+      decodeFrame(frame, content, (problem) => {
+        throw this.#pages.fail(problem);
+      });
+      this.#frames.set(key, content);
+      this.#kept.keep(key, content);
+    }
+  }
+
+  #framesOf(
+    buffer: number,
+    form: FramesForm,
+    begin: number,
+    end: number,
+    into: Map<string, FrameSpan>,
+  ): void {
+    const first = Math.floor(begin / FRAME_BYTES);
+    const last = Math.floor((end - 1) / FRAME_BYTES);
+    let from = (this.#starts[buffer] ?? 0) + sumOf(form.frames, first);
+    for (let number = first; number <= last; number += 1) {
+      const length = form.frames[number] as number;
+      const key = `${buffer} ${number}`;
+      if (!this.#frames.has(key) && !into.has(key)) {
+        const known = this.#kept.get(key);
+        const bytes = Math.min(FRAME_BYTES, form.bytes - number * FRAME_BYTES);
+        if (known === undefined) into.set(key, { begin: from, end: from + length, bytes });
+        else this.#frames.set(key, known);
+      }
+      from += length;
+    }
+  }
+
+  byte(buffer: number, position: number): number {
+    const form = this.#chunk.forms?.[buffer];
+    if (form === undefined || !isCompressed(form)) {
+      return this.#pages.byte((this.#starts[buffer] as number) + position);
+    }
+    const frame = this.#frames.get(`${buffer} ${Math.floor(position / FRAME_BYTES)}`);
+    return frame?.[position % FRAME_BYTES] ?? 0;
+  }
+
+  copy(buffer: number, position: number, bytes: number, into: Uint8Array, at: number): void {
+    const form = this.#chunk.forms?.[buffer];
+    if (form === undefined || !isCompressed(form)) {
+      this.#pages.copy((this.#starts[buffer] as number) + position, bytes, into, at);
+      return;
+    }
+    for (let done = 0; done < bytes; ) {
+      const number = Math.floor((position + done) / FRAME_BYTES);
+      const frame = this.#frames.get(`${buffer} ${number}`) as Uint8Array;
+      const from = (position + done) % FRAME_BYTES;
+      const part = frame.subarray(from, from + bytes - done);
+      into.set(part, at + done);
+      done += part.length;
+    }
+  }
+}
+
+/** Some bytes of the content of a buffer. */
+export interface BufferSpan extends Span {
+  readonly buffer: number;
+}
+
+/** A frame within its column, and the bytes of its content. */
+interface FrameSpan extends Span {
+  readonly bytes: number;
+}
+
+/** Decoded frames of one column of one batch that may be used again. Their bytes never change. */
+export interface FrameCache {
+  get(frame: string): Uint8Array | undefined;
+  keep(frame: string, content: Uint8Array): void;
+}
+
+/** Keeps nothing. */
+export const NO_FRAMES: FrameCache = { get: () => undefined, keep: () => {} };
+
+function sumOf(numbers: readonly number[], count: number): number {
+  let sum = 0;
+  for (let at = 0; at < count; at += 1) sum += numbers[at] as number;
+  return sum;
 }
 
 /** Runs a reader to its end with a synchronous source of bytes. */

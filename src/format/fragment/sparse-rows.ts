@@ -20,12 +20,20 @@ import {
   valueArray,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { aligned } from '../../ipc/index.ts';
+import { FRAME_BYTES } from '../../ipc/index.ts';
+import { decodedBytes } from './buffer-forms.ts';
 import { PAGE_BYTES } from './checksums.ts';
 import { type Dictionaries, decodeColumn } from './column-reader.ts';
 import { chunkAt, type FragmentFooter } from './fragment-footer.ts';
 import type { ColumnChunk } from './fragment-layout.ts';
-import { Pages, type RowReader, type Span } from './sparse-pages.ts';
+import {
+  type BufferSpan,
+  type FrameCache,
+  NO_FRAMES,
+  Pages,
+  type RowReader,
+  SparseBuffers,
+} from './sparse-pages.ts';
 
 /**
  * Rows of some columns of a batch, in the order asked for, repeats allowed. Asks at most twice.
@@ -38,6 +46,7 @@ export function* readRows(
   columnIndexes: readonly number[],
   rows: Uint32Array,
   dictionaries: Dictionaries = new Map(),
+  framesOf: (column: number) => FrameCache = () => NO_FRAMES,
 ): RowReader<Data[]> {
   const total = footer.batches[batchIndex]?.rows ?? 0;
   for (const row of rows) {
@@ -49,7 +58,8 @@ export function* readRows(
     const chunk = chunkAt(footer, batchIndex, column);
     const type = footer.schema.fields[column]?.type as DataType;
     const pages = new Pages(footer, chunk, column, batchIndex);
-    return readColumn(type, chunk, pages, rows, dictionaries);
+    const buffers = new SparseBuffers(pages, chunk, framesOf(column));
+    return readColumn(type, chunk, pages, buffers, rows, dictionaries);
   });
   const results = readers.map(() => undefined as Data | undefined);
   // All columns ask together, so that the number of waits does not grow with their number.
@@ -76,11 +86,13 @@ function* readColumn(
   type: DataType,
   chunk: ColumnChunk,
   pages: Pages,
+  buffers: SparseBuffers,
   rows: Uint32Array,
   dictionaries: Dictionaries,
 ): RowReader<Data> {
   const places = placesOf(type, chunk);
-  if (places === undefined || chunk.bytes <= PAGE_BYTES * 2) {
+  const isShort = chunk.bytes <= PAGE_BYTES * 2 && decodedBytes(chunk) <= FRAME_BYTES;
+  if (places === undefined || isShort) {
     yield* pages.load([{ begin: 0, end: chunk.bytes }]);
     const whole = decodeColumn(type, chunk, pages.whole(), dictionaries, (what) =>
       pages.fail(what),
@@ -88,76 +100,59 @@ function* readColumn(
     return gatherData(whole, rows);
   }
   const { validity, offsets, values, width } = places;
-  const wanted: Span[] = [];
+  const wanted: BufferSpan[] = [];
   for (const row of rows) {
     if (validity !== undefined) wanted.push(spanAt(validity, row >> 3, 1));
     if (offsets !== undefined) wanted.push(spanAt(offsets, row * width, width * 2));
     else if (width === 0) wanted.push(spanAt(values, row >> 3, 1));
     else wanted.push(spanAt(values, row * width, width));
   }
-  yield* pages.load(wanted);
-  const nulls = readValidity(pages, validity, rows);
-  if (offsets !== undefined) return yield* readBinary(type, pages, rows, places, nulls);
+  yield* buffers.load(wanted);
+  const nulls = readValidity(buffers, validity, rows);
+  if (offsets !== undefined) return yield* readBinary(type, pages, buffers, rows, places, nulls);
   if (width === 0)
-    return dataOf(type, rows.length, { ...nulls, values: readBits(pages, values, rows) });
+    return dataOf(type, rows.length, { ...nulls, values: readBits(buffers, values, rows) });
   const bytes = new Uint8Array(rows.length * width);
   for (const [at, row] of rows.entries())
-    pages.copy(values + row * width, width, bytes, at * width);
+    buffers.copy(values, row * width, width, bytes, at * width);
   return wrap(type, rows.length, bytes, nulls, dictionaries, pages);
 }
 
-/** Positions of the buffers within a column; `width` is that of an offset where there are some. */
+/** Numbers of the buffers of a column; `width` is that of an offset where there are some. */
 interface Places {
   readonly validity: number | undefined;
   readonly offsets: number | undefined;
   readonly values: number;
   /** Bytes per row, 0 for bits. */
   readonly width: number;
-  readonly valueBytes: number;
 }
 
 function placesOf(type: DataType, chunk: ColumnChunk): Places | undefined {
-  const layout = layoutOf(type);
-  const starts: number[] = [];
-  let position = 0;
-  for (const bytes of chunk.buffers) {
-    starts.push(position);
-    position += aligned(bytes);
-  }
   const validity = (chunk.nodes[1] ?? 0) > 0 ? 0 : undefined;
-  const [, first = 0, second = 0] = starts;
-  const at = (values: number, width: number, offsets?: number): Places => ({
-    validity,
-    offsets,
-    values,
-    width,
-    valueBytes: chunk.buffers[offsets === undefined ? 1 : 2] ?? 0,
-  });
-  switch (layout) {
+  switch (layoutOf(type)) {
     case 'bits':
-      return at(first, 0);
+      return { validity, offsets: undefined, values: 1, width: 0 };
     case 'fixed':
     case 'dictionary':
-      return at(first, byteWidth(type));
+      return { validity, offsets: undefined, values: 1, width: byteWidth(type) };
     case 'binary':
-      return at(second, hasLargeOffsets(type) ? 8 : 4, first);
+      return { validity, offsets: 1, values: 2, width: hasLargeOffsets(type) ? 8 : 4 };
     case 'fixed-list': {
       // Vectors: the child's values are one run of numbers per row.
       const child = childFields(type)[0]?.type as DataType;
       const plain = layoutOf(child) === 'fixed' && (chunk.nodes[3] ?? 0) === 0;
       const width = strideOf(type) * byteWidth(child);
-      return plain && width > 0
-        ? { ...at(second, width), valueBytes: chunk.buffers[2] ?? 0 }
-        : undefined;
+      return plain && width > 0 ? { validity, offsets: undefined, values: 2, width } : undefined;
     }
     default:
       return undefined;
   }
 }
 
-const spanAt = (buffer: number, position: number, bytes: number): Span => ({
-  begin: buffer + position,
-  end: buffer + position + bytes,
+const spanAt = (buffer: number, position: number, bytes: number): BufferSpan => ({
+  buffer,
+  begin: position,
+  end: position + bytes,
 });
 
 interface Nulls {
@@ -165,9 +160,13 @@ interface Nulls {
   readonly validity: Uint8Array | undefined;
 }
 
-function readValidity(pages: Pages, buffer: number | undefined, rows: Uint32Array): Nulls {
+function readValidity(
+  buffers: SparseBuffers,
+  buffer: number | undefined,
+  rows: Uint32Array,
+): Nulls {
   if (buffer === undefined) return { nullCount: 0, validity: undefined };
-  const validity = readBits(pages, buffer, rows);
+  const validity = readBits(buffers, buffer, rows);
   let valid = 0;
   for (let at = 0; at < rows.length; at += 1) {
     valid += ((validity[at >> 3] as number) >> (at & 7)) & 1;
@@ -175,10 +174,10 @@ function readValidity(pages: Pages, buffer: number | undefined, rows: Uint32Arra
   return { nullCount: rows.length - valid, validity };
 }
 
-function readBits(pages: Pages, buffer: number, rows: Uint32Array): Uint8Array {
+function readBits(buffers: SparseBuffers, buffer: number, rows: Uint32Array): Uint8Array {
   const bits = new Uint8Array(bitmapBytes(rows.length));
   for (const [at, row] of rows.entries()) {
-    if ((pages.byte(buffer + (row >> 3)) >> (row & 7)) & 1) setBit(bits, at);
+    if ((buffers.byte(buffer, row >> 3) >> (row & 7)) & 1) setBit(bits, at);
   }
   return bits;
 }
@@ -186,17 +185,19 @@ function readBits(pages: Pages, buffer: number, rows: Uint32Array): Uint8Array {
 function* readBinary(
   type: DataType,
   pages: Pages,
+  buffers: SparseBuffers,
   rows: Uint32Array,
   places: Places,
   nulls: Nulls,
 ): RowReader<Data> {
-  const { offsets = 0, values, width, valueBytes } = places;
+  const { offsets = 0, values, width } = places;
+  const valueBytes = buffers.size(values);
   const pair = new Uint8Array(16);
   const view = new DataView(pair.buffer);
-  const spans: Span[] = [];
+  const spans: BufferSpan[] = [];
   const ends = [0];
   for (const row of rows) {
-    pages.copy(offsets + row * width, width * 2, pair, 0);
+    buffers.copy(offsets, row * width, width * 2, pair, 0);
     const begin = width === 4 ? view.getInt32(0, true) : Number(view.getBigInt64(0, true));
     const end = width === 4 ? view.getInt32(4, true) : Number(view.getBigInt64(8, true));
     if (begin < 0 || end < begin || end > valueBytes) throw pages.fail('an offset lies outside');
@@ -210,10 +211,10 @@ function* readBinary(
       `${total} bytes do not fit into one column; take fewer rows.`,
     );
   }
-  yield* pages.load(spans);
+  yield* buffers.load(spans);
   const bytes = new Uint8Array(total);
   for (const [at, { begin, end }] of spans.entries()) {
-    pages.copy(begin, end - begin, bytes, ends[at] as number);
+    buffers.copy(values, begin, end - begin, bytes, ends[at] as number);
   }
   return dataOf(type, rows.length, {
     ...nulls,

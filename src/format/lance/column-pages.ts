@@ -16,7 +16,8 @@ import {
   layoutOf,
   strideOf,
 } from '../../arrow/index.ts';
-import { aligned, type EncodedColumn } from '../../ipc/index.ts';
+import { aligned, buffersOf } from '../../ipc/index.ts';
+import { PREFIX_BYTES, type StoredColumn } from '../fragment/index.ts';
 import {
   allNulls,
   binary,
@@ -35,9 +36,10 @@ import {
 } from './page-encoding.ts';
 import type { ProtoMembers } from './protobuf.ts';
 
-/** Forms of encodings: two of each. */
+/** Forms of encodings: two of each, and the same of compressed values. */
 const NO_NULLS = 0;
 const SOME_NULLS = 2;
+const COMPRESSED = 4;
 
 /** A buffer of a page: bytes of the file as they lie, or bytes of the Lance part's own. */
 export type PageBuffer = FileRange | Uint8Array;
@@ -69,7 +71,7 @@ export interface DictionaryValues {
 export type Dictionaries = ReadonlyMap<number, DictionaryValues>;
 
 /** @param offset where the values begin in the file */
-export function dictionaryValues(values: EncodedColumn, offset: number): DictionaryValues {
+export function dictionaryValues(values: StoredColumn, offset: number): DictionaryValues {
   const cursor = new Cursor(values, offset);
   const [rows, nulls] = cursor.node();
   const validity = cursor.buffer();
@@ -94,7 +96,7 @@ export class BatchPages {
   readonly #priority: number;
   /** Number of the next Lance column. */
   #column = 0;
-  #cursor = new Cursor({ pieces: [], bytes: 0, nodes: [], buffers: [], views: [] }, 0);
+  #cursor!: Cursor;
   readonly #refuse: (problem: string) => void;
 
   /**
@@ -109,7 +111,7 @@ export class BatchPages {
   }
 
   /** @param offset where the column begins in the file */
-  column(field: Field, encoded: EncodedColumn, offset: number): void {
+  column(field: Field, encoded: StoredColumn, offset: number): void {
     this.#cursor = new Cursor(encoded, offset);
     this.#field(field.type, field.name);
   }
@@ -125,20 +127,26 @@ export class BatchPages {
     switch (layout) {
       case 'bits':
       case 'fixed': {
-        const buffers = [this.#cursor.buffer()];
-        this.#nullable(type, rows, nulls, validity, buffers, 0, (at) =>
-          flat(layout === 'bits' ? 1 : byteWidth(type) * 8, at),
+        const values = this.#cursor.buffer();
+        const form = values.isCompressed ? COMPRESSED : 0;
+        this.#nullable(type, rows, nulls, validity, [values], form, (at) =>
+          flat(layout === 'bits' ? 1 : byteWidth(type) * 8, at, values.isCompressed),
         );
         return;
       }
       case 'binary': {
         const large = hasLargeOffsets(type);
         const ends = withoutFirst(this.#cursor.buffer(), large, rows);
-        const buffers = [ends, this.#cursor.buffer()];
+        const bytes = this.#cursor.buffer();
+        const buffers = [ends, bytes];
+        const form = bytes.isCompressed ? COMPRESSED : 0;
         const values = (at: number): ProtoMembers =>
-          binary(endOffsets(large ? 64 : 32, at), at + 1);
-        if (nulls > 0) this.#nullable(type, rows, nulls, validity, buffers, 0, values);
-        else this.#add(rows, { buffers, encoding: keptEncoding(type, NO_NULLS, () => values(0)) });
+          binary(endOffsets(large ? 64 : 32, at), at + 1, undefined, bytes.isCompressed);
+        if (nulls > 0) this.#nullable(type, rows, nulls, validity, buffers, form, values);
+        else {
+          const encoding = keptEncoding(type, NO_NULLS + form, () => values(0));
+          this.#add(rows, { buffers, encoding });
+        }
         return;
       }
       case 'fixed-list':
@@ -161,7 +169,7 @@ export class BatchPages {
   }
 
   /**
-   * @param form what tells the encoding of the values from others that the type has: 0 or 1
+   * @param form what tells the encoding of the values from others that the type has: 0 or 1, or COMPRESSED
    * @param values their encoding if the first of their buffers has this number in the page
    */
   #nullable(
@@ -223,6 +231,7 @@ export class BatchPages {
     const indices = this.#cursor.buffer();
     const width = byteWidth(type);
     const copy = nulls > 0 ? indices.content?.slice(0, rows * width) : undefined;
+    const isCompressed = copy === undefined && indices.isCompressed;
     const valid = nulls > 0 ? validity.content?.slice() : undefined;
     this.#add(rows, (dictionaries) => {
       const values = dictionaries.get(type.id) as DictionaryValues;
@@ -240,7 +249,11 @@ export class BatchPages {
       return {
         buffers: [copy ?? indices, ends, values.bytes],
         encoding: pageEncoding(
-          dictionary(noNulls(flat(width * 8, 0)), items, values.rows + (marked ? 1 : 0)),
+          dictionary(
+            noNulls(flat(width * 8, 0, isCompressed)),
+            items,
+            values.rows + (marked ? 1 : 0),
+          ),
         ),
       };
     });
@@ -252,22 +265,27 @@ export class BatchPages {
   }
 }
 
-/** A buffer of an encoded column; no content where it has no bytes. */
+/** A buffer of a column; no content where it has no bytes. */
 interface Content extends FileRange {
+  /** As it was before it was compressed. */
   readonly content: Uint8Array | undefined;
+  readonly isCompressed: boolean;
 }
 
-/** Steps through an encoded column in the order of column-writer.ts. */
+/** Steps through a column in the order of column-writer.ts. */
 class Cursor {
-  readonly #encoded: EncodedColumn;
+  readonly #encoded: StoredColumn;
+  /** Of compressed batches, whose buffers have prefixes. */
+  readonly #contents: readonly Uint8Array[] | undefined;
   #node = 0;
   #buffer = 0;
   #piece = 0;
   #position: number;
 
-  constructor(encoded: EncodedColumn, offset: number) {
+  constructor(encoded: StoredColumn, offset: number) {
     this.#encoded = encoded;
     this.#position = offset;
+    this.#contents = encoded.forms === undefined ? undefined : buffersOf(encoded.plain);
   }
 
   node(): readonly [rows: number, nulls: number] {
@@ -282,14 +300,28 @@ class Cursor {
   }
 
   buffer(): Content {
+    if (this.#contents !== undefined) return this.#prefixed(this.#contents);
     const at = this.#position;
     const bytes = this.#encoded.buffers[this.#buffer++] as number;
-    if (bytes === 0) return { at, bytes, content: undefined };
+    const isCompressed = false;
+    if (bytes === 0) return { at, bytes, content: undefined, isCompressed };
     const content = this.#encoded.pieces[this.#piece] as Uint8Array;
     const padded = aligned(bytes);
     this.#piece += padded > bytes ? 2 : 1;
     this.#position += padded;
-    return { at, bytes, content };
+    return { at, bytes, content, isCompressed };
+  }
+
+  /** What was left as it is lies behind its prefix; Lance reads that of compressed ones itself. */
+  #prefixed(contents: readonly Uint8Array[]): Content {
+    const at = this.#position;
+    const bytes = this.#encoded.buffers[this.#buffer] as number;
+    const isCompressed = typeof this.#encoded.forms?.[this.#buffer] === 'object';
+    const content = contents[this.#buffer++];
+    this.#position += aligned(bytes);
+    if (isCompressed) return { at, bytes, content, isCompressed };
+    if (bytes === 0) return { at, bytes, content: undefined, isCompressed };
+    return { at: at + PREFIX_BYTES, bytes: bytes - PREFIX_BYTES, content, isCompressed };
   }
 }
 

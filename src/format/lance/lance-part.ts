@@ -8,9 +8,14 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Field } from '../../arrow/index.ts';
-import { type EncodedColumn, fieldIdsOf } from '../../ipc/index.ts';
+import { fieldIdsOf } from '../../ipc/index.ts';
 import type { LanceEntry } from '../catalog/index.ts';
-import { END_OF_MESSAGES, type PartWriter, type WrittenPart } from '../fragment/index.ts';
+import {
+  END_OF_MESSAGES,
+  type PartWriter,
+  type StoredColumn,
+  type WrittenPart,
+} from '../fragment/index.ts';
 import {
   BatchPages,
   type DictionaryValues,
@@ -63,7 +68,7 @@ export class LancePartWriter implements PartWriter {
     return this.#problem ?? this.#summary;
   }
 
-  batch(columns: readonly EncodedColumn[], offsets: readonly number[], rows: number): void {
+  batch(columns: readonly StoredColumn[], offsets: readonly number[], rows: number): void {
     if (this.#problem !== undefined) return;
     const batch = { columns, offsets, rows };
     if (this.#batches++ === 0 && isLike(batch, this.#lance.last)) this.#held = batch;
@@ -73,7 +78,7 @@ export class LancePartWriter implements PartWriter {
     }
   }
 
-  dictionary(id: number, values: EncodedColumn, offset: number): void {
+  dictionary(id: number, values: StoredColumn, offset: number): void {
     if (this.#problem === undefined) this.#dictionaries.set(id, dictionaryValues(values, offset));
   }
 
@@ -107,7 +112,8 @@ export class LancePartWriter implements PartWriter {
 
   #add(batch: Batch): void {
     const { columns, offsets, rows } = batch;
-    this.#shape = this.#batches === 1 && rows <= FEW_ROWS ? shapeOf(batch) : undefined;
+    const isShared = this.#batches === 1 && rows <= FEW_ROWS && !isCompressed(batch);
+    this.#shape = isShared ? shapeOf(batch) : undefined;
     const pages = new BatchPages(this.#pages, this.#rows, (problem) => {
       this.#problem ??= { problem, inValues: true };
     });
@@ -157,7 +163,7 @@ export class LancePartWriter implements PartWriter {
 }
 
 interface Batch {
-  readonly columns: readonly EncodedColumn[];
+  readonly columns: readonly StoredColumn[];
   /** Where each column begins in the file. */
   readonly offsets: readonly number[];
   readonly rows: number;
@@ -165,6 +171,8 @@ interface Batch {
 
 /** Parts of larger fragments take no time beside their rows, and are not kept. */
 const FEW_ROWS = 64;
+
+const isCompressed = ({ columns }: Batch): boolean => columns[0]?.forms !== undefined;
 
 /** All numbers of a batch that its pages say, so that batches of one shape have the same pages. */
 function shapeOf({ columns, offsets, rows }: Batch): readonly number[] {
@@ -181,7 +189,8 @@ function isLike({ columns, offsets, rows }: Batch, last: KnownPart | undefined):
   if (shape[0] !== rows) return false;
   let next = 1;
   for (let at = 0; at < columns.length; at++) {
-    const { nodes, buffers } = columns[at] as EncodedColumn;
+    const { nodes, buffers, forms } = columns[at] as StoredColumn;
+    if (forms !== undefined) return false;
     if (shape[next++] !== offsets[at]) return false;
     for (let each = 0; each < nodes.length; each++) if (shape[next++] !== nodes[each]) return false;
     for (let each = 0; each < buffers.length; each++)

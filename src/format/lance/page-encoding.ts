@@ -38,11 +38,19 @@ const buffer = (index: BufferIndex): ProtoMembers =>
         into.integer(1, index);
       };
 
-/** Values of so many bits, one behind the other. */
-export const flat = (bits: number, index: BufferIndex): ProtoMembers =>
+/**
+ * Values of so many bits, one behind the other.
+ * @param compressed whether they are Zstandard frames behind the size of the values, as in Arrow
+ */
+export const flat = (bits: number, index: BufferIndex, compressed = false): ProtoMembers =>
   encoding('flat', (into) => {
     into.integer(1, bits).message(2, buffer(index));
+    if (compressed) into.message(3, zstdCompression);
   });
+
+const zstdCompression: ProtoMembers = (into) => {
+  into.text(1, 'zstd');
+};
 
 /** Unsigned 32-bit numbers that readers take as 64-bit ones: Arrow's short offsets. */
 const shortOffsets = (index: BufferIndex): ProtoMembers =>
@@ -84,9 +92,13 @@ export const binary = (
   ends: ProtoMembers,
   bytes: BufferIndex,
   addition: number | bigint = NO_OFFSET_IS_NULL,
+  compressed = false,
 ): ProtoMembers =>
   encoding('binary', (into) => {
-    into.message(1, ends).message(2, flat(8, bytes)).integer(3, addition);
+    into
+      .message(1, ends)
+      .message(2, flat(8, bytes, compressed))
+      .integer(3, addition);
   });
 
 export const list = (ends: ProtoMembers, items: number): ProtoMembers =>

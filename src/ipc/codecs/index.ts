@@ -1,8 +1,9 @@
 /**
  * Exports decoders for untrusted bytes with bounded work: flatbuffers, LZ4 frames and Zstandard
- * frames.
+ * frames. Also exports the encoder of short Zstandard frames.
  */
 
 export { FlatTable, type Refuse, rootTable } from './flatbuffer.ts';
+export { decodeFrame, encodeFrame, FRAME_BYTES, FRAME_OVERHEAD } from './frames.ts';
 export { decodeLz4InSteps, maxLz4Size } from './lz4.ts';
 export { decodeZstdInSteps, maxZstdSize } from './zstd.ts';

@@ -1,7 +1,8 @@
 /**
- * Wraps the Zstandard decoder that Node has from 22.15 and 23.8 on: `nodeZstd` decodes
+ * Wraps the Zstandard library that Node has from 22.15 and 23.8 on: `nodeZstd` decodes
  * synchronously, `nodeZstdLater` off the event loop. Both bound the output and pass damage to the
- * caller's `refuse`. Both are null on an older Node; zstd.ts then uses its own decoder.
+ * caller's `refuse`. `nodeZstdEncoder` compresses. All are null on an older Node; zstd.ts and
+ * frames.ts then use the code here.
  */
 import zlib from 'node:zlib';
 import type { Refuse } from './flatbuffer.ts';
@@ -20,7 +21,12 @@ interface Options {
 /** The same beside the event loop. */
 export type LaterZstdDecoder = (...frame: Parameters<ZstdDecoder>) => Promise<Uint8Array>;
 
-const { zstdDecompressSync, zstdDecompress } = zlib as unknown as {
+const { constants, zstdCompressSync, zstdDecompressSync, zstdDecompress } = zlib as unknown as {
+  readonly constants: Readonly<Record<string, number>>;
+  readonly zstdCompressSync?: (
+    content: Uint8Array,
+    options: { readonly params: Readonly<Record<number, number>>; readonly chunkSize: number },
+  ) => Uint8Array;
   readonly zstdDecompressSync?: (frame: Uint8Array, options: Options) => Uint8Array;
   readonly zstdDecompress?: (
     frame: Uint8Array,
@@ -59,6 +65,17 @@ export const nodeZstdLater: LaterZstdDecoder | null =
           return refuse(problemOf(error));
         }
       };
+
+/** Compresses at level 1, without a checksum. Null where Node cannot. */
+export const nodeZstdEncoder: ((content: Uint8Array) => Uint8Array) | null =
+  zstdCompressSync === undefined
+    ? null
+    : (content) =>
+        zstdCompressSync(content, {
+          params: { [constants.ZSTD_c_compressionLevel as number]: 1 },
+          // Room for all of it, so that it is not put together from pieces.
+          chunkSize: content.length + (content.length >> 7) + 512,
+        });
 
 /** What is wrong with the frame. Throws errors that have other causes, such as a lack of memory. */
 function problemOf(error: unknown): string {

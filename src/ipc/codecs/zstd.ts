@@ -38,6 +38,12 @@ export function decodeZstd(
   return drained(steps as Generator<undefined, Uint8Array>);
 }
 
+/** The same at once, into memory of just that size. */
+export function decodeZstdInto(input: Uint8Array, output: Uint8Array, refuse: Refuse): void {
+  const decoders = { ...ownAndNode(), later: null };
+  drained(decodeZstdInSteps(input, output.length, refuse, decoders, output));
+}
+
 interface Decoders {
   /** Of frames of up to 64 KiB of content. */
   readonly kernels: ZstdKernels | null;
@@ -47,15 +53,18 @@ interface Decoders {
   readonly worthBytes: number;
 }
 
-/** The same in steps: one for each block, and waits for long frames where Node decodes them. */
+/**
+ * The same in steps: one for each block, and waits for long frames where Node decodes them.
+ * @param output of just that size
+ */
 export function* decodeZstdInSteps(
   input: Uint8Array,
   size: number,
   refuse: Refuse,
   decoders: Decoders = ownAndNode(),
+  output: Uint8Array = new Uint8Array(size),
 ): WaitingSteps<Uint8Array> {
   const { kernels, other, later, worthBytes } = decoders;
-  const output = new Uint8Array(size);
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
   let at = 0;
   let end = 0;

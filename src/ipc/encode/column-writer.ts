@@ -46,6 +46,17 @@ export interface EncodedColumn {
   readonly views: readonly number[];
 }
 
+/** Each buffer of a column by itself, without padding. */
+export function buffersOf({ pieces, buffers }: EncodedColumn): Uint8Array[] {
+  let piece = 0;
+  return buffers.map((bytes) => {
+    if (bytes === 0) return NO_BYTES;
+    const buffer = pieces[piece] as Uint8Array;
+    piece += paddingAfter(bytes).length > 0 ? 2 : 1;
+    return buffer;
+  });
+}
+
 /** The union of dictionaries that fields of this type write to. */
 export type DictionaryOf = (type: DataType) => DictionaryUnion;
 

@@ -4,8 +4,8 @@
  * field ids in schemas.
  */
 
-export { ALIGNMENT, aligned } from './alignment.ts';
-export { type EncodedColumn, encodeColumn } from './column-writer.ts';
+export { ALIGNMENT, aligned, paddingAfter } from './alignment.ts';
+export { buffersOf, type EncodedColumn, encodeColumn } from './column-writer.ts';
 export { FIELD_ID_KEY, fieldIdsOf, withFieldIds } from './field-ids.ts';
 export { type Block, batchMessage, footerTable, framed, MAGIC } from './ipc-messages.ts';
 export { encodeIpcFile, encodeIpcStream } from './ipc-stream.ts';

@@ -10,6 +10,8 @@ import { Message, MessageHeader, type Schema } from '../../arrow/index.ts';
 export const MAGIC: Uint8Array = Uint8Array.of(0x41, 0x52, 0x52, 0x4f, 0x57, 0x31);
 
 const VERSION_5 = 4;
+/** Of the codecs of a body. */
+const ZSTD = 1;
 const CONTINUATION = 0xffffffff;
 
 const align8 = (position: number): number => (position + 7) & ~7;
@@ -25,19 +27,23 @@ export interface BatchMessage {
   /** Offset in the body and bytes in turn. */
   readonly buffers: readonly number[];
   readonly views: readonly number[];
+  /** Whether each buffer begins with its size before Zstandard compressed it, or with -1. */
+  readonly compressed?: boolean | undefined;
   /** Makes it a dictionary batch. */
   readonly dictionary?: number;
 }
 
 /** The flatbuffer of a record batch or dictionary batch message. */
 export function batchMessage(message: BatchMessage): Uint8Array {
-  const { nodes, buffers, views, dictionary } = message;
+  const { nodes, buffers, views, dictionary, compressed = false } = message;
   const isDictionary = dictionary !== undefined;
   const batch = isDictionary ? 72 : 40;
   const nodesAt = batch + 44;
   const buffersAt = nodesAt + 4 + nodes.length * 8 + 4;
   const viewsAt = buffersAt + 4 + buffers.length * 8 + 4;
-  const end = views.length === 0 ? viewsAt - 4 : viewsAt + 4 + views.length * 8;
+  const viewsEnd = views.length === 0 ? viewsAt - 4 : viewsAt + 4 + views.length * 8;
+  const compressionAt = align8(viewsEnd);
+  const end = compressed ? compressionAt + 16 : viewsEnd;
   const bytes = new Uint8Array(align8(end));
   const view = new DataView(bytes.buffer);
   view.setUint32(0, 16, true);
@@ -55,8 +61,10 @@ export function batchMessage(message: BatchMessage): Uint8Array {
     setLong(view, 56, dictionary);
     view.setUint32(64, batch + 16 - 64, true);
   }
-  // RecordBatch: length, nodes, buffers, compression (absent), variadic buffer counts.
-  vtable(view, batch, 24, views.length === 0 ? [8, 4, 16] : [8, 4, 16, 0, 20]);
+  // RecordBatch: length, nodes, buffers, compression, variadic buffer counts.
+  const viewsField = views.length === 0 ? 0 : 20;
+  if (compressed) vtable(view, batch, 28, [8, 4, 16, 24, viewsField]);
+  else vtable(view, batch, 24, views.length === 0 ? [8, 4, 16] : [8, 4, 16, 0, viewsField]);
   table(view, batch + 16, batch);
   view.setUint32(batch + 20, nodesAt - (batch + 20), true);
   setLong(view, batch + 24, message.rows);
@@ -65,6 +73,13 @@ export function batchMessage(message: BatchMessage): Uint8Array {
   longs(view, nodesAt, nodes, 2);
   longs(view, buffersAt, buffers, 2);
   if (views.length > 0) longs(view, viewsAt, views, 1);
+  if (compressed) {
+    // BodyCompression: codec, method (absent: each buffer by itself).
+    view.setUint32(batch + 40, compressionAt + 8 - (batch + 40), true);
+    vtable(view, compressionAt, 8, [4]);
+    table(view, compressionAt + 8, compressionAt);
+    view.setUint8(compressionAt + 12, ZSTD);
+  }
   return bytes;
 }
 

@@ -75,6 +75,7 @@ export const OptimizeTableRequest = request(
     incarnation: string,
     branch: string,
     compact: union(compaction, no),
+    compression: string,
     cleanup_older_than_millis: count,
     orphan_grace_millis: count,
     dry_run: boolean,

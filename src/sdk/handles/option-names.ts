@@ -89,6 +89,7 @@ export const CREATE_OPTIONS = [
   'vectorColumns',
   'properties',
   'lance',
+  'compression',
   'storageOptions',
   // Refused with a reason of its own.
   'embeddingFunction',
@@ -154,6 +155,7 @@ export const OPTIMIZE_OPTIONS = [
   'dryRun',
   'deleteUnverified',
   'compaction',
+  'compression',
   'onProgress',
 ] as const;
 

@@ -3,6 +3,7 @@
  * protocol's request (`optimizeMembers`) and to call options (`optimizeCall`). Versions older than
  * 7 days are removed by default. `timeOf` reads a time as milliseconds.
  */
+import { type Compression, checkCompression } from '../../compression.ts';
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 import type {
@@ -31,6 +32,11 @@ export interface OptimizeOptions extends CallOptions {
   readonly deleteUnverified?: boolean;
   /** What fragments should be like; `false` leaves them as they are. */
   readonly compaction?: CompactionOptions | false;
+  /**
+   * How new fragments of the table are compressed from now on. Those that are there are written anew
+   * accordingly, unless `compaction` is `false`.
+   */
+  readonly compression?: Compression;
   /** Called as compaction gets on. */
   readonly onProgress?: (progress: {
     readonly rowsDone: number;
@@ -55,7 +61,7 @@ export function optimizeMembers(
   options: OptimizeOptions,
   env: Env,
 ): Omit<OptimizeTableRequest, 'id' | 'branch'> {
-  const { cleanupOlderThan, dryRun, deleteUnverified, compaction } = options;
+  const { cleanupOlderThan, dryRun, deleteUnverified, compaction, compression } = options;
   if (typeof compaction === 'object') onlyOptions(compaction, COMPACTION_OPTIONS, 'compaction');
   if (cleanupOlderThan === false && deleteUnverified === true) {
     throw new DirspaceError(
@@ -76,6 +82,7 @@ export function optimizeMembers(
             max_deleted_share: compaction.maxDeletedShare,
           })
         : compaction,
+    compression: compression === undefined ? undefined : checkCompression(compression),
     cleanup_older_than_millis: cleanupOlderThan === false ? undefined : Math.max(0, age),
     dry_run: dryRun,
     orphan_grace_millis: deleteUnverified === true ? 0 : undefined,

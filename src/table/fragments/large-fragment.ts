@@ -19,16 +19,20 @@ import {
   columnRanges,
   type Dictionaries,
   decodeBatchColumn,
+  decodeBatchColumnInSteps,
   decodeDictionaries,
+  decodedBytes,
   decodeFooter,
   decodeFooterInSteps,
   dictionaryIds,
   dictionaryRanges,
   type FragmentEntry,
   type FragmentFooter,
+  type FrameCache,
   fragmentFile,
   LONG_FOOTER_BYTES,
   NO_DICTIONARIES,
+  type Room,
   readRows,
 } from '../../format/index.ts';
 import type { Awaitable, ObjectReader } from '../../store/index.ts';
@@ -41,8 +45,11 @@ import { readRanges, spaceFor } from './read-ranges.ts';
 const FOOTER_WEIGHT = 4;
 /** Columns that are verified and decoded without a turn. */
 const COLUMNS_AT_ONCE = 128;
-/** Single values that are read without a turn. */
+/** Bytes that are decompressed without a turn: some milliseconds' work. */
+const DECODED_AT_ONCE = 1 << 21;
+/** Single values that are read without a turn, and those of which each may take a frame to decode. */
 const VALUES_AT_ONCE = 2_048;
+const DECODED_VALUES_AT_ONCE = 32;
 /** Below this share of a batch's rows single values are read instead of whole columns. */
 const SPARSE_SHARE = 1 / 256;
 
@@ -132,7 +139,7 @@ export class LargeFragment implements FragmentReader {
     if (missing.length === 0) return found as Data[];
     const wanted = missing.map((at) => columns[at] as number);
     return andThen(this.#load(batch, wanted, lent, atOnce), (decode) =>
-      andThen(this.#each(wanted.length, decode), (decoded) => {
+      andThen(this.#each(batch, wanted, decode), (decoded) => {
         for (const [at, data] of decoded.entries()) found[missing[at] as number] = data;
         return found as Data[];
       }),
@@ -140,41 +147,62 @@ export class LargeFragment implements FragmentReader {
   }
 
   /** Makes columns by their positions: of many, verifying and decoding takes milliseconds. */
-  #each(count: number, make: (at: number) => Data): Awaitable<Data[]> {
-    if (count > COLUMNS_AT_ONCE) return this.#eachInTurns(count, make);
-    return Array.from({ length: count }, (_, at) => make(at));
+  #each(batch: number, columns: readonly number[], make: ColumnMaker): Awaitable<Data[]> {
+    let bytes = 0;
+    for (const column of columns) bytes += decodedBytes(chunkAt(this.footer, batch, column));
+    if (columns.length > COLUMNS_AT_ONCE || bytes > DECODED_AT_ONCE) {
+      return this.#eachInTurns(batch, columns, make);
+    }
+    return Array.from({ length: columns.length }, (_, at) => make.now(at));
   }
 
-  async #eachInTurns(count: number, make: (at: number) => Data): Promise<Data[]> {
+  async #eachInTurns(
+    batch: number,
+    columns: readonly number[],
+    make: ColumnMaker,
+  ): Promise<Data[]> {
     const turn = this.#purpose.turn ?? new Turn(this.#engine.env);
     const made: Data[] = [];
-    while (made.length < count) {
-      const end = Math.min(count, made.length + COLUMNS_AT_ONCE);
-      while (made.length < end) made.push(make(made.length));
-      if (turn.isOver()) await turn.pass();
+    for (const [at, column] of columns.entries()) {
+      const isPlain = decodedBytes(chunkAt(this.footer, batch, column)) === 0;
+      made.push(isPlain ? make.now(at) : await inTurns(turn, make.inSteps(at), undefined));
+      if (made.length % COLUMNS_AT_ONCE === 0 && turn.isOver()) await turn.pass();
     }
     return made;
   }
 
-  /** Reads columns; each is verified and decoded when the function returned is called for its place. */
+  /** Reads columns; each is verified and decoded when its maker is asked for its place. */
   #load(
     batch: number,
     columns: readonly number[],
     lent: LentColumns | undefined,
     atOnce: boolean,
-  ): Awaitable<(at: number) => Data> {
+  ): Awaitable<ColumnMaker> {
     return andThen(this.#dictionariesOf(columns), (dictionaries) => {
       const ranges = columnRanges(this.footer, batch, columns);
       const keep = this.#purpose.keep === true && (atOnce || this.#readBefore(batch, columns));
       const memory = keep ? undefined : lent?.take(spaceFor(ranges));
-      return andThen(this.#read(ranges, memory), (chunks) => (at: number): Data => {
-        const column = columns[at] as number;
-        const bytes = chunks[at];
-        const data = decodeBatchColumn(this.footer, batch, column, bytes, dictionaries);
+      // What is decoded lies in lent memory like what is read.
+      const room: Room = (bytes) => (keep ? undefined : lent?.take(bytes)) ?? new Uint8Array(bytes);
+      const { footer } = this;
+      const made = (column: number, data: Data): Data => {
         if (keep) this.#remember(batch, column, data);
         else lent?.columns.set(column, data);
         return data;
-      });
+      };
+      return andThen(this.#read(ranges, memory), (chunks) => ({
+        now: (at) => {
+          const column = columns[at] as number;
+          const bytes = chunks[at];
+          return made(column, decodeBatchColumn(footer, batch, column, bytes, dictionaries, room));
+        },
+        *inSteps(at) {
+          const column = columns[at] as number;
+          const bytes = chunks[at];
+          const steps = decodeBatchColumnInSteps(footer, batch, column, bytes, dictionaries, room);
+          return made(column, yield* steps);
+        },
+      }));
     });
   }
 
@@ -213,13 +241,10 @@ export class LargeFragment implements FragmentReader {
     const lent = new LentColumns(this.#engine.scratch);
     return andThen(this.#load(batch, columns, lent, false), (decode) =>
       // Column by column: rows are picked while what was just verified is near the processor.
-      andThen(
-        this.#each(columns.length, (at) => gatherData(decode(at), rows)),
-        (picked) => {
-          lent.giveBack();
-          return picked;
-        },
-      ),
+      andThen(this.#each(batch, columns, picking(decode, rows)), (picked) => {
+        lent.giveBack();
+        return picked;
+      }),
     );
   }
 
@@ -244,7 +269,9 @@ export class LargeFragment implements FragmentReader {
   }
 
   #sparse(batch: number, columns: readonly number[], rows: Uint32Array): Awaitable<Data[]> {
-    const atOnce = Math.max(1, Math.floor(VALUES_AT_ONCE / Math.max(1, rows.length)));
+    const isDecoded = columns.some((at) => decodedBytes(chunkAt(this.footer, batch, at)) > 0);
+    const values = isDecoded ? DECODED_VALUES_AT_ONCE : VALUES_AT_ONCE;
+    const atOnce = Math.max(1, Math.floor(values / Math.max(1, rows.length)));
     return columns.length > atOnce
       ? this.#sparseInTurns(batch, columns, rows, atOnce)
       : this.#values(batch, columns, rows);
@@ -269,7 +296,8 @@ export class LargeFragment implements FragmentReader {
   #values(batch: number, columns: readonly number[], rows: Uint32Array): Awaitable<Data[]> {
     const lent = new LentColumns(this.#engine.scratch);
     return andThen(this.#dictionariesOf(columns), (dictionaries) => {
-      const reader = readRows(this.footer, batch, columns, rows, dictionaries);
+      const frames = (column: number): FrameCache => this.#frames(batch, column);
+      const reader = readRows(this.footer, batch, columns, rows, dictionaries, frames);
       const goOn = (answers: readonly Uint8Array[]): Awaitable<Data[]> => {
         const step = reader.next(answers);
         if (step.done !== true) {
@@ -291,8 +319,24 @@ export class LargeFragment implements FragmentReader {
     return this.#engine.buffers.get<Data>(this.columnKey(batch, column));
   }
 
+  /** Frames are kept from the second time on. */
+  #frames(batch: number, column: number): FrameCache {
+    const { buffers } = this.#engine;
+    const { keep, fresh } = this.#purpose;
+    const keyOf = (frame: string): string => `${this.columnKey(batch, column)} ${frame}`;
+    return {
+      get: (frame) => (fresh === true ? undefined : buffers.get<Uint8Array>(keyOf(frame))),
+      keep: (frame, content) => {
+        const key = keyOf(frame);
+        if (keep === true && buffers.noted(key)) buffers.set(key, content, content.length + 256);
+      },
+    };
+  }
+
   #remember(batch: number, column: number, data: Data): void {
-    const { bytes } = chunkAt(this.footer, batch, column);
+    const chunk = chunkAt(this.footer, batch, column);
+    // Where a part of it was decoded all of it lies in memory of its own.
+    const bytes = decodedBytes(chunk) || chunk.bytes;
     markSharedData(data);
     this.#engine.buffers.set(this.columnKey(batch, column), data, bytes + 256);
   }
@@ -329,6 +373,20 @@ export class LargeFragment implements FragmentReader {
     return andThen(this.#object, (object) => readRanges(object, ranges, memory));
   }
 }
+
+/** Verifies and decodes the column at a position: at once, or in steps of some frames each. */
+interface ColumnMaker {
+  now(at: number): Data;
+  inSteps(at: number): Generator<undefined, Data>;
+}
+
+/** Picks rows of each column as soon as it is made. */
+const picking = (columns: ColumnMaker, rows: Uint32Array): ColumnMaker => ({
+  now: (at) => gatherData(columns.now(at), rows),
+  *inSteps(at) {
+    return gatherData(yield* columns.inSteps(at), rows);
+  },
+});
 
 /** Whether picked rows share no memory with what they were picked from: views and empty lists do. */
 function isCopiedWhole(type: DataType): boolean {

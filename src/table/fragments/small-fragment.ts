@@ -12,6 +12,7 @@ import {
   type Dictionaries,
   decodeBatchColumn,
   decodeDictionaries,
+  decodedBytes,
   decodeFooter,
   dictionaryAt,
   dictionaryIds,
@@ -115,7 +116,13 @@ export class SmallFragment implements FragmentReader {
   get weight(): number {
     const { schema, batches, footerBytes } = this.footer;
     const columns = batches.length * schema.fields.length;
-    return this.#bytes.length + footerBytes * FOOTER_WEIGHT + columns * COLUMN_WEIGHT;
+    let decoded = 0;
+    for (const batch of batches.keys()) {
+      for (let column = 0; column < schema.fields.length; column++) {
+        decoded += decodedBytes(chunkAt(this.footer, batch, column));
+      }
+    }
+    return this.#bytes.length + decoded + footerBytes * FOOTER_WEIGHT + columns * COLUMN_WEIGHT;
   }
 
   columns(batch: number, columns: readonly number[]): Data[] {

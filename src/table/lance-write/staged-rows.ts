@@ -27,7 +27,7 @@ import { type Adapter, adapterBetween, type IdentifiedField } from '../fields/in
 import { deletedRows, readFields } from '../fragments/index.ts';
 import { datasetOf } from '../lance/index.ts';
 import { fragmentPlaces, planScan, requestMemory, type ScanPlan } from '../read/index.ts';
-import type { Engine, Snapshot } from '../versions/index.ts';
+import { compressionOf, type Engine, type Snapshot } from '../versions/index.ts';
 import {
   type AttemptFiles,
   DeletionFiles,
@@ -132,7 +132,12 @@ class RowWriter {
       recordBatchStream(stored.schema, this.#batches(planned, sources, stored)),
       stored.tree,
       // `StagedFiles` has looked for nulls; rows of before may be deleted.
-      { lance: true, required: 'unchecked', signal: this.#signal },
+      {
+        lance: true,
+        compression: await compressionOf(this.#engine, this.#base.branch, this.#base.manifest),
+        required: 'unchecked',
+        signal: this.#signal,
+      },
     );
     this.#files.addFragments(fragments);
     this.#durable.push(durable);

@@ -9,7 +9,7 @@ import { recordBatchStream, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { RequestMemory } from '../../request-memory.ts';
 import { compilePredicate } from '../../sql/index.ts';
-import type { Committed, Engine, TableBranch } from '../versions/index.ts';
+import { type Committed, compressionOf, type Engine, type TableBranch } from '../versions/index.ts';
 import {
   commitWithFiles,
   emptyTable,
@@ -49,6 +49,7 @@ export async function mergeRows(
     const folder = base.branch.tableFolder;
     const written = await writeFragments(writing, folder, stream, base.fields, {
       lance: writesLance(writing, base),
+      compression: await compressionOf(writing, base.branch, base.manifest),
       signal: options.signal,
     });
     files.addFragments(written.fragments);

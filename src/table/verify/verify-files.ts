@@ -14,7 +14,7 @@ import {
   columnFiles,
   columnRanges,
   type DeletionEntry,
-  decodeBatchColumn,
+  decodeBatchColumnInSteps,
   decodeChunkInSteps,
   decodeDictionaries,
   decodeFooterInSteps,
@@ -248,7 +248,9 @@ async function readColumns(
     await verify(offset, metadataBytes, metadataChecksum);
     for (const [column, range] of columnRanges(footer, batch, columns).entries()) {
       const bytes = await object.read(range.offset, range.length);
-      decodeBatchColumn(footer, batch, column, bytes, dictionaries);
+      const room = (size: number): Uint8Array => new Uint8Array(size);
+      const steps = decodeBatchColumnInSteps(footer, batch, column, bytes, dictionaries, room);
+      while (steps.next().done !== true) await breathe();
       await breathe();
     }
   }

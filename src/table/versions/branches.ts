@@ -27,8 +27,8 @@ import { stagingFolder, writeObject } from '../work/index.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
 import { leftAtThatMoment, tableLeft, tableNamed } from './incarnation.ts';
-import { lanceWritten } from './lance-mode-of.ts';
 import type { Snapshot } from './snapshot.ts';
+import { lanceWritten } from './stored-properties.ts';
 
 export const mainBranch = (tableFolder: string, incarnation: string): TableBranch => ({
   tableFolder,

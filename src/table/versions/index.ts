@@ -55,7 +55,6 @@ export {
   tableMadeAnew,
   tableNamed,
 } from './incarnation.ts';
-export { lanceModeOf, lanceWritten } from './lance-mode-of.ts';
 export { lanceToldOf, MOST_LANCE_TRANSACTION_BYTES } from './lance-transaction-of.ts';
 export { type LostTail, lostTail } from './lost-versions.ts';
 export {
@@ -67,6 +66,12 @@ export {
 export { stands } from './publish.ts';
 export { settleUndecided } from './settle-undecided.ts';
 export { readChunk, Snapshot } from './snapshot.ts';
+export {
+  compressionOf,
+  lanceModeOf,
+  lanceWritten,
+  storedProperties,
+} from './stored-properties.ts';
 export { createTag, deleteTag, findTag, listTags, replaceTag } from './tags.ts';
 export {
   highestListed,

@@ -23,8 +23,8 @@ import { schemaFromJson } from '../../protocol/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
-import { lanceWritten } from './lance-mode-of.ts';
 import { readChunk, type Snapshot } from './snapshot.ts';
+import { lanceWritten } from './stored-properties.ts';
 
 /** Larger transactions are not kept: a writer that they come before gives up in place of building on them. */
 export const MOST_LANCE_TRANSACTION_BYTES = 4 * 1024 * 1024;

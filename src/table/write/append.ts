@@ -5,6 +5,7 @@
  * `replaced` drafts such a version for other writers. `emptyTable` is the error for a table without
  * a version, and `isEmptyTable` recognises it.
  */
+
 import {
   columnsOf,
   type RecordBatch,
@@ -13,6 +14,7 @@ import {
   recordBatchStream,
   Schema,
 } from '../../arrow/index.ts';
+import type { Compression } from '../../compression.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { schemaToJson } from '../../protocol/index.ts';
 import {
@@ -26,6 +28,7 @@ import {
   announced,
   type Committed,
   commit,
+  compressionOf,
   type Draft,
   EMPTY_FRAGMENTS,
   type Engine,
@@ -71,6 +74,7 @@ async function appendRows(
   const fit = rows === stream ? given : fitOf(base.fields, rows.schema);
   const written = await writeFragments(engine, base.branch.tableFolder, rows, fit.matched, {
     lance,
+    compression: await compressionOf(engine, base.branch, base.manifest),
     required: base.fields,
     signal: options.signal,
   });
@@ -120,6 +124,8 @@ export interface OverwriteOptions extends WriteOptions {
   readonly properties?: (first: boolean) => Readonly<Record<string, string>>;
   /** Whether the table is written for Lance from now on; if absent it stays so, and the catalog decides of a first version. */
   readonly lance?: boolean | undefined;
+  /** How its fragments are compressed; what the table says if absent. */
+  readonly compression?: Compression | undefined;
 }
 
 /** Replaces schema and rows; history stays and version numbers go on. */
@@ -152,6 +158,7 @@ async function replaceRows(
   );
   const written = await writeFragments(engine, branch.tableFolder, stream, tree, {
     lance: options.lance ?? writesLance(engine, base),
+    compression: options.compression ?? (await compressionOf(engine, branch, base?.manifest)),
     signal: options.signal,
   });
   const committing = commit(engine, branch, {

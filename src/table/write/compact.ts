@@ -6,14 +6,22 @@
  * chooses the runs.
  */
 import { type RecordBatch, type RecordBatchStream, recordBatch } from '../../arrow/index.ts';
+import type { Compression } from '../../compression.ts';
 import { isDirspaceError } from '../../errors.ts';
-import { type FragmentEntry, fileIds, fragmentFile, liveRows } from '../../format/index.ts';
+import {
+  type FragmentEntry,
+  fileIds,
+  fragmentFile,
+  isCompressedEntry,
+  liveRows,
+} from '../../format/index.ts';
 import { deletedRows, openFragment, readFields } from '../fragments/index.ts';
 import { lanceFieldsOf } from '../lance/index.ts';
 import { selectedCount } from '../read/index.ts';
 import {
   announced,
   commit,
+  compressionOf,
   type Draft,
   type Engine,
   editFragments,
@@ -21,6 +29,7 @@ import {
   isBaseGone,
   resolveHead,
   type Snapshot,
+  storedProperties,
   type TableBranch,
 } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
@@ -28,6 +37,10 @@ import { type CompactionGoals, type FragmentRun, planCompaction } from './compac
 import { type NewFragment, writeFragments, writesLance } from './write.ts';
 
 export interface CompactOptions extends Omit<CompactionGoals, 'mustRewrite'> {
+  /** How fragments are to be compressed; what the table says if absent. */
+  readonly compression?: Compression | undefined;
+  /** Whether that has just changed, so that fragments written otherwise are written anew. */
+  readonly compressesAnew?: boolean;
   /** Says what would be rewritten and writes nothing. */
   readonly dryRun: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -80,7 +93,9 @@ export async function compact(
     const entries = await base.fragments();
     const runs = planCompaction(entries, {
       ...options,
-      mustRewrite: options.tiered ? undefined : fragmentsForLance(engine, base),
+      mustRewrite: options.tiered
+        ? undefined
+        : either(fragmentsForLance(engine, base), await fragmentsToCompress(engine, base, options)),
     });
     if (runs.length === 0) return report;
     if (options.dryRun) {
@@ -100,11 +115,29 @@ export async function compact(
   return report;
 }
 
-/** Picks the fragments that Lance cannot read and could if they were written anew. */
-function fragmentsForLance(
+type Pick = ((fragment: FragmentEntry) => boolean) | undefined;
+
+const either = (one: Pick, other: Pick): Pick =>
+  one === undefined || other === undefined
+    ? (one ?? other)
+    : (fragment) => one(fragment) || other(fragment);
+
+/** Picks the fragments that are not compressed as the table says. Where it says nothing, all are left. */
+async function fragmentsToCompress(
   engine: Engine,
   base: Snapshot,
-): ((fragment: FragmentEntry) => boolean) | undefined {
+  { compression, compressesAnew = false }: CompactOptions,
+): Promise<Pick> {
+  const { compression: property } = await storedProperties(engine, base.branch, base.manifest);
+  const wanted = compression ?? property;
+  if (wanted === 'none') return isCompressedEntry;
+  if (compressesAnew) return () => true;
+  // Those on which it was tried say so.
+  return wanted === 'zstd' ? ({ compressed }) => compressed === undefined : undefined;
+}
+
+/** Picks the fragments that Lance cannot read and could if they were written anew. */
+function fragmentsForLance(engine: Engine, base: Snapshot): Pick {
   if (!writesLance(engine, base) || lanceFieldsOf(base) === undefined) return undefined;
   const columns = new Set(base.fields.map(({ id }) => id));
   return ({ lance, deletion, fields }) => {
@@ -216,6 +249,8 @@ async function rewriteRuns(
     fragmentRows: options.targetRows,
     fragmentBytes: options.targetBytes,
   };
+  const compression =
+    options.compression ?? (await compressionOf(engine, base.branch, base.manifest));
   const rowsTotal = runs.flat().reduce((rows, fragment) => rows + liveRows(fragment), 0);
   let rowsDone = 0;
   let next = 0;
@@ -231,7 +266,13 @@ async function rewriteRuns(
         base.branch.tableFolder,
         stream,
         base.fields,
-        { lance: writesLance(engine, base), required: 'unchecked', signal: options.signal },
+        {
+          lance: writesLance(engine, base),
+          compression,
+          notesCompression: compression !== 'none',
+          required: 'unchecked',
+          signal: options.signal,
+        },
       );
       rewritten.push({ run, fragments, durable });
       rowsDone += rows;

@@ -35,6 +35,7 @@ export { matchFields } from './match-fields.ts';
 export { requireNoNulls } from './null-check.ts';
 export { replaceSchemaMetadata, restore, restored } from './revise.ts';
 export { inPlace } from './rewrite-fragments.ts';
+export { setCompression } from './set-compression.ts';
 export { type StagedTable, stageDeclared, stageTable } from './stage-table.ts';
 export {
   RowOffsets,

@@ -37,7 +37,13 @@ import {
   readSelected,
   type ScanPlan,
 } from '../read/index.ts';
-import type { Committed, Engine, Snapshot, TableBranch } from '../versions/index.ts';
+import {
+  type Committed,
+  compressionOf,
+  type Engine,
+  type Snapshot,
+  type TableBranch,
+} from '../versions/index.ts';
 import { type Assignment, assignedValues, readSource, withChild } from './assignments.ts';
 import { isBetweenAttempts } from './attempt.ts';
 import { schemaOf } from './schema-version.ts';
@@ -174,6 +180,7 @@ export class FragmentRewriter {
       columns.tree,
       {
         lance: writesLance(this.#engine, base),
+        compression: await compressionOf(this.#engine, base.branch, base.manifest),
         required: 'unchecked',
         asGiven: isOverlay,
         signal: this.#signal,

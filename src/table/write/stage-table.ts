@@ -6,6 +6,7 @@
  * `stageTable` fails it removes the folder.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
+import { compressionProperty, DEFAULT_COMPRESSION } from '../../compression.ts';
 import {
   encodeManifest,
   encodeTable,
@@ -72,6 +73,7 @@ export async function stageTable(
     const mode = lance === undefined ? engine.lance : (record.properties.lance as LanceMode);
     const written = await writeFragments(engine, folder, stream, tree, {
       lance: lance ?? engine.lance !== 'off',
+      compression: compressionProperty(record.properties) ?? DEFAULT_COMPRESSION,
       signal: options.signal,
     });
     const draft = await replaced(engine, branch, undefined, {

@@ -28,7 +28,7 @@ import {
   type ScanPlan,
   sliceRows,
 } from '../read/index.ts';
-import type { Engine, Snapshot } from '../versions/index.ts';
+import { compressionOf, type Engine, type Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import {
   type Assignment,
@@ -173,15 +173,16 @@ class ColumnUpdate {
     }
   }
 
-  write(
+  async write(
     entry: FragmentEntry,
     offsets: Uint32Array,
     position: number,
   ): ReturnType<typeof writeFragments> {
     const stream = recordBatchStream(this.#schema, this.#batches(entry, offsets, position));
-    const { tableFolder } = this.#base.branch;
-    return writeFragments(this.#engine, tableFolder, stream, this.#tops, {
+    const { branch, manifest } = this.#base;
+    return writeFragments(this.#engine, branch.tableFolder, stream, this.#tops, {
       lance: writesLance(this.#engine, this.#base),
+      compression: await compressionOf(this.#engine, branch, manifest),
       required: 'unchecked',
       asGiven: true,
       signal: this.#signal,

@@ -25,6 +25,7 @@ import {
 } from '../read/index.ts';
 import {
   type Committed,
+  compressionOf,
   type Draft,
   type Engine,
   editFragments,
@@ -141,6 +142,7 @@ async function changeRows(
   const folder = base.branch.tableFolder;
   const written = await writeFragments(engine, folder, stream, base.fields, {
     lance: writesLance(engine, base),
+    compression: await compressionOf(engine, base.branch, base.manifest),
     signal,
   });
   return { written, gone: gone.all() };

@@ -16,7 +16,9 @@ import {
   type Schema,
 } from '../../arrow/index.ts';
 import { joined } from '../../bytes.ts';
+import type { Compression } from '../../compression.ts';
 import {
+  ColumnCompressor,
   decodeFooterInSteps,
   decodeFragment as decodeWholeFragment,
   encodeStatistics,
@@ -31,7 +33,7 @@ import {
   withoutViews,
 } from '../../format/index.ts';
 import { withFieldIds } from '../../ipc/index.ts';
-import type { ObjectWriter } from '../../store/index.ts';
+import type { Awaitable, ObjectWriter } from '../../store/index.ts';
 import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
 import { rememberFooter } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
@@ -62,6 +64,9 @@ export const writesLance = (engine: Engine, base: Snapshot | undefined): boolean
 export interface FragmentOptions {
   /** Writes a Lance part into each of them, where their columns have a form in Lance. */
   readonly lance: boolean;
+  readonly compression: Compression;
+  /** Whether fragments of which nothing was worth compressing say so, and are not written anew for it. */
+  readonly notesCompression?: boolean;
   /**
    * The table's fields, whose nullability decides where a nested null is refused: `fields` where
    * absent. 'unchecked' is for rows that the table holds already, deleted ones among them.
@@ -84,8 +89,8 @@ export async function writeFragments(
   fields: readonly IdentifiedField[],
   options: FragmentOptions,
 ): Promise<Written> {
-  const { lance, required, signal } = options;
-  const writer = new FragmentsWriter(engine, tableFolder, stream, fields, lance);
+  const { required, signal } = options;
+  const writer = new FragmentsWriter(engine, tableFolder, stream, fields, options);
   const rules = required === 'unchecked' ? undefined : RequiredValues.of(fields, required);
   let rows = 0;
   const held = engine.serverMemory?.hold('Rows that are written');
@@ -179,6 +184,9 @@ class FragmentsWriter {
   readonly #schema: RecordBatchStream['schema'];
   readonly #fieldIds: readonly number[];
   readonly #lance: boolean;
+  /** Of all fragments, so that it knows which columns are not worth it. */
+  readonly #compressor: ColumnCompressor | undefined;
+  readonly #notesCompression: boolean;
   /** Set where columns are stored as another type than they have. */
   readonly #plain: Schema | undefined;
   readonly #turn: Turn;
@@ -193,10 +201,12 @@ class FragmentsWriter {
     tableFolder: string,
     stream: RecordBatchStream,
     fields: readonly IdentifiedField[],
-    lance: boolean,
+    { lance, compression, notesCompression = false }: FragmentOptions,
   ) {
     this.#engine = engine;
     this.#lance = lance;
+    this.#compressor = compression === 'none' ? undefined : new ColumnCompressor(compression);
+    this.#notesCompression = notesCompression;
     this.#turn = new Turn(engine.env);
     this.#tableFolder = tableFolder;
     this.#plain = lance ? storedSchema(stream.schema, fields) : undefined;
@@ -217,11 +227,17 @@ class FragmentsWriter {
       await this.breathe();
     }
     const open = this.#open;
-    this.#add(open, open.encoder.batch(this.#stored(batch)));
+    this.#add(open, await this.#encoded(open, this.#stored(batch)));
     open.rows += batch.numRows;
     if (open.pendingBytes > ONE_PIECE) await this.#flush(open);
     const { fragmentRows, fragmentBytes } = this.#engine.limits;
     if (open.rows >= fragmentRows || open.bytes >= fragmentBytes) await this.#end();
+  }
+
+  /** What to write of a batch. Compressing a large one takes many turns. */
+  #encoded(open: OpenFragment, batch: Batch): Awaitable<Uint8Array[]> {
+    if (this.#compressor === undefined) return open.encoder.batch(batch);
+    return inTurns(this.#turn, open.encoder.batchInSteps(batch), undefined);
   }
 
   /** The batch as the fragment holds it. */
@@ -272,6 +288,7 @@ class FragmentsWriter {
             return lancePart;
           }
         : undefined,
+      this.#compressor,
     );
     const writer = await this.#engine.store.create(fragmentFile(this.#tableFolder, file));
     const open = {
@@ -333,6 +350,9 @@ class FragmentsWriter {
       statistics: summary.statistics.map(encodeStatistics),
       deletion: undefined,
       ...(open.lancePart === undefined ? {} : { lance: open.lancePart.entry }),
+      ...(summary.isCompressed || this.#notesCompression
+        ? { compressed: summary.isCompressed }
+        : {}),
     });
     const synced = open.writer.finish();
     // `finish` hands the error on; until then it must not count as unhandled.

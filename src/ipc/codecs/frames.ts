@@ -1,0 +1,26 @@
+/**
+ * Compresses (`encodeFrame`) and decompresses (`decodeFrame`) up to 64 KiB as one Zstandard frame,
+ * with Node's own library where it has one, and else with the kernels here. Buffers of fragments are
+ * stored as frames of `FRAME_BYTES` each, so that a reader of a few values decodes only theirs.
+ */
+import type { Refuse } from './flatbuffer.ts';
+import { nodeZstdEncoder } from './node-zstd.ts';
+import { decodeZstdInto } from './zstd.ts';
+import { canEncodeZstd, encodeZstd } from './zstd-encode.ts';
+
+export { FRAME_OVERHEAD } from './zstd-encode.ts';
+export { FRAME_BYTES } from './zstd-kernels.ts';
+
+/**
+ * The frame, in memory that the next call may overwrite; undefined where this process cannot compress.
+ * Its content is stored as it is where it does not get smaller.
+ */
+export function encodeFrame(content: Uint8Array): Uint8Array | undefined {
+  if (nodeZstdEncoder !== null) return nodeZstdEncoder(content);
+  return canEncodeZstd() ? encodeZstd(content) : undefined;
+}
+
+/** Fills `output` with the content of one frame, which must be as long. `refuse` gets what is wrong. */
+export function decodeFrame(frame: Uint8Array, output: Uint8Array, refuse: Refuse): void {
+  decodeZstdInto(frame, output, refuse);
+}

@@ -1,0 +1,263 @@
+/** Compressed fragments: the same values by every way of reading, and damage is noticed or harmless. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  Dictionary,
+  Field,
+  FixedSizeList,
+  Float32,
+  Float64,
+  Int32,
+  Int64,
+  List,
+  Schema,
+  Struct,
+  Utf8,
+} from '../../src/arrow/apache.ts';
+import type { RecordBatch } from '../../src/arrow/index.ts';
+import {
+  type BufferForm,
+  decodedBuffers,
+  decodedBytes,
+  decodeForm,
+  encodeForm,
+  newRoom,
+} from '../../src/format/fragment/buffer-forms.ts';
+import { ColumnCompressor } from '../../src/format/fragment/compress-columns.ts';
+import { decodeFragment } from '../../src/format/fragment/fragment-decoder.ts';
+import {
+  encodeFragment,
+  type FragmentSummary,
+} from '../../src/format/fragment/fragment-encoder.ts';
+import {
+  chunkAt,
+  decodeFooter,
+  type FragmentFooter,
+} from '../../src/format/fragment/fragment-footer.ts';
+import { runReader } from '../../src/format/fragment/sparse-pages.ts';
+import { readRows } from '../../src/format/fragment/sparse-rows.ts';
+import { openArrowBody } from '../../src/ipc/index.ts';
+import { toRecordBatchStream } from '../../src/sdk/convert/index.ts';
+import { drained } from '../../src/steps.ts';
+import { exactColumn, exactValues } from '../helpers/arrow-samples.ts';
+import { bitsOf, casesOf } from '../helpers/long.ts';
+import { seeded } from '../helpers/seeded.ts';
+
+const nullable = (name: string, type: Field['type']): Field => new Field(name, type, true);
+
+const schema = new Schema([
+  nullable('id', new Int64()),
+  nullable('text', new Utf8()),
+  nullable('noise', new Float64()),
+  nullable('took', new Float64()),
+  nullable('kind', new Dictionary(new Utf8(), new Int32())),
+  nullable('words', new List(nullable('item', new Utf8()))),
+  nullable('both', new Struct([nullable('a', new Utf8()), nullable('n', new Int32())])),
+  nullable('vector', new FixedSizeList(3, nullable('item', new Float32()))),
+]);
+const columns = schema.fields.map((_, column) => column);
+/** The columns of which something is compressed. */
+const COMPRESSED = ['id', 'text', 'took', 'kind', 'words', 'both'];
+const ROWS = 5_000;
+
+function rows(random: () => number): Record<string, unknown>[] {
+  const word = (): string => `word-${Math.floor(random() * 30)}`;
+  return Array.from({ length: ROWS }, (_, row) => ({
+    id: BigInt(row * 3),
+    text: random() < 0.1 ? null : `request ${word()} of ${word()} answered in ${word()}`,
+    noise: random() * random(),
+    took: random() < 0.1 ? null : Math.floor(random() * 50) / 4,
+    kind: random() < 0.1 ? null : word(),
+    words: random() < 0.1 ? null : [word(), word()].slice(Math.floor(random() * 3)),
+    both: random() < 0.1 ? null : { a: word(), n: Math.floor(random() * 9) },
+    vector: [random(), random(), random()],
+  }));
+}
+
+let batch: RecordBatch;
+let bytes: Uint8Array;
+let summary: FragmentSummary;
+let footer: FragmentFooter;
+let expected: unknown[][];
+
+const footerOf = (file: Uint8Array, of: FragmentSummary): FragmentFooter =>
+  decodeFooter(file.slice(file.length - of.footerBytes), of, 'f');
+
+beforeAll(async () => {
+  for await (const one of await toRecordBatchStream(rows(seeded(5)), { schema, batchRows: ROWS })) {
+    batch = one;
+  }
+  const compressor = new ColumnCompressor('zstd');
+  ({ bytes, summary } = encodeFragment(schema, [batch, batch], undefined, compressor));
+  footer = footerOf(bytes, summary);
+  expected = exactValues([batch, batch]);
+});
+
+test('columns that are worth it are compressed, and nothing else', () => {
+  expect(summary.isCompressed).toBe(true);
+  const compressed = schema.fields.flatMap(({ name }, at) =>
+    decodedBytes(chunkAt(footer, 0, at)) > 0 ? [name] : [],
+  );
+  expect(compressed).toEqual(COMPRESSED);
+  const plain = encodeFragment(schema, [batch, batch]);
+  expect(bytes.length).toBeLessThan(plain.bytes.length * 0.6);
+});
+
+test('the whole fragment, and Arrow as any reader sees it, have the same values', async () => {
+  expect(exactValues(decodeFragment(bytes, summary, 'f').batches)).toEqual(expected);
+  const read: RecordBatch[] = [];
+  for await (const one of await openArrowBody(bytes)) read.push(one);
+  expect(exactValues(read)).toEqual(expected);
+});
+
+test.each([
+  ['none', []],
+  ['one', [2_321]],
+  [
+    'at ends of frames, and several in any order, repeated',
+    [4_999, 1_456, 1_457, 0, 17, 17, 16, 4_000],
+  ],
+])('single rows are the same: %s', (_, wanted) => {
+  const from = ({ offset, length }: { offset: number; length: number }): Uint8Array =>
+    bytes.slice(offset, offset + length);
+  const ids = new Map(
+    decodeFragment(bytes, summary, 'f').batches[0]?.data.children.flatMap((data, at) => {
+      const type = footer.schema.fields[at]?.type as { id?: number };
+      return data.dictionary === undefined ? [] : [[type.id as number, data.dictionary] as const];
+    }),
+  );
+  const read = runReader(readRows(footer, 1, columns, Uint32Array.from(wanted), ids), from);
+  expect(read.map(exactColumn)).toEqual(
+    expected.map((column) => wanted.map((row) => column[ROWS + row])),
+  );
+});
+
+test('a single row needs one frame of its column, which is kept where that is wanted', () => {
+  const text = schema.fields.findIndex(({ name }) => name === 'text');
+  const kept = new Map<string, Uint8Array>();
+  const frames = { get: (key: string) => kept.get(key), keep: kept.set.bind(kept) };
+  let read = 0;
+  const from = ({ offset, length }: { offset: number; length: number }): Uint8Array => {
+    read += length;
+    return bytes.slice(offset, offset + length);
+  };
+  const once = (): unknown =>
+    runReader(
+      readRows(footer, 0, [text], Uint32Array.of(3_001), new Map(), () => frames),
+      from,
+    ).map(exactColumn);
+  expect(once()).toEqual([[expected[text]?.[3_001]]]);
+  const first = read;
+  const chunk = footer.batches[0]?.columns.at(text);
+  expect(first).toBeLessThan((chunk?.bytes ?? 0) * 0.8);
+  expect(kept.size).toBe(1);
+  expect(once()).toEqual([[expected[text]?.[3_001]]]);
+  expect(read - first).toBeLessThanOrEqual(2 * 8_192);
+});
+
+test('what does not compress is written byte by byte as without compression', async () => {
+  const noise = new Schema([nullable('x', new Float64()), nullable('n', new Int32())]);
+  const random = seeded(3);
+  const made: RecordBatch[] = [];
+  for (let each = 0; each < 4; each += 1) {
+    const numbers = Array.from({ length: 2_000 }, () => ({
+      x: random() * random(),
+      n: Math.floor(random() * 2 ** 32) - 2 ** 31,
+    }));
+    for await (const one of await toRecordBatchStream(numbers, { schema: noise })) made.push(one);
+  }
+  const compressed = encodeFragment(noise, made, undefined, new ColumnCompressor('zstd'));
+  expect(compressed.summary.isCompressed).toBe(false);
+  expect(Buffer.compare(compressed.bytes, encodeFragment(noise, made).bytes)).toBe(0);
+});
+
+test('a damaged byte is noticed, or reads the same', () => {
+  let noticed = 0;
+  for (const bit of bitsOf(bytes.length, casesOf(90_001, 997))) {
+    const copy = Uint8Array.from(bytes);
+    copy[bit >> 3] = (copy[bit >> 3] as number) ^ (1 << (bit & 7));
+    try {
+      decodeFragment(copy, summary, 'f');
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'Corrupt' });
+      noticed += 1;
+    }
+  }
+  expect(noticed).toBeGreaterThan(15);
+});
+
+describe('a buffer whose checksum somebody made anew', () => {
+  const fail = (what: string): Error => new SyntaxError(what);
+  const text = 1;
+
+  test('is refused, or gives bytes of the size that the layout says', () => {
+    const chunk = footer.batches[0]?.columns.at(text);
+    const forms = chunk?.forms as readonly BufferForm[];
+    const buffers = chunk?.buffers as readonly number[];
+    const column = bytes.slice(chunk?.offset, (chunk?.offset ?? 0) + (chunk?.bytes ?? 0));
+    const size = decodedBytes({ buffers, forms });
+    const random = seeded(8);
+    let refused = 0;
+    for (let each = 0; each < casesOf(150, 5_000); each += 1) {
+      const copy = Uint8Array.from(column);
+      const at = Math.floor(random() * copy.length);
+      copy[at] = (copy[at] as number) ^ (1 << Math.floor(random() * 8));
+      let asked = 0;
+      const room = (wanted: number): Uint8Array => {
+        asked += wanted;
+        return newRoom(wanted);
+      };
+      try {
+        const decoded = drained(decodedBuffers({ buffers, forms }, copy, room, fail));
+        expect(decoded).toHaveLength(buffers.length);
+      } catch (error) {
+        expect(error).toBeInstanceOf(SyntaxError);
+        refused += 1;
+      }
+      expect(asked).toBeLessThanOrEqual(size);
+    }
+    expect(refused).toBeGreaterThan(20);
+  });
+
+  test('is refused where its prefix does not fit the layout', () => {
+    const chunk = footer.batches[0]?.columns.at(text);
+    const forms = chunk?.forms as readonly BufferForm[];
+    const buffers = chunk?.buffers as readonly number[];
+    const column = bytes.slice(chunk?.offset, (chunk?.offset ?? 0) + (chunk?.bytes ?? 0));
+    column[0] = (column[0] as number) ^ 1;
+    expect(() => drained(decodedBuffers({ buffers, forms }, column, newRoom, fail))).toThrow(
+      /another size/,
+    );
+  });
+});
+
+test('forms of a layout are read back, and refused where they cannot be', () => {
+  for (const [form, stored] of [
+    ['empty', 0],
+    ['plain', 8],
+    ['plain', 100],
+    [{ bytes: 65_537, frames: [20, 12] }, 40],
+  ] as const) {
+    expect(decodeForm(encodeForm(form), stored)).toEqual(form);
+  }
+  for (const [value, stored] of [
+    [0, 8],
+    [-1, 7],
+    [-2, 16],
+    [1, 16],
+    ['plain', 16],
+    [null, 16],
+    [[], 8],
+    [[0], 8],
+    [[0, 8], 16],
+    [[100], 8],
+    [[100, 12], 21],
+    [[100, 12, 8], 28],
+    [[65_537, 32], 40],
+    [[2 ** 53, 32], 40],
+    [[1.5, 32], 40],
+    [[100, -8], 0],
+    [[100, 70_000], 70_008],
+  ] as const) {
+    expect(decodeForm(value, stored), JSON.stringify(value)).toBeUndefined();
+  }
+});
