@@ -170,6 +170,44 @@ test('what does not compress is written byte by byte as without compression', as
   expect(Buffer.compare(compressed.bytes, encodeFragment(noise, made).bytes)).toBe(0);
 });
 
+const textsOf = async (texts: readonly string[]): Promise<RecordBatch> => {
+  const only = new Schema([nullable('text', new Utf8())]);
+  const rowsOf = texts.map((text) => ({ text }));
+  const read: RecordBatch[] = [];
+  const stream = await toRecordBatchStream(rowsOf, { schema: only, batchRows: texts.length });
+  for await (const one of stream) read.push(one);
+  return read[0] as RecordBatch;
+};
+
+test('auto compresses long texts that get small, and neither short ones nor numbers', async () => {
+  const made = encodeFragment(schema, [batch], undefined, new ColumnCompressor('auto'));
+  const found = footerOf(made.bytes, made.summary);
+  const names = schema.fields.flatMap(({ name }, at) =>
+    decodedBytes(chunkAt(found, 0, at)) > 0 ? [name] : [],
+  );
+  expect(names).toContain('text');
+  for (const name of ['id', 'took', 'kind', 'noise', 'vector']) expect(names).not.toContain(name);
+  const short = await textsOf(Array.from({ length: 4_000 }, (_, row) => `k0${row % 7}`));
+  const auto = encodeFragment(short.schema, [short], undefined, new ColumnCompressor('auto'));
+  expect(auto.summary.isCompressed).toBe(false);
+  const zstd = encodeFragment(short.schema, [short], undefined, new ColumnCompressor('zstd'));
+  expect(zstd.summary.isCompressed).toBe(true);
+});
+
+test('a column that was not worth it is left alone in the next batch', async () => {
+  const random = seeded(6);
+  const letter = (): string => String.fromCharCode(0x4e00 + Math.floor(random() * 20_000));
+  const noise = await textsOf(Array.from({ length: 2_000 }, () => letter() + letter() + letter()));
+  const words = await textsOf(
+    Array.from({ length: 2_000 }, (_, row) => `the same words ${row % 9}`),
+  );
+  const compressor = new ColumnCompressor('auto');
+  const made = encodeFragment(words.schema, [noise, words, words, words], undefined, compressor);
+  const { batches } = footerOf(made.bytes, made.summary);
+  const isCompressed = batches.map(({ columns: chunks }) => chunks.at(0)?.forms !== undefined);
+  expect(isCompressed).toEqual([false, false, true, true]);
+});
+
 test('a damaged byte is noticed, or reads the same', () => {
   let noticed = 0;
   for (const bit of bitsOf(bytes.length, casesOf(90_001, 997))) {
