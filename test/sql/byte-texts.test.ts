@@ -66,6 +66,11 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   "split_part(s, 'a', 2)": (text) => text.split('a')[1] ?? '',
   "split_part(s, ' é', 1)": (text) => text.split(' é')[0] ?? '',
   "split_part(s, 'b', -1)": (text) => text.split('b').at(-1) ?? '',
+  "replace(s, 'aabaa', '-')": (text) => text.replaceAll('aabaa', '-'),
+  "strpos(s, 'ababbab')": (text) =>
+    BigInt(points(text.split('ababbab')[0] ?? '').length + 1) *
+    (text.includes('ababbab') ? 1n : 0n),
+  "split_part(s, 'abaab', 2)": (text) => text.split('abaab')[1] ?? '',
   "lpad(s, 6, 'xy')": (text) => padded(text, 6, 'xy', true),
   'rpad(s, 5)': (text) => padded(text, 5, ' ', false),
   "s || '-é-' || upper(s)": (text) => `${text}-é-${text.toUpperCase()}`,
@@ -97,6 +102,8 @@ const COLUMNS: readonly (readonly [string, () => Texts])[] = [
   ['of ASCII with nulls', () => textsOf(70, ASCII, 9, 0.3)],
   ['of other letters', () => textsOf(150, OTHERS, 12, 0.1)],
   ['of a few other letters', () => textsOf(90, `${ASCII.repeat(9)}é`, 40, 0)],
+  // Where a part begins again before it ends.
+  ['of two letters', () => textsOf(40, 'aab', 60, 0)],
   ['of none', () => []],
 ];
 

@@ -6,7 +6,7 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
-import { inOneCase, isAscii, spanOf, TextWriter } from '../texts/index.ts';
+import { inOneCase, isAscii, LongNeedle, spanOf, TextWriter } from '../texts/index.ts';
 import {
   type BytesColumn,
   bothValid,
@@ -162,25 +162,37 @@ export const trimmed =
     });
   };
 
-/** Bytes of all texts times those of a part, which is compared anew at each place at worst. */
-const MOST_WORK = 1 << 25;
+/** Longer parts are found in linear time: each place that begins like a part compares it anew. */
+const SHORT_PART = 4;
 
-function partOf({ column, rest }: Call): Uint8Array | null {
-  const part = Buffer.from(rest[0] as string);
-  return part.length === 0 || part.length * spanOf(column).bytes > MOST_WORK ? null : part;
+/** A part that is looked for. */
+interface Part {
+  readonly size: number;
+  /** Where it begins first in `data[from .. end)`; -1 for nowhere. */
+  find(data: Uint8Array, from: number, end: number): number;
 }
 
-/** Where `part` begins first in `data[from .. end)`; -1 for nowhere. */
-function placeOf(data: Uint8Array, from: number, end: number, part: Uint8Array): number {
+function partOf({ rest }: Call): Part | null {
+  const part = Buffer.from(rest[0] as string);
   const size = part.length;
-  const first = part[0] as number;
-  for (let at = from; at <= end - size; at++) {
-    if (data[at] !== first) continue;
-    let k = 1;
-    while (k < size && data[at + k] === part[k]) k++;
-    if (k === size) return at;
+  if (size === 0) return null;
+  if (size > SHORT_PART) {
+    const needle = new LongNeedle(part);
+    return { size, find: (data, from, end) => needle.find(data, from, end) };
   }
-  return -1;
+  const first = part[0] as number;
+  return {
+    size,
+    find(data, from, end) {
+      for (let at = from; at <= end - size; at++) {
+        if (data[at] !== first) continue;
+        let k = 1;
+        while (k < size && data[at + k] === part[k]) k++;
+        if (k === size) return at;
+      }
+      return -1;
+    },
+  };
 }
 
 export const strpos: OfBytes = (call) => {
@@ -191,7 +203,7 @@ export const strpos: OfBytes = (call) => {
   const values = new Float64Array(length);
   for (let i = 0; i < length; i++) {
     const start = starts[i] as number;
-    const place = placeOf(data, start, ends[i] as number, part);
+    const place = part.find(data, start, ends[i] as number);
     if (place < 0) continue;
     let points = 1;
     for (let at = start; at < place; at++) if (!isInside(data[at])) points++;
@@ -205,18 +217,18 @@ export const splitPart: OfBytes = (call) => {
   const index = countOf(call.rest[1]);
   if (part === null || index < 0) return null;
   const { data } = call.column;
-  const size = part.length;
+  const { size } = part;
   return within(call, (starts, ends) => {
     for (let i = 0; i < starts.length; i++) {
       const end = ends[i] as number;
       let start = starts[i] as number;
       for (let skipped = 1; skipped < index && start >= 0; skipped++) {
-        const place = placeOf(data, start, end, part);
+        const place = part.find(data, start, end);
         start = place < 0 ? -1 : place + size;
       }
       if (start < 0) starts[i] = end;
       else {
-        const place = placeOf(data, start, end, part);
+        const place = part.find(data, start, end);
         starts[i] = start;
         ends[i] = place < 0 ? end : place;
       }
@@ -231,7 +243,7 @@ export const replaced: OfBytes = (call) => {
   const by = Buffer.from(rest[1] as string);
   const { bytes } = spanOf(column);
   // Each place that is found has the bytes of the part.
-  const most = by.length <= part.length ? bytes : Math.ceil(bytes / part.length) * by.length;
+  const most = by.length <= part.size ? bytes : Math.ceil(bytes / part.size) * by.length;
   if (most > MOST_BYTES) return null;
   const writer = new TextWriter(column.length, Math.max(bytes, most), memory);
   const { data, starts, ends, length } = column;
@@ -239,11 +251,11 @@ export const replaced: OfBytes = (call) => {
     const end = ends[i] as number;
     let from = starts[i] as number;
     for (;;) {
-      const place = placeOf(data, from, end, part);
+      const place = part.find(data, from, end);
       if (place < 0) break;
       writer.bytes(data, from, place);
       writer.bytes(by, 0, by.length);
-      from = place + part.length;
+      from = place + part.size;
     }
     writer.bytes(data, from, end);
     writer.end();
