@@ -59,8 +59,8 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
   const settled = folder?.settled === true ? folder : undefined;
   // The end of a list that was just read is the newest version, and no lost one hides others behind it.
   let end: number | undefined;
-  if (slot === undefined && folder !== undefined) {
-    end = await highestListed(engine, branch, true);
+  if (slot === undefined) {
+    end = await highestListed(engine, branch, folder !== undefined);
     slot = end;
   }
   if (slot === undefined) return noVersion(engine, branch, hint);
