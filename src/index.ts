@@ -7,6 +7,7 @@
 export type { AllowedLocation } from './allowed-locations.ts';
 export type { ArrowBody, RecordBatchStream } from './arrow/index.ts';
 export type { Fetch } from './client/index.ts';
+export type { Compression } from './compression.ts';
 export type { CredentialVendor } from './directory/index.ts';
 export type { Env } from './env.ts';
 export {

@@ -227,12 +227,12 @@ describe('its engine', () => {
       credentialVendor: vendor,
     });
     const { engine } = given.catalog;
-    expect([engine.cache.limit, engine.heads.limit, engine.buffers.limit]).toEqual([50, 50, 7]);
+    expect([engine.cache.limit, engine.heads.limit, engine.buffers.limit]).toEqual([100, 100, 7]);
     expect(engine.limits).toEqual({ ...DEFAULT_LIMITS, batchRows: 3 });
     expect([given.store.durability, given.catalog.vendor]).toEqual(['relaxed', vendor]);
     const plain = await openCatalog({ root: ROOT, fs });
     const limits = [plain.catalog.engine.cache, plain.catalog.engine.heads].map((c) => c.limit);
-    expect(limits).toEqual([32 * MiB, 32 * MiB]);
+    expect(limits).toEqual([64 * MiB, 64 * MiB]);
     expect(plain.catalog.engine.buffers.limit).toBe(128 * MiB);
     expect(plain.store.durability).toBe('full');
     expect([plain.catalog.env, plain.catalog.engine.env]).toEqual([systemEnv, systemEnv]);

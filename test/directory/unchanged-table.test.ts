@@ -41,11 +41,12 @@ async function known() {
 
 const gone = { code: 'TableNotFound' };
 
-test('four looks find that nothing has changed, and one that the table is there', async () => {
+test('four looks find that nothing has changed, one what Lance finds by path, and one that the table is there', async () => {
   const { reader, describe, disk } = await known();
   expect(await describe()).toMatchObject({ table: 't', version: 1, properties: {} });
   const [first, second] = ['lstat 00000000000000000001.json', 'lstat 00000000000000000002.json'];
-  expect(disk.calls).toEqual(['lstat .table.json', second, first, second]);
+  const fence = 'lstat 18446744073709551615.manifest';
+  expect(disk.calls).toEqual(['lstat .table.json', second, first, second, fence]);
   disk.calls.length = 0;
   await reader.namespace.tableExists({ id });
   expect(disk.calls).toEqual(['lstat .table.json']);
@@ -59,7 +60,7 @@ test('whoever asks for another incarnation is refused without a further look', a
   disk.calls.length = 0;
   await reader.namespace.describeTable({ ...members, incarnation: incarnation as string });
   await reader.namespace.countTableRows({ id, incarnation: incarnation as string });
-  expect(disk.calls).toHaveLength(7);
+  expect(disk.calls).toHaveLength(8);
   disk.calls.length = 0;
   const stale = { id, incarnation: '00000000-0000' };
   const anew = { code: 'TableNotFound', details: { ...stale, found: incarnation } };

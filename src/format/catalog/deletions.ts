@@ -75,7 +75,7 @@ export function encodeSharedDeletions(parts: readonly FragmentDeletions[]): {
     at += part.offsets.length;
   }
   const bytes = encodeColumn(all);
-  const [column] = columnRanges(decodeLoneFragment(bytes, 'deletions').footer, 0, [0]);
+  const [column] = columnRanges(decodeLoneFragment(bytes, 'the deletion file').footer, 0, [0]);
   if (column === undefined) throw new DirspaceError('Internal', 'No deleted row is to be written.');
   let { offset } = column;
   const slices = parts.map(({ offsets }) => {

@@ -8,11 +8,11 @@ import type { DataType } from '../../arrow/index.ts';
 import {
   asSafeNumbers,
   type Column,
-  clockZoneOf,
   familyOf,
   type NumberArray,
   type NumberColumn,
   nanosPerUnit,
+  timeZoneOf,
 } from '../typed/index.ts';
 
 const NANOS_PER_DAY = 86_400_000_000_000;
@@ -28,7 +28,7 @@ interface Times {
 function timesOf(column: Column | undefined, type: DataType): Times | null {
   if (column?.form !== 'number' && column?.form !== 'wide') return null;
   const family = familyOf(type);
-  if ((family !== 'date' && family !== 'timestamp') || clockZoneOf(type) !== null) return null;
+  if ((family !== 'date' && family !== 'timestamp') || timeZoneOf(type) !== null) return null;
   const values = column.form === 'number' ? column.values : asSafeNumbers(column);
   if (values === null) return null;
   const perUnit = Number(nanosPerUnit(type));
