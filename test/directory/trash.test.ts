@@ -614,6 +614,32 @@ describe('what closes the place of a table that was removed', () => {
   });
 });
 
+describe('paths by which clients of Lance opened tables', () => {
+  const FOLDER = `${ROOT}/.dirspace/opened`;
+  const link = (name: string, age: number): void => {
+    one.fs.mkdirSync(FOLDER, { recursive: true });
+    one.fs.symlinkSync('../../data/gone.table', `${FOLDER}/${name}`);
+    const then = (Date.now() - age) / 1000;
+    one.fs.lutimesSync(`${FOLDER}/${name}`, then, then);
+  };
+
+  test('go a month after their table; younger ones and what is no link stay', async () => {
+    link('old', 31 * DAY);
+    link('young', 29 * DAY);
+    one.fs.writeFileSync(`${FOLDER}/file`, '');
+    await sweepTrash(one.catalog);
+    expect(one.fs.readdirSync(FOLDER)).toEqual(['file', 'young']);
+  });
+
+  test('count among the thousand of one run', async () => {
+    for (let at = 0; at < 1001; at++) link(`${at}`, 31 * DAY);
+    await sweepTrash(one.catalog, async () => {});
+    expect(one.fs.readdirSync(FOLDER)).toHaveLength(1);
+    await sweepTrash(one.catalog, async () => {});
+    expect(one.fs.readdirSync(FOLDER)).toEqual([]);
+  });
+});
+
 describe('retention', () => {
   const entry = (name: string, age: number, dropped: Partial<TrashRecord> = {}): void => {
     table(`${TRASH}/${name}`);

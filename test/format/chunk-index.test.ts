@@ -133,5 +133,8 @@ describe('the index of a chunk', () => {
     expect(failure(() => checkChunk(bytes, { ...entry, firstId: 1 }, entries(), FILE))).toContain(
       'other ids',
     );
+    // Chunks of older releases have none.
+    const { index: _, ...plain } = entry;
+    expect(failure(() => checkChunk(bytes, plain, entries(), FILE))).toBe('nothing');
   });
 });

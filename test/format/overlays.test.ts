@@ -75,8 +75,18 @@ test('Lance reads a fragment whose files it can all read, and its own names are 
   const read = withOverlay({ ...base, lance }, written([1]));
   expect(isReadByLance(read)).toBe(true);
   expect(read.lance).toEqual({ fileSize: 900, fields: [0, 1] });
-  expect(isReadByLance(withOverlay({ ...base, lance }, written([1], false)))).toBe(false);
+  const unread = withOverlay({ ...base, lance }, written([1], false));
+  expect(isReadByLance(unread)).toBe(false);
+  expect(decodeFragment(JSON.parse(fragmentText(unread)), 'm')).toEqual(unread);
   expect(isReadByLance(withOverlay(base, written([1])))).toBe(false);
+});
+
+test('whether a fragment is compressed is said by a truth value', () => {
+  const entry = JSON.parse(fragmentText(base));
+  expect(decodeFragment({ ...entry, compressed: true }, 'm')).toMatchObject({ compressed: true });
+  expect(() => decodeFragment({ ...entry, compressed: 'zstd' }, 'm')).toThrow(
+    /compressed of a fragment is neither true nor false/,
+  );
 });
 
 test.each<[string, (entry: Record<string, unknown>) => void, RegExp]>([

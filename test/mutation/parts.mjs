@@ -57,6 +57,7 @@ export const PARTS = {
       'test/directory/lance-tables.test.ts',
       'test/directory/outside-files.test.ts',
       'test/directory/outside-locations.test.ts',
+      'test/table/lance-write/made-anew.test.ts',
     ],
   },
   /** Between ids and folder names. */
@@ -80,6 +81,9 @@ export const PARTS = {
       'test/ground/json.test.ts',
       'test/format/format-versions.test.ts',
       'test/format/manifest.test.ts',
+      'test/format/overlays.test.ts',
+      'test/format/chunk-index.test.ts',
+      'test/format/compressed-fragment.test.ts',
     ],
   },
 };

@@ -299,23 +299,26 @@ async function sweepOpened(
   most: number,
 ): Promise<void> {
   const { engine, store } = catalog;
-  let left = most;
-  let now: number | undefined;
-  for (const { name: incarnation } of (await store.list(OPENED_FOLDER)) ?? []) {
-    if (left-- === 0) return;
+  const opened = (await store.list(OPENED_FOLDER)) ?? [];
+  if (opened.length === 0) return;
+  const now = await fileSystemTime(engine);
+  for (const { name: incarnation } of opened.slice(0, most)) {
     await pause();
     const path = openedFolder(incarnation);
     const link = await store.findAlias(path);
-    if (link === undefined) continue;
-    now ??= await fileSystemTime(engine);
-    if (now - link.made < FENCE_GRACE) continue;
-    if (link.folder !== undefined && (await isOf(catalog, link.folder, incarnation))) continue;
-    await store.delete(path);
+    const isOld = link !== undefined && now - link.made >= FENCE_GRACE;
+    const isStale = isOld && !(await isOf(catalog, link.folder, incarnation));
+    if (isStale) await store.delete(path);
   }
 }
 
-async function isOf(catalog: Catalog, folder: string, incarnation: string): Promise<boolean> {
-  if (!(await catalog.store.hasFolder(folder))) return false;
+/** @param folder undefined for one outside of the root */
+async function isOf(
+  catalog: Catalog,
+  folder: string | undefined,
+  incarnation: string,
+): Promise<boolean> {
+  if (folder === undefined || !(await catalog.store.hasFolder(folder))) return false;
   return (await readTableRecord(catalog, folder))?.id === incarnation;
 }
 
