@@ -92,7 +92,8 @@ async function taggedByLance(catalog: DirectoryNamespace, files: CatalogFiles): 
   await lanceWritten(catalog);
   const { location = '' } = await catalog.describeTable({ id: WRITTEN });
   const folder = location.slice(files.root.length + 1);
-  const tag = { branch: null, version: 1, manifestSize: 1, metadata: {} };
+  const { length } = files.read(`${folder}/_versions/${2n ** 64n - 2n}.manifest`);
+  const tag = { branch: null, version: 1, manifestSize: length, metadata: {} };
   files.write(`${folder}/_refs/tags/theirs.json`, Buffer.from(JSON.stringify(tag)));
 }
 
