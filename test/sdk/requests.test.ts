@@ -799,6 +799,16 @@ describe('versions', () => {
     ]);
     expect(requests('deleteTableBranch')).toEqual([{ id, name: 'work' }]);
   });
+
+  // What failed afterwards would be taken for the making, and the branch be made once more or missed.
+  test('a branch that was made is answered without another look', async () => {
+    const { connection, calls } = setUp();
+    const table = await connection.openTable('t');
+    const branches = await table.branches();
+    calls.length = 0;
+    expect((await branches.create('new')).currentBranch()).toBe('new');
+    expect(calls.map(({ method }) => method)).toEqual(['createTableBranch']);
+  });
 });
 
 test('a connection hands its signal and idempotency key on', async () => {

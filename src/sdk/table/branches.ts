@@ -16,7 +16,10 @@ import {
 import type { Table } from './table.ts';
 import type { VersionSelection } from './versions.ts';
 
-export type OpenBranch = (selection: VersionSelection, options: CallOptions) => Promise<Table>;
+/** A handle on a branch that is known to be there, made without a look. */
+type MadeBranch = (branch: string) => Table;
+/** Looks for the branch, and for the version where one is named. */
+type OpenBranch = (selection: VersionSelection, options: CallOptions) => Promise<Table>;
 
 /**
  * Branches by name. A branch begins with a version of its parent, under the same number, and goes on
@@ -24,11 +27,13 @@ export type OpenBranch = (selection: VersionSelection, options: CallOptions) => 
  */
 export class Branches {
   readonly #target: TableTarget;
+  readonly #made: MadeBranch;
   readonly #open: OpenBranch;
 
   /** Tables make these; see `Table.branches`. */
-  constructor(target: TableTarget, open: OpenBranch) {
+  constructor(target: TableTarget, made: MadeBranch, open: OpenBranch) {
     this.#target = target;
+    this.#made = made;
     this.#open = open;
   }
 
@@ -43,7 +48,8 @@ export class Branches {
 
   /**
    * Makes a branch and opens it. It starts at `fromVersion` of `fromRef`: the newest version and
-   * the main branch if absent.
+   * the main branch if absent. What it throws is about the making alone, as nothing is read
+   * afterwards: the table may be renamed or dropped by then, and the branch is made.
    */
   async create(
     name: string,
@@ -59,7 +65,7 @@ export class Branches {
       { ...table, name, ...defined({ from_branch, from_version }) },
       options,
     );
-    return this.#open({ branch: name }, options);
+    return this.#made(name);
   }
 
   /** Opens a branch; pinned to a version where one is given. */

@@ -379,10 +379,9 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
   /** The branches of the table but the main one. */
   async branches(): Promise<Branches> {
     this.#at.lifetime.enter();
-    const { newest } = this.#at;
-    return new Branches(newest, (selection, options) =>
-      Table.open(this.#at.home, onTable(newest), selection, options),
-    );
+    const { home, newest } = this.#at;
+    const made = (branch: string) => new Table(home, onTable(newest), branch);
+    return new Branches(newest, made, (...at) => Table.open(home, onTable(newest), ...at));
   }
 
   /**
