@@ -26,8 +26,9 @@ export {
   type WriteExecutionOptions,
 } from './merge-insert.ts';
 export { type CompactionOptions, type OptimizeOptions, timeOf } from './optimize.ts';
+export type { AddDataOptions } from './row-changes.ts';
 export type { IntoSql } from './sql-literal.ts';
-export { type AddDataOptions, Table } from './table.ts';
+export { Table } from './table.ts';
 export type { IndexConfig, IndexOptions, IndexStatistics } from './table-indexes.ts';
 export type {
   AddResult,

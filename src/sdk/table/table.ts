@@ -1,23 +1,14 @@
 /**
  * `Table`: a handle on one table, at the newest version of a branch or pinned to one version
- * (position.ts). It reads and changes rows, columns, versions, tags, branches and indexes. It
- * reaches the table through the catalog's operations, so it works the same over a directory and a
- * server.
+ * (position.ts). It reads the table and its versions here, and composes what changes rows
+ * (row-changes.ts), columns (schema-changes.ts), indexes, tags and branches. It reaches the table
+ * through the catalog's operations, so it works the same over a directory and a server.
  */
 import { type Table as ArrowTable, ownSchema, type Schema } from '../../arrow/index.ts';
-import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { DirspaceError } from '../../errors.ts';
 import { type CallOptions, type CountTableRowsRequest, unsupported } from '../../protocol/index.ts';
+import type { AnyRow, DataInput, RowsInput } from '../convert/index.ts';
 import {
-  type AnyRow,
-  type DataInput,
-  hasSchema,
-  isRepeatable,
-  type RowsInput,
-  type SchemaInput,
-  toRecordBatchStream,
-} from '../convert/index.ts';
-import {
-  ADD_OPTIONS,
   atVersion,
   checkChangeOptions,
   checkOptionNames,
@@ -27,7 +18,6 @@ import {
   OPTIMIZE_OPTIONS,
   onBranch,
   onTable,
-  ownOr,
   SELECTION_MEMBERS,
 } from '../handles/index.ts';
 import {
@@ -38,18 +28,12 @@ import {
   type VectorQuery,
 } from '../query/index.ts';
 import { Branches } from './branches.ts';
-import {
-  alterationsOf,
-  type ColumnAlteration,
-  columnNames,
-  type FieldMetadataUpdate,
-  fieldUpdates,
-  type NewColumns,
-  newColumns,
-} from './columns.ts';
-import { MergeInsertBuilder } from './merge-insert.ts';
+import type { ColumnAlteration, FieldMetadataUpdate, NewColumns } from './columns.ts';
+import type { MergeInsertBuilder } from './merge-insert.ts';
 import { type OptimizeOptions, optimizeCall, optimizeMembers } from './optimize.ts';
 import { TablePosition } from './position.ts';
+import { type AddDataOptions, RowChanges } from './row-changes.ts';
+import { SchemaChanges } from './schema-changes.ts';
 import {
   type IndexConfig,
   type IndexOptions,
@@ -58,21 +42,16 @@ import {
 } from './table-indexes.ts';
 import {
   type AddResult,
-  addResult,
   type DeleteResult,
-  deleteResult,
-  mergeResult,
   type OptimizeStats,
   optimizeStats,
   type TableStatistics,
   tableStatistics,
   type UpdateResult,
-  updateResult,
   type WriteResult,
-  writeResult,
 } from './table-results.ts';
 import { Tags } from './tags.ts';
-import { type UpdateInput, type UpdateOptions, updatesOf } from './updates.ts';
+import type { UpdateInput, UpdateOptions } from './updates.ts';
 import {
   followsNewest,
   type ListVersionsOptions,
@@ -82,26 +61,19 @@ import {
   type Version,
   type VersionSelection,
 } from './versions.ts';
-import { type OnWriteProgress, withProgress } from './write-progress.ts';
-
-/** How to add rows. */
-export interface AddDataOptions extends CallOptions {
-  /** `overwrite` replaces all rows, and the schema by that of Arrow data or of `schema`. */
-  readonly mode?: 'append' | 'overwrite';
-  /** How to read the rows; the table's schema if absent. */
-  readonly schema?: SchemaInput;
-  /** Called as the catalog takes the rows, and once they are committed. */
-  readonly progress?: OnWriteProgress;
-}
 
 /** Reads and changes one table; its history, tags, branches and indexes. */
 export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
   readonly #at: TablePosition;
+  readonly #rows: RowChanges;
+  readonly #columns: SchemaChanges;
   readonly #indexes: TableIndexes;
 
   /** Connections make tables; see `Connection.openTable`. */
   constructor(home: Home, named: OnTable, branch?: string) {
     this.#at = new TablePosition(home, named, branch);
+    this.#rows = new RowChanges(this.#at);
+    this.#columns = new SchemaChanges(this.#at);
     this.#indexes = new TableIndexes(this.#at);
   }
 
@@ -251,21 +223,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
 
   /** Adds rows as one new version, or none of them. */
   async add(rows: RowsInput<RowType>, options: AddDataOptions = {}): Promise<AddResult> {
-    const data = rows as DataInput;
-    this.#at.writable(options, ADD_OPTIONS);
-    if (options.schema !== undefined || (options.mode === 'overwrite' && hasSchema(data)))
-      return this.#insert(data, options.schema, options);
-    const known = options.mode !== 'overwrite' && isRepeatable(data) && this.#at.knownSchema;
-    if (!known) return this.#insert(data, await this.#at.schema(options), options);
-    try {
-      return await this.#insert(data, known, options);
-    } catch (error) {
-      // The table may have another schema by now; data that it refuses changed nothing.
-      if (!isDirspaceError(error, 'TableSchemaValidation', 'Unsupported')) throw error;
-      const newest = await this.#at.schema(options);
-      if (newest === known) throw error;
-      return this.#insert(data, newest, options);
-    }
+    return this.#rows.add(rows as DataInput, options);
   }
 
   /**
@@ -275,22 +233,12 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     input: UpdateInput<RowType>,
     options: UpdateOptions & CallOptions = {},
   ): Promise<UpdateResult> {
-    const target = this.#at.writable(options, ['where']);
-    const request = { ...onBranch(target), ...updatesOf(input as UpdateInput, options) };
-    return updateResult(await this.#at.home.catalog.updateTable(request, options));
+    return this.#rows.update(input as UpdateInput, options);
   }
 
   /** Deletes the rows that fit an SQL predicate. */
   async delete(predicate: string, options?: CallOptions): Promise<DeleteResult> {
-    const target = this.#at.writable(options);
-    if (typeof predicate !== 'string') {
-      throw new DirspaceError(
-        'InvalidInput',
-        `delete takes an SQL predicate, such as "age > 40", and was given ${typeof predicate}; "true" deletes every row.`,
-      );
-    }
-    const request = { ...onBranch(target), predicate };
-    return deleteResult(await this.#at.home.catalog.deleteFromTable(request, options));
+    return this.#rows.delete(predicate, options);
   }
 
   /** Deletes rows by their `_rowid`; ids of rows that are gone are ignored. */
@@ -298,30 +246,12 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     rowIds: readonly (bigint | number)[],
     options?: CallOptions,
   ): Promise<DeleteResult> {
-    const target = this.#at.writable(options);
-    const row_ids = rowNumbers(rowIds, 'row id');
-    const { catalog } = this.#at.home;
-    const own = catalog.deleteRows?.({ ...onBranch(target), row_ids }, options);
-    return ownOr(own?.then(deleteResult), () => {
-      const predicate = row_ids.length === 0 ? 'FALSE' : `_rowid IN (${row_ids.join(', ')})`;
-      return this.delete(predicate, options);
-    });
+    return this.#rows.deleteRows(rowIds, options);
   }
 
   /** Starts a merge by the key columns `on`; what the data does not have keeps its values. */
   mergeInsert(on: string | readonly string[]): MergeInsertBuilder<RowType> {
-    this.#at.lifetime.enter();
-    return new MergeInsertBuilder(on, async (merge, data, options) => {
-      const target = this.#at.writable(options);
-      const schema = await this.#at.schema(options);
-      const rows = await toRecordBatchStream(data, {
-        schema,
-        partial: true,
-        signal: options.signal,
-      });
-      const request = { ...onBranch(target), ...merge };
-      return mergeResult(await this.#at.home.catalog.mergeInsertIntoTable(request, rows, options));
-    });
+    return this.#rows.mergeInsert(on);
   }
 
   /** Pins the handle to a version of its branch, or to a tag's; it then refuses to write. */
@@ -402,10 +332,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     metadata: Readonly<Record<string, string>>,
     options?: CallOptions,
   ): Promise<Record<string, string>> {
-    const target = this.#at.writable(options);
-    const request = { ...onBranch(target), metadata: { ...metadata } };
-    const answer = await this.#at.home.catalog.updateTableSchemaMetadata(request, options);
-    return answer.metadata ?? {};
+    return this.#columns.updateSchemaMetadata(metadata, options);
   }
 
   /** Sets and removes keys in the metadata of fields, as one version. */
@@ -413,9 +340,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     updates: readonly FieldMetadataUpdate[],
     options?: CallOptions,
   ): Promise<WriteResult> {
-    const target = this.#at.writable(options);
-    const request = { ...onBranch(target), updates: fieldUpdates(updates) };
-    return writeResult(await this.#at.home.catalog.updateFieldMetadata(request, options));
+    return this.#columns.updateFieldMetadata(updates, options);
   }
 
   /**
@@ -423,9 +348,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
    * that is taken
    */
   async addColumns(columns: NewColumns, options?: CallOptions): Promise<WriteResult> {
-    const target = this.#at.writable(options);
-    const request = { ...onBranch(target), new_columns: newColumns(columns) };
-    return writeResult(await this.#at.home.catalog.alterTableAddColumns(request, options));
+    return this.#columns.addColumns(columns, options);
   }
 
   /**
@@ -436,16 +359,12 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     alterations: readonly ColumnAlteration[],
     options?: CallOptions,
   ): Promise<WriteResult> {
-    const target = this.#at.writable(options);
-    const request = { ...onBranch(target), alterations: alterationsOf(alterations) };
-    return writeResult(await this.#at.home.catalog.alterTableAlterColumns(request, options));
+    return this.#columns.alterColumns(alterations, options);
   }
 
   /** @throws TableColumnNotFound, InvalidInput when no column would be left */
   async dropColumns(columns: readonly string[], options?: CallOptions): Promise<WriteResult> {
-    const target = this.#at.writable(options);
-    const request = { ...onBranch(target), columns: columnNames(columns) };
-    return writeResult(await this.#at.home.catalog.alterTableDropColumns(request, options));
+    return this.#columns.dropColumns(columns, options);
   }
 
   /** @throws Unsupported, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false */
@@ -482,18 +401,5 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
   async prewarmIndex(_name: string, options?: CallOptions): Promise<void> {
     this.#at.lifetime.enter(options);
     throw unsupported('PrewarmTableIndex');
-  }
-
-  async #insert(
-    data: DataInput,
-    schema: SchemaInput | undefined,
-    options: AddDataOptions,
-  ): Promise<AddResult> {
-    const { mode, signal, progress } = options;
-    const { catalog, env } = this.#at.home;
-    const rows = await toRecordBatchStream(data, defined({ schema, signal }));
-    const request = defined({ ...onBranch(this.#at.newest), mode });
-    const write = (stream: typeof rows) => catalog.insertIntoTable(request, stream, options);
-    return addResult(await withProgress(rows, progress, env, write));
   }
 }

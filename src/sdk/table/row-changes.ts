@@ -1,0 +1,124 @@
+/**
+ * `RowChanges`: adds, updates, deletes and merges the rows of the table that a handle points at, each
+ * as one version. Data that the known schema does not fit is tried again with the newest one.
+ */
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import type { CallOptions } from '../../protocol/index.ts';
+import {
+  type DataInput,
+  hasSchema,
+  isRepeatable,
+  type SchemaInput,
+  toRecordBatchStream,
+} from '../convert/index.ts';
+import { ADD_OPTIONS, defined, onBranch, ownOr } from '../handles/index.ts';
+import { rowNumbers } from '../query/index.ts';
+import { MergeInsertBuilder } from './merge-insert.ts';
+import type { TablePosition } from './position.ts';
+import {
+  type AddResult,
+  addResult,
+  type DeleteResult,
+  deleteResult,
+  mergeResult,
+  type UpdateResult,
+  updateResult,
+} from './table-results.ts';
+import { type UpdateInput, type UpdateOptions, updatesOf } from './updates.ts';
+import { type OnWriteProgress, withProgress } from './write-progress.ts';
+
+/** How to add rows. */
+export interface AddDataOptions extends CallOptions {
+  /** `overwrite` replaces all rows, and the schema by that of Arrow data or of `schema`. */
+  readonly mode?: 'append' | 'overwrite';
+  /** How to read the rows; the table's schema if absent. */
+  readonly schema?: SchemaInput;
+  /** Called as the catalog takes the rows, and once they are committed. */
+  readonly progress?: OnWriteProgress;
+}
+
+/** The methods of a table that change rows; `Table` documents them. */
+export class RowChanges {
+  readonly #at: TablePosition;
+
+  constructor(at: TablePosition) {
+    this.#at = at;
+  }
+
+  async add(data: DataInput, options: AddDataOptions): Promise<AddResult> {
+    this.#at.writable(options, ADD_OPTIONS);
+    if (options.schema !== undefined || (options.mode === 'overwrite' && hasSchema(data)))
+      return this.#insert(data, options.schema, options);
+    const known = options.mode !== 'overwrite' && isRepeatable(data) && this.#at.knownSchema;
+    if (!known) return this.#insert(data, await this.#at.schema(options), options);
+    try {
+      return await this.#insert(data, known, options);
+    } catch (error) {
+      // The table may have another schema by now; data that it refuses changed nothing.
+      if (!isDirspaceError(error, 'TableSchemaValidation', 'Unsupported')) throw error;
+      const newest = await this.#at.schema(options);
+      if (newest === known) throw error;
+      return this.#insert(data, newest, options);
+    }
+  }
+
+  async update(input: UpdateInput, options: UpdateOptions & CallOptions): Promise<UpdateResult> {
+    const target = this.#at.writable(options, ['where']);
+    const request = { ...onBranch(target), ...updatesOf(input, options) };
+    return updateResult(await this.#at.home.catalog.updateTable(request, options));
+  }
+
+  async delete(predicate: string, options?: CallOptions): Promise<DeleteResult> {
+    const target = this.#at.writable(options);
+    if (typeof predicate !== 'string') {
+      throw new DirspaceError(
+        'InvalidInput',
+        `delete takes an SQL predicate, such as "age > 40", and was given ${typeof predicate}; "true" deletes every row.`,
+      );
+    }
+    const request = { ...onBranch(target), predicate };
+    return deleteResult(await this.#at.home.catalog.deleteFromTable(request, options));
+  }
+
+  async deleteRows(
+    rowIds: readonly (bigint | number)[],
+    options?: CallOptions,
+  ): Promise<DeleteResult> {
+    const target = this.#at.writable(options);
+    const row_ids = rowNumbers(rowIds, 'row id');
+    const { catalog } = this.#at.home;
+    const own = catalog.deleteRows?.({ ...onBranch(target), row_ids }, options);
+    return ownOr(own?.then(deleteResult), () => {
+      const predicate = row_ids.length === 0 ? 'FALSE' : `_rowid IN (${row_ids.join(', ')})`;
+      return this.delete(predicate, options);
+    });
+  }
+
+  mergeInsert<RowType>(on: string | readonly string[]): MergeInsertBuilder<RowType> {
+    this.#at.lifetime.enter();
+    return new MergeInsertBuilder(on, async (merge, data, options) => {
+      const target = this.#at.writable(options);
+      const schema = await this.#at.schema(options);
+      const rows = await toRecordBatchStream(data, {
+        schema,
+        partial: true,
+        signal: options.signal,
+      });
+      const request = { ...onBranch(target), ...merge };
+      return mergeResult(await this.#at.home.catalog.mergeInsertIntoTable(request, rows, options));
+    });
+  }
+
+  async #insert(
+    data: DataInput,
+    schema: SchemaInput | undefined,
+    options: AddDataOptions,
+  ): Promise<AddResult> {
+    const { mode, signal, progress } = options;
+    const { catalog, env } = this.#at.home;
+    const rows = await toRecordBatchStream(data, defined({ schema, signal }));
+    const request = defined({ ...onBranch(this.#at.newest), mode });
+    const write = (stream: typeof rows) => catalog.insertIntoTable(request, stream, options);
+    return addResult(await withProgress(rows, progress, env, write));
+  }
+}

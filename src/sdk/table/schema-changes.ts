@@ -1,0 +1,66 @@
+/**
+ * `SchemaChanges`: adds, alters and drops columns of the table that a handle points at, and changes
+ * the metadata of its schema and fields, each as one version.
+ */
+import type { CallOptions } from '../../protocol/index.ts';
+import { onBranch } from '../handles/index.ts';
+import {
+  alterationsOf,
+  type ColumnAlteration,
+  columnNames,
+  type FieldMetadataUpdate,
+  fieldUpdates,
+  type NewColumns,
+  newColumns,
+} from './columns.ts';
+import type { TablePosition } from './position.ts';
+import { type WriteResult, writeResult } from './table-results.ts';
+
+/** The methods of a table that change its schema; `Table` documents them. */
+export class SchemaChanges {
+  readonly #at: TablePosition;
+
+  constructor(at: TablePosition) {
+    this.#at = at;
+  }
+
+  async updateSchemaMetadata(
+    metadata: Readonly<Record<string, string>>,
+    options?: CallOptions,
+  ): Promise<Record<string, string>> {
+    const target = this.#at.writable(options);
+    const request = { ...onBranch(target), metadata: { ...metadata } };
+    const answer = await this.#at.home.catalog.updateTableSchemaMetadata(request, options);
+    return answer.metadata ?? {};
+  }
+
+  async updateFieldMetadata(
+    updates: readonly FieldMetadataUpdate[],
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    const target = this.#at.writable(options);
+    const request = { ...onBranch(target), updates: fieldUpdates(updates) };
+    return writeResult(await this.#at.home.catalog.updateFieldMetadata(request, options));
+  }
+
+  async addColumns(columns: NewColumns, options?: CallOptions): Promise<WriteResult> {
+    const target = this.#at.writable(options);
+    const request = { ...onBranch(target), new_columns: newColumns(columns) };
+    return writeResult(await this.#at.home.catalog.alterTableAddColumns(request, options));
+  }
+
+  async alterColumns(
+    alterations: readonly ColumnAlteration[],
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    const target = this.#at.writable(options);
+    const request = { ...onBranch(target), alterations: alterationsOf(alterations) };
+    return writeResult(await this.#at.home.catalog.alterTableAlterColumns(request, options));
+  }
+
+  async dropColumns(columns: readonly string[], options?: CallOptions): Promise<WriteResult> {
+    const target = this.#at.writable(options);
+    const request = { ...onBranch(target), columns: columnNames(columns) };
+    return writeResult(await this.#at.home.catalog.alterTableDropColumns(request, options));
+  }
+}
