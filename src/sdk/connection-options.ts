@@ -23,6 +23,9 @@ export interface PageOptions extends CallOptions {
   readonly pageToken?: string;
 }
 
+/** One page of namespaces. */
+export type ListNamespacesOptions = PageOptions;
+
 /** One page of tables. */
 export interface ListTablesOptions extends PageOptions {
   /** False leaves out tables that are declared and have no data. */

@@ -17,6 +17,7 @@ test('what the package exports', () => {
       "Index",
       "MergeInsertBuilder",
       "Query",
+      "QueryBase",
       "Table",
       "Tags",
       "TakeQuery",

@@ -45,6 +45,7 @@ export interface TypeLike {
 /** Its other members, of which none is checked. */
 type UncheckedType = TypeLike & { readonly [member: string]: unknown };
 
+/** A field of any copy of apache-arrow. */
 export interface FieldLike {
   readonly name: string | null;
   readonly type: TypeLike;
@@ -52,6 +53,7 @@ export interface FieldLike {
   readonly metadata?: ReadonlyMap<string, string> | null;
 }
 
+/** A schema of any copy of apache-arrow. */
 export interface SchemaLike {
   readonly fields: readonly FieldLike[];
   readonly metadata?: ReadonlyMap<string, string> | null;

@@ -35,7 +35,7 @@ import {
 import { broken, Sizer, validityOf } from './buffer-views.ts';
 
 /** Data of any copy of apache-arrow, all unchecked. */
-interface DataLike {
+export interface DataLike {
   readonly type: TypeLike;
   readonly length: number;
   readonly offset: number;
@@ -54,11 +54,13 @@ export interface VectorLike {
   readonly data: readonly DataLike[];
 }
 
+/** A record batch of any copy of apache-arrow. */
 export interface RecordBatchLike {
   readonly schema: SchemaLike;
   readonly data: DataLike;
 }
 
+/** A table of any copy of apache-arrow. */
 export interface TableLike {
   readonly schema: SchemaLike;
   readonly batches: readonly RecordBatchLike[];

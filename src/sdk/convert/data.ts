@@ -67,6 +67,9 @@ export type DataInput =
   | AsyncIterable<Item>
   | ReadableStreamLike<Item>;
 
+/** Rows, or a table: what LanceDB's SDK calls data. */
+export type Data = Record<string, unknown>[] | TableLike;
+
 /** How to read the data. */
 export interface DataOptions {
   /** Wins over everything inferred; Arrow data is fitted to it by lossless casts only. */

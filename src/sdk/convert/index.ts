@@ -3,9 +3,17 @@
  * copy of apache-arrow, and of Arrow data back to rows.
  */
 
-export { isTypeLike, rebuildType, type TypeLike } from './arrow-like-types.ts';
+export type { DataLike, RecordBatchLike, TableLike } from './arrow-like.ts';
+export {
+  type FieldLike,
+  isTypeLike,
+  rebuildType,
+  type SchemaLike,
+  type TypeLike,
+} from './arrow-like-types.ts';
 export {
   type BlobLike,
+  type Data,
   type DataInput,
   type DataOptions,
   hasSchema,

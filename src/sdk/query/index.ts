@@ -7,6 +7,7 @@ export {
   type ColumnOrdering,
   type FullTextSearchOptions,
   type IntoVector,
+  type MultiVector,
   Query,
   type QueryVectors,
   type Vector,
@@ -14,6 +15,7 @@ export {
 } from './query.ts';
 export {
   checkCount,
+  type ExecutableQuery,
   QueryBase,
   type QueryExecutionOptions,
   type SelectColumns,

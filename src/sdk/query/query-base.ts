@@ -182,6 +182,9 @@ function* pieces(batch: RecordBatch, most: number): Generator<RecordBatch> {
   }
 }
 
+/** Any query, ready to run. */
+export type ExecutableQuery = QueryBase;
+
 const isNames = (columns: SelectColumns): columns is readonly string[] => Array.isArray(columns);
 
 const shown = (value: unknown): string =>

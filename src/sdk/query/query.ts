@@ -35,6 +35,9 @@ export type IntoVector = Vector | PromiseLike<Vector>;
 /** One vector to search for, or several at once. */
 export type QueryVectors = IntoVector | readonly IntoVector[];
 
+/** Several vectors to search for at once. */
+export type MultiVector = readonly IntoVector[];
+
 /** A query with a predicate. */
 export class FilteredQuery<RowType = AnyRow> extends QueryBase<RowType> {
   /** An SQL predicate; rows have to fit every one that was given. */

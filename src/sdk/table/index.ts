@@ -31,11 +31,18 @@ export type { IntoSql } from './sql-literal.ts';
 export { Table } from './table.ts';
 export type { IndexConfig, IndexOptions, IndexStatistics } from './table-indexes.ts';
 export type {
+  AddColumnsResult,
   AddResult,
+  AlterColumnsResult,
+  CompactionStats,
   DeleteResult,
+  DropColumnsResult,
+  FragmentStatistics,
   FragmentSummaryStats,
   OptimizeStats,
+  RemovalStats,
   TableStatistics,
+  UpdateFieldMetadataResult,
   UpdateResult,
   WriteResult,
 } from './table-results.ts';

@@ -20,6 +20,18 @@ export interface WriteResult {
   readonly transactionId?: string;
 }
 
+/** What adding columns made. */
+export type AddColumnsResult = WriteResult;
+
+/** What altering columns made. */
+export type AlterColumnsResult = WriteResult;
+
+/** What dropping columns made. */
+export type DropColumnsResult = WriteResult;
+
+/** What a change of fields' metadata made. */
+export type UpdateFieldMetadataResult = WriteResult;
+
 /** What an insertion made; the count is absent where the catalog does not tell. */
 export interface AddResult extends WriteResult {
   readonly numInsertedRows?: number;
@@ -46,38 +58,45 @@ export interface FragmentSummaryStats {
   readonly p99: number;
 }
 
+/** Fragments of the newest version. */
+export interface FragmentStatistics {
+  readonly numFragments: number;
+  /** Those of fewer than 100,000 rows. */
+  readonly numSmallFragments: number;
+  /** Rows per fragment, deleted ones included until compaction drops them. */
+  readonly lengths: FragmentSummaryStats;
+}
+
 /** Sizes of the newest version; `totalBytes` are those of its files. */
 export interface TableStatistics {
   /** On disk, in bytes, without manifests. */
   readonly totalBytes: number;
   readonly numRows: number;
   readonly numIndices: number;
-  readonly fragmentStats: {
-    readonly numFragments: number;
-    /** Those of fewer than 100,000 rows. */
-    readonly numSmallFragments: number;
-    /** Rows per fragment, deleted ones included until compaction drops them. */
-    readonly lengths: FragmentSummaryStats;
-  };
+  readonly fragmentStats: FragmentStatistics;
+}
+
+/** Fragments that compaction joined, and their files in the newest version. */
+export interface CompactionStats {
+  readonly fragmentsRemoved: number;
+  readonly fragmentsAdded: number;
+  readonly filesRemoved: number;
+  readonly filesAdded: number;
+}
+
+/** What cleanup removed from the disk. */
+export interface RemovalStats {
+  readonly bytesRemoved: number;
+  readonly oldVersionsRemoved: number;
+  readonly filesRemoved: number;
+  /** Files that no version uses and that stay, as a writer may be about to commit them. */
+  readonly filesKept?: number;
 }
 
 /** What was done, or would be in a dry run. */
 export interface OptimizeStats {
-  /** Fragments and their files in the newest version. */
-  readonly compaction: {
-    readonly fragmentsRemoved: number;
-    readonly fragmentsAdded: number;
-    readonly filesRemoved: number;
-    readonly filesAdded: number;
-  };
-  /** What cleanup removed from the disk. */
-  readonly prune: {
-    readonly bytesRemoved: number;
-    readonly oldVersionsRemoved: number;
-    readonly filesRemoved: number;
-    /** Files that no version uses and that stay, as a writer may be about to commit them. */
-    readonly filesKept?: number;
-  };
+  readonly compaction: CompactionStats;
+  readonly prune: RemovalStats;
   readonly dryRun: boolean;
 }
 
