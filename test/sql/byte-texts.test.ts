@@ -172,6 +172,47 @@ test('many texts that are converted one by one', async () => {
   expect(found.every((text, row) => text === texts[row]?.toLowerCase())).toBe(true);
 });
 
+test('bytes are gone through in steps of a quarter of a megabyte', async () => {
+  const texts = Array.from({ length: 16_384 }, (_, row) => `${row}${'é b,'.repeat(11)}a`);
+  const batch = batchOf(texts);
+  const megabytes = Buffer.byteLength(texts.join('')) / 2 ** 20;
+  const cases: Readonly<Record<string, (text: string) => unknown>> = {
+    'reverse(s)': (text: string) => points(text).reverse().join(''),
+    "replace(s, 'é', 'e')": (text: string) => text.replaceAll('é', 'e'),
+    "replace(s, 'b,é b,é', '')": (text: string) => text.replaceAll('b,é b,é', ''),
+    "strpos(s, 'a')": (text: string) => BigInt(points(text).length),
+    "split_part(s, ',', 12)": () => 'a',
+    "s || '-'": (text: string) => `${text}-`,
+  };
+  for (const [sql, of] of Object.entries(cases)) {
+    const steps = (await compileExpression(sql, schema)).evaluateInSteps(batch, { scale: 1 });
+    let count = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) count++;
+    expect(count, sql).toBeGreaterThanOrEqual(Math.floor(4 * megabytes));
+    expect([...step.value], sql).toEqual(texts.map((text) => of(text)));
+  }
+  const ascii = batchOf(Array.from({ length: 4_096 }, (_, row) => `${row}`));
+  const steps = (await compileExpression("lpad(s, 512, 'xy')", schema)).evaluateInSteps(ascii);
+  for (let count = 0; count < 8; count++) expect(steps.next().done).toBe(false);
+  steps.return(undefined as never);
+});
+
+test('a long text is left to the function of strings, which has steps within it', async () => {
+  const text = `${'éb'.repeat(2 ** 17)}x`;
+  const batch = batchOf([text]);
+  const found = async (sql: string): Promise<[number, unknown]> => {
+    const steps = (await compileExpression(sql, schema)).evaluateInSteps(batch, { scale: 1 });
+    let count = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) count++;
+    return [count, [...step.value][0]];
+  };
+  const [replacing, replaced] = await found("replace(s, 'é', 'e')");
+  expect(replaced).toBe(text.replaceAll('é', 'e'));
+  expect(replacing).toBeGreaterThan(2);
+});
+
 test('a part that runs over the end of a text is not found, at any place of a vector', () => {
   const kernels = textKernels();
   expect(kernels).not.toBeNull();

@@ -26,24 +26,55 @@ interface Call {
   readonly memory: BatchMemory;
 }
 
-/** Null where it is left to the function of strings. */
-type OfBytes = (call: Call) => Column | null;
+/** Null where it is left to the function of strings; steps where the bytes are gone through one by one. */
+type OfBytes = (call: Call) => Column | null | Generator<void, Column>;
 
-/** More bytes than are gone through in a few milliseconds. */
+/** Longer columns are left to the function of strings. */
 const MOST_BYTES = 1 << 22;
+/** Bytes that are gone through between two steps, and what a row counts beside its own. */
+const STEP_BYTES = 1 << 18;
+const ROW_BYTES = 8;
+
+/** Calls `each` for the rows in order, in steps of STEP_BYTES; `more` bytes are written for each. */
+function* eachRow(
+  { starts, ends, length }: BytesColumn,
+  each: (row: number, start: number, end: number) => void,
+  more = 0,
+): Generator<void> {
+  for (let row = 0, bytes = 0; row < length; row++) {
+    const [start, end] = [starts[row] as number, ends[row] as number];
+    each(row, start, end);
+    bytes += end - start + more + ROW_BYTES;
+    if (bytes < STEP_BYTES) continue;
+    bytes = 0;
+    yield;
+  }
+}
+
+/** Whether one text has more than STEP_BYTES. */
+function hasLongText({ starts, ends, length }: BytesColumn): boolean {
+  for (let row = 0; row < length; row++) {
+    if ((ends[row] as number) - (starts[row] as number) > STEP_BYTES) return true;
+  }
+  return false;
+}
 
 /** `run`, by `ofBytes` where its first argument is a column of bytes and the others are constants. */
 export function overBytes(run: RowFunction, ofBytes: OfBytes): RowFunction {
   return quicker(run, (args, { type, memory }) => {
     const [column, ...others] = args;
     if (column?.form !== 'bytes' || familyOf(column.type) !== 'text') return null;
-    if (spanOf(column).bytes > MOST_BYTES) return null;
+    const { bytes } = spanOf(column);
+    if (bytes > MOST_BYTES) return null;
     const rest: Value[] = [];
     for (const other of others) {
       if (other.form !== 'constant' || other.value === null) return null;
       rest.push(other.value);
     }
-    return ofBytes({ column, rest, type, memory });
+    const made = ofBytes({ column, rest, type, memory });
+    if (made === null || 'form' in made || bytes <= STEP_BYTES) return made;
+    // Its text would be gone through in one step.
+    return hasLongText(column) ? null : made;
   });
 }
 
@@ -198,58 +229,70 @@ function partOf({ rest }: Call): Part | null {
 export const strpos: OfBytes = (call) => {
   const part = partOf(call);
   if (part === null) return null;
-  const { column, type } = call;
-  const { data, starts, ends, length, valid } = column;
+  return positionsOf(call, part);
+};
+
+function* positionsOf({ column, type }: Call, part: Part): Generator<void, Column> {
+  const { data, length, valid } = column;
   const values = new Float64Array(length);
-  for (let i = 0; i < length; i++) {
-    const start = starts[i] as number;
-    const place = part.find(data, start, ends[i] as number);
-    if (place < 0) continue;
+  yield* eachRow(column, (row, start, end) => {
+    const place = part.find(data, start, end);
+    if (place < 0) return;
     let points = 1;
     for (let at = start; at < place; at++) if (!isInside(data[at])) points++;
-    values[i] = points;
-  }
+    values[row] = points;
+  });
   return { form: 'number', type, length, values, valid };
-};
+}
 
 export const splitPart: OfBytes = (call) => {
   const part = partOf(call);
   const index = countOf(call.rest[1]);
   if (part === null || index < 0) return null;
-  const { data } = call.column;
+  return pieceOf(call, part, index);
+};
+
+function* pieceOf({ column, type }: Call, part: Part, index: number): Generator<void, Column> {
+  const { data } = column;
   const { size } = part;
-  return within(call, (starts, ends) => {
-    for (let i = 0; i < starts.length; i++) {
-      const end = ends[i] as number;
-      let start = starts[i] as number;
-      for (let skipped = 1; skipped < index && start >= 0; skipped++) {
-        const place = part.find(data, start, end);
-        start = place < 0 ? -1 : place + size;
-      }
-      if (start < 0) starts[i] = end;
-      else {
-        const place = part.find(data, start, end);
-        starts[i] = start;
-        ends[i] = place < 0 ? end : place;
-      }
+  const [starts, ends] = [column.starts.slice(), column.ends.slice()];
+  yield* eachRow(column, (row, first, end) => {
+    let start = first;
+    for (let skipped = 1; skipped < index && start >= 0; skipped++) {
+      const place = part.find(data, start, end);
+      start = place < 0 ? -1 : place + size;
+    }
+    if (start < 0) starts[row] = end;
+    else {
+      const place = part.find(data, start, end);
+      starts[row] = start;
+      if (place >= 0) ends[row] = place;
     }
   });
-};
+  return { ...column, type, starts, ends, dense: false };
+}
 
 export const replaced: OfBytes = (call) => {
   const part = partOf(call);
   if (part === null) return null;
-  const { column, rest, type, memory } = call;
-  const by = Buffer.from(rest[1] as string);
-  const { bytes } = spanOf(column);
+  const by = Buffer.from(call.rest[1] as string);
+  const { bytes } = spanOf(call.column);
   // Each place that is found has the bytes of the part.
   const most = by.length <= part.size ? bytes : Math.ceil(bytes / part.size) * by.length;
-  if (most > MOST_BYTES) return null;
-  const writer = new TextWriter(column.length, Math.max(bytes, most), memory);
-  const { data, starts, ends, length } = column;
-  for (let i = 0; i < length; i++) {
-    const end = ends[i] as number;
-    let from = starts[i] as number;
+  return most > MOST_BYTES ? null : replacing(call, part, by, Math.max(bytes, most));
+};
+
+/** @param most bytes of all texts that are made */
+function* replacing(
+  { column, type, memory }: Call,
+  part: Part,
+  by: Uint8Array,
+  most: number,
+): Generator<void, Column> {
+  const writer = new TextWriter(column.length, most, memory);
+  const { data } = column;
+  yield* eachRow(column, (_row, start, end) => {
+    let from = start;
     for (;;) {
       const place = part.find(data, from, end);
       if (place < 0) break;
@@ -259,26 +302,28 @@ export const replaced: OfBytes = (call) => {
     }
     writer.bytes(data, from, end);
     writer.end();
-  }
+  });
   return writer.column(type, column.valid);
-};
+}
 
-export const reversed: OfBytes = ({ column, type, memory }) => {
-  const { data, starts, ends, length } = column;
+export function* reversed({ column, type, memory }: Call): Generator<void, Column> {
+  const { data, length } = column;
   const { forwards, backwards } = walkOf(column);
   const ascii = forwards === ASCII_WALK.forwards;
   const writer = new TextWriter(length, spanOf(column).bytes, memory);
-  for (let i = 0; i < length; i++) {
-    const start = starts[i] as number;
-    for (let at = ends[i] as number; at > start; ) {
-      const from = ascii ? at - 1 : backwards(at, start, 1);
-      writer.bytes(data, from, at);
-      at = from;
+  yield* eachRow(column, (_row, start, end) => {
+    if (ascii) writer.reversed(data, start, end);
+    else {
+      for (let at = end; at > start; ) {
+        const from = backwards(at, start, 1);
+        writer.bytes(data, from, at);
+        at = from;
+      }
     }
     writer.end();
-  }
+  });
   return writer.column(type, column.valid);
-};
+}
 
 /** lpad and rpad of ASCII. */
 export const padded =
@@ -288,20 +333,31 @@ export const padded =
     const fill = Buffer.from(rest[1] === undefined ? ' ' : (rest[1] as string));
     if (fill.length === 0 || fill.some((byte) => byte > 0x7f)) return null;
     if (size * column.length > MOST_BYTES || !isAscii(column)) return null;
-    const { data, starts, ends, length } = column;
-    const filler = Buffer.alloc(size, fill);
-    const writer = new TextWriter(length, size * length, memory);
-    for (let i = 0; i < length; i++) {
-      const start = starts[i] as number;
-      const end = Math.min(ends[i] as number, start + size);
-      const more = size - (end - start);
-      if (atStart) writer.bytes(filler, 0, more);
-      writer.bytes(data, start, end);
-      if (!atStart) writer.bytes(filler, 0, more);
-      writer.end();
-    }
-    return writer.column(type, column.valid);
+    return padding(column, type, Buffer.alloc(size, fill), atStart, memory);
   };
+
+/** @param filler as many bytes as each text will have */
+function* padding(
+  column: BytesColumn,
+  type: DataType,
+  filler: Uint8Array,
+  atStart: boolean,
+  memory: BatchMemory,
+): Generator<void, Column> {
+  const { data, length } = column;
+  const size = filler.length;
+  const writer = new TextWriter(length, size * length, memory);
+  const pad = (_row: number, start: number, last: number): void => {
+    const end = Math.min(last, start + size);
+    const more = size - (end - start);
+    if (atStart) writer.bytes(filler, 0, more);
+    writer.bytes(data, start, end);
+    if (!atStart) writer.bytes(filler, 0, more);
+    writer.end();
+  };
+  yield* eachRow(column, pad, size);
+  return writer.column(type, column.valid);
+}
 
 interface Piece {
   readonly data: Uint8Array;
@@ -332,14 +388,26 @@ export function joinedTexts(run: RowFunction): RowFunction {
       } else return null;
       if (bytes > MOST_BYTES) return null;
     }
-    const writer = new TextWriter(length, bytes, memory);
-    for (let row = 0; row < length; row++) {
-      for (const { data, column } of pieces) {
-        if (column === undefined) writer.bytes(data, 0, data.length);
-        else writer.bytes(data, column.starts[row] as number, column.ends[row] as number);
-      }
-      writer.end();
-    }
-    return writer.column(type, valid);
+    return joining(first, pieces, new TextWriter(length, bytes, memory), bytes, type, valid);
   });
+}
+
+/** @param bytes of all texts that are made */
+function* joining(
+  first: BytesColumn,
+  pieces: readonly Piece[],
+  writer: TextWriter,
+  bytes: number,
+  type: DataType,
+  valid: Validity,
+): Generator<void, Column> {
+  const join = (row: number): void => {
+    for (const { data, column } of pieces) {
+      if (column === undefined) writer.bytes(data, 0, data.length);
+      else writer.bytes(data, column.starts[row] as number, column.ends[row] as number);
+    }
+    writer.end();
+  };
+  yield* eachRow(first, join, bytes / first.length);
+  return writer.column(type, valid);
 }

@@ -78,20 +78,30 @@ interface Whole {
   readonly memory: BatchMemory;
 }
 
-/** `run`, by `quick` where that gives a column: for all rows at once, in a few milliseconds at most. */
+/** A column of all rows, or steps that make it; null where the values are computed one by one. */
+type Quick = Column | null | Generator<void, Column>;
+
+/**
+ * `run`, by `quick` where that gives a column: for all rows at once, in a few milliseconds at most, or
+ * in steps that take as long.
+ */
 export function quicker(
   run: RowFunction,
-  quick: (args: readonly Column[], whole: Whole) => Column | null,
+  quick: (args: readonly Column[], whole: Whole) => Quick,
 ): RowFunction {
   const { inSteps } = run;
   return {
     ...run,
-    evaluate: (args, length, type, memory) =>
-      quick(args, { length, type, memory }) ?? run.evaluate(args, length, type, memory),
+    evaluate(args, length, type, memory) {
+      const made = quick(args, { length, type, memory });
+      if (made === null) return run.evaluate(args, length, type, memory);
+      return 'form' in made ? made : drained(made);
+    },
     ...(inSteps && {
       *inSteps(args, length, type, memory) {
-        const column = quick(args, { length, type, memory });
-        return column ?? (yield* inSteps(args, length, type, memory));
+        const made = quick(args, { length, type, memory });
+        if (made === null) return yield* inSteps(args, length, type, memory);
+        return 'form' in made ? made : yield* made;
       },
     }),
   };

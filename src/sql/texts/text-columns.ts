@@ -90,6 +90,14 @@ export class TextWriter {
     this.#at = at;
   }
 
+  /** Adds the bytes of ASCII in the opposite order. */
+  reversed(data: Uint8Array, from: number, to: number): void {
+    const out = this.#data;
+    let at = this.#at;
+    for (let k = to - 1; k >= from; k--) out[at++] = data[k] as number;
+    this.#at = at;
+  }
+
   /** Ends the text of the row. */
   end(): void {
     this.#offsets[++this.#row] = this.#at;
