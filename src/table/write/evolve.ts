@@ -73,7 +73,7 @@ export function alterColumns(
     if (sameFields(tree, base.fields)) return undefined;
     // Lance adapts no column: the narrow ones are written anew.
     if (widened.size > 0 && base.manifest.lance === true && hasLanceForm(tree)) {
-      const { replaced, durable } = await rewriter.rewrite(base, tree, []);
+      const { replaced, durable } = await rewriter.rewrite(base, tree, [], widened);
       const list = fragmentListOf(base.manifest);
       const fragments = await editFragments(writing, branch.tableFolder, list, { replaced });
       return { tree, fragments, after: durable };

@@ -117,10 +117,12 @@ export class FragmentRewriter {
     }
   }
 
+  /** @param retyped ids of the columns whose types `tree` changes */
   async rewrite(
     base: Snapshot,
     tree: readonly IdentifiedField[],
     assignments: readonly Assignment[],
+    retyped: ReadonlySet<number> = new Set(),
   ): Promise<{ replaced: Map<number, FragmentEntry>; durable: Promise<unknown> }> {
     const { schema, fieldIds, nextFieldId } = base.manifest;
     const now = JSON.stringify([schema, fieldIds, nextFieldId]);
@@ -137,11 +139,11 @@ export class FragmentRewriter {
       fresh: true,
       signal: this.#signal,
     });
-    const tops = assignments.map(({ place }) => place.positions[0] as number);
+    const computed = new Set(assignments.map(({ place }) => place.positions[0]));
     const every = [...tree.keys()];
     const whole = new WiderColumns(base, tree, assignments, plan, every);
-    const sorted = [...new Set(tops)].sort((a, b) => a - b);
-    const changed = new WiderColumns(base, tree, assignments, plan, sorted);
+    const written = every.filter((at) => computed.has(at) || retyped.has(tree[at]?.id ?? -1));
+    const changed = new WiderColumns(base, tree, assignments, plan, written);
     let position = 0;
     for (const entry of await base.fragments()) {
       this.#signal?.throwIfAborted();

@@ -109,6 +109,26 @@ test('an update of many rows keeps their ids, one of few moves them', async () =
   ]);
 });
 
+test('a column of another type lies beside its fragment, and takes the place of the narrow one', async () => {
+  const fs = memoryFs();
+  const catalog = await open(fs);
+  await create(catalog);
+  const new_columns = [{ name: 'y', expression: 'CAST(id AS INT)' }];
+  await catalog.alterTableAddColumns({ id, new_columns });
+  const before = await read(catalog);
+  const alterations = [{ path: 'y', rename: 'z', data_type: { type: 'int64' } }];
+  await catalog.alterTableAlterColumns({ id, alterations });
+  expect(
+    manifestOf(fs).fragments.map(({ overlays }) => overlays?.map((one) => one.columns)),
+  ).toEqual([[1], [1], [1]]);
+  expect(await read(catalog)).toEqual(
+    before.map(({ y, ...row }) => ({ ...row, z: BigInt(row.id) })),
+  );
+  const filter = 'z > 60';
+  expect(await read(catalog, { filter })).toHaveLength(before.filter((row) => row.id > 60).length);
+  expect((await catalog.verify({})).problems).toEqual([]);
+});
+
 test('a fragment with many overlays is written anew', async () => {
   const fs = memoryFs();
   const catalog = await open(fs);
@@ -200,7 +220,7 @@ async function change(
   const below = (limit: number): number => Math.floor(random() * limit);
   const { rows } = model;
   const k = 1 + below(4);
-  switch (below(9)) {
+  switch (below(10)) {
     case 0: {
       const added = rowsFrom(1000 * (step + 1), 1 + below(40));
       await catalog.insertIntoTable({ id }, await toRecordBatchStream(added));
@@ -232,7 +252,7 @@ async function change(
     case 5:
     case 6: {
       const name = `y${step}`;
-      const new_columns = [{ name, expression: 'x * 2' }];
+      const new_columns = [{ name, expression: 'CAST(x * 2 AS INT)' }];
       await catalog.alterTableAddColumns({ id, new_columns });
       const y = ({ x }: Row) => (x === null ? null : x * 2);
       return {
@@ -246,6 +266,15 @@ async function change(
       await catalog.alterTableDropColumns({ id, columns: [name] });
       const dropped = rows.map(({ [name]: _, ...row }) => row as Row);
       return { columns: model.columns.slice(1), rows: dropped };
+    }
+    case 8: {
+      const path = model.columns.at(-1);
+      if (path !== undefined)
+        await catalog.alterTableAlterColumns({
+          id,
+          alterations: [{ path, data_type: { type: 'int64' } }],
+        });
+      return model;
     }
     default:
       await catalog.optimizeTable({ id });
