@@ -97,7 +97,7 @@ export class Connection implements AsyncDisposable {
   constructor(namespace: Catalog, options: { readonly label?: string; readonly env?: Env } = {}) {
     this.namespace = namespace;
     this.#label = options.label ?? 'custom';
-    const lifetime = new Lifetime(() => 'The connection');
+    const lifetime = new Lifetime(() => 'Connection');
     this.#home = { catalog: namespace, lifetime, env: options.env ?? systemEnv };
     this.#calls = new Calls(lifetime);
   }

@@ -40,11 +40,11 @@ const places = (): [string, string[]][] => [
 
 describe('a name that is nearly right', () => {
   const cases: [string[], number, string][] = [
-    [['head', 'prod/search/usr'], EXIT.notFound, 'There is no table prod/search/usr. '],
+    [['head', 'prod/search/usr'], EXIT.notFound, 'The table prod/search/usr was not found. '],
     [['head', 'prod/search/usr'], EXIT.notFound, 'Did you mean prod/search/user? (TableNotFound)'],
     [['head', 'prd/serch/user'], EXIT.notFound, 'Did you mean prod/search/user?'],
     [['head', 'prd$serch$user'], EXIT.notFound, 'Did you mean prod$search$user?'],
-    [['head', 'prod$search$usr'], EXIT.notFound, 'There is no table prod$search$usr. '],
+    [['head', 'prod$search$usr'], EXIT.notFound, 'The table prod$search$usr was not found. '],
     [['describe', 'nots'], EXIT.notFound, 'Did you mean notes?'],
     [['ls', 'prod/serch'], EXIT.notFound, 'Did you mean prod/search?'],
     [['head', 'prod'], EXIT.notFound, 'prod is a namespace; `dirspace ls prod` lists its tables.'],
@@ -76,7 +76,7 @@ describe('a name that is nearly right', () => {
   test('far off, or in the root, is told without a guess', async () => {
     for (const [, where] of places()) {
       const { error } = await callCli(['head', 'prod/search/entirely-different', ...where]);
-      expect(error).toContain('There is no table prod/search/entirely-different.');
+      expect(error).toContain('The table prod/search/entirely-different was not found.');
       expect(error).not.toContain('Did you mean');
     }
   });
@@ -93,13 +93,17 @@ describe('a name that is nearly right', () => {
       'Renamed prod$search$user to prod$u.\n',
     );
     expect((await run('drop', 'prod/u')).error).toBe('Dropped the table prod/u.\n');
-    expect((await run('create-namespace', 'prod')).error).toContain('The namespace prod exists');
+    expect((await run('create-namespace', 'prod')).error).toContain(
+      'The namespace prod already exists',
+    );
     expect((await run('create-namespace', 'prod/search')).error).toContain(
-      'The namespace prod/search exists',
+      'The namespace prod/search already exists',
     );
     const file = join(own, '..', 'x.json');
     writeFileSync(file, '[{"a": 1}]');
-    expect((await run('import', file, 'new$t')).error).toContain('There is no namespace new.');
+    expect((await run('import', file, 'new$t')).error).toContain(
+      'The namespace new was not found.',
+    );
     expect((await run('import', file, 'prod/serch/t')).error).toContain('Did you mean prod/search');
     expect(await run('import', file, 'prod$search')).toMatchObject({
       code: EXIT.usage,

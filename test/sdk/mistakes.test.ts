@@ -556,8 +556,13 @@ describe('on the command line', () => {
     ['--root newer ls', 'failure', 'format 2', 'newer release'],
     ['--root newer import rows.ndjson x', 'failure', 'format 2', 'newer release'],
     ['--uri 127.0.0.1:1 ls', 'usage', '"127.0.0.1:1"', 'http://'],
-    ['--root cat head usr', 'notFound', 'There is no table usr'],
-    ['--root cat head user --at 9', 'notFound', 'no version 9', 'newest is 1'],
+    ['--root cat head usr', 'notFound', 'The table usr was not found'],
+    [
+      '--root cat head user --at 9',
+      'notFound',
+      'Version 9 of the table user was not found',
+      'newest is 1',
+    ],
     ['--root cat impotr rows.ndjson x', 'usage', 'import?'],
     ['--root cat import rows.ndjson user --mde append', 'usage', '--mode?'],
     ['--root cat import rows.ndjson user', 'alreadyExists', '--mode append'],
@@ -576,7 +581,7 @@ describe('on the command line', () => {
     ['--root cat import nofile.arrow x', 'usage', 'nofile.arrow'],
     ['--root cat rename user user', 'alreadyExists', 'Choose another name'],
     ['--root cat query user agee>40', 'usage', 'agee', 'did you mean age?'],
-    ['--root cat drop nope', 'notFound', 'There is no table nope'],
+    ['--root cat drop nope', 'notFound', 'The table nope was not found'],
   ];
 
   test.each(mistakes)('dirspace %s', async (line, exit, ...said) => {

@@ -535,6 +535,8 @@ describe('a table', () => {
       numInsertedRows: 1,
       numUpdatedRows: 2,
       numDeletedRows: 0,
+      numAttempts: 1,
+      numRows: 3,
     });
     expect(written).toEqual(rows);
     await table.mergeInsert(['id', 'name']).execute(rows);
@@ -781,7 +783,7 @@ describe('versions', () => {
     });
     const table = await connection.openTable('t', ['p']);
     const branches = await table.branches();
-    expect(await branches.list()).toEqual({ work: contents });
+    expect(await branches.list()).toEqual({ work: { ...contents, parentBranch: null } });
     const made = await branches.create('new');
     expect(made.currentBranch()).toBe('new');
     expect(made.namespacePath).toEqual(['p']);

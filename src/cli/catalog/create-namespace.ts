@@ -39,7 +39,7 @@ export const createNamespace: Command = {
     const created = await (parents ? withParents(call, path, create) : create()).catch((error) => {
       if (isDirspaceError(error, 'NamespaceNotFound')) error.message += ' --parents does it too.';
       if (isDirspaceError(error, 'NamespaceAlreadyExists')) {
-        error.message = `The namespace ${call.show(path)} exists already. Give --parents to take it as it is.`;
+        error.message = `The namespace ${call.show(path)} already exists. Give --parents to take it as it is.`;
       }
       throw error;
     });

@@ -143,7 +143,7 @@ export async function requireNamespace(catalog: Catalog, id: ObjectPath): Promis
 export function missingNamespace(id: ObjectPath): never {
   throw new DirspaceError(
     'NamespaceNotFound',
-    `There is no namespace ${showId(id)}. List the namespaces to see what is there; one is created after those it is in.`,
+    `The namespace ${showId(id)} was not found. List the namespaces to see what is there; one is created after those it is in.`,
     { details: { id } },
   );
 }
@@ -193,7 +193,7 @@ export async function requireTable(
   const known = (await findNamespace(catalog, namespace)) !== undefined;
   throw new DirspaceError(
     'TableNotFound',
-    `There is no table ${showId(path)}${known ? '' : `, and no namespace ${showId(namespace)}`}. List the tables to see what is there.`,
+    `The table ${showId(path)} was not found${known ? '' : `, nor was the namespace ${showId(namespace)}`}. List the tables to see what is there.`,
     { details: { id: path } },
   );
 }

@@ -147,7 +147,7 @@ export async function lanceTarget(
   if (newest === undefined) throw error;
   throw new DirspaceError(
     'TableVersionNotFound',
-    `The table ${showId(table.id)} has no version ${version}; its newest is ${newest}. Versions that Lance has cleaned up cannot be read again.`,
+    `Version ${version} of the table ${showId(table.id)} was not found; its newest is ${newest}. Versions that Lance has cleaned up cannot be read again.`,
     { details: { id: table.id, version } },
   );
 }

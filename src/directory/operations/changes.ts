@@ -117,13 +117,14 @@ export async function mergeInsertIntoTable(
       const first = { ...options, ...(signal && { signal }) };
       const filled = await fillDeclaredUnlessFilled(catalog, { id, incarnation }, source, first);
       if (filled === undefined) return await merge();
-      return { ...filled, insertedRows: filled.rows, updatedRows: 0, deletedRows: 0 };
+      return { ...filled, insertedRows: filled.rows, updatedRows: 0, deletedRows: 0, attempts: 1 };
     });
-    return mergeAnswer(merged.snapshot, merged.transaction, {
+    const counts = {
       inserted_rows: merged.insertedRows,
       updated_rows: merged.updatedRows,
       deleted_rows: merged.deletedRows,
-    });
+    };
+    return mergeAnswer(merged.snapshot, merged.transaction, counts, merged.attempts);
   });
 }
 
@@ -150,11 +151,14 @@ const mergeAnswer = (
   snapshot: Snapshot,
   transaction: string | undefined,
   counts = snapshot.manifest.operation.summary,
+  // What a repeated request took the first time is not kept.
+  attempts = 1,
 ): MergeInsertIntoTableResponse => ({
   num_updated_rows: counts.updated_rows ?? 0,
   // A merge that created the table has added its rows.
   num_inserted_rows: counts.inserted_rows ?? counts.added_rows ?? 0,
   num_deleted_rows: counts.deleted_rows ?? 0,
+  num_attempts: attempts,
   version: snapshot.version,
   ...(transaction === undefined ? {} : { transaction_id: transaction }),
 });

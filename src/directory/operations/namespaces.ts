@@ -257,7 +257,7 @@ const withCreatedAt = (catalog: Catalog, properties: Properties): Record<string,
 const namespaceExists = (id: ObjectPath): DirspaceError =>
   new DirspaceError(
     'NamespaceAlreadyExists',
-    `The namespace ${showId(id)} exists already. Use mode exist_ok to accept it, or overwrite to replace it with all it holds.`,
+    `The namespace ${showId(id)} already exists. Use mode exist_ok to accept it, or overwrite to replace it with all it holds.`,
     { details: { id } },
   );
 

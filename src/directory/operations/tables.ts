@@ -302,7 +302,7 @@ async function moveInto(
 const nameTaken = (id: ObjectPath): DirspaceError =>
   new DirspaceError(
     'TableAlreadyExists',
-    `There is a table ${showId(id)} already. Choose another name, or drop or rename that table first.`,
+    `The table ${showId(id)} already exists. Choose another name, or drop or rename that table first.`,
     { details: { id } },
   );
 

@@ -44,6 +44,7 @@ export const MergeInsertIntoTableRequest = request(
   },
 );
 export type MergeInsertIntoTableRequest = Static<typeof MergeInsertIntoTableRequest>;
+/** `num_attempts` goes beyond the protocol's shape; LanceDB's clients read it. */
 export const MergeInsertIntoTableResponse = response(
   {},
   {
@@ -51,6 +52,7 @@ export const MergeInsertIntoTableResponse = response(
     num_updated_rows: count,
     num_inserted_rows: count,
     num_deleted_rows: count,
+    num_attempts: count,
     version: count,
   },
 );

@@ -22,5 +22,10 @@ export {
 } from './data.ts';
 export type { ColumnTypes, VectorColumns } from './infer.ts';
 export { type AnyRow, batchRows, collectRows, type Row } from './rows.ts';
-export { type SchemaInput, toSchema } from './schema-like.ts';
+export {
+  type NamedTypeField,
+  type NamedTypeSchema,
+  type SchemaInput,
+  toSchema,
+} from './schema-like.ts';
 export type { RowsInput } from './typed-rows.ts';

@@ -1,6 +1,6 @@
 /**
  * Reads a column of Arrow data as JavaScript values (`readColumn`, which documents the value of
- * each type), and joins columns into plain objects (`readRecords`).
+ * each type), and joins columns into objects (`readRecords`).
  */
 import { Buffer, isAscii } from 'node:buffer';
 import {
@@ -30,6 +30,7 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { decimalText, decimalWords, halfValue, MILLIS_PER_DAY } from '../../values/index.ts';
+import { ROW } from './row-prototype.ts';
 
 type Numbers = Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
 type Anything = Numbers | Float32Array | Float64Array | BigInt64Array | BigUint64Array;
@@ -42,7 +43,7 @@ type Anything = Numbers | Float32Array | Float64Array | BigInt64Array | BigUint6
  * - numbers for 32-bit times, bigints for 64-bit times and durations, in their own units;
  * - strings for decimals, with all digits of the scale; Uint8Array (a copy) for binaries;
  * - arrays for lists; a typed array for fixed-size lists of numbers without nulls in them;
- * - plain objects for structs, a Map for maps, an object of its parts for intervals.
+ * - objects as rows are for structs, a Map for maps, an object of its parts for intervals.
  */
 export function readColumn(data: Data): unknown[] {
   // Empty data may lack its children, as apache-arrow makes it.
@@ -355,13 +356,13 @@ function readUnion(data: Data, type: Union): unknown[] {
   });
 }
 
-/** Zips columns into plain objects. */
+/** Zips columns into objects whose only inherited name beyond those of any object is `toJSON`. */
 export function readRecords(
   fields: readonly Field[],
   columns: readonly Data[],
   length: number,
 ): Record<string, unknown>[] {
-  const records = make<Record<string, unknown>>(length, () => ({}));
+  const records = make<Record<string, unknown>>(length, () => Object.create(ROW));
   fields.forEach(({ name }, index) => {
     const values = readColumn(columns[index] as Data);
     if (name === '__proto__') {

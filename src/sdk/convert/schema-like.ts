@@ -1,20 +1,41 @@
 /**
  * `toSchema`: converts a schema in any form that a user may pass (of this or another copy of
- * apache-arrow, or JSON) into a Schema of this package's copy.
+ * apache-arrow, JSON, or fields whose types are names) into a Schema of this package's copy.
  */
-import type { Schema } from '../../arrow/index.ts';
+import type { DataType, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { type JsonArrowSchema, schemaFromJson } from '../../protocol/index.ts';
+import {
+  type JsonArrowDataType,
+  type JsonArrowSchema,
+  schemaFromJson,
+  typeFromJson,
+} from '../../protocol/index.ts';
 import { showValue } from '../build/index.ts';
 import {
   isSchemaLike,
+  isTypeLike,
   rebuildSchema,
   type SchemaLike,
   type TypeCache,
+  type TypeLike,
 } from './arrow-like-types.ts';
 
-/** An Arrow schema of any release of apache-arrow from 15 on, or its JSON form. */
-export type SchemaInput = Schema | SchemaLike | JsonArrowSchema;
+/** A field by the name of its type: `int64`, `timestamp:us`, or apache-arrow's own name, as `DateDay`. */
+export interface NamedTypeField {
+  readonly name: string;
+  readonly type: string | TypeLike | JsonArrowDataType;
+  readonly nullable?: boolean;
+  readonly metadata?: ReadonlyMap<string, string> | null;
+}
+
+/** A schema whose fields may have types by name. */
+export interface NamedTypeSchema {
+  readonly fields: readonly NamedTypeField[];
+  readonly metadata?: ReadonlyMap<string, string> | null;
+}
+
+/** An Arrow schema of any release of apache-arrow from 15 on, its JSON form, or fields with names of types. */
+export type SchemaInput = Schema | SchemaLike | JsonArrowSchema | NamedTypeSchema;
 
 /**
  * Throws InvalidInput for what is no schema, Unsupported for types not known here and
@@ -27,7 +48,7 @@ export function toSchema(input: SchemaInput, cache: TypeCache = new Map()): Sche
       `The schema is ${showValue(input)}. Pass an Arrow Schema or a JSON Arrow schema.`,
     );
   }
-  const schema = isSchemaLike(input) ? rebuildSchema(input, cache) : schemaFromJson(input);
+  const schema = schemaOf(input, cache);
   const names = new Set<string>();
   for (const { name } of schema.fields) {
     if (names.has(name)) {
@@ -40,4 +61,53 @@ export function toSchema(input: SchemaInput, cache: TypeCache = new Map()): Sche
     names.add(name);
   }
   return schema;
+}
+
+function schemaOf(input: SchemaInput, cache: TypeCache): Schema {
+  if (isSchemaLike(input)) return rebuildSchema(input, cache);
+  const fields: unknown = input.fields;
+  if (!Array.isArray(fields) || !fields.some((field) => typeof field?.type === 'string')) {
+    return schemaFromJson(input);
+  }
+  const named = { ...input, fields: fields.map(withType) } as unknown;
+  if (isSchemaLike(named)) return rebuildSchema(named, cache);
+  throw new DirspaceError(
+    'InvalidInput',
+    `The schema is ${showValue(input)}, whose fields are not.`,
+  );
+}
+
+function withType(field: NamedTypeField, at: number): object {
+  const { type } = field;
+  if (isTypeLike(type)) return field;
+  const json = typeof type === 'string' ? { type: nameOf(type) } : type;
+  return { ...field, type: typeFromJson(json, `fields[${at}].type`) satisfies DataType };
+}
+
+/** Classes of apache-arrow that are named otherwise in the protocol. */
+const CLASS_NAMES: ReadonlyMap<string, string> = new Map([
+  ['largeutf8', 'large_utf8'],
+  ['largebinary', 'large_binary'],
+  ['utf8view', 'utf8_view'],
+  ['binaryview', 'binary_view'],
+  ['dateday', 'date32'],
+  ['datemillisecond', 'date64'],
+  ['timesecond', 'time32:s'],
+  ['timemillisecond', 'time32:ms'],
+  ['timemicrosecond', 'time64:us'],
+  ['timenanosecond', 'time64:ns'],
+  ['timestampsecond', 'timestamp:s'],
+  ['timestampmillisecond', 'timestamp:ms'],
+  ['timestampmicrosecond', 'timestamp:us'],
+  ['timestampnanosecond', 'timestamp:ns'],
+  ['durationsecond', 'duration:s'],
+  ['durationmillisecond', 'duration:ms'],
+  ['durationmicrosecond', 'duration:us'],
+  ['durationnanosecond', 'duration:ns'],
+]);
+
+/** The protocol's name: those of apache-arrow's classes count whatever their case. */
+function nameOf(type: string): string {
+  const plain = type.toLowerCase();
+  return CLASS_NAMES.get(plain) ?? (/^[a-z0-9_]+$/.test(plain) ? plain : type);
 }

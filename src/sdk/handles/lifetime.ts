@@ -11,7 +11,7 @@ export class Lifetime {
   readonly #parent: Lifetime | undefined;
   #open = true;
 
-  /** `subject` opens messages, as in "The table prod/user". */
+  /** `subject` opens messages, as in "Table prod/user". */
   constructor(subject: () => string, parent?: Lifetime) {
     this.#subject = subject;
     this.#parent = parent;
@@ -32,7 +32,7 @@ export class Lifetime {
   enter(options?: CallOptions): void {
     this.#parent?.enter();
     if (!this.#open) {
-      throw new DirspaceError('Closed', `${this.#subject()} was closed; open it again to use it.`);
+      throw new DirspaceError('Closed', `${this.#subject()} is closed. Open it again to use it.`);
     }
     options?.signal?.throwIfAborted();
   }

@@ -2,7 +2,7 @@
  * `Branches`: lists, creates, opens and deletes the branches of one table. The main branch is not
  * listed.
  */
-import type { BranchContents, CallOptions } from '../../protocol/index.ts';
+import type { CallOptions, BranchContents as ToldBranch } from '../../protocol/index.ts';
 import {
   branchMember,
   type Catalog,
@@ -15,6 +15,12 @@ import {
 } from '../handles/index.ts';
 import type { Table } from './table.ts';
 import type { VersionSelection } from './versions.ts';
+
+/** Where a branch began, and when it was made. */
+export interface BranchContents extends Omit<ToldBranch, 'parentBranch'> {
+  /** Null for a branch of main. */
+  readonly parentBranch: string | null;
+}
 
 /** A handle on a branch that is known to be there, made without a look. */
 type MadeBranch = (branch: string) => Table;
@@ -42,7 +48,12 @@ export class Branches {
     const { catalog, table } = this.#enter(options);
     const branches: [string, BranchContents][] = [];
     const listed = pages((token) => catalog.listTableBranches({ ...table, ...token }, options));
-    for await (const page of listed) branches.push(...Object.entries(page.branches));
+    for await (const page of listed) {
+      for (const [name, told] of Object.entries(page.branches)) {
+        const { branch: parentBranch = null } = branchMember(told.parentBranch);
+        branches.push([name, { ...told, parentBranch }]);
+      }
+    }
     return Object.fromEntries(branches);
   }
 

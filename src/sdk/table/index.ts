@@ -3,7 +3,7 @@
  * returns, such as `Tags`, `Branches` and `MergeInsertBuilder`.
  */
 
-export { Branches } from './branches.ts';
+export { type BranchContents, Branches } from './branches.ts';
 export type {
   AddColumnsSql,
   ColumnAlteration,

@@ -15,6 +15,10 @@ export interface MergeResult {
   readonly numInsertedRows: number;
   readonly numUpdatedRows: number;
   readonly numDeletedRows: number;
+  /** How often the change was made until no other writer came before it; 1 where the catalog does not tell. */
+  readonly numAttempts: number;
+  /** Rows that were written: those inserted and those updated. */
+  readonly numRows: number;
   readonly transactionId?: string;
 }
 

@@ -40,7 +40,7 @@ export class TablePosition {
 
   constructor(home: Home, { id, incarnation }: OnTable, branch?: string) {
     this.home = home;
-    this.lifetime = new Lifetime(() => `The table ${displayPath(id)}`, home.lifetime);
+    this.lifetime = new Lifetime(() => `Table ${displayPath(id)}`, home.lifetime);
     const { catalog } = home;
     const bound = incarnation === undefined ? {} : { incarnation };
     this.#newest = { catalog, lifetime: this.lifetime, id, ...bound, ...branchMember(branch) };
@@ -101,7 +101,7 @@ export class TablePosition {
     if (pinned === undefined) return this.#newest;
     throw new DirspaceError(
       'InvalidInput',
-      `${this.display()} is checked out and cannot be changed; call checkoutLatest() to write to the newest version, or restore() to make this one the newest.`,
+      `${this.display()} cannot be modified while that version is checked out: call checkoutLatest() to write to the newest version, or restore() to make this one the newest.`,
       { details: { id: pinned.id, version: pinned.version } },
     );
   }

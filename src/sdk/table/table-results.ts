@@ -122,6 +122,8 @@ export const mergeResult = (answer: MergeInsertIntoTableResponse): MergeResult =
   numInsertedRows: answer.num_inserted_rows ?? 0,
   numUpdatedRows: answer.num_updated_rows ?? 0,
   numDeletedRows: answer.num_deleted_rows ?? 0,
+  numAttempts: answer.num_attempts ?? 1,
+  numRows: (answer.num_inserted_rows ?? 0) + (answer.num_updated_rows ?? 0),
 });
 
 export const tableStatistics = (answer: GetTableStatsResponse): TableStatistics => ({

@@ -1,6 +1,7 @@
 /**
  * `withProgress`: writes rows and reports rows, bytes and elapsed time to a caller's function,
- * after each batch and once when the write is done. An error that the function throws is ignored.
+ * after each batch and once when the write is done. What the function throws does not end the write: it is a
+ * warning of the process, once for each write.
  */
 import { batchBytes, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import type { Env } from '../../env.ts';
@@ -24,7 +25,7 @@ export interface WriteProgress {
 /** The `progress` option of `add`: called after each batch, and once when the version is committed. */
 export type OnWriteProgress = (progress: WriteProgress) => void;
 
-/** Writes `rows` and reports, if asked to, after each batch and at the end; what `report` throws is ignored. */
+/** Writes `rows` and reports, if asked to, after each batch and at the end; what `report` throws warns. */
 export async function withProgress<Answer>(
   rows: RecordBatchStream,
   report: OnWriteProgress | undefined,
@@ -34,14 +35,17 @@ export async function withProgress<Answer>(
   if (report === undefined) return write(rows);
   const started = env.now();
   let [outputRows, outputBytes] = [0, 0];
+  let hasWarned = false;
   const tell = (done: boolean): void => {
     const elapsedSeconds = Math.max(0, env.now() - started) / 1000;
     const tasks = { activeTasks: done ? 0 : 1, totalTasks: 1 };
     const total = done ? { totalRows: outputRows } : {};
     try {
       report({ outputRows, outputBytes, ...total, elapsedSeconds, ...tasks, done });
-    } catch {
+    } catch (error) {
       // A failing report must not end a write, let alone one that is committed.
+      if (!hasWarned) warn(error);
+      hasWarned = true;
     }
   };
   const answer = await write({
@@ -57,4 +61,12 @@ export async function withProgress<Answer>(
   });
   tell(true);
   return answer;
+}
+
+function warn(error: unknown): void {
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.emitWarning(`The progress function of a write threw, and the write goes on: ${what}`, {
+    type: 'DirspaceWarning',
+    code: 'DIRSPACE_PROGRESS',
+  });
 }

@@ -26,6 +26,8 @@ export interface RowsMerged extends Committed {
   readonly insertedRows: number;
   readonly updatedRows: number;
   readonly deletedRows: number;
+  /** How often the merge was made, the last time included. */
+  readonly attempts: number;
 }
 
 /**
@@ -42,8 +44,10 @@ export async function mergeRows(
 ): Promise<RowsMerged> {
   checkClauses(clauses);
   let counts = { insertedRows: 0, updatedRows: 0, deletedRows: 0 };
+  let attempts = 0;
   const committed = await commitWithFiles(engine, branch, options, async (writing, base, files) => {
     if (base === undefined) throw emptyTable();
+    attempts += 1;
     const merge = await MergeAttempt.begin(engine, base, clauses, source, memory, options.signal);
     const stream = recordBatchStream(base.schema, merge.batches());
     const folder = base.branch.tableFolder;
@@ -67,7 +71,7 @@ export async function mergeRows(
       gone: merge.gone.all(),
     });
   });
-  return { ...committed, ...counts };
+  return { ...committed, ...counts, attempts };
 }
 
 /**

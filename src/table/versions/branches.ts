@@ -183,7 +183,7 @@ function branchExists(engine: Engine, tableFolder: string, branch: string): Dirs
   const { name, details } = tableNamed(engine, tableFolder);
   return new DirspaceError(
     'TableBranchAlreadyExists',
-    `The table ${name} already has a branch ${branch}. Use it, delete it first, or choose another name.`,
+    `The branch ${branch} of the table ${name} already exists. Use it, delete it first, or choose another name.`,
     { details: { ...details, branch } },
   );
 }

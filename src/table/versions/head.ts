@@ -168,7 +168,7 @@ export async function snapshotAt(
   const { name, details } = tableNamed(engine, branch.tableFolder);
   throw new DirspaceError(
     'TableVersionNotFound',
-    `The table ${name} has no version ${version} on branch ${branch.branch}; ${newest}. Versions removed by cleanup cannot be read again.`,
+    `Version ${version} of the table ${name} was not found on branch ${branch.branch}; ${newest}. Versions removed by cleanup cannot be read again.`,
     { details: { ...details, version, branch: branch.branch } },
   );
 }

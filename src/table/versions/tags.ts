@@ -70,7 +70,7 @@ export async function createTag(
   const { name, details } = tableNamed(engine, tableFolder);
   throw new DirspaceError(
     'TableTagAlreadyExists',
-    `The table ${name} already has a tag ${tag}. Update it to let it name another version, or choose another name.`,
+    `The tag ${tag} of the table ${name} already exists. Update it to let it name another version, or choose another name.`,
     { details: { ...details, tag } },
   );
 }

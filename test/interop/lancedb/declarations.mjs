@@ -42,6 +42,11 @@ function membersOf(text, name) {
   return [...found.values()].map((one) => (one.static ? `static ${one.name}` : one.name));
 }
 
+function isMade(text, name) {
+  const start = text.indexOf(`export declare class ${name} `);
+  return /^ +(constructor|static)\b/m.test(text.slice(start, text.indexOf('\n}', start)));
+}
+
 /** `{ name: { kind, members? } }` of all that the file exports. */
 export function exportedNames(file, prefix = '') {
   const text = publicOnly(readFileSync(file, 'utf8'));
@@ -86,7 +91,10 @@ export function exportedNames(file, prefix = '') {
           'm',
         ).exec(text);
       }
-      add(as, declared[1], membersOf(text, name));
+      const members = membersOf(text, name);
+      // Made by the native module alone: programs know their type.
+      const isHandedOut = at.endsWith('native.d.ts') && !isMade(text, name);
+      add(as, isHandedOut && declared[1] === 'class' ? 'interface' : declared[1], members);
     }
   }
   return found;

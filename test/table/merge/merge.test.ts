@@ -197,6 +197,7 @@ describe('merge', () => {
       num_updated_rows: 0,
       num_inserted_rows: 0,
       num_deleted_rows: 0,
+      num_attempts: 1,
       version: 1,
     });
   });

@@ -1,0 +1,120 @@
+/** Rows, schemas and messages behave as programs written for LanceDB's SDK expect. */
+import { expect, test, vi } from 'vitest';
+import { connect } from '../../src/sdk/connect.ts';
+import type { Connection } from '../../src/sdk/connection.ts';
+import { memoryFs } from '../helpers/catalogs.ts';
+
+async function opened(): Promise<Connection> {
+  return connect('/catalog', { fs: memoryFs() });
+}
+
+test('rows and structs in them become JSON with arrays for vectors', async () => {
+  const db = await opened();
+  const table = await db.createTable('t', [
+    { id: 1, vector: [1, 2], at: { point: new Float32Array([3, 4]), toJSON: 5 } },
+  ]);
+  const [row] = await table.query().toArray();
+  expect(row.vector).toBeInstanceOf(Float32Array);
+  const plain = { id: 1, vector: [1, 2], at: { point: [3, 4], toJSON: 5 } };
+  expect(JSON.parse(JSON.stringify(row))).toEqual(plain);
+  expect(row.toJSON()).toEqual(plain);
+  expect(Object.keys(row)).toEqual(['id', 'vector', 'at']);
+  expect(structuredClone(row)).toEqual(row);
+  expect({ ...row }).not.toHaveProperty('toJSON');
+});
+
+test('a branch of main has no parent branch, one of another names it', async () => {
+  const db = await opened();
+  const table = await db.createTable('t', [{ id: 1 }]);
+  const branches = await table.branches();
+  const x = await branches.create('x');
+  await (await x.branches()).create('y', 'x');
+  expect(await branches.list()).toMatchObject({
+    x: { parentBranch: null, parentVersion: 1 },
+    y: { parentBranch: 'x', parentVersion: 1 },
+  });
+});
+
+test('types of a schema may be names, of any case, beside types', async () => {
+  const db = await opened();
+  const { Float32 } = await import('../../src/arrow/apache.ts');
+  const fields = [
+    { name: 'id', type: 'int64', nullable: false },
+    { name: 'name', type: 'Utf8', nullable: true, metadata: new Map([['k', 'v']]) },
+    { name: 'day', type: 'DateDay', nullable: true },
+    { name: 'at', type: 'timestamp:us:UTC', nullable: true },
+    { name: 'half', type: new Float32(), nullable: true },
+    {
+      name: 'list',
+      type: { type: 'list', fields: [{ name: 'item', type: { type: 'int8' }, nullable: true }] },
+      nullable: true,
+    },
+  ];
+  const schema = { fields, metadata: new Map([['a', 'b']]), names: fields.map(({ name }) => name) };
+  const table = await db.createEmptyTable('t', schema);
+  const made = await table.schema();
+  expect(made.fields.map(String)).toEqual([
+    'id: Int64',
+    'name: Utf8',
+    'day: Date32<DAY>',
+    'at: Timestamp<MICROSECOND, UTC>',
+    'half: Float32',
+    'list: List<Int8>',
+  ]);
+  expect([made.fields[0]?.nullable, made.fields[1]?.metadata.get('k')]).toEqual([false, 'v']);
+  expect(made.metadata.get('a')).toBe('b');
+  await expect(
+    db.createEmptyTable('u', { fields: [{ name: 'id', type: 'int65' }] }),
+  ).rejects.toThrow(/fields\[0\].*int65/);
+});
+
+test('a progress function that throws warns once, and the rows are added', async () => {
+  const db = await opened();
+  const table = await db.createTable('t', [{ id: 1 }]);
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  try {
+    const progress = (): void => {
+      throw new Error('boom');
+    };
+    await table.add([{ id: 2 }], { progress });
+    expect(warn.mock.calls).toEqual([
+      [expect.stringContaining('boom'), { type: 'DirspaceWarning', code: 'DIRSPACE_PROGRESS' }],
+    ]);
+  } finally {
+    warn.mockRestore();
+  }
+  expect(await table.countRows()).toBe(2);
+});
+
+test('a merge tells how many rows it wrote, in how many attempts', async () => {
+  const db = await opened();
+  const table = await db.createTable('t', [{ id: 1 }, { id: 2 }, { id: 3 }]);
+  const merge = table.mergeInsert('id').whenMatchedUpdateAll().whenNotMatchedInsertAll();
+  const done = await merge.whenNotMatchedBySourceDelete().execute([{ id: 1 }, { id: 9 }]);
+  expect(done).toMatchObject({ numAttempts: 1, numRows: 2, numDeletedRows: 2 });
+});
+
+test('messages have the words that programs look for', async () => {
+  const db = await opened();
+  const table = await db.createTable('t', [{ id: 1 }]);
+  const [tags, branches] = [await table.tags(), await table.branches()];
+  await tags.create('v', 1);
+  await branches.create('b');
+  await expect(db.openTable('no')).rejects.toThrow('The table no was not found');
+  await expect(db.openTable('no', ['ns'])).rejects.toThrow(/was not found, nor was the namespace/);
+  await expect(db.dropTable('no')).rejects.toThrow('was not found');
+  await expect(db.describeNamespace(['no'])).rejects.toThrow('The namespace no was not found');
+  await expect(table.checkout(9)).rejects.toThrow('was not found');
+  await expect(db.createTable('t', [{ id: 1 }])).rejects.toThrow('already exists');
+  await expect(db.renameTable('t', 't')).rejects.toThrow('already exists');
+  await expect(tags.create('v', 1)).rejects.toThrow('already exists');
+  await expect(branches.create('b')).rejects.toThrow('already exists');
+  await db.createNamespace(['ns']);
+  await expect(db.createNamespace(['ns'])).rejects.toThrow('already exists');
+  await table.checkout(1);
+  await expect(table.add([{ id: 2 }])).rejects.toThrow('cannot be modified');
+  table.close();
+  await expect(table.countRows()).rejects.toThrow('Table t is closed');
+  await db.close();
+  await expect(db.tableNames()).rejects.toThrow('Connection is closed');
+});
