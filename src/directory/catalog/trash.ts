@@ -291,7 +291,8 @@ async function sweepFences(
 /**
  * Removes the paths by which clients of Lance opened tables that are gone from their place for long: a table
  * that comes back, or has another name, gets its path again when it is described. Clients of the old ones are
- * refused as before, by the incarnation in what they send.
+ * refused as before, by the incarnation in what they send; what they go on to write in the place of such a path
+ * goes when the youngest file of it is as old.
  */
 async function sweepOpened(
   catalog: Catalog,
@@ -302,14 +303,39 @@ async function sweepOpened(
   const opened = (await store.list(OPENED_FOLDER)) ?? [];
   if (opened.length === 0) return;
   const now = await fileSystemTime(engine);
-  for (const { name: incarnation } of opened.slice(0, most)) {
+  for (const { name: incarnation, kind } of opened.slice(0, most)) {
     await pause();
     const path = openedFolder(incarnation);
+    if (kind === 'folder') {
+      if (await hasYoung(catalog, path, now - FENCE_GRACE, pause)) continue;
+      const doomed = stagingFolder(catalog.env);
+      const outcome = await store.moveFolder(path, doomed);
+      if (outcome === 'moved') await store.deleteFolder(doomed, pause);
+      continue;
+    }
     const link = await store.findAlias(path);
     const isOld = link !== undefined && now - link.made >= FENCE_GRACE;
     const isStale = isOld && !(await isOf(catalog, link.folder, incarnation));
     if (isStale) await store.delete(path);
   }
+}
+
+/** Whether a file below the folder was changed after `since`. */
+async function hasYoung(
+  catalog: Catalog,
+  folder: string,
+  since: number,
+  pause: () => Promise<void>,
+): Promise<boolean> {
+  for (const { name, kind } of (await catalog.store.list(folder)) ?? []) {
+    await pause();
+    const path = joinPath(folder, name);
+    if (kind === 'folder' && (await hasYoung(catalog, path, since, pause))) return true;
+    if (kind !== 'file') continue;
+    const facts = await catalog.store.head(path);
+    if (facts !== undefined && facts.modified > since) return true;
+  }
+  return false;
 }
 
 /** @param folder undefined for one outside of the root */

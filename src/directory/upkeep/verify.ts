@@ -117,12 +117,7 @@ const ASIDE = [
 ] as const;
 
 /** Private folders whose entries say all by their names, and the places that are looked at last. */
-const NAMED_ONLY: readonly string[] = [
-  LOCKS_FOLDER,
-  DROPS_FOLDER,
-  LANCE_TABLES_FOLDER,
-  OPENED_FOLDER,
-];
+const NAMED_ONLY: readonly string[] = [LOCKS_FOLDER, DROPS_FOLDER, LANCE_TABLES_FOLDER];
 
 /** The creator of the table was killed before it gave way to the namespace. */
 export const SHARED_NAME =
@@ -218,7 +213,11 @@ class Walk {
       } else if (kind === 'folder' && path === TRASH_FOLDER) await this.#trash(trash);
       else if (kind === 'folder' && path === TRANSACTIONS_FOLDER) await this.#transactions();
       else if (kind === 'folder' && path === KEYS_FOLDER) await this.#keys();
-      else if (kind === 'folder' && NAMED_ONLY.includes(path)) continue;
+      else if (kind === 'folder' && path === OPENED_FOLDER) {
+        // Links, but for what clients wrote in the place of one that is gone.
+        for (const inside of await this.#list(path))
+          if (inside.kind === 'folder') this.#leftover(inside.path, 'orphan');
+      } else if (kind === 'folder' && NAMED_ONLY.includes(path)) continue;
       else if (kind === 'file' && (isTemporary(name) || name.startsWith(CLOCK_PREFIX))) {
         this.#leftover(path, 'temporary');
       } else this.#problem(path, 'unknown', 'It is nothing that the engine makes.');

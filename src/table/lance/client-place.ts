@@ -6,19 +6,33 @@
  * it is behind, it builds its change on the newest manifest that it finds there. So the path alone
  * shows that a client still holds a table that was dropped since.
  */
+import { isDirspaceError } from '../../errors.ts';
 import { OPENED_FOLDER, openedFolder } from '../../format/index.ts';
 import type { Engine, TableBranch } from '../versions/index.ts';
+import { stagingFolder } from '../work/index.ts';
 
 /**
  * The path relative to the root. Undefined where the file system has no symbolic links: clients then
- * open the table's folder itself.
+ * open the table's folder itself. A folder may stand there, which a client made that went on to write
+ * after its path was swept: no version was made of what it holds, and it gives way.
  */
 export async function clientPlace(
-  { store }: Engine,
+  { store, env }: Engine,
   { tableFolder, incarnation }: TableBranch,
 ): Promise<string | undefined> {
   const place = openedFolder(incarnation);
-  return (await store.alias(place, tableFolder)) ? place : undefined;
+  if (await store.alias(place, tableFolder)) return place;
+  if (!(await store.hasFolder(place))) return undefined;
+  const doomed = stagingFolder(env);
+  try {
+    const outcome = await store.moveFolder(place, doomed);
+    const isThere = await store.alias(place, tableFolder);
+    if (outcome === 'moved') await store.deleteFolder(doomed);
+    return isThere ? place : undefined;
+  } catch (error) {
+    if (isDirspaceError(error, 'ReadOnly')) return undefined;
+    throw error;
+  }
 }
 
 export interface ClientPath {

@@ -183,6 +183,54 @@ test('old paths of dropped tables go with cleanup, those of tables that are ther
   });
 });
 
+test('what a client writes in the place of a path that was swept goes with cleanup, when it is old', async () => {
+  const gone = await opened();
+  await makeAnew();
+  fs.unlinkSync(`/c/${gone}`);
+  const stale = await client(gone);
+  // As Lance's object store does it, which makes the folders of a path.
+  const written = [`/c/${gone}/data/a.lance`, `/c/${gone}/_versions/1.manifest-a`];
+  for (const path of written) {
+    fs.mkdirSync(path.slice(0, path.lastIndexOf('/')), { recursive: true });
+    fs.writeFileSync(path, 'x');
+  }
+  const request = await append(stale, 1);
+  await expect(db.namespace.createTableVersion({ ...ID, ...request })).rejects.toMatchObject({
+    code: 'TableNotFound',
+  });
+  const places = async (): Promise<unknown[]> => {
+    const { problems = [], leftovers = [] } = (await db.namespace.verify?.({})) ?? {};
+    return [...problems, ...leftovers].filter(({ path }) => path.startsWith('.dirspace/opened'));
+  };
+  expect(await places()).toEqual([{ path: gone, kind: 'orphan' }]);
+  const sweep = () => db.namespace.cleanupTable?.({ ...ID, older_than_millis: 1e12 });
+  for (const [at, path] of written.entries()) {
+    await sweep();
+    expect(fs.existsSync(`/c/${gone}`), `file ${at} is young`).toBe(true);
+    fs.utimesSync(path, 1, 1);
+  }
+  await sweep();
+  expect(fs.existsSync(`/c/${gone}`)).toBe(false);
+  expect(await places()).toEqual([]);
+  expect(await ids()).toEqual(NEXT);
+});
+
+test('a table whose path was swept gets it back from a folder that a client made there', async () => {
+  const place = await opened();
+  fs.unlinkSync(`/c/${place}`);
+  fs.mkdirSync(`/c/${place}/data`, { recursive: true });
+  fs.writeFileSync(`/c/${place}/data/a.lance`, 'x');
+  const readOnly = await connect('/c', { fs, readOnly: true });
+  expect(await opened(readOnly)).toBe(FOLDER);
+  expect(fs.existsSync(`/c/${place}/data/a.lance`)).toBe(true);
+  expect(await opened()).toBe(place);
+  expect(fs.readlinkSync(`/c/${place}`)).toBe('../../data/t.table');
+  expect(await db.namespace.verify?.({})).toMatchObject({ problems: [], leftovers: [] });
+  const held = await client();
+  await db.namespace.createTableVersion({ ...ID, ...(await append(held, 0)) });
+  expect(await ids()).toContain(91);
+});
+
 test('branches that a client makes name the place, and one of another table is refused', async () => {
   const held = await client();
   const [side, made] = held.branchOff('side');
