@@ -11,10 +11,11 @@ import { temporaryFolder } from '../../helpers/temporary.ts';
 const rows = new Table({ id: vectorFromArray([1], new Int32()) }) as never;
 
 /** The calls of a commit, without what is named anew each time. */
-async function callsOf(lance: LanceMode): Promise<string[]> {
+async function callsOf(lance: LanceMode, branch?: string): Promise<string[]> {
   const disk: Disk = { calls: [], around: undefined };
   const db = await connect(temporaryFolder(), { lance, fs: listed(disk), durability: 'relaxed' });
-  const table = await db.createTable('t', rows);
+  const main = await db.createTable('t', rows);
+  const table = branch === undefined ? main : await (await main.branches()).create(branch);
   await table.add(rows);
   disk.calls.length = 0;
   await table.add(rows);
@@ -29,6 +30,13 @@ async function callsOf(lance: LanceMode): Promise<string[]> {
 test('a table that nobody synchronized is asked for its fence and the manifest before, and for nothing else', async () => {
   const plain = await callsOf('off');
   expect(await callsOf('read')).toEqual(
+    [...plain, 'lstat 18446744073709551613.manifest', 'lstat 18446744073709551615.manifest'].sort(),
+  );
+});
+
+test('a commit of a branch looks for the fence of its table, and writes none', async () => {
+  const plain = await callsOf('off', 'b');
+  expect(await callsOf('read', 'b')).toEqual(
     [...plain, 'lstat 18446744073709551613.manifest', 'lstat 18446744073709551615.manifest'].sort(),
   );
 });

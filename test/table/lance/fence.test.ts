@@ -155,6 +155,16 @@ test('the fence goes along with the table, and stays through cleanup', async () 
   expect(await verified(db)).toEqual(CLEAN);
 });
 
+test('the fence of a table keeps no manifest of a branch that is gone', async () => {
+  const { fs, db } = await fenced();
+  const left = lanceVersionFile(`${T}/tree/gone`, 1);
+  fs.mkdirSync(`${T}/tree/gone/_versions`, { recursive: true });
+  fs.writeFileSync(left, lanceFence());
+  await db.namespace.cleanupTable?.({ id: ['t'], older_than_millis: 1e12 });
+  expect(fs.existsSync(left)).toBe(false);
+  expect(foundIn(fs)).toEqual([0]);
+});
+
 test('once versions stand there, no fence does', async () => {
   const { fs, db } = await fenced();
   const table = await db.openTable('t');

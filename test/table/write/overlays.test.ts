@@ -222,7 +222,7 @@ async function change(
   const k = 1 + below(4);
   switch (below(10)) {
     case 0: {
-      const added = rowsFrom(1000 * (step + 1), 1 + below(40));
+      const added = rowsFrom(1000 * (step + 1), 2 + below(40));
       await catalog.insertIntoTable({ id }, await toRecordBatchStream(added));
       return { ...model, rows: [...rows, ...added] };
     }
