@@ -3,7 +3,7 @@
  * Parquet where they can do the same. Sides take turns sample by sample, in one process. Prints medians,
  * ratios and goals; `--json` writes medians, minima and processor time. See docs/benchmarks.md.
  *
- *   npm run bench [-- --suite NAME,NAME] [--only TEXT] [--samples N] [--scale 0.01] [--json FILE]
+ *   npm run bench [-- --suite NAME,NAME] [--only TEXT]... [--samples N] [--scale 0.01] [--json FILE]
  *                    [--peers none | lancedb,lancedb-ns,duckdb,parquet] [--growth]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ const SUITES = {
 const { values: options } = parseArgs({
   options: {
     suite: { type: 'string' },
-    only: { type: 'string' },
+    only: { type: 'string', multiple: true },
     json: { type: 'string' },
     samples: { type: 'string' },
     scale: { type: 'string', default: '1' },
@@ -61,7 +61,7 @@ const ctx = {
   samples: options.samples === undefined ? undefined : Number(options.samples),
   peers: await loadPeers(options.peers),
   /** Whether a row of this name is asked for; suites ask before they prepare what is costly. */
-  wants: (name) => options.only === undefined || name.includes(options.only),
+  wants: (name) => options.only?.some((text) => name.includes(text)) ?? true,
 };
 const rows = [];
 try {
