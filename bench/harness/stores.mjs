@@ -33,9 +33,12 @@ export class Stores {
     return stores;
   }
 
-  /** @param make makes the table with a release of Arrow */
-  async create(name, make) {
-    await this.ours.createTable(name, make(ownArrow));
+  /**
+   * @param make makes the table with a release of Arrow
+   * @param options of our table
+   */
+  async create(name, make, options) {
+    await this.ours.createTable(name, make(ownArrow), [], options);
     await this.lance?.createTable(name, make(this.ctx.peers.arrow));
   }
 

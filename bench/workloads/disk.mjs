@@ -21,9 +21,16 @@ export async function* diskWorkloads(ctx) {
   const logs = ctx.size(LOG_ROWS);
   yield await sizes(ctx, 'log', {
     name: 'disk: a table of log lines',
+    goals: [],
+    types: LOG_TYPES,
+    make: (arrow) => logTable(arrow, logs),
+  });
+  yield await sizes(ctx, 'zstd', {
+    name: "disk: a table of log lines, compression: 'zstd'",
     goals: ctx.scale === 1 ? [{ atMost: 7 }] : [],
     types: LOG_TYPES,
     make: (arrow) => logTable(arrow, logs),
+    options: { compression: 'zstd' },
   });
   const columns = tabular(ctx.size(ROWS));
   yield await sizes(ctx, 'plain', {
@@ -33,9 +40,9 @@ export async function* diskWorkloads(ctx) {
   });
 }
 
-async function sizes(ctx, folder, { name, goals, types, make }) {
+async function sizes(ctx, folder, { name, goals, types, make, options }) {
   const stores = await Stores.open(ctx, folder);
-  await stores.create('w', make);
+  await stores.create('w', make, options);
   await stores.toDuck('w', types);
   const figures = { ours: megabytes(stores.paths.ours) };
   if (stores.lance !== undefined) figures.lancedb = megabytes(stores.paths.lance);

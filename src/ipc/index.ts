@@ -4,6 +4,7 @@
  */
 
 export {
+  canEncodeFrames,
   decodeFrame,
   encodeFrame,
   FRAME_BYTES,

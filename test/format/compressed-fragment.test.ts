@@ -8,12 +8,13 @@ import {
   Float64,
   Int32,
   Int64,
+  LargeUtf8,
   List,
   Schema,
   Struct,
   Utf8,
 } from '../../src/arrow/apache.ts';
-import type { RecordBatch } from '../../src/arrow/index.ts';
+import { dataOf, type RecordBatch, recordBatch } from '../../src/arrow/index.ts';
 import {
   type BufferForm,
   decodedBuffers,
@@ -33,9 +34,10 @@ import {
   decodeFooter,
   type FragmentFooter,
 } from '../../src/format/fragment/fragment-footer.ts';
+import type { ColumnChunk } from '../../src/format/fragment/fragment-layout.ts';
 import { runReader } from '../../src/format/fragment/sparse-pages.ts';
 import { readRows } from '../../src/format/fragment/sparse-rows.ts';
-import { openArrowBody } from '../../src/ipc/index.ts';
+import { aligned, openArrowBody } from '../../src/ipc/index.ts';
 import { toRecordBatchStream } from '../../src/sdk/convert/index.ts';
 import { drained } from '../../src/steps.ts';
 import { exactColumn, exactValues } from '../helpers/arrow-samples.ts';
@@ -149,7 +151,8 @@ test('a single row needs one frame of its column, which is kept where that is wa
   const first = read;
   const chunk = footer.batches[0]?.columns.at(text);
   expect(first).toBeLessThan((chunk?.bytes ?? 0) * 0.8);
-  expect(kept.size).toBe(1);
+  // One of its values, and one of its offsets.
+  expect(kept.size).toBe(2);
   expect(once()).toEqual([[expected[text]?.[3_001]]]);
   expect(read - first).toBeLessThanOrEqual(2 * 8_192);
 });
@@ -178,6 +181,75 @@ const textsOf = async (texts: readonly string[]): Promise<RecordBatch> => {
   for await (const one of stream) read.push(one);
   return read[0] as RecordBatch;
 };
+
+describe('offsets of texts', () => {
+  /** Three frames of offsets. */
+  const texts = Array.from({ length: 20_000 }, (_, row) => 'abcdefg'.slice(0, (row * row) % 7));
+  const exact = texts.map((text) => Buffer.from(text).toString('hex'));
+  const wanted = [8_190, 8_191, 8_192, 0, 16_383, 16_384, 19_999, 1, 0];
+
+  test('are compressed to little more than a byte each, and read as 32-bit ones', async () => {
+    const made = await textsOf(texts);
+    const file = encodeFragment(made.schema, [made], undefined, new ColumnCompressor('zstd'));
+    const found = footerOf(file.bytes, file.summary);
+    const chunk = chunkAt(found, 0, 0);
+    expect(chunk.forms?.[1]).toMatchObject({ bytes: 160_008, isOffsets: true });
+    expect(chunk.buffers[1]).toBeLessThan(20_000 * 1.5);
+    expect(found.schema.fields[0]?.type).toEqual(new Utf8());
+    const [whole] = decodeFragment(file.bytes, file.summary, 'f').batches;
+    expect(whole?.data.children[0]?.valueOffsets).toBeInstanceOf(Int32Array);
+    expect(exactValues(whole === undefined ? [] : [whole])).toEqual([exact]);
+    const from = ({ offset, length }: { offset: number; length: number }): Uint8Array =>
+      file.bytes.slice(offset, offset + length);
+    const read = runReader(readRows(found, 0, [0], Uint32Array.from(wanted)), from);
+    expect(read.map(exactColumn)).toEqual([wanted.map((row) => exact[row])]);
+    expect(read[0]?.valueOffsets).toBeInstanceOf(Int32Array);
+  });
+
+  test('are those of large texts in files for every reader of Arrow', async () => {
+    const made = await textsOf(texts);
+    const { bytes: file } = encodeFragment(
+      made.schema,
+      [made],
+      undefined,
+      new ColumnCompressor('zstd'),
+    );
+    const read: RecordBatch[] = [];
+    for await (const one of await openArrowBody(file)) read.push(one);
+    expect(read[0]?.schema.fields[0]?.type).toEqual(new LargeUtf8());
+    expect(exactValues(read)).toEqual([exact]);
+  });
+
+  test('are wide in few rows too, which are stored as they are', async () => {
+    const few = await textsOf(['a', 'bcd', '', 'e']);
+    const file = encodeFragment(few.schema, [few], undefined, new ColumnCompressor('zstd'));
+    const chunk = chunkAt(footerOf(file.bytes, file.summary), 0, 0);
+    expect([chunk.isWide, chunk.forms, chunk.buffers[1]]).toEqual([true, undefined, 40]);
+    expect(exactValues(decodeFragment(file.bytes, file.summary, 'f').batches)).toEqual([
+      ['61', '626364', '', '65'],
+    ]);
+    // So that releases without compression refuse it.
+    expect(file.summary.isCompressed).toBe(true);
+  });
+
+  test('of large texts are compressed and stay as wide as they are', async () => {
+    const made = await textsOf(texts);
+    const large = new Schema([nullable('text', new LargeUtf8())]);
+    const [column] = made.data.children;
+    const offsets = BigInt64Array.from(column?.valueOffsets as Int32Array, BigInt);
+    const data = dataOf(new LargeUtf8(), texts.length, { offsets, values: column?.values });
+    const given = recordBatch(large, [data], texts.length);
+    const file = encodeFragment(large, [given], undefined, new ColumnCompressor('zstd'));
+    const found = footerOf(file.bytes, file.summary);
+    expect(chunkAt(found, 0, 0)).toMatchObject({ isWide: false });
+    expect(chunkAt(found, 0, 0).forms?.[1]).toMatchObject({ isOffsets: true });
+    expect(exactValues(decodeFragment(file.bytes, file.summary, 'f').batches)).toEqual([exact]);
+    const from = ({ offset, length }: { offset: number; length: number }): Uint8Array =>
+      file.bytes.slice(offset, offset + length);
+    const read = runReader(readRows(found, 0, [0], Uint32Array.from(wanted)), from);
+    expect(read.map(exactColumn)).toEqual([wanted.map((row) => exact[row])]);
+  });
+});
 
 test('auto compresses long texts that get small, and neither short ones nor numbers', async () => {
   const made = encodeFragment(schema, [batch], undefined, new ColumnCompressor('auto'));
@@ -232,7 +304,9 @@ describe('a buffer whose checksum somebody made anew', () => {
     const forms = chunk?.forms as readonly BufferForm[];
     const buffers = chunk?.buffers as readonly number[];
     const column = bytes.slice(chunk?.offset, (chunk?.offset ?? 0) + (chunk?.bytes ?? 0));
-    const size = decodedBytes({ buffers, forms });
+    const isWide = chunk?.isWide === true;
+    expect(isWide).toBe(true);
+    const size = decodedBytes({ buffers, forms, isWide });
     const random = seeded(8);
     let refused = 0;
     for (let each = 0; each < casesOf(150, 5_000); each += 1) {
@@ -245,7 +319,7 @@ describe('a buffer whose checksum somebody made anew', () => {
         return newRoom(wanted);
       };
       try {
-        const decoded = drained(decodedBuffers({ buffers, forms }, copy, room, fail));
+        const decoded = drained(decodedBuffers({ buffers, forms, isWide }, copy, room, fail));
         expect(decoded).toHaveLength(buffers.length);
       } catch (error) {
         expect(error).toBeInstanceOf(SyntaxError);
@@ -262,9 +336,32 @@ describe('a buffer whose checksum somebody made anew', () => {
     const buffers = chunk?.buffers as readonly number[];
     const column = bytes.slice(chunk?.offset, (chunk?.offset ?? 0) + (chunk?.bytes ?? 0));
     column[0] = (column[0] as number) ^ 1;
-    expect(() => drained(decodedBuffers({ buffers, forms }, column, newRoom, fail))).toThrow(
-      /another size/,
-    );
+    const stored = { buffers, forms, isWide: true };
+    expect(() => drained(decodedBuffers(stored, column, newRoom, fail))).toThrow(/another size/);
+  });
+
+  test('is refused where its offsets do not begin as they should, or have more than 32 bits', () => {
+    const offsets = BigInt64Array.of(0n, 3n, 2n ** 31n);
+    const plain = new Uint8Array(128);
+    plain.fill(255, 0, 8);
+    plain.set(new Uint8Array(offsets.buffer), 8);
+    const stored = {
+      buffers: [0, 32, 0],
+      forms: ['empty', 'plain', 'empty'],
+      isWide: true,
+    } as const;
+    expect(() => drained(decodedBuffers(stored, plain, newRoom, fail))).toThrow(/32 bits/);
+    offsets[2] = 2n ** 32n + 5n;
+    plain.set(new Uint8Array(offsets.buffer), 8);
+    expect(() => drained(decodedBuffers(stored, plain, newRoom, fail))).toThrow(/32 bits/);
+    const chunk = footer.batches[0]?.columns.at(text);
+    const from = (chunk?.offset ?? 0) + aligned(chunk?.buffers[0] ?? 0);
+    for (const at of [8, 17, 18, 26]) {
+      const column = bytes.slice(chunk?.offset, (chunk?.offset ?? 0) + (chunk?.bytes ?? 0));
+      column[from - (chunk?.offset ?? 0) + at]! ^= 1;
+      const parts = { ...(chunk as ColumnChunk), forms: chunk?.forms as readonly BufferForm[] };
+      expect(() => drained(decodedBuffers(parts, column, newRoom, fail)), `${at}`).toThrow(/begin/);
+    }
   });
 });
 
@@ -273,7 +370,8 @@ test('forms of a layout are read back, and refused where they cannot be', () => 
     ['empty', 0],
     ['plain', 8],
     ['plain', 100],
-    [{ bytes: 65_537, frames: [20, 12] }, 40],
+    [{ bytes: 65_537, frames: [20, 12], isOffsets: false }, 40],
+    [{ bytes: 65_544, frames: [20], isOffsets: true }, 54],
   ] as const) {
     expect(decodeForm(encodeForm(form), stored)).toEqual(form);
   }
@@ -288,6 +386,10 @@ test('forms of a layout are read back, and refused where they cannot be', () => 
     [[0], 8],
     [[0, 8], 16],
     [[100], 8],
+    [[-8], 34],
+    [[-16, 20], 28],
+    [[-20, 20], 54],
+    [[-65_552, 20], 54],
     [[100, 12], 21],
     [[100, 12, 8], 28],
     [[65_537, 32], 40],

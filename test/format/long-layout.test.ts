@@ -22,11 +22,13 @@ function made(
   batches: number,
   columns: number,
   dictionaries = 1,
+  wide: readonly number[] = [],
 ): { layout: FragmentLayout; end: number } {
   const random = seeded(batches * 31 + columns);
   let position = 640;
   const word = (): string => WORDS[Math.floor(random() * WORDS.length)] as string;
-  const chunk = () => {
+  const chunk = (_: unknown, column = -1) => {
+    const isWide = wide.includes(column);
     const offset = position;
     position += 64;
     return {
@@ -34,8 +36,9 @@ function made(
       bytes: 64,
       checksums: Math.floor(random() * 2 ** 32),
       nodes: [3, 0],
-      buffers: [0, 12],
+      buffers: [0, isWide ? 32 : 12],
       views: [],
+      isWide,
       statistics: [word() + word(), { [word()]: [word(), 1] }],
     };
   };
@@ -55,8 +58,9 @@ function made(
     dictionaries: Array.from({ length: dictionaries }, (_, id) => ({
       id,
       ...message(),
-      values: chunk(),
+      values: chunk(id),
     })),
+    wide,
   };
   return { layout: layout as unknown as FragmentLayout, end: position };
 }
@@ -89,6 +93,22 @@ test.each([
   const text = encodeLayout(layout);
   expect(outcome(bytesOf(text), end)).toEqual(layout);
   expect(outcome(bytesOf(text + LONG), end)).toEqual(layout);
+});
+
+test('columns with wide offsets are told in long and short layouts, with a part and without', () => {
+  for (const part of [undefined, { offset: 0, bytes: 640, checksum: 9 }]) {
+    const { layout: plain, end } = made(2, 4, 0, [1, 3]);
+    const layout = { ...plain, part: part === undefined ? part : { ...part, offset: end } };
+    const text = encodeLayout(layout);
+    const bytes = end + (part?.bytes ?? 0);
+    expect(outcome(bytesOf(text), bytes)).toEqual(layout);
+    expect(outcome(bytesOf(text + LONG), bytes)).toEqual(layout);
+    for (const wrong of ['[3,1]', '[1,1]', '[-1]', '[1.5]', '["1"]', '7', '[0]', '[1,3],[1]']) {
+      const changed = text.replace(/\[1,3\]\]$/, `${wrong}]`);
+      expect(changed).not.toBe(text);
+      expect([wrong, outcome(bytesOf(changed), bytes)]).toEqual([wrong, 'Corrupt']);
+    }
+  }
 });
 
 test('each batch of a long layout has a step of its own', () => {

@@ -26,6 +26,7 @@ import {
 import { aligned } from '../../ipc/index.ts';
 import { drained } from '../../steps.ts';
 import { type BufferForm, decodedBuffers, newRoom, type Room } from './buffer-forms.ts';
+import { narrowOffsets } from './wide-offsets.ts';
 
 /** Where the parts of a column lie within its bytes. */
 export interface ColumnParts {
@@ -37,6 +38,8 @@ export interface ColumnParts {
   readonly views: readonly number[];
   /** Undefined where buffers lie in the column as they are. */
   readonly forms?: readonly BufferForm[] | undefined;
+  /** Whether its offsets take twice the bytes of those of its type. */
+  readonly isWide?: boolean;
 }
 
 /** Dictionaries by id. */
@@ -71,11 +74,11 @@ export function* decodeColumnInSteps(
   fail: (what: string) => Error,
   room: Room,
 ): Generator<undefined, Data> {
-  const { buffers, forms } = parts;
+  const { buffers, forms, isWide = false } = parts;
   const decoded =
     forms === undefined
       ? undefined
-      : yield* decodedBuffers({ buffers, forms }, atWords(bytes), room, fail);
+      : yield* decodedBuffers({ buffers, forms, isWide }, atWords(bytes), room, fail);
   return columnOf(type, parts, bytes, decoded, dictionaries, fail);
 }
 
@@ -247,10 +250,20 @@ class ColumnReader {
 
   #offsets(type: DataType, length: number): Offsets {
     const large = hasLargeOffsets(type);
+    if (this.#parts.isWide === true && this.#decoded === undefined)
+      return this.#wideOffsets(length);
     return this.#take(
       (length + 1) * (large ? 8 : 4),
       large ? BigInt64Array : Int32Array,
     ) as Offsets;
+  }
+
+  /** Of batches that are not compressed, which have few rows. */
+  #wideOffsets(length: number): Offsets {
+    const wide = this.#take((length + 1) * 8, Uint8Array) as Uint8Array;
+    const offsets = new Int32Array(length + 1);
+    if (!narrowOffsets(wide, offsets)) throw this.#fail('an offset has more than 32 bits');
+    return offsets;
   }
 
   #checkEnd(offsets: Offsets, length: number, available: number): void {

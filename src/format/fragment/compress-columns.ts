@@ -1,22 +1,30 @@
 /**
  * `ColumnCompressor`: compresses the buffers of encoded columns, in the form that Arrow and Lance
- * read, as frames of 64 KiB. Only values are compressed; validity, offsets, booleans and the items
- * of vectors stay as they are, and so does what a sample shows to save too little. What was not worth
+ * read, as frames of 64 KiB. Values are compressed, and offsets of texts where they have 64 bits
+ * (`hasWideOffsets`); validity, booleans and the items of vectors stay as they are, and so does what
+ * a sample shows to save too little. What was not worth
  * it in one batch is sampled less and less often in those after it, so that data which does not
  * compress is written as fast as without.
  */
-import { childFields, type DataType, layoutOf } from '../../arrow/index.ts';
+import { childFields, type DataType, hasLargeOffsets, layoutOf } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';
 import {
   aligned,
   buffersOf,
+  canEncodeFrames,
   type EncodedColumn,
   encodeFrame,
   FRAME_BYTES,
   FRAME_OVERHEAD,
   paddingAfter,
 } from '../../ipc/index.ts';
-import { type BufferForm, frameCount, PREFIX_BYTES } from './buffer-forms.ts';
+import {
+  type BufferForm,
+  frameCount,
+  OFFSET_BYTES,
+  offsetsLead,
+  PREFIX_BYTES,
+} from './buffer-forms.ts';
 
 /** A column as a fragment holds it. */
 export interface StoredColumn extends EncodedColumn {
@@ -40,10 +48,10 @@ export const stored = (column: EncodedColumn): StoredColumn => ({
 const LEAST_BYTES = 4_096;
 /** What is worth it: the largest share that a buffer may keep, and the shortest texts on average. */
 const RULES = {
-  zstd: { mostShare: 0.85, textsOnly: false, textBytes: 0 },
+  zstd: { mostShare: 0.85, textsOnly: false, textBytes: 0, offsets: true },
   // Decoding takes several times as long as reading from the page cache: where little is saved, or
   // values are short and many, reading would get slower than a disk makes it.
-  auto: { mostShare: 0.4, textsOnly: true, textBytes: 8 },
+  auto: { mostShare: 0.4, textsOnly: true, textBytes: 8, offsets: false },
 } as const;
 /** Bytes of a sample, which are taken from two places. */
 const SAMPLE_BYTES = 4_096;
@@ -62,6 +70,11 @@ export class ColumnCompressor {
 
   constructor(compression: Exclude<Compression, 'none'>) {
     this.#rule = RULES[compression];
+  }
+
+  /** Whether columns of texts are to be given with 64-bit offsets, which are then compressed too. */
+  get hasWideOffsets(): boolean {
+    return this.#rule.offsets && canEncodeFrames();
   }
 
   /**
@@ -94,10 +107,16 @@ export class ColumnCompressor {
     const values = valueBuffers(type, column);
     let found: (CompressedBuffer | undefined)[] | undefined;
     let contents: Uint8Array[] | undefined;
-    for (const { at, texts } of values) {
-      if (!this.#isEligible(column.buffers[at] as number, texts)) continue;
+    for (const { at, texts, isOffsets } of values) {
+      const size = column.buffers[at] as number;
+      if (isOffsets ? !this.#rule.offsets || size < LEAST_BYTES : !this.#isEligible(size, texts)) {
+        continue;
+      }
       contents ??= buffersOf(column);
-      const buffer = yield* this.#buffer(contents[at] as Uint8Array, `${number} ${at}`);
+      const content = contents[at] as Uint8Array;
+      const buffer = isOffsets
+        ? yield* compressedBuffer(content, this.#mostOf(content), true)
+        : yield* this.#buffer(content, `${number} ${at}`);
       if (buffer === undefined) continue;
       found ??= contents.map(() => undefined);
       found[at] = buffer;
@@ -118,11 +137,16 @@ export class ColumnCompressor {
       rest.batches -= 1;
       return undefined;
     }
-    const most = Math.floor(content.length * this.#rule.mostShare);
-    const found = this.#isPromising(content) ? yield* compressedBuffer(content, most) : undefined;
+    const found = this.#isPromising(content)
+      ? yield* compressedBuffer(content, this.#mostOf(content), false)
+      : undefined;
     rest.misses = found === undefined ? rest.misses + 1 : 0;
     rest.batches = Math.min(2 ** rest.misses - 1, LONGEST_REST);
     return found;
+  }
+
+  #mostOf(content: Uint8Array): number {
+    return Math.floor(content.length * this.#rule.mostShare);
   }
 
   #isPromising(content: Uint8Array): boolean {
@@ -154,13 +178,20 @@ interface CompressedBuffer {
 function* compressedBuffer(
   content: Uint8Array,
   most: number,
+  isOffsets: boolean,
 ): Generator<undefined, CompressedBuffer | undefined> {
-  const count = frameCount(content.length);
+  const framed = isOffsets ? content.subarray(OFFSET_BYTES) : content;
+  const count = frameCount(framed.length);
   const bytes = new Uint8Array(Buffer.allocUnsafeSlow(most + PREFIX_BYTES + FRAME_OVERHEAD).buffer);
   const frames: number[] = [];
   let end = PREFIX_BYTES;
+  if (isOffsets) {
+    const lead = offsetsLead(content.length);
+    bytes.set(lead, end);
+    end += lead.length;
+  }
   for (let each = 0; each < count; each += 1) {
-    const frame = encodeFrame(content.subarray(each * FRAME_BYTES, (each + 1) * FRAME_BYTES));
+    const frame = encodeFrame(framed.subarray(each * FRAME_BYTES, (each + 1) * FRAME_BYTES));
     if (frame === undefined || end + frame.length > most) return undefined;
     bytes.set(frame, end);
     end += frame.length;
@@ -168,7 +199,7 @@ function* compressedBuffer(
     yield;
   }
   new DataView(bytes.buffer).setBigInt64(0, BigInt(content.length), true);
-  return { bytes: bytes.subarray(0, end), form: { bytes: content.length, frames } };
+  return { bytes: bytes.subarray(0, end), form: { bytes: content.length, frames, isOffsets } };
 }
 
 const PLAIN_PREFIX = Uint8Array.from({ length: PREFIX_BYTES }, () => 255);
@@ -204,10 +235,12 @@ function prefixed(
   return { pieces, bytes: total, nodes, buffers, views, forms, plain: column };
 }
 
-/** A buffer of values that may be compressed. */
+/** A buffer that may be compressed. */
 interface ValueBuffer {
   /** Its number in the column. */
   readonly at: number;
+  /** Whether it holds offsets, of 64 bits: Lance reads no compressed ones of 32. */
+  readonly isOffsets?: boolean;
   /** How many texts or other bytes it holds; undefined of numbers. */
   readonly texts: number | undefined;
 }
@@ -234,6 +267,7 @@ function valueBuffers(type: DataType, column: EncodedColumn): ValueBuffer[] {
         next += 1;
         return;
       case 'binary':
+        if (hasLargeOffsets(each)) found.push({ at: next, texts: undefined, isOffsets: true });
         found.push({ at: next + 1, texts: rows });
         next += 2;
         return;

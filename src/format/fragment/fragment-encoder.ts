@@ -51,6 +51,7 @@ import {
   encodeStatistics,
   mergeStatistics,
 } from './statistics.ts';
+import { widened, wideSchema } from './wide-offsets.ts';
 
 export interface FragmentSummary {
   readonly rows: number;
@@ -62,7 +63,7 @@ export interface FragmentSummary {
   readonly footerChecksum: number;
   /** Of all rows, per top-level column. */
   readonly statistics: readonly ColumnStatistics[];
-  /** Whether a buffer of it is compressed. */
+  /** Whether a buffer of it is compressed, or offsets are wide: what releases without compression refuse. */
   readonly isCompressed: boolean;
 }
 
@@ -113,6 +114,11 @@ export class FragmentEncoder {
 
   readonly #compressor: ColumnCompressor | undefined;
   #isCompressed = false;
+  /** The fields as columns are given: some are stored with wide offsets. */
+  readonly #given: readonly Field[];
+  /** Columns that are stored so. */
+  readonly #wide: readonly number[];
+  readonly #isWide: ReadonlySet<number>;
 
   /**
    * @param part given the fields as the file holds them
@@ -124,7 +130,17 @@ export class FragmentEncoder {
     compressor?: ColumnCompressor,
   ) {
     this.#compressor = compressor;
-    this.#prepared = prepareSchema(schema);
+    const wide =
+      compressor?.hasWideOffsets === true ? wideSchema(schema) : { schema, columns: NO_COLUMNS };
+    this.#prepared = prepareSchema(wide.schema);
+    this.#wide = wide.columns;
+    this.#isCompressed = wide.columns.length > 0;
+    const { fields } = this.#prepared.schema;
+    this.#isWide = new Set(wide.columns);
+    this.#given =
+      wide.columns.length === 0
+        ? fields
+        : fields.map((field, at) => (this.#isWide.has(at) ? (schema.fields[at] as Field) : field));
     this.#part = part?.(this.#prepared.schema.fields);
     this.#unions = this.#prepared.dictionaries.map(() => new DictionaryUnion());
     this.#statistics = this.#prepared.schema.fields.map(() => emptyStatistics);
@@ -154,6 +170,7 @@ export class FragmentEncoder {
       const { type, name } = this.#field(at);
       return encodeColumn(type, column, name, (dictionary) => this.#union(dictionary));
     });
+    for (const at of this.#wide) plain[at] = widened(plain[at] as EncodedColumn);
     const encoded = yield* this.#stored(plain);
     const statistics = columns.map((column) => columnStatistics(column));
     for (const [at, known] of statistics.entries()) {
@@ -169,7 +186,8 @@ export class FragmentEncoder {
       metadataChecksum,
       rows,
       columns: encoded.map((column, at) => {
-        const chunk = chunkOf(column, offset, encodeStatistics(statistics[at] ?? emptyStatistics));
+        const known = encodeStatistics(statistics[at] ?? emptyStatistics);
+        const chunk = chunkOf(column, offset, known, this.#isWide.has(at));
         offset += column.bytes;
         return chunk;
       }),
@@ -216,14 +234,14 @@ export class FragmentEncoder {
   *#stored(columns: readonly EncodedColumn[]): Generator<undefined, StoredColumn[]> {
     const compressor = this.#compressor;
     if (compressor === undefined) return columns.map(stored);
-    const types = columns.map((_, at) => this.#field(at).type);
+    const types = this.#prepared.schema.fields.map(({ type }) => type);
     const made = yield* compressor.compress(columns, types);
     if (made[0]?.forms !== undefined) this.#isCompressed = true;
     return made;
   }
 
   #field(at: number): { name: string; type: DataType; nullable: boolean } {
-    return this.#prepared.schema.fields[at] as { name: string; type: DataType; nullable: boolean };
+    return this.#given[at] as { name: string; type: DataType; nullable: boolean };
   }
 
   #union(type: DataType): DictionaryUnion {
@@ -231,7 +249,7 @@ export class FragmentEncoder {
   }
 
   #checked(batch: RecordBatch): Data[] {
-    const { fields } = this.#prepared.schema;
+    const fields = this.#given;
     const columns = columnsOf(batch);
     if (columns.length !== fields.length) {
       throw new DirspaceError(
@@ -315,7 +333,7 @@ export class FragmentEncoder {
       metadataBytes: block.metadataBytes,
       metadataChecksum,
       rows: values.length,
-      values: chunkOf(encoded, block.offset + block.metadataBytes, []),
+      values: chunkOf(encoded, block.offset + block.metadataBytes, [], false),
     });
     return pieces;
   }
@@ -335,6 +353,7 @@ export class FragmentEncoder {
           batches: this.#batches,
           dictionaries: this.#dictionaries,
           part: this.#partLayout,
+          wide: this.#wide,
         }),
     });
     const length = new Uint8Array(4);
@@ -352,7 +371,14 @@ function offsetsOf(columns: readonly StoredColumn[], offset: number): number[] {
   });
 }
 
-const chunkOf = (column: StoredColumn, offset: number, statistics: unknown): ColumnChunk => ({
+const NO_COLUMNS: readonly number[] = [];
+
+const chunkOf = (
+  column: StoredColumn,
+  offset: number,
+  statistics: unknown,
+  isWide: boolean,
+): ColumnChunk => ({
   offset,
   bytes: column.bytes,
   checksums: checksumPages(column.pieces, column.bytes),
@@ -361,6 +387,7 @@ const chunkOf = (column: StoredColumn, offset: number, statistics: unknown): Col
   views: column.views,
   statistics,
   forms: column.forms,
+  isWide,
 });
 
 /** A whole fragment in memory, for small ones. */

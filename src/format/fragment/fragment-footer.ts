@@ -21,6 +21,7 @@ import {
   type PartLayout,
 } from './fragment-layout.ts';
 import { type ColumnStatistics, decodeStatistics } from './statistics.ts';
+import { narrowSchema } from './wide-offsets.ts';
 
 /** What the manifest says of a fragment. */
 export interface ExpectedFragment {
@@ -37,7 +38,7 @@ export interface FragmentFooter {
   readonly rows: number;
   readonly bytes: number;
   readonly footerBytes: number;
-  /** As written, but for the ids in its fields' metadata. */
+  /** As written, but for the ids in its fields' metadata, and with the types of wide offsets narrowed. */
   readonly schema: Schema;
   /** Field ids depth first, undefined where a field carries none. */
   readonly fieldIds: readonly (number | undefined)[];
@@ -90,7 +91,9 @@ export function* decodeFooterInSteps(
   const layout = yield* decodeLayoutInSteps(text, expected.bytes - tail.length, name);
   const [schemaAt, schemaBytes] = layout.schema;
   if (schemaAt + schemaBytes > footer.length) throw corrupt(name, 'its schema is cut off');
-  const stored = readSchema(plainBytes(footer, schemaAt, schemaBytes), name);
+  const written = readSchema(plainBytes(footer, schemaAt, schemaBytes), name);
+  const stored = narrowSchema(written, layout.wide);
+  if (stored === undefined) throw corrupt(name, 'its layout has wide offsets of other columns');
   const columns = stored.schema.fields.length;
   let rows = 0;
   for (const batch of layout.batches) {

@@ -9,9 +9,16 @@
 import { DirspaceError } from '../../errors.ts';
 import { ALIGNMENT, aligned } from '../../ipc/index.ts';
 import { corrupt, isWholeNumber } from '../../json.ts';
-import { type BufferForm, decodeForm, encodeForm } from './buffer-forms.ts';
+import {
+  type BufferForm,
+  contentBytes,
+  decodeForm,
+  encodeForm,
+  OFFSET_BYTES,
+} from './buffer-forms.ts';
 import { isPageChecksums, type PageChecksums } from './checksums.ts';
 import { BATCHES, type CutBatch, cutBatches } from './layout-cuts.ts';
+import { OFFSETS_BUFFER } from './wide-offsets.ts';
 
 export const LAYOUT_KEY = 'dirspace.layout';
 const FORMAT = 1;
@@ -31,6 +38,8 @@ export interface ColumnChunk {
   readonly statistics: unknown;
   /** How each buffer is stored in a compressed batch; undefined in others. */
   readonly forms: readonly BufferForm[] | undefined;
+  /** Whether its offsets take twice the bytes of those of its type (wide-offsets.ts). */
+  readonly isWide: boolean;
 }
 
 export interface BatchLayout {
@@ -73,6 +82,8 @@ export interface FragmentLayout {
   readonly batches: readonly BatchLayout[];
   readonly dictionaries: readonly DictionaryLayout[];
   readonly part: PartLayout | undefined;
+  /** Columns with wide offsets, ascending. */
+  readonly wide: readonly number[];
 }
 
 export function encodeLayout(layout: FragmentLayout): string {
@@ -93,8 +104,15 @@ export function encodeLayout(layout: FragmentLayout): string {
       dictionary.rows,
       encodeChunk(dictionary.values),
     ]),
-    ...(layout.part === undefined ? [] : [[layout.part.bytes, layout.part.checksum]]),
+    ...endOf(layout),
   ]);
+}
+
+/** The part, and the columns with wide offsets, as far as there are some. */
+function endOf({ part, wide }: FragmentLayout): readonly unknown[] {
+  const parts = part === undefined ? undefined : [part.bytes, part.checksum];
+  if (wide.length > 0) return [parts ?? 0, wide];
+  return parts === undefined ? [] : [parts];
 }
 
 const chunksOf = (columns: ColumnChunks): readonly ColumnChunk[] =>
@@ -191,6 +209,7 @@ class StoredColumns implements ColumnChunks {
       this.#reader.parsed([this.#text.subarray(start, end)]),
       this.#rows,
       this.#offsets[column] as number,
+      this.#reader.isWide(column),
     );
     this.#known.set(column, chunk);
     return chunk;
@@ -203,6 +222,8 @@ type Parts = Omit<FragmentLayout, 'dictionaries' | 'part'> & {
   readonly part: unknown;
 };
 
+const NONE: readonly number[] = [];
+
 /** The end of a batch whose columns were cut out. */
 const NO_COLUMNS = new TextEncoder().encode('[]]');
 
@@ -212,6 +233,9 @@ class LayoutReader {
   readonly #file: string;
   /** Where the next part of the file begins. */
   #position = 0;
+  #wide: readonly number[] = NONE;
+  /** The same where there are some. */
+  #isWide: ReadonlySet<number> | undefined;
 
   constructor(end: number, file: string) {
     this.#end = end;
@@ -226,19 +250,38 @@ class LayoutReader {
   parts(value: unknown): Parts {
     this.#refuseNewer(value);
     const parts = this.#list(value);
-    if (parts.length !== 5 && parts.length !== 6) throw this.#bad(`${parts.length} members`);
+    if (parts.length < 5 || parts.length > 7) throw this.#bad(`${parts.length} members`);
     if (parts[0] !== FORMAT) throw this.#bad(`the unknown format ${String(parts[0])}`);
     const schema = this.#list(parts[1], 2);
     const head = this.#list(parts[2], 2);
     this.#position = this.#count(head[0]);
+    if (parts.length === 7) {
+      this.#wide = this.#ascending(parts[6]);
+      this.#isWide = new Set(this.#wide);
+    }
     return {
       schema: [this.#count(schema[0]), this.#count(schema[1])],
       headBytes: this.#position,
       headChecksum: this.#checksum(head[1]),
       batches: this.#list(parts[BATCHES]).map((item) => this.batch(item)),
       dictionaries: this.#list(parts[4]),
-      part: parts[5],
+      part: parts[5] === 0 ? undefined : parts[5],
+      wide: this.#wide,
     };
+  }
+
+  isWide(column: number): boolean {
+    return this.#isWide?.has(column) === true;
+  }
+
+  #ascending(item: unknown): readonly number[] {
+    const found = this.#counts(item);
+    for (let at = 1; at < found.length; at++) {
+      if ((found[at] as number) <= (found[at - 1] as number)) {
+        throw this.#bad('columns that do not ascend');
+      }
+    }
+    return found;
   }
 
   /** Before the number of parts is looked at, which may be another in a newer layout. */
@@ -273,7 +316,9 @@ class LayoutReader {
     const rows = this.#count(parts[2]);
     const stored = this.#list(parts[3]);
     const columns: ColumnChunk[] = [];
-    for (let at = 0; at < stored.length; at++) columns.push(this.#chunk(stored[at], rows));
+    for (let at = 0; at < stored.length; at++) {
+      columns.push(this.#chunk(stored[at], rows, this.isWide(at)));
+    }
     return { offset, metadataBytes, metadataChecksum, rows, columns };
   }
 
@@ -287,7 +332,7 @@ class LayoutReader {
       metadataBytes: this.#position - offset,
       metadataChecksum: this.#checksum(parts[2]),
       rows,
-      values: this.#chunk(parts[4], rows),
+      values: this.#chunk(parts[4], rows, false),
     };
   }
 
@@ -319,14 +364,14 @@ class LayoutReader {
     return offset;
   }
 
-  #chunk(item: unknown, rows: number): ColumnChunk {
-    const chunk = this.chunkAt(item, rows, this.#position);
+  #chunk(item: unknown, rows: number, isWide: boolean): ColumnChunk {
+    const chunk = this.chunkAt(item, rows, this.#position, isWide);
     this.#position += chunk.bytes;
     return chunk;
   }
 
   /** @param offset where it lies in the file */
-  chunkAt(item: unknown, rows: number, offset: number): ColumnChunk {
+  chunkAt(item: unknown, rows: number, offset: number, isWide: boolean): ColumnChunk {
     const parts = this.#list(item);
     if (parts.length !== 6 && parts.length !== 7) throw this.#bad('a column of unknown members');
     const bytes = this.#count(parts[0]);
@@ -345,7 +390,17 @@ class LayoutReader {
     if (filled !== bytes) throw this.#bad('buffers that do not fill their column');
     const views = this.#counts(parts[4]);
     const forms = parts.length === 6 ? undefined : this.#forms(parts[6], buffers);
-    return { offset, bytes, checksums, nodes, buffers, views, statistics: parts[5], forms };
+    if (isWide && !this.#holdsOffsets(forms?.[OFFSETS_BUFFER], buffers[OFFSETS_BUFFER])) {
+      throw this.#bad('wide offsets of another length');
+    }
+    const statistics = parts[5];
+    return { offset, bytes, checksums, nodes, buffers, views, statistics, forms, isWide };
+  }
+
+  /** Whether a buffer may hold 64-bit offsets. */
+  #holdsOffsets(form: BufferForm | undefined, stored = 0): boolean {
+    const bytes = form === undefined ? stored : contentBytes(form, stored);
+    return bytes > 0 && bytes % OFFSET_BYTES === 0;
   }
 
   #forms(item: unknown, buffers: readonly number[]): readonly BufferForm[] {

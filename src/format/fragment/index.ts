@@ -3,7 +3,13 @@
  * checksums and column statistics.
  */
 
-export { decodedBytes, isCompressed, PREFIX_BYTES, type Room } from './buffer-forms.ts';
+export {
+  decodedBytes,
+  isCompressed,
+  PREFIX_BYTES,
+  type Room,
+  SHORTER_FROM,
+} from './buffer-forms.ts';
 export type { Dictionaries } from './column-reader.ts';
 export { columnStatistics } from './column-statistics.ts';
 export { ColumnCompressor, type StoredColumn } from './compress-columns.ts';

@@ -7,7 +7,14 @@
 import type { DirspaceError } from '../../errors.ts';
 import { aligned, decodeFrame, FRAME_BYTES } from '../../ipc/index.ts';
 import { corrupt } from '../../json.ts';
-import { contentBytes, type FramesForm, isCompressed, PREFIX_BYTES } from './buffer-forms.ts';
+import {
+  contentBytes,
+  type FramesForm,
+  isCompressed,
+  leadBytes,
+  leadContent,
+  PREFIX_BYTES,
+} from './buffer-forms.ts';
 import { damagedPage, PAGE_BYTES, pageChecksums } from './checksums.ts';
 import type { ByteRange } from './fragment-decoder.ts';
 import type { FragmentFooter } from './fragment-footer.ts';
@@ -171,15 +178,18 @@ export class SparseBuffers {
     end: number,
     into: Map<string, FrameSpan>,
   ): void {
-    const first = Math.floor(begin / FRAME_BYTES);
-    const last = Math.floor((end - 1) / FRAME_BYTES);
-    let from = (this.#starts[buffer] ?? 0) + sumOf(form.frames, first);
+    const lead = leadContent(form);
+    if (end <= lead) return;
+    const framed = form.bytes - lead;
+    const first = Math.floor(Math.max(begin - lead, 0) / FRAME_BYTES);
+    const last = Math.floor((end - lead - 1) / FRAME_BYTES);
+    let from = (this.#starts[buffer] ?? 0) + leadBytes(form) + sumOf(form.frames, first);
     for (let number = first; number <= last; number += 1) {
       const length = form.frames[number] as number;
       const key = `${buffer} ${number}`;
       if (!this.#frames.has(key) && !into.has(key)) {
         const known = this.#kept.get(key);
-        const bytes = Math.min(FRAME_BYTES, form.bytes - number * FRAME_BYTES);
+        const bytes = Math.min(FRAME_BYTES, framed - number * FRAME_BYTES);
         if (known === undefined) into.set(key, { begin: from, end: from + length, bytes });
         else this.#frames.set(key, known);
       }
@@ -202,10 +212,14 @@ export class SparseBuffers {
       this.#pages.copy((this.#starts[buffer] as number) + position, bytes, into, at);
       return;
     }
-    for (let done = 0; done < bytes; ) {
-      const number = Math.floor((position + done) / FRAME_BYTES);
+    const lead = leadContent(form);
+    // What stands before the frames is zeros, and read whole or not at all.
+    const zeros = position < lead ? Math.min(bytes, lead - position) : 0;
+    into.fill(0, at, at + zeros);
+    for (let done = zeros; done < bytes; ) {
+      const number = Math.floor((position + done - lead) / FRAME_BYTES);
       const frame = this.#frames.get(`${buffer} ${number}`) as Uint8Array;
-      const from = (position + done) % FRAME_BYTES;
+      const from = (position + done - lead) % FRAME_BYTES;
       const part = frame.subarray(from, from + bytes - done);
       into.set(part, at + done);
       done += part.length;

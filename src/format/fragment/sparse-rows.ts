@@ -34,6 +34,7 @@ import {
   type RowReader,
   SparseBuffers,
 } from './sparse-pages.ts';
+import { OFFSETS_BUFFER } from './wide-offsets.ts';
 
 /**
  * Rows of some columns of a batch, in the order asked for, repeats allowed. Asks at most twice.
@@ -118,7 +119,7 @@ function* readColumn(
   return wrap(type, rows.length, bytes, nulls, dictionaries, pages);
 }
 
-/** Numbers of the buffers of a column; `width` is that of an offset where there are some. */
+/** Numbers of the buffers of a column; `width` is that of an offset, as it is stored, where there are some. */
 interface Places {
   readonly validity: number | undefined;
   readonly offsets: number | undefined;
@@ -136,7 +137,12 @@ function placesOf(type: DataType, chunk: ColumnChunk): Places | undefined {
     case 'dictionary':
       return { validity, offsets: undefined, values: 1, width: byteWidth(type) };
     case 'binary':
-      return { validity, offsets: 1, values: 2, width: hasLargeOffsets(type) ? 8 : 4 };
+      return {
+        validity,
+        offsets: OFFSETS_BUFFER,
+        values: 2,
+        width: chunk.isWide || hasLargeOffsets(type) ? 8 : 4,
+      };
     case 'fixed-list': {
       // Vectors: the child's values are one run of numbers per row.
       const child = childFields(type)[0]?.type as DataType;
@@ -205,7 +211,8 @@ function* readBinary(
     ends.push((ends.at(-1) as number) + end - begin);
   }
   const total = ends.at(-1) as number;
-  if (width === 4 && total > 0x7fffffff) {
+  const isLarge = hasLargeOffsets(type);
+  if (!isLarge && total > 0x7fffffff) {
     throw new DirspaceError(
       'InvalidInput',
       `${total} bytes do not fit into one column; take fewer rows.`,
@@ -218,7 +225,7 @@ function* readBinary(
   }
   return dataOf(type, rows.length, {
     ...nulls,
-    offsets: width === 4 ? Int32Array.from(ends) : BigInt64Array.from(ends, BigInt),
+    offsets: isLarge ? BigInt64Array.from(ends, BigInt) : Int32Array.from(ends),
     values: bytes,
   });
 }

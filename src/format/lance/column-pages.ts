@@ -17,7 +17,7 @@ import {
   strideOf,
 } from '../../arrow/index.ts';
 import { aligned, buffersOf } from '../../ipc/index.ts';
-import { PREFIX_BYTES, type StoredColumn } from '../fragment/index.ts';
+import { PREFIX_BYTES, SHORTER_FROM, type StoredColumn } from '../fragment/index.ts';
 import {
   allNulls,
   binary,
@@ -40,6 +40,7 @@ import type { ProtoMembers } from './protobuf.ts';
 const NO_NULLS = 0;
 const SOME_NULLS = 2;
 const COMPRESSED = 4;
+const COMPRESSED_OFFSETS = 8;
 
 /** A buffer of a page: bytes of the file as they lie, or bytes of the Lance part's own. */
 export type PageBuffer = FileRange | Uint8Array;
@@ -136,12 +137,15 @@ export class BatchPages {
       }
       case 'binary': {
         const large = hasLargeOffsets(type);
-        const ends = withoutFirst(this.#cursor.buffer(), large, rows);
+        const offsets = this.#cursor.buffer();
         const bytes = this.#cursor.buffer();
-        const buffers = [ends, bytes];
-        const form = bytes.isCompressed ? COMPRESSED : 0;
-        const values = (at: number): ProtoMembers =>
-          binary(endOffsets(large ? 64 : 32, at), at + 1, undefined, bytes.isCompressed);
+        const buffers = [withoutFirst(offsets, large, rows), bytes];
+        const form =
+          (bytes.isCompressed ? COMPRESSED : 0) + (offsets.isCompressed ? COMPRESSED_OFFSETS : 0);
+        const values = (at: number): ProtoMembers => {
+          const ends = endOffsets(large ? 64 : 32, at, offsets.isCompressed);
+          return binary(ends, at + 1, undefined, bytes.isCompressed);
+        };
         if (nulls > 0) this.#nullable(type, rows, nulls, validity, buffers, form, values);
         else {
           const encoding = keptEncoding(type, NO_NULLS + form, () => values(0));
@@ -325,8 +329,14 @@ class Cursor {
   }
 }
 
-/** Arrow's offsets without the first one, which is 0: where each value ends. */
-function withoutFirst(offsets: FileRange, large: boolean, rows: number): FileRange {
+/**
+ * Arrow's offsets without the first one, which is 0: where each value ends. Compressed ones have a length
+ * for it within the buffer.
+ */
+function withoutFirst(offsets: Content, large: boolean, rows: number): FileRange {
+  if (offsets.isCompressed) {
+    return { at: offsets.at + SHORTER_FROM, bytes: offsets.bytes - SHORTER_FROM };
+  }
   const width = large ? 8 : 4;
   return { at: offsets.at + width, bytes: rows * width };
 }

@@ -58,9 +58,12 @@ const shortOffsets = (index: BufferIndex): ProtoMembers =>
     into.integer(1, 32).integer(2, 64).message(3, buffer(index));
   });
 
-/** The ends of values: Arrow's offsets without the first one, which is 0. */
-export const endOffsets = (bits: 32 | 64, index: BufferIndex): ProtoMembers =>
-  noNulls(bits === 32 ? shortOffsets(index) : flat(64, index));
+/**
+ * The ends of values: Arrow's offsets without the first one, which is 0.
+ * @param compressed as of `flat`, for 64 bits alone
+ */
+export const endOffsets = (bits: 32 | 64, index: BufferIndex, compressed = false): ProtoMembers =>
+  noNulls(bits === 32 ? shortOffsets(index) : flat(64, index, compressed));
 
 export const noNulls = (values: ProtoMembers): ProtoMembers =>
   encoding('nullable', (into) => {

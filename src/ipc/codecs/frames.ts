@@ -11,6 +11,9 @@ import { canEncodeZstd, encodeZstd } from './zstd-encode.ts';
 export { FRAME_OVERHEAD } from './zstd-encode.ts';
 export { FRAME_BYTES } from './zstd-kernels.ts';
 
+/** Whether this process can compress. */
+export const canEncodeFrames = (): boolean => nodeZstdEncoder !== null || canEncodeZstd();
+
 /**
  * The frame, in memory that the next call may overwrite; undefined where this process cannot compress.
  * Its content is stored as it is where it does not get smaller.

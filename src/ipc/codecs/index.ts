@@ -4,6 +4,12 @@
  */
 
 export { FlatTable, type Refuse, rootTable } from './flatbuffer.ts';
-export { decodeFrame, encodeFrame, FRAME_BYTES, FRAME_OVERHEAD } from './frames.ts';
+export {
+  canEncodeFrames,
+  decodeFrame,
+  encodeFrame,
+  FRAME_BYTES,
+  FRAME_OVERHEAD,
+} from './frames.ts';
 export { decodeLz4InSteps, maxLz4Size } from './lz4.ts';
 export { decodeZstdInSteps, maxZstdSize } from './zstd.ts';

@@ -66,7 +66,8 @@ for (let at = 0; at < Number(count); at++) {
   };
   let table: Awaited<ReturnType<typeof db.createTable>>;
   try {
-    table = await db.createTable(name, rows() as never);
+    const compression = random() < 0.5 ? 'zstd' : 'auto';
+    table = await db.createTable(name, rows() as never, [], { compression });
   } catch (error) {
     console.log(`${name}: ${String(error).slice(0, 200)}`);
     continue;
@@ -123,6 +124,7 @@ await db.close();
 const forms = new Map([
   ['overlays', 0],
   ['shared_deletions', 0],
+  ['zstd', 0],
 ]);
 for (const file of readdirSync(root, { recursive: true }) as string[]) {
   if (!/versions-[0-9a-f-]+\/[0-9]+\.json$/.test(file)) continue;
