@@ -240,12 +240,16 @@ export function parseDeletedRun(name: string): VersionRun | undefined {
 export const FRAGMENTS = 'data';
 const DELETIONS = 'deletions';
 const CHUNKS = 'chunks';
+const INDEXES = 'indexes';
 export const fragmentsFolder = (table: string): string => `${table}/${FRAGMENTS}`;
 export const deletionsFolder = (table: string): string => `${table}/${DELETIONS}`;
 export const chunksFolder = (table: string): string => `${table}/${CHUNKS}`;
+export const indexesFolder = (table: string): string => `${table}/${INDEXES}`;
 export const fragmentName = (file: string): string => `${file}.arrow`;
 export const fragmentFile = (table: string, file: string): string =>
   `${fragmentsFolder(table)}/${fragmentName(file)}`;
+export const indexFile = (table: string, file: string): string =>
+  `${indexesFolder(table)}/${fragmentName(file)}`;
 export const deletionFile = (table: string, file: string): string =>
   `${deletionsFolder(table)}/${file}.arrow`;
 export const chunkFile = (table: string, file: string): string =>
@@ -256,6 +260,7 @@ export const objectFolders = (table: string): readonly string[] => [
   fragmentsFolder(table),
   deletionsFolder(table),
   chunksFolder(table),
+  indexesFolder(table),
 ];
 const OBJECT_NAME = /^[0-9a-f-]{8,64}\.(arrow|json)$/;
 /** Whether the engine writes files of this name there: a table's folder may hold other programs' data. */

@@ -53,8 +53,6 @@ export const MISSING = [
   'AlterTableBackfillColumns',
   'RefreshMaterializedView',
   'CreateMaterializedView',
-  'CreateTableIndex',
-  'CreateTableScalarIndex',
 ] as const;
 
 /** Methods that are an operation each; watching is none, for it has no end. */
@@ -166,6 +164,8 @@ export const HANDLERS: Handlers = {
   UpdateFieldMetadata: within(schemas.updateFieldMetadata),
   UpdateTableSchemaMetadata: within(rows.updateTableSchemaMetadata),
 
+  CreateTableIndex: within(indexes.createTableIndex),
+  CreateTableScalarIndex: within(indexes.createTableIndex),
   ListTableIndices: within(indexes.listTableIndices),
   DescribeTableIndexStats: within(indexes.describeTableIndexStats),
   DropTableIndex: within(indexes.dropTableIndex),

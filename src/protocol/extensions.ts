@@ -177,6 +177,7 @@ export type VerifiedKind =
   | 'chunk'
   | 'fragment'
   | 'deletions'
+  | 'index'
   | 'tag'
   | 'branch'
   | 'transaction'

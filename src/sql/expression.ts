@@ -9,6 +9,7 @@ import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
 import { drained, plainPause, runSteps } from '../steps.ts';
 import { bindExpression, bindPredicate, bindTerms, bindValue, prepareLists } from './bind/index.ts';
+import { type Condition, conditionOf } from './conditions.ts';
 import {
   countSelected,
   evaluateInSteps,
@@ -27,6 +28,7 @@ import { type RowNumberSet, rowNumbersOf } from './row-ids.ts';
 import { countCompared, selectCompared } from './select/index.ts';
 import { type Bound, childrenOf, familyOf, plainType, typeText } from './typed/index.ts';
 
+export type { ColumnTest, Condition, RangeEnd } from './conditions.ts';
 export type { ColumnSource, EvaluationContext, RowNumbers } from './load/index.ts';
 export type { ColumnStatistics, Pruned, StatisticsLookup, StatisticValue } from './prune.ts';
 export type { RowNumberSet } from './row-ids.ts';
@@ -72,6 +74,8 @@ export interface CompiledExpression {
   rowIdSet(): RowNumberSet | null;
   /** The same for `_rowoffset`. */
   rowOffsetSet(): RowNumberSet | null;
+  /** What of the condition an index can answer. */
+  condition(): Condition;
   /** SQL text that reads as the same tree. */
   toSql(): string;
 }
@@ -208,6 +212,7 @@ class Compiled implements CompiledExpression {
   readonly tree: Expression;
   readonly column: readonly string[] | null;
   readonly #bound: Bound;
+  #condition: Condition | undefined;
 
   constructor(tree: Expression, bound: Bound, type = plainType(bound.type)) {
     const needs = requirementsOf(bound);
@@ -286,6 +291,11 @@ class Compiled implements CompiledExpression {
 
   rowOffsetSet(): RowNumberSet | null {
     return rowNumbersOf(this.#bound, '_rowoffset');
+  }
+
+  condition(): Condition {
+    this.#condition ??= conditionOf(this.#bound);
+    return this.#condition;
   }
 
   toSql(): string {

@@ -5,7 +5,9 @@
 
 export {
   type ColumnSource,
+  type ColumnTest,
   type CompiledExpression,
+  type Condition,
   type CountKernels,
   compileExpression,
   compilePredicate,
@@ -13,9 +15,10 @@ export {
   countKernels,
   type EvaluationContext,
   type Pruned,
+  type RangeEnd,
   type RowNumberSet,
   type RowNumbers,
   type StatisticsLookup,
 } from './expression.ts';
 export { loadColumn } from './load/index.ts';
-export { reader, type Value, VIRTUAL_COLUMNS } from './typed/index.ts';
+export { compareValues, reader, type Value, VIRTUAL_COLUMNS } from './typed/index.ts';

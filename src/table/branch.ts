@@ -27,6 +27,13 @@ import {
   withHold,
 } from './history/index.ts';
 import {
+  createIndex,
+  dropIndex,
+  type IndexCommitted,
+  type IndexingOptions,
+  type IndexRequest,
+} from './indexing/index.ts';
+import {
   clientPlace,
   datasetOf,
   followTable,
@@ -295,6 +302,16 @@ export class Branch implements TableBranch {
     options?: WriteOptions,
   ): Promise<Committed> {
     return replaceSchemaMetadata(this.#engine, this, metadata, options);
+  }
+
+  /** Builds an index of a column; appends and other changes go on meanwhile. */
+  createIndex(request: IndexRequest, options?: IndexingOptions): Promise<IndexCommitted> {
+    return createIndex(this.#engine, this, request, options);
+  }
+
+  /** @throws TableIndexNotFound */
+  dropIndex(name: string, options?: WriteOptions): Promise<Committed> {
+    return dropIndex(this.#engine, this, name, options);
   }
 
   /** Makes the content of an older version the newest; that version is held meanwhile. */

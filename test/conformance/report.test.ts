@@ -134,7 +134,7 @@ describe('the command', () => {
     await using server = await startServer({ namespace: await openCatalog(), limits });
     const skip = join(temporaryFolder(), 'skip.txt');
     writeFileSync(skip, '# slow\nTableExists\r\n\n');
-    const args = ['--only', 'TableExists', '--only', 'CreateTableIndex', '--skip', skip];
+    const args = ['--only', 'TableExists', '--only', 'AlterTableBackfillColumns', '--skip', skip];
     const { code, out } = await run(server.url, '--format', format, ...args);
     expect(code).toBe(0);
     expect(out).toContain('not implemented');

@@ -16,6 +16,7 @@ test.each([
   'v1/changes',
   'v1/compressed',
   'v1/wide-offsets',
+  'v1/indexes',
 ])('%s', async (name) => {
   const namespace = await openDirectoryNamespace({ root: join(FIXTURES, name), readOnly: true });
   const expected: unknown = JSON.parse(

@@ -53,7 +53,16 @@ async function describeBranch(
       load_detailed_metadata: true,
     });
     const rows = await rowsOf(namespace, id, { version, branch });
-    versions[version] = { metadata, timestamp_millis, e_tag, schema, stats, rows };
+    const { indexes } = await namespace.listTableIndices({ id, branch, version });
+    versions[version] = {
+      metadata,
+      timestamp_millis,
+      e_tag,
+      schema,
+      stats,
+      rows,
+      ...(indexes.length === 0 ? {} : { indexes }),
+    };
   }
   return versions;
 }

@@ -18,6 +18,7 @@ const ORDER = [
   'datasets',
   'vector',
   'sql',
+  'indexes',
   'table',
   'directory',
   'client',

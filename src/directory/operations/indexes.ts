@@ -1,37 +1,86 @@
 /**
- * Carries out the index operations for an engine without indexes: lists are empty, and a named
- * index is not found. directory/handlers.ts refuses to create one.
+ * Carries out the index operations: creates, lists, describes and drops the indexes of a branch of a
+ * table. An index is built before the request is answered; rows that come later are counted as
+ * not indexed until the table is optimized, and are searched by a scan.
  */
 import { DirspaceError } from '../../errors.ts';
+import { indexTypeOf, SCALAR_INDEXES } from '../../indexes/index.ts';
 import type {
+  CallOptions,
+  CreateTableIndexRequest,
+  CreateTableIndexResponse,
   DescribeTableIndexStatsRequest,
   DescribeTableIndexStatsResponse,
   DropTableIndexRequest,
   DropTableIndexResponse,
+  IndexContent,
   ListTableIndicesRequest,
   ListTableIndicesResponse,
 } from '../../protocol/index.ts';
+import { type DescribedIndex, describedIndexes } from '../../table/index.ts';
 import {
   beginWrite,
+  byCodeUnits,
   type Catalog,
   pageOf,
   resolveTarget,
   showId,
   type Table,
 } from '../catalog/index.ts';
+import { beginChange } from './changes.ts';
+import { writeOptions } from './rows.ts';
 
-/** Empty for every table, a declared one too. @throws TableNotFound, TableVersionNotFound */
+/** What every index has; the other members are options of types that this engine does not build. */
+const MEMBERS: readonly string[] = [
+  'id',
+  'incarnation',
+  'branch',
+  'column',
+  'index_type',
+  'name',
+  'replace',
+  'identity',
+  'context',
+];
+
+/**
+ * @throws TableNotFound, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false,
+ * Unsupported for types that this engine does not build
+ */
+export async function createTableIndex(
+  catalog: Catalog,
+  request: CreateTableIndexRequest,
+  options: CallOptions = {},
+): Promise<CreateTableIndexResponse> {
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  const type = indexTypeOf(request.index_type);
+  const unknown = Object.entries(request).find(
+    ([member, value]) => value !== undefined && !MEMBERS.includes(member),
+  );
+  if (unknown !== undefined) throw needless(unknown[0], type);
+  if (repeated !== undefined) return { transaction_id: repeated.manifest.transaction };
+  const { column, name, replace } = request;
+  const wanted = { column, type, name, replace };
+  const { transaction } = await branch.createIndex(wanted, writeOptions(branch, options));
+  return transaction === undefined ? {} : { transaction_id: transaction };
+}
+
+const needless = (member: string, type: string): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `An index of type ${type} has no option ${member}. Leave it out; the types without options are ${SCALAR_INDEXES.join(', ')}.`,
+    { details: { member } },
+  );
+
+/** Empty for a table without indexes, a declared one too. @throws TableNotFound, TableVersionNotFound */
 export async function listTableIndices(
   catalog: Catalog,
   request: ListTableIndicesRequest,
 ): Promise<ListTableIndicesResponse> {
-  await resolveTarget(catalog, request, 'named');
-  const { items } = pageOf<ListTableIndicesResponse['indexes'][number]>(
-    [],
-    request,
-    ({ index_name }) => index_name,
-  );
-  return { indexes: [...items] };
+  const { indexes } = await indexesOf(catalog, request);
+  const sorted = indexes.map(indexContent).sort((a, b) => byCodeUnits(a.index_name, b.index_name));
+  const { items, page_token } = pageOf(sorted, request, ({ index_name }) => index_name);
+  return { indexes: [...items], ...(page_token === undefined ? {} : { page_token }) };
 }
 
 /** @throws TableNotFound, TableVersionNotFound, TableIndexNotFound */
@@ -39,31 +88,71 @@ export async function describeTableIndexStats(
   catalog: Catalog,
   request: DescribeTableIndexStatsRequest,
 ): Promise<DescribeTableIndexStatsResponse> {
-  const { table } = await resolveTarget(catalog, request, 'named');
-  throw missingIndex(table, request.index_name);
+  const { table, indexes } = await indexesOf(catalog, request);
+  const name = requireName(request.index_name);
+  const found = indexes.find((index) => index.name === name);
+  if (found === undefined) throw missingIndex(table, name);
+  const { type, indexedRows, otherRows } = found;
+  return {
+    index_type: type,
+    num_indexed_rows: indexedRows,
+    num_unindexed_rows: otherRows,
+    num_indices: 1,
+  };
 }
 
 /** @throws TableNotFound, TableBranchNotFound, TableIndexNotFound */
 export async function dropTableIndex(
   catalog: Catalog,
   request: DropTableIndexRequest,
+  options: CallOptions = {},
 ): Promise<DropTableIndexResponse> {
   await beginWrite(catalog);
-  const { table } = await resolveTarget(catalog, request, 'named');
-  throw missingIndex(table, request.index_name);
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  const name = requireName(request.index_name);
+  if (repeated !== undefined) return { transaction_id: repeated.manifest.transaction };
+  const { transaction } = await branch.dropIndex(name, writeOptions(branch, options));
+  return transaction === undefined ? {} : { transaction_id: transaction };
 }
 
-function missingIndex({ id }: Table, name: string | undefined): DirspaceError {
-  if (name === undefined) {
-    return new DirspaceError(
-      'InvalidInput',
-      'The request names no index: give the name of one as index_name.',
-      { details: { member: 'index_name' } },
-    );
-  }
-  return new DirspaceError(
-    'TableIndexNotFound',
-    `The table ${showId(id)} has no index ${JSON.stringify(name.slice(0, 80))}: this release builds none.`,
-    { details: { id, index: name } },
+async function indexesOf(
+  catalog: Catalog,
+  request: ListTableIndicesRequest,
+): Promise<{ readonly table: Table; readonly indexes: readonly DescribedIndex[] }> {
+  const { table, snapshot } = await resolveTarget(catalog, request, 'version');
+  const indexes = snapshot === undefined ? [] : await describedIndexes(catalog.engine, snapshot);
+  return { table, indexes };
+}
+
+function indexContent(index: DescribedIndex): IndexContent {
+  return {
+    index_name: index.name,
+    index_uuid: index.id,
+    columns: [index.column],
+    status: 'done',
+    index_type: index.type,
+    num_indexed_rows: index.indexedRows,
+    num_unindexed_rows: index.otherRows,
+    size_bytes: index.bytes,
+    num_segments: index.segments,
+    created_at: new Date(index.created).toISOString(),
+    index_version: 1,
+    index_details: JSON.stringify(index.parameters),
+  };
+}
+
+function requireName(name: string | undefined): string {
+  if (name !== undefined) return name;
+  throw new DirspaceError(
+    'InvalidInput',
+    'The request names no index: give the name of one as index_name.',
+    { details: { member: 'index_name' } },
   );
 }
+
+const missingIndex = ({ id }: Table, name: string): DirspaceError =>
+  new DirspaceError(
+    'TableIndexNotFound',
+    `The table ${showId(id)} has no index ${JSON.stringify(name.slice(0, 80))}: it was not found.`,
+    { details: { id, index: name } },
+  );

@@ -187,7 +187,7 @@ export async function getTableStats(
     return {
       total_bytes: snapshot.manifest.totals.bytes,
       num_rows: snapshot.rowCount,
-      num_indices: 0,
+      num_indices: snapshot.manifest.indexes?.length ?? 0,
       fragment_stats: fragmentStatistics(fragments.map(({ rows }) => rows)),
     };
   } catch (error) {

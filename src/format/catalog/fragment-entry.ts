@@ -17,6 +17,7 @@ import {
   member,
   stringMember,
 } from '../../json.ts';
+import { fragmentFile, indexFile } from '../../paths.ts';
 
 /** The deletion file of a fragment, or its slice of a file that several fragments share. */
 export interface DeletionEntry {
@@ -70,7 +71,15 @@ export interface FragmentEntry extends ColumnFile {
   readonly deletion: DeletionEntry | undefined;
   /** Oldest first. Overlays.ts reads and adds them. */
   readonly overlays?: readonly OverlayEntry[] | undefined;
+  /** Set of a file of an index, which is read like a fragment and lies in another folder; never stored. */
+  readonly isOfIndex?: true | undefined;
 }
+
+/** Where the entry's own file lies. */
+export const entryFile = (
+  table: string,
+  { file, isOfIndex }: Pick<FragmentEntry, 'file' | 'isOfIndex'>,
+): string => (isOfIndex === true ? indexFile(table, file) : fragmentFile(table, file));
 
 /** In place of the field id of a column that a later file of the fragment holds. */
 export const REPLACED_FIELD: number = -1;

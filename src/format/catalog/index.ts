@@ -74,6 +74,8 @@ export {
   fragmentsFolder,
   holdFile,
   INTENTS_FOLDER,
+  indexesFolder,
+  indexFile,
   intentFile,
   isDocument,
   isIntentAside,
@@ -166,6 +168,7 @@ export {
 export {
   type ColumnFile,
   type DeletionEntry,
+  entryFile,
   FRAGMENT_FEATURE_NAMES,
   type FragmentEntry,
   featuresOf,
@@ -176,6 +179,17 @@ export {
   liveRows,
   MOST_OVERLAYS,
 } from './fragment-entry.ts';
+export {
+  columnStamp,
+  type IndexEntry,
+  type IndexFile,
+  type IndexRun,
+  type IndexSegment,
+  indexFileIds,
+  livingIndexes,
+  MOST_INDEXES,
+  MOST_POSITIONS,
+} from './index-entry.ts';
 export {
   decodeVersion,
   encodeManifest,

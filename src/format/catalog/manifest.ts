@@ -32,6 +32,7 @@ import {
   type FragmentEntry,
   fragmentText,
 } from './fragment-entry.ts';
+import { decodeIndexes, INDEXES_FEATURE, type IndexEntry, indexesText } from './index-entry.ts';
 
 export const FORMAT_VERSION = 1;
 /** Fragments may hold a Lance part, which older releases would take for damage. */
@@ -45,6 +46,7 @@ const KNOWN_FEATURES: readonly string[] = [
   LANCE_FEATURE,
   LOCATION_FEATURE,
   REMOVING_FEATURE,
+  INDEXES_FEATURE,
   ...FRAGMENT_FEATURE_NAMES,
 ];
 
@@ -143,6 +145,8 @@ export interface Manifest {
   /** What the publisher of a staged version wanted noted of it. */
   readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly totals: Totals;
+  /** Undefined where there is none. */
+  readonly indexes?: readonly IndexEntry[] | undefined;
   /** Fragments, in row order: first those rolled into chunks, then the rest. */
   readonly chunks: readonly ChunkEntry[];
   readonly fragments: readonly FragmentEntry[];
@@ -183,6 +187,7 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
     features: [
       ...(manifest.lance === true ? [LANCE_FEATURE] : []),
       ...Object.keys(totals.features ?? {}),
+      ...(manifest.indexes === undefined ? [] : [INDEXES_FEATURE]),
     ],
     lance: manifest.lance === false ? false : undefined,
     table: manifest.table,
@@ -218,8 +223,10 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
   });
   const schema = schemaText(manifest.schema);
   const fragments = manifest.fragments.map(fragmentText).join();
+  const indexes =
+    manifest.indexes === undefined ? '' : `"indexes":${indexesText(manifest.indexes)},`;
   return encodeChecksummedText(
-    `${head.slice(0, -1)},"schema":${schema},${tail.slice(1, -1)},"fragments":[${fragments}]}`,
+    `${head.slice(0, -1)},"schema":${schema},${tail.slice(1, -1)},${indexes}"fragments":[${fragments}]}`,
   );
 }
 
@@ -262,6 +269,7 @@ export function decodeVersion(bytes: Uint8Array, file: string): VersionDocument 
       ? stringMapMember(document, 'annotations', file)
       : undefined,
     totals: decodeTotals(objectMember(document, 'totals', file), file),
+    ...(Object.hasOwn(document, 'indexes') ? { indexes: decodeIndexes(document, file) } : {}),
     chunks: arrayMember(document, 'chunks', file).map((entry) => decodeChunkEntry(entry, file)),
     fragments: arrayMember(document, 'fragments', file).map((entry) => decodeFragment(entry, file)),
   };

@@ -26,10 +26,10 @@ import {
   decodeFooterInSteps,
   dictionaryIds,
   dictionaryRanges,
+  entryFile,
   type FragmentEntry,
   type FragmentFooter,
   type FrameCache,
-  fragmentFile,
   LONG_FOOTER_BYTES,
   NO_DICTIONARIES,
   type Room,
@@ -86,7 +86,7 @@ export class LargeFragment implements FragmentReader {
     entry: FragmentEntry,
     purpose: ReadPurpose,
   ): Awaitable<LargeFragment> {
-    const name = fragmentFile(snapshot.branch.tableFolder, entry.file);
+    const name = entryFile(snapshot.branch.tableFolder, entry);
     const known = engine.cache.get<FragmentFooter>(footerKey(entry));
     if (known !== undefined) {
       // Errors call it as it is called now: the table may have been placed or renamed since.

@@ -16,9 +16,9 @@ import {
   decodeFooter,
   dictionaryAt,
   dictionaryIds,
+  entryFile,
   type FragmentEntry,
   type FragmentFooter,
-  fragmentFile,
   NO_DICTIONARIES,
 } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';
@@ -91,14 +91,14 @@ export class SmallFragment implements FragmentReader {
   /** @throws Corrupt */
   static of(bytes: Uint8Array, folder: string, entry: FragmentEntry, kept: boolean): SmallFragment {
     const tail = plainBytes(bytes, bytes.length - entry.footerBytes, entry.footerBytes);
-    const footer = decodeFooter(tail, entry, fragmentFile(folder, entry.file));
+    const footer = decodeFooter(tail, entry, entryFile(folder, entry));
     const columns = footer.batches.map(() => []);
     return new SmallFragment(footer, folder, entry.footerChecksum, bytes, columns, kept);
   }
 
   /** The same, with the name that errors call it by after its table was placed or renamed. */
   movedTo(folder: string, entry: FragmentEntry): SmallFragment {
-    const footer = { ...this.footer, name: fragmentFile(folder, entry.file) };
+    const footer = { ...this.footer, name: entryFile(folder, entry) };
     this.#share();
     const moved = new SmallFragment(
       footer,

@@ -17,6 +17,8 @@ import {
   fileIds,
   fragmentFile,
   fragmentsFolder,
+  indexFile,
+  indexFileIds,
   isObject,
   isOwnTemporary,
   isStagedManifest,
@@ -353,6 +355,7 @@ async function collectFiles(
     if (fragment.deletion !== undefined)
       used.add(deletionFile(tableFolder, fragment.deletion.file));
   };
+  for (const file of indexFileIds(manifest.indexes)) used.add(indexFile(tableFolder, file));
   for (const fragment of manifest.fragments) add(fragment);
   for (const chunk of manifest.chunks) {
     const file = chunkFile(tableFolder, chunk.file);

@@ -11,6 +11,7 @@ import {
   deletionsFolder,
   fragmentName,
   fragmentsFolder,
+  indexesFolder,
   isLanceFenceName,
   isLanceFragment,
   isObject,
@@ -77,7 +78,7 @@ export async function findStorage(
     return { kind: 'versions', path: branches };
   // A writer of the first version may have made these; otherwise versions that are lost did.
   const isWritten = await hasAnnouncement(engine, branch);
-  for (const path of isWritten ? [] : [deletionsFolder(tableFolder), chunksFolder(tableFolder)]) {
+  for (const path of isWritten ? [] : ownFolders(tableFolder)) {
     const found = kindOf.has(lastName(path)) ? ((await store.list(path)) ?? []) : [];
     const file = found.find(({ kind, name }) => kind === 'file' && isObject(path, name));
     if (file !== undefined) return { kind: 'fragments', path: joinPath(path, file.name) };
@@ -91,6 +92,12 @@ export async function findStorage(
   }
   return undefined;
 }
+
+const ownFolders = (tableFolder: string): string[] => [
+  deletionsFolder(tableFolder),
+  chunksFolder(tableFolder),
+  indexesFolder(tableFolder),
+];
 
 /** Whether any writer of the table announced itself and did not take it back. */
 export async function hasAnnouncement(engine: Engine, branch: TableBranch): Promise<boolean> {

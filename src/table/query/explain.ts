@@ -47,6 +47,7 @@ export async function explainPlan(
     lines.push(`Nearest: ${column} by ${metric} to ${vectors} vector${vectors === 1 ? '' : 's'}`);
   }
   if (prefilter) lines.push(...filter);
+  if (plan.indexNote !== undefined && prefilter) lines.push(plan.indexNote);
   const fragments = await snapshot.fragments();
   let pruned = 0;
   let position = 0;

@@ -68,11 +68,32 @@ function namedOrFound(
 ): Awaitable<Uint32Array> {
   const named = namedRowsOf(plan, place);
   if (named !== undefined && (named.complete || named.rows.length === 0)) return named.rows;
+  if (named !== undefined && plan.indexed !== undefined)
+    return checkedRows(plan, predicate, place, named.rows);
   const select = (columns: readonly Data[]): Awaitable<Uint32Array> =>
     selectRows(plan, predicate, rowsOf(plan, predicate, columns, place));
   return lent === undefined
     ? overColumns(plan, place, predicate.columns, new LentColumns(plan.engine.scratch), select)
     : andThen(readFields(plan, place, predicate.columns, undefined, lent), select);
+}
+
+/** Those of the rows for which the predicate is true; no others are read. */
+function checkedRows(
+  plan: ScanPlan,
+  predicate: CompiledExpression,
+  place: BatchPlace,
+  rows: Uint32Array,
+): Awaitable<Uint32Array> {
+  return andThen(readFields(plan, place, predicate.columns, rows), (columns) =>
+    andThen(
+      selectRows(plan, predicate, {
+        columns: new Map(predicate.columns.map((name, at) => [name, columns[at] as Data])),
+        rows: rows.length,
+        context: { memory: plan.memory },
+      }),
+      (found) => found.map((at) => rows[at] as number),
+    ),
+  );
 }
 
 export const verdictOf = (

@@ -41,7 +41,13 @@ export async function countMatches(plan: ScanPlan): Promise<number> {
 
 function matchingCount(plan: ScanPlan, place: BatchPlace): Awaitable<number> {
   const { predicate } = plan;
-  if (predicate === undefined || place.deleted !== undefined || predicate.usesRowOffset) {
+  const isNamed = plan.indexed?.covered.has(place.entry.id) === true;
+  if (
+    predicate === undefined ||
+    isNamed ||
+    place.deleted !== undefined ||
+    predicate.usesRowOffset
+  ) {
     return andThen(matchingRows(plan, place), (rows) => selectedCount(rows, place.rows));
   }
   const verdict = verdictOf(plan, place, predicate);

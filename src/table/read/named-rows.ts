@@ -1,7 +1,7 @@
 /**
- * Tells which fragments hold rows that a predicate names by id or offset, as `_rowid = 7` does
- * (`namesRowsOf`; `namesRowsBetween` for a run of fragments), and which rows of a batch those are (`namedRowsOf`). A scan then reads only
- * these.
+ * Tells which fragments hold rows that a predicate names by id or offset, as `_rowid = 7` does, or
+ * that indexes found (`namesRowsOf`; `namesRowsBetween` for a run of fragments), and which rows of a
+ * batch those are (`namedRowsOf`). A scan then reads only these.
  */
 import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';
 import type { BatchPlace } from './batch-rows.ts';
@@ -9,7 +9,8 @@ import type { ScanPlan } from './scan-plan.ts';
 
 /** False when the predicate names rows and none of them is in the fragment. */
 export function namesRowsOf(plan: ScanPlan, entry: FragmentEntry, position: number): boolean {
-  const { rowIds, rowOffsets } = plan;
+  const { rowIds, rowOffsets, indexed } = plan;
+  if (indexed?.covered.has(entry.id) === true) return indexed.rows.has(entry.id);
   if (rowIds !== undefined) {
     const first = BigInt(entry.id) << 32n;
     if (!holdsAny(rowIds.values, first, first + BigInt(entry.rows))) return false;
@@ -40,9 +41,13 @@ export interface NamedRows {
   readonly complete: boolean;
 }
 
-/** The rows of a batch that the predicate names; undefined when it names none by number. */
+/** The rows of a batch that the predicate names; undefined where it names none, and no index covers them. */
 export function namedRowsOf(plan: ScanPlan, place: BatchPlace): NamedRows | undefined {
-  const { rowIds, rowOffsets } = plan;
+  const { rowIds, rowOffsets, indexed } = plan;
+  if (indexed?.covered.has(place.entry.id) === true) {
+    const all = indexed.rows.get(place.entry.id) ?? NO_ROWS;
+    return { rows: offsetsWithin(all, place.first, place.rows), complete: indexed.exact };
+  }
   if (rowIds !== undefined) {
     const first = (BigInt(place.entry.id) << 32n) | BigInt(place.first);
     const rows = numbersWithin(rowIds.values, first, first + BigInt(place.rows));
@@ -57,6 +62,26 @@ export function namedRowsOf(plan: ScanPlan, place: BatchPlace): NamedRows | unde
     return { rows, complete: rowOffsets.complete };
   }
   return undefined;
+}
+
+const NO_ROWS = new Uint32Array(0);
+
+/** Those of `sorted` that are rows of a batch, counted from its first. */
+function offsetsWithin(sorted: Uint32Array, first: number, rows: number): Uint32Array {
+  const from = firstAtLeast(sorted, first);
+  const to = firstAtLeast(sorted, first + rows);
+  return from === to ? NO_ROWS : sorted.subarray(from, to).map((row) => row - first);
+}
+
+function firstAtLeast(sorted: Uint32Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 const holdsAny = (sorted: readonly bigint[], first: bigint, end: bigint): boolean =>

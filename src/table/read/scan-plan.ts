@@ -10,6 +10,7 @@ import { RegexpBudget } from '../../regexp-budget.ts';
 import { RequestMemory } from '../../request-memory.ts';
 import { type CompiledExpression, compilePredicate, type RowNumberSet } from '../../sql/index.ts';
 import { ScanCounters } from '../fragments/index.ts';
+import { chooseIndexes, type IndexedRows } from '../indexes/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { type ColumnRequest, type ReadColumn, resolveColumns, schemaOfColumns } from './columns.ts';
@@ -43,6 +44,10 @@ export interface ScanPlan {
   /** The only rows that can match, where the predicate names them by number. */
   readonly rowIds: RowNumberSet | undefined;
   readonly rowOffsets: RowNumberSet | undefined;
+  /** What indexes tell of the rows that can match, where that pays. */
+  readonly indexed?: IndexedRows | undefined;
+  /** Which of them are used, or why none is; undefined where there are none. */
+  readonly indexNote?: string | undefined;
   /** Fragments of which no row is needed, whatever the predicate says of them. */
   readonly isNeedless?: (entry: FragmentEntry) => boolean;
   readonly limit: number;
@@ -80,6 +85,8 @@ export async function planScan(
     request.filter === undefined
       ? undefined
       : await compilePredicate(request.filter, snapshot.schema);
+  const chosen = predicate === undefined ? undefined : chooseIndexes(engine, snapshot, predicate);
+  const { indexed, note } = (chosen instanceof Promise ? await chosen : chosen) ?? {};
   return {
     engine,
     snapshot,
@@ -88,6 +95,8 @@ export async function planScan(
     predicate,
     rowIds: predicate?.rowIdSet() ?? undefined,
     rowOffsets: predicate?.rowOffsetSet() ?? undefined,
+    indexed,
+    indexNote: note,
     limit: request.limit ?? Number.MAX_SAFE_INTEGER,
     offset: request.offset ?? 0,
     keep:

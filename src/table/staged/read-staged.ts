@@ -12,6 +12,7 @@ import {
   decodeVersion,
   deletionFile,
   fragmentFile,
+  indexFile,
   isStagedManifest,
   type Manifest,
   parentFolder,
@@ -114,6 +115,16 @@ async function checkReferences(
     const bytes = await engine.store.get(file);
     if (bytes !== undefined) checkChunk(bytes, chunk, listed, file);
     for (const entry of listed) entries.push(entry);
+  }
+  for (const { file: id, bytes } of (manifest.indexes ?? []).flatMap(({ segments }) =>
+    segments.flatMap(({ files }) => files),
+  )) {
+    const file = indexFile(branch.tableFolder, id);
+    if ((await engine.store.head(file))?.size === bytes) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `it refers to ${file}, which is missing or has another size than ${bytes} bytes`,
+    );
   }
   for (const { deletion } of entries) {
     if (deletion === undefined) continue;

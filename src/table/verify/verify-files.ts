@@ -24,6 +24,8 @@ import {
   type FragmentEntry,
   type FragmentFooter,
   fragmentFile,
+  type IndexEntry,
+  indexFile,
   lanceColumns,
   type Manifest,
 } from '../../format/index.ts';
@@ -53,6 +55,7 @@ export class FileVerifier {
   readonly #turn: Turn;
   readonly #signal: AbortSignal | undefined;
   readonly #fragments = new Map<string, string | undefined>();
+  readonly #indexes = new Map<string, string | undefined>();
   readonly #chunks = new Map<string, ChunkRead>();
   /** Every file that anything referred to. */
   readonly referenced: Set<string> = new Set();
@@ -120,6 +123,24 @@ export class FileVerifier {
       found = entries;
     });
     return problem ?? found;
+  }
+
+  /** What is wrong with the files of an index. */
+  async index({ segments }: IndexEntry): Promise<VerifyProblem[]> {
+    const problems: VerifyProblem[] = [];
+    for (const file of segments.flatMap(({ files }) => files)) {
+      const path = indexFile(this.#folder, file.file);
+      this.referenced.add(path);
+      const { rows, bytes, footerBytes, footerChecksum } = file;
+      const key = [path, rows, bytes, footerBytes, footerChecksum].join(' ');
+      if (!this.#indexes.has(key)) {
+        const read = (): Promise<unknown> => this.#readFragment({ ...file, first: 0 }, rows, path);
+        this.#indexes.set(key, await problemIn(read));
+      }
+      const what = this.#indexes.get(key);
+      if (what !== undefined) problems.push({ path, kind: 'index', what });
+    }
+    return problems;
   }
 
   /** What is wrong with the files of one fragment. */
@@ -191,7 +212,7 @@ export class FileVerifier {
 
   /** @returns the rows of each batch */
   async #readFragment(
-    entry: ColumnFilePlace,
+    entry: Omit<ColumnFilePlace, 'columns'> & { readonly columns?: number },
     rows: number,
     path: string,
   ): Promise<readonly number[]> {
@@ -207,7 +228,7 @@ export class FileVerifier {
         decodeFooterInSteps(tail, { ...entry, rows }, path),
         plainPause(),
       );
-      if (footer.schema.fields.length !== entry.columns) {
+      if (footer.schema.fields.length !== (entry.columns ?? footer.schema.fields.length)) {
         throw corrupt(
           path,
           `it has ${footer.schema.fields.length} columns, the manifest ${entry.columns}`,
@@ -260,7 +281,7 @@ async function readColumns(
 async function readLancePart(
   object: ObjectReader,
   footer: FragmentFooter,
-  { lance }: ColumnFilePlace,
+  { lance }: Pick<ColumnFilePlace, 'lance'>,
 ): Promise<void> {
   const { part, name } = footer;
   const named = lance !== undefined && 'fileSize' in lance ? lance : undefined;

@@ -95,6 +95,10 @@ export async function checkManifest(
         problems.push(problem);
     await files.breathe();
   }
+  for (const index of manifest.indexes ?? []) {
+    problems.push(...(await files.index(index)));
+    await files.breathe();
+  }
   const damaged = problems.map((problem) => ({
     ...problem,
     what: `${problem.what} (version ${version} of ${branch.branch})`,

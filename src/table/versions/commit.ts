@@ -9,7 +9,12 @@
  * CommitStateUnknown the version may exist. `newTransaction` makes the id of a commit.
  */
 import { DirspaceError } from '../../errors.ts';
-import { encodeManifest, type Manifest, type OperationKind } from '../../format/index.ts';
+import {
+  encodeManifest,
+  livingIndexes,
+  type Manifest,
+  type OperationKind,
+} from '../../format/index.ts';
 import type { Engine } from './engine.ts';
 import type { FragmentList } from './fragment-list.ts';
 import { type Head, isBaseGone, resolveHead, type TableBranch } from './head.ts';
@@ -33,6 +38,8 @@ export interface Draft {
   /** New properties of the table; those it has stay if absent. */
   readonly properties?: Readonly<Record<string, string>> | undefined;
   readonly fragments: FragmentList;
+  /** Those of the base stay if absent, where their columns are still there and the rows are no others. */
+  readonly indexes?: Manifest['indexes'] | null;
   /** Whether the table is written for Lance from now on; else it stays as it is, or the catalog decides. */
   readonly lance?: boolean | undefined;
   /** Lance's ids of fields, where they are not those of the base. */
@@ -206,10 +213,18 @@ export function nextManifest(
     lanceReserved: draft.lanceReserved ?? base?.manifest.lanceReserved,
     lanceTransaction: draft.lanceTransaction,
     annotations: undefined,
+    indexes: indexesAfter(draft, base),
     totals: draft.fragments.totals,
     chunks: draft.fragments.chunks,
     fragments: draft.fragments.tail,
   };
+}
+
+/** The indexes of a new version; an overwrite leaves none, as its rows are others. */
+function indexesAfter(draft: Draft, base: Snapshot | undefined): Manifest['indexes'] {
+  const kept = draft.kind === 'overwrite' ? undefined : base?.manifest.indexes;
+  const indexes = draft.indexes === undefined ? kept : draft.indexes;
+  return livingIndexes(indexes ?? undefined, draft.fieldIds);
 }
 
 /** Those of fields that are still there. */

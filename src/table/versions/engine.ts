@@ -82,6 +82,12 @@ export interface Limits {
   readonly fragmentBytes: number;
   /** A smaller fragment is written anew where columns of it change, and gets no overlay. */
   readonly overlayBytes: number;
+  /** Tables of fewer rows are scanned whatever indexes they have. */
+  readonly indexedRows: number;
+  /** An index is used where it names at most this share of the rows. */
+  readonly indexedShare: number;
+  /** Rows of one segment of an index. */
+  readonly segmentRows: number;
   /** A commit that keeps losing gives up after this long, in milliseconds. */
   readonly commitTimeout: number;
   /** Bytes that one request may have at once for what is made while it is answered. */
@@ -98,6 +104,9 @@ export const DEFAULT_LIMITS: Limits = {
   fragmentRows: 1_048_576,
   fragmentBytes: 256 * 1024 * 1024,
   overlayBytes: 256 * 1024,
+  indexedRows: 4_096,
+  indexedShare: 1 / 50,
+  segmentRows: 4_194_304,
   commitTimeout: 60_000,
   requestMemory: DEFAULT_REQUEST_MEMORY,
   regexpSteps: Number.POSITIVE_INFINITY,

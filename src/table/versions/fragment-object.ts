@@ -6,7 +6,7 @@
  * again. `closedOnFailure` closes an opened file if the work on it fails.
  */
 import { DirspaceError } from '../../errors.ts';
-import { type FragmentEntry, fragmentFile } from '../../format/index.ts';
+import { entryFile, type FragmentEntry } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
 import type { Awaitable, ObjectReader } from '../../store/index.ts';
 import { andThen, type Turn } from '../work/index.ts';
@@ -23,7 +23,7 @@ export const openObject = (
   snapshot: Snapshot,
   entry: FragmentEntry,
 ): Awaitable<ObjectReader> =>
-  openSized(engine, snapshot, fragmentFile(snapshot.branch.tableFolder, entry.file), entry.bytes);
+  openSized(engine, snapshot, entryFile(snapshot.branch.tableFolder, entry), entry.bytes);
 
 /** A file of that size which the version refers to. @throws TableVersionNotFound, Corrupt */
 export function openSized(
@@ -52,7 +52,7 @@ export function readObject(
   turn: Turn | undefined,
   tries = 1,
 ): Awaitable<Uint8Array> {
-  const file = fragmentFile(snapshot.branch.tableFolder, entry.file);
+  const file = entryFile(snapshot.branch.tableFolder, entry);
   const found = engine.store.get(file, turn?.entered, entry.bytes);
   if (turn !== undefined) turn.entered = found instanceof Uint8Array;
   return andThen(found, (bytes): Awaitable<Uint8Array> => {

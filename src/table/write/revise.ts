@@ -46,6 +46,7 @@ export function restored(
     metadata: manifest.metadata,
     lanceIds: manifest.lanceIds ?? new Map(),
     fragments: fragmentListOf(manifest),
+    indexes: manifest.indexes ?? null,
   };
 }
 

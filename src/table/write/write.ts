@@ -22,13 +22,13 @@ import {
   decodeFooterInSteps,
   decodeFragment as decodeWholeFragment,
   encodeStatistics,
+  entryFile,
   FragmentEncoder,
   type FragmentEntry,
   type FragmentSummary,
-  fragmentFile,
-  fragmentsFolder,
   LancePartWriter,
   lanceFields,
+  parentFolder,
   plainColumn,
   withoutViews,
 } from '../../format/index.ts';
@@ -74,6 +74,8 @@ export interface FragmentOptions {
   readonly required?: readonly IdentifiedField[] | 'unchecked';
   /** Writes each batch as it comes: a file beside others of a fragment has the same batches. */
   readonly asGiven?: boolean;
+  /** Writes files of an index, which lie in a folder of their own. */
+  readonly isOfIndex?: true;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -136,7 +138,7 @@ export async function removeFragments(
   tableFolder: string,
   fragments: readonly NewFragment[],
 ): Promise<void> {
-  for (const { file } of fragments) await engine.store.delete(fragmentFile(tableFolder, file));
+  for (const fragment of fragments) await engine.store.delete(entryFile(tableFolder, fragment));
 }
 
 interface MarkedSchema {
@@ -181,6 +183,7 @@ interface OpenFragment {
 class FragmentsWriter {
   readonly #engine: Engine;
   readonly #tableFolder: string;
+  readonly #isOfIndex: true | undefined;
   readonly #schema: RecordBatchStream['schema'];
   readonly #fieldIds: readonly number[];
   readonly #lance: boolean;
@@ -201,8 +204,9 @@ class FragmentsWriter {
     tableFolder: string,
     stream: RecordBatchStream,
     fields: readonly IdentifiedField[],
-    { lance, compression, notesCompression = false }: FragmentOptions,
+    { lance, compression, notesCompression = false, isOfIndex }: FragmentOptions,
   ) {
+    this.#isOfIndex = isOfIndex;
     this.#engine = engine;
     this.#lance = lance;
     this.#compressor = compression === 'none' ? undefined : new ColumnCompressor(compression);
@@ -212,6 +216,10 @@ class FragmentsWriter {
     this.#plain = lance ? storedSchema(stream.schema, fields) : undefined;
     this.#schema = markedSchema(this.#plain ?? stream.schema, fields);
     this.#fieldIds = fields.map((field) => field.id);
+  }
+
+  #path(file: string): string {
+    return entryFile(this.#tableFolder, { file, isOfIndex: this.#isOfIndex });
   }
 
   /** What a batch of many columns takes is long enough to be a turn of its own. */
@@ -259,7 +267,7 @@ class FragmentsWriter {
 
   async finish(): Promise<Written> {
     await this.#end();
-    const folder = fragmentsFolder(this.#tableFolder);
+    const folder = parentFolder(this.#path('-'));
     const durable =
       this.#done.length === 0
         ? Promise.resolve()
@@ -290,7 +298,7 @@ class FragmentsWriter {
         : undefined,
       this.#compressor,
     );
-    const writer = await this.#engine.store.create(fragmentFile(this.#tableFolder, file));
+    const writer = await this.#engine.store.create(this.#path(file));
     const open = {
       file,
       encoder,
@@ -332,7 +340,7 @@ class FragmentsWriter {
     if (open.pendingBytes === open.bytes) {
       // In memory as a whole: an encoder's mistake shows before anything is written.
       const whole = joined(open.pending, open.bytes);
-      decodeWholeFragment(whole, summary, fragmentFile(this.#tableFolder, open.file));
+      decodeWholeFragment(whole, summary, this.#path(open.file));
       await open.writer.write([whole]);
     } else {
       await this.#flush(open);
@@ -349,6 +357,7 @@ class FragmentsWriter {
       fields: this.#fieldIds,
       statistics: summary.statistics.map(encodeStatistics),
       deletion: undefined,
+      ...(this.#isOfIndex === undefined ? {} : { isOfIndex: this.#isOfIndex }),
       ...(open.lancePart === undefined ? {} : { lance: open.lancePart.entry }),
       ...(summary.isCompressed || this.#notesCompression
         ? { compressed: summary.isCompressed }
@@ -362,7 +371,7 @@ class FragmentsWriter {
 
   /** An encoder's mistake must never be committed: what was not checked in memory is read back. */
   async #readBack(file: string, summary: FragmentSummary): Promise<void> {
-    const path = fragmentFile(this.#tableFolder, file);
+    const path = this.#path(file);
     const reader = await this.#engine.store.open(path);
     if (reader === undefined) return;
     try {

@@ -68,6 +68,8 @@ const OPERATIONS: Readonly<Record<string, (catalog: DirectoryNamespace) => Promi
       ],
     }),
   'drop a column': (catalog) => catalog.alterTableDropColumns({ id: t, columns: ['n'] }),
+  'create an index': (catalog) =>
+    catalog.createTableIndex({ id: t, column: 'name', index_type: 'BTREE' }),
   'change metadata': (catalog) =>
     catalog.updateFieldMetadata({ id: t, updates: [{ path: 'n', metadata: { a: 'b' } }] }),
 };

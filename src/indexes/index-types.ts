@@ -1,0 +1,43 @@
+/**
+ * The types of indexes that this release builds (`SCALAR_INDEXES`), and how names of types are read
+ * (`indexTypeOf`). LanceDB's clients write them in capitals or as `LabelList`. Types that other
+ * engines have are refused by name, so that nobody waits for an index that is never built.
+ */
+import { DirspaceError } from '../errors.ts';
+
+/** Sorted values; compares, ranges, prefixes. */
+export const BTREE = 'BTREE';
+
+export type ScalarIndexType = typeof BTREE;
+export const SCALAR_INDEXES: readonly string[] = [BTREE] satisfies ScalarIndexType[];
+
+/** Types that LanceDB's clients ask for, and what to do without them. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  BITMAP: 'Create a BTREE, which answers the same conditions.',
+  LABELLIST: 'Conditions on lists scan the column.',
+  FTS: 'Full text is not searched here yet.',
+  INVERTED: 'Full text is not searched here yet.',
+  FM: 'LIKE scans the column.',
+  NGRAM: 'LIKE scans the column.',
+  ZONEMAP: 'Every fragment holds the bounds of its batches already.',
+  BLOOMFILTER: 'Create a BTREE, which finds equal values.',
+  RTREE: 'Conditions on places scan the column.',
+};
+const VECTORS = 'Vectors are searched exactly without an index.';
+
+/** The type of that name, however it is written. @throws Unsupported, InvalidInput for one that is none */
+export function indexTypeOf(name: string): ScalarIndexType {
+  const folded = name.replaceAll(/[_\s-]/g, '').toUpperCase();
+  const known = SCALAR_INDEXES.find((type) => type.replaceAll('_', '') === folded);
+  if (known !== undefined) return known as ScalarIndexType;
+  const advice = Object.hasOwn(ELSEWHERE, folded) ? ELSEWHERE[folded] : undefined;
+  const instead = advice ?? (/^(IVF|HNSW|VECTOR)/.test(folded) ? VECTORS : undefined);
+  const built = SCALAR_INDEXES.join(', ');
+  throw new DirspaceError(
+    instead === undefined ? 'InvalidInput' : 'Unsupported',
+    instead === undefined
+      ? `There is no type of index ${JSON.stringify(name.slice(0, 80))}; this release builds ${built}.`
+      : `This release builds no index of type ${name}; it builds ${built}. ${instead}`,
+    { details: { index_type: name.slice(0, 80) } },
+  );
+}

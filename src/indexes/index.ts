@@ -1,0 +1,17 @@
+/**
+ * Exports what the contents of indexes mean, without I/O: the types of indexes, the search in
+ * sorted columns, and sets of rows by fragment. table/indexes reads segments, and table/indexing
+ * builds them.
+ */
+
+export {
+  type FragmentRows,
+  intersection,
+  NO_FRAGMENT_ROWS,
+  type PlacedRun,
+  rowsAt,
+  runAt,
+  union,
+} from './fragment-rows.ts';
+export { BTREE, indexTypeOf, SCALAR_INDEXES, type ScalarIndexType } from './index-types.ts';
+export { type SortedCells, sortedCells } from './sorted-cells.ts';

@@ -1,0 +1,124 @@
+/**
+ * `conditionOf`: takes a bound condition apart into what an index can answer: tests of one column
+ * against constants, joined by AND and OR. Whatever else there is becomes `other`. A test names
+ * values of the column's own type, ordered as `compareValues` orders them. It is true of every row
+ * that its part of the condition is true of, and where it is `exact`, of no other.
+ */
+import { type Bound, type BoundColumn, familyOf, type Value } from './typed/index.ts';
+
+/** One end of a range. */
+export interface RangeEnd {
+  readonly value: Value;
+  /** Whether the value itself is outside. */
+  readonly open: boolean;
+}
+
+/** What a column is tested for. None but `null` is true of a null. */
+export type ColumnTest =
+  | { readonly kind: 'among'; readonly values: readonly Value[] }
+  | {
+      readonly kind: 'range';
+      readonly low: RangeEnd | undefined;
+      readonly high: RangeEnd | undefined;
+    }
+  | { readonly kind: 'prefix'; readonly text: string }
+  | { readonly kind: 'null' }
+  /** Of a list: whether any, or every one, of the values is an item. */
+  | { readonly kind: 'items'; readonly values: readonly Value[]; readonly all: boolean };
+
+export type Condition =
+  | { readonly kind: 'and' | 'or'; readonly args: readonly Condition[] }
+  | {
+      readonly kind: 'test';
+      /** Real names, from the top-level column down. */
+      readonly path: readonly string[];
+      readonly test: ColumnTest;
+      /** False where rows that pass the test may still not match. */
+      readonly exact: boolean;
+    }
+  | { readonly kind: 'other' };
+
+const OTHER: Condition = { kind: 'other' };
+
+export function conditionOf(bound: Bound): Condition {
+  switch (bound.kind) {
+    case 'and':
+    case 'or':
+      return { kind: bound.kind, args: bound.args.map(conditionOf) };
+    case 'column':
+      return familyOf(bound.type) === 'bool' ? among(bound, [true]) : OTHER;
+    case 'not':
+      return familyOf(bound.arg.type) === 'bool' ? among(bound.arg, [false]) : OTHER;
+    case 'is':
+      return isCondition(bound);
+    case 'compareConstant':
+      return compared(bound);
+    case 'range':
+      return tested(bound.arg, {
+        kind: 'range',
+        low: { value: bound.low, open: false },
+        high: { value: bound.high, open: false },
+      });
+    case 'in':
+      return among(bound.arg, [...bound.values]);
+    case 'like':
+      return likeCondition(bound);
+    case 'call':
+      return itemsCondition(bound);
+    default:
+      return OTHER;
+  }
+}
+
+function tested(arg: Bound, test: ColumnTest, exact = true): Condition {
+  if (arg.kind !== 'column') return OTHER;
+  return { kind: 'test', path: (arg satisfies BoundColumn).names, test, exact };
+}
+
+const among = (arg: Bound, values: readonly Value[]): Condition =>
+  tested(arg, { kind: 'among', values });
+
+function isCondition({ arg, test, negated }: Extract<Bound, { kind: 'is' }>): Condition {
+  if (negated) return OTHER;
+  if (test === 'null') return tested(arg, { kind: 'null' });
+  return familyOf(arg.type) === 'bool' ? among(arg, [test === 'true']) : OTHER;
+}
+
+function compared({ arg, op, value }: Extract<Bound, { kind: 'compareConstant' }>): Condition {
+  switch (op) {
+    case '=':
+      return among(arg, [value]);
+    case '<':
+    case '<=':
+      return tested(arg, { kind: 'range', low: undefined, high: { value, open: op === '<' } });
+    case '>':
+    case '>=':
+      return tested(arg, { kind: 'range', low: { value, open: op === '>' }, high: undefined });
+    default:
+      return OTHER;
+  }
+}
+
+function likeCondition(bound: Extract<Bound, { kind: 'like' }>): Condition {
+  const { arg, pattern, insensitive, escape: escaping } = bound;
+  if (insensitive || pattern.kind !== 'literal' || typeof pattern.value !== 'string') return OTHER;
+  const text = pattern.value;
+  const stop = text.search(/[%_]/);
+  const prefix = stop < 0 ? text : text.slice(0, stop);
+  if (prefix === '' || (escaping !== '' && prefix.includes(escaping))) return OTHER;
+  if (stop < 0) return among(arg, [text]);
+  return tested(arg, { kind: 'prefix', text: prefix }, text.slice(stop) === '%');
+}
+
+const ITEM_TESTS: readonly string[] = ['array_has', 'array_has_any', 'array_has_all'];
+
+function itemsCondition({ run, args }: Extract<Bound, { kind: 'call' }>): Condition {
+  const [list, wanted] = args;
+  if (!ITEM_TESTS.includes(run.name) || list === undefined || wanted?.kind !== 'literal')
+    return OTHER;
+  const { value } = wanted;
+  const values = run.name === 'array_has' ? [value] : value;
+  // What nulls and the empty list are among is left to the function.
+  if (!Array.isArray(values) || values.length === 0 || values.includes(null)) return OTHER;
+  return tested(list, { kind: 'items', values, all: run.name === 'array_has_all' });
+}

@@ -1,0 +1,221 @@
+/**
+ * `chooseIndexes`: finds the rows that a condition names through the indexes of a version, where
+ * that pays: few rows of many. The result holds the candidate rows of the fragments that the indexes
+ * cover; the other fragments are to be scanned. It is exact, or what is left of the condition has to
+ * be checked on those rows. `note` says which indexes are used, or why none is.
+ *
+ * AND takes the index that names the fewest rows, and others that name about as few. OR takes an
+ * index for each of its parts, or none.
+ */
+import type { IndexEntry } from '../../format/index.ts';
+import {
+  type FragmentRows,
+  intersection,
+  NO_FRAGMENT_ROWS,
+  rowsAt,
+  union,
+} from '../../indexes/index.ts';
+import type { CompiledExpression, Condition } from '../../sql/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { type Coverage, coverageOf, indexedField } from './coverage.ts';
+import { placedRuns } from './segment.ts';
+import { indexReader, type LocatedRows } from './segment-types.ts';
+
+export interface IndexedRows {
+  /** Ids of the fragments that need no scan. */
+  readonly covered: ReadonlySet<number>;
+  /** Rows of these that may match, deleted ones among them. */
+  readonly rows: FragmentRows;
+  /** Whether every live one of them matches. */
+  readonly exact: boolean;
+}
+
+export interface IndexChoice {
+  readonly indexed: IndexedRows | undefined;
+  /** A line of a plan; undefined where the version has no index. */
+  readonly note: string | undefined;
+}
+
+/** Others are joined by AND where they name at most so many times as many rows. */
+const ABOUT_AS_FEW = 4;
+
+const NO_INDEX: IndexChoice = { indexed: undefined, note: undefined };
+
+/** @throws Corrupt */
+export function chooseIndexes(
+  engine: Engine,
+  snapshot: Snapshot,
+  predicate: CompiledExpression,
+): IndexChoice | Promise<IndexChoice> {
+  const { indexes } = snapshot.manifest;
+  if (indexes === undefined) return NO_INDEX;
+  if (predicate.usesRowId || predicate.usesRowOffset)
+    return unused('the condition names rows by number');
+  if (snapshot.rowCount < engine.limits.indexedRows)
+    return unused(`${snapshot.rowCount} rows are scanned as fast`);
+  return new Chooser(engine, snapshot, indexes).choose(predicate.condition());
+}
+
+const unused = (why: string): IndexChoice => ({
+  indexed: undefined,
+  note: `Index: none used, ${why}`,
+});
+
+/** Rows that a part of the condition names. */
+interface Named {
+  readonly count: number;
+  readonly exact: boolean;
+  readonly covered: ReadonlySet<number>;
+  readonly names: readonly string[];
+  rows(): Promise<FragmentRows>;
+}
+
+class Chooser {
+  readonly #engine: Engine;
+  readonly #snapshot: Snapshot;
+  readonly #indexes: readonly IndexEntry[];
+
+  constructor(engine: Engine, snapshot: Snapshot, indexes: readonly IndexEntry[]) {
+    this.#engine = engine;
+    this.#snapshot = snapshot;
+    this.#indexes = indexes;
+  }
+
+  async choose(condition: Condition): Promise<IndexChoice> {
+    const named = await this.#named(condition);
+    if (typeof named === 'string') return unused(named);
+    const { names, count, covered, exact } = named;
+    const { rowCount } = this.#snapshot;
+    const shown = names.join(', ');
+    if (count > Math.max(1, rowCount * this.#engine.limits.indexedShare))
+      return unused(`${shown} names ${count} of ${rowCount} rows`);
+    const rows = await named.rows();
+    const scanned = await this.#uncovered(covered);
+    const rest = exact ? '' : ', the rest of the condition is checked on these';
+    const others = scanned === 0 ? '' : `; ${scanned} fragments are not covered and scanned`;
+    return {
+      indexed: { covered, rows, exact },
+      note: `Index: ${shown} names ${count} of ${rowCount} rows${rest}${others}`,
+    };
+  }
+
+  async #uncovered(covered: ReadonlySet<number>): Promise<number> {
+    const entries = await this.#snapshot.fragments();
+    return entries.reduce((sum, { id }) => sum + (covered.has(id) ? 0 : 1), 0);
+  }
+
+  /** Undefined as a text: why no index names the rows. */
+  async #named(condition: Condition): Promise<Named | string> {
+    switch (condition.kind) {
+      case 'test':
+        return this.#tested(condition);
+      case 'and':
+        return this.#all(condition.args);
+      case 'or':
+        return this.#any(condition.args);
+      default:
+        return NONE;
+    }
+  }
+
+  async #tested({
+    path,
+    test,
+    exact,
+  }: Extract<Condition, { kind: 'test' }>): Promise<Named | string> {
+    const column = path.join('.');
+    const name = JSON.stringify(path);
+    const own = this.#indexes.filter(
+      (index) => JSON.stringify(indexedField(this.#snapshot, index)?.path) === name,
+    );
+    if (own.length === 0) return `${column} has none`;
+    const index = own.find(({ type }) => indexReader(type)?.answers(test) === true);
+    if (index === undefined) return `that of ${column} does not answer the condition`;
+    const coverage = await coverageOf(this.#engine, this.#snapshot, index);
+    if (coverage.fragments.size === 0) return `${index.name} covers no row of this version`;
+    const reader = indexReader(index.type) as NonNullable<ReturnType<typeof indexReader>>;
+    const located: LocatedRows[] = [];
+    for (const { segment } of coverage.segments) {
+      located.push(await reader.locate(this.#engine, this.#snapshot, segment, test));
+    }
+    return {
+      count: located.reduce((sum, { count }) => sum + count, 0),
+      exact,
+      covered: coverage.fragments,
+      names: [index.name],
+      rows: () => this.#rowsOf(index, coverage, located),
+    };
+  }
+
+  async #rowsOf(
+    index: IndexEntry,
+    { segments, fragments }: Coverage,
+    located: readonly LocatedRows[],
+  ): Promise<FragmentRows> {
+    let rows = NO_FRAGMENT_ROWS;
+    for (const [at, { segment }] of segments.entries()) {
+      const found = located[at] as LocatedRows;
+      if (found.count === 0) continue;
+      const positions = await found.positions();
+      const file = `index ${index.name}`;
+      rows = union(rows, rowsAt(positions, placedRuns(segment), fragments, file));
+    }
+    return rows;
+  }
+
+  async #all(args: readonly Condition[]): Promise<Named | string> {
+    const named: Named[] = [];
+    const whys: string[] = [];
+    for (const arg of args) {
+      const found = await this.#named(arg);
+      if (typeof found === 'string') whys.push(found);
+      else named.push(found);
+    }
+    const [least, ...more] = named.sort((one, other) => one.count - other.count);
+    if (least === undefined) return whys.find((why) => why !== NONE) ?? NONE;
+    const joined = more.filter(
+      ({ count, covered }) =>
+        count <= least.count * ABOUT_AS_FEW && isWithin(least.covered, covered),
+    );
+    return {
+      count: least.count,
+      exact:
+        whys.length === 0 && joined.length === more.length && named.every(({ exact }) => exact),
+      covered: least.covered,
+      names: [least, ...joined].flatMap(({ names }) => names),
+      async rows() {
+        let rows = await least.rows();
+        for (const other of joined) rows = intersection(rows, await other.rows());
+        return rows;
+      },
+    };
+  }
+
+  async #any(args: readonly Condition[]): Promise<Named | string> {
+    const named: Named[] = [];
+    for (const arg of args) {
+      const found = await this.#named(arg);
+      if (typeof found === 'string') return found;
+      named.push(found);
+    }
+    return {
+      count: named.reduce((sum, { count }) => sum + count, 0),
+      exact: named.every(({ exact }) => exact),
+      covered: named.map(({ covered }) => covered).reduce(shared),
+      names: [...new Set(named.flatMap(({ names }) => names))],
+      async rows() {
+        let rows = NO_FRAGMENT_ROWS;
+        for (const each of named) rows = union(rows, await each.rows());
+        return rows;
+      },
+    };
+  }
+}
+
+const NONE = 'none answers the condition';
+
+const isWithin = (one: ReadonlySet<number>, other: ReadonlySet<number>): boolean =>
+  one === other || [...one].every((fragment) => other.has(fragment));
+
+const shared = (one: ReadonlySet<number>, other: ReadonlySet<number>): ReadonlySet<number> =>
+  one === other ? one : new Set([...one].filter((fragment) => other.has(fragment)));

@@ -1,0 +1,138 @@
+/**
+ * `coverageOf`: tells which fragments of a version an index covers. A segment covers the fragments
+ * of its runs that are still there and whose column is in the file that it was built from; it
+ * covers none once the column has another type. What is not covered is scanned.
+ */
+import { type DataType, DataType as Types, typesEqual } from '../../arrow/index.ts';
+import {
+  columnStamp,
+  type FragmentEntry,
+  type IndexEntry,
+  type IndexSegment,
+  liveRows,
+} from '../../format/index.ts';
+import type { IdentifiedField } from '../fields/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { indexReader } from './segment-types.ts';
+
+/** Of a segment that covers any fragment. */
+export interface CoveredSegment {
+  readonly segment: IndexSegment;
+  /** Whether it covers all of its runs and no row of these is deleted. */
+  readonly isWhole: boolean;
+}
+
+export interface Coverage {
+  /** Ids of the fragments. */
+  readonly fragments: ReadonlySet<number>;
+  readonly segments: readonly CoveredSegment[];
+  /** Live rows of the covered fragments, and of the others. */
+  readonly indexedRows: number;
+  readonly otherRows: number;
+}
+
+const known = new WeakMap<Snapshot, Map<string, Promise<Coverage>>>();
+
+export function coverageOf(
+  engine: Engine,
+  snapshot: Snapshot,
+  index: IndexEntry,
+): Promise<Coverage> {
+  let ofSnapshot = known.get(snapshot);
+  if (ofSnapshot === undefined) {
+    ofSnapshot = new Map();
+    known.set(snapshot, ofSnapshot);
+  }
+  let coverage = ofSnapshot.get(index.id);
+  if (coverage === undefined) {
+    coverage = coverageIn(engine, snapshot, index);
+    const kept = ofSnapshot;
+    coverage.catch(() => kept.delete(index.id));
+    ofSnapshot.set(index.id, coverage);
+  }
+  return coverage;
+}
+
+async function coverageIn(
+  engine: Engine,
+  snapshot: Snapshot,
+  index: IndexEntry,
+): Promise<Coverage> {
+  const place = indexedField(snapshot, index);
+  const entries = await entriesOf(snapshot);
+  const fragments = new Set<number>();
+  const segments: CoveredSegment[] = [];
+  let indexedRows = 0;
+  for (const segment of place === undefined ? [] : index.segments) {
+    const { top, leaf } = place as IndexedField;
+    const fitting = segment.runs.flatMap(({ fragment, rows, stamp }) => {
+      const entry = entries.get(fragment);
+      const fits = entry?.rows === rows && columnStamp(entry, top.id) === stamp;
+      return fits && !fragments.has(fragment) ? [entry] : [];
+    });
+    if (fitting.length === 0) continue;
+    const type = await indexReader(index.type)?.valueType(engine, snapshot, segment);
+    if (type === undefined || !typesEqual(type, indexedType(index, leaf))) continue;
+    for (const entry of fitting) {
+      fragments.add(entry.id);
+      indexedRows += liveRows(entry);
+    }
+    const isWhole =
+      fitting.length === segment.runs.length &&
+      fitting.every(({ deletion }) => deletion === undefined);
+    segments.push({ segment, isWhole });
+  }
+  return { fragments, segments, indexedRows, otherRows: snapshot.rowCount - indexedRows };
+}
+
+export interface IndexedField {
+  /** The top-level column. */
+  readonly top: IdentifiedField;
+  /** The field itself, which may lie in structs. */
+  readonly leaf: IdentifiedField;
+  /** Real names from the top down. */
+  readonly path: readonly string[];
+}
+
+/** Undefined where the column is gone. */
+export function indexedField(
+  { fields }: Pick<Snapshot, 'fields'>,
+  { fields: ids }: Pick<IndexEntry, 'fields'>,
+): IndexedField | undefined {
+  const [wanted] = ids;
+  const find = (
+    siblings: readonly IdentifiedField[],
+    above: readonly IdentifiedField[],
+  ): IndexedField | undefined => {
+    for (const field of siblings) {
+      const chain = [...above, field];
+      if (field.id === wanted) {
+        const path = chain.map((each) => each.field.name);
+        return { top: chain[0] as IdentifiedField, leaf: field, path };
+      }
+      const below = find(field.children, chain);
+      if (below !== undefined) return below;
+    }
+    return undefined;
+  };
+  return find(fields, []);
+}
+
+/** The type of the values that the index holds. */
+export function indexedType({ type }: Pick<IndexEntry, 'type'>, leaf: IdentifiedField): DataType {
+  const own = leaf.field.type as DataType;
+  const inner = indexReader(type)?.ofItems === true ? (own.children?.[0]?.type as DataType) : own;
+  return Types.isDictionary(inner) ? (inner.dictionary as DataType) : inner;
+}
+
+const byId = new WeakMap<Snapshot, Promise<ReadonlyMap<number, FragmentEntry>>>();
+
+function entriesOf(snapshot: Snapshot): Promise<ReadonlyMap<number, FragmentEntry>> {
+  let entries = byId.get(snapshot);
+  if (entries === undefined) {
+    entries = snapshot.fragments().then((all) => new Map(all.map((entry) => [entry.id, entry])));
+    entries.catch(() => byId.delete(snapshot));
+    byId.set(snapshot, entries);
+  }
+  return entries;
+}

@@ -1,0 +1,11 @@
+/**
+ * Exports the reading of indexes: what they cover of a version, and the rows that a condition names
+ * through them. table/indexing builds them.
+ */
+
+export { BTREE_COLUMNS } from './btree-segment.ts';
+export { chooseIndexes, type IndexChoice, type IndexedRows } from './choose-index.ts';
+export { type Coverage, coverageOf, type IndexedField, indexedField } from './coverage.ts';
+export { type DescribedIndex, describedIndexes } from './described-indexes.ts';
+export { entryOf } from './segment.ts';
+export { indexReader } from './segment-types.ts';

@@ -1,0 +1,41 @@
+/**
+ * `indexReader`: how the segments of each type of index are read. A type says which tests of its
+ * column it answers and finds the rows of a segment that pass; a new type is a row here.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import type { IndexSegment } from '../../format/index.ts';
+import { BTREE } from '../../indexes/index.ts';
+import type { ColumnTest } from '../../sql/index.ts';
+import type { Awaitable } from '../../store/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { btreeReader } from './btree-segment.ts';
+
+/** Rows of a segment that pass a test. */
+export interface LocatedRows {
+  /** How many they are, deleted ones and rows of fragments that are gone among them. */
+  readonly count: number;
+  /** Their positions, ascending; some may be there twice. */
+  positions(): Promise<Uint32Array>;
+}
+
+export interface IndexReader {
+  /** Whether it is of the items of lists. */
+  readonly ofItems: boolean;
+  /** Whether it answers tests of that kind. */
+  answers(test: ColumnTest): boolean;
+  /** @throws Corrupt */
+  locate(
+    engine: Engine,
+    snapshot: Snapshot,
+    segment: IndexSegment,
+    test: ColumnTest,
+  ): Promise<LocatedRows>;
+  /** The type of the values that a segment holds. @throws Corrupt */
+  valueType(engine: Engine, snapshot: Snapshot, segment: IndexSegment): Awaitable<DataType>;
+}
+
+const READERS: Readonly<Record<string, IndexReader>> = { [BTREE]: btreeReader };
+
+/** Undefined for a type that this release does not know: such an index is passed over. */
+export const indexReader = (type: string): IndexReader | undefined =>
+  Object.hasOwn(READERS, type) ? READERS[type] : undefined;

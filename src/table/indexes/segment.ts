@@ -1,0 +1,114 @@
+/**
+ * `OpenSegment`: opens the first file of a segment and reads its columns batch by batch. Files of
+ * indexes are read like fragments, with the same checksums and the same memory: what was read once
+ * is there at once. `placedRuns` gives the runs of a segment with their first positions.
+ */
+import type { Data } from '../../arrow/index.ts';
+import {
+  type FragmentEntry,
+  type IndexFile,
+  type IndexSegment,
+  indexFile,
+} from '../../format/index.ts';
+import type { PlacedRun } from '../../indexes/index.ts';
+import { corrupt } from '../../json.ts';
+import type { Awaitable } from '../../store/index.ts';
+import { type FragmentReader, openFragment } from '../fragments/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { andThen } from '../work/index.ts';
+
+const entries = new WeakMap<IndexFile, FragmentEntry>();
+
+/** A file of an index as a fragment is described. */
+export function entryOf(file: IndexFile): FragmentEntry {
+  let entry = entries.get(file);
+  if (entry === undefined) {
+    const known = { ...file, id: 0, fields: [], statistics: [], deletion: undefined };
+    entry = { ...known, isOfIndex: true };
+    entries.set(file, entry);
+  }
+  return entry;
+}
+
+const placed = new WeakMap<IndexSegment, readonly PlacedRun[]>();
+
+export function placedRuns(segment: IndexSegment): readonly PlacedRun[] {
+  let runs = placed.get(segment);
+  if (runs === undefined) {
+    let start = 0;
+    runs = segment.runs.map(({ fragment, rows }) => {
+      const run = { fragment, rows, start };
+      start += rows;
+      return run;
+    });
+    placed.set(segment, runs);
+  }
+  return runs;
+}
+
+export class OpenSegment {
+  readonly segment: IndexSegment;
+  /** Where the rows of each batch begin, and behind the last of them the number of all. */
+  readonly starts: readonly number[];
+  /** The file, for errors. */
+  readonly name: string;
+  readonly #reader: FragmentReader;
+
+  private constructor(segment: IndexSegment, name: string, reader: FragmentReader) {
+    this.segment = segment;
+    this.name = name;
+    this.#reader = reader;
+    let start = 0;
+    const starts = reader.footer.batches.map(({ rows }) => {
+      start += rows;
+      return start - rows;
+    });
+    this.starts = [...starts, start];
+  }
+
+  /** @throws Corrupt */
+  static open(
+    engine: Engine,
+    snapshot: Snapshot,
+    segment: IndexSegment,
+    columns: number,
+  ): Awaitable<OpenSegment> {
+    const file = segment.files[0] as IndexFile;
+    const name = indexFile(snapshot.branch.tableFolder, file.file);
+    const opened = openFragment(engine, snapshot, entryOf(file), { keep: true });
+    return andThen(opened, (reader) => {
+      const found = reader.footer.schema.fields.length;
+      if (found === columns) return new OpenSegment(segment, name, reader);
+      reader.close();
+      throw corrupt(name, `it has ${found} columns, not ${columns}`);
+    });
+  }
+
+  get rows(): number {
+    return this.starts.at(-1) as number;
+  }
+
+  get batches(): number {
+    return this.starts.length - 1;
+  }
+
+  /** The type of a column. */
+  typeOf(column: number): Data['type'] {
+    return this.#reader.footer.schema.fields[column]?.type as Data['type'];
+  }
+
+  /** One column of one batch, which is kept in memory and must not be changed. */
+  column(batch: number, column: number): Awaitable<Data> {
+    const read = this.#reader.columns(batch, [column]);
+    return read instanceof Promise ? read.then(([data]) => data as Data) : (read[0] as Data);
+  }
+
+  /** Some rows of one column of one batch. */
+  cells(batch: number, column: number, rows: Uint32Array): Awaitable<Data> {
+    return andThen(this.#reader.rows(batch, [column], rows), ([data]) => data as Data);
+  }
+
+  close(): void {
+    this.#reader.close();
+  }
+}

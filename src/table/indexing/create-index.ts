@@ -1,0 +1,236 @@
+/**
+ * `createIndex` builds an index of a column and commits it; `dropIndex` takes one out of the next
+ * version. Building reads the version that was the newest when it began and writes segments before
+ * any commit is tried; the commit fits every later version that still has the column with its type,
+ * so appends and other changes go on meanwhile. Rows that come later are not covered until
+ * `updateIndexes`, and are scanned. Where nothing is committed, nothing that was written stays.
+ */
+import { type DataType, describeType, typesEqual } from '../../arrow/index.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import {
+  type FragmentEntry,
+  type IndexEntry,
+  type IndexSegment,
+  indexFile,
+  indexFileIds,
+  type Manifest,
+  MOST_INDEXES,
+} from '../../format/index.ts';
+import type { ScalarIndexType } from '../../indexes/index.ts';
+import { findField, leafOf, requireOpen } from '../fields/index.ts';
+import { type IndexedField, indexedField } from '../indexes/index.ts';
+import {
+  announced,
+  type Committed,
+  commit,
+  type Draft,
+  type Engine,
+  fragmentListOf,
+  resolveHead,
+  type Snapshot,
+  type TableBranch,
+} from '../versions/index.ts';
+import { emptyTable, type WriteOptions } from '../write/index.ts';
+import { buildSegment, checkIndexable } from './build-segment.ts';
+import { fragmentGroups } from './segment-plan.ts';
+
+export interface IndexRequest {
+  /** By its name, or its path with dots. */
+  readonly column: string;
+  readonly type: ScalarIndexType;
+  /** `<column>_idx` if absent. */
+  readonly name?: string | undefined;
+  /** Whether it may take the place of an index of the same name; true if absent. */
+  readonly replace?: boolean | undefined;
+}
+
+export interface IndexingOptions extends WriteOptions {
+  readonly onProgress?: ((progress: IndexingProgress) => void) | undefined;
+}
+
+export interface IndexingProgress {
+  readonly rowsDone: number;
+  readonly rowsTotal: number;
+}
+
+export interface IndexCommitted extends Committed {
+  readonly name: string;
+}
+
+/**
+ * @throws TableColumnNotFound, InvalidInput for a column that cannot have such an index,
+ * TableIndexAlreadyExists, ConcurrentModification where the column was changed meanwhile
+ */
+export const createIndex = (
+  engine: Engine,
+  branch: TableBranch,
+  request: IndexRequest,
+  options: IndexingOptions = {},
+): Promise<IndexCommitted> =>
+  announced(engine, branch.tableFolder, (writing) => created(writing, branch, request, options));
+
+async function created(
+  engine: Engine,
+  branch: TableBranch,
+  { column, type, name: wanted, replace = true }: IndexRequest,
+  options: IndexingOptions,
+): Promise<IndexCommitted> {
+  const base = (await resolveHead(engine, branch))?.snapshot;
+  if (base === undefined) throw emptyTable();
+  const found = findField(base.fields, column);
+  requireOpen(found, 'an index');
+  const leaf = leafOf(found);
+  checkIndexable(type, found.name, leaf.field.type as DataType);
+  const name = checkName(wanted ?? `${found.name}_idx`);
+  const entry = { id: engine.env.uuid(), name, type, fields: [leaf.id], parameters: {} };
+  if (!replace) refuseTaken(base, name);
+  const place = indexedField(base, entry) as IndexedField;
+  const segments: IndexSegment[] = [];
+  const syncs: Promise<unknown>[] = [];
+  try {
+    const entries = await base.fragments();
+    let rowsDone = 0;
+    const rowsTotal = rowsIn(entries);
+    for (const group of fragmentGroups(engine, entries)) {
+      options.signal?.throwIfAborted();
+      const built = await buildSegment(engine, base, entry, place, group, options.signal);
+      segments.push(built.segment);
+      syncs.push(built.durable);
+      rowsDone += rowsIn(group);
+      options.onProgress?.({ rowsDone, rowsTotal });
+    }
+    const index: IndexEntry = { ...entry, created: engine.env.now(), segments };
+    const committed = await commitIndexes(engine, branch, options, syncs, (newest) => {
+      requireSame(newest, index, leaf.field.type as DataType, found.name);
+      if (!replace) refuseTaken(newest, name);
+      const kept = (newest.manifest.indexes ?? []).filter((one) => one.name !== name);
+      if (kept.length >= MOST_INDEXES) throw tooMany();
+      return [...kept, index];
+    });
+    return { ...committed, name };
+  } catch (error) {
+    if (!isDirspaceError(error, 'CommitStateUnknown'))
+      await removeSegments(engine, branch.tableFolder, segments);
+    throw error;
+  }
+}
+
+/**
+ * Commits other indexes over the rows that there are.
+ * @param change is asked for each version that is tried; undefined where nothing has to change
+ */
+export function commitIndexes(
+  engine: Engine,
+  branch: TableBranch,
+  options: WriteOptions,
+  syncs: readonly Promise<unknown>[],
+  change: (newest: Snapshot) => readonly IndexEntry[] | undefined,
+): Promise<Committed> {
+  const after = Promise.all(syncs);
+  // Awaited by the commit; until then it must not count as unhandled.
+  after.catch(() => {});
+  return commit(engine, branch, {
+    transaction: options.transaction,
+    signal: options.signal,
+    // What a segment says holds as long as its fragments are there; others it does not cover.
+    survivesOverwrite: true,
+    after,
+    build: async (newest) => {
+      if (newest === undefined) throw emptyTable();
+      const indexes = change(newest);
+      return indexes === undefined ? undefined : draftOf(newest.manifest, indexes);
+    },
+  });
+}
+
+const draftOf = (manifest: Manifest, indexes: readonly IndexEntry[]): Draft => ({
+  kind: 'metadata',
+  summary: { indexes: indexes.length },
+  schema: manifest.schema,
+  fieldIds: manifest.fieldIds,
+  nextFieldId: manifest.nextFieldId,
+  nextFragmentId: manifest.nextFragmentId,
+  metadata: manifest.metadata,
+  fragments: fragmentListOf(manifest),
+  indexes: indexes.length === 0 ? null : indexes,
+});
+
+/** @throws TableIndexNotFound */
+export function dropIndex(
+  engine: Engine,
+  branch: TableBranch,
+  name: string,
+  options: WriteOptions = {},
+): Promise<Committed> {
+  return commitIndexes(engine, branch, options, [], ({ manifest }) => {
+    const indexes = manifest.indexes ?? [];
+    if (!indexes.some((index) => index.name === name)) throw missingIndex(name, indexes);
+    return indexes.filter((index) => index.name !== name);
+  });
+}
+
+export const missingIndex = (name: string, known: readonly IndexEntry[]): DirspaceError => {
+  const names = known.map((index) => index.name).join(', ');
+  return new DirspaceError(
+    'TableIndexNotFound',
+    `The index ${JSON.stringify(name.slice(0, 80))} was not found; the table has ${known.length === 0 ? 'none' : names}.`,
+    { details: { index: name.slice(0, 80) } },
+  );
+};
+
+/** Files that no version refers to; what cannot be removed is left to cleanup. */
+export async function removeSegments(
+  engine: Engine,
+  tableFolder: string,
+  segments: readonly IndexSegment[],
+): Promise<void> {
+  for (const file of indexFileIds([{ segments } as unknown as IndexEntry])) {
+    try {
+      await engine.store.delete(indexFile(tableFolder, file));
+    } catch {
+      // Nothing refers to it.
+    }
+  }
+}
+
+const MOST_NAME = 200;
+
+function checkName(name: string): string {
+  if (name.length > 0 && name.length <= MOST_NAME) return name;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The name of an index has 1 to ${MOST_NAME} characters, and this one has ${name.length}.`,
+    { details: { member: 'name' } },
+  );
+}
+
+function refuseTaken({ manifest }: Snapshot, name: string): void {
+  if (!(manifest.indexes ?? []).some((index) => index.name === name)) return;
+  throw new DirspaceError(
+    'TableIndexAlreadyExists',
+    `The index ${JSON.stringify(name)} already exists, and replace is false. Drop it first, or give another name.`,
+    { details: { index: name } },
+  );
+}
+
+const tooMany = (): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `The table has ${MOST_INDEXES} indexes, which is the most. Drop one first.`,
+  );
+
+function requireSame(newest: Snapshot, index: IndexEntry, type: DataType, column: string): void {
+  const now = indexedField(newest, index);
+  if (now !== undefined && typesEqual(now.leaf.field.type as DataType, type)) return;
+  const found =
+    now === undefined ? 'is gone' : `is a ${describeType(now.leaf.field.type as DataType)} now`;
+  throw new DirspaceError(
+    'ConcurrentModification',
+    `Version ${newest.version} changed the column ${JSON.stringify(column)} while it was being indexed: it ${found}. No index was created; create it again.`,
+    { details: { column, version: newest.version } },
+  );
+}
+
+/** Rows of some fragments, deleted ones among them. */
+const rowsIn = (entries: readonly FragmentEntry[]): number =>
+  entries.reduce((sum, { rows }) => sum + rows, 0);

@@ -1,0 +1,13 @@
+/**
+ * Exports the building of indexes: creating, dropping and bringing them up to date. table/indexes
+ * reads them.
+ */
+
+export {
+  createIndex,
+  dropIndex,
+  type IndexCommitted,
+  type IndexingOptions,
+  type IndexRequest,
+  missingIndex,
+} from './create-index.ts';

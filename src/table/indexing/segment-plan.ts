@@ -1,0 +1,71 @@
+/**
+ * Chooses what a segment is built from. `fragmentGroups` cuts the fragments of a version into groups
+ * of about so many rows; `partOf` gives a snapshot of a group alone, with its deleted rows, so that a
+ * segment stays right whatever becomes of these; `runsOf` says what it then covers.
+ */
+import {
+  columnStamp,
+  type FragmentEntry,
+  type IndexRun,
+  MOST_POSITIONS,
+  storedBytes,
+} from '../../format/index.ts';
+import type { IndexedField } from '../indexes/index.ts';
+import { type Engine, Snapshot } from '../versions/index.ts';
+
+/** Neighbours of together at most `segmentRows` rows; a larger one is alone. */
+export function fragmentGroups(
+  { limits }: Pick<Engine, 'limits'>,
+  entries: readonly FragmentEntry[],
+): FragmentEntry[][] {
+  const most = Math.min(limits.segmentRows, MOST_POSITIONS);
+  const groups: FragmentEntry[][] = [];
+  let rows = 0;
+  for (const entry of entries) {
+    const group = groups.at(-1);
+    if (group === undefined || rows + entry.rows > most) {
+      groups.push([entry]);
+      rows = 0;
+    } else group.push(entry);
+    rows += entry.rows;
+  }
+  return groups;
+}
+
+/** Just these fragments of a version, in their order, none of their rows deleted. */
+export function partOf(
+  engine: Engine,
+  snapshot: Snapshot,
+  entries: readonly FragmentEntry[],
+): Snapshot {
+  const fragments = entries.map((entry) => ({ ...entry, deletion: undefined }));
+  const totals = {
+    rows: fragments.reduce((sum, { rows }) => sum + rows, 0),
+    deletedRows: 0,
+    bytes: fragments.reduce((sum, entry) => sum + storedBytes(entry), 0),
+    fragments: fragments.length,
+  };
+  const manifest = { ...snapshot.manifest, chunks: [], fragments, totals, indexes: undefined };
+  return new Snapshot(engine, snapshot.branch, manifest, snapshot.checksum, snapshot.manifestBytes);
+}
+
+export const runsOf = (
+  entries: readonly FragmentEntry[],
+  { top }: Pick<IndexedField, 'top'>,
+): IndexRun[] =>
+  entries.map((entry) => ({
+    fragment: entry.id,
+    rows: entry.rows,
+    stamp: columnStamp(entry, top.id),
+  }));
+
+/** By fragment id, the position of its first row. */
+export function startsOf(runs: readonly IndexRun[]): ReadonlyMap<number, number> {
+  const starts = new Map<number, number>();
+  let start = 0;
+  for (const { fragment, rows } of runs) {
+    starts.set(fragment, start);
+    start += rows;
+  }
+  return starts;
+}
