@@ -1,7 +1,8 @@
 /**
- * `Progress`: aborts work that makes no progress for a given time. Each call of `moved` restarts
- * the timeout, and `pause` stops it. The abort signals of callers also abort the work; `signal`
- * combines both causes.
+ * `Progress`: aborts work that makes no progress for a given time, or that a caller's signal or
+ * `abort` ends. `moved` restarts the timeout; `pause` stops it until `resume`. `signal` and
+ * `onAbort` report the abort, and `race` rejects a promise with its reason. Whoever creates one
+ * calls `end`, which releases the timer and the listeners on the callers' signals.
  */
 
 export class Progress {

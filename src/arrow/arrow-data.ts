@@ -1,9 +1,10 @@
 /**
- * Builds apache-arrow's Data, RecordBatch and Table objects around existing buffers (`dataOf`,
- * `recordBatch`, `arrowTable`), without the copies and schema merging of their public constructors.
- * Callers must pass buffers that fit the type. Also slices columns (`sliceData`), builds columns of
- * nulls (`nullColumn`), projects schemas (`projectSchema`), and measures columns (`dataBytes`) and
- * batches (`batchBytes`). `validityOf` returns undefined where all rows are valid.
+ * Builds apache-arrow's Data, RecordBatch and Table around existing buffers (`dataOf`,
+ * `recordBatch`, `arrowTable`) without their slow public constructors; buffers must fit the type.
+ * `arrowTable` calls the public one if a batch has another schema object: unequal ones throw
+ * TypeError. Also slices columns (`sliceData`), builds columns of nulls (`nullColumn`), projects
+ * schemas (`projectSchema`) and counts bytes without dictionaries (`dataBytes`, `batchBytes`).
+ * `columnsOf` lists the columns; `validityOf` returns undefined where all rows are valid.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * Reads (`getBit`, `setPositions`), slices, counts, copies and sets (`setBit`, `setBits`) the bits
- * of Arrow bitmaps, whose first bit is the least significant one of a byte. Positions must be below
- * 2^32; bounds are not checked. `copyBits` needs a target whose bits are clear, and `sliceBits` may
- * return a view.
+ * Works on Arrow bitmaps, whose first bit is the least significant one of a byte: reads one bit
+ * (`getBit`), lists the positions of the set bits (`setPositions`), counts (`countBits`), slices
+ * (`sliceBits`, which may return a view), copies (`copyBits`, into a target whose bits are clear)
+ * and sets bits (`setBit`, `setBits`). `bitmapBytes` is the size in bytes. Positions must be below
+ * 2^32; bounds are not checked.
  */
 
 /** Bytes that hold so many bits, however many they are. */

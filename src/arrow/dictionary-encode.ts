@@ -1,6 +1,8 @@
 /**
- * `encodeDictionary`: encodes a column of plain values as a dictionary column. Throws InvalidInput
- * if there are more different values than the index type can number.
+ * `encodeDictionary`: encodes a column of plain values as a dictionary column; nulls become null
+ * indices. Equal values of fixed width and equal texts or binaries share an entry; booleans, views
+ * and nested values get an entry for each row. Throws InvalidInput if there are more entries than
+ * the index type can number.
  */
 
 import { DirspaceError } from '../errors.ts';

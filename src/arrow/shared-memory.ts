@@ -1,8 +1,8 @@
 /**
- * Marks memory that has other readers than one result, such as cached columns and blocks of small
- * arrays (`markShared`, `markSharedData`). hand-out.ts copies what lies in marked memory before a
- * caller gets it. `apart` returns bytes in memory of their own, copied only if they share it.
- * `isShared` tells whether memory is marked.
+ * Marks ArrayBuffers that have other readers than one result, such as cached columns and blocks of
+ * small arrays (`markShared`, `markSharedData`). hand-out.ts copies what lies in a marked buffer
+ * (`isShared`) before a caller gets it. `apart` copies bytes that do not fill their ArrayBuffer,
+ * and returns others as they are; it does not look at the marks.
  */
 import type { Data } from './apache.ts';
 

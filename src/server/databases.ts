@@ -1,7 +1,10 @@
 /**
- * `Databases`: finds the catalog (database) that a request is for, by a header, by the host name,
- * or because there is only one. If so configured, the namespaces of one root are the databases.
- * Catalogs are opened on first use and closed with the server; those given open stay open.
+ * `Databases`: finds the catalog (database) and the namespace prefix of a request, by headers, by
+ * the host name, or because there is only one. If so configured, the namespaces of one root are
+ * the databases. `begin` checks or creates the folders; `checkUsable` checks them while serving.
+ * Catalogs are opened on first use and closed with the server, or when their folder in
+ * `databasesRoot` is gone (`noteFailure`); those given open stay open. An unknown name throws
+ * NamespaceNotFound, and two headers that differ throw InvalidInput.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

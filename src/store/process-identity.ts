@@ -1,8 +1,9 @@
 /**
- * Identifies a process by machine, process id and start time, as a part of file names (`processTag`
- * of `thisProcess`, `parseProcessTag`). `hasDied` tells whether such a process has died, so that
- * the files it left may be taken over. It is true only where death is proven. For processes of
- * other machines, containers and boots it is false; their files are judged by age.
+ * Identifies a process by host key, process id and start time, as a part of file names
+ * (`processTag`, `parseProcessTag`; `thisProcess` is the own). `hasDied` tells whether the files of
+ * such a process may be taken over: true only for a process of the same host key that is gone. On
+ * Linux the key covers machine, boot and container (pid namespace); elsewhere only host name and
+ * platform, so equal host names are taken for one machine. Files of other keys are judged by age.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';

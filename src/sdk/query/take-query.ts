@@ -1,7 +1,9 @@
 /**
  * `TakeQuery`: reads rows by id or position, in the order asked for and with repeats; missing rows
- * are left out. A catalog without that operation is queried by predicate instead, and pick-rows.ts
- * orders the result. `rowNumbers` validates the ids or positions.
+ * are left out. A catalog that cannot take rows is queried with the predicate `_rowid IN (...)` or
+ * `_rowoffset IN (...)`, and pick-rows.ts orders the result. `explainPlan` and `analyzePlan` always
+ * describe and run that predicate query. `rowNumbers` converts ids or positions to bigints, and
+ * throws InvalidInput for anything but integers >= 0.
  */
 import { handedOut, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,9 @@
 /**
- * Evaluates LIKE and ILIKE over UTF-8 bytes, at once (`evaluateLike`) or in steps (`likeInSteps`),
- * so that long texts and patterns do not block the event loop. Exact, prefix, suffix and contains
- * patterns have fast loops. For others, the parts between the % are searched from left to right.
- * Time is linear in the text, times at most 1000 for a part with _. like-pattern.ts compiles the
- * patterns.
+ * Evaluates LIKE and ILIKE over UTF-8 bytes to true, false or unknown (for null) for each row, at
+ * once (`evaluateLike`) or in steps (`likeInSteps`), so that long texts and patterns do not block
+ * the event loop. Exact, prefix, suffix and contains patterns have fast loops. For others, the
+ * parts between the % are searched from left to right. A part with _ is compared at each position;
+ * like-pattern.ts, which compiles the patterns, limits it to 1000 bytes, which bounds the time.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';

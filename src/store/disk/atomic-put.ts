@@ -1,12 +1,9 @@
 /**
  * Creates, replaces, links, renames and removes whole files atomically. `putIfAbsent` and
- * `linkObject` never replace a file; `put` does, and `renameFile` may. `putHint` is the exception:
- * it overwrites a small file in place, without flushing.
- *
- * Creating and replacing flush the contents, make the name, then flush the folder; relaxed
- * durability leaves out the flushes. An error before the name is made leaves at most a temporary
- * file. A flush of the folder that fails gives CommitStateUnknown. Removals (`remove`) are not
- * flushed.
+ * `linkObject` never replace a file; `put` does, `renameFile` may. With full durability, written
+ * contents and each new name's folder are flushed, but not removals; a failed folder flush throws
+ * CommitStateUnknown. An error before the name is made leaves at most a temporary file. `putHint`
+ * is neither atomic nor flushed: it overwrites a small file in place and ignores file errors.
  */
 import { TEMPORARY_PREFIX } from '../../paths.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -1,8 +1,9 @@
 /**
- * Assigns stable ids to fields (`assignFieldIds`), combines a schema with its ids into a tree of
- * fields (`fieldTree`), and lists the ids of a tree (`listFieldIds`). A manifest lists the ids
- * depth first, nested fields included. A field keeps its id through renames, and through an
- * overwrite with the same name and type, so that older fragments stay readable.
+ * Assigns stable ids to new fields (`assignFieldIds`): a field of the same name and type as a known
+ * one, as in an overwrite, takes over its id. Throws TableSchemaValidation for two columns of one
+ * name. `fieldTree` combines a schema with the ids in a manifest, depth first, into a tree, and
+ * throws Corrupt if their numbers differ; `listFieldIds` is the inverse. The values of a dictionary
+ * have no id (`identifiedChildren`). Renames keep the id; they are made elsewhere.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,13 +1,10 @@
 /**
- * Finds the newest version of a branch (`resolveHead`), or one by its number (`snapshotAt`). Only
- * version files count; the hint and the cache say where to start looking. Versions of undecided or
- * aborted multi-table commits are skipped.
- *
- * Version numbers are contiguous except for deleted runs, whose first version is replaced by a
- * tombstone that names the end of the run. So a version that exists, is no tombstone and has no
- * successor is the newest, wherever the search began. The next few numbers are probed too, in case
- * one in between was lost. A hint or a cached version above the newest shows a loss, which is
- * refused as Corrupt.
+ * Finds the newest version of a branch (`resolveHead`; undefined if there is none yet) or one by
+ * number (`snapshotAt`; else TableVersionNotFound). A table that has left throws TableNotFound.
+ * Versions of undecided or aborted multi-table commits are skipped. The newest is the version file
+ * without a successor: numbers are contiguous but for deleted runs, which begin with a tombstone.
+ * The next 8 numbers are probed too. A hint, deleted run or cached version above the last file
+ * means lost versions: Corrupt. `isBaseGone`: a change failed because its base was deleted.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { type VersionDocument, versionFile } from '../../format/index.ts';
