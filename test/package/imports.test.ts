@@ -17,6 +17,7 @@ const ORDER = [
   'format',
   'datasets',
   'vector',
+  'search',
   'sql',
   'indexes',
   'table',

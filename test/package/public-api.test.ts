@@ -9,13 +9,21 @@ const SOURCES = join(import.meta.dirname, '..', '..', 'src');
 test('what the package exports', () => {
   expect(Object.keys(api).sort()).toMatchInlineSnapshot(`
     [
+      "BooleanQuery",
+      "BoostQuery",
       "Branches",
       "Connection",
       "DEFAULT_DELIMITER",
       "DirspaceError",
       "ERROR_KINDS",
+      "FullTextQueryType",
       "Index",
+      "MatchQuery",
       "MergeInsertBuilder",
+      "MultiMatchQuery",
+      "Occur",
+      "Operator",
+      "PhraseQuery",
       "Query",
       "QueryBase",
       "Table",
@@ -38,6 +46,7 @@ test('what the package exports', () => {
       "schemaToJson",
       "schemaToLanceJson",
       "toRecordBatchStream",
+      "tokenize",
       "unsupported",
       "unsupportedOperations",
     ]

@@ -1032,7 +1032,7 @@ describe('queries', () => {
     const { table, last } = await setUpQuery();
     await table.search('words', 'fts', ['a', 'b']).toArray();
     const string_query = { query: 'words', columns: ['a', 'b'] };
-    expect(last()).toEqual({ ...plain, full_text_query: { string_query } });
+    expect(last()).toEqual({ ...plain, k: 10, full_text_query: { string_query } });
     await table.search([1, 2]).toArray();
     expect(last()).toMatchObject({ vector: { single_vector: [1, 2] } });
   });

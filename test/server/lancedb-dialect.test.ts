@@ -131,6 +131,41 @@ describe('requests', () => {
       { full_text_query: { query: { match: { terms: 'x' } } } },
       { full_text_query: { structured_query: { query: { match: { terms: 'x' } } } } },
     ],
+    [
+      {
+        full_text_query: {
+          query: {
+            boolean: {
+              must: [{ multi_match: { query: 'x', columns: ['a', 'b'], boost: [1, 2] } }],
+              should: [],
+              must_not: [],
+            },
+          },
+        },
+      },
+      {
+        full_text_query: {
+          structured_query: {
+            query: {
+              boolean: {
+                must: [
+                  {
+                    multi_match: {
+                      match_queries: [
+                        { fuzziness: 0, terms: 'x', column: 'a', boost: 1 },
+                        { fuzziness: 0, terms: 'x', column: 'b', boost: 2 },
+                      ],
+                    },
+                  },
+                ],
+                should: [],
+                must_not: [],
+              },
+            },
+          },
+        },
+      },
+    ],
     [{ lower_bound: null, version: null }, {}],
   ])('a query with %j', async (sent, plain) => {
     const body = { k: 5, ...sent };
@@ -175,7 +210,7 @@ describe('answers', () => {
       schema: { fields: [{ name: 'id', nullable: expect.any(Boolean), type: { type: 'int32' } }] },
     });
     // Clients send several vectors at once from 0.2.0 on, structured text queries from 0.3.0 on.
-    expect(headers.get('phalanx-version')).toBe('0.2.0');
+    expect(headers.get('phalanx-version')).toBe('0.3.0');
     expect((await send(pair, '/v1/table/t/count_rows/', { version: null })).json).toBe(3);
     const listed = await ask(pair, 'GET', '/v1/table/?limit=10', undefined, remote);
     expect(listed.json).toEqual({ tables: ['t'] });

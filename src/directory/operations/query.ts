@@ -1,7 +1,7 @@
 /**
  * Carries out QueryTable, TakeRows and the operations that explain and analyze query plans. Rows of
- * one version are read by a scan with filter and order, by vector search, or by ids and offsets.
- * Full-text queries are refused as Unsupported. table/query/ and table/read/ do the reading.
+ * one version are read by a scan with filter and order, by vector or full-text search, or by ids and
+ * offsets. table/query/ and table/read/ do the reading.
  */
 import { handedOut, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -15,8 +15,8 @@ import {
   type QueryColumns,
   type QueryTableRequest,
   type TakeRowsRequest,
-  unsupported,
 } from '../../protocol/index.ts';
+import { textQuery } from '../../search/index.ts';
 import {
   analyzeQuery,
   explainQuery,
@@ -33,7 +33,6 @@ export async function queryTable(
   request: QueryTableRequest,
   options: CallOptions = {},
 ): Promise<RecordBatchStream> {
-  refuseUnanswered(request);
   const snapshot = await snapshotToRead(catalog, request);
   return handedOut(await query(catalog.engine, snapshot, queryRequest(request, options)));
 }
@@ -63,7 +62,6 @@ export async function explainTableQueryPlan(
   if (request.id !== undefined) asked.id = request.id;
   if (request.branch !== undefined) asked.branch = request.branch;
   if (request.incarnation !== undefined) asked.incarnation = request.incarnation;
-  refuseUnanswered(asked);
   const snapshot = await snapshotToRead(catalog, asked);
   const wanted = queryRequest(asked, {});
   return { plan: await explainQuery(catalog.engine, snapshot, wanted, request.verbose ?? false) };
@@ -74,7 +72,6 @@ export async function analyzeTableQueryPlan(
   request: AnalyzeTableQueryPlanRequest,
   options: CallOptions = {},
 ): Promise<AnalyzeTableQueryPlanResponse> {
-  refuseUnanswered(request);
   const snapshot = await snapshotToRead(catalog, request);
   const wanted = queryRequest(request, options);
   return { analysis: await analyzeQuery(catalog.engine, snapshot, wanted) };
@@ -89,6 +86,7 @@ function queryRequest(request: QueryTableRequest, options: CallOptions): QueryRe
     withRowId: request.with_row_id,
     signal: options.signal,
     orderBy: orderKeys(request),
+    text: request.full_text_query && textQuery(request.full_text_query),
     search: {
       vectors: queryVectors(request),
       vectorColumn: request.vector_column,
@@ -132,8 +130,4 @@ function queryVectors(request: QueryTableRequest): readonly (readonly number[])[
   }
   if (multi.length > 0) return multi;
   return single.length > 0 ? [single] : [];
-}
-
-function refuseUnanswered(request: QueryTableRequest): void {
-  if (request.full_text_query !== undefined) throw unsupported('QueryTable with a full-text query');
 }

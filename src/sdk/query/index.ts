@@ -1,6 +1,6 @@
 /**
  * Exports the query builders (`Query`, `VectorQuery`, `TakeQuery`), which return rows, batches or
- * Arrow tables.
+ * Arrow tables, and full-text queries as objects.
  */
 
 export {
@@ -21,3 +21,19 @@ export {
   type SelectColumns,
 } from './query-base.ts';
 export { rowNumbers, TakeQuery } from './take-query.ts';
+export {
+  BooleanQuery,
+  BoostQuery,
+  type FtsToken,
+  type FullTextQuery,
+  FullTextQueryType,
+  isFullTextQuery,
+  MatchQuery,
+  MultiMatchQuery,
+  Occur,
+  Operator,
+  PhraseQuery,
+  relativeTokens,
+  type TokenizeOptions,
+  tokenize,
+} from './text-queries.ts';

@@ -5,11 +5,12 @@
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import type { CallOptions, OrderBy } from '../../protocol/index.ts';
+import type { CallOptions, OrderBy, QueryText } from '../../protocol/index.ts';
 import { isThenable } from '../build/index.ts';
 import type { AnyRow } from '../convert/index.ts';
-import { defined, onlyOptions, type TableTarget } from '../handles/index.ts';
+import { defined, onlyOptions, showKind, type TableTarget } from '../handles/index.ts';
 import { checkCount, QueryBase } from './query-base.ts';
+import { columnsNamed, type FullTextQuery, isFullTextQuery } from './text-queries.ts';
 
 /** One key of an ordering; nested columns have dots. */
 export interface ColumnOrdering {
@@ -72,12 +73,16 @@ export class FilteredQuery<RowType = AnyRow> extends QueryBase<RowType> {
     return this;
   }
 
-  /** Rows whose text matches the words, best first. */
-  fullTextSearch(query: string, options: FullTextSearchOptions = {}): this {
+  /**
+   * The rows whose texts match, best first, with their `_score`: 10 of them unless `limit` says
+   * otherwise. A text in double quotes is a phrase.
+   */
+  fullTextSearch(query: string | FullTextQuery, options: FullTextSearchOptions = {}): this {
     onlyOptions(options, ['columns'], 'fullTextSearch');
     const { columns } = options;
     const names = typeof columns === 'string' ? [columns] : columns?.slice();
-    this.request.full_text_query = { string_query: defined({ query, columns: names }) };
+    this.request.full_text_query = textRequest(query, names);
+    if (this.request.k === Number.MAX_SAFE_INTEGER) this.request.k = BEST;
     return this;
   }
 
@@ -86,6 +91,25 @@ export class FilteredQuery<RowType = AnyRow> extends QueryBase<RowType> {
     this.request.fast_search = true;
     return this;
   }
+}
+
+/** Rows of a search without a limit. */
+const BEST = 10;
+
+function textRequest(query: string | FullTextQuery, columns: string[] | undefined): QueryText {
+  if (!isFullTextQuery(query)) {
+    if (typeof query === 'string') return { string_query: defined({ query, columns }) };
+    throw new DirspaceError(
+      'InvalidInput',
+      `fullTextSearch takes a text or a query such as new MatchQuery("words", "column"), and was given ${showKind(query)}.`,
+    );
+  }
+  const other = columns && columnsNamed(query.inner).find((name) => !columns.includes(name));
+  if (other === undefined) return { structured_query: { query: query.inner } };
+  throw new DirspaceError(
+    'InvalidInput',
+    `The query searches column ${JSON.stringify(other)}, which is not among the columns of fullTextSearch; leave these out.`,
+  );
 }
 
 function orderKey(ordering: ColumnOrdering): OrderBy {
@@ -147,7 +171,7 @@ export class Query<RowType = AnyRow> extends FilteredQuery<RowType> {
   }
 
   /** Rows whose text matches the words, best first. */
-  nearestToText(query: string, columns?: readonly string[]): this {
+  nearestToText(query: string | FullTextQuery, columns?: readonly string[]): this {
     return this.fullTextSearch(query, defined({ columns }));
   }
 }

@@ -21,6 +21,8 @@ import {
   SELECTION_MEMBERS,
 } from '../handles/index.ts';
 import {
+  type FullTextQuery,
+  isFullTextQuery,
   Query,
   type QueryVectors,
   rowNumbers,
@@ -201,20 +203,32 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     return this.query().nearestTo(vector);
   }
 
-  /** Searches by vector, or text columns by words. */
+  /** Searches by vector, or text columns by words: of a text, `queryType` is `auto` or `fts`. */
   search(
-    query: string,
+    query: string | FullTextQuery,
     queryType?: string,
     ftsColumns?: string | readonly string[],
   ): Query<RowType>;
-  search(query: QueryVectors): VectorQuery<RowType>;
+  search(query: QueryVectors, queryType?: string): VectorQuery<RowType>;
   search(
-    query: string | QueryVectors,
-    _queryType?: string,
+    query: string | FullTextQuery | QueryVectors,
+    queryType = 'auto',
     columns?: string | readonly string[],
   ): Query<RowType> | VectorQuery<RowType> {
-    if (typeof query !== 'string') return this.vectorSearch(query);
-    return this.query().fullTextSearch(query, defined({ columns }));
+    if (typeof query !== 'string' && !isFullTextQuery(query)) {
+      if (queryType !== 'fts') return this.vectorSearch(query);
+      throw new DirspaceError(
+        'InvalidInput',
+        'A vector cannot be searched for as text; leave queryType "fts" out.',
+      );
+    }
+    if (queryType === 'auto' || queryType === 'fts') {
+      return this.query().fullTextSearch(query, defined({ columns }));
+    }
+    throw new DirspaceError(
+      'Unsupported',
+      `A text cannot be searched for with queryType ${JSON.stringify(queryType)}: no embedding function turns it into a vector here. Give a vector, or "fts".`,
+    );
   }
 
   async toArrow(options?: CallOptions): Promise<ArrowTable> {

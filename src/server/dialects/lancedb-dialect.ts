@@ -19,10 +19,10 @@ import { lancedbError } from './lancedb-errors.ts';
 import { plainQuery } from './lancedb-queries.ts';
 
 /**
- * What the clients may rely on: 0.2.0 takes several vectors in one query. Structured text queries
- * (0.3.0), inserts in parts (0.4.0) and blobs (0.5.0) are not there.
+ * What the clients may rely on: 0.3.0 takes several vectors in one query, and full-text queries as
+ * trees. Inserts in parts (0.4.0) and blobs (0.5.0) are not there.
  */
-const SERVER_VERSION = { 'phalanx-version': '0.2.0' };
+const SERVER_VERSION = { 'phalanx-version': '0.3.0' };
 
 export const lancedbDialect: Dialect = {
   name: 'lancedb',

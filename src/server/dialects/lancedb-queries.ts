@@ -41,5 +41,40 @@ function plainText(text: unknown): unknown {
   if (typeof text !== 'object' || text === null) return text ?? undefined;
   const { query } = text as { query?: unknown };
   if (typeof query === 'string') return { string_query: text };
-  return typeof query === 'object' && query !== null ? { structured_query: text } : text;
+  if (typeof query !== 'object' || query === null) return text;
+  return { structured_query: { ...text, query: plainTree(query as Members, 0) } };
+}
+
+/** Deeper trees are refused as they are. */
+const MOST_DEPTH = 64;
+
+/** Its multi_match has one text and several columns, where the plain protocol has several matches. */
+function plainTree(query: unknown, depth: number): unknown {
+  if (depth > MOST_DEPTH || typeof query !== 'object' || query === null) return query;
+  if (Array.isArray(query)) return query.map((part) => plainTree(part, depth + 1));
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => {
+      if (name === 'multi_match') return [name, plainMultiMatch(value)];
+      const isTree = name === 'boost' || name === 'boolean' || TREES.has(name);
+      return [name, isTree ? plainTree(value, depth + 1) : value];
+    }),
+  );
+}
+
+const TREES: ReadonlySet<string> = new Set(['positive', 'negative', 'must', 'must_not', 'should']);
+
+function plainMultiMatch(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || 'match_queries' in value) return value;
+  const { query, columns, boost, ...rest } = value as Members;
+  if (!Array.isArray(columns)) return value;
+  const boosts: readonly unknown[] = Array.isArray(boost) ? boost : [];
+  return {
+    match_queries: columns.map((column, at) => ({
+      fuzziness: 0,
+      ...rest,
+      terms: query,
+      column,
+      ...member('boost', boosts[at]),
+    })),
+  };
 }

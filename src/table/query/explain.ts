@@ -4,6 +4,7 @@
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { liveRows } from '../../format/index.ts';
+import { describeTextQuery, type TextQuery } from '../../search/index.ts';
 import type { ScanCounters } from '../fragments/index.ts';
 import { namesRowsOf, pruneFragment, type ScanPlan } from '../read/index.ts';
 import type { OrderKey } from './order.ts';
@@ -17,17 +18,23 @@ export interface PlanSteps {
     readonly vectors: number;
     readonly prefilter: boolean;
   };
+  readonly texts?: {
+    /** The real names of the columns searched. */
+    readonly columns: readonly string[];
+    readonly query: TextQuery;
+    readonly prefilter: boolean;
+  };
 }
 
 /** One line a step, the last one first, as query engines print them. */
 export async function explainPlan(
   plan: ScanPlan,
-  { orderBy, nearest }: PlanSteps,
+  { orderBy, nearest, texts }: PlanSteps,
   verbose: boolean,
 ): Promise<string> {
   const { snapshot, predicate } = plan;
   const filter = predicate === undefined ? [] : [`Filter: ${predicate.toSql()}`];
-  const prefilter = nearest?.prefilter ?? true;
+  const prefilter = nearest?.prefilter ?? texts?.prefilter ?? true;
   const names = plan.columns.map((column) =>
     column.kind === 'value' ? `${column.expression.toSql()} AS ${column.name}` : column.name,
   );
@@ -46,6 +53,12 @@ export async function explainPlan(
     const { column, metric, vectors } = nearest;
     lines.push(`Nearest: ${column} by ${metric} to ${vectors} vector${vectors === 1 ? '' : 's'}`);
   }
+  if (texts !== undefined) {
+    lines.push(
+      `Full text: ${shortened(describeTextQuery(texts.query))} in ${texts.columns.join(', ')}, by BM25`,
+      'Texts: all rows are read, as there is no index of them',
+    );
+  }
   if (prefilter) lines.push(...filter);
   if (plan.indexNote !== undefined && prefilter) lines.push(plan.indexNote);
   const fragments = await snapshot.fragments();
@@ -55,6 +68,7 @@ export async function explainPlan(
     const skipped =
       predicate !== undefined &&
       prefilter &&
+      texts === undefined &&
       (!namesRowsOf(plan, entry, position) || pruneFragment(predicate, snapshot, entry) === 'none');
     if (skipped) pruned += 1;
     position += liveRows(entry);
@@ -65,6 +79,7 @@ export async function explainPlan(
   if (verbose) {
     const read = new Set(predicate?.columns ?? []);
     if (nearest !== undefined) read.add(nearest.column);
+    for (const column of texts?.columns ?? []) read.add(column);
     for (const column of plan.columns) {
       if (column.kind === 'field') read.add(column.field.field.name);
       if (column.kind === 'value') for (const name of column.expression.columns) read.add(name);
@@ -73,6 +88,11 @@ export async function explainPlan(
   }
   return lines.map((line, depth) => `${'  '.repeat(depth)}${line}`).join('\n');
 }
+
+const LONGEST_QUERY = 200;
+
+const shortened = (query: string): string =>
+  query.length > LONGEST_QUERY ? `${query.slice(0, LONGEST_QUERY)}...` : query;
 
 /** Runs a query to its end, and tells what it read. */
 export async function analyzePlan(

@@ -25,6 +25,7 @@ import {
 } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
+import { type Block, type Found, NOTHING_FOUND, rowIdAt } from './found-rows.ts';
 import { elementTypeOf, listSizeOf, vectorsOf } from './vector-column.ts';
 
 export interface SearchRequest extends ScanRequest {
@@ -38,14 +39,6 @@ export interface SearchRequest extends ScanRequest {
   readonly lowerBound?: number | undefined;
   /** Distances up to before here. */
   readonly upperBound?: number | undefined;
-}
-
-/** Rows near to the query vectors, one entry for each in all three. */
-export interface Found {
-  readonly rowIds: BigUint64Array;
-  readonly distances: Float32Array;
-  /** Which query vector each is near to. */
-  readonly queries: Int32Array;
 }
 
 /** The rows nearest to the query vectors, of those that match where the request has a prefilter. */
@@ -67,7 +60,8 @@ export async function nearestRows(
     memory: plan.memory,
   });
   const wanted = Math.min(plan.limit + plan.offset, snapshot.rowCount);
-  if (wanted === 0) return NOTHING;
+  const several = request.vectors.length > 1;
+  if (wanted === 0) return { ...NOTHING_FOUND, ...(several ? { queries: new Int32Array(0) } : {}) };
   const search = createSearch({
     metric: request.metric,
     dimension: listSizeOf(field.type),
@@ -84,14 +78,13 @@ export async function nearestRows(
   }
   const turn = new Turn(engine.env);
   const matches = await inTurns(turn, search.finish(), signal);
-  return inTurns(turn, joined(matches, plan.offset, batches.blocks), signal);
+  const { queries, ...found } = await inTurns(
+    turn,
+    joined(matches, plan.offset, batches.blocks),
+    signal,
+  );
+  return several ? { ...found, queries } : found;
 }
-
-const NOTHING: Found = {
-  rowIds: new BigUint64Array(0),
-  distances: new Float32Array(0),
-  queries: new Int32Array(0),
-};
 
 /** A batch all of whose selected rows are to be measured. */
 interface WholeBatch {
@@ -219,12 +212,6 @@ class SearchedBatches {
   }
 }
 
-/** A batch that was searched: the position of its first row, and its row id. */
-interface Block {
-  readonly start: number;
-  readonly firstRowId: bigint;
-}
-
 /** Matches handled between two steps. */
 const STEP_ROWS = 16_384;
 
@@ -233,18 +220,18 @@ function* joined(
   matches: readonly Matches[],
   offset: number,
   blocks: readonly Block[],
-): Generator<void, Found> {
+): Generator<void, Required<Found>> {
   const total = matches.reduce((sum, { positions }) => sum + restOf(positions, offset), 0);
   const found = {
     rowIds: new BigUint64Array(total),
-    distances: new Float32Array(total),
+    values: new Float32Array(total),
     queries: new Int32Array(total),
   };
   let count = 0;
   for (const [query, { positions, distances }] of matches.entries()) {
     for (let at = offset; at < positions.length; at++) {
       found.rowIds[count] = rowIdAt(blocks, positions[at] as number);
-      found.distances[count] = distances[at] as number;
+      found.values[count] = distances[at] as number;
       found.queries[count] = query;
       count += 1;
       if (count % STEP_ROWS === 0) yield;
@@ -254,15 +241,3 @@ function* joined(
 }
 
 const restOf = ({ length }: Float64Array, offset: number): number => Math.max(0, length - offset);
-
-function rowIdAt(blocks: readonly Block[], position: number): bigint {
-  let low = 0;
-  let high = blocks.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    if ((blocks[middle] as Block).start <= position) low = middle;
-    else high = middle - 1;
-  }
-  const { start, firstRowId } = blocks[low] as Block;
-  return firstRowId + BigInt(position - start);
-}

@@ -1,11 +1,12 @@
 /**
- * Runs a query of a snapshot as a scan, an ordered read or a vector search (`query`), explains what
- * it would do (`explainQuery`), or runs it and reports what it read (`analyzeQuery`). All three
- * take the same request and refuse a vector search with an order, unknown columns and faulty SQL
- * before they read. read/take.ts reads rows by id or offset.
+ * Runs a query of a snapshot as a scan, an ordered read, a vector search or a full-text search
+ * (`query`), explains what it would do (`explainQuery`), or runs it and reports what it read
+ * (`analyzeQuery`). All three take the same request and refuse a search with an order, unknown
+ * columns and faulty SQL before they read. read/take.ts reads rows by id or offset.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import type { FullTextQuery } from '../../search/index.ts';
 import { ScanCounters } from '../fragments/index.ts';
 import { planScan, type ScanRequest, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
@@ -13,6 +14,7 @@ import { analyzePlan, explainPlan } from './explain.ts';
 import type { SearchRequest } from './nearest.ts';
 import { type OrderKey, orderedScan, planKeys } from './order.ts';
 import { searchVectors, withoutDistance } from './search.ts';
+import { searchedColumns, searchTexts, withoutScore } from './text-search.ts';
 import { vectorColumn } from './vector-column.ts';
 
 /** What a vector search adds to a scan. */
@@ -23,13 +25,21 @@ export interface QueryRequest extends ScanRequest {
   readonly orderBy?: readonly OrderKey[] | undefined;
   /** No search where it has no vectors; a vector column that it names is checked all the same. */
   readonly search?: VectorSearch | undefined;
+  /** Ranked by how well texts match; whether before or after the filter is said by `search`. */
+  readonly text?: FullTextQuery | undefined;
 }
 
-/** Either keys to order by, or a search, or neither. */
+/** Either keys to order by, or a search by vectors or texts, or neither. */
 interface Parts {
   readonly wanted: ScanRequest;
   readonly orderBy: readonly OrderKey[];
   readonly search: VectorSearch | undefined;
+  readonly text: TextSearch | undefined;
+}
+
+interface TextSearch {
+  readonly text: FullTextQuery;
+  readonly prefilter: boolean;
 }
 
 /** @throws InvalidInput, TableColumnNotFound at once; what goes wrong while reading, while reading */
@@ -38,7 +48,8 @@ export async function query(
   snapshot: Snapshot,
   request: QueryRequest,
 ): Promise<RecordBatchStream> {
-  const { wanted, orderBy, search } = partsOf(snapshot, request);
+  const { wanted, orderBy, search, text } = partsOf(snapshot, request);
+  if (text !== undefined) return searchTexts(engine, snapshot, { ...wanted, ...text });
   if (search !== undefined) return searchVectors(engine, snapshot, { ...wanted, ...search });
   return orderBy.length > 0
     ? orderedScan(engine, snapshot, wanted, orderBy)
@@ -52,7 +63,16 @@ export async function explainQuery(
   request: QueryRequest,
   verbose: boolean,
 ): Promise<string> {
-  const { wanted, orderBy, search } = partsOf(snapshot, request);
+  const { wanted, orderBy, search, text } = partsOf(snapshot, request);
+  if (text !== undefined) {
+    const columns = searchedColumns(snapshot, text.text);
+    const plan = await planScan(engine, snapshot, {
+      ...wanted,
+      columns: withoutScore(wanted.columns),
+    });
+    const texts = { columns, query: text.text.root, prefilter: text.prefilter };
+    return explainPlan(plan, { orderBy, texts }, verbose);
+  }
   if (search === undefined) {
     if (orderBy.length > 0) await planKeys(engine, snapshot, wanted, orderBy);
     return explainPlan(await planScan(engine, snapshot, wanted), { orderBy }, verbose);
@@ -78,16 +98,28 @@ export async function analyzeQuery(
 }
 
 /** @throws InvalidInput, TableColumnNotFound */
-function partsOf(snapshot: Snapshot, { orderBy = [], search, ...wanted }: QueryRequest): Parts {
+function partsOf(snapshot: Snapshot, request: QueryRequest): Parts {
+  const { orderBy = [], search, text, ...wanted } = request;
+  if (text !== undefined) {
+    if (search !== undefined && search.vectors.length > 0) {
+      throw new DirspaceError(
+        'InvalidInput',
+        'A query has a vector and a full-text query; send one request for each, with with_row_id, and fuse their rows, as nearestTo(...).fullTextSearch(...) does.',
+      );
+    }
+    refuseOrder(orderBy, 'A full-text search orders its rows by score');
+    searchedColumns(snapshot, text);
+    const prefilter = search?.prefilter ?? true;
+    return { wanted, orderBy, search: undefined, text: { text, prefilter } };
+  }
   if (search === undefined || search.vectors.length === 0) {
     if (search?.vectorColumn !== undefined) vectorColumn(snapshot, search.vectorColumn, []);
-    return { wanted, orderBy, search: undefined };
+    return { wanted, orderBy, search: undefined, text: undefined };
   }
-  if (orderBy.length > 0) {
-    throw new DirspaceError(
-      'InvalidInput',
-      'A vector search orders its rows by distance; leave order_by out.',
-    );
-  }
-  return { wanted, orderBy, search };
+  refuseOrder(orderBy, 'A vector search orders its rows by distance');
+  return { wanted, orderBy, search, text: undefined };
+}
+
+function refuseOrder({ length }: readonly OrderKey[], what: string): void {
+  if (length > 0) throw new DirspaceError('InvalidInput', `${what}; leave order_by out.`);
 }

@@ -5,6 +5,7 @@
 import type * as own from '../../../src/index.ts';
 
 export interface Names {
+  tokenize: typeof own.tokenize;
   connect: typeof own.connect;
   connectNamespace: typeof own.connectNamespace;
   AddColumnsSql: own.AddColumnsSql;
@@ -178,11 +179,21 @@ export interface Names {
   'ColumnOrdering.nullsFirst': own.ColumnOrdering['nullsFirst'];
   FullTextSearchOptions: own.FullTextSearchOptions;
   'FullTextSearchOptions.columns': own.FullTextSearchOptions['columns'];
+  FullTextQuery: own.FullTextQuery;
+  'FullTextQuery.queryType': own.FullTextQuery['queryType'];
   MatchQuery: typeof own.MatchQuery;
+  'MatchQuery.queryType': own.MatchQuery['queryType'];
   PhraseQuery: typeof own.PhraseQuery;
+  'PhraseQuery.queryType': own.PhraseQuery['queryType'];
   BoostQuery: typeof own.BoostQuery;
+  'BoostQuery.queryType': own.BoostQuery['queryType'];
   MultiMatchQuery: typeof own.MultiMatchQuery;
+  'MultiMatchQuery.queryType': own.MultiMatchQuery['queryType'];
   BooleanQuery: typeof own.BooleanQuery;
+  'BooleanQuery.queryType': own.BooleanQuery['queryType'];
+  FullTextQueryType: typeof own.FullTextQueryType;
+  Operator: typeof own.Operator;
+  Occur: typeof own.Occur;
   Index: typeof own.Index;
   'Index.ivfPq': (typeof own.Index)['ivfPq'];
   'Index.ivfRq': (typeof own.Index)['ivfRq'];
@@ -304,6 +315,9 @@ export interface Names {
   'WriteProgress.activeTasks': own.WriteProgress['activeTasks'];
   'WriteProgress.totalTasks': own.WriteProgress['totalTasks'];
   'WriteProgress.done': own.WriteProgress['done'];
+  FtsToken: own.FtsToken;
+  'FtsToken.text': own.FtsToken['text'];
+  'FtsToken.position': own.FtsToken['position'];
   ColumnAlteration: own.ColumnAlteration;
   'ColumnAlteration.path': own.ColumnAlteration['path'];
   'ColumnAlteration.rename': own.ColumnAlteration['rename'];

@@ -1,0 +1,280 @@
+/**
+ * `TextCollector`: reads the texts of a table, document by document, for a `SearchPlan`. It counts
+ * what scores need of all documents, and keeps the term counts of those that match; `ranked` scores
+ * these once all were read, because the statistics of the whole table are known only then.
+ * `TermFinder` reads them for the terms near to fuzzy words. Both clear their tokenizers where
+ * distinct tokens take too much memory.
+ */
+import { hasPhrase, type PositionList } from './phrases.ts';
+import type { Scorer } from './scores.ts';
+import type { ColumnSearch, SearchPlan } from './search-plan.ts';
+import { longer } from './term-table.ts';
+import { type RankedRows, TopRows } from './top-rows.ts';
+
+/** Where the texts of one document lie: pairs of byte offsets, one for each text of a list. */
+export interface DocumentTexts {
+  readonly bytes: Uint8Array;
+  /** From and to, alternating. */
+  readonly ranges: ArrayLike<number>;
+  readonly count: number;
+}
+
+/** Memory of distinct tokens beyond which they are forgotten. */
+const MOST_TERM_BYTES = 64 * 1024 * 1024;
+
+/** Reads one document of one column. Yields within long ones. */
+function* tokensIn(
+  search: ColumnSearch,
+  { bytes, ranges, count }: DocumentTexts,
+  use: () => void,
+): Generator<void, void> {
+  const { tokenizer } = search;
+  let position = 0;
+  for (let at = 0; at < count; at++) {
+    tokenizer.begin(bytes, ranges[2 * at] as number, ranges[2 * at + 1] as number, position);
+    while (tokenizer.next()) {
+      use();
+      yield;
+    }
+    use();
+    position = tokenizer.position;
+  }
+}
+
+/** Offers the terms of all texts to the fuzzy words of a plan. */
+export class TermFinder {
+  readonly #columns: readonly ColumnSearch[];
+  readonly #seen: number[];
+
+  constructor({ columns }: SearchPlan) {
+    this.#columns = columns;
+    this.#seen = columns.map(() => 0);
+  }
+
+  *add(column: number, texts: DocumentTexts): Generator<void, void> {
+    const search = this.#columns[column] as ColumnSearch;
+    const near = search.near.flat();
+    if (near.length === 0) return;
+    const { tokenizer } = search;
+    yield* tokensIn(search, texts, () => {
+      const { terms } = tokenizer;
+      for (let term = this.#seen[column] as number; term < terms.size; term++) {
+        for (const { terms: wanted } of near) wanted.offer(terms.bytesOf(term));
+      }
+      this.#seen[column] = terms.size;
+    });
+    if (tokenizer.heldBytes > MOST_TERM_BYTES) {
+      tokenizer.clear();
+      this.#seen[column] = 0;
+    }
+  }
+}
+
+/** The terms of one column by the tokenizer's numbers, as slots of the plan. */
+class ColumnCounts {
+  readonly search: ColumnSearch;
+  documents = 0;
+  tokens = 0;
+  /** Tokens of the document being read. */
+  length = 0;
+  readonly #counts: Uint32Array;
+  readonly #touched: number[];
+  readonly #positions = new Map<number, PositionList>();
+  #slotOf = new Int32Array(1024);
+  #known = 0;
+
+  constructor(search: ColumnSearch, counts: Uint32Array, touched: number[]) {
+    this.search = search;
+    this.#counts = counts;
+    this.#touched = touched;
+    for (const slot of search.phraseSlots) {
+      this.#positions.set(slot, { values: new Uint32Array(16), count: 0 });
+    }
+  }
+
+  /** Takes the tokens that the tokenizer found last. */
+  take(): void {
+    const { tokenizer } = this.search;
+    if (tokenizer.terms.size > this.#known) this.#learn();
+    const slotOf = this.#slotOf;
+    const counts = this.#counts;
+    const { ids, count } = tokenizer;
+    for (let at = 0; at < count; at++) {
+      const slot = slotOf[ids[at] as number] as number;
+      if (slot < 0) continue;
+      const before = counts[slot] as number;
+      if (before === 0) this.#touched.push(slot);
+      counts[slot] = before + 1;
+      const list = this.#positions.get(slot);
+      if (list === undefined) continue;
+      if (before === 0) list.count = 0;
+      if (list.count === list.values.length) list.values = longer(list.values, list.count + 1);
+      list.values[list.count++] = tokenizer.positions[at] as number;
+    }
+    this.length += count;
+  }
+
+  #learn(): void {
+    const { terms } = this.search.tokenizer;
+    if (terms.size > this.#slotOf.length) this.#slotOf = longer(this.#slotOf, terms.size);
+    for (let term = this.#known; term < terms.size; term++) {
+      this.#slotOf[term] = this.search.slotOf(terms.bytesOf(term));
+    }
+    this.#known = terms.size;
+  }
+
+  /** Marks the phrases that the document has. */
+  markPhrases(): void {
+    const counts = this.#counts;
+    for (const { slot, terms, gaps, slop } of this.search.phrases) {
+      if (terms.some((term) => counts[term] === 0)) continue;
+      const lists = terms.map((term) => this.#positions.get(term) as PositionList);
+      if (!hasPhrase(lists, gaps, slop)) continue;
+      counts[slot] = 1;
+      this.#touched.push(slot);
+    }
+  }
+
+  /** Counts the document, and forgets the tokenizer's terms where they are too many. */
+  end(): void {
+    if (this.length > 0) this.documents += 1;
+    this.tokens += this.length;
+    this.length = 0;
+    const { tokenizer } = this.search;
+    if (tokenizer.heldBytes <= MOST_TERM_BYTES) return;
+    tokenizer.clear();
+    this.#known = 0;
+  }
+}
+
+export class TextCollector {
+  readonly #plan: SearchPlan;
+  readonly #columns: readonly ColumnCounts[];
+  readonly #counts: Uint32Array;
+  /** Slots that occur in the document being read. */
+  readonly #touched: number[] = [];
+  readonly #frequencies: Float64Array;
+  readonly #matches: Scorer;
+  readonly #lengths: Uint32Array;
+  /** Documents kept, the numbers that their callers gave them, and where their entries end. */
+  #kept = 0;
+  #rows = new Float64Array(256);
+  #ends = new Float64Array(256);
+  #keptLengths = new Uint32Array(256);
+  /** Slots and counts, alternating. */
+  #entries = new Uint32Array(1024);
+  #entryCount = 0;
+
+  constructor(plan: SearchPlan) {
+    this.#plan = plan;
+    this.#counts = new Uint32Array(plan.slots);
+    this.#frequencies = new Float64Array(plan.slots);
+    this.#columns = plan.columns.map(
+      (search) => new ColumnCounts(search, this.#counts, this.#touched),
+    );
+    this.#lengths = new Uint32Array(plan.columns.length);
+    // Whether a document matches does not depend on the statistics.
+    const ones = plan.columns.map(() => 1);
+    this.#matches = plan.scorer({ documents: ones, tokens: ones, frequencies: [] });
+  }
+
+  /** Bytes of memory that it takes. */
+  get heldBytes(): number {
+    let bytes =
+      this.#rows.byteLength +
+      this.#ends.byteLength +
+      this.#keptLengths.byteLength +
+      this.#entries.byteLength;
+    for (const { search } of this.#columns) bytes += search.tokenizer.heldBytes;
+    return bytes;
+  }
+
+  /** Reads the texts of the next document in one column. */
+  *add(column: number, texts: DocumentTexts): Generator<void, void> {
+    const counts = this.#columns[column] as ColumnCounts;
+    yield* tokensIn(counts.search, texts, () => counts.take());
+  }
+
+  /** The same for a document of one text that is not long: without steps. */
+  addShort(column: number, bytes: Uint8Array, from: number, to: number): void {
+    const counts = this.#columns[column] as ColumnCounts;
+    const { tokenizer } = counts.search;
+    tokenizer.begin(bytes, from, to);
+    while (tokenizer.next()) counts.take();
+    counts.take();
+  }
+
+  /** Ends a document. @param row what it is called in the answer; undefined if it is only counted */
+  end(row: number | undefined): void {
+    const touched = this.#touched;
+    for (const [at, column] of this.#columns.entries()) {
+      if (touched.length > 0) column.markPhrases();
+      this.#lengths[at] = column.length;
+      column.end();
+    }
+    if (touched.length === 0) return;
+    const counts = this.#counts;
+    if (row !== undefined && !Number.isNaN(this.#matches({ counts, lengths: this.#lengths }))) {
+      this.#keep(row);
+    }
+    for (const slot of touched) {
+      this.#frequencies[slot] = (this.#frequencies[slot] as number) + 1;
+      counts[slot] = 0;
+    }
+    touched.length = 0;
+  }
+
+  #keep(row: number): void {
+    const kept = this.#kept;
+    const columns = this.#columns.length;
+    if (kept === this.#rows.length) {
+      this.#rows = longer(this.#rows, kept + 1);
+      this.#ends = longer(this.#ends, kept + 1);
+    }
+    if ((kept + 1) * columns > this.#keptLengths.length) {
+      this.#keptLengths = longer(this.#keptLengths, (kept + 1) * columns);
+    }
+    this.#rows[kept] = row;
+    for (let at = 0; at < columns; at++) {
+      this.#keptLengths[kept * columns + at] = this.#lengths[at] as number;
+    }
+    const needed = this.#entryCount + 2 * this.#touched.length;
+    if (needed > this.#entries.length) this.#entries = longer(this.#entries, needed);
+    for (const slot of this.#touched) {
+      this.#entries[this.#entryCount++] = slot;
+      this.#entries[this.#entryCount++] = this.#counts[slot] as number;
+    }
+    this.#ends[kept] = this.#entryCount;
+    this.#kept = kept + 1;
+  }
+
+  /** The best documents, best first; `rows` are indices for `rowOf`. */
+  *ranked(limit: number): Generator<void, RankedRows> {
+    const top = new TopRows(Math.min(limit, this.#kept));
+    const columns = this.#columns.length;
+    const score = this.#plan.scorer({
+      documents: this.#columns.map(({ documents }) => documents),
+      tokens: this.#columns.map(({ tokens }) => tokens),
+      frequencies: this.#frequencies,
+    });
+    const counts = this.#counts;
+    let entry = 0;
+    for (let document = 0; document < this.#kept; document++) {
+      const from = entry;
+      const end = this.#ends[document] as number;
+      for (; entry < end; entry += 2) {
+        counts[this.#entries[entry] as number] = this.#entries[entry + 1] as number;
+      }
+      const lengths = this.#keptLengths.subarray(document * columns, (document + 1) * columns);
+      top.add(document, score({ counts, lengths }));
+      for (let at = from; at < end; at += 2) counts[this.#entries[at] as number] = 0;
+      if (document % 4096 === 4095) yield;
+    }
+    return yield* top.finish();
+  }
+
+  /** What the caller called a document. */
+  rowOf(document: number): number {
+    return this.#rows[document] as number;
+  }
+}

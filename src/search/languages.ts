@@ -1,0 +1,73 @@
+/**
+ * The languages of stemming and stop words, by the names that LanceDB gives them. `languageNamed`
+ * finds one whatever the case of its letters. `openStemmer` gives the Snowball stemmer of a
+ * language; the package that holds them all is imported when the first one is asked for.
+ */
+import { DirspaceError } from '../errors.ts';
+import { suggestion } from '../known-names.ts';
+
+export const LANGUAGES = [
+  'English',
+  'Arabic',
+  'Danish',
+  'Dutch',
+  'Finnish',
+  'French',
+  'German',
+  'Greek',
+  'Hungarian',
+  'Italian',
+  'Norwegian',
+  'Portuguese',
+  'Romanian',
+  'Russian',
+  'Spanish',
+  'Swedish',
+  'Tamil',
+  'Turkish',
+] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** @throws InvalidInput with the languages that there are */
+export function languageNamed(name: string): Language {
+  const folded = name.toLowerCase();
+  const found = LANGUAGES.find((language) => language.toLowerCase() === folded);
+  if (found !== undefined) return found;
+  throw new DirspaceError(
+    'InvalidInput',
+    `There is no language ${JSON.stringify(name.slice(0, 100))} for full-text search.${suggestion(name, LANGUAGES)} There is ${LANGUAGES.join(', ')}.`,
+    { details: { member: 'language' } },
+  );
+}
+
+/** The stem of a word. */
+export type Stem = (word: string) => string;
+
+interface Snowball {
+  newStemmer(language: string): { stem(word: string): string };
+}
+
+const stemmers = new Map<Language, Stem>();
+
+/** @throws Unsupported for Greek, of which there is none */
+export async function openStemmer(language: Language): Promise<Stem> {
+  const known = stemmers.get(language);
+  if (known !== undefined) return known;
+  refuseUnstemmed(language);
+  // @ts-expect-error the package has no declarations
+  const loaded = (await import('snowball-stemmers')) as { readonly default: Snowball };
+  const stemmer = loaded.default.newStemmer(language.toLowerCase());
+  const stem: Stem = (word) => stemmer.stem(word);
+  stemmers.set(language, stem);
+  return stem;
+}
+
+/** @throws Unsupported for a language without a stemmer */
+export function refuseUnstemmed(language: Language): void {
+  if (language !== 'Greek') return;
+  throw new DirspaceError(
+    'Unsupported',
+    'There is no stemmer of Greek words here; set stem to false.',
+    { details: { member: 'stem' } },
+  );
+}

@@ -1,0 +1,144 @@
+/**
+ * BM25 (k1 1.2, b 0.75) of a document for a tree of queries. `scorerOf` compiles the tree; a scorer
+ * takes how often each slot occurs in a document and how long its texts are, and gives NaN where it
+ * does not match. Scores are 64-bit sums, which callers round to 32 bits.
+ */
+import type { MatchNode, PhraseNode, TextQuery } from './text-query.ts';
+
+const K1 = 1.2;
+const B = 0.75;
+
+/** Of the whole table at one version, whatever a filter leaves of it. */
+export interface TextStatistics {
+  /** By column: documents with at least one token. */
+  readonly documents: readonly number[];
+  /** By column: tokens of all of them. */
+  readonly tokens: readonly number[];
+  /** By slot: documents that have the term. */
+  readonly frequencies: ArrayLike<number>;
+}
+
+/** The words of a leaf of a query in one column. */
+export interface LeafSlots {
+  readonly column: number;
+  /** The terms that each word stands for. */
+  readonly groups: readonly (readonly number[])[];
+  /** The slot that tells whether they follow each other, where they have to. */
+  readonly phrase: number | undefined;
+}
+
+/** A document as it is scored: how often each slot occurs, and the tokens of each column. */
+export interface ScoredDocument {
+  readonly counts: ArrayLike<number>;
+  readonly lengths: ArrayLike<number>;
+}
+
+/** The score of a document; NaN where it does not match. */
+export type Scorer = (document: ScoredDocument) => number;
+
+/** How much a document that has a term says, by how many have it. */
+export const inverseFrequency = (documents: number, frequency: number): number =>
+  Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
+
+/** What a term adds to the score of a document, of its inverse frequency. */
+export const termShare = (count: number, length: number, average: number): number =>
+  (count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / average));
+
+type Leaves = ReadonlyMap<MatchNode | PhraseNode, readonly LeafSlots[]>;
+
+export function scorerOf(query: TextQuery, leaves: Leaves, statistics: TextStatistics): Scorer {
+  switch (query.kind) {
+    case 'match':
+    case 'phrase':
+      return best((leaves.get(query) ?? []).map((slots) => leafScorer(query, slots, statistics)));
+    case 'best':
+      return best(query.matches.map((match) => scorerOf(match, leaves, statistics)));
+    case 'boost':
+      return boosted(
+        scorerOf(query.positive, leaves, statistics),
+        scorerOf(query.negative, leaves, statistics),
+        query.negativeBoost,
+      );
+    default: {
+      const all = (queries: readonly TextQuery[]): Scorer[] =>
+        queries.map((one) => scorerOf(one, leaves, statistics));
+      return combined(all(query.must), all(query.should), all(query.mustNot));
+    }
+  }
+}
+
+function best(scorers: readonly Scorer[]): Scorer {
+  const [only] = scorers;
+  if (scorers.length === 1 && only !== undefined) return only;
+  return (document) => {
+    let highest = Number.NaN;
+    for (const scorer of scorers) {
+      const score = scorer(document);
+      if (!(score <= highest) && !Number.isNaN(score)) highest = score;
+    }
+    return highest;
+  };
+}
+
+const boosted =
+  (positive: Scorer, negative: Scorer, factor: number): Scorer =>
+  (document) => {
+    const score = positive(document);
+    if (Number.isNaN(score)) return score;
+    const less = negative(document);
+    return Number.isNaN(less) ? score : score - factor * less;
+  };
+
+const combined =
+  (must: readonly Scorer[], should: readonly Scorer[], mustNot: readonly Scorer[]): Scorer =>
+  (document) => {
+    let sum = 0;
+    for (const scorer of must) {
+      const score = scorer(document);
+      if (Number.isNaN(score)) return score;
+      sum += score;
+    }
+    let matches = must.length > 0;
+    for (const scorer of should) {
+      const score = scorer(document);
+      if (Number.isNaN(score)) continue;
+      matches = true;
+      sum += score;
+    }
+    if (!matches) return Number.NaN;
+    for (const scorer of mustNot) if (!Number.isNaN(scorer(document))) return Number.NaN;
+    return sum;
+  };
+
+function leafScorer(
+  query: MatchNode | PhraseNode,
+  { column, groups, phrase }: LeafSlots,
+  { documents, tokens, frequencies }: TextStatistics,
+): Scorer {
+  const all = query.kind === 'phrase' || query.all;
+  const boost = query.kind === 'match' ? query.boost : 1;
+  const total = documents[column] ?? 0;
+  const average = total === 0 ? 1 : (tokens[column] ?? 0) / total;
+  const weights = groups.map((slots) =>
+    slots.map((slot) => inverseFrequency(total, frequencies[slot] ?? 0)),
+  );
+  return ({ counts, lengths }) => {
+    if (phrase !== undefined && counts[phrase] === 0) return Number.NaN;
+    const length = lengths[column] as number;
+    let sum = 0;
+    let matches = false;
+    for (let group = 0; group < groups.length; group++) {
+      const slots = groups[group] as readonly number[];
+      let found = false;
+      for (let at = 0; at < slots.length; at++) {
+        const count = counts[slots[at] as number] as number;
+        if (count === 0) continue;
+        found = true;
+        sum += (weights[group]?.[at] as number) * termShare(count, length, average);
+      }
+      if (found) matches = true;
+      else if (all) return Number.NaN;
+    }
+    return matches ? boost * sum : Number.NaN;
+  };
+}

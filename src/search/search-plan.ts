@@ -1,0 +1,211 @@
+/**
+ * `SearchPlan`: a full-text query against the columns that it searches. It finds the words of the
+ * query as each column's tokenizer does, and gives every distinct term a number, its slot. Whoever
+ * reads the texts or an index counts, for each document, how often the term of a slot occurs; then
+ * `scorer` scores it. Fuzzy words get their terms by `expand` once those near to them are known.
+ */
+import { autoFuzziness, charactersOf, type FuzzyWord, NearTerms } from './fuzzy-terms.ts';
+import { type LeafSlots, type Scorer, scorerOf, type TextStatistics } from './scores.ts';
+import { hashOf, TermTable } from './term-table.ts';
+import { leavesOf, type MatchNode, type PhraseNode, type TextQuery } from './text-query.ts';
+import type { TextSettings } from './text-settings.ts';
+import { Tokenizer } from './tokenizer.ts';
+
+/** A word of a query, and the position where it stands there. */
+interface Word {
+  readonly term: Uint8Array;
+  readonly position: number;
+}
+
+/** Words that follow each other in a column. */
+export interface PlannedPhrase {
+  /** The slot that counts as 1 where the phrase is there. */
+  readonly slot: number;
+  /** Of its words, in order. */
+  readonly terms: readonly number[];
+  /** Positions from each word to the next one. */
+  readonly gaps: readonly number[];
+  readonly slop: number;
+}
+
+/** The terms that a fuzzy word stands for, as slots once they are known. */
+interface FuzzyGroup {
+  readonly group: number[];
+  readonly terms: NearTerms;
+}
+
+/** What is looked for in one column. */
+export class ColumnSearch {
+  /** As the plan's caller names it. */
+  readonly column: string;
+  readonly tokenizer: Tokenizer;
+  readonly phrases: PlannedPhrase[] = [];
+  /** Fuzzy words, by the leaves of the query that they are of. */
+  readonly near: FuzzyGroup[][] = [];
+  readonly #terms = new TermTable();
+  /** Of each term in the table. */
+  readonly #slots: number[] = [];
+  readonly #newSlot: () => number;
+
+  constructor(column: string, tokenizer: Tokenizer, newSlot: () => number) {
+    this.column = column;
+    this.tokenizer = tokenizer;
+    this.#newSlot = newSlot;
+  }
+
+  /** The slot of a term, or -1. */
+  slotOf(term: Uint8Array): number {
+    const number = this.#terms.find(term);
+    return number < 0 ? -1 : (this.#slots[number] as number);
+  }
+
+  /** The terms that are looked for, with their slots. */
+  *terms(): Generator<{ readonly term: Uint8Array; readonly slot: number }> {
+    for (const [number, slot] of this.#slots.entries()) {
+      yield { term: this.#terms.bytesOf(number), slot };
+    }
+  }
+
+  /** The slots of words whose positions are needed. */
+  get phraseSlots(): ReadonlySet<number> {
+    return new Set(this.phrases.flatMap(({ terms }) => terms));
+  }
+
+  wanted(term: Uint8Array): number {
+    const number = this.#terms.intern(term, 0, term.length, hashOf(term, 0, term.length));
+    if (number === this.#slots.length) this.#slots.push(this.#newSlot());
+    return this.#slots[number] as number;
+  }
+
+  addPhrase(words: readonly Word[], slop: number): PlannedPhrase {
+    const terms = words.map(({ term }) => this.wanted(term));
+    const gaps = words.slice(1).map(({ position }, at) => position - (words[at] as Word).position);
+    const phrase = { slot: this.#newSlot(), terms, gaps, slop };
+    this.phrases.push(phrase);
+    return phrase;
+  }
+
+  /** Gives fuzzy words the terms near to them, as many as each leaf may have, its first words first. */
+  expand(): void {
+    for (const words of this.near) {
+      let room = words[0]?.terms.most ?? 0;
+      for (const { group, terms } of words) {
+        const taken = terms.terms.slice(0, room);
+        room -= taken.length;
+        group.length = 0;
+        for (const term of taken) group.push(this.wanted(term));
+      }
+    }
+  }
+}
+
+export class SearchPlan {
+  readonly root: TextQuery;
+  readonly columns: readonly ColumnSearch[];
+  readonly #leaves: ReadonlyMap<MatchNode | PhraseNode, readonly LeafSlots[]>;
+  readonly #slots: { count: number };
+
+  private constructor(
+    root: TextQuery,
+    columns: readonly ColumnSearch[],
+    leaves: ReadonlyMap<MatchNode | PhraseNode, readonly LeafSlots[]>,
+    slots: { count: number },
+  ) {
+    this.root = root;
+    this.columns = columns;
+    this.#leaves = leaves;
+    this.#slots = slots;
+  }
+
+  /**
+   * @param defaults columns of the nodes that name none
+   * @param columnOf the real name of a column, and how its texts become words
+   */
+  static async of(
+    root: TextQuery,
+    defaults: readonly string[],
+    columnOf: (path: string) => { readonly name: string; readonly settings: TextSettings },
+  ): Promise<SearchPlan> {
+    const slots = { count: 0 };
+    const columns: ColumnSearch[] = [];
+    const leaves = new Map<MatchNode | PhraseNode, LeafSlots[]>();
+    for (const leaf of leavesOf(root)) {
+      const found: LeafSlots[] = [];
+      for (const path of leaf.column === undefined ? defaults : [leaf.column]) {
+        const { name, settings } = columnOf(path);
+        let search = columns.find(({ column }) => column === name);
+        if (search === undefined) {
+          const tokenizer = await Tokenizer.open(settings);
+          search = new ColumnSearch(name, tokenizer, () => slots.count++);
+          columns.push(search);
+        }
+        found.push(leafSlots(leaf, search, columns.indexOf(search)));
+      }
+      leaves.set(leaf, found);
+    }
+    return new SearchPlan(root, columns, leaves, slots);
+  }
+
+  /** One more than the highest slot; more once fuzzy words are expanded. */
+  get slots(): number {
+    return this.#slots.count;
+  }
+
+  /** Whether fuzzy words wait for the terms that are near to them. */
+  get isFuzzy(): boolean {
+    return this.columns.some(({ near }) => near.length > 0);
+  }
+
+  expand(): void {
+    for (const column of this.columns) column.expand();
+  }
+
+  /** Scores documents by these statistics. */
+  scorer(statistics: TextStatistics): Scorer {
+    return scorerOf(this.root, this.#leaves, statistics);
+  }
+}
+
+function leafSlots(leaf: MatchNode | PhraseNode, search: ColumnSearch, column: number): LeafSlots {
+  const words = wordsOf(leaf.terms, search.tokenizer);
+  if (leaf.kind === 'phrase') {
+    if (words.length === 0) return { column, groups: [], phrase: undefined };
+    // A phrase of one word is that word.
+    if (words.length === 1) {
+      const [{ term }] = words as [Word];
+      return { column, groups: [[search.wanted(term)]], phrase: undefined };
+    }
+    const phrase = search.addPhrase(words, leaf.slop);
+    return { column, groups: phrase.terms.map((slot) => [slot]), phrase: phrase.slot };
+  }
+  if (leaf.fuzziness === 0) {
+    const groups = words.map(({ term }) => [search.wanted(term)]);
+    return { column, groups, phrase: undefined };
+  }
+  const { fuzziness, prefixLength, maxExpansions } = leaf;
+  const near = words.map(({ term }): FuzzyGroup => {
+    const edits = fuzziness === 'auto' ? autoFuzziness(charactersOf(term).length) : fuzziness;
+    const word: FuzzyWord = { term, edits, prefixLength, maxExpansions };
+    return { group: [], terms: new NearTerms(word) };
+  });
+  search.near.push(near);
+  return { column, groups: near.map(({ group }) => group), phrase: undefined };
+}
+
+const encoder = new TextEncoder();
+
+function wordsOf(text: string, tokenizer: Tokenizer): Word[] {
+  const bytes = encoder.encode(text);
+  const words: Word[] = [];
+  tokenizer.begin(bytes, 0, bytes.length);
+  for (let more = true; more; ) {
+    more = tokenizer.next();
+    for (let at = 0; at < tokenizer.count; at++) {
+      words.push({
+        term: tokenizer.terms.bytesOf(tokenizer.ids[at] as number).slice(),
+        position: tokenizer.positions[at] as number,
+      });
+    }
+  }
+  return words;
+}

@@ -1,0 +1,176 @@
+/**
+ * `TextScan`: reads the texts of all live rows of a version for a full-text search, in row order and
+ * in turns. `findTerms` looks for the terms near to fuzzy words; `collect` counts the words of the
+ * query, and keeps the rows that match it and the predicate.
+ */
+import type { Data } from '../../arrow/index.ts';
+import type { HeldMemory } from '../../request-memory.ts';
+import type { SearchPlan, TermFinder, TextCollector } from '../../search/index.ts';
+import type { Awaitable } from '../../store/index.ts';
+import { readFields } from '../fragments/index.ts';
+import {
+  type BatchPlace,
+  matchingRows,
+  pipelined,
+  planScan,
+  readSelected,
+  type ScanPlan,
+  type ScanRequest,
+  type Selection,
+} from '../read/index.ts';
+import { andThen, inTurns, LentColumns } from '../work/index.ts';
+import type { Block } from './found-rows.ts';
+import { TextReader, textColumn } from './text-column.ts';
+
+/** The texts of one batch of rows. */
+interface TextBatch {
+  readonly place: BatchPlace;
+  readonly columns: readonly Data[];
+  readonly lent: LentColumns;
+  /** Rows that are not deleted. */
+  readonly live: Selection;
+  /** Those of them that match the predicate. */
+  readonly wanted: Selection;
+}
+
+/** Bytes of texts that are read between two steps. */
+const STEP_BYTES = 1 << 16;
+
+export class TextScan {
+  /** Where the batches begin that were collected, in row order. */
+  readonly blocks: Block[] = [];
+  readonly #plan: ScanPlan;
+  readonly #filter: ScanPlan | undefined;
+  /** The columns as they are stored; undefined where some are fields of structs. */
+  readonly #names: readonly string[] | undefined;
+
+  private constructor(plan: ScanPlan, filter: ScanPlan | undefined, names?: readonly string[]) {
+    this.#plan = plan;
+    this.#filter = filter;
+    this.#names = names;
+  }
+
+  static async of(
+    { engine, snapshot, memory }: ScanPlan,
+    request: ScanRequest & { readonly prefilter: boolean },
+    { columns }: SearchPlan,
+  ): Promise<TextScan> {
+    const { counters, signal, filter } = request;
+    const texts = columns.map(({ column }) => textColumn(snapshot, column));
+    const names = texts.every(({ isWhole }) => isWhole) ? texts.map(({ name }) => name) : undefined;
+    const sql = Object.fromEntries(texts.map((text, at) => [`text ${at}`, text.sql]));
+    const shared = { counters, signal, memory };
+    const plan = await planScan(engine, snapshot, { columns: names ?? sql, ...shared });
+    const filtering =
+      request.prefilter && filter !== undefined
+        ? await planScan(engine, snapshot, { columns: [], filter, ...shared })
+        : undefined;
+    return new TextScan(plan, filtering, names);
+  }
+
+  async findTerms(finder: TermFinder): Promise<void> {
+    for await (const batch of this.#batches(undefined)) {
+      await this.#inTurns(batch, foundTerms(batch, finder));
+    }
+  }
+
+  async collect(collector: TextCollector, held: HeldMemory): Promise<void> {
+    let position = 0;
+    for await (const batch of this.#batches(this.#filter)) {
+      const { entry, first, rows } = batch.place;
+      this.blocks.push({
+        start: position,
+        firstRowId: (BigInt(entry.id) << 32n) | BigInt(first),
+      });
+      await this.#inTurns(batch, collected(batch, collector, position));
+      position += rows;
+      held.set(2 * collector.heldBytes);
+    }
+  }
+
+  async #inTurns(batch: TextBatch, steps: Generator<void, void>): Promise<void> {
+    await inTurns(this.#plan.turn, steps, this.#plan.signal);
+    batch.lent.giveBack();
+  }
+
+  #batches(filter: ScanPlan | undefined): AsyncGenerator<TextBatch> {
+    const plan = this.#plan;
+    return pipelined(plan, (place) =>
+      andThen(matchingRows(plan, place), (live) => {
+        if (live?.length === 0) return undefined;
+        const found = filter === undefined ? live : matchingRows(filter, place);
+        const lent = new LentColumns(plan.engine.scratch);
+        return andThen(found, (wanted) =>
+          andThen(this.#read(place, lent), (columns) => ({ place, columns, lent, live, wanted })),
+        );
+      }),
+    );
+  }
+
+  #read(place: BatchPlace, lent: LentColumns): Awaitable<Data[]> {
+    return this.#names === undefined
+      ? readSelected(this.#plan, place, undefined)
+      : readFields(this.#plan, place, this.#names, undefined, lent);
+  }
+}
+
+function* foundTerms({ columns, live, place }: TextBatch, finder: TermFinder): Generator<void> {
+  for (const [column, data] of columns.entries()) {
+    const reader = new TextReader(data);
+    let bytes = 0;
+    for (let at = 0; at < (live?.length ?? place.rows); at++) {
+      const count = reader.textsOf(live === undefined ? at : (live[at] as number));
+      yield* finder.add(column, { bytes: reader.bytes, ranges: reader.ranges, count });
+      bytes += 64 + bytesIn(reader.ranges);
+      if (bytes < STEP_BYTES) continue;
+      bytes = 0;
+      yield;
+    }
+  }
+}
+
+function bytesIn(ranges: readonly number[]): number {
+  let bytes = 0;
+  for (let at = 1; at < ranges.length; at += 2) {
+    bytes += (ranges[at] as number) - (ranges[at - 1] as number);
+  }
+  return bytes;
+}
+
+/** @param position of the first row of the batch; rows are called by theirs */
+function* collected(
+  { columns, live, wanted, place }: TextBatch,
+  collector: TextCollector,
+  position: number,
+): Generator<void> {
+  const readers = columns.map((data) => new TextReader(data));
+  let bytes = 0;
+  let next = 0;
+  const rows = live?.length ?? place.rows;
+  for (let at = 0; at < rows; at++) {
+    const row = live === undefined ? at : (live[at] as number);
+    for (let column = 0; column < readers.length; column++) {
+      const reader = readers[column] as TextReader;
+      if (reader.isPlain) {
+        if (reader.isNull(row)) continue;
+        const from = reader.from(row);
+        const to = reader.to(row);
+        bytes += to - from;
+        if (to - from < STEP_BYTES) {
+          collector.addShort(column, reader.bytes, from, to);
+          continue;
+        }
+      }
+      const count = reader.textsOf(row);
+      yield* collector.add(column, { bytes: reader.bytes, ranges: reader.ranges, count });
+      bytes += bytesIn(reader.ranges);
+    }
+    const isWanted = wanted === undefined || wanted[next] === row;
+    if (isWanted) next += 1;
+    collector.end(isWanted ? position + row : undefined);
+    bytes += 64;
+    if (bytes < STEP_BYTES) continue;
+    bytes = 0;
+    yield;
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Finds the columns that a full-text search reads. `textColumns` lists those of a version that can be
+ * searched; `textColumn` resolves one by its path and refuses others with the names of those that
+ * would do. `TextReader` gives the texts of one batch of a column, row by row.
+ */
+import { type Data, DataType, describeType, getBit, type Offsets } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { findField, leafOf } from '../fields/index.ts';
+import type { Snapshot } from '../versions/index.ts';
+
+export interface TextColumn {
+  /** The real names from the column down to the field, joined with dots. */
+  readonly name: string;
+  /** As SQL reads it. */
+  readonly sql: string;
+  readonly type: DataType;
+  /** Whether it is no field of a struct. */
+  readonly isWhole: boolean;
+}
+
+const isText = (type: DataType | undefined): boolean =>
+  DataType.isUtf8(type) || DataType.isLargeUtf8(type);
+
+const isList = (type: DataType): boolean =>
+  DataType.isList(type) || DataType.isLargeList(type) || DataType.isFixedSizeList(type);
+
+const isSearchable = (type: DataType): boolean =>
+  isText(type) || (isList(type) && isText(type.children[0]?.type as DataType | undefined));
+
+/** Top-level columns of texts and of lists of texts. */
+export const textColumns = ({ fields }: Snapshot): readonly string[] =>
+  fields.filter(({ field }) => isSearchable(field.type)).map(({ field }) => field.name);
+
+/** @throws TableColumnNotFound, InvalidInput naming the columns that would do */
+export function textColumn(snapshot: Snapshot, path: string): TextColumn {
+  const place = findField(snapshot.fields, unquoted(path));
+  const { type } = leafOf(place).field;
+  const above = place.chain.slice(0, -1);
+  if (isSearchable(type) && above.every(({ field }) => DataType.isStruct(field.type))) {
+    const names = place.chain.map(({ field }) => `"${field.name.replaceAll('"', '""')}"`);
+    return { name: place.name, sql: names.join('.'), type, isWhole: above.length === 0 };
+  }
+  throw new DirspaceError(
+    'InvalidInput',
+    `Column ${place.name} is ${describeType(type)}${above.length === 0 ? '' : ' below others'}; a full-text search reads utf8, large_utf8, lists of these, and fields of structs. Texts are in ${textColumns(snapshot).join(', ') || 'none'}.`,
+    { details: { column: place.name } },
+  );
+}
+
+/** LanceDB's clients put names that hold dots in backticks. */
+const unquoted = (path: string): string =>
+  path.replaceAll(/`((?:[^`]|``)*)`/g, (_, name: string) => name.replaceAll('``', '`'));
+
+const offsetsOf = (data: Data): Offsets => data.valueOffsets as unknown as Offsets;
+
+/** The texts of the rows of one batch. */
+export class TextReader {
+  readonly bytes: Uint8Array;
+  /** Byte offsets of the texts of the last row asked for, from and to alternating. */
+  ranges: number[] = [];
+  readonly #data: Data;
+  readonly #texts: Data;
+  readonly #offsets: Offsets;
+  /** Elements of each row of a list of fixed size; 0 for others. */
+  readonly #size: number;
+
+  constructor(data: Data) {
+    this.#data = data;
+    this.#texts = isText(data.type) ? data : (data.children[0] as Data);
+    this.#offsets = offsetsOf(this.#texts);
+    this.#size = DataType.isFixedSizeList(data.type) ? data.type.listSize : 0;
+    this.bytes = this.#texts.values as unknown as Uint8Array;
+  }
+
+  /** Whether each row is one text, so that `from` and `to` tell all of it. */
+  get isPlain(): boolean {
+    return this.#texts === this.#data;
+  }
+
+  isNull(row: number): boolean {
+    const { nullCount, nullBitmap, offset } = this.#data;
+    return nullCount > 0 && !getBit(nullBitmap, offset + row);
+  }
+
+  from(row: number): number {
+    return Number(this.#offsets[this.#data.offset + row]);
+  }
+
+  to(row: number): number {
+    return Number(this.#offsets[this.#data.offset + row + 1]);
+  }
+
+  /** How many texts a row has; `ranges` tells where they lie. */
+  textsOf(row: number): number {
+    this.ranges.length = 0;
+    if (this.isNull(row)) return 0;
+    const { offset } = this.#data;
+    if (this.isPlain) this.ranges.push(this.from(row), this.to(row));
+    else {
+      const size = this.#size;
+      const offsets = offsetsOf(this.#data);
+      const first = size > 0 ? size * (offset + row) : Number(offsets[offset + row]);
+      const last = size > 0 ? first + size : Number(offsets[offset + row + 1]);
+      for (let element = first; element < last; element++) this.#element(element);
+    }
+    return this.ranges.length / 2;
+  }
+
+  #element(element: number): void {
+    const { nullCount, nullBitmap, offset } = this.#texts;
+    if (nullCount > 0 && !getBit(nullBitmap, offset + element)) return;
+    this.ranges.push(
+      Number(this.#offsets[offset + element]),
+      Number(this.#offsets[offset + element + 1]),
+    );
+  }
+}

@@ -1,0 +1,150 @@
+/** Tokens are those of LanceDB 0.39, which lancedb-tokens.json holds for odd texts and options. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { tokenize } from '../../src/sdk/index.ts';
+import { settingsMembers, textSettings } from '../../src/search/index.ts';
+import { TermTable } from '../../src/search/term-table.ts';
+import { Tokenizer } from '../../src/search/tokenizer.ts';
+
+interface Golden {
+  readonly text: string;
+  readonly options: Parameters<typeof tokenize>[1];
+  readonly tokens: [string, number][];
+}
+
+const goldens: Golden[] = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'lancedb-tokens.json'), 'utf8'),
+);
+
+test('tokens are those of LanceDB', async () => {
+  for (const { text, options, tokens } of goldens) {
+    const found = await tokenize(text, options);
+    const shown = { text, options };
+    expect({ ...shown, tokens: found.map((token) => [token.text, token.position]) }).toEqual({
+      ...shown,
+      tokens,
+    });
+  }
+  expect(goldens.length).toBeGreaterThan(200);
+});
+
+const encoder = new TextEncoder();
+
+/** All tokens of a text as text and position, by a tokenizer that was used before. */
+function allTokens(tokenizer: Tokenizer, text: string, position = 0): string[] {
+  const bytes = encoder.encode(`xx${text}xx`);
+  const tokens: string[] = [];
+  tokenizer.begin(bytes, 2, bytes.length - 2, position);
+  for (let more = true; more; ) {
+    more = tokenizer.next();
+    expect(tokenizer.count).toBeLessThan(10_000);
+    for (let at = 0; at < tokenizer.count; at++) {
+      const term = tokenizer.terms.bytesOf(tokenizer.ids[at] as number);
+      tokens.push(`${new TextDecoder().decode(term)}@${tokenizer.positions[at]}`);
+    }
+  }
+  return tokens;
+}
+
+describe('a long text', () => {
+  const plain = { stem: false, remove_stop_words: false, ascii_folding: false };
+  test.each(['simple', 'whitespace', 'icu', 'icu/split', 'ngram'])(
+    'is cut by %s in steps as in one',
+    async (base_tokenizer) => {
+      const members = { ...plain, base_tokenizer, min_ngram_length: 2 };
+      const tokenizer = await Tokenizer.open(textSettings(members));
+      const sentence = 'Some words, äöü 日本 and x.y, again. ';
+      const once = allTokens(tokenizer, sentence).map((token) => token.split('@'));
+      const times = 2_500;
+      const found = allTokens(tokenizer, sentence.repeat(times));
+      if (base_tokenizer === 'ngram') {
+        expect(found.length).toBeGreaterThan(times * once.length - 1);
+        return;
+      }
+      const ends = Number(once.at(-1)?.[1]) + 1;
+      expect(found.length).toBe(times * once.length);
+      const expected = Array.from({ length: times }, (_, at) =>
+        once.map(([term, position]) => `${term}@${at * ends + Number(position)}`),
+      ).flat();
+      expect(found).toEqual(expected);
+    },
+  );
+
+  test('without a break is passed over in steps, and counts as one position', async () => {
+    const tokenizer = await Tokenizer.open(textSettings(plain));
+    const text = `a ${'x'.repeat(1_000_000)}é${'y'.repeat(300_000)} b`;
+    const bytes = encoder.encode(text);
+    tokenizer.begin(bytes, 0, bytes.length);
+    let steps = 0;
+    while (tokenizer.next()) steps += 1;
+    expect(steps).toBeGreaterThan(10);
+    expect(allTokens(tokenizer, text)).toEqual(['a@0', 'b@2']);
+    expect(allTokens(tokenizer, 'c')).toEqual(['c@0']);
+  });
+
+  test('breaks at bytes that are no UTF-8', async () => {
+    const tokenizer = await Tokenizer.open(textSettings(plain));
+    const bytes = Uint8Array.of(
+      0x61,
+      0xff,
+      0x62,
+      0xc3,
+      0x63,
+      0xe2,
+      0x82,
+      0x64,
+      0xed,
+      0xa0,
+      0x80,
+      0x65,
+      0xc3,
+    );
+    tokenizer.begin(bytes, 0, bytes.length);
+    tokenizer.next();
+    const terms = Array.from(tokenizer.ids.subarray(0, tokenizer.count), (id) =>
+      Buffer.from(tokenizer.terms.bytesOf(id)).toString(),
+    );
+    expect(terms).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+});
+
+test('terms keep their numbers, however many come', () => {
+  const table = new TermTable();
+  const words = Array.from({ length: 5_000 }, (_, at) => encoder.encode(`word ${at * 7919}`));
+  const hash = (word: Uint8Array): number => word.length % 3;
+  expect(words.map((word) => table.intern(word, 0, word.length, hash(word)))).toEqual(
+    words.map((_, at) => at),
+  );
+  for (const [at, word] of words.entries()) {
+    expect(table.intern(word, 0, word.length, hash(word))).toBe(at);
+    expect(table.bytesOf(at)).toEqual(word);
+  }
+  expect(table.size).toBe(words.length);
+});
+
+describe('settings', () => {
+  test('have the defaults of the protocol, and come back as members', () => {
+    const settings = textSettings({ language: 'french', custom_stop_words: ['le'] });
+    expect(settings).toMatchObject({ language: 'French', stem: true, maxTokenLength: 40 });
+    expect(textSettings(settingsMembers(settings))).toEqual(settings);
+    expect(textSettings({ stem: null, language: null })).toEqual(textSettings({}));
+  });
+
+  test.each([
+    [{ base_tokenizer: 'jieba/default' }, 'Unsupported', '"icu" finds the words'],
+    [{ base_tokenizer: 'lindera' }, 'Unsupported', 'needs a dictionary'],
+    [{ base_tokenizer: 'simpel' }, 'InvalidInput', 'Did you mean "simple"?'],
+    [{ language: 'Englisch' }, 'InvalidInput', 'Did you mean "English"?'],
+    [{ language: 'Greek' }, 'Unsupported', 'set stem to false'],
+    [{ max_token_length: 0 }, 'InvalidInput', 'from 1 to 32766'],
+    [{ max_token_length: 1.5 }, 'InvalidInput', 'max_token_length is 1.5'],
+    [{ max_ngram_length: 65 }, 'InvalidInput', 'from 1 to 64'],
+    [{ min_ngram_length: 4 }, 'InvalidInput', 'min_ngram_length is 4 and max_ngram_length 3'],
+    [{ custom_stop_words: Array(10_001).fill('a') }, 'InvalidInput', 'at most 10000'],
+  ])('%j is refused', (members, code, message) => {
+    expect(() => textSettings(members)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(message) }),
+    );
+  });
+});
