@@ -1,4 +1,5 @@
-"""Compares tables of Arrow, whatever their encoding: `difference(one, other)`, `sorted_by_id(table)`."""
+"""Compares tables of Arrow, whatever their encoding: `difference(one, other)`, `sorted_by_id(table)`,
+`without_dictionaries(table)`."""
 import pyarrow as pa
 
 
@@ -41,7 +42,11 @@ def same_type(one, other):
     )
 
 
+def without_dictionaries(table):
+    return pa.table({name: decoded(table.column(name)) for name in table.column_names})
+
+
 def sorted_by_id(table):
     """Ids are unique."""
-    table = pa.table({name: decoded(table.column(name)) for name in table.column_names})
+    table = without_dictionaries(table)
     return table.take(pa.compute.sort_indices(table, [("id", "ascending")]))

@@ -12,6 +12,7 @@ import sys
 
 import lance
 import lance_namespace
+import numpy as np
 import pyarrow as pa
 
 uri, tables, steps, seed, *command = sys.argv[1:]
@@ -61,6 +62,15 @@ class Model:
             self.rows[row["id"]] = {key: known.get(key, before.get(key)) for key in self.columns}
 
 
+DIMENSIONS = 1700
+
+
+def vectors(ids):
+    """As stale-own.mjs makes them."""
+    values = (np.array(ids, np.int64)[:, None] * 31 + np.arange(DIMENSIONS) * 7) % 997
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel().astype(np.float32)), DIMENSIONS)
+
+
 class Handle:
     """A dataset as a client holds it, with what the client knows of the table."""
 
@@ -75,7 +85,10 @@ class Run:
         self.model = Model()
         rows = self.fresh(self.model, 40)
         self.model.write(self.model.columns, rows)
-        self.version = ask(table, "make", rows=rows)["version"]
+        # Every second table has rows so wide that this package writes columns beside fragments.
+        self.wide = int(table.removeprefix("stale")) % 2 == 0
+        compression = random.choice(["auto", "zstd", "none"])
+        self.version = ask(table, "make", rows=rows, isWide=self.wide, compression=compression)["version"]
         self.history = {self.version: self.model.copy()}
         self.handles = [Handle(table, self.model, self.version) for _ in range(3)]
 
@@ -95,6 +108,8 @@ class Run:
         ids = sorted(model.rows)
         if not ids:
             return []
+        if self.random.random() < 0.15:
+            return sorted(self.random.sample(ids, min(len(ids), 8)))
         first = self.random.randrange(len(ids))
         count = self.random.choice([1, 1, 2, 3, len(ids) if self.random.random() < 0.1 else 4])
         return ids[first : first + count]
@@ -211,7 +226,8 @@ class Run:
 
     def arrow(self, model, rows):
         fields = [pa.field(name, pa.int64(), nullable=name != "id") for name in model.columns.values()]
-        return pa.Table.from_pylist(rows, schema=pa.schema(fields))
+        made = pa.Table.from_pylist(rows, schema=pa.schema(fields))
+        return made.append_column("vec", vectors(made.column("id").to_pylist())) if self.wide else made
 
     def increase(self, ids, by):
         for id in ids:
@@ -263,6 +279,10 @@ class Run:
         if problems:
             sys.exit(f"{self.table}: verify: {problems[:3]}")
         found = lance.dataset(namespace_client=client, table_id=[self.table]).to_table()
+        if self.wide:
+            if found.column("vec").to_pylist() != vectors(found.column("id").to_pylist()).to_pylist():
+                sys.exit(f"{self.table}: Lance reads other vectors at version {self.version}")
+            found = found.drop_columns(["vec"])
         self.check("Lance", found.column_names, list(zip(*(column.to_pylist() for column in found.columns))) if found.num_rows else [])
 
 

@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkFence } from './fence.mjs';
+import { formsIn } from './forms.mjs';
 import { checkCorpus, checkWrites } from './writes.mjs';
 
 const [python, count, seed, lancedb] = process.argv.slice(2);
@@ -53,6 +54,7 @@ try {
   );
   if (made.status !== 0) failed = true;
   else {
+    console.log(formsIn(root, Number(count)));
     failed = (await served(root, (uri) => python3('check.py', out, uri))) !== 0;
     if (lancedb !== undefined) {
       const script = join(here, '.built', 'check-lancedb.mjs');

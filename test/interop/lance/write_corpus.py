@@ -4,7 +4,9 @@ operations: `write_corpus.py URI FOLDER COUNT SEED`.
 The first table goes through every operation, again and again, for 133 versions and more; COUNT others through a few
 random ones. After each commit three readers are compared, values and row ids: pylance over REST (opened anew, and the
 handle that has committed), the server's own reader, and pylance on the plain dataset. In the end all versions are read
-once more. Commits of the server itself come between; a plain dataset then has other row ids, and values are compared."""
+once more. Commits of the server itself come between; a plain dataset then has other row ids, and values are compared.
+Every third of the others has rows so wide that the server writes columns beside fragments, and is compressed or not;
+rows are taken, filtered and found by vectors there, too."""
 import decimal
 import io
 import json
@@ -13,6 +15,7 @@ import random
 import shutil
 import sys
 import time
+import urllib.parse
 import urllib.request
 
 import lance
@@ -20,7 +23,7 @@ import lance_namespace
 import pyarrow as pa
 import pyarrow.ipc
 
-from corpus_values import difference, sorted_by_id
+from corpus_values import difference, sorted_by_id, without_dictionaries
 
 uri, folder, count, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 SCRIPTED_VERSIONS = 133
@@ -98,6 +101,10 @@ def table_of(rng, schema, ids):
     for field in schema:
         if field.name == "id":
             columns.append(pa.array(ids, pa.int64()))
+        elif field.name == "pad":
+            columns.append(pa.array([rng.randbytes(4100) for _ in ids], field.type))
+        elif field.name == "vec":
+            columns.append(pa.array([[rng.random() for _ in range(8)] for _ in ids], VECTOR))
         elif not field.nullable:
             columns.append(pa.array([value(rng, field.type, 0) for _ in ids], field.type))
         else:
@@ -127,8 +134,13 @@ def random_type(rng, depth=0):
     return pa.struct([pa.field(f"m{at}", random_type(rng, depth + 1)) for at in range(rng.randint(1, 3))])
 
 
-def random_schema(rng, columns):
+VECTOR = pa.list_(pa.float32(), 8)
+WIDE = [pa.field("pad", pa.binary(4100)), pa.field("vec", VECTOR)]
+
+
+def random_schema(rng, columns, wide=False):
     fields = [pa.field("id", pa.int64(), nullable=False), pa.field("n", pa.int32()), pa.field("s", pa.string())]
+    fields += WIDE if wide else []
     return pa.schema(fields + [pa.field(f"c{at}", random_type(rng)) for at in range(columns)])
 
 
@@ -147,14 +159,17 @@ def fails_alike(operation, plain, error):
 class Pair:
     """A table over REST, and a plain dataset that has gone through the same."""
 
-    def __init__(self, rng, name, columns, rows):
+    def __init__(self, rng, name, columns, rows, wide=False):
+        self.wide = wide
         self.rng, self.name, self.next_id, self.names = rng, name, 0, 0
         self.place = dict(namespace_client=client, table_id=[name])
         self.path = os.path.join(folder, name)
         self.branch, self.branches, self.tags = None, {}, {}
         self.loose = False
-        first = table_of(rng, random_schema(rng, columns), self.ids(rows))
-        post(f"/v1/table/{name}/create", stream(first), "application/vnd.apache.arrow.stream")
+        first = table_of(rng, random_schema(rng, columns, wide), self.ids(rows))
+        properties = {"compression": rng.choice(["auto", "zstd", "none"])}
+        create = f"/v1/table/{name}/create?properties={urllib.parse.quote(json.dumps(properties))}"
+        post(create, stream(first), "application/vnd.apache.arrow.stream")
         shutil.rmtree(self.path, ignore_errors=True)
         lance.write_dataset(first, self.path, data_storage_version="2.0")
         self.handle = None
@@ -177,8 +192,8 @@ class Pair:
         dataset = lance.dataset(self.path)
         return dataset if self.branch is None else dataset.checkout_version((self.branch, None))
 
-    def own(self, version):
-        body = {"k": 10**9, "version": version, "with_row_id": True, "vector": {}}
+    def own(self, version, **more):
+        body = {"k": 10**9, "version": version, "with_row_id": True, "vector": {}, **more}
         if self.branch is not None:
             body["branch"] = self.branch
         answer = post(f"/v1/table/{self.name}/query", json.dumps(body).encode())
@@ -234,6 +249,7 @@ class Pair:
         wrong = difference(got, self.own(version))
         if wrong:
             failures.append(f"{where}: the server's reader has {wrong}")
+        self.compare_some(where, rest, version, got)
         if not self.loose and plain.version != version:
             failures.append(f"{where}: the plain dataset is at version {plain.version}")
         if got.num_rows == want.num_rows and not difference(got, want):
@@ -247,6 +263,32 @@ class Pair:
         if wrong:
             failures.append(f"{where}: the plain dataset has {wrong}")
         return got
+
+    def compare_some(self, where, rest, version, got):
+        """Rows that are taken, filtered, and near to a vector."""
+        rng, rows = self.rng, got.num_rows
+        if rows == 0:
+            return
+        offsets = sorted(rng.sample(range(rows), min(rows, 7)))
+        plain = without_dictionaries(got.drop_columns(["_rowid"]))
+        ids = [got.column("_rowid")[at].as_py() for at in offsets]
+        for what, taken in (("take", rest.take(offsets)), ("take by row id", rest._take_rows(ids))):
+            wrong = difference(plain.take(offsets), without_dictionaries(taken))
+            if wrong:
+                failures.append(f"{where}: {what} gives {wrong}")
+        if "n" in got.column_names and "s" in got.column_names:
+            filter = rng.choice(["n > 0", "s = 'ours' OR s IS NULL", "n IS NULL AND id > 5", "id % 3 = 1"])
+            wrong = difference(rest.to_table(filter=filter, with_row_id=True), self.own(version, filter=filter))
+            if wrong:
+                failures.append(f"{where}: where {filter} the server's reader has {wrong}")
+        if "vec" in got.column_names:
+            point, k = [rng.random() for _ in range(8)], 5
+            nearest = {"column": "vec", "q": pa.array(point, pa.float32()), "k": k}
+            found = rest.to_table(columns=["id"], nearest=nearest).column("id").to_pylist()
+            vector = {"vector": {"single_vector": point}, "vector_column": "vec", "k": k}
+            mine = self.own(version, **vector).column("id").to_pylist()
+            if found != mine:
+                failures.append(f"{where}: {mine} are near to {point} in place of {found}")
 
     def finish(self):
         """Every version once more, and the tags, which are the table's by now."""
@@ -332,7 +374,8 @@ def column_of_nulls(pair):
 def others(pair, number=False):
     """Columns that may go."""
     schema = pair.rest().schema
-    return [f.name for f in schema if f.name not in ("id", "n", "s") and (not number or f.type in (pa.int8(), pa.int16(), pa.int32(), pa.float32()))]
+    kept = ("id", "n", "s", "pad", "vec")
+    return [f.name for f in schema if f.name not in kept and (not number or f.type in (pa.int8(), pa.int16(), pa.int32(), pa.float32()))]
 
 
 def chosen(pair, make, number=False):
@@ -365,7 +408,7 @@ def compacted(pair):
 
 
 def overwritten(pair):
-    rows = table_of(pair.rng, random_schema(pair.rng, pair.rng.randint(0, 5)), pair.ids(pair.rng.randint(1, 150)))
+    rows = table_of(pair.rng, random_schema(pair.rng, pair.rng.randint(0, 5), pair.wide), pair.ids(pair.rng.randint(1, 150)))
     return lambda d: lance.write_dataset(rows, d, mode="overwrite", data_storage_version="2.0")
 
 
@@ -463,7 +506,7 @@ RARE = {"overwrite", "delete every row", "branch"}
 
 def own_commit(pair):
     """By the server's own operations."""
-    what = pair.rng.choice(["add", "delete", "update", "optimize"])
+    what = pair.rng.choice(["add", "delete", "update", "column", "type", "compress", "optimize"])
     branch = "" if pair.branch is None else f"?branch={pair.branch}"
     named = {} if pair.branch is None else {"branch": pair.branch}
     path = f"/v1/table/{pair.name}"
@@ -480,9 +523,26 @@ def own_commit(pair):
     if what == "update" and "s" in pair.rest().schema.names:
         body = {"predicate": "id % 4 = 2", "updates": [["s", "'ours'"]], **named}
         return pair.commit("own update", lambda: post_json(f"{path}/update", body), lambda d: d.update({"s": "'ours'"}, "id % 4 = 2"))
+    if what == "column":
+        name = pair.fresh()
+        body = {"new_columns": [{"name": name, "expression": "CAST(id % 100 AS INT)"}], **named}
+
+        def plain(d):
+            d.add_columns({name: "CAST(id % 100 AS INT)"})
+            # Lance calls it required, as the id is.
+            d.alter_columns({"path": name, "nullable": True})
+
+        return pair.commit("own column", lambda: post_json(f"{path}/add_columns", body), plain)
+    if what == "type":
+        names = [field.name for field in pair.rest().schema if field.name[0] == "f" and field.type == pa.int32()]
+        if names:
+            body = {"alterations": [{"path": names[0], "data_type": {"type": "int64"}}], **named}
+            change = {"path": names[0], "data_type": pa.int64()}
+            return pair.commit("own type", lambda: post_json(f"{path}/alter_columns", body), lambda d: d.alter_columns(change))
+    compress = {"compression": pair.rng.choice(["auto", "zstd", "none"])} if what == "compress" else {}
     return pair.commit(
         "own optimize",
-        lambda: post_json(f"/v1/dirspace/table/{pair.name}/optimize", named),
+        lambda: post_json(f"/v1/dirspace/table/{pair.name}/optimize", {**named, **compress}),
         lambda d: d.optimize.compact_files(),
     )
 
@@ -510,10 +570,12 @@ def scripted():
 
 def randomized(at):
     rng = random.Random(f"{seed} {at}")
-    pair = Pair(rng, f"r{at}", rng.randint(1, 9), rng.choice([1, 2, 64, 65, rng.randint(1, 300)]))
+    wide = at % 3 == 0
+    rows = rng.randint(64, 200) if wide else rng.choice([1, 2, 64, 65, rng.randint(1, 300)])
+    pair = Pair(rng, f"r{at}", rng.randint(1, 9), rows, wide)
     often = [name for name in OPERATIONS if name not in RARE]
     for _ in range(rng.randint(3, 8)):
-        if rng.random() < 0.12:
+        if rng.random() < (0.5 if wide else 0.12):
             own_commit(pair)
         else:
             pair.run(rng.choice(often if rng.random() < 0.9 else sorted(RARE)))

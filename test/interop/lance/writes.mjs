@@ -6,6 +6,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { formsIn } from './forms.mjs';
 
 const here = import.meta.dirname;
 
@@ -54,6 +55,7 @@ export async function checkCorpus({ python, entry, place, served, tables, seed }
     failed = status !== 0;
     if (failed) console.error(said);
   });
+  console.log(formsIn(root, tables));
   const cli = join(here, '../../../dist/cli/main.js');
   const verified = spawnSync(process.execPath, [cli, 'verify', '--root', root], {
     encoding: 'utf8',
@@ -80,6 +82,7 @@ export async function checkWrites({ python, lancedb, entry, place, served, commi
     const script = [join(here, 'stale_clients.py'), uri, ...counts, process.execPath, ...stale];
     process.stdout.write(await output(python, script));
   });
+  console.log(`stale clients: ${formsIn(stale.at(-1), commits)}`);
   const anew = [join(here, 'stale-own.mjs'), entry, join(place, 'anew')];
   mkdirSync(anew.at(-1));
   await served(anew.at(-1), async (uri) => {
