@@ -5,7 +5,7 @@
  * them, and `compareArithmetic` compares there what they compute. `rescaleColumn` counts a column in a finer unit; `rounded` rescales one decimal, half away
  * from zero.
  */
-import type { DataType, Decimal } from '../../arrow/index.ts';
+import type { DataType, Decimal, Int64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { ArithmeticOperator, CompareOperator } from '../parse/index.ts';
 import {
@@ -108,7 +108,9 @@ function safeOf(column: Column): Operand | null {
   return Number.isSafeInteger(number) ? number : null;
 }
 
-const isSigned64 = (type: DataType): boolean => typeText(type) === 'int64';
+/** Only integers tell whether they are signed. Asked for each batch, of which some have few rows. */
+const isSigned64 = (type: DataType): boolean =>
+  (type as Int64).isSigned === true && (type as Int64).bitWidth === 64;
 
 function wideOf(column: Column): BigInt64Array | bigint | null {
   if (column.form === 'wide' && column.values instanceof BigInt64Array) return column.values;

@@ -5,6 +5,9 @@
 import { TRUE } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';
 
+/** Of fewer rows each is looked at sooner than a view of their words is made. */
+const FEW = 64;
+
 /** Rows whose byte is TRUE, in order. */
 export function selectedRows(truth: Uint8Array): Uint32Array {
   const rows = new Uint32Array(countSelected(truth));
@@ -13,6 +16,10 @@ export function selectedRows(truth: Uint8Array): Uint32Array {
     return rows;
   }
   let k = 0;
+  if (truth.length < FEW) {
+    for (let i = 0; i < truth.length; i++) if (truth[i] === TRUE) rows[k++] = i;
+    return rows;
+  }
   const words = wordsOf(truth);
   const whole = words.length;
   // Four rows at a time: most of them, mostly, are not wanted.
@@ -53,6 +60,10 @@ export function countSelected(truth: Uint8Array): number {
   const kernels = numberKernels(truth.length);
   if (kernels !== null) return kernels.count(truth, TRUE);
   let count = 0;
+  if (truth.length < FEW) {
+    for (let i = 0; i < truth.length; i++) if (truth[i] === TRUE) count++;
+    return count;
+  }
   const words = wordsOf(truth);
   const whole = words.length;
   for (let w = 0; w < whole; w++) {

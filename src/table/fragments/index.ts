@@ -10,3 +10,4 @@ export { rememberFooter } from './large-fragment.ts';
 export { openFragment } from './open-fragment.ts';
 export { columnKey, fieldBytes, type ReadPlace, readFields } from './read-fields.ts';
 export { ScanCounters } from './scan-counters.ts';
+export { isSmall } from './small-fragment.ts';

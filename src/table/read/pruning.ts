@@ -14,6 +14,7 @@ import {
 } from '../../format/index.ts';
 import type { CompiledExpression, Pruned, StatisticsLookup } from '../../sql/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
+import { isSmall } from '../fragments/index.ts';
 import type { Snapshot } from '../versions/index.ts';
 
 /** By the statistics in the manifest, without a look at the fragment. */
@@ -25,7 +26,10 @@ export function pruneFragment(
   return predicate.prune(lookup(snapshot, (field) => fragmentStatistics(snapshot, entry, field)));
 }
 
-/** By the statistics in the fragment's footer. */
+/**
+ * By the statistics in the fragment's footer. The only batch of a small fragment is in memory, and its
+ * statistics are those of the fragment: looking at its rows takes no longer.
+ */
 export function pruneBatch(
   predicate: CompiledExpression,
   snapshot: Snapshot,
@@ -33,6 +37,7 @@ export function pruneBatch(
   footer: FragmentFooter,
   batch: number,
 ): Pruned {
+  if (footer.batches.length === 1 && isSmall(entry)) return 'some';
   return predicate.prune(lookup(snapshot, (field) => batchStatistics(entry, footer, batch, field)));
 }
 

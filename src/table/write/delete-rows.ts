@@ -51,9 +51,7 @@ export function deleteWhere(
 ): Promise<RowsDeleted> {
   const find = async (base: Snapshot) => {
     const { signal } = options;
-    return matchingOffsets(
-      await planScan(engine, base, { columns: [], filter, keep: false, signal }),
-    );
+    return matchingOffsets(await planScan(engine, base, { columns: [], filter, signal }));
   };
   return deleteFound(engine, branch, options, find, filter);
 }

@@ -68,7 +68,7 @@ export async function updateInPlace(
   const mayTake = (entry: FragmentEntry): boolean =>
     takesOverlay(engine, entry) && tops.every((field) => holdsNoNulls(base, entry, field));
   if (!entries.some(mayTake)) return undefined;
-  const matching = { columns: [], filter, keep: false, signal };
+  const matching = { columns: [], filter, signal };
   const gone = await matchingOffsets(await planScan(engine, base, matching));
   const updated = await ColumnUpdate.of(engine, base, assignments, tops, signal);
   const replaced = new Map<number, FragmentEntry>();

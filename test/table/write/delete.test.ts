@@ -80,3 +80,30 @@ test('what a change wrote of a fragment is not read again by the next one', asyn
   // Each was opened once, to be written.
   expect(openedIn('deletions')).toBe(2);
 });
+
+test('what a delete reads of small fragments is kept for the next one', async () => {
+  const fs = memoryFs();
+  const opened: string[] = [];
+  const openSync = fs.openSync.bind(fs);
+  Object.assign(fs, {
+    openSync: (path: string, ...rest: [number]) => {
+      if (path.includes('/data/t.table/data/')) opened.push(path);
+      return openSync(path, ...rest);
+    },
+  });
+  {
+    await using db = await connect({ uri: '/c', fs: fs as never });
+    await db.createTable('t', [{ a: 0 }, { a: 1 }, { a: 2 }]);
+    const table = await db.openTable('t');
+    for (let more = 0; more < 2; more++) await table.add([{ a: 0 }, { a: 1 }, { a: 2 }]);
+  }
+  await using db = await connect({ uri: '/c', fs: fs as never });
+  const table = await db.openTable('t');
+  opened.length = 0;
+  await table.delete('a = 0');
+  expect(opened.length).toBeGreaterThan(1);
+  opened.length = 0;
+  await table.delete('a = 2');
+  expect(opened).toEqual([]);
+  expect(await table.query().toArray()).toEqual([{ a: 1 }, { a: 1 }, { a: 1 }]);
+});
