@@ -19,6 +19,7 @@ import {
   toVector,
   weightOf,
 } from './evaluate/index.ts';
+import { functionsVersion } from './functions/index.ts';
 import { BatchFrame, type ColumnSource, type EvaluationContext, truthOf } from './load/index.ts';
 import { withMistake } from './mistakes.ts';
 import { type Expression, formatExpression, parseExpression } from './parse/index.ts';
@@ -91,12 +92,12 @@ const caches = new WeakMap<Schema, Map<string, Promise<CompiledExpression>>>();
  * in details where the fault has a place. Kept per schema object, so the same text costs nothing.
  */
 export function compileExpression(sql: string, schema: Schema): Promise<CompiledExpression> {
-  return cached(`v${sql}`, sql, schema, bindExpression);
+  return cached(`v${functionsVersion()} ${sql}`, sql, schema, bindExpression);
 }
 
 /** Compiles a condition: as compileExpression, but the type must be boolean. */
 export function compilePredicate(sql: string, schema: Schema): Promise<CompiledExpression> {
-  return cached(`p${sql}`, sql, schema, bindPredicate);
+  return cached(`p${functionsVersion()} ${sql}`, sql, schema, bindPredicate);
 }
 
 /**

@@ -20,5 +20,15 @@ export {
   type RowNumbers,
   type StatisticsLookup,
 } from './expression.ts';
+export type { FunctionSignature, UserFunction } from './functions/index.ts';
 export { loadColumn } from './load/index.ts';
-export { compareValues, reader, type Value, VIRTUAL_COLUMNS } from './typed/index.ts';
+export { registerFunction } from './register.ts';
+export {
+  compareValues,
+  reader,
+  reader,
+  type Value,
+  type Value,
+  VIRTUAL_COLUMNS,
+  VIRTUAL_COLUMNS,
+} from './typed/index.ts';

@@ -10,6 +10,9 @@ import {
   LIST_FUNCTIONS,
   NUMBER_FUNCTIONS,
   REGEXP_FUNCTIONS,
+  type RegisteredFunction,
+  registeredFunction,
+  registeredNames,
   STRING_FUNCTIONS,
 } from '../functions/index.ts';
 import { checked, refuse } from '../parse/index.ts';
@@ -17,11 +20,13 @@ import {
   BOOL,
   type Bound,
   coerce,
+  describe,
   FLOAT64,
   familyOf,
   INT64,
   listOf,
   literal,
+  locationOf,
   nearestName,
   plainType,
   type RowFunction,
@@ -138,10 +143,12 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
   const signature = Object.hasOwn(SIGNATURES, real) ? SIGNATURES[real] : undefined;
   const run = RUN[real];
   if (signature === undefined || run === undefined) {
-    const near = nearestName(name, FUNCTION_NAMES);
+    const own = registeredFunction(name);
+    if (own !== undefined) return bindRegistered(name, own, args, at);
+    const near = nearestName(name, [...FUNCTION_NAMES, ...registeredNames()]);
     return refuse(
       at,
-      `The function ${name} is not known${near === null ? '' : `; did you mean ${near}?`}`,
+      `The function ${name} is not known here, and functions of a program are known to its process alone${near === null ? '' : `; did you mean ${near}?`}`,
     );
   }
   const [takes, gives] = signature;
@@ -171,6 +178,36 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
   const folded = prefixPattern(real, typed) ?? plainRegexp(real, typed);
   return folded ?? call(run, typed, type);
 }
+
+/** A function of the program, whose arguments take the types that it was registered with. */
+function bindRegistered(
+  name: string,
+  { args: wanted, returns, run }: RegisteredFunction,
+  args: readonly Bound[],
+  at: number | undefined,
+): Bound {
+  if (args.length !== wanted.length) {
+    const number = `${wanted.length} argument${wanted.length === 1 ? '' : 's'}`;
+    refuse(at, `${name} takes ${number}, not ${args.length}`);
+  }
+  const typed = args.map((arg, i) => {
+    const type = wanted[i] as DataType;
+    const families = [familyOf(arg.type), familyOf(type)];
+    if (families[0] === 'null') return literal(type, null, at);
+    const bothNumbers = families.every((family) => NUMBERS.includes(family));
+    if (families[0] !== families[1] && !bothNumbers) {
+      refuse(locationOf(arg) ?? at, `${name} takes ${typeText(type)} here, not ${describe(arg)}`);
+    }
+    return coerce(arg, type, families[1] === 'float' ? 'explicit' : 'lossless');
+  });
+  return call(run, typed, returns);
+}
+
+const NUMBERS: readonly string[] = ['int', 'float', 'decimal'];
+
+/** Whether a function of the language has the name. */
+export const isBuiltIn = (name: string): boolean =>
+  FUNCTION_NAMES.includes(name) || Object.hasOwn(RUN, name) || Object.hasOwn(SPECIAL, name);
 
 /** Integers are counted in 64 bits by every function. */
 function widest(type: DataType): DataType {

@@ -4,4 +4,5 @@
  */
 
 export { bindExpression, bindPredicate, bindTerms, prepareLists } from './bind.ts';
+export { isBuiltIn } from './bind-call.ts';
 export { bindValue } from './bind-value.ts';

@@ -67,7 +67,7 @@ export interface Weight {
   readonly weight: number;
   /** Whether a row may take many times as long as others, by its text. */
   readonly uneven: boolean;
-  /** Whether it makes texts whose length the columns do not tell. */
+  /** Whether it makes texts whose length the columns do not tell, or takes any time for a row. */
   readonly grows: boolean;
 }
 
@@ -82,7 +82,8 @@ export function weightOf(bound: Bound): Weight {
   let nodes = bound.kind === 'in' ? 1 + bound.values.size / KEYS_OF_VISIT : 1;
   let weight = ownWeight(bound) + ofPattern;
   let uneven = ofPattern > 0;
-  let grows = bound.kind === 'call' && GROWING.has(bound.run.name);
+  const run = bound.kind === 'call' ? bound.run : undefined;
+  let grows = run !== undefined && (GROWING.has(run.name) || run.takesAnyTime === true);
   for (const child of childrenOf(bound)) {
     const below = weightOf(child);
     nodes += below.nodes;

@@ -1,6 +1,6 @@
 /**
  * Exports the code that computes the SQL functions, one file per kind of argument. bind/ decides
- * which function a call means and checks its arguments. Forms such as coalesce and CASE are nodes
+ * which function a call means and checks its arguments. registered.ts keeps those of programs. Forms such as coalesce and CASE are nodes
  * of the bound tree, which evaluate/ computes.
  */
 
@@ -9,4 +9,13 @@ export { moveDate, moveTimestamp, negateInterval, sumIntervals } from './interva
 export { LIST_FUNCTIONS, quantified } from './lists.ts';
 export { EXTREME_FUNCTIONS, NUMBER_FUNCTIONS } from './numbers.ts';
 export { compileRegexp, REGEXP_FUNCTIONS } from './regexp.ts';
+export {
+  addFunction,
+  type FunctionSignature,
+  functionsVersion,
+  type RegisteredFunction,
+  registeredFunction,
+  registeredNames,
+  type UserFunction,
+} from './registered.ts';
 export { STRING_FUNCTIONS } from './strings.ts';

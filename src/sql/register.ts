@@ -1,0 +1,41 @@
+/**
+ * `registerFunction`: makes a function of the program known to the SQL expressions of its process,
+ * once its name was found to be free and to read as that of a function. functions/registered.ts
+ * keeps it.
+ */
+import { DirspaceError } from '../errors.ts';
+import { isBuiltIn } from './bind/index.ts';
+import { addFunction, type FunctionSignature, type UserFunction } from './functions/index.ts';
+import { parseExpression } from './parse/index.ts';
+
+/**
+ * @returns a function that ends it
+ * @throws InvalidInput for a name that is taken or no name, and for types without plain values
+ */
+export function registerFunction(
+  name: string,
+  call: UserFunction,
+  signature: FunctionSignature,
+): () => void {
+  const real = name.toLowerCase();
+  if (!readsAsCall(real, signature.args.length)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `${JSON.stringify(name)} cannot be the name of a function: names begin with a letter, have letters, digits and _, and are no words of SQL.`,
+    );
+  }
+  if (isBuiltIn(real)) {
+    throw new DirspaceError('InvalidInput', `${name} is a function of SQL already.`);
+  }
+  return addFunction(real, call, signature);
+}
+
+function readsAsCall(name: string, args: number): boolean {
+  if (!/^[a-z_][a-z0-9_]{0,99}$/.test(name)) return false;
+  try {
+    const tree = parseExpression(`${name}(${Array(args).fill('NULL').join()})`);
+    return tree.kind === 'call' && tree.name === name;
+  } catch {
+    return false;
+  }
+}
