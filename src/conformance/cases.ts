@@ -5,6 +5,7 @@
 
 import {
   COLUMN_CASES,
+  DERIVED_CASES,
   ENTRY_CASES,
   INDEX_CASES,
   NAMESPACE_CASES,
@@ -24,6 +25,7 @@ export const CASES: readonly ConformanceCase[] = [
   ...COLUMN_CASES,
   ...VERSION_CASES,
   ...INDEX_CASES,
+  ...DERIVED_CASES,
 ];
 
 export const titleOf = ({ operation, name }: ConformanceCase): string => `${operation}: ${name}`;

@@ -49,11 +49,7 @@ import {
 } from './upkeep/index.ts';
 
 /** Operations whose engine side is not there. */
-export const MISSING = [
-  'AlterTableBackfillColumns',
-  'RefreshMaterializedView',
-  'CreateMaterializedView',
-] as const;
+export const MISSING = ['RefreshMaterializedView', 'CreateMaterializedView'] as const;
 
 /** Methods that are an operation each; watching is none, for it has no end. */
 export type CatalogOperations = NamespaceOperations & Required<Omit<CatalogExtensions, 'watch'>>;
@@ -161,6 +157,7 @@ export const HANDLERS: Handlers = {
   AlterTableAddColumns: within(schemas.alterTableAddColumns),
   AlterTableAlterColumns: within(schemas.alterTableAlterColumns),
   AlterTableDropColumns: within(schemas.alterTableDropColumns),
+  AlterTableBackfillColumns: within(schemas.alterTableBackfillColumns),
   UpdateFieldMetadata: within(schemas.updateFieldMetadata),
   UpdateTableSchemaMetadata: within(rows.updateTableSchemaMetadata),
 

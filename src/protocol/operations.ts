@@ -175,7 +175,7 @@ export const OPERATIONS = {
     '/v1/table/{id}/backfill_column',
     'write',
     'Start filling a computed column',
-    { status: 202 },
+    { status: 202, long: true },
   ),
   RefreshMaterializedView: json(
     '/v1/materialized_view/{id}/refresh',

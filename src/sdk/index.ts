@@ -49,6 +49,7 @@ export {
   toSchema,
   type VectorColumns,
 } from './convert/index.ts';
+export { type FunctionType, type FunctionTypes, registerFunction } from './functions.ts';
 export {
   type Catalog,
   type ConnectOptions,
@@ -130,6 +131,8 @@ export {
   type OnWriteProgress,
   type OptimizeOptions,
   type OptimizeStats,
+  type RefreshColumnOptions,
+  type RefreshColumnResult,
   type RemovalStats,
   Table,
   type TableStatistics,

@@ -26,9 +26,6 @@ export { registerFunction } from './register.ts';
 export {
   compareValues,
   reader,
-  reader,
   type Value,
-  type Value,
-  VIRTUAL_COLUMNS,
   VIRTUAL_COLUMNS,
 } from './typed/index.ts';

@@ -76,6 +76,9 @@ import {
   addColumns,
   alterColumns,
   append,
+  type Backfilled,
+  type BackfillRequest,
+  backfillColumn,
   type ColumnChange,
   type CompactionReport,
   type CompactOptions,
@@ -280,6 +283,11 @@ export class Branch implements TableBranch {
 
   addColumns(columns: readonly NewColumn[], options?: WriteOptions): Promise<Committed> {
     return addColumns(this.#engine, this, columns, options);
+  }
+
+  /** Fills a computed column. */
+  backfill(request: BackfillRequest, options?: WriteOptions): Promise<Backfilled> {
+    return backfillColumn(this.#engine, this, request, options);
   }
 
   alterColumns(changes: readonly ColumnChange[], options?: WriteOptions): Promise<Committed> {

@@ -133,6 +133,39 @@ const BROKEN: Readonly<Record<string, readonly [() => Behaviour, readonly string
     ),
     ['CreateTable: creates a table; a second one of its name is a conflict'],
   ],
+  'fills computed columns as they are declared': [
+    on(TABLE('add_columns'), async ({ path, body, pass }) => {
+      const answer = await pass();
+      const [{ name: column, computed } = {}] = body.new_columns as Record<string, string>[];
+      const filling = { path: path.replace('add_columns', 'backfill_column'), body: { column } };
+      if (computed !== undefined) await pass(filling);
+      return answer;
+    }),
+    ['AlterTableBackfillColumns: a computed column is null until it is backfilled'],
+  ],
+  'computes something else than it was told': [
+    on(TABLE('add_columns'), async ({ body, pass }) => {
+      const [column] = body.new_columns as Record<string, string>[];
+      if (column?.computed === undefined) return pass();
+      return pass({ body: { ...body, new_columns: [{ ...column, computed: 'id * 3' }] } });
+    }),
+    [
+      'AlterTableBackfillColumns: answers a job, and values are those of the expression or not there yet',
+    ],
+  ],
+  'starts a job for a column that nothing computes': [
+    on(TABLE('backfill_column'), async ({ pass }) => {
+      const answer = await pass();
+      const told = answer.status === 404 && ((await answer.clone().json()) as { code: number });
+      return answer.ok || (told && told.code !== 12) ? answer : json(202, { job_id: 'j' });
+    }),
+    [
+      'AlterTableBackfillColumns: answers a job, and values are those of the expression or not there yet',
+      'AlterTableBackfillColumns: a computed column is null until it is backfilled',
+      'AlterTableBackfillColumns: a column of plain values cannot be filled',
+      'AlterTableBackfillColumns: a missing column is not found',
+    ],
+  ],
   'answers a missing table with status 400': [
     on(TABLE('describe'), async ({ pass }) => {
       const response = await pass();
@@ -551,7 +584,7 @@ const RIGHT: Readonly<Record<string, readonly [() => Behaviour, number, (readonl
         if (!response.ok || !isJson(response)) return response;
         const body: unknown = await response.json();
         const found = body as { location?: string; table_uri?: string } | null;
-        if (typeof found?.location !== 'string') return json(200, body);
+        if (typeof found?.location !== 'string') return json(response.status, body);
         return json(response.status, { ...found, location: `s3://bucket/a.b$c/${found.location}` });
       },
     117,

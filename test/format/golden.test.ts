@@ -17,6 +17,7 @@ test.each([
   'v1/compressed',
   'v1/wide-offsets',
   'v1/indexes',
+  'v1/computed',
 ])('%s', async (name) => {
   const namespace = await openDirectoryNamespace({ root: join(FIXTURES, name), readOnly: true });
   const expected: unknown = JSON.parse(

@@ -1,6 +1,5 @@
 /**
- * Lists the conformance cases of indexes, column backfills and materialized views (`INDEX_CASES`).
- * Many servers lack these operations.
+ * Lists the conformance cases of indexes (`INDEX_CASES`). Many servers lack these operations.
  */
 import { type ConformanceCase, fails, SAYS, same } from '../kit/index.ts';
 
@@ -53,31 +52,5 @@ export const INDEX_CASES: readonly ConformanceCase[] = [
       const missing = { id: await kit.table(), index_name: 'missing' };
       await fails(kit.call('DropTableIndex', missing), 'TableIndexNotFound');
     },
-  },
-  {
-    operation: 'AlterTableBackfillColumns',
-    name: 'a missing table is not found',
-    basis: SAYS.tableMissing,
-    run: async (kit) => {
-      const missing = { id: kit.id('no'), column: 'id' };
-      await fails(kit.call('AlterTableBackfillColumns', missing), 'TableNotFound');
-    },
-  },
-  {
-    operation: 'CreateMaterializedView',
-    name: 'a missing namespace is not found',
-    basis: SAYS.namespaceMissing,
-    run: async (kit) => {
-      await kit.needs('CreateNamespace');
-      const view = { kind: 'query', source_query: 'SELECT 1', output_schema: '' } as const;
-      const missing = { id: [...kit.id('no'), 'v'], ...view };
-      await fails(kit.call('CreateMaterializedView', missing), 'NamespaceNotFound');
-    },
-  },
-  {
-    operation: 'RefreshMaterializedView',
-    name: 'a missing view is not found',
-    basis: SAYS.tableMissing,
-    run: (kit) => fails(kit.call('RefreshMaterializedView', { id: kit.id('no') }), 'TableNotFound'),
   },
 ];

@@ -1,6 +1,7 @@
 /**
  * Carries out the operations that add, alter and drop columns, and that change the metadata of
- * fields. Virtual and computed columns are refused as Unsupported. A request repeated under its
+ * fields, and fills computed columns (`alterTableBackfillColumns`). Virtual columns, whose values come
+ * from images of containers, are refused as Unsupported. A request repeated under its
  * idempotency key gets the version that the first one committed.
  */
 import type { DataType } from '../../arrow/index.ts';
@@ -10,6 +11,8 @@ import {
   type AlterTableAddColumnsResponse,
   type AlterTableAlterColumnsRequest,
   type AlterTableAlterColumnsResponse,
+  type AlterTableBackfillColumnsRequest,
+  type AlterTableBackfillColumnsResponse,
   type AlterTableDropColumnsRequest,
   type AlterTableDropColumnsResponse,
   type CallOptions,
@@ -31,10 +34,10 @@ export async function alterTableAddColumns(
 ): Promise<AlterTableAddColumnsResponse> {
   const columns = request.new_columns.map((entry): NewColumn => {
     if (entry.virtual_column !== undefined) throw unsupported('Virtual columns');
-    if (entry.computed !== undefined) throw unsupported('Computed columns');
     return {
       path: entry.name,
       expression: entry.expression,
+      computed: entry.computed,
       type: typeOf(entry.data_type, entry.name),
       metadata: entry.metadata,
     };
@@ -93,6 +96,63 @@ export async function alterTableDropColumns(
       : { snapshot: repeated, transaction: repeated.manifest.transaction };
   return changed(snapshot, transaction);
 }
+
+/** Members of a request that spread its work over machines, or over several writes. */
+const ELSEWHERE = [
+  'concurrency',
+  'intra_applier_concurrency',
+  'min_checkpoint_size',
+  'max_checkpoint_size',
+  'batch_checkpoint_flush_interval_seconds',
+  'read_version',
+  'task_size',
+  'checkpoint_size',
+  'cluster',
+  'manifest',
+] as const;
+
+/**
+ * The work is done before the answer, whose `job_id` is that of its transaction.
+ * @throws TableColumnNotFound, InvalidInput for a column that is not computed
+ */
+export async function alterTableBackfillColumns(
+  catalog: Catalog,
+  request: AlterTableBackfillColumnsRequest,
+  options: CallOptions = {},
+): Promise<AlterTableBackfillColumnsResponse> {
+  const { column, where, num_frags: fragments, commit_granularity: perVersion } = request;
+  const other = ELSEWHERE.find((name) => request[name] !== undefined);
+  if (other !== undefined) throw unsupported(`A backfill with ${other}`);
+  for (const [name, value] of Object.entries({
+    num_frags: fragments,
+    commit_granularity: perVersion,
+  })) {
+    if (value === undefined || value >= 1) continue;
+    throw new DirspaceError('InvalidInput', `${name} is ${value}; it counts fragments from 1 on.`);
+  }
+  const { branch, repeated } = await beginChange(catalog, request, options);
+  if (repeated !== undefined && perVersion === undefined) {
+    const rows = repeated.manifest.operation.summary.updated_rows ?? 0;
+    return backfilled(catalog, repeated, repeated.manifest.transaction, rows);
+  }
+  const filled = await branch.backfill(
+    { column, filter: where, fragments, perVersion },
+    writeOptions(branch, options),
+  );
+  return backfilled(catalog, filled.snapshot, filled.transaction, filled.rows);
+}
+
+const backfilled = (
+  { env }: Catalog,
+  snapshot: Snapshot,
+  transaction: string | undefined,
+  rows: number,
+): AlterTableBackfillColumnsResponse => ({
+  // Where every value was there already, nothing was committed.
+  job_id: transaction ?? env.uuid(),
+  ...changed(snapshot, transaction),
+  rows_filled: rows,
+});
 
 /** @throws TableColumnNotFound */
 export async function updateFieldMetadata(

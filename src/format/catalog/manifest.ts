@@ -41,12 +41,15 @@ const LANCE_FEATURE = 'lance';
 export const LOCATION_FEATURE = 'location';
 /** Of a record of the trash: files of its tables outside of the root are being removed. */
 export const REMOVING_FEATURE = 'removing';
+/** Columns may be computed by an expression: whoever writes keeps their values from getting stale. */
+const COMPUTED_FEATURE = 'computed_columns';
 /** Features a file may name and this release understands. */
 const KNOWN_FEATURES: readonly string[] = [
   LANCE_FEATURE,
   LOCATION_FEATURE,
   REMOVING_FEATURE,
   INDEXES_FEATURE,
+  COMPUTED_FEATURE,
   ...FRAGMENT_FEATURE_NAMES,
 ];
 
@@ -168,24 +171,32 @@ export function encodeTombstone(tombstone: Tombstone): Uint8Array {
   }).bytes;
 }
 
-const schemaTexts = new WeakMap<JsonArrowSchema, string>();
+interface SchemaText {
+  readonly text: string;
+  readonly hasComputed: boolean;
+}
+
+const schemaTexts = new WeakMap<JsonArrowSchema, SchemaText>();
 
 /** The schema as JSON text. Most versions take over the schema of their base, so it is kept. */
-function schemaText(schema: JsonArrowSchema): string {
-  let text = schemaTexts.get(schema);
-  if (text === undefined) {
-    text = JSON.stringify(schema);
-    schemaTexts.set(schema, text);
+function schemaText(schema: JsonArrowSchema): SchemaText {
+  let known = schemaTexts.get(schema);
+  if (known === undefined) {
+    const hasComputed = schema.fields.some(({ metadata }) => metadata?.computed_column === 'true');
+    known = { text: JSON.stringify(schema), hasComputed };
+    schemaTexts.set(schema, known);
   }
-  return text;
+  return known;
 }
 
 export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksum: string } {
   const { parent, totals } = manifest;
+  const { text: schema, hasComputed } = schemaText(manifest.schema);
   const head = JSON.stringify({
     format: FORMAT_VERSION,
     features: [
       ...(manifest.lance === true ? [LANCE_FEATURE] : []),
+      ...(hasComputed ? [COMPUTED_FEATURE] : []),
       ...Object.keys(totals.features ?? {}),
       ...(manifest.indexes === undefined ? [] : [INDEXES_FEATURE]),
     ],
@@ -221,7 +232,6 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
     },
     chunks: manifest.chunks.map(encodeChunkEntry),
   });
-  const schema = schemaText(manifest.schema);
   const fragments = manifest.fragments.map(fragmentText).join();
   const indexes =
     manifest.indexes === undefined ? '' : `"indexes":${indexesText(manifest.indexes)},`;

@@ -173,8 +173,13 @@ export const AlterTableBackfillColumnsRequest = request(
     commit_granularity: integer,
     cluster: string,
     manifest: string,
+    incarnation: string,
   },
 );
 export type AlterTableBackfillColumnsRequest = Static<typeof AlterTableBackfillColumnsRequest>;
-export const AlterTableBackfillColumnsResponse = response({ job_id: string });
+/** What goes beyond the protocol's shape says what was done, where that is done before the answer. */
+export const AlterTableBackfillColumnsResponse = response(
+  { job_id: string },
+  { version: count, rows_filled: count, transaction_id: string },
+);
 export type AlterTableBackfillColumnsResponse = Static<typeof AlterTableBackfillColumnsResponse>;

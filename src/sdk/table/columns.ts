@@ -1,6 +1,6 @@
 /**
- * Translates the SDK's forms of adding (`newColumns`), altering (`alterationsOf`) and dropping
- * columns (`columnNames`), and of changing field metadata (`fieldUpdates`), into members of the
+ * Translates the SDK's forms of adding (`newColumns`), altering (`alterationsOf`), dropping
+ * (`columnNames`) and filling columns (`backfillMembers`), and of changing field metadata (`fieldUpdates`), into members of the
  * protocol's requests. Malformed input throws InvalidInput with an example of the right form.
  */
 import type { DataType } from '../../arrow/index.ts';
@@ -8,12 +8,15 @@ import { DirspaceError } from '../../errors.ts';
 import {
   type AddColumnsEntry,
   type AlterColumnsEntry,
+  type AlterTableBackfillColumnsRequest,
+  type AlterTableBackfillColumnsResponse,
+  type CallOptions,
   type JsonArrowDataType,
   typeToJson,
   type UpdateFieldMetadataEntry,
 } from '../../protocol/index.ts';
 import { isTypeLike, rebuildType, type TypeLike } from '../convert/index.ts';
-import { defined, onlyOptions, showKind } from '../handles/index.ts';
+import { checkWhere, defined, onlyOptions, showKind } from '../handles/index.ts';
 
 /** A new column with a value in every row. */
 export interface AddColumnsSql {
@@ -39,6 +42,52 @@ export type NewColumns =
   | { readonly fields: readonly NewField[] }
   /** Columns that are filled later, by their expression. */
   | { readonly computed: readonly AddColumnsSql[] };
+
+/** Which rows of a computed column are filled. */
+export interface RefreshColumnOptions extends CallOptions {
+  /** SQL; rows that fit are computed, whatever they hold. Those without a value if absent. */
+  readonly where?: string;
+  /** Fragments that are filled at most. */
+  readonly maxFragments?: number;
+  /** Fragments that one version fills at most; all of them if absent. */
+  readonly fragmentsPerVersion?: number;
+}
+
+/** What a backfill did; figures are 0 where the catalog does not tell. */
+export interface RefreshColumnResult {
+  /** Rows that were given a value; with `where` those whose value is null are among them. */
+  readonly rowsFilled: number;
+  readonly version: number;
+  readonly transactionId?: string;
+}
+
+export const REFRESH_OPTIONS: readonly string[] = ['where', 'maxFragments', 'fragmentsPerVersion'];
+
+/** @throws InvalidInput */
+export function backfillMembers(
+  column: string,
+  { where, maxFragments, fragmentsPerVersion }: RefreshColumnOptions,
+): Omit<AlterTableBackfillColumnsRequest, 'id'> {
+  const counts = { maxFragments, fragmentsPerVersion };
+  for (const [name, value] of Object.entries(counts)) {
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
+    throw new DirspaceError('InvalidInput', `${name} is a number of fragments, not ${value}.`);
+  }
+  checkWhere(where);
+  return defined({
+    column,
+    where,
+    num_frags: maxFragments,
+    commit_granularity: fragmentsPerVersion,
+  });
+}
+
+export const refreshResult = (answer: AlterTableBackfillColumnsResponse): RefreshColumnResult =>
+  defined({
+    rowsFilled: answer.rows_filled ?? 0,
+    version: answer.version ?? 0,
+    transactionId: answer.transaction_id,
+  });
 
 /** One change of a column; members that are left out stay as they are. */
 export interface ColumnAlteration {
@@ -154,7 +203,10 @@ function fieldMetadata(update: FieldMetadataUpdate): UpdateFieldMetadataEntry {
   return defined({ path, metadata: { ...metadata }, replace });
 }
 
-function dataTypeJson(type: string | DataType | TypeLike | JsonArrowDataType): JsonArrowDataType {
+/** The JSON form of a type. */
+export function dataTypeJson(
+  type: string | DataType | TypeLike | JsonArrowDataType,
+): JsonArrowDataType {
   if (typeof type === 'string') return { type };
   if (isTypeLike(type)) return typeToJson(rebuildType(type, new Map()));
   return type as JsonArrowDataType;

@@ -4,12 +4,15 @@
  */
 
 export { type BranchContents, Branches } from './branches.ts';
-export type {
-  AddColumnsSql,
-  ColumnAlteration,
-  FieldMetadataUpdate,
-  NewColumns,
-  NewField,
+export {
+  type AddColumnsSql,
+  type ColumnAlteration,
+  dataTypeJson,
+  type FieldMetadataUpdate,
+  type NewColumns,
+  type NewField,
+  type RefreshColumnOptions,
+  type RefreshColumnResult,
 } from './columns.ts';
 export {
   type FtsOptions,

@@ -1,17 +1,22 @@
 /**
- * `SchemaChanges`: adds, alters and drops columns of the table that a handle points at, and changes
+ * `SchemaChanges`: adds, fills, alters and drops columns of the table that a handle points at, and changes
  * the metadata of its schema and fields, each as one version.
  */
 import type { CallOptions } from '../../protocol/index.ts';
 import { onBranch } from '../handles/index.ts';
 import {
   alterationsOf,
+  backfillMembers,
   type ColumnAlteration,
   columnNames,
   type FieldMetadataUpdate,
   fieldUpdates,
   type NewColumns,
   newColumns,
+  REFRESH_OPTIONS,
+  type RefreshColumnOptions,
+  type RefreshColumnResult,
+  refreshResult,
 } from './columns.ts';
 import type { TablePosition } from './position.ts';
 import { type WriteResult, writeResult } from './table-results.ts';
@@ -47,6 +52,15 @@ export class SchemaChanges {
     const target = this.#at.writable(options);
     const request = { ...onBranch(target), new_columns: newColumns(columns) };
     return writeResult(await this.#at.home.catalog.alterTableAddColumns(request, options));
+  }
+
+  async refreshColumn(
+    column: string,
+    options: RefreshColumnOptions = {},
+  ): Promise<RefreshColumnResult> {
+    const target = this.#at.writable(options, REFRESH_OPTIONS);
+    const request = { ...onBranch(target), ...backfillMembers(column, options) };
+    return refreshResult(await this.#at.home.catalog.alterTableBackfillColumns(request, options));
   }
 
   async alterColumns(

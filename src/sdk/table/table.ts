@@ -30,7 +30,13 @@ import {
   type VectorQuery,
 } from '../query/index.ts';
 import { Branches } from './branches.ts';
-import type { ColumnAlteration, FieldMetadataUpdate, NewColumns } from './columns.ts';
+import type {
+  ColumnAlteration,
+  FieldMetadataUpdate,
+  NewColumns,
+  RefreshColumnOptions,
+  RefreshColumnResult,
+} from './columns.ts';
 import type { MergeInsertBuilder } from './merge-insert.ts';
 import { type OptimizeOptions, optimizeCall, optimizeMembers } from './optimize.ts';
 import { TablePosition } from './position.ts';
@@ -358,11 +364,19 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
   }
 
   /**
-   * With values by SQL, or of nulls: only values rewrite files. @throws InvalidInput for a name
+   * With values by SQL, of nulls, or computed: only values rewrite files. @throws InvalidInput for a name
    * that is taken
    */
   async addColumns(columns: NewColumns, options?: CallOptions): Promise<WriteResult> {
     return this.#columns.addColumns(columns, options);
+  }
+
+  /** Fills the rows of a computed column that have no value. @throws TableColumnNotFound */
+  async refreshColumn(
+    column: string,
+    options: RefreshColumnOptions = {},
+  ): Promise<RefreshColumnResult> {
+    return this.#columns.refreshColumn(column, options);
   }
 
   /**

@@ -148,7 +148,7 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
     const near = nearestName(name, [...FUNCTION_NAMES, ...registeredNames()]);
     return refuse(
       at,
-      `The function ${name} is not known here, and functions of a program are known to its process alone${near === null ? '' : `; did you mean ${near}?`}`,
+      `The function ${name} is not known${near === null ? '' : `; did you mean ${near}?`}`,
     );
   }
   const [takes, gives] = signature;

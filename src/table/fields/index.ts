@@ -1,10 +1,22 @@
 /**
  * Exports the handling of columns by field id: assigning ids, checking names, finding fields by
- * path, adapting columns of older schemas, widening types, remembering schemas.
+ * path, adapting columns of older schemas, widening types, computed columns, remembering schemas.
  */
 
 export { type Adapter, adapterBetween, adapterOf } from './adapt.ts';
 export { checkName, refuseTwins } from './column-names.ts';
+export {
+  type ComputedColumn,
+  computedColumns,
+  computedMetadata,
+  keptMetadata,
+  refuseChange,
+  refuseDrop,
+  refuseMetadata,
+  refuseValue,
+  staleColumns,
+} from './computed-columns.ts';
+export { checkDeclared, declaredColumn, withoutValues, withStale } from './declare-computed.ts';
 export { assignFieldIds, fieldTree, type IdentifiedField, listFieldIds } from './field-ids.ts';
 export {
   changeNode,

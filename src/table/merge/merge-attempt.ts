@@ -31,6 +31,7 @@ import { inTurns, Turn } from '../work/index.ts';
 import { RowOffsets } from '../write/index.ts';
 import { indexKeys, type KeyChunk, type KeyIndex, showKey } from './key-index.ts';
 import { KeyRange } from './key-range.ts';
+import { staleByMerge, withoutComputed } from './merge-computed.ts';
 import { compileCondition, type PairCondition } from './merge-condition.ts';
 import {
   type SourceColumn,
@@ -59,6 +60,8 @@ interface MergeParts {
   readonly clauses: MergeClauses;
   readonly source: SourceColumns;
   readonly sourceRows: number;
+  /** Names of computed columns that become null in rows that are updated. */
+  readonly stale: ReadonlySet<string>;
   /** Of each batch of the source its key columns. */
   readonly keyChunks: readonly KeyChunk[];
   readonly condition: PairCondition | undefined;
@@ -112,7 +115,8 @@ export class MergeAttempt {
     const keys = clauses.on.map((name) => keyField(base, name));
     const names = keys.map(({ field }) => field.name);
     const adapting = sourceColumns(rows, base.fields, clauses.insertNew !== true);
-    const source = await inTurns(turn, adapting, signal);
+    const adapted = await inTurns(turn, adapting, signal);
+    const source = withoutComputed(base.fields, adapted);
     for (const name of names) {
       if (source.has(name) || rows.rows === 0) continue;
       throw new DirspaceError(
@@ -138,6 +142,7 @@ export class MergeAttempt {
       clauses,
       source,
       sourceRows: rows.rows,
+      stale: staleByMerge(base.fields, source, keys),
       keyChunks: keyChunks.length === 0 ? [none] : keyChunks,
       condition:
         sql === undefined ? undefined : await compileCondition(sql, base.schema.fields, came),
@@ -254,7 +259,7 @@ export class MergeAttempt {
   }
 
   async #updated(place: BatchPlace, all: Pairs): Promise<RecordBatch | undefined> {
-    const { plan, source, condition } = this.#parts;
+    const { plan, source, condition, stale } = this.#parts;
     const { targets, sources } =
       condition === undefined ? all : await this.#fulfilling(condition, place, all);
     const rows = targets.length;
@@ -264,10 +269,15 @@ export class MergeAttempt {
     const { schema } = plan.snapshot;
     const kept = schema.fields
       .map(({ name }) => name)
+      .filter((name) => !stale.has(name))
       .filter((name) => !source.has(name) || source.get(name)?.missing !== undefined);
     const carried = await this.#carried(place, kept, targets);
     const columns: Data[] = [];
-    for (const { name } of schema.fields) {
+    for (const { name, type } of schema.fields) {
+      if (stale.has(name)) {
+        columns.push(nullColumn(type, rows));
+        continue;
+      }
       const column = source.get(name);
       const old = carried[kept.indexOf(name)] as Data;
       if (column === undefined) {

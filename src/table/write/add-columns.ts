@@ -1,7 +1,8 @@
 /**
  * `addColumns`: adds nullable columns, or fields of structs, in one version. Columns of nulls
- * change only the schema; columns computed by SQL rewrite every fragment (rewrite-fragments.ts). A
- * name that is taken and an expression without a type are refused.
+ * change only the schema; columns with values by SQL rewrite every fragment (rewrite-fragments.ts). A
+ * computed column is one of nulls that keeps its expression (fields/declare-computed.ts). A name that is
+ * taken and an expression without a type are refused.
  */
 import { DataType, describeType, Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -10,10 +11,12 @@ import {
   assignFieldIds,
   changeNode,
   checkName,
+  declaredColumn,
   findField,
   type IdentifiedField,
   leafOf,
   nodeWithChildren,
+  refuseMetadata,
   refuseTwins,
 } from '../fields/index.ts';
 import {
@@ -36,6 +39,8 @@ export interface NewColumn {
   readonly path: string;
   /** SQL over the columns there are; `CAST(NULL AS type)` gives a column of nulls. */
   readonly expression?: string | undefined;
+  /** SQL that a backfill fills the column by; it is null until then. */
+  readonly computed?: string | undefined;
   /** Of a column of nulls. */
   readonly type?: DataType | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
@@ -85,10 +90,15 @@ async function build(
   let { nextFieldId } = base.manifest;
   const computed: { path: string; expression: CompiledExpression }[] = [];
   for (const column of columns) {
-    const { type, expression } = await typeOf(base, column);
+    refuseMetadata(column.path, Object.keys(column.metadata ?? {}));
+    const declared = await declaredColumn(base.schema, base.fields, column);
+    const { type, expression } = declared ?? (await typeOf(base, column));
     const [parent, name] = parentOf(base.fields, column.path);
     checkName(name);
-    const metadata = new Map(Object.entries(column.metadata ?? {}));
+    const metadata = new Map([
+      ...Object.entries(column.metadata ?? {}),
+      ...(declared?.metadata ?? []),
+    ]);
     const made = assignFieldIds([new Field(name, type, true, metadata)], nextFieldId);
     nextFieldId = made.nextFieldId;
     tree =
@@ -117,7 +127,7 @@ async function build(
 async function typeOf(
   base: Snapshot,
   { path, expression: sql, type }: NewColumn,
-): Promise<{ type: DataType; expression?: CompiledExpression }> {
+): Promise<{ type: DataType; expression?: CompiledExpression | undefined }> {
   if (sql === undefined) {
     if (type !== undefined) return { type };
     throw new DirspaceError(

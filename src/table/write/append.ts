@@ -20,8 +20,10 @@ import { schemaToJson } from '../../protocol/index.ts';
 import {
   adapterBetween,
   assignFieldIds,
+  checkDeclared,
   type IdentifiedField,
   listFieldIds,
+  withoutValues,
 } from '../fields/index.ts';
 import { scan } from '../read/index.ts';
 import {
@@ -70,8 +72,9 @@ async function appendRows(
 ): Promise<RowsCommitted> {
   const lance = writesLance(engine, base);
   const given = fitOf(base.fields, stream.schema);
-  const rows = lance && given.widened.size > 0 ? widenedRows(stream, given) : stream;
-  const fit = rows === stream ? given : fitOf(base.fields, rows.schema);
+  const checked = withoutValues(stream, base.fields);
+  const rows = lance && given.widened.size > 0 ? widenedRows(checked, given) : checked;
+  const fit = given.schema === rows.schema ? given : fitOf(base.fields, rows.schema);
   const written = await writeFragments(engine, base.branch.tableFolder, rows, fit.matched, {
     lance,
     compression: await compressionOf(engine, base.branch, base.manifest),
@@ -156,7 +159,9 @@ async function replaceRows(
     base?.manifest.nextFieldId ?? 0,
     base?.fields,
   );
-  const written = await writeFragments(engine, branch.tableFolder, stream, tree, {
+  await checkDeclared(stream.schema, tree);
+  const rows = withoutValues(stream, tree);
+  const written = await writeFragments(engine, branch.tableFolder, rows, tree, {
     lance: options.lance ?? writesLance(engine, base),
     compression: options.compression ?? (await compressionOf(engine, branch, base?.manifest)),
     signal: options.signal,

@@ -16,9 +16,13 @@ import {
   findField,
   type IdentifiedField,
   isListLike,
+  keptMetadata,
   leafOf,
   listFieldIds,
   nodeWithChildren,
+  refuseChange,
+  refuseDrop,
+  refuseMetadata,
   refuseTwins,
   requireOpen,
 } from '../fields/index.ts';
@@ -66,6 +70,7 @@ export function alterColumns(
     for (const change of changes) {
       const place = findField(base.fields, change.path);
       requireOpen(place, 'a change of fields');
+      refuseChange(base.fields, place, change);
       tree = await altered(writing, base, tree, place, change);
       if (change.type !== undefined) widened.add((place.chain[0] as IdentifiedField).id);
     }
@@ -73,7 +78,7 @@ export function alterColumns(
     if (sameFields(tree, base.fields)) return undefined;
     // Lance adapts no column: the narrow ones are written anew.
     if (widened.size > 0 && base.manifest.lance === true && hasLanceForm(tree)) {
-      const { replaced, durable } = await rewriter.rewrite(base, tree, [], widened);
+      const { replaced, durable } = await rewriter.rewrite(base, tree, [], { retyped: widened });
       const list = fragmentListOf(base.manifest);
       const fragments = await editFragments(writing, branch.tableFolder, list, { replaced });
       return { tree, fragments, after: durable };
@@ -105,8 +110,9 @@ export function dropColumns(
 ): Promise<Committed> {
   return changeSchema(engine, branch, options, async (base) => {
     let tree = base.fields;
-    for (const path of paths) {
-      const place = findField(base.fields, path);
+    const places = paths.map((path) => findField(base.fields, path));
+    refuseDrop(base.fields, places);
+    for (const place of places) {
       requireOpen(place, 'dropping a field');
       const parent = place.chain.at(-2);
       if (parent !== undefined && !DataType.isStruct(parent.field.type)) {
@@ -155,9 +161,12 @@ export async function updateFieldMetadata(
     fields = {};
     for (const { path, metadata, replace } of changes) {
       const { id } = leafOf(findField(base.fields, path));
+      refuseMetadata(path, Object.keys(metadata));
       tree = changeNode(tree, id, (node) => {
         const { name, type, nullable } = node.field;
-        const kept = new Map(replace === true ? [] : node.field.metadata);
+        const kept = new Map(
+          replace === true ? keptMetadata(node.field.metadata) : node.field.metadata,
+        );
         for (const [key, value] of Object.entries(metadata)) {
           if (value === null) kept.delete(key);
           else kept.set(key, value);

@@ -14,6 +14,7 @@ export {
   type WriteOptions,
 } from './append.ts';
 export { AttemptFiles, commitWithFiles, isBetweenAttempts } from './attempt.ts';
+export { type Backfilled, type BackfillRequest, backfillColumn } from './backfill.ts';
 export {
   type CompactionReport,
   type CompactOptions,
@@ -33,9 +34,8 @@ export {
 } from './evolve.ts';
 export { matchFields } from './match-fields.ts';
 export { requireNoNulls } from './null-check.ts';
-export { replaceSchemaMetadata, restore, restored } from './revise.ts';
+export { replaceSchemaMetadata, restore, restored, setCompression } from './revise.ts';
 export { inPlace } from './rewrite-fragments.ts';
-export { setCompression } from './set-compression.ts';
 export { type StagedTable, stageDeclared, stageTable } from './stage-table.ts';
 export {
   RowOffsets,

@@ -1,17 +1,21 @@
 /**
  * Commits versions that write no fragment: `restore` makes the content of an older version the
- * newest again, and `replaceSchemaMetadata` replaces the metadata of the schema. `restored` builds
- * the draft of a restore for repair and for Lance's writers.
+ * newest again, `replaceSchemaMetadata` replaces the metadata of the schema, and `setCompression`
+ * says how new fragments are compressed: those that are there stay as they are until compaction
+ * rewrites them. `restored` builds the draft of a restore for repair and for Lance's writers.
  */
 
+import type { Compression } from '../../compression.ts';
 import type { Manifest } from '../../format/index.ts';
 import {
   type Committed,
   commit,
+  compressionOf,
   type Draft,
   type Engine,
   fragmentListOf,
   type Snapshot,
+  storedProperties,
   type TableBranch,
 } from '../versions/index.ts';
 import { emptyTable, type WriteOptions } from './append.ts';
@@ -71,6 +75,36 @@ export function replaceSchemaMetadata(
         nextFieldId: manifest.nextFieldId,
         nextFragmentId: manifest.nextFragmentId,
         metadata: manifest.metadata,
+        fragments: fragmentListOf(manifest),
+      };
+    },
+  });
+}
+
+/** Publishes nothing where the table says so already. @throws InvalidTableState for a declared table */
+export function setCompression(
+  engine: Engine,
+  branch: TableBranch,
+  compression: Compression,
+  options: WriteOptions = {},
+): Promise<Committed> {
+  return commit(engine, branch, {
+    transaction: options.transaction,
+    signal: options.signal,
+    build: async (base) => {
+      if (base === undefined) throw emptyTable();
+      const { manifest } = base;
+      if ((await compressionOf(engine, branch, manifest)) === compression) return undefined;
+      const properties = await storedProperties(engine, branch, manifest);
+      return {
+        kind: 'metadata',
+        summary: {},
+        schema: manifest.schema,
+        fieldIds: manifest.fieldIds,
+        nextFieldId: manifest.nextFieldId,
+        nextFragmentId: manifest.nextFragmentId,
+        metadata: manifest.metadata,
+        properties: { ...properties, compression },
         fragments: fragmentListOf(manifest),
       };
     },

@@ -1,11 +1,11 @@
 /**
  * Writes columns of the fragments of a table that are new or computed anew (`rewriting`,
- * `FragmentRewriter`): as an overlay beside the fragment, or with the rest of a fragment that is
+ * `FragmentRewriter`), for all rows or for chosen ones: as an overlay beside the fragment, or with the rest of a fragment that is
  * small or has many overlays. Rows keep their places, so row ids and deletion files stay valid.
  * Files written for an attempt that lost to a conflict are used again where they still fit, and
  * removed otherwise.
- * `inPlace` lifts the limits on the size of fragments for that. add-columns.ts and evolve.ts
- * commit.
+ * `inPlace` lifts the limits on the size of fragments for that. add-columns.ts, backfill.ts and
+ * evolve.ts commit.
  */
 import {
   concatData,
@@ -54,6 +54,30 @@ interface RewrittenFragment {
   readonly fragment: NewFragment;
   readonly isOverlay: boolean;
   readonly durable: Promise<unknown>;
+  /** Values that were computed and are not null, of all columns together. */
+  readonly values: number;
+}
+
+/** Rows that get new values, where that are not all of them. */
+export interface ChosenRows {
+  /** Offsets in their fragments, ascending, by fragment id. Other fragments stay as they are. */
+  readonly offsets: ReadonlyMap<number, Uint32Array>;
+  /** Whether a fragment stays as it is where all values that were computed for it are null. */
+  readonly skipsNulls: boolean;
+}
+
+interface RewriteOptions {
+  /** Ids of top-level columns whose type changes. */
+  readonly retyped?: ReadonlySet<number>;
+  /** All rows if absent. */
+  readonly chosen?: ChosenRows;
+}
+
+interface Rewritten {
+  readonly replaced: Map<number, FragmentEntry>;
+  readonly durable: Promise<unknown>;
+  /** Values that were computed for chosen rows and are not null. */
+  readonly values: number;
 }
 
 /**
@@ -117,13 +141,12 @@ export class FragmentRewriter {
     }
   }
 
-  /** @param retyped ids of the columns whose types `tree` changes */
   async rewrite(
     base: Snapshot,
     tree: readonly IdentifiedField[],
     assignments: readonly Assignment[],
-    retyped: ReadonlySet<number> = new Set(),
-  ): Promise<{ replaced: Map<number, FragmentEntry>; durable: Promise<unknown> }> {
+    { retyped = new Set(), chosen }: RewriteOptions = {},
+  ): Promise<Rewritten> {
     const { schema, fieldIds, nextFieldId } = base.manifest;
     const now = JSON.stringify([schema, fieldIds, nextFieldId]);
     const movable = assignments.every(({ expression }) => !expression.usesRowOffset);
@@ -145,36 +168,42 @@ export class FragmentRewriter {
     const written = every.filter((at) => computed.has(at) || retyped.has(tree[at]?.id ?? -1));
     const changed = new WiderColumns(base, tree, assignments, plan, written);
     let position = 0;
+    let values = 0;
     for (const entry of await base.fragments()) {
       this.#signal?.throwIfAborted();
-      const key = fileIds(entry).join();
+      const first = position;
+      position += liveRows(entry);
+      const offsets = chosen?.offsets.get(entry.id);
+      if (chosen !== undefined && offsets === undefined) continue;
+      const key = [...fileIds(entry), offsets?.length].join();
       const columns = takesOverlay(this.#engine, entry) ? changed : whole;
       const made =
         this.#written.get(key) ??
-        (await this.#write(base, columns, columns === changed, entry, position));
+        (await this.#write(base, columns, columns === changed, { entry, offsets, first }));
       this.#written.set(key, made);
+      if (chosen?.skipsNulls === true && made.values === 0) continue;
+      values += made.values;
       this.#used.add(key);
       const { fragment } = made;
       const now = made.isOverlay
         ? withOverlay(entry, fragment)
         : { ...fragment, id: entry.id, deletion: entry.deletion };
       replaced.set(entry.id, now);
-      position += liveRows(entry);
     }
     const durable = Promise.all([...this.#written.values()].map((made) => made.durable));
     durable.catch(() => {});
-    return { replaced, durable };
+    return { replaced, durable, values };
   }
 
   async #write(
     base: Snapshot,
     columns: WiderColumns,
     isOverlay: boolean,
-    entry: FragmentEntry,
-    position: number,
+    rows: RowsOfFragment,
   ): Promise<RewrittenFragment> {
     const { schema } = columns;
-    const stream = recordBatchStream(schema, columns.batches(entry, position));
+    const before = columns.values;
+    const stream = recordBatchStream(schema, columns.batches(rows));
     const { fragments, durable } = await writeFragments(
       this.#engine,
       this.#tableFolder,
@@ -188,7 +217,8 @@ export class FragmentRewriter {
         signal: this.#signal,
       },
     );
-    return { fragment: onlyOne(fragments, entry), isOverlay, durable };
+    const values = columns.values - before;
+    return { fragment: onlyOne(fragments, rows.entry), isOverlay, durable, values };
   }
 
   async discard(): Promise<void> {
@@ -214,6 +244,14 @@ export class FragmentRewriter {
   }
 }
 
+interface RowsOfFragment {
+  readonly entry: FragmentEntry;
+  /** Of the rows that get new values; undefined for all live rows. */
+  readonly offsets: Uint32Array | undefined;
+  /** Live rows of the table before the fragment. */
+  readonly first: number;
+}
+
 /** What was written of all rows of a fragment, in their places. */
 export function onlyOne(fragments: readonly NewFragment[], entry: FragmentEntry): NewFragment {
   const [fragment, ...more] = fragments;
@@ -225,6 +263,8 @@ export function onlyOne(fragments: readonly NewFragment[], entry: FragmentEntry)
 class WiderColumns {
   /** Of the columns. */
   readonly tree: readonly IdentifiedField[];
+  /** Values that were computed so far and are not null. */
+  values = 0;
   readonly schema: Snapshot['schema'];
   readonly #assignments: readonly Assignment[];
   readonly #plan: ScanPlan;
@@ -253,14 +293,18 @@ class WiderColumns {
     );
   }
 
-  async *batches(entry: FragmentEntry, position: number): AsyncGenerator<RecordBatch> {
-    for await (const place of fragmentPlaces(this.#plan, entry, position)) {
+  async *batches({ entry, offsets, first }: RowsOfFragment): AsyncGenerator<RecordBatch> {
+    let from = 0;
+    for await (const place of fragmentPlaces(this.#plan, entry, first)) {
       this.#plan.signal?.throwIfAborted();
-      yield recordBatch(this.schema, await this.#columns(place), place.rows);
+      const to = offsets && endOf(offsets, from, place.first + place.rows);
+      const rows = offsets?.subarray(from, to).map((offset) => offset - place.first);
+      from = to ?? 0;
+      yield recordBatch(this.schema, await this.#columns(place, rows), place.rows);
     }
   }
 
-  async #columns(place: BatchPlace): Promise<Data[]> {
+  async #columns(place: BatchPlace, chosen: Uint32Array | undefined): Promise<Data[]> {
     const known = await readFields(this.#plan, place, this.#names, undefined);
     const columns: (Data | undefined)[] = this.tree.map((node, at) => {
       const data = known[at];
@@ -269,8 +313,9 @@ class WiderColumns {
       const adapter = this.#adapters[at] ?? null;
       return adapter === null ? data : adapter(data);
     });
+    if (chosen?.length === 0) return columns as Data[];
     // Expressions see live rows only: of deleted ones they might refuse the values.
-    const live = place.deleted?.keptBetween(place.first, place.rows);
+    const live = chosen ?? place.deleted?.keptBetween(place.first, place.rows);
     const rows = live === undefined ? place.rows : live.length;
     const read = await readSelected(this.#plan, place, live);
     const named = new Map(this.#plan.columns.map(({ name }, at) => [name, read[at] as Data]));
@@ -281,12 +326,33 @@ class WiderColumns {
         assignedValues(assignment, source, sliced),
       );
       await breathe(this.#plan);
+      this.values += values.length - values.nullCount;
       const [position = 0, ...below] = assignment.place.positions;
       const top = this.#positions.indexOf(position);
-      columns[top] = withChild(columns[top], below, spread(values, live, place.rows));
+      const now =
+        chosen === undefined
+          ? spread(values, live, place.rows)
+          : replacedRows(columns[top] as Data, chosen, values);
+      columns[top] = withChild(columns[top], below, now);
     }
     return columns as Data[];
   }
+}
+
+/** Rows of a column with other values. */
+export function replacedRows(data: Data, rows: Uint32Array, values: Data): Data {
+  if (rows.length === data.length) return values;
+  const from = new Uint32Array(data.length);
+  for (let row = 0; row < from.length; row++) from[row] = row;
+  for (let at = 0; at < rows.length; at++) from[rows[at] as number] = data.length + at;
+  return gather(concatData([data, values]), from);
+}
+
+/** Where the offsets from `from` on that come before `end` end. */
+export function endOf(offsets: Uint32Array, from: number, end: number): number {
+  let to = from;
+  while (to < offsets.length && (offsets[to] as number) < end) to++;
+  return to;
 }
 
 /** Values of live rows at their places among all rows, null in between. */

@@ -19,7 +19,7 @@ import {
   versionFile,
 } from '../../format/index.ts';
 import { followsByPath, type LanceMode, lanceProperty } from '../../lance-mode.ts';
-import { assignFieldIds } from '../fields/index.ts';
+import { assignFieldIds, checkDeclared, withoutValues } from '../fields/index.ts';
 import {
   type Engine,
   mainBranch,
@@ -71,7 +71,8 @@ export async function stageTable(
   try {
     const lance = lanceProperty(record.properties);
     const mode = lance === undefined ? engine.lance : (record.properties.lance as LanceMode);
-    const written = await writeFragments(engine, folder, stream, tree, {
+    await checkDeclared(stream.schema, tree);
+    const written = await writeFragments(engine, folder, withoutValues(stream, tree), tree, {
       lance: lance ?? engine.lance !== 'off',
       compression: compressionProperty(record.properties) ?? DEFAULT_COMPRESSION,
       signal: options.signal,

@@ -8,7 +8,6 @@ import {
   concatData,
   type Data,
   dataOf,
-  gather,
   layoutOf,
   type RecordBatch,
   recordBatch,
@@ -39,7 +38,7 @@ import {
 import type { AttemptFiles } from './attempt.ts';
 import { matchingOffsets } from './delete-rows.ts';
 import { RequiredValues } from './required-values.ts';
-import { inPlace, onlyOne, takesOverlay } from './rewrite-fragments.ts';
+import { endOf, inPlace, onlyOne, replacedRows, takesOverlay } from './rewrite-fragments.ts';
 import { schemaOf } from './schema-version.ts';
 import type { UpdateRequest } from './update.ts';
 import { writeFragments, writesLance } from './write.ts';
@@ -249,20 +248,12 @@ class ColumnUpdate {
     if (made === undefined) return before;
     return before.map((data, at) => {
       const values = made[at] as Data;
-      return numbersWith(data, rows, values) ?? gathered(data, rows, values);
+      return numbersWith(data, rows, values) ?? replacedRows(data, rows, values);
     });
   }
 }
 
-/** Rows of a column with other values. */
-function gathered(data: Data, rows: Uint32Array, values: Data): Data {
-  const from = new Uint32Array(data.length);
-  for (let row = 0; row < from.length; row++) from[row] = row;
-  for (let at = 0; at < rows.length; at++) from[rows[at] as number] = data.length + at;
-  return gather(concatData([data, values]), from);
-}
-
-/** The same of numbers without nulls; undefined for other columns. */
+/** As replacedRows, of numbers without nulls; undefined for other columns. */
 function numbersWith(data: Data, rows: Uint32Array, values: Data): Data | undefined {
   if (data.nullCount > 0 || values.nullCount > 0 || layoutOf(data.type) !== 'fixed') return;
   const [before, after] = [data.values, values.values] as [NumberArray, NumberArray];
@@ -275,13 +266,6 @@ function numbersWith(data: Data, rows: Uint32Array, values: Data): Data | undefi
 }
 
 type NumberArray = Float64Array | Int32Array | BigInt64Array | undefined;
-
-/** Where the offsets from `from` on that come before `end` end. */
-function endOf(offsets: Uint32Array, from: number, end: number): number {
-  let to = from;
-  while (to < offsets.length && (offsets[to] as number) < end) to++;
-  return to;
-}
 
 /** Rows that were found to match, of fragments that stay as they are. */
 export class MatchesLeft {

@@ -1,7 +1,8 @@
 /**
  * `updateRows`: updates the rows that match a predicate, in one version, or in none where no row
  * matches. It marks the old rows as deleted and writes the changed ones as new fragments, so
- * updated rows get new row ids and come last in row order. Where many rows of a large fragment
+ * updated rows get new row ids and come last in row order. Computed columns that read a column that
+ * is set become null. Where many rows of a large fragment
  * change, the columns that are set are written beside it instead (update-in-place.ts), and its rows
  * keep their ids and places. `replacingDraft` builds such a version for merges too, from the rows
  * that `RowOffsets` collects.
@@ -14,6 +15,7 @@ import {
   sliceData,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { withStale } from '../fields/index.ts';
 import {
   type BatchPlace,
   matchingRows,
@@ -69,8 +71,9 @@ export async function updateRows(
   let updatedRows = 0;
   const committed = await commitWithFiles(engine, branch, options, async (writing, base, files) => {
     if (base === undefined) throw emptyTable();
-    const inPlace = await updateInPlace(writing, base, request, files, options.signal);
-    const changed = await changeRows(writing, base, request, inPlace, options.signal);
+    const whole = { ...request, updates: withStale(base, request.updates) };
+    const inPlace = await updateInPlace(writing, base, whole, files, options.signal);
+    const changed = await changeRows(writing, base, whole, inPlace, options.signal);
     files.addFragments(changed.written.fragments);
     updatedRows = changed.written.rows + (inPlace?.rows ?? 0);
     if (updatedRows === 0) return undefined;

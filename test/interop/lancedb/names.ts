@@ -80,6 +80,9 @@ export interface Names {
   'AddResult.version': own.AddResult['version'];
   AddColumnsResult: own.AddColumnsResult;
   'AddColumnsResult.version': own.AddColumnsResult['version'];
+  RefreshColumnResult: own.RefreshColumnResult;
+  'RefreshColumnResult.rowsFilled': own.RefreshColumnResult['rowsFilled'];
+  'RefreshColumnResult.version': own.RefreshColumnResult['version'];
   AlterColumnsResult: own.AlterColumnsResult;
   'AlterColumnsResult.version': own.AlterColumnsResult['version'];
   UpdateFieldMetadataResult: own.UpdateFieldMetadataResult;
@@ -273,6 +276,7 @@ export interface Names {
   'Table.search': own.Table['search'];
   'Table.vectorSearch': own.Table['vectorSearch'];
   'Table.addColumns': own.Table['addColumns'];
+  'Table.refreshColumn': own.Table['refreshColumn'];
   'Table.alterColumns': own.Table['alterColumns'];
   'Table.updateFieldMetadata': own.Table['updateFieldMetadata'];
   'Table.dropColumns': own.Table['dropColumns'];

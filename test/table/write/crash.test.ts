@@ -54,6 +54,10 @@ const OPERATIONS: Readonly<Record<string, (catalog: DirectoryNamespace) => Promi
     catalog.updateTable({ id: t, predicate: 'n >= 1', updates: [['n', 'n + 1']] }),
   'add a column beside the fragments': (catalog) =>
     catalog.alterTableAddColumns({ id: t, new_columns: [{ name: 'twice', expression: 'id * 2' }] }),
+  'fill a computed column': (catalog) =>
+    catalog.alterTableBackfillColumns({ id: t, column: 'computed' }),
+  'fill a computed column beside the fragments': (catalog) =>
+    catalog.alterTableBackfillColumns({ id: t, column: 'computed', where: 'id > 1' }),
   'add a column of nulls': (catalog) =>
     catalog.alterTableAddColumns({
       id: t,
@@ -90,6 +94,8 @@ async function firstTree(): Promise<Tree> {
   await catalog.createTable({ id: t }, await rows(0, 5));
   await catalog.insertIntoTable({ id: t }, await rows(5, 2));
   await catalog.deleteFromTable({ id: t, predicate: 'id = 1' });
+  const new_columns = [{ name: 'computed', computed: 'id * 3' }];
+  await catalog.alterTableAddColumns({ id: t, new_columns });
   return treeOf(fs, ROOT);
 }
 
