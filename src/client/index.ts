@@ -6,3 +6,4 @@
 export { RestNamespace } from './client.ts';
 export { clientSettings, type Fetch } from './client-options.ts';
 export { addressOf } from './client-request.ts';
+export { platformFetch } from './platform-fetch.ts';

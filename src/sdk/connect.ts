@@ -1,40 +1,65 @@
 /**
- * Opens connections: `connect` to the directory catalog at a path or `file:` URL, and
- * `connectNamespace` to a catalog by the name of its implementation, such as `rest`.
+ * Opens connections: `connect` to the directory catalog at a path or `file:` URL, to one in memory (`memory://`) or to
+ * a server (`db://` with `hostOverride`), and `connectNamespace` to a catalog by the name of its implementation,
+ * such as `rest`.
  */
 import { DirspaceError } from '../errors.ts';
 import { Connection } from './connection.ts';
-import { type ConnectOptions, openNamespace, type Properties } from './handles/index.ts';
+import {
+  type ConnectOptions,
+  defined,
+  type HeaderSource,
+  isRemoteDatabase,
+  type NamespaceConfig,
+  openNamespace,
+  type Properties,
+  propertiesOf,
+  remoteDatabase,
+  type Session,
+} from './handles/index.ts';
 
 /**
  * Opens the directory catalog at a path, or at a `file:` URL. Only `data/` and the engine's own
- * folder are created, and not even these with `readOnly`.
+ * folder are created, and not even these with `readOnly`. `memory://` opens a new one in memory,
+ * `db://NAME` the database of that name on the server that `hostOverride` names.
  */
-export async function connect(uri: string, options?: ConnectOptions): Promise<Connection>;
+export async function connect(
+  uri: string,
+  options?: ConnectOptions,
+  session?: Session,
+  headerProvider?: HeaderSource,
+): Promise<Connection>;
 export async function connect(
   options: ConnectOptions & { readonly uri: string },
 ): Promise<Connection>;
 export async function connect(
   target: string | (ConnectOptions & { readonly uri: string }),
   given?: ConnectOptions,
+  session?: Session,
+  headerProvider?: HeaderSource,
 ): Promise<Connection> {
   const all = typeof target === 'object' && target !== null ? target : { ...given, uri: target };
-  const { uri, ...options } = all;
+  const { uri, ...others } = all;
+  const options = { ...others, ...defined({ session, headerProvider }) };
   if (typeof uri !== 'string' || uri === '') {
     throw new DirspaceError(
       'InvalidInput',
       'connect takes the path of a directory, or an object with it as "uri".',
     );
   }
-  return connectNamespace('dir', { root: uri }, options);
+  if (!isRemoteDatabase(uri)) return connectNamespace('dir', { root: uri }, options);
+  const remote = remoteDatabase(uri, options);
+  return connectNamespace('rest', remote.properties, remote.options);
 }
 
 /** Opens a catalog of the implementation of that name, such as `dir` with its `root`. */
 export async function connectNamespace(
   name: string,
-  properties: Properties,
-  options: ConnectOptions = {},
+  config: Properties | NamespaceConfig,
+  given: ConnectOptions = {},
 ): Promise<Connection> {
+  const { namespaceClientProperties, ...options } = given ?? {};
+  const properties = propertiesOf(name, config, namespaceClientProperties);
   const namespace = await openNamespace(name, properties, options);
   const place = properties.root ?? properties.uri;
   return new Connection(namespace, {

@@ -111,6 +111,10 @@ export interface CreateTableOptions extends CallOptions {
   readonly compression?: Compression;
   /** For remote catalogs; a directory refuses any. */
   readonly storageOptions?: Strings;
+  /** Of files in Lance's format: `stable` and `2.0` is what they are, others are refused. */
+  readonly dataStorageVersion?: string;
+  /** Of files in Lance's format: `true` is how manifests are named, `false` is refused. */
+  readonly enableV2ManifestPaths?: boolean;
 }
 
 /** All of `createTable` in one object. */
@@ -144,7 +148,13 @@ export interface RenameTableOptions extends CallOptions {
 }
 
 /** The version to open; the newest one of the main branch if absent. */
-export type OpenTableOptions = VersionSelection & CallOptions;
+export type OpenTableOptions = VersionSelection &
+  CallOptions & {
+    /** Refused unless it is empty: the catalog reads the files of its tables. */
+    readonly storageOptions?: Strings;
+    /** Refused: caches belong to the connection. */
+    readonly indexCacheSize?: number;
+  };
 
 /** What has to be there. */
 export interface TableExistsOptions extends CallOptions {

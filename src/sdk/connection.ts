@@ -60,6 +60,7 @@ import {
   offered,
   pages,
   pathOf,
+  refuseReadOptions,
   tableId,
 } from './handles/index.ts';
 import {
@@ -270,6 +271,7 @@ export class Connection implements AsyncDisposable {
     options: OpenTableOptions = {},
   ): Promise<Table<RowType>> {
     checkOptionNames(options, OPEN_OPTIONS);
+    refuseReadOptions(options);
     return Table.open<RowType>(this.#home, { id: tableId(name, namespacePath) }, options, options);
   }
 

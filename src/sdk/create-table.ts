@@ -17,6 +17,7 @@ import {
   defined,
   type Home,
   refuseEmbeddings,
+  refuseLanceFiles,
   tableId,
 } from './handles/index.ts';
 import { Table } from './table/index.ts';
@@ -52,6 +53,7 @@ export async function createTable(
   home.lifetime.enter(options);
   checkChangeOptions(options, CREATE_OPTIONS);
   refuseEmbeddings(options);
+  refuseLanceFiles(options);
   const { schema, vectorColumns, signal, storageOptions } = options;
   const properties = propertiesOf(options);
   const rows = await toRecordBatchStream(data, { schema, vectorColumns, signal });

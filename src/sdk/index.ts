@@ -51,16 +51,38 @@ export {
 } from './convert/index.ts';
 export { type FunctionType, type FunctionTypes, registerFunction } from './functions.ts';
 export {
+  type BucketStats,
   type Catalog,
+  type ClientConfig,
+  type ConnectionOptions,
+  type ConnectNamespaceOptions,
   type ConnectOptions,
   checkProperties,
+  type DirNamespaceConfig,
   defined,
+  type GenerationStats,
+  HeaderProvider,
+  type HeaderSource,
   implementationNames,
+  type LsmStats,
+  type LsmWriteSpec,
+  type MemtableStats,
+  type NamespaceConfig,
   type NamespaceFactory,
+  type OAuthConfig,
+  OAuthFlowType,
+  OAuthHeaderProvider,
   openNamespace,
   type Properties,
   type PropertyRules,
+  type RestNamespaceConfig,
+  type RetryConfig,
   registerNamespace,
+  Session,
+  StaticHeaderProvider,
+  type TimeoutConfig,
+  type TlsConfig,
+  type TokenResponse,
 } from './handles/index.ts';
 export type {
   ExportLanceOptions,
@@ -69,6 +91,7 @@ export type {
   SyncedLanceTable,
   SyncLanceResult,
 } from './lance.ts';
+export { packBits } from './pack-bits.ts';
 export {
   BooleanQuery,
   BoostQuery,

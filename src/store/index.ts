@@ -12,6 +12,7 @@ export {
   type FileSystem,
   isFailedFlush,
   isMissingFolder,
+  memoryFileSystem,
 } from './disk/index.ts';
 export { FileStore, openFileStore } from './file-store.ts';
 export { isLocked, withLock } from './lock.ts';

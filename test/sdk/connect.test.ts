@@ -161,12 +161,9 @@ describe('what connect takes', () => {
     await messageOf(() => connect(target as never));
   });
 
-  test.each([['s3://bucket/x'], ['db://name'], ['http://host/']])(
-    '%s is no directory',
-    async (uri) => {
-      expect(await messageOf(() => connect(uri))).toContain('connectNamespace');
-    },
-  );
+  test.each([['s3://bucket/x'], ['http://host/']])('%s is no directory', async (uri) => {
+    expect(await messageOf(() => connect(uri))).toContain('connectNamespace');
+  });
 
   test('a file URL of another machine is refused', async () => {
     if (process.platform === 'win32') return;

@@ -449,12 +449,29 @@ describe('in the SDK', () => {
     expect(await db.tableNames()).toEqual(['user']);
   });
 
-  test('options that LanceDB has and that mean nothing here are passed over', async () => {
+  test('of the options that LanceDB has for its files what is so anyway is taken', async () => {
     const brought = { dataStorageVersion: 'stable', enableV2ManifestPaths: true };
-    const table = await db.createTable('moved', [{ a: 1 }], [], brought as Loose);
+    const table = await db.createTable('moved', [{ a: 1 }], [], brought);
     expect(await table.countRows()).toBe(1);
-    const opened = await db.openTable('moved', [], { indexCacheSize: 9 } as Loose);
+    for (const [name, value] of [
+      ['dataStorageVersion', 'legacy'],
+      ['enableV2ManifestPaths', false],
+      ['useLegacyFormat', true],
+    ] as const) {
+      await expect(db.createTable('other', [{ a: 1 }], { [name]: value })).rejects.toThrow(
+        `The option ${name} is ${JSON.stringify(value)}`,
+      );
+    }
+    const opened = await db.openTable('moved', [], {
+      indexCacheSize: undefined,
+      storageOptions: {},
+    } as Loose);
     expect(await opened.version()).toBe(1);
+    await expect(db.openTable('moved', [], { indexCacheSize: 9 })).rejects.toThrow('session');
+    await expect(db.openTable('moved', [], { storageOptions: { a: 'b' } })).rejects.toThrow(
+      'The option storageOptions',
+    );
+    expect(await db.tableNames()).toEqual(['moved', 'user']);
   });
 
   test('an option of a call that reads is refused by name, however far it is from those there are', async () => {

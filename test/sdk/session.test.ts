@@ -1,4 +1,4 @@
-/** The SDK on a directory catalog, on the real file system and on memfs. */
+/** The SDK on a directory catalog, on the real file system, on memfs and in the engine's memory. */
 import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
 import { tableFromArrays, tableToIPC } from '../../src/arrow/apache.ts';
@@ -9,6 +9,7 @@ import type { DataInput } from '../../src/sdk/convert/data.ts';
 import type { ConnectOptions } from '../../src/sdk/handles/connect-options.ts';
 import type { Table } from '../../src/sdk/table/table.ts';
 import type { WriteProgress } from '../../src/sdk/table/write-progress.ts';
+import { memoryFileSystem } from '../../src/store/disk/memory-fs.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
 const places: [string, () => { root: string; options: ConnectOptions }][] = [
@@ -23,6 +24,11 @@ const places: [string, () => { root: string; options: ConnectOptions }][] = [
     }),
   ],
 ];
+
+places.push([
+  "the engine's own memory",
+  () => ({ root: '/catalog', options: { fs: memoryFileSystem() } }),
+]);
 
 const people = [
   { name: 'Ada', age: 36, vector: [1, 2, 3] },

@@ -13,6 +13,69 @@ import { suggestion } from '../../known-names.ts';
 import type { LanceMode } from '../../lance-mode.ts';
 import { parseRetention } from '../../retention.ts';
 import type { FileSystem } from '../../store/index.ts';
+import type { HeaderSource } from './header-provider.ts';
+import { Session } from './session.ts';
+
+/** How often a request is sent. What else LanceDB has here is refused by name. */
+export interface RetryConfig {
+  /** Attempts, the first one included. */
+  readonly retries?: number;
+  readonly connectRetries?: number;
+  readonly readRetries?: number;
+  readonly backoffFactor?: number;
+  readonly backoffJitter?: number;
+  readonly statuses?: number[];
+}
+
+/** How long a request may take, in seconds. What else LanceDB has here is refused by name. */
+export interface TimeoutConfig {
+  readonly timeout?: number;
+  readonly connectTimeout?: number;
+  /** Without any progress. */
+  readonly readTimeout?: number;
+  readonly poolIdleTimeout?: number;
+}
+
+/** Refused: a `fetch` of your own has certificates. */
+export interface TlsConfig {
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  readonly sslCaCert?: string;
+  readonly assertHostname?: boolean;
+}
+
+/** How a remote catalog is spoken to, as in LanceDB's SDK. */
+export interface ClientConfig {
+  readonly userAgent?: string;
+  readonly retryConfig?: RetryConfig;
+  readonly timeoutConfig?: TimeoutConfig;
+  /** Sent with every request. */
+  readonly extraHeaders?: Readonly<Record<string, string>>;
+  /** Between the components of an id in a path; `$` if absent. */
+  readonly idDelimiter?: string;
+  readonly tlsConfig?: TlsConfig;
+  /** Sent as `x-lancedb-user-id`. */
+  readonly userId?: string;
+}
+
+/** The flows of OAuth that LanceDB's SDK knows by itself. */
+export const OAuthFlowType = {
+  ClientCredentials: 'client_credentials',
+  AzureManagedIdentity: 'azure_managed_identity',
+} as const;
+/** One of them. */
+export type OAuthFlowType = (typeof OAuthFlowType)[keyof typeof OAuthFlowType];
+
+/** Refused: a header provider fetches tokens. */
+export interface OAuthConfig {
+  readonly issuerUrl: string;
+  readonly clientId: string;
+  readonly scopes: string[];
+  readonly flow?: OAuthFlowType;
+  readonly clientSecret?: string;
+  readonly managedIdentityClientId?: string;
+  readonly refreshBufferSecs?: number;
+}
 
 /** How to open a catalog. Options that a catalog has no use for are refused or do nothing there. */
 export interface ConnectOptions {
@@ -76,7 +139,31 @@ export interface ConnectOptions {
   readonly readConsistencyInterval?: number;
   /** Known to programs that move over; a directory needs none and refuses any. */
   readonly storageOptions?: Readonly<Record<string, string>>;
+  /** Caches that several connections share, in place of `cacheBytes`, `bufferBytes` and `vectorBytes`. */
+  readonly session?: Session;
+  /** Gives headers for each request of a remote catalog. */
+  readonly headerProvider?: HeaderSource;
+  /** How a remote catalog is spoken to. */
+  readonly clientConfig?: ClientConfig;
+  /** Of a `db://` address: sent as `x-api-key`. */
+  readonly apiKey?: string;
+  /** Of a `db://` address: the address of the server. */
+  readonly hostOverride?: string;
+  /** Of a `db://` address: chooses a host of LanceDB's cloud, and so nothing beside `hostOverride`. */
+  readonly region?: string;
+  /** Refused; a header provider does it. */
+  readonly oauthConfig?: OAuthConfig;
+  /** Namespaces are always there: `false` is refused. */
+  readonly manifestEnabled?: boolean;
+  /** Properties of the implementation, beside the path. */
+  readonly namespaceClientProperties?: Readonly<Record<string, string>>;
 }
+
+/** The name that LanceDB's SDK gives them. */
+export type ConnectionOptions = ConnectOptions;
+
+/** The name that LanceDB's SDK gives those of `connectNamespace`. */
+export type ConnectNamespaceOptions = ConnectOptions;
 
 const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
   trashRetention: 'number or string',
@@ -98,6 +185,15 @@ const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
   env: 'object',
   readConsistencyInterval: 'number',
   storageOptions: 'object',
+  session: 'object',
+  headerProvider: 'object or function',
+  clientConfig: 'object',
+  apiKey: 'string',
+  hostOverride: 'string',
+  region: 'string',
+  oauthConfig: 'object',
+  manifestEnabled: 'boolean',
+  namespaceClientProperties: 'object',
 };
 
 /** A misspelt `readOnly` must not open for writing, so unknown options are refused. */
@@ -124,6 +220,19 @@ export function checkConnectOptions(options: ConnectOptions): void {
     if (bytes !== undefined && !(bytes >= 0)) {
       fail(`The option ${name} is ${bytes}; it is a number of bytes from 0 on.`);
     }
+  }
+  const { session, manifestEnabled } = options;
+  if (session !== undefined && !(session instanceof Session)) {
+    fail('The option session is no Session; make one with new Session().');
+  }
+  for (const name of ['cacheBytes', 'bufferBytes', 'vectorBytes'] as const) {
+    if (session === undefined || options[name] === undefined) continue;
+    fail(
+      `The option ${name} is given beside a session, which has its own caches; give one of them.`,
+    );
+  }
+  if (manifestEnabled === false) {
+    fail('The option manifestEnabled is false, but namespaces are always there; leave it out.');
   }
   if (options.trashRetention !== undefined) parseRetention(options.trashRetention);
   const names = Object.keys(options.storageOptions ?? {});

@@ -2,22 +2,26 @@
  * Opens the catalog implementation `dir` (`open`): converts its properties and the connect options
  * to the options of a directory catalog. Unknown properties are refused.
  */
-import { openDirectoryNamespace } from '../../directory/index.ts';
+import { keptMemory, openDirectoryNamespace } from '../../directory/index.ts';
+import { DirspaceError } from '../../errors.ts';
 import { checkLanceMode } from '../../lance-mode.ts';
 import { parseRetention } from '../../retention.ts';
 import { directoryOf } from '../../root-path.ts';
+import { memoryFileSystem } from '../../store/index.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { defined } from './defined.ts';
 import type { Catalog } from './implementations.ts';
 import { checkProperties, flagProperty, type Properties } from './properties.ts';
+import { refuseRemoteOptions } from './remote-database.ts';
+import { sharedMemory } from './session.ts';
 
 const RULES = { required: ['root'], optional: ['managed_versioning', 'trash_retention', 'lance'] };
 
 export function open(properties: Properties, options: ConnectOptions): Promise<Catalog> {
   const checked = checkProperties('dir', properties, RULES);
+  const { fs, root } = placeOf(checked.root as string, options);
   const {
     readOnly,
-    fs,
     durability,
     signal,
     env,
@@ -30,12 +34,13 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
     lance = checked.lance,
     trashRetention,
     locations,
+    session,
   } = options;
   const kept = trashRetention ?? checked.trash_retention;
   if (kept !== undefined)
     parseRetention(kept, trashRetention === undefined ? 'The property trash_retention' : undefined);
   return openDirectoryNamespace({
-    root: directoryOf(checked.root as string),
+    root,
     ...defined({
       readOnly,
       fs,
@@ -50,8 +55,34 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
       bufferBytes,
       vectorBytes,
       requestMemory,
+      kept: session && sharedMemory(session, keptMemory),
       lance: lance === undefined ? undefined : checkLanceMode(lance),
       managedVersioning: flagProperty(checked, 'managed_versioning'),
     }),
   });
+}
+
+/** `memory://` is a file system of its own each time, with whatever path is behind it. */
+const IN_MEMORY = /^memory:\/\//i;
+
+function placeOf(
+  root: string,
+  { fs, ...options }: ConnectOptions,
+): Pick<ConnectOptions, 'fs'> & { readonly root: string } {
+  refuseRemoteOptions(options, JSON.stringify(root));
+  for (const name of ['clientConfig', 'headerProvider'] as const) {
+    if (options[name] === undefined) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `The option ${name} is for a remote catalog, and ${JSON.stringify(root)} is a directory; leave it out.`,
+      { details: { option: name } },
+    );
+  }
+  if (!IN_MEMORY.test(root)) return { root: directoryOf(root), ...defined({ fs }) };
+  if (fs === undefined) return { root: '/catalog', fs: memoryFileSystem(options.env) };
+  throw new DirspaceError(
+    'InvalidInput',
+    `${JSON.stringify(root)} is in memory and takes no fs; give a path of that file system.`,
+    { details: { option: 'fs' } },
+  );
 }

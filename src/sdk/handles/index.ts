@@ -3,9 +3,26 @@
  * requests, checks of option names, properties, and paging.
  */
 
-export type { ConnectOptions } from './connect-options.ts';
+export {
+  type ClientConfig,
+  type ConnectionOptions,
+  type ConnectNamespaceOptions,
+  type ConnectOptions,
+  type OAuthConfig,
+  OAuthFlowType,
+  type RetryConfig,
+  type TimeoutConfig,
+  type TlsConfig,
+} from './connect-options.ts';
 export { type Defined, defined } from './defined.ts';
 export { isThere, ownOr } from './fall-back.ts';
+export {
+  HeaderProvider,
+  type HeaderSource,
+  OAuthHeaderProvider,
+  StaticHeaderProvider,
+  type TokenResponse,
+} from './header-provider.ts';
 export {
   type Catalog,
   implementationNames,
@@ -14,6 +31,21 @@ export {
   registerNamespace,
 } from './implementations.ts';
 export { Lifetime } from './lifetime.ts';
+export {
+  type BucketStats,
+  type GenerationStats,
+  type LsmStats,
+  type LsmWriteSpec,
+  type MemtableStats,
+  refuseLsm,
+  WithoutLsm,
+} from './lsm.ts';
+export {
+  type DirNamespaceConfig,
+  type NamespaceConfig,
+  propertiesOf,
+  type RestNamespaceConfig,
+} from './namespace-config.ts';
 export { offered } from './offered.ts';
 export {
   ADD_OPTIONS,
@@ -31,11 +63,15 @@ export {
   onlyOptions,
   RUN_OPTIONS,
   refuseEmbeddings,
+  refuseLanceFiles,
+  refuseReadOptions,
   SELECTION_MEMBERS,
   showKind,
 } from './option-names.ts';
 export { pages } from './pages.ts';
 export { checkProperties, type Properties, type PropertyRules } from './properties.ts';
+export { isRemoteDatabase, remoteDatabase } from './remote-database.ts';
+export { Session } from './session.ts';
 export {
   atVersion,
   branchMember,

@@ -71,13 +71,53 @@ export function refuseEmbeddings(options: object): void {
   );
 }
 
+/** Of LanceDB's options, what is said of files in Lance's format and is so for those of tables here. */
+const LANCE_FILES: Readonly<Record<string, readonly unknown[]>> = {
+  dataStorageVersion: ['stable', '2.0'],
+  enableV2ManifestPaths: [true],
+  useLegacyFormat: [false],
+};
+
+/** @throws Unsupported for files of Lance in another form than those here have */
+export function refuseLanceFiles(options: object): void {
+  for (const [name, known] of Object.entries(LANCE_FILES)) {
+    const value = (options as Record<string, unknown>)[name];
+    if (value === undefined || known.includes(value)) continue;
+    throw new DirspaceError(
+      'Unsupported',
+      `The option ${name} is ${JSON.stringify(value)}, and the files that Lance reads of a table here are ${JSON.stringify(known[0])}; leave it out.`,
+      { details: { option: name } },
+    );
+  }
+}
+
+/** @throws Unsupported for options that say how LanceDB's SDK reads a table's files */
+export function refuseReadOptions(options: object): void {
+  const { storageOptions, indexCacheSize } = options as Record<string, unknown>;
+  const isGiven =
+    typeof storageOptions === 'object' && Object.keys(storageOptions ?? {}).length > 0;
+  if (isGiven) {
+    throw new DirspaceError(
+      'Unsupported',
+      'The option storageOptions is not supported by openTable: the catalog reads the files of its tables. Leave it out.',
+      { details: { option: 'storageOptions' } },
+    );
+  }
+  if (indexCacheSize === undefined) return;
+  throw new DirspaceError(
+    'Unsupported',
+    'The option indexCacheSize is not supported: caches belong to the connection. Give connect a session, as new Session(bytes), or bufferBytes.',
+    { details: { option: 'indexCacheSize' } },
+  );
+}
+
 export const OPEN_OPTIONS = [
   'version',
   'tag',
   'branch',
   'asOf',
   'signal',
-  // LanceDB's SDK has these; they say where and how it reads, and mean nothing here.
+  // LanceDB's SDK has these, which are refused with a reason of their own.
   'storageOptions',
   'indexCacheSize',
 ] as const;
@@ -93,7 +133,7 @@ export const CREATE_OPTIONS = [
   'storageOptions',
   // Refused with a reason of its own.
   'embeddingFunction',
-  // LanceDB's SDK has these; they choose among formats of Lance's files, and mean nothing here.
+  // LanceDB's SDK has these, which choose among formats of Lance's files: only what is so anyway is taken.
   'dataStorageVersion',
   'enableV2ManifestPaths',
   'useLegacyFormat',

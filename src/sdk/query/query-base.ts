@@ -24,6 +24,7 @@ import {
   checkOptionNames,
   onBranch,
   RUN_OPTIONS,
+  refuseLsm,
   showKind,
   type TableTarget,
 } from '../handles/index.ts';
@@ -78,6 +79,12 @@ export class QueryBase<RowType = AnyRow> implements AsyncIterable<RecordBatch> {
   /** Adds the column `_rowid`, which `takeRowIds` and `deleteRows` take. */
   withRowId(): this {
     this.request.with_row_id = true;
+    return this;
+  }
+
+  /** There are no writes through a log to read. @throws Unsupported unless it is false */
+  useLsm(enable: boolean): this {
+    refuseLsm(enable);
     return this;
   }
 

@@ -5,7 +5,13 @@
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';
 import type { AnyRow, DataInput, RowsInput } from '../convert/index.ts';
-import { checkChangeOptions, checkWhere, EXECUTE_OPTIONS, onlyOptions } from '../handles/index.ts';
+import {
+  checkChangeOptions,
+  checkWhere,
+  EXECUTE_OPTIONS,
+  onlyOptions,
+  refuseLsm,
+} from '../handles/index.ts';
 import { checkCount } from '../query/index.ts';
 
 /** The version that a merge made, and what became of the rows. */
@@ -79,6 +85,17 @@ export class MergeInsertBuilder<RowType = AnyRow> {
   /** Whether an index may find the keys: the catalog decides where there is none. */
   useIndex(useIndex: boolean): this {
     this.#request.use_index = useIndex;
+    return this;
+  }
+
+  /** There are no writes through a log. @throws Unsupported unless it is false */
+  useLsm(enable: boolean): this {
+    refuseLsm(enable);
+    return this;
+  }
+
+  /** Means nothing without writes through a log: whatever it says, the rows are merged by their keys. */
+  validateSingleShard(_validate: boolean): this {
     return this;
   }
 

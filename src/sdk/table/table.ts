@@ -19,6 +19,7 @@ import {
   onBranch,
   onTable,
   SELECTION_MEMBERS,
+  WithoutLsm,
 } from '../handles/index.ts';
 import {
   type FullTextQuery,
@@ -40,6 +41,7 @@ import type {
 import type { MergeInsertBuilder } from './merge-insert.ts';
 import { type OptimizeOptions, optimizeCall, optimizeMembers } from './optimize.ts';
 import { TablePosition } from './position.ts';
+import { primaryKeyChange } from './primary-key.ts';
 import { type AddDataOptions, RowChanges } from './row-changes.ts';
 import { SchemaChanges } from './schema-changes.ts';
 import {
@@ -71,7 +73,7 @@ import {
 } from './versions.ts';
 
 /** Reads and changes one table; its history, tags, branches and indexes. */
-export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
+export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, AsyncDisposable {
   readonly #at: TablePosition;
   readonly #rows: RowChanges;
   readonly #columns: SchemaChanges;
@@ -79,6 +81,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
 
   /** Connections make tables; see `Connection.openTable`. */
   constructor(home: Home, named: OnTable, branch?: string) {
+    super();
     this.#at = new TablePosition(home, named, branch);
     this.#rows = new RowChanges(this.#at);
     this.#columns = new SchemaChanges(this.#at);
@@ -361,6 +364,32 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     options?: CallOptions,
   ): Promise<WriteResult> {
     return this.#columns.updateFieldMetadata(updates, options);
+  }
+
+  /**
+   * Says in the metadata that a column is the primary key, as Lance reads it: nothing enforces it, and it stays.
+   * @throws InvalidInput where there is one already, and for a column that may be null or has another type
+   */
+  async setUnenforcedPrimaryKey(
+    columns: string | readonly string[],
+    options?: CallOptions,
+  ): Promise<void> {
+    this.#at.writable(options);
+    const change = primaryKeyChange(await this.#at.schema(options), columns);
+    await this.updateFieldMetadata([change], options);
+  }
+
+  /** Null: a table is opened without any. */
+  async initialStorageOptions(options?: CallOptions): Promise<Record<string, string> | null> {
+    this.#at.lifetime.enter(options);
+    return null;
+  }
+
+  /** What the catalog vends for access to the table's files; null where it vends nothing. */
+  async latestStorageOptions(options?: CallOptions): Promise<Record<string, string> | null> {
+    this.#at.lifetime.enter(options);
+    const request = { ...onTable(this.#at.newest), vend_credentials: true };
+    return (await this.#at.home.catalog.describeTable(request, options)).storage_options ?? null;
   }
 
   /**

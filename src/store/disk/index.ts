@@ -17,6 +17,7 @@ export {
 } from './file-system.ts';
 export { aliasFolder, type FolderAlias, findAlias } from './folder-alias.ts';
 export * as folders from './folder-moves.ts';
+export { memoryFileSystem } from './memory-fs.ts';
 export { Pace, PIECE_BYTES } from './pace.ts';
 export { type Capabilities, probeCapabilities } from './probe.ts';
 export {

@@ -35,6 +35,13 @@ export class CacheBudget {
     return this.#used;
   }
 
+  /** Entries of all its caches. */
+  get items(): number {
+    let items = 0;
+    for (const cache of this.#caches) items += cache.items;
+    return items;
+  }
+
   /** A cache of the budget holds so many bytes more, or less where it is negative. */
   add(cache: ByteCache, bytes: number): void {
     this.#used += bytes;
@@ -87,6 +94,11 @@ export class ByteCache {
   /** Bytes held. */
   get used(): number {
     return this.#used;
+  }
+
+  /** Entries held. */
+  get items(): number {
+    return this.#entries.size;
   }
 
   get<Value>(key: string): Value | undefined {

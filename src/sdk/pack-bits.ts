@@ -1,0 +1,12 @@
+/**
+ * `packBits`: packs bits into bytes, for vectors that are compared by `hamming` distance.
+ */
+
+/** Eight numbers of 0 and others to a byte, the first in its lowest bit; the last byte is filled up with 0. */
+export function packBits(data: readonly number[]): number[] {
+  const packed = new Array<number>(Math.ceil(data.length / 8)).fill(0);
+  for (const [at, bit] of data.entries()) {
+    if (bit) packed[at >> 3] = (packed[at >> 3] as number) | (1 << (at & 7));
+  }
+  return packed;
+}
