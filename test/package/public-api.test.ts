@@ -29,6 +29,7 @@ test('what the package exports', () => {
       "PhraseQuery",
       "Query",
       "QueryBase",
+      "RRFReranker",
       "Session",
       "StaticHeaderProvider",
       "Table",
@@ -49,6 +50,7 @@ test('what the package exports', () => {
       "parseId",
       "registerFunction",
       "registerNamespace",
+      "rerankers",
       "schemaFromJson",
       "schemaToJson",
       "schemaToLanceJson",
@@ -65,6 +67,8 @@ const namesIn = (list: string): string[] =>
   (list.match(/\b\w+\b/g) ?? []).filter((word) => word !== 'type');
 
 const EXPORTS = /^export (?:type )?(\{[^}]*\}|\*) from '(\.[^']+)'/gm;
+/** What a file exports is one object there. */
+const NAMESPACES = /(\*\/\n)?^export \* as (\w+) from/gm;
 const DECLARED =
   /(\*\/\n)?^export (?:async |abstract )?(?:class|const|function|interface|type) (\w+)/gm;
 
@@ -76,6 +80,9 @@ function exportsOf(file: string): Map<string, boolean> {
   const isModel = file.includes(join('protocol', 'models'));
   for (const [, comment, name = ''] of text.matchAll(DECLARED)) {
     found.set(name, isModel || found.get(name) === true || comment !== undefined);
+  }
+  for (const [, comment, name = ''] of text.matchAll(NAMESPACES)) {
+    found.set(name, comment !== undefined);
   }
   for (const [, list = '', from = ''] of text.matchAll(EXPORTS)) {
     const others = exportsOf(join(dirname(file), from));

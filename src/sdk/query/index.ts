@@ -20,6 +20,9 @@ export {
   type QueryExecutionOptions,
   type SelectColumns,
 } from './query-base.ts';
+export { type Reranker, RRFReranker } from './rerank.ts';
+/** What fuses the rows of two searches, under the name that LanceDB's SDK gives it. */
+export * as rerankers from './rerankers.ts';
 export { rowNumbers, TakeQuery } from './take-query.ts';
 export {
   BooleanQuery,

@@ -3,14 +3,23 @@
  * nearest vectors. Methods change the builder and return it, so calls can be chained; `nearestTo`
  * returns a new VectorQuery.
  */
-import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
+import {
+  concatBatches,
+  nullColumn,
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatch,
+  recordBatchStream,
+  type Schema,
+} from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import type { CallOptions, OrderBy, QueryText } from '../../protocol/index.ts';
+import type { CallOptions, OrderBy, QueryTableRequest, QueryText } from '../../protocol/index.ts';
 import { isThenable } from '../build/index.ts';
 import type { AnyRow } from '../convert/index.ts';
-import { defined, onlyOptions, showKind, type TableTarget } from '../handles/index.ts';
+import { defined, onBranch, onlyOptions, showKind, type TableTarget } from '../handles/index.ts';
 import { checkCount, QueryBase } from './query-base.ts';
-import { columnsNamed, type FullTextQuery, isFullTextQuery } from './text-queries.ts';
+import { type Reranker, RRFReranker, reranked } from './rerank.ts';
+import { columnsNamed, type FullTextQuery, isFullTextQuery, textsIn } from './text-queries.ts';
 
 /** One key of an ordering; nested columns have dots. */
 export interface ColumnOrdering {
@@ -180,10 +189,13 @@ const NEAREST = 10;
 
 /** The 10 nearest rows unless `limit` says otherwise, with their `_distance`. */
 export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
+  readonly #source: TableTarget;
+  #reranker: Reranker | undefined;
   readonly #vectors: (number[] | Promise<number[]>)[];
 
   constructor(target: TableTarget, vector: QueryVectors, kept: object = {}) {
     super(target);
+    this.#source = target;
     this.#vectors = isSeveral(vector) ? vector.map(numbersOf) : [numbersOf(vector)];
     Object.assign(this.request, kept, { k: NEAREST, prefilter: true });
     this.#setVector();
@@ -262,24 +274,85 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
     return this;
   }
 
+  /**
+   * How the rows of the vectors and those of `fullTextSearch` become one order; by reciprocal ranks
+   * if never called. Each search finds as many rows as the answer has, before they are fused.
+   */
+  rerank(reranker: Reranker): this {
+    if (typeof reranker?.rerankHybrid !== 'function') {
+      throw new DirspaceError(
+        'InvalidInput',
+        `rerank takes a reranker such as await RRFReranker.create(), and was given ${showKind(reranker)}.`,
+      );
+    }
+    this.#reranker = reranker;
+    return this;
+  }
+
   override async outputSchema(options: CallOptions = {}): Promise<Schema> {
     await this.#settle();
-    return super.outputSchema(options);
+    if (!this.#isHybrid()) return super.outputSchema(options);
+    this.#source.lifetime.enter(options);
+    return (await this.#fused({ ...this.request, k: 0 }, options)).schema;
   }
 
   override async explainPlan(verbose = false, options: CallOptions = {}): Promise<string> {
     await this.#settle();
-    return super.explainPlan(verbose, options);
+    if (!this.#isHybrid()) return super.explainPlan(verbose, options);
+    const { catalog, lifetime } = this.#source;
+    lifetime.enter(options);
+    const plans: string[] = [];
+    for (const query of hybridParts(this.request)) {
+      const request = { ...onBranch(this.#source), query, verbose };
+      plans.push((await catalog.explainTableQueryPlan(request, options)).plan);
+    }
+    return `Fused: the rows of two searches by the reranker\n${indented(plans)}`;
   }
 
   override async analyzePlan(options: CallOptions = {}): Promise<string> {
     await this.#settle();
-    return super.analyzePlan(options);
+    if (!this.#isHybrid()) return super.analyzePlan(options);
+    const { catalog, lifetime } = this.#source;
+    lifetime.enter(options);
+    const plans: string[] = [];
+    for (const query of hybridParts(this.request)) {
+      plans.push((await catalog.analyzeTableQueryPlan(query, options)).analysis);
+    }
+    return `Fused: the rows of two searches by the reranker\n${indented(plans)}`;
   }
 
   protected override async answer(options: CallOptions): Promise<RecordBatchStream> {
     await this.#settle();
-    return super.answer(options);
+    if (this.#isHybrid()) return this.#fused(this.request, options);
+    if (this.#reranker === undefined) return super.answer(options);
+    throw new DirspaceError(
+      'InvalidInput',
+      'rerank fuses the rows of a vector search with those of fullTextSearch, which was not called.',
+    );
+  }
+
+  #isHybrid(): boolean {
+    return this.request.full_text_query !== undefined;
+  }
+
+  /** Both searches at once, of one version. */
+  async #fused(request: QueryTableRequest, options: CallOptions): Promise<RecordBatchStream> {
+    const { catalog } = this.#source;
+    if (request.order_by !== undefined) {
+      throw new DirspaceError(
+        'InvalidInput',
+        'A hybrid search orders its rows itself; leave orderBy out.',
+      );
+    }
+    const reranker = this.#reranker ?? (await RRFReranker.create());
+    const [near, found] = await Promise.all(
+      hybridParts(request).map(async (part) => oneBatch(await catalog.queryTable(part, options))),
+    );
+    const words = wordsOf(request.full_text_query);
+    const batch = await reranker.rerankHybrid(words, near as RecordBatch, found as RecordBatch);
+    const { k, offset = 0, with_row_id: withRowId = false } = request;
+    const rows = reranked(batch, offset, k, withRowId);
+    return recordBatchStream(rows.schema, rows.numRows === 0 ? [] : [rows]);
   }
 
   /** Waits for vectors that were given as promises. */
@@ -296,6 +369,35 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
       more.length === 0 ? { single_vector: first } : { multi_vector: [first, ...more] };
   }
 }
+
+/** The two searches of a hybrid one. Each finds the rows of all pages up to the one asked for. */
+function hybridParts(request: QueryTableRequest): QueryTableRequest[] {
+  const { vector, full_text_query: text, offset = 0, ...shared } = request;
+  const { vector_column: column, lower_bound: lower, upper_bound: upper, ...plain } = shared;
+  const k = Math.min(Number.MAX_SAFE_INTEGER, request.k + offset);
+  const bounds = defined({ vector_column: column, lower_bound: lower, upper_bound: upper });
+  return [
+    { ...plain, ...bounds, k, with_row_id: true, ...defined({ vector }) },
+    { ...plain, k, with_row_id: true, ...defined({ full_text_query: text }) },
+  ];
+}
+
+async function oneBatch(stream: RecordBatchStream): Promise<RecordBatch> {
+  const batches: RecordBatch[] = [];
+  for await (const batch of stream) batches.push(batch);
+  if (batches.length > 0) return concatBatches(batches);
+  const columns = stream.schema.fields.map(({ type }) => nullColumn(type, 0));
+  return recordBatch(stream.schema, columns, 0);
+}
+
+/** The words of a query, for rerankers that read them. */
+function wordsOf(text: QueryText | undefined): string {
+  const { string_query: plain, structured_query: structured } = text ?? {};
+  return plain?.query ?? textsIn(structured?.query ?? {}).join(' ');
+}
+
+const indented = (plans: readonly string[]): string =>
+  plans.map((plan) => `  ${plan.replaceAll('\n', '\n  ')}`).join('\n');
 
 /** True for a list of vectors, as opposed to one of numbers. */
 function isSeveral(vector: QueryVectors): vector is readonly IntoVector[] {

@@ -224,6 +224,18 @@ export function columnsNamed(query: FtsQuery): string[] {
   return [...own.filter((column) => column !== undefined), ...parts.flatMap(columnsNamed)];
 }
 
+/** The texts that a query looks for. */
+export function textsIn(query: FtsQuery): string[] {
+  const { match, phrase, boost, multi_match: multi, boolean } = query;
+  const [first] = multi?.match_queries ?? [];
+  const own = [match?.terms, phrase?.terms, first?.terms].filter((text) => text !== undefined);
+  const parts = [
+    ...(boost === undefined ? [] : [boost.positive]),
+    ...(boolean === undefined ? [] : [...boolean.must, ...boolean.should]),
+  ];
+  return [...own, ...parts.flatMap(textsIn)];
+}
+
 /** How texts become words; the defaults are those of a full-text index. */
 export interface TokenizeOptions {
   /** `simple` if absent. */

@@ -243,6 +243,7 @@ export interface Names {
   'VectorQuery.postfilter': own.VectorQuery['postfilter'];
   'VectorQuery.bypassVectorIndex': own.VectorQuery['bypassVectorIndex'];
   'VectorQuery.addQueryVector': own.VectorQuery['addQueryVector'];
+  'VectorQuery.rerank': own.VectorQuery['rerank'];
   TakeQuery: typeof own.TakeQuery;
   'TakeQuery.useLsm': own.TakeQuery['useLsm'];
   QueryExecutionOptions: own.QueryExecutionOptions;
@@ -472,6 +473,8 @@ export interface Names {
   'MergeInsertBuilder.execute': own.MergeInsertBuilder['execute'];
   WriteExecutionOptions: own.WriteExecutionOptions;
   'WriteExecutionOptions.timeoutMs': own.WriteExecutionOptions['timeoutMs'];
+  'rerankers.Reranker': own.rerankers.Reranker;
+  'rerankers.Reranker.rerankHybrid': own.rerankers.Reranker['rerankHybrid'];
   SchemaLike: own.SchemaLike;
   TableLike: own.TableLike;
   FieldLike: own.FieldLike;
