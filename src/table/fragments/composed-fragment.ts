@@ -154,7 +154,12 @@ function joined(before: StoredSchema, next: StoredSchema): StoredSchema {
   let made = known.get(next);
   if (made === undefined) {
     made = {
-      schema: new Schema([...before.schema.fields, ...next.schema.fields], before.schema.metadata),
+      // Dictionaries of two files may have one id, which the class would refuse if it looked for them.
+      schema: new Schema(
+        [...before.schema.fields, ...next.schema.fields],
+        before.schema.metadata,
+        new Map(),
+      ),
       fieldIds: [...before.fieldIds, ...next.fieldIds],
       // Values are decoded by the schema of their own file.
       dictionaries: before.dictionaries,

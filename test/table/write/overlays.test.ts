@@ -11,6 +11,7 @@ import { toRecordBatchStream } from '../../../src/sdk/convert/data.ts';
 import { collectRows } from '../../../src/sdk/convert/rows.ts';
 import { casesOf } from '../../helpers/long.ts';
 import { memoryFs, type TestFs } from '../../helpers/memory-fs.ts';
+import { people } from '../../helpers/people.ts';
 import { seeded } from '../../helpers/seeded.ts';
 
 const id = ['t'];
@@ -392,4 +393,12 @@ test('beside each other, each change is whole and sees the other or does not', a
     expect(rows.every((row) => row.id % 2 === 0 || row.s?.endsWith('?'))).toBe(true);
     expect((await one.verify({})).problems).toEqual([]);
   }
+});
+
+test('columns of codes in several files of a fragment are read as one', async () => {
+  const catalog = await open(memoryFs());
+  await catalog.createTable({ id }, people(20));
+  await catalog.updateTable({ id, updates: [['name', "name || '!'"]] });
+  const found = await read(catalog, { filter: 'id = 7' });
+  expect(found).toEqual([{ id: 7, name: 'name 7!' }]);
 });
