@@ -8,13 +8,21 @@ import { DirspaceError } from '../errors.ts';
 /** Sorted values; compares, ranges, prefixes. */
 export const BTREE = 'BTREE';
 
-export type ScalarIndexType = typeof BTREE;
-export const SCALAR_INDEXES: readonly string[] = [BTREE] satisfies ScalarIndexType[];
+/** The rows of each value. */
+export const BITMAP = 'BITMAP';
+
+/** The rows of each item of lists. */
+export const LABEL_LIST = 'LABEL_LIST';
+
+export type ScalarIndexType = typeof BTREE | typeof BITMAP | typeof LABEL_LIST;
+export const SCALAR_INDEXES: readonly string[] = [
+  BTREE,
+  BITMAP,
+  LABEL_LIST,
+] satisfies ScalarIndexType[];
 
 /** Types that LanceDB's clients ask for, and what to do without them. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  BITMAP: 'Create a BTREE, which answers the same conditions.',
-  LABELLIST: 'Conditions on lists scan the column.',
   FTS: 'Full text is not searched here yet.',
   INVERTED: 'Full text is not searched here yet.',
   FM: 'LIKE scans the column.',

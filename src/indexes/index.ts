@@ -4,6 +4,7 @@
  * builds them.
  */
 
+export { CodedPositions, CodedValues } from './coded-values.ts';
 export {
   type FragmentRows,
   intersection,
@@ -13,5 +14,13 @@ export {
   runAt,
   union,
 } from './fragment-rows.ts';
-export { BTREE, indexTypeOf, SCALAR_INDEXES, type ScalarIndexType } from './index-types.ts';
+export {
+  BITMAP,
+  BTREE,
+  indexTypeOf,
+  LABEL_LIST,
+  SCALAR_INDEXES,
+  type ScalarIndexType,
+} from './index-types.ts';
+export { decodePositions, encodePositions } from './position-sets.ts';
 export { type SortedCells, sortedCells } from './sorted-cells.ts';

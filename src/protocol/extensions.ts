@@ -129,7 +129,7 @@ export interface OptimizeTableResponse {
   /** As `files_kept` of CleanupTable. */
   readonly unused_files_kept?: number;
   readonly dry_run: boolean;
-  /** The version that compaction made; absent when it made none. */
+  /** The version that compaction, or the indexes brought up to date after it, made; absent when none was made. */
   readonly version?: number;
 }
 

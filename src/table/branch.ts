@@ -32,6 +32,7 @@ import {
   type IndexCommitted,
   type IndexingOptions,
   type IndexRequest,
+  updateIndexes,
 } from './indexing/index.ts';
 import {
   clientPlace,
@@ -315,6 +316,11 @@ export class Branch implements TableBranch {
   /** Builds an index of a column; appends and other changes go on meanwhile. */
   createIndex(request: IndexRequest, options?: IndexingOptions): Promise<IndexCommitted> {
     return createIndex(this.#engine, this, request, options);
+  }
+
+  /** Covers what indexes do not cover yet; an index that is up to date stays as it is. */
+  updateIndexes(options?: IndexingOptions): Promise<Committed> {
+    return updateIndexes(this.#engine, this, options);
   }
 
   /** @throws TableIndexNotFound */

@@ -59,7 +59,7 @@ export async function cleanupTable(
   });
 }
 
-/** Compacts a branch, then removes old versions of the table if asked to. @throws InvalidInput */
+/** Compacts a branch and brings its indexes up to date, then removes old versions of the table if asked to. @throws InvalidInput */
 export async function optimizeTable(
   catalog: Catalog,
   request: OptimizeTableRequest,
@@ -70,6 +70,8 @@ export async function optimizeTable(
   const older = request.cleanup_older_than_millis;
   if (older !== undefined) age('cleanup_older_than_millis', older);
   const compaction = await compactTable(catalog, request, options);
+  const indexed = dryRun ? undefined : await updateIndexesOf(catalog, request, options);
+  const version = indexed ?? compaction?.version;
   const cleaned =
     older === undefined
       ? undefined
@@ -93,8 +95,21 @@ export async function optimizeTable(
     bytes_removed: cleaned?.bytes_removed ?? 0,
     dry_run: dryRun,
     ...(cleaned?.files_kept === undefined ? {} : { unused_files_kept: cleaned.files_kept }),
-    ...(compaction?.version === undefined ? {} : { version: compaction.version }),
+    ...(version === undefined ? {} : { version }),
   };
+}
+
+/** The version that covers more; undefined where every index was up to date. */
+async function updateIndexesOf(
+  catalog: Catalog,
+  request: OptimizeTableRequest,
+  { signal }: OptimizeCallOptions,
+): Promise<number | undefined> {
+  const { branch } = await resolveTarget(catalog, request, 'branch');
+  const newest = (await branch.head())?.snapshot;
+  if (newest?.manifest.indexes === undefined) return undefined;
+  const { snapshot, transaction } = await branch.updateIndexes({ signal });
+  return transaction === undefined ? undefined : snapshot.version;
 }
 
 async function compactTable(

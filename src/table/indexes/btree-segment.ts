@@ -32,7 +32,11 @@ export const btreeReader: IndexReader = {
     try {
       const spans = await new SortedSegment(open).spans(test);
       const count = spans.reduce((sum, { from, to }) => sum + to - from, 0);
-      return { count, positions: () => positionsOf(engine, snapshot, segment, spans, count) };
+      return {
+        count,
+        isExact: true,
+        positions: () => positionsOf(engine, snapshot, segment, spans, count),
+      };
     } finally {
       open.close();
     }
@@ -168,7 +172,7 @@ function firstIn(cells: SortedCells, from: number, to: number, isBefore: IsBefor
 }
 
 /** The batch that a row is in. */
-function batchOf(starts: readonly number[], row: number): number {
+export function batchOf(starts: readonly number[], row: number): number {
   let low = 0;
   let high = starts.length - 1;
   while (low < high) {

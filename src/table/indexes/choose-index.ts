@@ -9,6 +9,7 @@
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {
+  BITMAP,
   type FragmentRows,
   intersection,
   NO_FRAGMENT_ROWS,
@@ -129,7 +130,8 @@ class Chooser {
       (index) => JSON.stringify(indexedField(this.#snapshot, index)?.path) === name,
     );
     if (own.length === 0) return `${column} has none`;
-    const index = own.find(({ type }) => indexReader(type)?.answers(test) === true);
+    const answering = own.filter(({ type }) => indexReader(type)?.answers(test) === true);
+    const index = answering.find(({ type }) => type === BITMAP) ?? answering[0];
     if (index === undefined) return `that of ${column} does not answer the condition`;
     const coverage = await coverageOf(this.#engine, this.#snapshot, index);
     if (coverage.fragments.size === 0) return `${index.name} covers no row of this version`;

@@ -4,16 +4,19 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';
-import { BTREE } from '../../indexes/index.ts';
+import { BITMAP, BTREE, LABEL_LIST } from '../../indexes/index.ts';
 import type { ColumnTest } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
+import { bitmapReader, labelListReader } from './bitmap-segment.ts';
 import { btreeReader } from './btree-segment.ts';
 
 /** Rows of a segment that pass a test. */
 export interface LocatedRows {
   /** How many they are, deleted ones and rows of fragments that are gone among them. */
   readonly count: number;
+  /** False where they may be fewer. */
+  readonly isExact: boolean;
   /** Their positions, ascending; some may be there twice. */
   positions(): Promise<Uint32Array>;
 }
@@ -34,7 +37,11 @@ export interface IndexReader {
   valueType(engine: Engine, snapshot: Snapshot, segment: IndexSegment): Awaitable<DataType>;
 }
 
-const READERS: Readonly<Record<string, IndexReader>> = { [BTREE]: btreeReader };
+const READERS: Readonly<Record<string, IndexReader>> = {
+  [BITMAP]: bitmapReader,
+  [BTREE]: btreeReader,
+  [LABEL_LIST]: labelListReader,
+};
 
 /** Undefined for a type that this release does not know: such an index is passed over. */
 export const indexReader = (type: string): IndexReader | undefined =>

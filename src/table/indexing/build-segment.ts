@@ -2,12 +2,14 @@
  * `buildSegment`: builds one segment of an index over some fragments of a version, by the type of the
  * index. `checkIndexable` refuses columns that an index of a type cannot be of.
  */
-import { type DataType, describeType } from '../../arrow/index.ts';
+import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { FragmentEntry, IndexEntry, IndexSegment } from '../../format/index.ts';
+import { BTREE, LABEL_LIST, SCALAR_INDEXES } from '../../indexes/index.ts';
 import type { IndexedField } from '../indexes/index.ts';
 import { hasOrder } from '../query/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
+import { bitmapRows } from './bitmap-rows.ts';
 import { btreeRows } from './btree-rows.ts';
 import { partOf, runsOf } from './segment-plan.ts';
 import { writeSegmentFile } from './write-segment.ts';
@@ -18,28 +20,47 @@ export interface BuiltSegment {
   readonly durable: Promise<unknown>;
 }
 
+/** Whether this release builds segments of that type. */
+export const isBuilt = (type: string): boolean => SCALAR_INDEXES.includes(type);
+
 /** @param entries at least one */
 export async function buildSegment(
   engine: Engine,
   base: Snapshot,
-  _index: Pick<IndexEntry, 'type' | 'parameters'>,
+  { type }: Pick<IndexEntry, 'type' | 'parameters'>,
   place: IndexedField,
   entries: readonly FragmentEntry[],
   signal: AbortSignal | undefined,
 ): Promise<BuiltSegment> {
   const part = partOf(engine, base, entries);
   const runs = runsOf(entries, place);
-  const rows = await btreeRows(engine, part, runs, place.path, signal);
+  const { path } = place;
+  const rows =
+    type === BTREE
+      ? await btreeRows(engine, part, runs, path, signal)
+      : await bitmapRows(engine, part, path, type === LABEL_LIST, signal);
   const { file, durable } = await writeSegmentFile(engine, base.branch.tableFolder, rows, signal);
   return { segment: { runs, files: [file] }, durable };
 }
 
 /** @throws InvalidInput */
 export function checkIndexable(type: string, column: string, found: DataType): void {
-  if (hasOrder(found)) return;
+  if (isIndexable(type, found)) return;
+  const why =
+    type !== LABEL_LIST
+      ? `values of ${describeType(found)} have no order here`
+      : `it takes lists of values that have an order, and this is ${describeType(found)}`;
   throw new DirspaceError(
     'InvalidInput',
-    `${column} cannot have an index of type ${type}: values of ${describeType(found)} have no order here.`,
+    `${column} cannot have an index of type ${type}: ${why}.`,
     { details: { column, index_type: type } },
   );
+}
+
+/** Whether a column of that type can have such an index. */
+export function isIndexable(type: string, found: DataType): boolean {
+  if (type !== LABEL_LIST) return hasOrder(found);
+  const isList =
+    DataType.isList(found) || DataType.isLargeList(found) || DataType.isFixedSizeList(found);
+  return isList && hasOrder(found.children[0]?.type as DataType);
 }

@@ -8,7 +8,6 @@
 import { type DataType, describeType, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
-  type FragmentEntry,
   type IndexEntry,
   type IndexSegment,
   indexFile,
@@ -18,7 +17,7 @@ import {
 } from '../../format/index.ts';
 import type { ScalarIndexType } from '../../indexes/index.ts';
 import { findField, leafOf, requireOpen } from '../fields/index.ts';
-import { type IndexedField, indexedField } from '../indexes/index.ts';
+import { type IndexedField, indexedField, rowsIn } from '../indexes/index.ts';
 import {
   announced,
   type Committed,
@@ -230,7 +229,3 @@ function requireSame(newest: Snapshot, index: IndexEntry, type: DataType, column
     { details: { column, version: newest.version } },
   );
 }
-
-/** Rows of some fragments, deleted ones among them. */
-const rowsIn = (entries: readonly FragmentEntry[]): number =>
-  entries.reduce((sum, { rows }) => sum + rows, 0);

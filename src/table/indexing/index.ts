@@ -11,3 +11,4 @@ export {
   type IndexRequest,
   missingIndex,
 } from './create-index.ts';
+export { updateIndexes } from './update-indexes.ts';

@@ -4,13 +4,12 @@
  * segment stays right whatever becomes of these; `runsOf` says what it then covers.
  */
 import {
-  columnStamp,
   type FragmentEntry,
   type IndexRun,
   MOST_POSITIONS,
   storedBytes,
 } from '../../format/index.ts';
-import type { IndexedField } from '../indexes/index.ts';
+import { type IndexedField, runOf } from '../indexes/index.ts';
 import { type Engine, Snapshot } from '../versions/index.ts';
 
 /** Neighbours of together at most `segmentRows` rows; a larger one is alone. */
@@ -52,12 +51,7 @@ export function partOf(
 export const runsOf = (
   entries: readonly FragmentEntry[],
   { top }: Pick<IndexedField, 'top'>,
-): IndexRun[] =>
-  entries.map((entry) => ({
-    fragment: entry.id,
-    rows: entry.rows,
-    stamp: columnStamp(entry, top.id),
-  }));
+): IndexRun[] => entries.map((entry) => runOf(entry, top.id));
 
 /** By fragment id, the position of its first row. */
 export function startsOf(runs: readonly IndexRun[]): ReadonlyMap<number, number> {

@@ -16,6 +16,7 @@ import {
   liveRows,
 } from '../../format/index.ts';
 import { deletedRows, openFragment, readFields } from '../fragments/index.ts';
+import { type JoinedFragments, joinedIndexes } from '../indexes/index.ts';
 import { lanceFieldsOf } from '../lance/index.ts';
 import { selectedCount } from '../read/index.ts';
 import {
@@ -359,11 +360,13 @@ async function compacted(
   const removed = new Set<number>();
   let nextFragmentId = manifest.nextFragmentId;
   let added = 0;
+  const joined: JoinedFragments[] = [];
   for (const { run, fragments } of used) {
     const [first, ...rest] = run;
     if (first === undefined) continue;
     const entries = fragments.map((fragment) => ({ ...fragment, id: nextFragmentId++ }));
     spliced.set(first.id, entries);
+    joined.push({ before: run, after: entries });
     for (const { id } of rest) removed.add(id);
     added += fragments.length;
   }
@@ -379,6 +382,7 @@ async function compacted(
       spliced,
       removed,
     }),
+    indexes: joinedIndexes(newest, joined),
   };
 }
 

@@ -1,0 +1,68 @@
+/**
+ * `joinedIndexes`: the indexes of a version after some of its fragments were joined. Positions count
+ * rows over the runs of a segment, so fragments that follow each other there, of which no row was
+ * deleted, are replaced by those that now hold the same rows: no file of an index is touched.
+ * Fragments that were joined otherwise are no longer covered.
+ */
+import {
+  columnStamp,
+  type FragmentEntry,
+  type IndexEntry,
+  type IndexRun,
+  type IndexSegment,
+} from '../../format/index.ts';
+import type { Snapshot } from '../versions/index.ts';
+import { indexedField } from './coverage.ts';
+
+/** Neighbouring fragments, and those that hold their live rows in the same order. */
+export interface JoinedFragments {
+  readonly before: readonly FragmentEntry[];
+  readonly after: readonly FragmentEntry[];
+}
+
+/** @param joined of the version, in any order */
+export function joinedIndexes(
+  snapshot: Snapshot,
+  joined: readonly JoinedFragments[],
+): readonly IndexEntry[] | undefined {
+  return snapshot.manifest.indexes?.map((index) => {
+    const place = indexedField(snapshot, index);
+    if (place === undefined) return index;
+    const segments = index.segments.map((segment) => joinedSegment(segment, joined, place.top.id));
+    const isSame = segments.every((segment, at) => segment === index.segments[at]);
+    return isSame ? index : { ...index, segments };
+  });
+}
+
+function joinedSegment(
+  segment: IndexSegment,
+  joined: readonly JoinedFragments[],
+  field: number,
+): IndexSegment {
+  let { runs } = segment;
+  for (const { before, after } of joined) {
+    const [first] = before;
+    const at = runs.findIndex(({ fragment }) => fragment === first?.id);
+    if (at < 0 || !before.every((entry, next) => isRunOf(runs[at + next], entry, field))) continue;
+    const fresh = after.map((entry) => runOf(entry, field));
+    if (rowsIn(before) !== rowsIn(after)) continue;
+    runs = [...runs.slice(0, at), ...fresh, ...runs.slice(at + before.length)];
+  }
+  return runs === segment.runs ? segment : { ...segment, runs };
+}
+
+const isRunOf = (run: IndexRun | undefined, entry: FragmentEntry, field: number): boolean =>
+  run?.fragment === entry.id &&
+  run.rows === entry.rows &&
+  run.stamp === columnStamp(entry, field) &&
+  entry.deletion === undefined;
+
+export const runOf = (entry: FragmentEntry, field: number): IndexRun => ({
+  fragment: entry.id,
+  rows: entry.rows,
+  stamp: columnStamp(entry, field),
+});
+
+/** Deleted rows among them. */
+export const rowsIn = (entries: readonly { readonly rows: number }[]): number =>
+  entries.reduce((sum, { rows }) => sum + rows, 0);

@@ -1,0 +1,163 @@
+/**
+ * `bitmapRows`: the rows of a BITMAP or LABEL_LIST segment: each distinct value of a column, or item
+ * of its lists, in their order, nulls last, with how many rows have it and their positions. One scan
+ * reads the column; it keeps 8 bytes for each row and item, which count as memory of the request.
+ */
+import {
+  Binary,
+  columnsOf,
+  type Data,
+  DataType,
+  dataOf,
+  Field,
+  nullColumn,
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatch,
+  recordBatchStream,
+  sliceData,
+  Uint32,
+} from '../../arrow/index.ts';
+import { CodedPositions, CodedValues, encodePositions } from '../../indexes/index.ts';
+import { loadColumn } from '../../sql/index.ts';
+import { query } from '../query/index.ts';
+import { requestMemory } from '../read/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { Turn } from '../work/index.ts';
+import { columnSql, withoutDictionary } from './btree-rows.ts';
+import { segmentSchema } from './write-segment.ts';
+
+/** Rows of a column that are coded without a turn. */
+const AT_ONCE = 16_384;
+/** Values of one batch, at most, and the bytes of their positions. */
+const MOST_VALUES = 4_096;
+const MOST_BYTES = 1 << 22;
+
+/** @param part fragments without deleted rows: positions are the places of rows in it */
+export async function bitmapRows(
+  engine: Engine,
+  part: Snapshot,
+  path: readonly string[],
+  ofItems: boolean,
+  signal: AbortSignal | undefined,
+): Promise<RecordBatchStream> {
+  const memory = requestMemory(engine);
+  const held = memory.hold('The values of a column that is being indexed');
+  const stream = await query(engine, part, {
+    columns: { value: columnSql(path) },
+    keep: false,
+    fresh: true,
+    memory,
+    signal,
+  });
+  const own = stream.schema.fields[0]?.type as DataType;
+  const inner = ofItems ? (own.children?.[0]?.type as DataType) : own;
+  const type = DataType.isDictionary(inner) ? (inner.dictionary as DataType) : inner;
+  const schema = segmentSchema([
+    new Field('value', type, true),
+    new Field('count', new Uint32(), false),
+    new Field('positions', new Binary(), false),
+  ]);
+  const values = new CodedValues();
+  const pairs = new CodedPositions();
+  const turn = new Turn(engine.env);
+  const batches = async function* (): AsyncGenerator<RecordBatch> {
+    try {
+      let position = 0;
+      for await (const batch of stream) {
+        const [column] = columnsOf(batch) as [Data];
+        for (let from = 0; from < batch.numRows; from += AT_ONCE) {
+          const some = sliceData(column, from, Math.min(AT_ONCE, batch.numRows - from));
+          if (ofItems) addItems(some, values, pairs, position + from);
+          else addValues(some, values, pairs, position + from);
+          held.set(pairs.bytes);
+          if (turn.isOver()) await turn.pass();
+          signal?.throwIfAborted();
+        }
+        position += batch.numRows;
+      }
+      yield* groups(values, pairs, schema, turn);
+    } finally {
+      held.end();
+    }
+  };
+  return recordBatchStream(schema, batches());
+}
+
+function addValues(data: Data, values: CodedValues, pairs: CodedPositions, position: number): void {
+  const codes = values.codesOf(withoutDictionary(data));
+  for (let row = 0; row < codes.length; row++) pairs.add(codes[row] as number, position + row);
+}
+
+/** Each item of a list once; nulls are found by no index of items. */
+function addItems(data: Data, values: CodedValues, pairs: CodedPositions, position: number): void {
+  const lists = loadColumn(data);
+  if (lists.form !== 'list') return;
+  const { starts, ends, valid } = lists;
+  const first = starts[0] ?? 0;
+  const last = ends[data.length - 1] ?? first;
+  const child = sliceData(data.children[0] as Data, first, last - first);
+  const codes = values.codesOf(withoutDictionary(child));
+  for (let row = 0; row < data.length; row++) {
+    if (valid !== null && valid[row] === 0) continue;
+    const from = (starts[row] as number) - first;
+    const to = (ends[row] as number) - first;
+    for (let item = from; item < to; item++) {
+      const code = codes[item] as number;
+      let isFirst = child.getValid(item);
+      for (let other = from; other < item && isFirst; other++) isFirst = codes[other] !== code;
+      if (isFirst) pairs.add(code, position + row);
+    }
+  }
+}
+
+async function* groups(
+  coded: CodedValues,
+  pairs: CodedPositions,
+  schema: RecordBatchStream['schema'],
+  turn: Turn,
+): AsyncGenerator<RecordBatch> {
+  const sorted = coded.inOrder();
+  // A file has rows: of no value at all, there is a null that no row has.
+  if (sorted === undefined) {
+    const none = nullColumn(schema.fields[0]?.type as DataType, 1);
+    yield recordBatch(schema, [none, counts([0]), binaries([new Uint8Array(0)])], 1);
+    return;
+  }
+  const { positions, starts } = pairs.byCode(coded.count);
+  let from = 0;
+  let bytes = 0;
+  let found: Uint8Array[] = [];
+  let sizes: number[] = [];
+  const batch = (): RecordBatch => {
+    const rows = found.length;
+    const made = [sliceData(sorted.values, from, rows), counts(sizes), binaries(found)];
+    from += rows;
+    [bytes, found, sizes] = [0, [], []];
+    return recordBatch(schema, made, rows);
+  };
+  for (const code of sorted.codes) {
+    const [start, end] = [starts[code] as number, starts[code + 1] as number];
+    const encoded = encodePositions(positions.subarray(start, end));
+    found.push(encoded);
+    sizes.push(end - start);
+    bytes += encoded.length;
+    if (found.length === MOST_VALUES || bytes >= MOST_BYTES) yield batch();
+    if (turn.isOver()) await turn.pass();
+  }
+  if (found.length > 0) yield batch();
+}
+
+const counts = (values: readonly number[]): Data =>
+  dataOf(new Uint32(), values.length, { values: Uint32Array.from(values) });
+
+function binaries(values: readonly Uint8Array[]): Data {
+  const offsets = new Int32Array(values.length + 1);
+  for (const [at, { length }] of values.entries())
+    offsets[at + 1] = (offsets[at] as number) + length;
+  const bytes = Buffer.concat(values as Uint8Array[]);
+  return dataOf(new Binary(), values.length, {
+    values: new Uint8Array(bytes),
+    offsets,
+  });
+}

@@ -1,0 +1,157 @@
+/**
+ * `updateIndexes`: brings the indexes of a branch up to date. Fragments that an index does not cover
+ * get segments; small segments are built anew together with them once there are many, or once much
+ * is not covered, and those of which nothing is left go. All indexes are committed in one version,
+ * and an index that somebody replaced meanwhile is left as it is.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import { isDirspaceError } from '../../errors.ts';
+import type { FragmentEntry, IndexEntry, IndexSegment } from '../../format/index.ts';
+import {
+  type Coverage,
+  coverageOf,
+  type IndexedField,
+  indexedField,
+  rowsIn,
+} from '../indexes/index.ts';
+import {
+  announced,
+  type Committed,
+  type Engine,
+  resolveHead,
+  type Snapshot,
+  type TableBranch,
+} from '../versions/index.ts';
+import { emptyTable } from '../write/index.ts';
+import { buildSegment, isBuilt, isIndexable } from './build-segment.ts';
+import { commitIndexes, type IndexingOptions, removeSegments } from './create-index.ts';
+import { fragmentGroups } from './segment-plan.ts';
+
+/** More segments than this are joined: every lookup searches each of them. */
+const MOST_SEGMENTS = 4;
+/** So are small ones where a larger share of the rows than this is not covered. */
+const MOST_TAIL = 0.1;
+
+/** What becomes of an index: segments that stay, and fragments that get others. */
+interface Plan {
+  readonly index: IndexEntry;
+  readonly place: IndexedField;
+  readonly kept: readonly IndexSegment[];
+  readonly entries: readonly FragmentEntry[];
+}
+
+/** Commits nothing where every index is up to date. */
+export async function updateIndexes(
+  engine: Engine,
+  branch: TableBranch,
+  options: IndexingOptions = {},
+): Promise<Committed> {
+  const base = (await resolveHead(engine, branch))?.snapshot;
+  if (base === undefined) throw emptyTable();
+  const plans: Plan[] = [];
+  for (const index of base.manifest.indexes ?? []) {
+    const plan = await planOf(engine, base, index);
+    if (plan !== undefined) plans.push(plan);
+  }
+  if (plans.length === 0) return { snapshot: base, transaction: undefined };
+  return announced(engine, branch.tableFolder, (writing) => updated(writing, base, plans, options));
+}
+
+async function planOf(
+  engine: Engine,
+  base: Snapshot,
+  index: IndexEntry,
+): Promise<Plan | undefined> {
+  const place = indexedField(base, index);
+  // A column of another type than it was cannot always have the index; it is scanned then.
+  if (place === undefined || !isBuilt(index.type)) return undefined;
+  if (!isIndexable(index.type, place.leaf.field.type as DataType)) return undefined;
+  const coverage = await coverageOf(engine, base, index);
+  const entries = await base.fragments();
+  const tail = entries.filter(({ id }) => !coverage.fragments.has(id));
+  const living = coverage.segments.map(({ segment }) => segment);
+  if (
+    tail.length === 0 &&
+    living.length === index.segments.length &&
+    living.length <= MOST_SEGMENTS
+  )
+    return undefined;
+  const anew = new Set(joinedAnew(engine, coverage, living, tail, rowsIn(entries)));
+  const again = new Set([...anew].flatMap(({ runs }) => runs.map(({ fragment }) => fragment)));
+  const chosen = entries.filter(({ id }) => !coverage.fragments.has(id) || again.has(id));
+  return { index, place, kept: living.filter((segment) => !anew.has(segment)), entries: chosen };
+}
+
+/** Segments that are built anew with what is not covered. */
+function joinedAnew(
+  { limits }: Engine,
+  coverage: Coverage,
+  living: readonly IndexSegment[],
+  tail: readonly FragmentEntry[],
+  rows: number,
+): IndexSegment[] {
+  const isMuch = rowsIn(tail) > rows * MOST_TAIL;
+  if (!isMuch && living.length + (tail.length > 0 ? 1 : 0) <= MOST_SEGMENTS) return [];
+  const covered = ({ runs }: IndexSegment): number =>
+    rowsIn(runs.filter(({ fragment }) => coverage.fragments.has(fragment)));
+  const small = living
+    .filter((segment) => covered(segment) <= limits.segmentRows / 2)
+    .sort((one, other) => covered(one) - covered(other));
+  return small.length > 1 || tail.length > 0 ? small : [];
+}
+
+async function updated(
+  engine: Engine,
+  base: Snapshot,
+  plans: readonly Plan[],
+  options: IndexingOptions,
+): Promise<Committed> {
+  const made = new Map<string, readonly IndexSegment[]>();
+  const written: IndexSegment[] = [];
+  const syncs: Promise<unknown>[] = [];
+  const rowsTotal = plans.reduce((sum, { entries }) => sum + rowsIn(entries), 0);
+  let rowsDone = 0;
+  const { tableFolder } = base.branch;
+  try {
+    for (const { index, place, kept, entries } of plans) {
+      const segments = [...kept];
+      for (const group of fragmentGroups(engine, entries)) {
+        options.signal?.throwIfAborted();
+        const built = await buildSegment(engine, base, index, place, group, options.signal);
+        segments.push(built.segment);
+        written.push(built.segment);
+        syncs.push(built.durable);
+        rowsDone += rowsIn(group);
+        options.onProgress?.({ rowsDone, rowsTotal });
+      }
+      made.set(index.id, segments);
+    }
+    let used = new Set<string>();
+    const committed = await commitIndexes(engine, base.branch, options, syncs, (newest) => {
+      const indexes = newest.manifest.indexes ?? [];
+      const fitting = indexes.filter(({ id, segments }) => {
+        const plan = plans.find(({ index }) => index.id === id);
+        return plan !== undefined && filesOf(segments) === filesOf(plan.index.segments);
+      });
+      used = new Set(fitting.map(({ id }) => id));
+      if (used.size === 0) return undefined;
+      return indexes.map((index) =>
+        used.has(index.id) ? { ...index, segments: made.get(index.id) ?? [] } : index,
+      );
+    });
+    const unused = [...made].filter(([id]) => !used.has(id)).flatMap(([, segments]) => segments);
+    await removeSegments(
+      engine,
+      tableFolder,
+      unused.filter((segment) => written.includes(segment)),
+    );
+    return committed;
+  } catch (error) {
+    if (!isDirspaceError(error, 'CommitStateUnknown'))
+      await removeSegments(engine, tableFolder, written);
+    throw error;
+  }
+}
+
+const filesOf = (segments: readonly IndexSegment[]): string =>
+  segments.flatMap(({ files }) => files.map(({ file }) => file)).join();

@@ -1,0 +1,125 @@
+/** What optimizing does to indexes, and what it leaves alone. */
+import { expect, test } from 'vitest';
+import {
+  type DirectoryNamespace,
+  openDirectoryNamespace,
+} from '../../../src/directory/directory-namespace.ts';
+import { memoryFs, type TestFs } from '../../helpers/memory-fs.ts';
+import { idsOf, people } from '../../helpers/people.ts';
+
+const id = ['t'];
+
+async function opened(fs: TestFs, more: object = {}): Promise<DirectoryNamespace> {
+  const limits = { indexedRows: 0, indexedShare: 1, ...more };
+  return openDirectoryNamespace({ root: '/c', fs, durability: 'relaxed', limits });
+}
+
+const FOLDER = '/c/data/t.table/indexes';
+const indexFiles = (fs: TestFs): string[] =>
+  fs.existsSync(FOLDER) ? (fs.readdirSync(FOLDER) as string[]).sort() : [];
+
+async function coverage(catalog: DirectoryNamespace): Promise<unknown> {
+  const { indexes } = await catalog.listTableIndices({ id });
+  return indexes.map((one) => [one.num_indexed_rows, one.num_unindexed_rows, one.num_segments]);
+}
+
+const grown = async (catalog: DirectoryNamespace): Promise<void> => {
+  await catalog.createTable({ id }, people(10));
+  for (let at = 1; at < 5; at++) await catalog.insertIntoTable({ id }, people(10, at * 10));
+};
+
+test('joining whole fragments touches no file of an index', async () => {
+  const fs = memoryFs();
+  const catalog = await opened(fs);
+  await grown(catalog);
+  await catalog.createTableIndex({ id, column: 'id', index_type: 'BTREE' });
+  await catalog.createTableIndex({ id, column: 'name', index_type: 'BITMAP' });
+  const files = indexFiles(fs);
+  expect(files).toHaveLength(2);
+  const { fragments_added, version } = await catalog.optimizeTable({ id });
+  expect([fragments_added, version]).toEqual([1, 8]);
+  expect(indexFiles(fs)).toEqual(files);
+  expect(await coverage(catalog)).toEqual([
+    [50, 0, 1],
+    [50, 0, 1],
+  ]);
+  const plan = await catalog.explainTableQueryPlan({
+    id,
+    query: { filter: 'id = 37', k: 9 },
+  } as never);
+  expect(JSON.stringify(plan)).toContain('Index: id_idx names 1 of 50 rows');
+  expect(await idsOf(catalog, id)).toEqual(Array.from({ length: 50 }, (_, at) => at));
+});
+
+test('rows that came later get a segment, and many segments become one', async () => {
+  const fs = memoryFs();
+  const catalog = await opened(fs);
+  await catalog.createTable({ id }, people(1_000));
+  await catalog.createTableIndex({ id, column: 'id', index_type: 'BTREE' });
+  const segments: unknown[] = [];
+  for (let at = 0; at < 5; at++) {
+    await catalog.insertIntoTable({ id }, people(10, 1_000 + at * 10));
+    await catalog.optimizeTable({ id, compact: false });
+    segments.push(await coverage(catalog));
+  }
+  expect(segments).toEqual([
+    [[1_010, 0, 2]],
+    [[1_020, 0, 3]],
+    [[1_030, 0, 4]],
+    [[1_040, 0, 1]],
+    [[1_050, 0, 2]],
+  ]);
+  const before = (await catalog.listTableVersions({ id })).versions.length;
+  await catalog.optimizeTable({ id, compact: false });
+  expect((await catalog.listTableVersions({ id })).versions).toHaveLength(before);
+  await catalog.insertIntoTable({ id }, people(500, 1_050));
+  await catalog.optimizeTable({ id, compact: false });
+  expect(await coverage(catalog)).toEqual([[1_550, 0, 1]]);
+});
+
+test('a column that was changed in place is covered again', async () => {
+  const fs = memoryFs();
+  const catalog = await opened(fs, { overlayBytes: 0 });
+  await grown(catalog);
+  await catalog.createTableIndex({ id, column: 'name', index_type: 'BTREE' });
+  await catalog.updateTable({ id, predicate: 'id >= 30', updates: [['name', "'new'"]] });
+  expect(await coverage(catalog)).toEqual([[30, 20, 1]]);
+  await catalog.optimizeTable({ id, compact: false });
+  expect(await coverage(catalog)).toEqual([[50, 0, 1]]);
+  const { count } = await catalog.countTableRows({ id, predicate: "name = 'new'" });
+  expect(count).toBe(20);
+});
+
+test('what cleanup removes of indexes is what no version needs', async () => {
+  const fs = memoryFs();
+  const catalog = await opened(fs);
+  await grown(catalog);
+  await catalog.createTableIndex({ id, column: 'id', index_type: 'BTREE' });
+  const [first] = indexFiles(fs);
+  await catalog.createTableTag({ id, tag: 'kept', version: 6 });
+  await catalog.createTableIndex({ id, column: 'id', index_type: 'BTREE' });
+  await catalog.createTableIndex({ id, column: 'id', index_type: 'BITMAP' });
+  expect(indexFiles(fs)).toHaveLength(3);
+  await catalog.cleanupTable({ id, older_than_millis: 0, orphan_grace_millis: 0 });
+  const left = indexFiles(fs);
+  expect(left).toHaveLength(2);
+  expect(left).toContain(first);
+  expect((await catalog.verify({})).problems).toEqual([]);
+});
+
+test('an index that is cancelled leaves nothing behind', async () => {
+  const fs = memoryFs();
+  const catalog = await opened(fs, { fragmentRows: 10, segmentRows: 10 });
+  await grown(catalog);
+  const controller = new AbortController();
+  // After the first segments were written.
+  const creating = catalog.createTableIndex(
+    { id, column: 'id', index_type: 'BTREE' },
+    { signal: controller.signal },
+  );
+  while (indexFiles(fs).length < 2) await new Promise((resolve) => setImmediate(resolve));
+  controller.abort(new Error('enough'));
+  await expect(creating).rejects.toThrow('enough');
+  expect(indexFiles(fs)).toEqual([]);
+  expect((await catalog.listTableIndices({ id })).indexes).toEqual([]);
+});
