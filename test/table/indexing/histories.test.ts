@@ -119,7 +119,7 @@ async function answer(catalog: DirectoryNamespace, request: object): Promise<unk
 let used = 0;
 afterAll(() => expect(used).toBeGreaterThan(20));
 
-test.each(Array.from({ length: casesOf(3, 200) }, (_, seed) => seed))(
+test.each(Array.from({ length: casesOf(2, 200) }, (_, seed) => seed))(
   'history %i',
   async (seed) => {
     const unit = seeded(seed + 1);
