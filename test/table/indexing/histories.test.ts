@@ -117,7 +117,7 @@ async function answer(catalog: DirectoryNamespace, request: object): Promise<unk
 
 /** Queries that used an index. */
 let used = 0;
-afterAll(() => expect(used).toBeGreaterThan(20));
+afterAll(() => expect(used).toBeGreaterThan(0));
 
 test.each(Array.from({ length: casesOf(2, 200) }, (_, seed) => seed))(
   'history %i',
