@@ -6,9 +6,11 @@
 export {
   canEncodeFrames,
   decodeFrame,
+  decodeZstdInSteps,
   encodeFrame,
   FRAME_BYTES,
   FRAME_OVERHEAD,
+  maxZstdSize,
 } from './codecs/index.ts';
 export {
   ALIGNMENT,

@@ -5,6 +5,7 @@
  * datasets/, which is loaded on first use.
  */
 import { type RecordBatch, recordBatchStream } from '../arrow/index.ts';
+import type { Compression } from '../compression.ts';
 import { DirspaceError } from '../errors.ts';
 import type { LanceMode } from '../lance-mode.ts';
 import type { CallOptions, SyncLanceResponse, SyncLanceTable } from '../protocol/index.ts';
@@ -52,6 +53,8 @@ export interface ImportLanceOptions extends CallOptions {
   readonly mode?: 'create' | 'overwrite' | 'append';
   /** As for `createTable`; not for `append`. */
   readonly lance?: LanceMode;
+  /** As for `createTable`; not for `append`. */
+  readonly compression?: Compression;
   /** Called after each batch, and once when the version is committed. */
   readonly progress?: OnWriteProgress;
 }
@@ -72,7 +75,15 @@ export interface ExportLanceResult {
   readonly bytes: number;
 }
 
-const IMPORT_OPTIONS = ['version', 'tag', 'branch', 'mode', 'lance', 'progress'] as const;
+const IMPORT_OPTIONS = [
+  'version',
+  'tag',
+  'branch',
+  'mode',
+  'lance',
+  'compression',
+  'progress',
+] as const;
 const EXPORT_OPTIONS = ['version', 'tag', 'branch', 'asOf', 'progress', 'signal'] as const;
 
 /** Pages of one column hold as many rows at most. */
@@ -96,20 +107,21 @@ export async function importLance(
   options: ImportLanceOptions,
 ): Promise<Table> {
   checkChangeOptions(options, IMPORT_OPTIONS);
-  const { version, tag, branch, mode = 'create', lance, signal, progress } = options;
+  const { version, tag, branch, mode = 'create', lance, compression, signal, progress } = options;
   const { openLanceDataset } = await import('../datasets/index.ts');
   const found = await openLanceDataset(folder, { version, tag, branch }, { signal });
   const batches = found[Symbol.asyncIterator]() as AsyncGenerator<RecordBatch>;
   const rows = recordBatchStream(found.schema, batches);
   try {
     if (mode === 'append') {
-      if (lance !== undefined) throw onlyForNewTables();
+      if (lance !== undefined) throw onlyForNewTables('lance');
+      if (compression !== undefined) throw onlyForNewTables('compression');
       const table = await connection.openTable(name, path, defined({ signal }));
       await table.add(rows, defined({ progress, signal }));
       return table;
     }
     return await withProgress(rows, progress, env, (counted) =>
-      connection.createTable(name, counted, path, defined({ mode, lance, signal })),
+      connection.createTable(name, counted, path, defined({ mode, lance, compression, signal })),
     );
   } finally {
     // A catalog that refuses the table leaves the files open.
@@ -117,10 +129,10 @@ export async function importLance(
   }
 }
 
-const onlyForNewTables = (): DirspaceError =>
+const onlyForNewTables = (option: string): DirspaceError =>
   new DirspaceError(
     'InvalidInput',
-    'lance is given with mode "append": the table is written as it was created. Leave it out.',
+    `${option} is given with mode "append": the table is written as it was created. Leave it out.`,
   );
 
 export async function exportLance(

@@ -61,6 +61,28 @@ test('a table goes out and comes in again, as a new one, in its place and behind
   await expect(db.exportLance(newest, 't', ['n'])).rejects.toThrow('is there already');
 });
 
+test('a compressed table is imported from its own folder, at each version, and compressed again', async () => {
+  const root = temporaryFolder();
+  const db = await connect(root, { lance: 'sync' });
+  const rows = Array.from({ length: 20_000 }, (_, id) => ({
+    id,
+    line: `GET /page/${id % 40} 200`,
+  }));
+  const table = await db.createTable('t', rows, [], { compression: 'zstd' });
+  await table.addColumns([{ name: 'twice', valueSql: 'id * 2' }]);
+  await table.delete('id % 3 = 1');
+  const folder = join(root, 'data/t.table');
+  for (const version of [1, 2, 3]) {
+    const made = await db.importLance(folder, `v${version}`, [], { version, compression: 'zstd' });
+    const old = await db.openTable('t', [], { version });
+    expect(await made.query().toArray()).toEqual(await old.query().toArray());
+    expect((await db.describeTable(`v${version}`)).properties?.compression).toBe('zstd');
+  }
+  const appending = { mode: 'append', compression: 'zstd' } as const;
+  await expect(db.importLance(folder, 'v1', [], appending)).rejects.toThrow(/compression is given/);
+  await db.close();
+});
+
 test('they tell how far they are, and stop when they are told to', async () => {
   const db = await open();
   await db.createTable(

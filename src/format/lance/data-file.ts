@@ -42,8 +42,8 @@ const PAIR_BYTES = 16;
 const MAX_COLUMNS = 65_536;
 /** Largest metadata of a column, and largest schema. */
 const MAX_METADATA_BYTES = 64 * 1024 * 1024;
-/** What the dictionaries of a file may take while they are not needed. */
-const MAX_DICTIONARY_BYTES = 64 * 1024 * 1024;
+/** What the dictionaries and decompressed buffers of a file may take while they are not needed. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 /** Rows of a fragment are numbered with 32 bits. */
 const MAX_ROWS = 2 ** 32 - 1;
 
@@ -61,8 +61,8 @@ export class LanceDataFile {
   readonly size: number;
   readonly #places: readonly BufferRange[];
   readonly #columns = new Map<number, Promise<DataColumn>>();
-  readonly #dictionaries = new Map<string, { key: string; values: Data }>();
-  #dictionaryBytes = 0;
+  readonly #kept = new Map<string, { key: string; made: unknown; bytes: number }>();
+  #keptBytes = 0;
 
   /**
    * @param size where the Lance footer ends: an Arrow file that is a Lance file too goes on behind it
@@ -150,27 +150,51 @@ export class LanceDataFile {
     return found;
   }
 
-  /**
-   * The dictionary of a column that was made last, or what `make` makes. Of many large ones the oldest are
-   * made again: columns may share the bytes of one.
-   */
-  async remembered(column: string, key: string, make: () => Promise<Data>): Promise<Data> {
-    const known = this.#dictionaries.get(column);
-    if (known?.key === key) return known.values;
-    if (known !== undefined) this.#forget(column, known.values);
-    const values = await make();
-    this.#dictionaries.set(column, { key, values });
-    this.#dictionaryBytes += dataBytes(values);
-    for (const [name, kept] of this.#dictionaries) {
-      if (this.#dictionaryBytes <= MAX_DICTIONARY_BYTES || name === column) break;
-      this.#forget(name, kept.values);
-    }
-    return values;
+  /** The dictionary of a column that was made last, or what `make` makes. */
+  async dictionary(column: string, key: string, make: () => Promise<Data>): Promise<Data> {
+    return this.#remembered(`dictionary of ${column}`, key, make, dataBytes);
   }
 
-  #forget(column: string, values: Data): void {
-    this.#dictionaries.delete(column);
-    this.#dictionaryBytes -= dataBytes(values);
+  /** The content of a compressed buffer that was made last, or what `make` makes of its bytes. */
+  async content(
+    column: string,
+    index: number,
+    range: BufferRange,
+    make: (stored: Uint8Array) => Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
+    const decode = async (): Promise<Uint8Array> => make(await this.read(range, 0, range.bytes));
+    const slot = `buffer ${index} of ${column}`;
+    return this.#remembered(slot, String(range.at), decode, ({ length }) => length);
+  }
+
+  /**
+   * What is kept in a slot, if it was made for the same key. Of much the oldest is made again: columns may
+   * share the bytes of one dictionary.
+   */
+  async #remembered<Made>(
+    slot: string,
+    key: string,
+    make: () => Promise<Made>,
+    bytesOf: (made: Made) => number,
+  ): Promise<Made> {
+    const known = this.#kept.get(slot);
+    if (known?.key === key) return known.made as Made;
+    this.#forget(slot);
+    const made = await make();
+    this.#forget(slot);
+    const bytes = bytesOf(made);
+    this.#kept.set(slot, { key, made, bytes });
+    this.#keptBytes += bytes;
+    for (const other of this.#kept.keys()) {
+      if (this.#keptBytes <= MAX_KEPT_BYTES || other === slot) break;
+      this.#forget(other);
+    }
+    return made;
+  }
+
+  #forget(slot: string): void {
+    this.#keptBytes -= this.#kept.get(slot)?.bytes ?? 0;
+    this.#kept.delete(slot);
   }
 
   /** Bytes of a buffer of a page. */

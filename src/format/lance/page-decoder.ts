@@ -309,7 +309,7 @@ export class PageDecoder {
   #dictionaryValues(items: ProtoReader, type: DataType, known: number): Promise<Data> {
     const places = this.#reader.page.buffers.slice(1).map(({ at, bytes }) => `${at}:${bytes}`);
     const key = `${places.join()};${known};${Buffer.from(items.content).toString('base64')}`;
-    return this.#reader.file.remembered(this.#reader.column, key, () =>
+    return this.#reader.file.dictionary(this.#reader.column, key, () =>
       this.#values(this.#reader.encoding(items), type, { from: 0, count: known }, undefined),
     );
   }

@@ -1,12 +1,14 @@
 /**
  * `PageReader`: reads the encodings of one page of a Lance 2.0 column down to their buffers: bits,
  * bytes, numbers, and the ends of texts and lists. It reads no more bytes than the rows asked for
- * need, and checks bounds and order. `ReadBudget` bounds what one read may allocate by the size of
+ * need, but the whole of a compressed buffer, and checks bounds and order. `ReadBudget` bounds what one read may allocate by the size of
  * the files, and `readInBatches` reads fewer rows at once when the budget is exceeded. `pageItems`
  * counts the items of a page's lists.
  */
-import { bitmapBytes, sliceBits } from '../../arrow/index.ts';
+import { bitmapBytes, NO_BYTES, sliceBits } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { decodeZstdInSteps, maxZstdSize } from '../../ipc/index.ts';
+import { plainPause, runSteps } from '../../steps.ts';
 import { type DataPage, type LanceDataFile, onlyDropped, unreadable } from './data-file.ts';
 import type { ProtoReader } from './proto-reader.ts';
 
@@ -43,8 +45,16 @@ export class ReadBudget {
   /** @throws Unsupported */
   claim(bytes: number): void {
     this.#left -= bytes;
-    if (this.#left >= 0) return;
-    throw new DirspaceError(
+    if (this.#left < 0) throw this.#beyond();
+  }
+
+  /** For what is made whole, however few rows are read. @throws Unsupported */
+  checkWhole(bytes: number): void {
+    if (bytes > this.#most) throw this.#beyond();
+  }
+
+  #beyond(): DirspaceError {
+    return new DirspaceError(
       'Unsupported',
       `The rows of the Lance file ${this.#name} that are read at once take more than ${this.#most} bytes. Write them in more files, or without dictionaries of long values.`,
       { details: { file: this.#name, limit: 'readBytes' } },
@@ -112,6 +122,16 @@ export interface Encoding {
   readonly kind: string;
   readonly body: ProtoReader;
 }
+
+/** Values of so many bits in a buffer of the page. */
+interface FlatValues {
+  readonly bits: number;
+  readonly buffer: number;
+  readonly isCompressed: boolean;
+}
+
+/** The size of the content before it was compressed. */
+const PREFIX_BYTES = 8;
 
 /** Lists of a page: their ends among the items of the page, and which are there. */
 export interface PageLists {
@@ -211,11 +231,11 @@ export class PageReader {
       }
       found = this.encoding(inner.values);
     }
-    const { bits, buffer } =
+    const { bits, ...place } =
       found.kind === 'bitpacked' ? this.#bitpacked(found.body) : this.#flatParts(found);
     if (![8, 16, 32, 64].includes(bits)) throw this.unreadable(`${bits} bits`, 'offsets');
     const width = bits / 8;
-    const bytes = await this.buffer(buffer, rows.from * width, (rows.from + rows.count) * width);
+    const bytes = await this.#bytes(place, rows.from * width, (rows.from + rows.count) * width);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.budget.claim(rows.count * 24);
     const numbers = new Float64Array(rows.count);
@@ -248,34 +268,46 @@ export class PageReader {
     }
     if (bits === 1) {
       const first = Math.floor(from / 8);
-      const bytes = await this.buffer(found.buffer, first, bitmapBytes(from + count));
+      const bytes = await this.#bytes(found, first, bitmapBytes(from + count));
       return sliceBits(bytes, from - first * 8, count).slice();
     }
     const width = bits / 8;
-    const bytes = await this.buffer(found.buffer, from * width, (from + count) * width);
+    const bytes = await this.#bytes(found, from * width, (from + count) * width);
     return new Uint8Array(bytes);
   }
 
-  #flatParts({ kind, body }: Encoding): { readonly bits: number; readonly buffer: number } {
+  #flatParts({ kind, body }: Encoding): FlatValues {
     if (kind !== 'flat') throw this.unreadable(kind, 'plain values');
     let bits = 0;
     let buffer = 0;
+    let isCompressed = false;
     while (body.next()) {
       if (body.member === 1) bits = body.uint();
       else if (body.member === 2) buffer = this.bufferIndex(body.part('Buffer'));
-      else if (body.member === 3) throw this.unreadable('compressed', 'values');
-      else throw body.fault('it is not known');
+      else if (body.member === 3) {
+        this.#requireZstd(body.part('Compression'));
+        isCompressed = true;
+      } else throw body.fault('it is not known');
     }
     if (bits === 0) {
       const what = `binary values of no bytes in column ${JSON.stringify(this.column)}`;
       throw onlyDropped(this.file.name, this.column, `${what}, which Lance does not read either`);
     }
     if (bits !== 1 && bits % 8 !== 0) throw this.unreadable(`${bits} bits`, 'it');
-    return { bits, buffer };
+    return { bits, buffer, isCompressed };
+  }
+
+  #requireZstd(compression: ProtoReader): void {
+    let scheme = '';
+    while (compression.next()) {
+      if (compression.member === 1) scheme = compression.text();
+      else compression.skip();
+    }
+    if (scheme !== 'zstd') throw this.unreadable(`compressed by ${scheme.slice(0, 20)}`, 'values');
   }
 
   /** Whole bytes of which readers are to make longer numbers. */
-  #bitpacked(body: ProtoReader): { readonly bits: number; readonly buffer: number } {
+  #bitpacked(body: ProtoReader): FlatValues {
     let bits = 0;
     let buffer = 0;
     while (body.next()) {
@@ -285,7 +317,7 @@ export class PageReader {
       else if (body.member !== 4 || body.bool())
         throw this.unreadable('bitpacked', 'signed numbers');
     }
-    return { bits, buffer };
+    return { bits, buffer, isCompressed: false };
   }
 
   bufferIndex(message: ProtoReader): number {
@@ -297,6 +329,40 @@ export class PageReader {
       }
     }
     return index;
+  }
+
+  /** Bytes of values, which the caller must not keep. */
+  async #bytes(
+    { buffer, isCompressed }: Omit<FlatValues, 'bits'>,
+    from: number,
+    to: number,
+  ): Promise<Uint8Array> {
+    if (!isCompressed) return this.buffer(buffer, from, to);
+    const range = this.page.buffers[buffer];
+    if (range === undefined) throw this.damaged(`buffer ${buffer} of its page is missing`);
+    if (from === to) return NO_BYTES;
+    const content = await this.file.content(this.column, buffer, range, (stored) =>
+      this.#decompressed(stored),
+    );
+    if (to > content.length)
+      throw this.damaged(`a buffer of ${content.length} bytes is read from ${from} to ${to}`);
+    this.budget.claim(to - from);
+    return content.subarray(from, to);
+  }
+
+  /** Zstandard frames behind the size of their content. */
+  async #decompressed(stored: Uint8Array): Promise<Uint8Array> {
+    const refuse = (what: string): never => {
+      throw this.damaged(what);
+    };
+    if (stored.length < PREFIX_BYTES) refuse(`a compressed buffer has ${stored.length} bytes`);
+    const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
+    const size = view.getBigUint64(0, true);
+    const frames = stored.subarray(PREFIX_BYTES);
+    if (size > BigInt(Math.floor(maxZstdSize(frames.length))))
+      refuse(`a compressed buffer of ${stored.length} bytes is said to hold ${size}`);
+    this.budget.checkWhole(Number(size));
+    return runSteps(decodeZstdInSteps(frames, Number(size), refuse), plainPause());
   }
 
   async buffer(index: number, from: number, to: number): Promise<Uint8Array> {

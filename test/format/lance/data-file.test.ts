@@ -26,6 +26,7 @@ import {
   type ProtoMembers,
   type ProtoMessage,
 } from '../../../src/format/lance/protobuf.ts';
+import { encodeFrame } from '../../../src/ipc/index.ts';
 import { exactValues } from '../../helpers/arrow-samples.ts';
 import { lanceDataFiles } from '../../helpers/lance-datasets.ts';
 import { file, membersOf, page, repeatedText } from '../../helpers/lance-pages.ts';
@@ -66,6 +67,87 @@ const text = (
     { type: 'string', pages: [page(encoding, ends.length, ...buffers)] },
   ]);
 };
+
+/** The size of values, and a frame of them. */
+function compressed(values: Uint8Array): Uint8Array {
+  const frame = encodeFrame(values) as Uint8Array;
+  const all = new Uint8Array(8 + frame.length);
+  all.set(frame, 8);
+  return sized(all, BigInt(values.length));
+}
+
+function sized(all: Uint8Array, size: bigint): Uint8Array {
+  new DataView(all.buffer, all.byteOffset).setBigUint64(0, size, true);
+  return all;
+}
+
+/** A column of four rows, whatever there is in its one compressed buffer. */
+function packedInt8(
+  values: readonly number[],
+  change: (all: Uint8Array) => Uint8Array = (all) => all,
+): Uint8Array {
+  const all = change(compressed(Uint8Array.from(values)));
+  const pages = [page(noNulls(flat(8, 0, true)), 4, [0, all.length])];
+  return file(all, [{ type: 'int8', pages }]);
+}
+
+/** Numbers, bits and texts, of which all buffers are compressed. */
+function packedColumns(rows: number): Uint8Array {
+  const numbers = Int32Array.from({ length: rows }, (_, row) => row * row);
+  const bits = new Uint8Array(Math.ceil(rows / 8)).fill(0b1010_1010);
+  const ends = BigUint64Array.from({ length: rows }, (_, row) => BigInt(row + 1));
+  const letters = new Uint8Array(rows).fill(97);
+  const buffers = [numbers, bits, ends, letters].map((each) =>
+    compressed(new Uint8Array(each.buffer)),
+  );
+  let at = 0;
+  const places = buffers.map(({ length }) => {
+    at += length;
+    return [at - length, length] as const;
+  });
+  const [first, second, third, fourth] = places as [Place, Place, Place, Place];
+  return file(
+    new Uint8Array(Buffer.concat(buffers)),
+    [
+      { type: 'int32', pages: [page(noNulls(flat(32, 0, true)), rows, first)] },
+      { type: 'bool', pages: [page(noNulls(flat(1, 0, true)), rows, second)] },
+      {
+        type: 'string',
+        pages: [page(binary(endOffsets(64, 0, true), 1, undefined, true), rows, third, fourth)],
+      },
+    ],
+    { rows },
+  );
+}
+type Place = readonly [at: number, bytes: number];
+
+test('compressed buffers are read, all rows and one by one', async () => {
+  const given = packedColumns(11);
+  const all = await values(given);
+  expect(all).toEqual([
+    [0, 1, 4, 9, 16, 25, 36, 49, 64, 81, 100],
+    [false, true, false, true, false, true, false, true, false, true, false],
+    Array.from({ length: 11 }, () => '61'),
+  ]);
+  expect(await values(given, 11, 1)).toEqual(all);
+});
+
+test('a compressed buffer is read once for the batches of its page', async () => {
+  const given = packedInt8([1, 2, 3, 4]);
+  let reads = 0;
+  const counted = {
+    size: given.length,
+    read: (from: number, to: number) => {
+      if (from === 0) reads += 1;
+      return given.subarray(from, to);
+    },
+  };
+  const opened = await LanceDataFile.open(counted, 'x');
+  const schema = lanceSchema(opened.fields, opened.metadata, 'x');
+  const columns = new FragmentColumns(schema, placesOfFile(schema, opened), 4, 'x');
+  for (let row = 0; row < 4; row++) await columns.batch(row, 1);
+  expect(reads).toBe(1);
+});
 
 test('what is made here is read', async () => {
   expect(await values(int8(page(noNulls(flat(8, 0)), 4, [1, 4])))).toEqual([[1, 2, 3, 4]]);
@@ -255,14 +337,14 @@ describe('refused', () => {
       /take more than/,
     ],
     [
-      'a compressed buffer',
+      'a buffer of another compression',
       int8(
         page(
           noNulls(
             membersOf(
               message().message(
                 1,
-                message().integer(1, 8).message(2, message()).message(3, message().text(1, 'zstd')),
+                message().integer(1, 8).message(2, message()).message(3, message().text(1, 'lz4')),
               ),
             ),
           ),
@@ -270,7 +352,32 @@ describe('refused', () => {
           [0, 8],
         ),
       ),
-      /"compressed"/,
+      /"compressed by lz4"/,
+    ],
+    [
+      'a compressed buffer without its size',
+      packedInt8([1, 2, 3], (all) => all.subarray(0, 7)),
+      /compressed buffer has 7 bytes/,
+    ],
+    [
+      'a compressed buffer of more than frames can hold',
+      packedInt8([1, 2, 3, 4], (all) => sized(all, 2n ** 40n)),
+      /compressed buffer of \d+ bytes is said to hold 1099511627776/,
+    ],
+    [
+      'a compressed buffer of another size',
+      packedInt8([1, 2, 3, 4], (all) => sized(all, 5n)),
+      /holds? .*4 bytes|holds 4 bytes where 5 are declared/,
+    ],
+    [
+      'a compressed buffer of fewer values',
+      packedInt8([1, 2, 3]),
+      /a buffer of 3 bytes is read from 0 to 4/,
+    ],
+    [
+      'a compressed buffer that is beyond what a file may take',
+      packedInt8([1], () => sized(new Uint8Array(40_000), 900_000_000n)),
+      /take more than/,
     ],
     ...[8, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 40].map(
       (member) =>
@@ -484,7 +591,7 @@ test('columns that share a dictionary do not keep it as often as there are colum
     const opened = await LanceDataFile.open(source(repeatedText(8, 8)), 'x');
     let count = 0;
     for (const [column, key, values] of asked)
-      await opened.remembered(column, key, async () => {
+      await opened.dictionary(column, key, async () => {
         count += 1;
         return values;
       });
@@ -546,11 +653,10 @@ function mutated(whole: Uint8Array, random: () => number): Uint8Array {
 test('damaged files are read or refused, and nothing else', async () => {
   const random = seeded(31);
   const cases = casesOf(1_500, 100_000);
+  const files = [...lanceDataFiles.map(({ bytes }) => bytes), packedColumns(100)];
   let read = 0;
   for (let number = 0; number < cases; number++) {
-    const { bytes: whole } = lanceDataFiles[
-      number % lanceDataFiles.length
-    ] as (typeof lanceDataFiles)[number];
+    const whole = files[number % files.length] as Uint8Array;
     try {
       await values(mutated(whole, random), 200);
       read += 1;
