@@ -105,14 +105,30 @@ export const verdictOf = (
 export const NO_ROWS: Uint32Array = new Uint32Array(0);
 
 /** The plan's columns of the selected rows, which refer to nothing of `lent`. */
-export function readSelected(
+export const readSelected = (
   plan: ScanPlan,
   place: BatchPlace,
   selection: Selection,
   lent?: LentColumns,
+): Awaitable<Data[]> => readColumns(plan, place, selection, selection && lent, true);
+
+/** The same for a writer: they may lie in memory of `lent`, and be columns that it has already. */
+export const readLent = (
+  plan: ScanPlan,
+  place: BatchPlace,
+  selection: Selection,
+  lent: LentColumns | undefined,
+): Awaitable<Data[]> => readColumns(plan, place, selection, lent, false);
+
+function readColumns(
+  plan: ScanPlan,
+  place: BatchPlace,
+  selection: Selection,
+  lent: LentColumns | undefined,
+  forCaller: boolean,
 ): Awaitable<Data[]> {
   const needed = neededFields(plan.columns);
-  const fields = readFields(plan, place, needed, selection, selection && lent, true);
+  const fields = readFields(plan, place, needed, selection, lent, forCaller);
   if (needed.length === plan.columns.length && plan.columns.every(isField)) return fields;
   return andThen(fields, (read) => madeOf(plan, place, selection, needed, read));
 }

@@ -5,6 +5,7 @@
 export {
   type BatchPlace,
   matchingRows,
+  readLent,
   readSelected,
   type Selection,
   selectedCount,

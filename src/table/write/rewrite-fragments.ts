@@ -34,7 +34,7 @@ import {
   planScan,
   ROW_ID,
   ROW_OFFSET,
-  readSelected,
+  readLent,
   type ScanPlan,
 } from '../read/index.ts';
 import {
@@ -44,6 +44,7 @@ import {
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
+import { LentColumns } from '../work/index.ts';
 import { type Assignment, assignedValues, readSource, withChild } from './assignments.ts';
 import { isBetweenAttempts } from './attempt.ts';
 import { schemaOf } from './schema-version.ts';
@@ -203,7 +204,7 @@ export class FragmentRewriter {
   ): Promise<RewrittenFragment> {
     const { schema } = columns;
     const before = columns.values;
-    const stream = recordBatchStream(schema, columns.batches(rows));
+    const stream = recordBatchStream(schema, columns.batches(rows, isOverlay));
     const { fragments, durable } = await writeFragments(
       this.#engine,
       this.#tableFolder,
@@ -293,19 +294,30 @@ class WiderColumns {
     );
   }
 
-  async *batches({ entry, offsets, first }: RowsOfFragment): AsyncGenerator<RecordBatch> {
+  /** @param isOverlay whether each batch is written, as it is, before the next one is asked for */
+  async *batches(
+    { entry, offsets, first }: RowsOfFragment,
+    isOverlay: boolean,
+  ): AsyncGenerator<RecordBatch> {
     let from = 0;
     for await (const place of fragmentPlaces(this.#plan, entry, first)) {
       this.#plan.signal?.throwIfAborted();
       const to = offsets && endOf(offsets, from, place.first + place.rows);
       const rows = offsets?.subarray(from, to).map((offset) => offset - place.first);
       from = to ?? 0;
-      yield recordBatch(this.schema, await this.#columns(place, rows), place.rows);
+      const lent = isOverlay ? new LentColumns(this.#plan.engine.scratch) : undefined;
+      yield recordBatch(this.schema, await this.#columns(place, rows, lent), place.rows);
+      lent?.giveBack();
     }
   }
 
-  async #columns(place: BatchPlace, chosen: Uint32Array | undefined): Promise<Data[]> {
-    const known = await readFields(this.#plan, place, this.#names, undefined);
+  /** They may lie in memory of `lent`. */
+  async #columns(
+    place: BatchPlace,
+    chosen: Uint32Array | undefined,
+    lent: LentColumns | undefined,
+  ): Promise<Data[]> {
+    const known = await readFields(this.#plan, place, this.#names, undefined, lent);
     const columns: (Data | undefined)[] = this.tree.map((node, at) => {
       const data = known[at];
       // Beside the one that is computed others may be null.
@@ -317,7 +329,7 @@ class WiderColumns {
     // Expressions see live rows only: of deleted ones they might refuse the values.
     const live = chosen ?? place.deleted?.keptBetween(place.first, place.rows);
     const rows = live === undefined ? place.rows : live.length;
-    const read = await readSelected(this.#plan, place, live);
+    const read = await readLent(this.#plan, place, live, lent);
     const named = new Map(this.#plan.columns.map(({ name }, at) => [name, read[at] as Data]));
     const [, context] = readSource(named, rows, this.#plan.memory);
     for (const assignment of this.#assignments) {

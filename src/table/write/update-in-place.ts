@@ -23,12 +23,13 @@ import {
   fragmentPlaces,
   fragmentStatistics,
   planScan,
+  readLent,
   readSelected,
   type ScanPlan,
   sliceRows,
 } from '../read/index.ts';
 import { compressionOf, type Engine, type Snapshot } from '../versions/index.ts';
-import { inTurns, Turn } from '../work/index.ts';
+import { inTurns, LentColumns, Turn } from '../work/index.ts';
 import {
   type Assignment,
   assignedColumns,
@@ -202,25 +203,34 @@ class ColumnUpdate {
       const to = endOf(offsets, from, place.first + place.rows);
       const rows = offsets.subarray(from, to).map((offset) => offset - place.first);
       from = to;
-      const made = rows.length === 0 ? undefined : await this.#values(place, rows, turn);
+      // The columns are read once, and written before the next batch is asked for (write.ts).
+      const lent = new LentColumns(this.#engine.scratch);
+      const before =
+        rows.length === place.rows
+          ? NO_COLUMNS
+          : await readFields(this.#plan, place, this.#names, undefined, lent);
+      const made = rows.length === 0 ? undefined : await this.#values(place, rows, turn, lent);
       if (made !== undefined) {
         rules?.check(recordBatch(this.#schema, [...made], rows.length), checked);
         checked += rows.length;
       }
-      const columns = await this.#merged(place, rows, made);
+      const columns = merged(before, rows, made, place.rows, lent);
       yield recordBatch(this.#schema, columns, place.rows);
+      lent.giveBack();
       if (turn.isOver()) await turn.pass();
     }
   }
 
-  /** The new values of rows of a batch. */
-  async #values(place: BatchPlace, rows: Uint32Array, turn: Turn): Promise<readonly Data[]> {
+  /** The new values of rows of a batch, which may lie in memory of `lent`. */
+  async #values(
+    place: BatchPlace,
+    rows: Uint32Array,
+    turn: Turn,
+    lent: LentColumns,
+  ): Promise<readonly Data[]> {
     const { columns: wanted, memory } = this.#plan;
-    const read = await readSelected(
-      this.#plan,
-      place,
-      rows.length === place.rows ? undefined : rows,
-    );
+    const selection = rows.length === place.rows ? undefined : rows;
+    const read = await readLent(this.#plan, place, selection, lent);
     const weight = this.#assignments.reduce((sum, { expression }) => sum + expression.weight, 0);
     const most = sliceRows({ weight });
     const parts: Data[][] = this.#tops.map(() => []);
@@ -236,30 +246,44 @@ class ColumnUpdate {
     }
     return parts.map((part) => (part.length === 1 ? (part[0] as Data) : concatData(part)));
   }
+}
 
-  /** The columns of all rows of a batch. */
-  async #merged(
-    place: BatchPlace,
-    rows: Uint32Array,
-    made: readonly Data[] | undefined,
-  ): Promise<Data[]> {
-    if (made !== undefined && rows.length === place.rows) return [...made];
-    const before = await readFields(this.#plan, place, this.#names, undefined);
-    if (made === undefined) return before;
-    return before.map((data, at) => {
-      const values = made[at] as Data;
-      return numbersWith(data, rows, values) ?? replacedRows(data, rows, values);
-    });
-  }
+const NO_COLUMNS: readonly Data[] = [];
+
+/** The columns of all rows of a batch, which may lie in memory of `lent`. */
+function merged(
+  before: readonly Data[],
+  rows: Uint32Array,
+  made: readonly Data[] | undefined,
+  total: number,
+  lent: LentColumns,
+): Data[] {
+  if (made === undefined) return [...before];
+  if (rows.length === total) return [...made];
+  return before.map((data, at) => {
+    const values = made[at] as Data;
+    return numbersWith(data, rows, values, lent) ?? replacedRows(data, rows, values);
+  });
 }
 
 /** As replacedRows, of numbers without nulls; undefined for other columns. */
-function numbersWith(data: Data, rows: Uint32Array, values: Data): Data | undefined {
+function numbersWith(
+  data: Data,
+  rows: Uint32Array,
+  values: Data,
+  lent: LentColumns,
+): Data | undefined {
   if (data.nullCount > 0 || values.nullCount > 0 || layoutOf(data.type) !== 'fixed') return;
   const [before, after] = [data.values, values.values] as [NumberArray, NumberArray];
   if (before?.length !== data.length || after?.length !== values.length) return undefined;
   if (before.constructor !== after.constructor || before.buffer === undefined) return undefined;
-  const all = before.slice() as Float64Array;
+  const { buffer, byteOffset } = lent.take(before.byteLength);
+  const all = new (before.constructor as Float64ArrayConstructor)(
+    buffer as ArrayBuffer,
+    byteOffset,
+    before.length,
+  );
+  all.set(before as Float64Array);
   for (let at = 0; at < rows.length; at++)
     all[rows[at] as number] = (after as Float64Array)[at] as number;
   return dataOf(data.type, data.length, { values: all });

@@ -2,13 +2,14 @@
  * Columns that are written beside their fragment: whatever was added, updated, deleted, compacted or
  * restored before, every reader finds the rows that a plain list of them has.
  */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../../src/directory/directory-namespace.ts';
 import { toRecordBatchStream } from '../../../src/sdk/convert/data.ts';
 import { collectRows } from '../../../src/sdk/convert/rows.ts';
+import { Scratch } from '../../../src/table/work/scratch.ts';
 import { casesOf } from '../../helpers/long.ts';
 import { memoryFs, type TestFs } from '../../helpers/memory-fs.ts';
 import { people } from '../../helpers/people.ts';
@@ -128,6 +129,61 @@ test('a column of another type lies beside its fragment, and takes the place of 
   const filter = 'z > 60';
   expect(await read(catalog, { filter })).toHaveLength(before.filter((row) => row.id > 60).length);
   expect((await catalog.verify({})).problems).toEqual([]);
+});
+
+test('memory that columns were read into is used again only after they are written', async () => {
+  const give = Scratch.prototype.give;
+  let given = 0;
+  const poisoned = vi.spyOn(Scratch.prototype, 'give').mockImplementation(function (
+    this: Scratch,
+    buffer,
+  ) {
+    given += 1;
+    buffer.fill(0xa5);
+    give.call(this, buffer);
+  });
+  try {
+    const catalog = await openDirectoryNamespace({
+      root: '/c',
+      fs: memoryFs(),
+      durability: 'relaxed',
+      limits: { overlayBytes: 0, batchRows: 2_000 },
+    });
+    // Fragments beyond 16 KiB, of which columns are read one by one.
+    const rows = Array.from({ length: 6_000 }, (_, at) => ({ id: at, x: at / 2, s: `s${at % 9}` }));
+    await catalog.createTable({ id }, await toRecordBatchStream(rows));
+    const same = async (expected: readonly object[]): Promise<void> => {
+      // Compared as text: one comparison, where objects take many.
+      expect(JSON.stringify(await read(catalog))).toBe(JSON.stringify(expected));
+    };
+    const new_columns = [
+      { name: 'y', expression: 'x * 2' },
+      { name: 't', expression: 's' },
+    ];
+    await catalog.alterTableAddColumns({ id, new_columns });
+    const wider = rows.map((row) => ({ ...row, y: row.x * 2, t: row.s }));
+    await same(wider);
+    await catalog.updateTable({ id, updates: [['x', 'x + 1']], predicate: 'id % 10 = 3' });
+    const some = wider.map((row) => (row.id % 10 === 3 ? { ...row, x: row.x + 1 } : row));
+    await same(some);
+    await catalog.updateTable({
+      id,
+      updates: [
+        ['x', 'y'],
+        ['s', "concat(s, '!')"],
+      ],
+      predicate: 'id < 2000 OR id > 5000',
+    });
+    await same(
+      some.map((row) =>
+        row.id < 2_000 || row.id > 5_000 ? { ...row, x: row.y, s: `${row.s}!` } : row,
+      ),
+    );
+    expect(given).toBeGreaterThan(10);
+    expect((await catalog.verify({})).problems).toEqual([]);
+  } finally {
+    poisoned.mockRestore();
+  }
 });
 
 test('a fragment with many overlays is written anew', async () => {
