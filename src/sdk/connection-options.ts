@@ -10,6 +10,7 @@ import { DirspaceError } from '../errors.ts';
 import { checkLanceMode, type LanceMode } from '../lance-mode.ts';
 import { type CallOptions, CREATE_MODES, parseMode } from '../protocol/index.ts';
 import type { AnyRow, RowsInput, SchemaInput, VectorColumns } from './convert/index.ts';
+import type { EmbeddingFunctionConfig } from './embedding/index.ts';
 import { defined, pathOf } from './handles/index.ts';
 import type { VersionSelection } from './table/index.ts';
 
@@ -97,6 +98,8 @@ export interface CreateTableOptions extends CallOptions {
   readonly schema?: SchemaInput;
   /** Columns of number arrays to store as vectors, with the type of their elements. */
   readonly vectorColumns?: VectorColumns;
+  /** Fills a column of vectors by another; the table keeps its name, and is searched by text through it. */
+  readonly embeddingFunction?: EmbeddingFunctionConfig;
   readonly properties?: Strings;
   /**
    * Whether the table opens in Lance's readers too; what the catalog says if absent. Kept as the property

@@ -10,13 +10,13 @@ import {
   pathAndOptions,
   propertiesOf,
 } from './connection-options.ts';
-import { type DataInput, toRecordBatchStream } from './convert/index.ts';
+import type { DataInput } from './convert/index.ts';
+import { toEmbeddedStream } from './embedding/index.ts';
 import {
   CREATE_OPTIONS,
   checkChangeOptions,
   defined,
   type Home,
-  refuseEmbeddings,
   refuseLanceFiles,
   tableId,
 } from './handles/index.ts';
@@ -52,11 +52,10 @@ export async function createTable(
 ): Promise<Table> {
   home.lifetime.enter(options);
   checkChangeOptions(options, CREATE_OPTIONS);
-  refuseEmbeddings(options);
   refuseLanceFiles(options);
-  const { schema, vectorColumns, signal, storageOptions } = options;
+  const { schema, vectorColumns, signal, storageOptions, embeddingFunction } = options;
   const properties = propertiesOf(options);
-  const rows = await toRecordBatchStream(data, { schema, vectorColumns, signal });
+  const rows = await toEmbeddedStream(data, { schema, vectorColumns, signal }, embeddingFunction);
   const request = defined({
     id,
     mode: createMode(options),

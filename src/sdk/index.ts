@@ -36,6 +36,8 @@ export {
   type DataLike,
   type DataOptions,
   type FieldLike,
+  MakeArrowTableOptions,
+  makeArrowTable,
   type NamedTypeField,
   type NamedTypeSchema,
   type RecordBatchLike,
@@ -47,8 +49,10 @@ export {
   type TypeLike,
   toRecordBatchStream,
   toSchema,
+  VectorColumnOptions,
   type VectorColumns,
 } from './convert/index.ts';
+export { type EmbeddingFunctionConfig, embedding } from './embedding/index.ts';
 export { type FunctionType, type FunctionTypes, registerFunction } from './functions.ts';
 export {
   type BucketStats,
@@ -93,6 +97,7 @@ export type {
 } from './lance.ts';
 export { packBits } from './pack-bits.ts';
 export {
+  AutoQuery,
   BooleanQuery,
   BoostQuery,
   type ColumnOrdering,

@@ -9,6 +9,7 @@ const SOURCES = join(import.meta.dirname, '..', '..', 'src');
 test('what the package exports', () => {
   expect(Object.keys(api).sort()).toMatchInlineSnapshot(`
     [
+      "AutoQuery",
       "BooleanQuery",
       "BoostQuery",
       "Branches",
@@ -19,6 +20,7 @@ test('what the package exports', () => {
       "FullTextQueryType",
       "HeaderProvider",
       "Index",
+      "MakeArrowTableOptions",
       "MatchQuery",
       "MergeInsertBuilder",
       "MultiMatchQuery",
@@ -35,6 +37,7 @@ test('what the package exports', () => {
       "Table",
       "Tags",
       "TakeQuery",
+      "VectorColumnOptions",
       "VectorQuery",
       "batchRows",
       "checkComponent",
@@ -42,9 +45,11 @@ test('what the package exports', () => {
       "checkProperties",
       "connect",
       "connectNamespace",
+      "embedding",
       "formatId",
       "implementationNames",
       "isDirspaceError",
+      "makeArrowTable",
       "openNamespace",
       "packBits",
       "parseId",
@@ -70,7 +75,7 @@ const EXPORTS = /^export (?:type )?(\{[^}]*\}|\*) from '(\.[^']+)'/gm;
 /** What a file exports is one object there. */
 const NAMESPACES = /(\*\/\n)?^export \* as (\w+) from/gm;
 const DECLARED =
-  /(\*\/\n)?^export (?:async |abstract )?(?:class|const|function|interface|type) (\w+)/gm;
+  /(\*\/\n)?^export (?:(?:async |abstract )?(?:class|const|function|interface|type)|\* as) (\w+)/gm;
 
 /** What the file declares, and what it exports of other files: name -> whether a comment says what it is. */
 function exportsOf(file: string): Map<string, boolean> {

@@ -42,14 +42,14 @@ describe('in the SDK', () => {
       '"Mode"',
       '"mode"',
     ],
-    'embeddings that would have to be computed make no table without them': [
+    'embeddings by a function that no table can name': [
       () =>
         db.createTable('other', [{ a: 1 }], [], {
           embeddingFunction: { sourceColumn: 'a', function: {} },
         } as Loose),
-      'Unsupported',
-      'embeddingFunction',
-      'into the data',
+      'InvalidInput',
+      'not registered',
+      'register()',
     ],
     'a misspelt option of add adds nothing': [
       () => users.add([{ name: 'x', age: 1, vector: V }], { mod: 'overwrite' } as Loose),

@@ -21,6 +21,7 @@ export {
   toRecordBatchStream,
 } from './data.ts';
 export type { ColumnTypes, VectorColumns } from './infer.ts';
+export { MakeArrowTableOptions, makeArrowTable, VectorColumnOptions } from './make-table.ts';
 export { type AnyRow, batchRows, collectRows, type Row } from './rows.ts';
 export {
   type NamedTypeField,

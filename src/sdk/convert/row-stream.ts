@@ -96,6 +96,25 @@ export function arrayStream(rows: readonly unknown[], plan: StreamPlan): RecordB
   };
 }
 
+/** All rows at once, as `arrayStream` reads them with `partial`; `change` may give the inferred schema other types. */
+export function tableOfRows(
+  rows: readonly unknown[],
+  asked: Schema | undefined,
+  vectors: VectorColumns | undefined,
+  change: (inferred: Schema) => Schema,
+): { readonly schema: Schema; readonly batches: RecordBatch[] } {
+  const plan: StreamPlan = {
+    schema: asked,
+    partial: true,
+    vectors,
+    types: undefined,
+    batchRows: Math.max(1, rows.length),
+    signal: undefined,
+  };
+  const schema = change(schemaOfRows(rows, plan));
+  return { schema, batches: [...batchesOf(schema, rows, 0, contextFor(plan))] };
+}
+
 /** One batch, or several when the values are too large for one. */
 function* batchesOf(
   schema: Schema,

@@ -62,7 +62,6 @@ export {
   OPTIMIZE_OPTIONS,
   onlyOptions,
   RUN_OPTIONS,
-  refuseEmbeddings,
   refuseLanceFiles,
   refuseReadOptions,
   SELECTION_MEMBERS,

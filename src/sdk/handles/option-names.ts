@@ -59,18 +59,6 @@ function refuse(options: object | undefined, known: readonly string[]): void {
   }
 }
 
-/**
- * LanceDB's SDK fills columns by this option: left out unseen, the table would lack them.
- * @throws Unsupported
- */
-export function refuseEmbeddings(options: object): void {
-  if (!('embeddingFunction' in options) || options.embeddingFunction === undefined) return;
-  throw new DirspaceError(
-    'Unsupported',
-    'The option embeddingFunction is not supported: no embeddings are computed here. Put them into the data, and leave the option out.',
-  );
-}
-
 /** Of LanceDB's options, what is said of files in Lance's format and is so for those of tables here. */
 const LANCE_FILES: Readonly<Record<string, readonly unknown[]>> = {
   dataStorageVersion: ['stable', '2.0'],
@@ -131,7 +119,6 @@ export const CREATE_OPTIONS = [
   'lance',
   'compression',
   'storageOptions',
-  // Refused with a reason of its own.
   'embeddingFunction',
   // LanceDB's SDK has these, which choose among formats of Lance's files: only what is so anyway is taken.
   'dataStorageVersion',

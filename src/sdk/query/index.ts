@@ -3,6 +3,7 @@
  * Arrow tables, and full-text queries as objects.
  */
 
+export { AutoQuery } from './auto-query.ts';
 export {
   type ColumnOrdering,
   type FullTextSearchOptions,

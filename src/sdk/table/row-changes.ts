@@ -4,13 +4,8 @@
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';
-import {
-  type DataInput,
-  hasSchema,
-  isRepeatable,
-  type SchemaInput,
-  toRecordBatchStream,
-} from '../convert/index.ts';
+import { type DataInput, hasSchema, isRepeatable, type SchemaInput } from '../convert/index.ts';
+import { toEmbeddedStream } from '../embedding/index.ts';
 import { ADD_OPTIONS, defined, onBranch, ownOr } from '../handles/index.ts';
 import { rowNumbers } from '../query/index.ts';
 import { MergeInsertBuilder } from './merge-insert.ts';
@@ -99,7 +94,7 @@ export class RowChanges {
     return new MergeInsertBuilder(on, async (merge, data, options) => {
       const target = this.#at.writable(options);
       const schema = await this.#at.schema(options);
-      const rows = await toRecordBatchStream(data, {
+      const rows = await toEmbeddedStream(data, {
         schema,
         partial: true,
         signal: options.signal,
@@ -116,7 +111,7 @@ export class RowChanges {
   ): Promise<AddResult> {
     const { mode, signal, progress } = options;
     const { catalog, env } = this.#at.home;
-    const rows = await toRecordBatchStream(data, defined({ schema, signal }));
+    const rows = await toEmbeddedStream(data, defined({ schema, signal }));
     const request = defined({ ...onBranch(this.#at.newest), mode });
     const write = (stream: typeof rows) => catalog.insertIntoTable(request, stream, options);
     return addResult(await withProgress(rows, progress, env, write));

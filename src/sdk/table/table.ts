@@ -12,7 +12,6 @@ import {
   atVersion,
   checkChangeOptions,
   checkOptionNames,
-  defined,
   type Home,
   type OnTable,
   OPTIMIZE_OPTIONS,
@@ -22,8 +21,8 @@ import {
   WithoutLsm,
 } from '../handles/index.ts';
 import {
+  type AutoQuery,
   type FullTextQuery,
-  isFullTextQuery,
   Query,
   type QueryVectors,
   rowNumbers,
@@ -44,6 +43,7 @@ import { TablePosition } from './position.ts';
 import { primaryKeyChange } from './primary-key.ts';
 import { type AddDataOptions, RowChanges } from './row-changes.ts';
 import { SchemaChanges } from './schema-changes.ts';
+import { searchOf } from './search-of.ts';
 import {
   type IndexConfig,
   type IndexOptions,
@@ -212,32 +212,30 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
     return this.query().nearestTo(vector);
   }
 
-  /** Searches by vector, or text columns by words: of a text, `queryType` is `auto` or `fts`. */
+  /**
+   * Searches by vector, or by text: `vector` makes a vector of it by the table's embedding function, `fts` searches text
+   * columns by words, `auto` does the first where the table has such a function.
+   */
+  search(query: FullTextQuery, queryType?: string): Query<RowType>;
   search(
-    query: string | FullTextQuery,
-    queryType?: string,
+    query: string,
+    queryType?: 'auto',
     ftsColumns?: string | readonly string[],
-  ): Query<RowType>;
+  ): AutoQuery<RowType>;
+  search(query: string, queryType: 'vector'): VectorQuery<RowType>;
+  search(query: string, queryType: 'fts', ftsColumns?: string | readonly string[]): Query<RowType>;
   search(query: QueryVectors, queryType?: string): VectorQuery<RowType>;
   search(
     query: string | FullTextQuery | QueryVectors,
-    queryType = 'auto',
+    queryType?: string,
+    ftsColumns?: string | readonly string[],
+  ): Query<RowType> | VectorQuery<RowType> | AutoQuery<RowType>;
+  search(
+    query: string | FullTextQuery | QueryVectors,
+    queryType?: string,
     columns?: string | readonly string[],
-  ): Query<RowType> | VectorQuery<RowType> {
-    if (typeof query !== 'string' && !isFullTextQuery(query)) {
-      if (queryType !== 'fts') return this.vectorSearch(query);
-      throw new DirspaceError(
-        'InvalidInput',
-        'A vector cannot be searched for as text; leave queryType "fts" out.',
-      );
-    }
-    if (queryType === 'auto' || queryType === 'fts') {
-      return this.query().fullTextSearch(query, defined({ columns }));
-    }
-    throw new DirspaceError(
-      'Unsupported',
-      `A text cannot be searched for with queryType ${JSON.stringify(queryType)}: no embedding function turns it into a vector here. Give a vector, or "fts".`,
-    );
+  ): Query<RowType> | VectorQuery<RowType> | AutoQuery<RowType> {
+    return searchOf(this.#at, query, queryType, columns);
   }
 
   async toArrow(options?: CallOptions): Promise<ArrowTable> {

@@ -456,7 +456,7 @@ describe('a search', () => {
     expect(() => table.query().fullTextSearch(new MatchQuery('x', 'text'), other)).toThrow(
       'not among the columns',
     );
-    expect(() => table.search('x', 'vector')).toThrow('no embedding function');
+    await expect(table.search('x', 'vector').toArray()).rejects.toThrow('no embedding function');
     expect(() => table.search([1], 'fts' as never)).toThrow('cannot be searched for as text');
     expect(() => new MultiMatchQuery('x', ['a', 'b'], { boosts: [1] })).toThrow(
       '2 columns and 1 boosts',

@@ -1,0 +1,56 @@
+/**
+ * `parseEmbeddingMetadata`: reads what the metadata of a schema says of embedding functions under `METADATA_KEY`, as
+ * LanceDB's SDKs for JavaScript and for Python write it.
+ */
+import { DirspaceError } from '../../errors.ts';
+import { isRecord } from '../build/index.ts';
+import type { FunctionOptions } from './embedding-function.ts';
+
+/** In the metadata of a schema. */
+export const METADATA_KEY = 'embedding_functions';
+
+/** A function of a table: its name in the registry, its columns and its options. */
+export interface EmbeddingMetadataEntry {
+  name: string;
+  sourceColumn: string;
+  vectorColumn: string;
+  model: FunctionOptions;
+}
+
+/** @throws InvalidInput for anything but functions with a column each */
+export function parseEmbeddingMetadata(json: string): EmbeddingMetadataEntry[] {
+  let entries: unknown;
+  try {
+    entries = JSON.parse(json);
+  } catch (cause) {
+    throw invalid('is no JSON', cause);
+  }
+  if (!Array.isArray(entries)) throw invalid('is no list');
+  const columns = new Set<string>();
+  return entries.map((entry: unknown) => {
+    if (!isRecord(entry)) throw invalid('has an entry that is no object');
+    const text = (one: string, other: string, missing?: string): string => {
+      const value = entry[one] ?? entry[other] ?? missing;
+      if (typeof value === 'string' && value !== '') return value;
+      throw invalid(`has an entry without ${one}`);
+    };
+    const vectorColumn = text('vectorColumn', 'vector_column', 'vector');
+    if (columns.has(vectorColumn)) {
+      throw invalid(`has several functions for the column ${JSON.stringify(vectorColumn)}`);
+    }
+    columns.add(vectorColumn);
+    return {
+      name: text('name', 'name'),
+      sourceColumn: text('sourceColumn', 'source_column'),
+      vectorColumn,
+      model: isRecord(entry.model) ? entry.model : {},
+    };
+  });
+}
+
+const invalid = (what: string, cause?: unknown): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `The metadata ${METADATA_KEY} of the schema ${what}; it lists functions as getRegistry().getTableMetadata() writes them.`,
+    { cause },
+  );

@@ -1,0 +1,26 @@
+/**
+ * Exports what programs use of embedding functions, as `embedding`: the base classes, the registry, schemas that name
+ * functions, and the function that asks a server of OpenAI's protocol.
+ */
+
+export {
+  EmbeddingFunction,
+  type EmbeddingFunctionConstructor,
+  type FieldOptions,
+  type FunctionField,
+  type FunctionOptions,
+  TextEmbeddingFunction,
+  type Vectors,
+} from './embedding-function.ts';
+export { LanceSchema, type LanceSchemaFields } from './lance-schema.ts';
+export { type EmbeddingMetadataEntry, parseEmbeddingMetadata } from './metadata.ts';
+export { OpenAIEmbeddingFunction, type OpenAIOptions } from './openai.ts';
+export {
+  type CreateReturnType,
+  type EmbeddingFunctionConfig,
+  type EmbeddingFunctionCreate,
+  EmbeddingFunctionRegistry,
+  getRegistry,
+  type ResolvedEmbeddingFunctionConfig,
+  register,
+} from './registry.ts';

@@ -1,0 +1,32 @@
+/**
+ * The variables of embedding functions, which keep secrets out of tables: options say `$var:name`, or
+ * `$var:name:default`, and each process sets their values.
+ */
+import { DirspaceError } from '../../errors.ts';
+
+const variables = new Map<string, string>();
+
+/** @throws InvalidInput for a name with a colon */
+export function setVariable(name: string, value: string): void {
+  if (name.includes(':')) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The name of a variable has no colon; it is ${JSON.stringify(name)}.`,
+    );
+  }
+  variables.set(name, value);
+}
+
+export const getVariable = (name: string): string | undefined => variables.get(name);
+
+/** The value that `$var:name[:default]` stands for. @throws InvalidInput where it is not set */
+export function variable(reference: string): string {
+  const [, name = '', ...rest] = reference.split(':');
+  const value = variables.get(name) ?? (rest.length === 0 ? undefined : rest.join(':'));
+  if (value !== undefined) return value;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The variable ${JSON.stringify(name)} was not found: set it with getRegistry().setVar(${JSON.stringify(name)}, value).`,
+    { details: { variable: name } },
+  );
+}

@@ -1,0 +1,78 @@
+/**
+ * `AutoQuery`: searches by a text, of which it finds out only when it runs whether the table has an embedding function
+ * that makes a vector of it. Without one, it searches the texts of the table.
+ */
+import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
+import type { CallOptions } from '../../protocol/index.ts';
+import type { AnyRow } from '../convert/index.ts';
+import { defined, type TableTarget } from '../handles/index.ts';
+import { FilteredQuery } from './query.ts';
+
+/** The vector of the text and its column; undefined where the table has no embedding function. */
+export type VectorOfText = (
+  options: CallOptions,
+) => Promise<{ readonly column: string; readonly vector: ArrayLike<number> } | undefined>;
+
+/** Rows of a search without a limit. */
+const BEST = 10;
+
+/** A search by text: of vectors where the table has an embedding function, else of its texts. */
+export class AutoQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
+  readonly #text: string;
+  readonly #columns: string | readonly string[] | undefined;
+  readonly #vectorOf: VectorOfText;
+  #decided: Promise<void> | undefined;
+
+  constructor(
+    target: TableTarget,
+    text: string,
+    columns: string | readonly string[] | undefined,
+    vectorOf: VectorOfText,
+  ) {
+    super(target);
+    this.#text = text;
+    this.#columns = columns;
+    this.#vectorOf = vectorOf;
+  }
+
+  override async outputSchema(options: CallOptions = {}): Promise<Schema> {
+    await this.#decide(options);
+    return super.outputSchema(options);
+  }
+
+  override async explainPlan(verbose = false, options: CallOptions = {}): Promise<string> {
+    await this.#decide(options);
+    return super.explainPlan(verbose, options);
+  }
+
+  override async analyzePlan(options: CallOptions = {}): Promise<string> {
+    await this.#decide(options);
+    return super.analyzePlan(options);
+  }
+
+  protected override async answer(options: CallOptions): Promise<RecordBatchStream> {
+    await this.#decide(options);
+    return super.answer(options);
+  }
+
+  /** Once: what failed is tried again by the next run. */
+  #decide(options: CallOptions): Promise<void> {
+    this.#decided ??= this.#choose(options).catch((error: unknown) => {
+      this.#decided = undefined;
+      throw error;
+    });
+    return this.#decided;
+  }
+
+  async #choose(options: CallOptions): Promise<void> {
+    const found = this.#columns === undefined ? await this.#vectorOf(options) : undefined;
+    if (found === undefined) {
+      this.fullTextSearch(this.#text, defined({ columns: this.#columns }));
+      return;
+    }
+    this.request.vector = { single_vector: Array.from(found.vector) };
+    this.request.vector_column = found.column;
+    this.request.prefilter = true;
+    if (this.request.k === Number.MAX_SAFE_INTEGER) this.request.k = BEST;
+  }
+}
