@@ -41,7 +41,14 @@ const GROUPS = [
   { name: 'engine', test: /src\/(format|store|vector|sql|table|directory)\// },
 ];
 
-async function bundle(entries, folder, { carried = [], groups, sourcemap = true } = {}) {
+/** Of code that no program debugs: less text is parsed at each start. Errors keep the names of functions. */
+const SHORT = { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } };
+
+async function bundle(
+  entries,
+  folder,
+  { carried = [], groups, sourcemap = true, minify = 'dce-only' } = {},
+) {
   const isCarried = (id) => carried.some((name) => id === name || id.startsWith(`${name}/`));
   const made = await rolldown({
     input: Object.fromEntries(
@@ -58,7 +65,7 @@ async function bundle(entries, folder, { carried = [], groups, sourcemap = true 
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
     sourcemap,
-    minify: 'dce-only',
+    minify,
     ...(groups && { codeSplitting: { groups } }),
   });
   await made.close();
@@ -85,6 +92,7 @@ await bundle({ main: 'cli/main' }, join(dist, 'cli'), {
   carried: Object.keys(CARRIED),
   groups: GROUPS,
   sourcemap: false,
+  minify: SHORT,
 });
 writeFileSync(join(dist, 'cli', 'LICENCES.txt'), licences().join(`\n${'-'.repeat(80)}\n\n`));
 // For compilers and bundlers of CommonJS; Node takes an ES module by `require` too.

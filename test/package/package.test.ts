@@ -121,7 +121,7 @@ describe('the build', () => {
   /** Names of the files that a file imports at once, and that these import. */
   const loadedBy = (file: string, known = new Set<string>()): string[] => {
     const text = readFileSync(file, 'utf8');
-    for (const [, path] of text.matchAll(/^import [^;]*?["'](\.\/[^"']+)["'];$/gm)) {
+    for (const [, path] of text.matchAll(/(?:^|;)import\b[^;()]*?["'](\.\/[^"']+)["'];/gm)) {
       const next = join(file, '..', path as string);
       if (known.has(next)) continue;
       known.add(next);
@@ -169,7 +169,7 @@ describe('the build', () => {
     const texts = scripts
       .filter((file) => file.endsWith('.js'))
       .map((file) => readFileSync(join(cli, file), 'utf8'));
-    const IMPORT = /^import (?:[^;\n]* from )?"([^"]+)";$|\bimport\("([^"]+)"\)/gm;
+    const IMPORT = /(?:^|;)import(?:[^;"()]*from)?"([^"]+)";|\bimport\([`"]([^`"$]+)[`"]\)/gm;
     const imported = texts.flatMap((text) =>
       [...text.matchAll(IMPORT)].map(([, first, later]) => String(first ?? later)),
     );

@@ -70,13 +70,22 @@ const STATE_BYTES = 2_048;
 const CHANGE_BYTES = 512;
 const CODES = 64;
 
-const standardTables = DISTRIBUTIONS.map(({ counts, accuracy }) =>
-  fseEncodeTable(counts, accuracy),
-);
-/** By code: the bits that it takes by the standard table. */
-const standardBits = DISTRIBUTIONS.map(({ counts, accuracy }) =>
-  counts.map((count) => accuracy - Math.log2(Math.abs(count))),
-);
+interface StandardCode {
+  readonly table: ReturnType<typeof fseEncodeTable>;
+  /** By code: the bits that it takes by the table. */
+  readonly bits: readonly number[];
+}
+
+let standardCodes: readonly StandardCode[] | undefined;
+
+/** By kind; made when it is first asked for. */
+function standardCode(kind: number): StandardCode {
+  standardCodes ??= DISTRIBUTIONS.map(({ counts, accuracy }) => ({
+    table: fseEncodeTable(counts, accuracy),
+    bits: counts.map((count) => accuracy - Math.log2(Math.abs(count))),
+  }));
+  return standardCodes[kind]!;
+}
 
 class BlockEncoder {
   readonly #kernels: ZstdKernels;
@@ -171,7 +180,7 @@ class BlockEncoder {
     if (counts[first] === count) {
       return { mode: 1, table: ONE_CODE[first]!, description: Uint8Array.of(first) };
     }
-    const standard = standardBits[kind]!;
+    const { bits: standard, table: standardTable } = standardCode(kind);
     let standardSum = 0;
     let entropy = 0;
     for (let code = 0; code < CODES; code += 1) {
@@ -180,7 +189,7 @@ class BlockEncoder {
       standardSum += code < standard.length ? found * standard[code]! : Infinity;
       entropy += found * Math.log2(count / found);
     }
-    const plain = { mode: 0, table: standardTables[kind]!, description: NOTHING };
+    const plain = { mode: 0, table: standardTable, description: NOTHING };
     if (standardSum < entropy + LEAST_DESCRIPTION_BITS) return plain;
     const normalised = fseNormalised(counts, count, accuracy);
     const description = writeFseTable(normalised.counts, normalised.accuracy);

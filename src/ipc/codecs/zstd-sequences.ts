@@ -54,7 +54,7 @@ const impossible: Refuse = (problem) => {
 interface SequenceCode {
   readonly maxAccuracy: number;
   readonly maxSymbol: number;
-  readonly standard: FseTable;
+  readonly standard: () => FseTable;
 }
 
 /** How often each code of literal lengths, offsets and match lengths occurs, where nothing is said. */
@@ -72,9 +72,14 @@ const [LITERALS, OFFSETS, MATCHES] = [
   { maxAccuracy: 9, maxSymbol: 52, standard: standardTable(2) },
 ];
 
-function standardTable(code: 0 | 1 | 2): FseTable {
-  const { counts, accuracy } = DISTRIBUTIONS[code];
-  return fseTable(counts, accuracy, impossible);
+/** Made when it is first asked for: most programs never decode a block. */
+function standardTable(code: 0 | 1 | 2): () => FseTable {
+  let table: FseTable | undefined;
+  return () => {
+    const { counts, accuracy } = DISTRIBUTIONS[code];
+    table ??= fseTable(counts, accuracy, impossible);
+    return table;
+  };
 }
 
 /** For the lengths of literals, the offsets and the lengths of matches. */
@@ -113,7 +118,7 @@ export function readSequences(
   let at = head + 1;
   const table = (code: SequenceCode, index: 0 | 1 | 2): FseTable => {
     const mode = (modes >> (6 - 2 * index)) & 3;
-    if (mode === 0) return code.standard;
+    if (mode === 0) return code.standard();
     if (mode === 3) return known?.[index] ?? refuse('a table of its frame is missing');
     if (mode === 1) {
       const symbol = bytes[at] ?? refuse('sequences of its frame are cut short');
