@@ -101,7 +101,7 @@ export async function writeFragments(
   try {
     const { batchRows, batchBytes } = engine.limits;
     const given = pulledAfter(stream, () => writer.settled());
-    const limits = { rows: batchRows, bytes: batchBytes };
+    const limits = { rows: batchRows, bytes: batchBytes * wideness(stream.schema) };
     const pause = (): Promise<void> | undefined => writer.breathe();
     const batches = options.asGiven === true ? given : rebatch(given, stream.schema, limits, pause);
     for await (const batch of batches) {
@@ -120,6 +120,17 @@ export async function writeFragments(
     held?.end();
   }
 }
+
+/** Columns of a batch beyond which it may be larger: 32 KiB of each, in place of ever fewer. */
+const MANY_COLUMNS = 256;
+const MOST_TIMES = 4;
+
+/**
+ * How many times as large the batches of very many columns may be. What the footer says of a column takes
+ * some 90 bytes for each batch, all of which whoever reads one column has to read.
+ */
+const wideness = ({ fields }: RecordBatchStream['schema']): number =>
+  Math.min(Math.max(fields.length / MANY_COLUMNS, 1), MOST_TIMES);
 
 /** Waits until a batch is written before pulling the next: its maker may reuse the memory. */
 async function* pulledAfter<Batch>(
