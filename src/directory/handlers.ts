@@ -36,6 +36,7 @@ import {
   schemas,
   tables,
   versions,
+  views,
 } from './operations/index.ts';
 import {
   type Changed,
@@ -49,7 +50,7 @@ import {
 } from './upkeep/index.ts';
 
 /** Operations whose engine side is not there. */
-export const MISSING = ['RefreshMaterializedView', 'CreateMaterializedView'] as const;
+export const MISSING = [] as const;
 
 /** Methods that are an operation each; watching is none, for it has no end. */
 export type CatalogOperations = NamespaceOperations & Required<Omit<CatalogExtensions, 'watch'>>;
@@ -140,6 +141,9 @@ export const HANDLERS: Handlers = {
   DropTable: listed(itself, tables.dropTable),
   DeregisterTable: listed(itself, tables.deregisterTable),
   UndropTable: listed(itself, undropTable),
+
+  CreateMaterializedView: listed(itself, views.createMaterializedView),
+  RefreshMaterializedView: within(views.refreshMaterializedView),
 
   QueryTable: query.queryTable,
   TakeRows: query.takeTableRows,

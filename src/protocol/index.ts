@@ -200,6 +200,7 @@ export {
   ListTableVersionsRequest,
   ListTableVersionsResponse,
   MatchQuery,
+  MaterializedViewInfo,
   MaterializedViewUdtfEntry,
   MergeInsertIntoTableRequest,
   MergeInsertIntoTableResponse,
@@ -280,4 +281,5 @@ export {
   typeOfName,
   typeToJson,
 } from './types/index.ts';
+export { parseViewQuery, viewSource } from './view-query.ts';
 export { EVERY_ROW, oftenPassedOver, renameTarget } from './wire-query.ts';

@@ -181,13 +181,13 @@ export const OPERATIONS = {
     '/v1/materialized_view/{id}/refresh',
     'write',
     'Start refreshing a materialized view',
-    { status: 202 },
+    { status: 202, long: true },
   ),
   CreateMaterializedView: json(
     '/v1/materialized_view/{id}/create',
     'write',
     'Create a materialized view',
-    { status: 201, errors: conflict },
+    { status: 201, errors: conflict, long: true },
   ),
   CreateTableIndex: json('/v1/table/{id}/create_index', 'write', 'Create an index'),
   CreateTableScalarIndex: json(

@@ -72,6 +72,7 @@ import {
   type SyncLanceResult,
   syncLance,
 } from './lance.ts';
+import * as views from './materialized-view.ts';
 import { createNamespace, dropNamespace, updateNamespaceProperties } from './namespaces.ts';
 import { Table } from './table/index.ts';
 import {
@@ -273,6 +274,31 @@ export class Connection implements AsyncDisposable {
     checkOptionNames(options, OPEN_OPTIONS);
     refuseReadOptions(options);
     return Table.open<RowType>(this.#home, { id: tableId(name, namespacePath) }, options, options);
+  }
+
+  /** Defines a view of a table's rows; it is empty until it is refreshed. @throws TableAlreadyExists */
+  async createMaterializedView(
+    name: string,
+    source: string,
+    options: views.CreateViewOptions = {},
+  ): Promise<views.MaterializedView> {
+    return views.createView(this.#home, name, source, options);
+  }
+
+  /** @throws TableNotFound, InvalidTableState for a plain table */
+  async openMaterializedView(
+    name: string,
+    options: views.OpenViewOptions = {},
+  ): Promise<views.MaterializedView> {
+    return views.openView(this.#home, name, options);
+  }
+
+  /** The names of the views in one namespace, whose tables are looked at one by one. */
+  async listMaterializedViews(
+    path: readonly string[] = [],
+    options?: CallOptions,
+  ): Promise<string[]> {
+    return views.viewNames(this.#home, await this.tableNames(path, options), path, options);
   }
 
   /** Whether the table is there, and its version where one is given. */

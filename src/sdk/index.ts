@@ -95,6 +95,15 @@ export type {
   SyncedLanceTable,
   SyncLanceResult,
 } from './lance.ts';
+export {
+  type CreateViewOptions,
+  MaterializedView,
+  type MaterializedViewDefinition,
+  type MaterializedViewSelect,
+  type OpenViewOptions,
+  type RefreshMaterializedViewResult,
+  type RefreshViewOptions,
+} from './materialized-view.ts';
 export { packBits } from './pack-bits.ts';
 export {
   AutoQuery,

@@ -73,6 +73,7 @@ import {
   visibleSnapshot,
   visibleVersions,
 } from './versions/index.ts';
+import { type RefreshOptions, refreshView, type ViewRefreshed } from './views/index.ts';
 import {
   addColumns,
   alterColumns,
@@ -284,6 +285,11 @@ export class Branch implements TableBranch {
 
   addColumns(columns: readonly NewColumn[], options?: WriteOptions): Promise<Committed> {
     return addColumns(this.#engine, this, columns, options);
+  }
+
+  /** Brings a materialized view up to a version of its source. */
+  refresh(source: Snapshot, options?: RefreshOptions): Promise<ViewRefreshed> {
+    return refreshView(this.#engine, this, source, options);
   }
 
   /** Fills a computed column. */

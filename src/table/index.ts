@@ -57,6 +57,12 @@ export {
   UNKNOWN_WRITER_GRACE,
 } from './versions/index.ts';
 export {
+  type ViewColumns,
+  type ViewQuery,
+  type ViewRefreshed,
+  viewColumns,
+} from './views/index.ts';
+export {
   DEFAULT_BUFFER_BYTES,
   inTurns,
   type KeptMemory,

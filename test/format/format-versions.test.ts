@@ -229,6 +229,59 @@ describe('a manifest', () => {
   });
 });
 
+describe('the view of a manifest', () => {
+  const view = {
+    source: ['prod', 't'],
+    columns: [['y', 'x + 1']] as [string, string][],
+    filter: 'x > 1',
+    limit: 9,
+    inputs: ['x'],
+    of: { table: '11111111-2222', version: 3, rows: 7 },
+  };
+
+  test('comes back, and names its feature', () => {
+    for (const one of [view, { source: ['t'], columns: [], inputs: [] }]) {
+      const { bytes } = encodeManifest({ ...manifest, view: one });
+      expect(decoded(bytes).view).toEqual(one);
+      expect(JSON.parse(Buffer.from(bytes).toString()).features).toContain('view');
+    }
+    expect(decoded(encodeManifest(manifest).bytes).view).toBeUndefined();
+  });
+
+  test.each([
+    ['source', [1]],
+    ['source', 't'],
+    ['columns', [['y']]],
+    ['columns', [['y', 'x', 'z']]],
+    ['columns', [['y', 1]]],
+    ['columns', ['yx']],
+    ['filter', 1],
+    ['limit', 1.5],
+    ['limit', -1],
+    ['inputs', [null]],
+    ['inputs', undefined],
+    ['of', 'x'],
+    ['of', { table: 't', version: 'x', rows: 1 }],
+    ['of', { table: 't', version: 1 }],
+    ['of', { table: 1, version: 1, rows: 1 }],
+  ])('whose %s is %j is damaged', (name, value) => {
+    const bytes = forged((document) => {
+      document.view = { ...view, [name]: value };
+    });
+    expect(failure(() => decodeVersion(bytes, FILE))).toMatch(/^Corrupt: /);
+  });
+});
+
+test('a computed column names its feature', () => {
+  const field = { name: 'y', nullable: true, type: { type: 'int32' } };
+  const featuresOf = (metadata: Record<string, string>): unknown => {
+    const schema = { fields: [...manifest.schema.fields, { ...field, metadata }] };
+    return JSON.parse(String(Buffer.from(encodeManifest({ ...manifest, schema }).bytes))).features;
+  };
+  expect(featuresOf({ computed_column: 'true' })).toContain('computed_columns');
+  expect(featuresOf({ computed_column: 'false' })).not.toContain('computed_columns');
+});
+
 test('a tombstone comes back, and is this text', () => {
   const bytes = encodeTombstone({ deletedThrough: 9 });
   expect(decodeVersion(bytes, FILE)).toEqual({ tombstone: { deletedThrough: 9 } });

@@ -18,6 +18,7 @@ test.each([
   'v1/wide-offsets',
   'v1/indexes',
   'v1/computed',
+  'v1/views',
 ])('%s', async (name) => {
   const namespace = await openDirectoryNamespace({ root: join(FIXTURES, name), readOnly: true });
   const expected: unknown = JSON.parse(

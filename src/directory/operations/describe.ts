@@ -24,6 +24,7 @@ import {
 import { vendedOptions } from './credentials.ts';
 import { lanceDetails } from './lance/index.ts';
 import { propertiesAt } from './table-properties.ts';
+import { viewInfo } from './views.ts';
 
 /**
  * A table without a version is only declared where no files of a table are in its folder either.
@@ -107,6 +108,7 @@ async function detailsOf(
       num_deleted_rows: manifest.totals.deletedRows,
       num_fragments: manifest.totals.fragments,
     },
+    ...viewInfo(snapshot),
     ...(manifest.lance === true ? { lance: await lanceOpening(catalog, snapshot, isHead) } : {}),
   };
 }

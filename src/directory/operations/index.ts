@@ -17,3 +17,4 @@ export * as schemas from './schemas.ts';
 export * as tables from './tables.ts';
 export { alterTransaction, describeTransaction } from './transactions.ts';
 export * as versions from './versions.ts';
+export * as views from './views.ts';

@@ -200,6 +200,7 @@ export {
   type Totals,
   type VersionDocument,
 } from './manifest.ts';
+export type { ManifestView, ViewSource } from './manifest-view.ts';
 export {
   type ColumnFilePlace,
   columnFiles,

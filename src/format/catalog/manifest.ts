@@ -34,6 +34,8 @@ import {
 } from './fragment-entry.ts';
 import { decodeIndexes, INDEXES_FEATURE, type IndexEntry, indexesText } from './index-entry.ts';
 
+import { decodeView, type ManifestView, VIEW_FEATURE } from './manifest-view.ts';
+
 export const FORMAT_VERSION = 1;
 /** Fragments may hold a Lance part, which older releases would take for damage. */
 const LANCE_FEATURE = 'lance';
@@ -50,6 +52,7 @@ const KNOWN_FEATURES: readonly string[] = [
   REMOVING_FEATURE,
   INDEXES_FEATURE,
   COMPUTED_FEATURE,
+  VIEW_FEATURE,
   ...FRAGMENT_FEATURE_NAMES,
 ];
 
@@ -145,6 +148,8 @@ export interface Manifest {
   readonly lanceReserved?: readonly (readonly [first: number, end: number])[] | undefined;
   /** Of a version that a writer of Lance made: its transaction as Lance reads it, in base64. */
   readonly lanceTransaction?: string | undefined;
+  /** Set for a materialized view: what it is of. */
+  readonly view?: ManifestView | undefined;
   /** What the publisher of a staged version wanted noted of it. */
   readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly totals: Totals;
@@ -197,6 +202,7 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
     features: [
       ...(manifest.lance === true ? [LANCE_FEATURE] : []),
       ...(hasComputed ? [COMPUTED_FEATURE] : []),
+      ...(manifest.view === undefined ? [] : [VIEW_FEATURE]),
       ...Object.keys(totals.features ?? {}),
       ...(manifest.indexes === undefined ? [] : [INDEXES_FEATURE]),
     ],
@@ -221,6 +227,7 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
     lance_ids: manifest.lanceIds === undefined ? undefined : [...manifest.lanceIds],
     lance_reserved: manifest.lanceReserved,
     lance_transaction: manifest.lanceTransaction,
+    view: manifest.view,
     annotations: manifest.annotations,
     totals: {
       rows: totals.rows,
@@ -274,6 +281,9 @@ export function decodeVersion(bytes: Uint8Array, file: string): VersionDocument 
       : {}),
     ...(Object.hasOwn(document, 'lance_transaction')
       ? { lanceTransaction: stringMember(document, 'lance_transaction', file) }
+      : {}),
+    ...(Object.hasOwn(document, 'view')
+      ? { view: decodeView(objectMember(document, 'view', file), file) }
       : {}),
     annotations: Object.hasOwn(document, 'annotations')
       ? stringMapMember(document, 'annotations', file)

@@ -6,6 +6,7 @@
 import { request, response } from './common.ts';
 import { array, boolean, count, map, object, ref, type Static, string } from './model-schema.ts';
 import type { JsonArrowSchema } from './schema.ts';
+import type { MaterializedViewInfo } from './views.ts';
 
 const id = array(string);
 const properties = map(string);
@@ -74,6 +75,7 @@ export const DescribeTableResponse = response(
     storage_options: options,
     stats: ref<TableBasicStats>('TableBasicStats'),
     lance: ref<LanceOpening>('LanceOpening'),
+    materialized_view: ref<MaterializedViewInfo>('MaterializedViewInfo'),
     metadata: map(string),
     properties,
     managed_versioning: boolean,

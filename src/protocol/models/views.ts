@@ -1,4 +1,7 @@
-/** Defines the JSON models of requests and responses that create and refresh materialized views. */
+/**
+ * Defines the JSON models of requests and responses that create and refresh materialized views, and of
+ * the query that defines one (`ViewQuery`).
+ */
 
 import { request, response } from './common.ts';
 import {
@@ -48,10 +51,16 @@ export const CreateMaterializedViewRequest = request(
     udtf_spec: ref<MaterializedViewUdtfEntry>('MaterializedViewUdtfEntry'),
     with_no_data: boolean,
     auto_refresh: boolean,
+    /** Beyond the protocol's shape: the id of the source, in place of the one that the query names. */
+    source_id: array(string),
   },
 );
 export type CreateMaterializedViewRequest = Static<typeof CreateMaterializedViewRequest>;
-export const CreateMaterializedViewResponse = response({ version: count }, { job_id: string });
+/** `transaction_id` and what `RefreshMaterializedViewResponse` adds go beyond the protocol's shape. */
+export const CreateMaterializedViewResponse = response(
+  { version: count },
+  { job_id: string, transaction_id: string, location: string, incarnation: string },
+);
 export type CreateMaterializedViewResponse = Static<typeof CreateMaterializedViewResponse>;
 
 export const RefreshMaterializedViewRequest = request(
@@ -66,8 +75,42 @@ export const RefreshMaterializedViewRequest = request(
     cluster: string,
     output_limit: integer,
     manifest: string,
+    /** Beyond the protocol's shape: computes all rows anew. */
+    full: boolean,
+    incarnation: string,
   },
 );
 export type RefreshMaterializedViewRequest = Static<typeof RefreshMaterializedViewRequest>;
-export const RefreshMaterializedViewResponse = response({ job_id: string });
+/** What goes beyond the protocol's shape says what was done, where that is done before the answer. */
+export const RefreshMaterializedViewResponse = response(
+  { job_id: string },
+  {
+    mode: oneOf('rebuild', 'incremental', 'no_op'),
+    rows_written: count,
+    source_version: count,
+    version: count,
+    transaction_id: string,
+  },
+);
 export type RefreshMaterializedViewResponse = Static<typeof RefreshMaterializedViewResponse>;
+
+/** What a materialized view is of, as DescribeTable tells it. */
+export const MaterializedViewInfo = object(
+  { source: array(string), columns: array(array(string)), inputs: array(string) },
+  { filter: string, limit: count, source_version: count },
+);
+export type MaterializedViewInfo = Static<typeof MaterializedViewInfo>;
+
+/** The query of a view, in JSON: what `source_query` holds. Names beside these are refused. */
+export const ViewQuery = object(
+  { source_table: string },
+  {
+    kind: oneOf('select', 'namespaced_select'),
+    source_namespace: array(string),
+    projections: array(object({ output: string, expression: string }, {})),
+    filter: string,
+    limit: count,
+    inputs: array(string),
+  },
+);
+export type ViewQuery = Static<typeof ViewQuery>;

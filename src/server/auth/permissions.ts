@@ -19,6 +19,7 @@ import {
   resourceKind,
   type StricterMember,
   spellsMode,
+  viewSource,
 } from '../../protocol/index.ts';
 import { type Addressed, addressedParts, type Call, type Caller } from './call.ts';
 import type { Grant } from './grants.ts';
@@ -152,6 +153,11 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
   if (resourceKind(operation) === 'transaction') {
     if (!allows(grants, [], permission)) throw forbidden(operation);
     return;
+  }
+  // Whoever may create a view may read what it is of, or would read it through the view.
+  if (operation === 'CreateMaterializedView') {
+    const source = viewSource(call.request as Call<'CreateMaterializedView'>['request']);
+    if (!allows(grants, source, 'read')) throw forbidden(operation);
   }
   const parts = addressedParts(call);
   // An empty multi-table commit addresses no table: it needs the permission for the whole catalog.

@@ -12,6 +12,7 @@ import {
   type ObjectPath,
   parseId,
   resourceKind,
+  viewSource,
 } from '../../protocol/index.ts';
 import type { Addressed, Call, Caller } from './call.ts';
 import { filteredPage } from './listing.ts';
@@ -57,6 +58,11 @@ const wholeCatalog = (prefix: ObjectPath): DirspaceError =>
 function prefixed(call: Call, prefix: ObjectPath): Call['request'] {
   const { operation, request } = call;
   if (resourceKind(operation) === 'transaction') return request;
+  if (operation === 'CreateMaterializedView') {
+    const view = request as Call<'CreateMaterializedView'>['request'];
+    const source_id = [...prefix, ...viewSource(view)];
+    return { ...underPrefix(view, prefix), source_id } as Call['request'];
+  }
   return underPrefix(request as Addressed, prefix) as Call['request'];
 }
 
@@ -124,6 +130,7 @@ async function requireBelow(caller: Caller, call: Call, prefix: ObjectPath): Pro
 interface AddressedAnswer {
   readonly id?: readonly string[];
   readonly namespace?: readonly string[];
+  readonly materialized_view?: { readonly source: readonly string[] };
 }
 
 function unprefixed(answer: unknown, prefix: ObjectPath): unknown {
@@ -136,10 +143,13 @@ function unprefixed(answer: unknown, prefix: ObjectPath): unknown {
 
 function stripped(answer: unknown, prefix: ObjectPath): unknown {
   if (typeof answer !== 'object' || answer === null) return answer;
-  const { id, namespace } = answer as AddressedAnswer;
+  const { id, namespace, materialized_view: view } = answer as AddressedAnswer;
   if (id === undefined && namespace === undefined) return answer;
   return {
     ...answer,
+    ...(view === undefined
+      ? {}
+      : { materialized_view: { ...view, source: view.source.slice(prefix.length) } }),
     ...(id === undefined ? {} : { id: id.slice(prefix.length) }),
     ...(namespace === undefined ? {} : { namespace: namespace.slice(prefix.length) }),
   };

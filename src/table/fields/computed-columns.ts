@@ -129,7 +129,7 @@ function refuseReaders(
 
 /** @throws InvalidInput for metadata that would make, change or end a declaration */
 export function refuseMetadata(path: string, keys: readonly string[]): void {
-  const key = keys.find((name) => name === PREFIX || name.startsWith(`${PREFIX}.`));
+  const key = keys.find(isOwn);
   if (key === undefined) return;
   throw new DirspaceError(
     'InvalidInput',
@@ -138,6 +138,12 @@ export function refuseMetadata(path: string, keys: readonly string[]): void {
   );
 }
 
+const isOwn = (key: string): boolean => key === PREFIX || key.startsWith(`${PREFIX}.`);
+
 /** Metadata that stays when all other is replaced. */
 export const keptMetadata = (metadata: ReadonlyMap<string, string>): [string, string][] =>
-  [...metadata].filter(([name]) => name === PREFIX || name.startsWith(`${PREFIX}.`));
+  [...metadata].filter(([key]) => isOwn(key));
+
+/** Metadata of values that are those of a computed column, and no longer computed. */
+export const plainMetadata = (metadata: ReadonlyMap<string, string>): Map<string, string> =>
+  new Map([...metadata].filter(([key]) => !isOwn(key)));

@@ -10,6 +10,7 @@ export {
   computedColumns,
   computedMetadata,
   keptMetadata,
+  plainMetadata,
   refuseChange,
   refuseDrop,
   refuseMetadata,

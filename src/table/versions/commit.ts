@@ -48,6 +48,8 @@ export interface Draft {
   readonly lanceReserved?: Manifest['lanceReserved'];
   /** Of a version that a writer of Lance made. */
   readonly lanceTransaction?: string | undefined;
+  /** What a materialized view is of from now on; else it stays as it is. */
+  readonly view?: Manifest['view'];
   /** The SQL that chose the rows which are gone. */
   readonly predicate?: string | undefined;
   /** Resolves once what was written for this draft alone is durable. */
@@ -138,6 +140,7 @@ async function attempt(
       throw new DirspaceError('InvalidTableState', 'The table has no version to keep.');
     return { snapshot: base, transaction: undefined };
   }
+  refuseOnView(base, draft);
   const transaction = transactionOf();
   const position = { slot, snapshot: base };
   let manifest = nextManifest(engine, branch, draft, position, transaction);
@@ -212,6 +215,7 @@ export function nextManifest(
     lanceIds: livingIds(draft.lanceIds ?? base?.manifest.lanceIds, draft.fieldIds),
     lanceReserved: draft.lanceReserved ?? base?.manifest.lanceReserved,
     lanceTransaction: draft.lanceTransaction,
+    view: draft.view ?? base?.manifest.view,
     annotations: undefined,
     indexes: indexesAfter(draft, base),
     totals: draft.fragments.totals,
@@ -225,6 +229,23 @@ function indexesAfter(draft: Draft, base: Snapshot | undefined): Manifest['index
   const kept = draft.kind === 'overwrite' ? undefined : base?.manifest.indexes;
   const indexes = draft.indexes === undefined ? kept : draft.indexes;
   return livingIndexes(indexes ?? undefined, draft.fieldIds);
+}
+
+/** What may be committed on a materialized view beside its refresh: no row changes by it. */
+const KEEPS_ROWS: readonly OperationKind[] = ['compact', 'metadata', 'restore'];
+
+/** @throws InvalidTableState for a change of rows or columns that is no refresh */
+export function refuseOnView(
+  base: Snapshot | undefined,
+  { kind, view: refreshed }: Pick<Draft, 'kind' | 'view'>,
+): void {
+  const view = base?.manifest.view;
+  if (view === undefined || refreshed !== undefined || KEEPS_ROWS.includes(kind)) return;
+  throw new DirspaceError(
+    'InvalidTableState',
+    `The table is a materialized view of ${view.source.join('/')}: its rows and columns come from refreshes alone. Change the source and refresh the view, or make a table of its rows.`,
+    { details: { view: true } },
+  );
 }
 
 /** Those of fields that are still there. */

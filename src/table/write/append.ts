@@ -310,7 +310,8 @@ export async function replaced(
   };
 }
 
-async function appended(
+/** The draft of a version with these fragments behind those there are. */
+export async function appended(
   engine: Engine,
   base: Snapshot,
   fragments: readonly NewFragment[],

@@ -6,11 +6,13 @@
 export { addColumns, type NewColumn } from './add-columns.ts';
 export {
   append,
+  appended,
   emptyTable,
   isEmptyTable,
   type OverwriteOptions,
   overwrite,
   type RowsCommitted,
+  replaced,
   type WriteOptions,
 } from './append.ts';
 export { AttemptFiles, commitWithFiles, isBetweenAttempts } from './attempt.ts';
@@ -32,7 +34,7 @@ export {
   type MetadataChanged,
   updateFieldMetadata,
 } from './evolve.ts';
-export { matchFields } from './match-fields.ts';
+export { fitFragments, fitOf, matchFields } from './match-fields.ts';
 export { requireNoNulls } from './null-check.ts';
 export { replaceSchemaMetadata, restore, restored, setCompression } from './revise.ts';
 export { inPlace } from './rewrite-fragments.ts';
@@ -44,4 +46,4 @@ export {
   type UpdateRequest,
   updateRows,
 } from './update.ts';
-export { type NewFragment, writeFragments, writesLance } from './write.ts';
+export { type NewFragment, removeFragments, writeFragments, writesLance } from './write.ts';

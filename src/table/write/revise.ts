@@ -47,6 +47,7 @@ export function restored(
     fieldIds: manifest.fieldIds,
     nextFieldId: Math.max(manifest.nextFieldId, newest.nextFieldId),
     nextFragmentId: Math.max(manifest.nextFragmentId, newest.nextFragmentId),
+    view: manifest.view,
     metadata: manifest.metadata,
     lanceIds: manifest.lanceIds ?? new Map(),
     fragments: fragmentListOf(manifest),

@@ -14,6 +14,7 @@ import {
   lanceFence,
   lanceFenceFile,
   lanceVersionsFolder,
+  type ManifestView,
   TABLE_FILE,
   type TableRecord,
   versionFile,
@@ -49,12 +50,17 @@ export async function stageDeclared(engine: Engine, record: TableRecord): Promis
   return folder;
 }
 
+export interface StageOptions extends WriteOptions {
+  /** Set where the table is a materialized view. */
+  readonly view?: ManifestView | undefined;
+}
+
 /** A table whose version 1 has the rows; on any error nothing of it is left. @throws TableSchemaValidation */
 export async function stageTable(
   shared: Engine,
   record: TableRecord,
   stream: RecordBatchStream,
-  options: WriteOptions,
+  options: StageOptions,
 ): Promise<StagedTable> {
   const { store } = shared;
   const engine = unannounced(shared);
@@ -77,7 +83,7 @@ export async function stageTable(
       compression: compressionProperty(record.properties) ?? DEFAULT_COMPRESSION,
       signal: options.signal,
     });
-    const draft = await replaced(engine, branch, undefined, {
+    const content = await replaced(engine, branch, undefined, {
       kind: 'create',
       schema: stream.schema,
       fields: tree,
@@ -86,6 +92,7 @@ export async function stageTable(
       rows: written.rows,
       lance,
     });
+    const draft = { ...content, view: options.view };
     const transaction = typeof keyed === 'string' ? keyed : keyed();
     const manifest = {
       ...nextManifest(engine, branch, draft, undefined, transaction),

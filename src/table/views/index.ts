@@ -1,0 +1,12 @@
+/**
+ * Exports materialized views: finding out the columns that a query gives, and refreshing a view from its
+ * source, by the rows that were added or by all of them.
+ */
+
+export {
+  type RefreshMode,
+  type RefreshOptions,
+  refreshView,
+  type ViewRefreshed,
+} from './refresh-view.ts';
+export { type ViewColumns, type ViewQuery, viewColumns } from './view-query.ts';
