@@ -8,11 +8,12 @@
  * that `RowOffsets` collects.
  */
 import {
+  columnsOf,
   type Data,
   type RecordBatch,
+  rebatch,
   recordBatch,
   recordBatchStream,
-  sliceData,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { withStale } from '../fields/index.ts';
@@ -122,23 +123,26 @@ async function changeRows(
   };
   const turn = new Turn(engine.env);
   const weight = assignments.reduce((sum, { expression }) => sum + expression.weight, 0);
-  const most = sliceRows({ weight });
-  async function* batches(): AsyncGenerator<RecordBatch> {
+  async function* rowsAsTheyWere(): AsyncGenerator<RecordBatch> {
     const matches =
       inPlace === undefined ? pipelined(plan, found) : inPlace.left.batches(plan, base);
     for await (const { place, selection, rows, read } of matches) {
       gone.add(place.entry.id, place.first, selection, rows);
-      for (let from = 0; from < rows; from += most) {
-        const count = Math.min(most, rows - from);
-        const columns = new Map(
-          plan.columns.map(({ name }, at) => [name, sliceData(read[at] as Data, from, count)]),
-        );
-        const assigning = assignedColumns(base, assignments, columns, count, plan.memory);
-        const made = await inTurns(turn, assigning, signal);
-        yield recordBatch(base.schema, made, count);
-        if (turn.isOver()) await turn.pass();
-        signal?.throwIfAborted();
-      }
+      yield recordBatch(plan.schema, read, rows);
+    }
+  }
+  const pause = (): Promise<void> | undefined => (turn.isOver() ? turn.pass() : undefined);
+  async function* batches(): AsyncGenerator<RecordBatch> {
+    // The rows of many small fragments are computed together.
+    const limits = { rows: sliceRows({ weight }), bytes: engine.limits.batchBytes };
+    for await (const batch of rebatch(rowsAsTheyWere(), plan.schema, limits, pause)) {
+      const read = columnsOf(batch);
+      const columns = new Map(plan.columns.map(({ name }, at) => [name, read[at] as Data]));
+      const assigning = assignedColumns(base, assignments, columns, batch.numRows, plan.memory);
+      const made = await inTurns(turn, assigning, signal);
+      yield recordBatch(base.schema, made, batch.numRows);
+      if (turn.isOver()) await turn.pass();
+      signal?.throwIfAborted();
     }
   }
   const stream = recordBatchStream(base.schema, batches());
