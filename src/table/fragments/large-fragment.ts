@@ -52,6 +52,13 @@ const VALUES_AT_ONCE = 2_048;
 const DECODED_VALUES_AT_ONCE = 32;
 /** Below this share of a batch's rows single values are read instead of whole columns. */
 const SPARSE_SHARE = 1 / 256;
+/** A value that is read alone costs the page that it is in. */
+const PAGE_BYTES = 8_192;
+/** Columns of which fewer values were read are not read whole. */
+const LEAST_VALUES = 64;
+
+/** How many values of a column of a batch were read alone, by its place, as long as the footer is kept. */
+const valuesRead = new WeakMap<FragmentFooter, Map<number, number>>();
 
 export class LargeFragment implements FragmentReader {
   readonly footer: FragmentFooter;
@@ -225,11 +232,44 @@ export class LargeFragment implements FragmentReader {
     const missing = columns.filter((_, at) => found[at] === undefined);
     if (missing.length === 0) return found as Data[];
     const isSparse = rows.length <= Math.max(64, total * SPARSE_SHARE);
-    const read = isSparse ? this.#sparse(batch, missing, rows) : this.#picked(batch, missing, rows);
-    return andThen(read, (data) => {
-      for (const [at, column] of missing.entries()) found[columns.indexOf(column)] = data[at];
+    const fill = (some: readonly number[], data: readonly Data[]): Data[] => {
+      for (const [at, column] of some.entries()) found[columns.indexOf(column)] = data[at];
       return found as Data[];
+    };
+    if (!isSparse)
+      return andThen(this.#picked(batch, missing, rows), (data) => fill(missing, data));
+    const whole = missing.filter((column) => this.#isReadOften(batch, column, rows.length));
+    if (whole.length === 0)
+      return andThen(this.#sparse(batch, missing, rows), (data) => fill(missing, data));
+    const single = missing.filter((column) => !whole.includes(column));
+    return andThen(this.columns(batch, whole), (read) => {
+      fill(
+        whole,
+        read.map((data) => gatherData(data, rows)),
+      );
+      if (single.length === 0) return found as Data[];
+      return andThen(this.#sparse(batch, single, rows), (data) => fill(single, data));
     });
+  }
+
+  /**
+   * Whether reading single values of a column has cost about as much as reading all of it would: then all
+   * of it is read and kept, and costs nothing from then on. Only where that was asked for.
+   */
+  #isReadOften(batch: number, column: number, rows: number): boolean {
+    const { keep, fresh } = this.#purpose;
+    if (keep !== true || fresh === true) return false;
+    let read = valuesRead.get(this.footer);
+    if (read === undefined) {
+      read = new Map();
+      valuesRead.set(this.footer, read);
+    }
+    const key = batch * this.footer.schema.fields.length + column;
+    const values = (read.get(key) ?? 0) + rows;
+    const pages = chunkAt(this.footer, batch, column).bytes / PAGE_BYTES;
+    const isOften = values > Math.max(LEAST_VALUES, pages);
+    read.set(key, isOften ? 0 : values);
+    return isOften;
   }
 
   #picked(batch: number, columns: readonly number[], rows: Uint32Array): Awaitable<Data[]> {

@@ -71,6 +71,27 @@ interface Named {
   rows(): Promise<FragmentRows>;
 }
 
+type TestedColumn = Extract<Condition, { kind: 'test' }>;
+
+/** The index that answers a test of its column; why there is none where there is none. */
+export function indexFor(
+  snapshot: Snapshot,
+  indexes: readonly IndexEntry[],
+  { path, test }: TestedColumn,
+): IndexEntry | string {
+  const own = indexes.filter((index) => {
+    const indexed = indexedField(snapshot, index)?.path;
+    return indexed?.length === path.length && indexed.every((name, at) => name === path[at]);
+  });
+  if (own.length === 0) return `${path.join('.')} has none`;
+  const answering = own.filter(({ type }) => indexReader(type)?.answers(test) === true);
+  return (
+    answering.find(({ type }) => type === BITMAP) ??
+    answering[0] ??
+    `that of ${path.join('.')} does not answer the condition`
+  );
+}
+
 class Chooser {
   readonly #engine: Engine;
   readonly #snapshot: Snapshot;
@@ -119,20 +140,10 @@ class Chooser {
     }
   }
 
-  async #tested({
-    path,
-    test,
-    exact,
-  }: Extract<Condition, { kind: 'test' }>): Promise<Named | string> {
-    const column = path.join('.');
-    const name = JSON.stringify(path);
-    const own = this.#indexes.filter(
-      (index) => JSON.stringify(indexedField(this.#snapshot, index)?.path) === name,
-    );
-    if (own.length === 0) return `${column} has none`;
-    const answering = own.filter(({ type }) => indexReader(type)?.answers(test) === true);
-    const index = answering.find(({ type }) => type === BITMAP) ?? answering[0];
-    if (index === undefined) return `that of ${column} does not answer the condition`;
+  async #tested(condition: TestedColumn): Promise<Named | string> {
+    const { test, exact } = condition;
+    const index = indexFor(this.#snapshot, this.#indexes, condition);
+    if (typeof index === 'string') return index;
     const coverage = await coverageOf(this.#engine, this.#snapshot, index);
     if (coverage.fragments.size === 0) return `${index.name} covers no row of this version`;
     const reader = indexReader(index.type) as NonNullable<ReturnType<typeof indexReader>>;

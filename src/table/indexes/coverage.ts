@@ -99,7 +99,20 @@ export function indexedField(
   { fields }: Pick<Snapshot, 'fields'>,
   { fields: ids }: Pick<IndexEntry, 'fields'>,
 ): IndexedField | undefined {
-  const [wanted] = ids;
+  const [wanted = -1] = ids;
+  let ofFields = places.get(fields);
+  if (ofFields === undefined) {
+    ofFields = new Map();
+    places.set(fields, ofFields);
+  }
+  if (!ofFields.has(wanted)) ofFields.set(wanted, placeOf(fields, wanted));
+  return ofFields.get(wanted);
+}
+
+/** By the fields of a version, which most versions share. */
+const places = new WeakMap<readonly IdentifiedField[], Map<number, IndexedField | undefined>>();
+
+function placeOf(fields: readonly IdentifiedField[], wanted: number): IndexedField | undefined {
   const find = (
     siblings: readonly IdentifiedField[],
     above: readonly IdentifiedField[],

@@ -5,6 +5,7 @@
 
 export { BTREE_COLUMNS } from './btree-segment.ts';
 export { chooseIndexes, type IndexChoice, type IndexedRows } from './choose-index.ts';
+export { type CountedRows, countIndexed } from './count-indexed.ts';
 export { type Coverage, coverageOf, type IndexedField, indexedField } from './coverage.ts';
 export { type DescribedIndex, describedIndexes } from './described-indexes.ts';
 export { type JoinedFragments, joinedIndexes, rowsIn, runOf } from './joined-runs.ts';

@@ -1,10 +1,12 @@
 /**
  * `countWhere`: counts the rows of a snapshot that match a predicate. Fragments and batches that
  * statistics decide are not read, and in batches without deleted rows matches are counted without listing
- * them. `countMatches` does so for a plan.
+ * them. Nor are fragments read of which an index knows the number. `countMatches` does so for a plan.
  */
+import type { FragmentEntry } from '../../format/index.ts';
 import { type CountKernels, countKernels } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';
+import { type CountedRows, countIndexed } from '../indexes/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { andThen, LentColumns, type MemorySource, type Scratch } from '../work/index.ts';
 import {
@@ -29,14 +31,28 @@ export async function countWhere(
   return countMatches(await planScan(engine, snapshot, { columns: [], filter, signal }));
 }
 
-export async function countMatches(plan: ScanPlan): Promise<number> {
-  let count = 0;
+export async function countMatches(given: ScanPlan): Promise<number> {
+  const known = await countByIndex(given);
+  let count = known?.count ?? 0;
+  if (known?.isAll === true) return count;
+  const plan =
+    known === undefined
+      ? given
+      : { ...given, isNeedless: ({ id }: FragmentEntry) => known.fragments.has(id) };
   const add = (rows: number): void => {
     count += rows;
   };
   const counts = pipelined(plan, (place) => matchingCount(plan, place), undefined, add);
   for await (const found of counts) count += found;
   return count;
+}
+
+/** What indexes know of the number, without a row being read. */
+async function countByIndex(plan: ScanPlan): Promise<CountedRows | undefined> {
+  const { engine, snapshot, predicate } = plan;
+  if (predicate === undefined || plan.indexNote === undefined) return undefined;
+  const found = countIndexed(engine, snapshot, predicate);
+  return found instanceof Promise ? await found : found;
 }
 
 function matchingCount(plan: ScanPlan, place: BatchPlace): Awaitable<number> {

@@ -1,0 +1,55 @@
+/**
+ * `countIndexed`: how many rows match a condition of one column, as far as an index knows it without
+ * looking at a row: in segments that cover all of their fragments, of which no row is deleted.
+ */
+import type { IndexEntry } from '../../format/index.ts';
+import type { ColumnTest, CompiledExpression } from '../../sql/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { indexFor } from './choose-index.ts';
+import { coverageOf } from './coverage.ts';
+import { indexReader } from './segment-types.ts';
+
+export interface CountedRows {
+  readonly count: number;
+  /** Ids of the fragments whose rows were counted. */
+  readonly fragments: ReadonlySet<number>;
+  /** Whether these are all fragments. */
+  readonly isAll: boolean;
+}
+
+/** Undefined where no index tells. @throws Corrupt */
+export function countIndexed(
+  engine: Engine,
+  snapshot: Snapshot,
+  predicate: CompiledExpression,
+): Promise<CountedRows | undefined> | undefined {
+  const { indexes } = snapshot.manifest;
+  const condition = predicate.condition();
+  if (indexes === undefined || condition.kind !== 'test' || !condition.exact) return undefined;
+  if (snapshot.rowCount < engine.limits.indexedRows) return undefined;
+  const index = indexFor(snapshot, indexes, condition);
+  return typeof index === 'string' ? undefined : counted(engine, snapshot, index, condition.test);
+}
+
+async function counted(
+  engine: Engine,
+  snapshot: Snapshot,
+  index: IndexEntry,
+  test: ColumnTest,
+): Promise<CountedRows | undefined> {
+  const { segments, fragments: covered, otherRows } = await coverageOf(engine, snapshot, index);
+  const reader = indexReader(index.type);
+  const fragments = new Set<number>();
+  let isAll = otherRows === 0;
+  let count = 0;
+  for (const { segment, isWhole } of segments) {
+    const located = isWhole ? await reader?.locate(engine, snapshot, segment, test) : undefined;
+    if (located?.isExact !== true) {
+      isAll = false;
+      continue;
+    }
+    count += located.count;
+    for (const { fragment } of segment.runs) fragments.add(fragment);
+  }
+  return covered.size > 0 && fragments.size > 0 ? { count, fragments, isAll } : undefined;
+}
