@@ -52,10 +52,12 @@ const VALUES_AT_ONCE = 2_048;
 const DECODED_VALUES_AT_ONCE = 32;
 /** Below this share of a batch's rows single values are read instead of whole columns. */
 const SPARSE_SHARE = 1 / 256;
-/** A value that is read alone costs the page that it is in. */
+/** A value that is read alone costs the pages that it is in. */
 const PAGE_BYTES = 8_192;
+/** Most values cost more than one: offsets, or the items of a list, lie in others. */
+const PAGES_A_VALUE = 2;
 /** Columns of which fewer values were read are not read whole. */
-const LEAST_VALUES = 64;
+const LEAST_VALUES = 32;
 
 /** How many values of a column of a batch were read alone, by its place, as long as the footer is kept. */
 const valuesRead = new WeakMap<FragmentFooter, Map<number, number>>();
@@ -267,7 +269,7 @@ export class LargeFragment implements FragmentReader {
     const key = batch * this.footer.schema.fields.length + column;
     const values = (read.get(key) ?? 0) + rows;
     const pages = chunkAt(this.footer, batch, column).bytes / PAGE_BYTES;
-    const isOften = values > Math.max(LEAST_VALUES, pages);
+    const isOften = values > Math.max(LEAST_VALUES, pages / PAGES_A_VALUE);
     read.set(key, isOften ? 0 : values);
     return isOften;
   }

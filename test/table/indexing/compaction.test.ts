@@ -4,6 +4,9 @@ import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../../src/directory/directory-namespace.ts';
+import { isDirspaceError } from '../../../src/errors.ts';
+import { withFlippedBit } from '../../helpers/damage.ts';
+import { bitsOf, casesOf } from '../../helpers/long.ts';
 import { memoryFs, type TestFs } from '../../helpers/memory-fs.ts';
 import { idsOf, people } from '../../helpers/people.ts';
 
@@ -123,4 +126,56 @@ test('an index that is cancelled leaves nothing behind', async () => {
   await expect(creating).rejects.toThrow('enough');
   expect(indexFiles(fs)).toEqual([]);
   expect((await catalog.listTableIndices({ id })).indexes).toEqual([]);
+});
+
+test('damage of any part of an index is found, by verify and by who reads it', async () => {
+  const fs = memoryFs();
+  await grown(await opened(fs));
+  const catalog = await opened(fs);
+  await catalog.createTableIndex({ id, column: 'name', index_type: 'BTREE' });
+  await catalog.createTableIndex({ id, column: 'id', index_type: 'BITMAP' });
+  for (const name of indexFiles(fs)) {
+    const path = `${FOLDER}/${name}`;
+    const whole = fs.readFileSync(path) as Buffer;
+    for (const bit of bitsOf(whole.length, casesOf(1_013, 1))) {
+      fs.writeFileSync(path, withFlippedBit(whole, bit));
+      const { problems } = await (await opened(fs)).verify({});
+      const kinds = new Set(problems.map(({ kind }) => kind));
+      expect([...kinds], `${name} ${bit}`).toEqual(['index']);
+    }
+    for (const bytes of [whole.subarray(0, whole.length - 1), Buffer.alloc(0)]) {
+      fs.writeFileSync(path, bytes);
+      const damaged = await opened(fs);
+      const counts = ["name = 'name 7'", 'id = 7'].map((predicate) =>
+        damaged.countTableRows({ id, predicate }).catch((error: unknown) => error),
+      );
+      expect(
+        (await Promise.all(counts)).filter((one) => isDirspaceError(one, 'Corrupt')),
+      ).toHaveLength(1);
+    }
+    fs.writeFileSync(path, whole);
+  }
+});
+
+test('an index is built beside appends, deletions and another index', async () => {
+  const catalog = await opened(memoryFs());
+  await grown(catalog);
+  const changes = Array.from({ length: 6 }, async (_, at) => {
+    await catalog.insertIntoTable({ id }, people(3, 100 + at * 3));
+    if (at % 2 === 0) await catalog.deleteFromTable({ id, predicate: `id = ${at}` });
+  });
+  const indexes = ['id', 'name'].map((column) =>
+    catalog.createTableIndex({ id, column, index_type: 'BTREE' }),
+  );
+  await Promise.all([...changes, ...indexes]);
+  expect((await catalog.listTableIndices({ id })).indexes).toHaveLength(2);
+  await catalog.optimizeTable({ id });
+  expect(await coverage(catalog)).toEqual([
+    [65, 0, 1],
+    [65, 0, 1],
+  ]);
+  for (const at of [0, 1, 2, 44, 117]) {
+    const { count } = await catalog.countTableRows({ id, predicate: `name = 'name ${at}'` });
+    expect(count).toBe(at === 0 || at === 2 ? 0 : 1);
+  }
 });
