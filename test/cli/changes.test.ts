@@ -123,6 +123,29 @@ describe('query --sort', () => {
   });
 });
 
+test('indexes are built, listed and dropped', async () => {
+  expect((await run('index', 'ls', 'prod/user')).error).toBe('The table has no indexes.\n');
+  expect(await done('index', 'create', 'prod/user', 'age')).toBe(
+    'The index age_idx covers 3 rows.\n',
+  );
+  await done('index', 'create', 'prod/user', 'name', '--type', 'bitmap', '--name', 'names');
+  expect(await json('index', 'ls', 'prod/user')).toMatchObject([
+    { name: 'age_idx', indexType: 'BTREE', numIndexedRows: 3 },
+    { name: 'names', indexType: 'BITMAP', columns: ['name'] },
+  ]);
+  expect((await run('index', 'ls', 'prod/user')).out).toContain('age_idx  BTREE   age     3     0');
+  expect(await done('index', 'drop', 'prod/user', 'names')).toContain('Dropped the index names');
+  for (const [words, code] of [
+    [['drop', 'prod/user', 'names'], EXIT.notFound],
+    [['create', 'prod/user', 'aeg'], EXIT.usage],
+    [['create', 'prod/user', 'age', '--type', 'tree'], EXIT.usage],
+    [['create', 'prod/user'], EXIT.usage],
+    [['ls', 'prod/user', '--type', 'btree'], EXIT.usage],
+  ] as const) {
+    expect((await run('index', ...words)).code, words.join(' ')).toBe(code);
+  }
+});
+
 describe('versions', () => {
   test('tags are created, moved, listed and deleted', async () => {
     expect((await run('tag', 'ls', 'prod/user')).error).toBe('The table has no tags.\n');

@@ -1,4 +1,4 @@
-/** The indexes of tables: what is asked of a catalog that has them, and of one that has none. */
+/** The indexes of tables, of the engine's own catalogs and as they are asked of others. */
 import { expect, test } from 'vitest';
 import { Field, FixedSizeList, Float32, Schema } from '../../src/arrow/apache.ts';
 import { type Env, systemEnv } from '../../src/env.ts';
@@ -41,21 +41,20 @@ function setUp(answers: Answers = {}) {
   return { ...recording, slept, connection: new Connection(recording.catalog, { env }) };
 }
 
-test('a catalog of directories has no indexes, and refuses to create one by name', async () => {
+test('a catalog of directories builds indexes of plain values, and refuses others by name', async () => {
   const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
-  const table = await db.createTable('t', [{ id: 1, vector: [0.5, 1] }]);
+  const table = await db.createTable('t', [{ id: 1, tags: ['a'], vector: [0.5, 1] }]);
   const calls: [string, () => Promise<unknown>][] = [
-    ['CreateTableScalarIndex', () => table.createIndex('id')],
-    ['CreateTableIndex', () => table.createIndex('vector')],
-    ['CreateTableIndex', () => table.createIndex('id', { config: Index.ivfFlat() })],
-    ['CreateTableScalarIndex', () => table.createIndex('id', { replace: false })],
+    ['IVF_PQ', () => table.createIndex('vector')],
+    ['IVF_FLAT', () => table.createIndex('id', { config: Index.ivfFlat() })],
+    ['FM', () => table.createIndex('id', { config: Index.fm() })],
     ['PrewarmTableIndex', () => table.prewarmIndex('id_idx')],
   ];
-  for (const [operation, call] of calls) {
-    await expect(call(), operation).rejects.toMatchObject({
+  for (const [name, call] of calls) {
+    await expect(call(), name).rejects.toMatchObject({
       code: 'Unsupported',
       number: 0,
-      message: expect.stringContaining(`operation ${operation} `),
+      message: expect.stringContaining(name),
     });
   }
   expect(await table.listIndices()).toEqual([]);
@@ -66,6 +65,23 @@ test('a catalog of directories has no indexes, and refuses to create one by name
     details: { indexes: ['id_idx'] },
   });
   expect(await table.version()).toBe(1);
+  await table.createIndex('id', { waitTimeoutSeconds: 1 });
+  await table.createIndex('tags', { config: Index.labelList(), name: 'labels' });
+  const refused = table.createIndex('id', { config: Index.bitmap(), replace: false });
+  await expect(refused).rejects.toMatchObject({ code: 'TableIndexAlreadyExists' });
+  expect(await table.listIndices()).toMatchObject([
+    { name: 'id_idx', indexType: 'BTREE', columns: ['id'], numUnindexedRows: 0 },
+    { name: 'labels', indexType: 'LABEL_LIST', columns: ['tags'], numIndexedRows: 1 },
+  ]);
+  await table.add([{ id: 2, tags: [], vector: [1, 1] }]);
+  expect(await table.indexStats('labels')).toMatchObject({ numUnindexedRows: 1 });
+  await table.optimize();
+  expect(await table.indexStats('labels')).toMatchObject({
+    numIndexedRows: 2,
+    numUnindexedRows: 0,
+  });
+  await table.dropIndex('labels');
+  expect((await table.stats()).numIndices).toBe(1);
   await table.close();
   await expect(table.listIndices()).rejects.toMatchObject({ code: 'Closed' });
   await expect(table.prewarmIndex('x')).rejects.toMatchObject({ code: 'Closed' });

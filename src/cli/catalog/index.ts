@@ -4,6 +4,7 @@ export { branch } from './branch.ts';
 export { createNamespace } from './create-namespace.ts';
 export { describe } from './describe.ts';
 export { drop } from './drop.ts';
+export { index } from './index-command.ts';
 export { log } from './log.ts';
 export { ls } from './ls.ts';
 export { rename } from './rename.ts';

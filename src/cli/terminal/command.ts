@@ -222,7 +222,7 @@ export function action<const Word extends string>(
 export function nameFor(
   { arguments: [, , name] }: Pick<Call, 'arguments'>,
   asked: string,
-  thing: 'tag' | 'branch',
+  thing: 'tag' | 'branch' | 'index' | 'column',
   example: string,
 ): string {
   if (asked === 'ls' && name !== undefined) {

@@ -136,7 +136,7 @@ test('damage of any part of an index is found, by verify and by who reads it', a
   await catalog.createTableIndex({ id, column: 'id', index_type: 'BITMAP' });
   for (const name of indexFiles(fs)) {
     const path = `${FOLDER}/${name}`;
-    const whole = fs.readFileSync(path) as Buffer;
+    const whole = Uint8Array.from(fs.readFileSync(path) as Buffer);
     for (const bit of bitsOf(whole.length, casesOf(1_013, 1))) {
       fs.writeFileSync(path, withFlippedBit(whole, bit));
       const { problems } = await (await opened(fs)).verify({});

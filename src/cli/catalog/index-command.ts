@@ -1,0 +1,106 @@
+/**
+ * `dirspace index`: builds, lists and drops the indexes of a table. Building answers once the index
+ * covers all rows that were there.
+ */
+import { Index, type IndexConfig, type Table } from '../../sdk/index.ts';
+import {
+  type Answer,
+  action,
+  argument,
+  type Call,
+  type Command,
+  columns,
+  nameFor,
+  openSelected,
+  parseObject,
+  UsageError,
+} from '../terminal/index.ts';
+
+const ACTIONS = ['ls', 'create', 'drop'] as const;
+const TYPES = { btree: Index.btree, bitmap: Index.bitmap, 'label-list': Index.labelList } as const;
+type TypeName = keyof typeof TYPES;
+
+export const index: Command = {
+  name: 'index',
+  summary: 'Build, list or drop the indexes of a table',
+  arguments: [
+    ['<action>', ACTIONS.join(', ')],
+    ['<id>', 'the table'],
+    ['[name]', 'create: the column; drop: the index; not for ls'],
+  ],
+  choices: { action: ACTIONS },
+  options: [
+    {
+      flags: '--type <type>',
+      summary: `create: ${Object.keys(TYPES).join(', ')}; btree if absent`,
+    },
+    { flags: '--name <name>', summary: 'create: the name; <column>_idx if absent' },
+    { flags: '--branch <name>', summary: 'the branch; main if absent' },
+  ],
+  examples: [
+    'dirspace index create prod/search/user id',
+    'dirspace index create prod/search/user labels --type label-list',
+    'dirspace index ls prod/search/user --json',
+    'dirspace index drop prod/search/user id_idx',
+  ],
+  refusedIsUsage: true,
+  reads: ([word]) => word === 'ls',
+  async run(call: Call): Promise<Answer> {
+    const asked = action(call, 'index', ACTIONS);
+    if (asked !== 'create') call.options.refuse(['type', 'name'], 'it is for create.');
+    const name = nameFor(call, asked, asked === 'create' ? 'column' : 'index', 'id');
+    const type = typeOf(call.options.text('type') ?? 'btree');
+    const table = await openSelected(call, parseObject(argument(call, 1)));
+    if (asked === 'ls') return list(call, table);
+    return asked === 'drop' ? remove(call, table, name) : create(call, table, name, type);
+  },
+};
+
+function typeOf(given: string): TypeName {
+  if (Object.hasOwn(TYPES, given)) return given as TypeName;
+  throw new UsageError(`--type ${given} is none of ${Object.keys(TYPES).join(', ')}.`);
+}
+
+async function list({ signal }: Call, table: Table): Promise<Answer> {
+  const indexes = await table.listIndices({ signal });
+  const rows = indexes.map((one) => [
+    one.name,
+    one.indexType,
+    one.columns.join(', '),
+    one.numIndexedRows ?? '',
+    one.numUnindexedRows ?? '',
+  ]);
+  const head = ['INDEX', 'TYPE', 'COLUMN', 'ROWS', 'NOT COVERED'];
+  return {
+    json: indexes,
+    text: rows.length === 0 ? '' : columns(head, rows),
+    ...(rows.length === 0 ? { note: 'The table has no indexes.' } : {}),
+  };
+}
+
+async function create(
+  { options, signal }: Call,
+  table: Table,
+  column: string,
+  type: TypeName,
+): Promise<Answer> {
+  const name = options.text('name') ?? `${column}_idx`;
+  await table.createIndex(column, { config: TYPES[type](), name, signal });
+  const made = (await table.listIndices({ signal })).find((one) => one.name === name);
+  return {
+    json: made ?? { name },
+    note: `The index ${name} covers ${covered(made)}.`,
+  };
+}
+
+const covered = (made: IndexConfig | undefined): string => {
+  const [rows = 0, others = 0] = [made?.numIndexedRows, made?.numUnindexedRows];
+  return others === 0
+    ? `${rows} rows`
+    : `${rows} rows; ${others} came meanwhile: optimize covers them`;
+};
+
+async function remove(call: Call, table: Table, name: string): Promise<Answer> {
+  await table.dropIndex(name, { signal: call.signal });
+  return { json: { index: name }, note: `Dropped the index ${name} of ${argument(call, 1)}.` };
+}
