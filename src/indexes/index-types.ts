@@ -14,6 +14,10 @@ export const BITMAP = 'BITMAP';
 /** The rows of each item of lists. */
 export const LABEL_LIST = 'LABEL_LIST';
 
+/** The words of texts, for full-text search. */
+export const FTS = 'FTS';
+
+export type IndexType = ScalarIndexType | typeof FTS;
 export type ScalarIndexType = typeof BTREE | typeof BITMAP | typeof LABEL_LIST;
 export const SCALAR_INDEXES: readonly string[] = [
   BTREE,
@@ -23,8 +27,6 @@ export const SCALAR_INDEXES: readonly string[] = [
 
 /** Types that LanceDB's clients ask for, and what to do without them. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  FTS: 'Full text is not searched here yet.',
-  INVERTED: 'Full text is not searched here yet.',
   FM: 'LIKE scans the column.',
   NGRAM: 'LIKE scans the column.',
   ZONEMAP: 'Every fragment holds the bounds of its batches already.',
@@ -34,13 +36,14 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const VECTORS = 'Vectors are searched exactly without an index.';
 
 /** The type of that name, however it is written. @throws Unsupported, InvalidInput for one that is none */
-export function indexTypeOf(name: string): ScalarIndexType {
+export function indexTypeOf(name: string): IndexType {
   const folded = name.replaceAll(/[_\s-]/g, '').toUpperCase();
+  if (folded === FTS || folded === 'INVERTED') return FTS;
   const known = SCALAR_INDEXES.find((type) => type.replaceAll('_', '') === folded);
   if (known !== undefined) return known as ScalarIndexType;
   const advice = Object.hasOwn(ELSEWHERE, folded) ? ELSEWHERE[folded] : undefined;
   const instead = advice ?? (/^(IVF|HNSW|VECTOR)/.test(folded) ? VECTORS : undefined);
-  const built = SCALAR_INDEXES.join(', ');
+  const built = [...SCALAR_INDEXES, FTS].join(', ');
   throw new DirspaceError(
     instead === undefined ? 'InvalidInput' : 'Unsupported',
     instead === undefined

@@ -17,6 +17,8 @@ export {
 export {
   BITMAP,
   BTREE,
+  FTS,
+  type IndexType,
   indexTypeOf,
   LABEL_LIST,
   SCALAR_INDEXES,

@@ -1,15 +1,15 @@
 /**
  * `TextCollector`: reads the texts of a table, document by document, for a `SearchPlan`. It counts
- * what scores need of all documents, and keeps the term counts of those that match; `ranked` scores
+ * what scores need of all documents, and keeps the term counts of those that match; `score` scores
  * these once all were read, because the statistics of the whole table are known only then.
  * `TermFinder` reads them for the terms near to fuzzy words. Both clear their tokenizers where
  * distinct tokens take too much memory.
  */
 import { hasPhrase, type PositionList } from './phrases.ts';
-import type { Scorer } from './scores.ts';
+import type { Scorer, TextStatistics } from './scores.ts';
 import type { ColumnSearch, SearchPlan } from './search-plan.ts';
 import { longer } from './term-table.ts';
-import { type RankedRows, TopRows } from './top-rows.ts';
+import type { TopRows } from './top-rows.ts';
 
 /** Where the texts of one document lie: pairs of byte offsets, one for each text of a list. */
 export interface DocumentTexts {
@@ -148,7 +148,6 @@ class ColumnCounts {
 }
 
 export class TextCollector {
-  readonly #plan: SearchPlan;
   readonly #columns: readonly ColumnCounts[];
   readonly #counts: Uint32Array;
   /** Slots that occur in the document being read. */
@@ -166,7 +165,6 @@ export class TextCollector {
   #entryCount = 0;
 
   constructor(plan: SearchPlan) {
-    this.#plan = plan;
     this.#counts = new Uint32Array(plan.slots);
     this.#frequencies = new Float64Array(plan.slots);
     this.#columns = plan.columns.map(
@@ -248,15 +246,18 @@ export class TextCollector {
     this.#kept = kept + 1;
   }
 
-  /** The best documents, best first; `rows` are indices for `rowOf`. */
-  *ranked(limit: number): Generator<void, RankedRows> {
-    const top = new TopRows(Math.min(limit, this.#kept));
-    const columns = this.#columns.length;
-    const score = this.#plan.scorer({
+  /** What it counted in the documents that it read. */
+  get statistics(): TextStatistics {
+    return {
       documents: this.#columns.map(({ documents }) => documents),
       tokens: this.#columns.map(({ tokens }) => tokens),
       frequencies: this.#frequencies,
-    });
+    };
+  }
+
+  /** Scores the documents kept, once the statistics of the whole table are known. */
+  *score(score: Scorer, top: TopRows): Generator<void> {
+    const columns = this.#columns.length;
     const counts = this.#counts;
     let entry = 0;
     for (let document = 0; document < this.#kept; document++) {
@@ -266,15 +267,9 @@ export class TextCollector {
         counts[this.#entries[entry] as number] = this.#entries[entry + 1] as number;
       }
       const lengths = this.#keptLengths.subarray(document * columns, (document + 1) * columns);
-      top.add(document, score({ counts, lengths }));
+      top.add(this.#rows[document] as number, score({ counts, lengths }));
       for (let at = from; at < end; at += 2) counts[this.#entries[at] as number] = 0;
       if (document % 4096 === 4095) yield;
     }
-    return yield* top.finish();
-  }
-
-  /** What the caller called a document. */
-  rowOf(document: number): number {
-    return this.#rows[document] as number;
   }
 }

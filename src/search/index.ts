@@ -5,7 +5,17 @@
 
 export { type DocumentTexts, TermFinder, TextCollector } from './collector.ts';
 export { LANGUAGES, type Language } from './languages.ts';
-export { SearchPlan } from './search-plan.ts';
+export { BadPostings, PositionReader, type Postings, readPostings } from './postings.ts';
+export { PostingsBuilder } from './postings-builder.ts';
+export type { TextStatistics } from './scores.ts';
+export { type ColumnSearch, type PlannedPhrase, SearchPlan } from './search-plan.ts';
+export {
+  addUpSegment,
+  type PhraseWord,
+  phrasePostings,
+  type SlotPostings,
+  scoreSegment,
+} from './segment-scores.ts';
 export {
   describeTextQuery,
   type FullTextQuery,
@@ -23,3 +33,4 @@ export {
   textSettings,
 } from './text-settings.ts';
 export { type FoundToken, Tokenizer, tokensOf } from './tokenizer.ts';
+export { TopRows } from './top-rows.ts';

@@ -5,7 +5,14 @@
  * `scorer` scores it. Fuzzy words get their terms by `expand` once those near to them are known.
  */
 import { autoFuzziness, charactersOf, type FuzzyWord, NearTerms } from './fuzzy-terms.ts';
-import { type LeafSlots, type Scorer, scorerOf, type TextStatistics } from './scores.ts';
+import {
+  inverseFrequency,
+  type LeafSlots,
+  type Scorer,
+  scorerOf,
+  type TextStatistics,
+} from './scores.ts';
+import type { SlotWeights } from './segment-scores.ts';
 import { hashOf, TermTable } from './term-table.ts';
 import { leavesOf, type MatchNode, type PhraseNode, type TextQuery } from './text-query.ts';
 import type { TextSettings } from './text-settings.ts';
@@ -158,6 +165,28 @@ export class SearchPlan {
 
   expand(): void {
     for (const column of this.columns) column.expand();
+  }
+
+  /** Whether any phrase needs the positions of its words. */
+  get needsPositions(): boolean {
+    return this.columns.some(({ phrases }) => phrases.length > 0);
+  }
+
+  /** The weights of slots, where the query is a match of any words in one column; else undefined. */
+  weights(statistics: TextStatistics): SlotWeights | undefined {
+    const { root } = this;
+    const leaf = root.kind === 'match' && !root.all && root.boost > 0 ? root : undefined;
+    const [only, ...more] = (leaf && this.#leaves.get(leaf)) ?? [];
+    if (leaf === undefined || only === undefined || more.length > 0) return undefined;
+    const { column, groups } = only;
+    const documents = statistics.documents[column] ?? 0;
+    const weights = new Map<number, number>();
+    for (const slot of groups.flat()) {
+      const weight = leaf.boost * inverseFrequency(documents, statistics.frequencies[slot] ?? 0);
+      weights.set(slot, (weights.get(slot) ?? 0) + weight);
+    }
+    const average = documents === 0 ? 1 : (statistics.tokens[column] ?? 0) / documents;
+    return { column, average, weights };
   }
 
   /** Scores documents by these statistics. */

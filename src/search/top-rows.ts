@@ -1,6 +1,6 @@
 /**
  * `TopRows`: keeps the `limit` best of numbered rows by their 32-bit scores; of equal scores the
- * rows that came first are better. `finish` gives them best first, in steps.
+ * the lower ones are better. `finish` gives them best first, in steps.
  */
 
 export interface RankedRows {
@@ -31,13 +31,12 @@ export class TopRows {
     return this.#count < this.#limit ? Number.NEGATIVE_INFINITY : (this.#scores[0] as number);
   }
 
-  /** Rows come in ascending order. */
   add(row: number, score: number): void {
     const rounded = Math.fround(score);
     if (this.#count < this.#limit) {
       if (this.#count === this.#rows.length) this.#grow();
       this.#up(this.#count++, row, rounded);
-    } else if (this.#count > 0 && rounded > (this.#scores[0] as number)) this.#down(row, rounded);
+    } else if (this.#count > 0 && !this.#isWorse(row, rounded, 0)) this.#down(row, rounded);
   }
 
   *finish(): Generator<void, RankedRows> {

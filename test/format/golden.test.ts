@@ -17,6 +17,7 @@ test.each([
   'v1/compressed',
   'v1/wide-offsets',
   'v1/indexes',
+  'v1/texts',
   'v1/computed',
   'v1/views',
 ])('%s', async (name) => {

@@ -150,7 +150,7 @@ test('kinds of indexes with their options', async () => {
       },
     ],
   ]);
-  expect(() => Index.fts({ ngramMinLength: 2 } as never)).toThrow(
+  expect(() => Index.fts({ ngramLength: 2 } as never)).toThrow(
     expect.objectContaining({ code: 'Unsupported' }),
   );
 });

@@ -4,7 +4,8 @@
  * not indexed until the table is optimized, and are searched by a scan.
  */
 import { DirspaceError } from '../../errors.ts';
-import { indexTypeOf, SCALAR_INDEXES } from '../../indexes/index.ts';
+import { FTS, indexTypeOf, SCALAR_INDEXES } from '../../indexes/index.ts';
+import type { JsonObject } from '../../json.ts';
 import type {
   CallOptions,
   CreateTableIndexRequest,
@@ -17,6 +18,7 @@ import type {
   ListTableIndicesRequest,
   ListTableIndicesResponse,
 } from '../../protocol/index.ts';
+import { settingsMembers, textSettings } from '../../search/index.ts';
 import { type DescribedIndex, describedIndexes } from '../../table/index.ts';
 import {
   beginWrite,
@@ -54,15 +56,51 @@ export async function createTableIndex(
 ): Promise<CreateTableIndexResponse> {
   const { branch, repeated } = await beginChange(catalog, request, options);
   const type = indexTypeOf(request.index_type);
-  const unknown = Object.entries(request).find(
-    ([member, value]) => value !== undefined && !MEMBERS.includes(member),
-  );
-  if (unknown !== undefined) throw needless(unknown[0], type);
+  const given = optionsOf(request);
+  const parameters = type === FTS ? textParameters(given) : {};
+  const [needlessMember] = type === FTS ? [] : Object.keys(given);
+  if (needlessMember !== undefined) throw needless(needlessMember, type);
   if (repeated !== undefined) return { transaction_id: repeated.manifest.transaction };
   const { column, name, replace } = request;
-  const wanted = { column, type, name, replace };
+  const wanted = { column, type, name, replace, parameters };
   const { transaction } = await branch.createIndex(wanted, writeOptions(branch, options));
   return transaction === undefined ? {} : { transaction_id: transaction };
+}
+
+/** Members of a request that are options of a type. */
+const optionsOf = (request: CreateTableIndexRequest): Partial<CreateTableIndexRequest> =>
+  Object.fromEntries(
+    Object.entries(request).filter(
+      ([member, value]) => value !== undefined && !MEMBERS.includes(member),
+    ),
+  );
+
+/** LanceDB's clients send these with the values that mean nothing here. */
+const TEXT_DEFAULTS: Readonly<Record<string, readonly unknown[]>> = {
+  block_size: [128],
+  lance_tokenizer: ['text'],
+  index_operators: [false],
+  preserve_original: [false],
+  split_identifiers: [false],
+  split_on_numerics: [false],
+};
+
+/** How an index of texts was asked for, all of it. @throws InvalidInput, Unsupported */
+function textParameters(given: Partial<CreateTableIndexRequest>): JsonObject {
+  const settings = textSettings(given);
+  const members = { ...settingsMembers(settings), with_position: given.with_position ?? false };
+  for (const [member, value] of Object.entries(given)) {
+    if (Object.hasOwn(members, member)) continue;
+    const values = Object.hasOwn(TEXT_DEFAULTS, member) ? TEXT_DEFAULTS[member] : undefined;
+    if (values?.includes(value) === true) continue;
+    const found = values === undefined ? 'has no option' : `has no other ${member} than ${values}:`;
+    throw new DirspaceError(
+      values === undefined ? 'InvalidInput' : 'Unsupported',
+      `An index of type FTS ${found} ${member} ${JSON.stringify(value)}. Leave it out.`,
+      { details: { member } },
+    );
+  }
+  return members as unknown as JsonObject;
 }
 
 const needless = (member: string, type: string): DirspaceError =>

@@ -8,6 +8,7 @@ import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
 import type { CreateTableIndexRequest } from '../../protocol/index.ts';
 import { defined } from '../handles/index.ts';
+import type { TokenizeOptions } from '../query/index.ts';
 
 /** What a request to create an index says of it, but for its name and place. */
 export type IndexParameters = Omit<
@@ -51,15 +52,11 @@ export interface HnswPqOptions extends HnswSqOptions {
 }
 
 /** How text becomes words. */
-export interface FtsOptions {
+export interface FtsOptions extends TokenizeOptions {
+  /** Whether phrases are found through the index too; false if absent. */
   readonly withPosition?: boolean;
-  readonly baseTokenizer?: string;
-  readonly language?: string;
-  readonly maxTokenLength?: number;
-  readonly lowercase?: boolean;
-  readonly stem?: boolean;
-  readonly removeStopWords?: boolean;
-  readonly asciiFolding?: boolean;
+  /** Rows of a block of postings; there is 128. */
+  readonly blockSize?: 128 | 256;
 }
 
 const MEMBERS: Readonly<Record<string, keyof IndexParameters>> = {
@@ -79,6 +76,11 @@ const MEMBERS: Readonly<Record<string, keyof IndexParameters>> = {
   stem: 'stem',
   removeStopWords: 'remove_stop_words',
   asciiFolding: 'ascii_folding',
+  customStopWords: 'custom_stop_words',
+  ngramMinLength: 'min_ngram_length',
+  ngramMaxLength: 'max_ngram_length',
+  prefixOnly: 'prefix_only',
+  blockSize: 'block_size',
 };
 
 /** A kind of index with its options. @throws Unsupported for an option the protocol does not have */

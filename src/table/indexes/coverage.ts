@@ -18,6 +18,8 @@ import { indexReader } from './segment-types.ts';
 /** Of a segment that covers any fragment. */
 export interface CoveredSegment {
   readonly segment: IndexSegment;
+  /** Fragments that it covers and no segment before it does. */
+  readonly entries: readonly FragmentEntry[];
   /** Whether it covers all of its runs and no row of these is deleted. */
   readonly isWhole: boolean;
 }
@@ -71,8 +73,10 @@ async function coverageIn(
       return fits && !fragments.has(fragment) ? [entry] : [];
     });
     if (fitting.length === 0) continue;
-    const type = await indexReader(index.type)?.valueType(engine, snapshot, segment);
-    if (type === undefined || !typesEqual(type, indexedType(index, leaf))) continue;
+    const reader = indexReader(index.type);
+    const type = await reader?.valueType?.(engine, snapshot, segment);
+    if (reader === undefined) continue;
+    if (type !== undefined && !typesEqual(type, indexedType(index, leaf))) continue;
     for (const entry of fitting) {
       fragments.add(entry.id);
       indexedRows += liveRows(entry);
@@ -80,7 +84,7 @@ async function coverageIn(
     const isWhole =
       fitting.length === segment.runs.length &&
       fitting.every(({ deletion }) => deletion === undefined);
-    segments.push({ segment, isWhole });
+    segments.push({ segment, entries: fitting, isWhole });
   }
   return { fragments, segments, indexedRows, otherRows: snapshot.rowCount - indexedRows };
 }

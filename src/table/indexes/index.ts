@@ -6,8 +6,15 @@
 export { BTREE_COLUMNS } from './btree-segment.ts';
 export { chooseIndexes, type IndexChoice, type IndexedRows } from './choose-index.ts';
 export { type CountedRows, countIndexed } from './count-indexed.ts';
-export { type Coverage, coverageOf, type IndexedField, indexedField } from './coverage.ts';
+export {
+  type Coverage,
+  type CoveredSegment,
+  coverageOf,
+  type IndexedField,
+  indexedField,
+} from './coverage.ts';
 export { type DescribedIndex, describedIndexes } from './described-indexes.ts';
 export { type JoinedFragments, joinedIndexes, rowsIn, runOf } from './joined-runs.ts';
-export { entryOf } from './segment.ts';
+export { entryOf, placedRuns } from './segment.ts';
 export { indexReader } from './segment-types.ts';
+export { type TermPlace, TextSegment } from './text-segment.ts';

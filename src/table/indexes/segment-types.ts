@@ -4,7 +4,7 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';
-import { BITMAP, BTREE, LABEL_LIST } from '../../indexes/index.ts';
+import { BITMAP, BTREE, FTS, LABEL_LIST } from '../../indexes/index.ts';
 import type { ColumnTest } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
@@ -33,13 +33,21 @@ export interface IndexReader {
     segment: IndexSegment,
     test: ColumnTest,
   ): Promise<LocatedRows>;
-  /** The type of the values that a segment holds. @throws Corrupt */
-  valueType(engine: Engine, snapshot: Snapshot, segment: IndexSegment): Awaitable<DataType>;
+  /** The type of the values that a segment holds; undefined where it does not depend on them. @throws Corrupt */
+  valueType?(engine: Engine, snapshot: Snapshot, segment: IndexSegment): Awaitable<DataType>;
 }
+
+/** Words of texts answer no test of SQL; text-segment.ts reads them for full-text searches. */
+const textReader: IndexReader = {
+  ofItems: false,
+  answers: () => false,
+  locate: async () => ({ count: 0, isExact: true, positions: async () => new Uint32Array(0) }),
+};
 
 const READERS: Readonly<Record<string, IndexReader>> = {
   [BITMAP]: bitmapReader,
   [BTREE]: btreeReader,
+  [FTS]: textReader,
   [LABEL_LIST]: labelListReader,
 };
 

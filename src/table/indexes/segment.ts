@@ -1,5 +1,5 @@
 /**
- * `OpenSegment`: opens the first file of a segment and reads its columns batch by batch. Files of
+ * `OpenSegment`: opens a file of a segment and reads its columns batch by batch. Files of
  * indexes are read like fragments, with the same checksums and the same memory: what was read once
  * is there at once. `placedRuns` gives the runs of a segment with their first positions.
  */
@@ -66,14 +66,19 @@ export class OpenSegment {
     this.starts = [...starts, start];
   }
 
-  /** @throws Corrupt */
+  /**
+   * @param columns that the file has
+   * @param at which file of the segment
+   * @throws Corrupt
+   */
   static open(
     engine: Engine,
     snapshot: Snapshot,
     segment: IndexSegment,
     columns: number,
+    at = 0,
   ): Awaitable<OpenSegment> {
-    const file = segment.files[0] as IndexFile;
+    const file = segment.files[at] as IndexFile;
     const name = indexFile(snapshot.branch.tableFolder, file.file);
     const opened = openFragment(engine, snapshot, entryOf(file), { keep: true });
     return andThen(opened, (reader) => {

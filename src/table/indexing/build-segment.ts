@@ -5,13 +5,14 @@
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { FragmentEntry, IndexEntry, IndexSegment } from '../../format/index.ts';
-import { BTREE, LABEL_LIST, SCALAR_INDEXES } from '../../indexes/index.ts';
+import { BTREE, FTS, LABEL_LIST, SCALAR_INDEXES } from '../../indexes/index.ts';
 import type { IndexedField } from '../indexes/index.ts';
-import { hasOrder } from '../query/index.ts';
+import { checkSearchable, hasOrder, isSearchable } from '../query/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { bitmapRows } from './bitmap-rows.ts';
 import { btreeRows } from './btree-rows.ts';
 import { partOf, runsOf } from './segment-plan.ts';
+import { writeTextFiles } from './text-files.ts';
 import { writeSegmentFile } from './write-segment.ts';
 
 export interface BuiltSegment {
@@ -21,13 +22,13 @@ export interface BuiltSegment {
 }
 
 /** Whether this release builds segments of that type. */
-export const isBuilt = (type: string): boolean => SCALAR_INDEXES.includes(type);
+export const isBuilt = (type: string): boolean => type === FTS || SCALAR_INDEXES.includes(type);
 
 /** @param entries at least one */
 export async function buildSegment(
   engine: Engine,
   base: Snapshot,
-  { type }: Pick<IndexEntry, 'type' | 'parameters'>,
+  { type, parameters }: Pick<IndexEntry, 'type' | 'parameters'>,
   place: IndexedField,
   entries: readonly FragmentEntry[],
   signal: AbortSignal | undefined,
@@ -35,6 +36,10 @@ export async function buildSegment(
   const part = partOf(engine, base, entries);
   const runs = runsOf(entries, place);
   const { path } = place;
+  if (type === FTS) {
+    const { files, durable } = await writeTextFiles(engine, part, parameters, path, signal);
+    return { segment: { runs, files }, durable };
+  }
   const rows =
     type === BTREE
       ? await btreeRows(engine, part, runs, path, signal)
@@ -45,6 +50,10 @@ export async function buildSegment(
 
 /** @throws InvalidInput */
 export function checkIndexable(type: string, column: string, found: DataType): void {
+  if (type === FTS) {
+    checkSearchable(column, found);
+    return;
+  }
   if (isIndexable(type, found)) return;
   const why =
     type !== LABEL_LIST
@@ -59,6 +68,7 @@ export function checkIndexable(type: string, column: string, found: DataType): v
 
 /** Whether a column of that type can have such an index. */
 export function isIndexable(type: string, found: DataType): boolean {
+  if (type === FTS) return isSearchable(found);
   if (type !== LABEL_LIST) return hasOrder(found);
   const isList =
     DataType.isList(found) || DataType.isLargeList(found) || DataType.isFixedSizeList(found);

@@ -15,7 +15,8 @@ import {
   type Manifest,
   MOST_INDEXES,
 } from '../../format/index.ts';
-import type { ScalarIndexType } from '../../indexes/index.ts';
+import type { IndexType } from '../../indexes/index.ts';
+import type { JsonObject } from '../../json.ts';
 import { findField, leafOf, requireOpen } from '../fields/index.ts';
 import { type IndexedField, indexedField, rowsIn } from '../indexes/index.ts';
 import {
@@ -36,7 +37,9 @@ import { fragmentGroups } from './segment-plan.ts';
 export interface IndexRequest {
   /** By its name, or its path with dots. */
   readonly column: string;
-  readonly type: ScalarIndexType;
+  readonly type: IndexType;
+  /** What its type takes; none if absent. */
+  readonly parameters?: JsonObject | undefined;
   /** `<column>_idx` if absent. */
   readonly name?: string | undefined;
   /** Whether it may take the place of an index of the same name; true if absent. */
@@ -71,7 +74,7 @@ export const createIndex = (
 async function created(
   engine: Engine,
   branch: TableBranch,
-  { column, type, name: wanted, replace = true }: IndexRequest,
+  { column, type, name: wanted, replace = true, parameters = {} }: IndexRequest,
   options: IndexingOptions,
 ): Promise<IndexCommitted> {
   const base = (await resolveHead(engine, branch))?.snapshot;
@@ -81,7 +84,7 @@ async function created(
   const leaf = leafOf(found);
   checkIndexable(type, found.name, leaf.field.type as DataType);
   const name = checkName(wanted ?? `${found.name}_idx`);
-  const entry = { id: engine.env.uuid(), name, type, fields: [leaf.id], parameters: {} };
+  const entry = { id: engine.env.uuid(), name, type, fields: [leaf.id], parameters };
   if (!replace) refuseTaken(base, name);
   const place = indexedField(base, entry) as IndexedField;
   const segments: IndexSegment[] = [];

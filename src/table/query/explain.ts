@@ -23,6 +23,8 @@ export interface PlanSteps {
     readonly columns: readonly string[];
     readonly query: TextQuery;
     readonly prefilter: boolean;
+    /** How their words are found. */
+    readonly said: string;
   };
 }
 
@@ -56,7 +58,7 @@ export async function explainPlan(
   if (texts !== undefined) {
     lines.push(
       `Full text: ${shortened(describeTextQuery(texts.query))} in ${texts.columns.join(', ')}, by BM25`,
-      'Texts: all rows are read, as there is no index of them',
+      `Texts: ${texts.said}`,
     );
   }
   if (prefilter) lines.push(...filter);

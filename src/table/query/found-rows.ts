@@ -160,21 +160,3 @@ function withValues(
   });
   return recordBatch(schema, data, rows);
 }
-
-/** A batch that was searched: the position of its first row, and its row id. */
-export interface Block {
-  readonly start: number;
-  readonly firstRowId: bigint;
-}
-
-export function rowIdAt(blocks: readonly Block[], position: number): bigint {
-  let low = 0;
-  let high = blocks.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    if ((blocks[middle] as Block).start <= position) low = middle;
-    else high = middle - 1;
-  }
-  const { start, firstRowId } = blocks[low] as Block;
-  return firstRowId + BigInt(position - start);
-}

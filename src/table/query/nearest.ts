@@ -25,7 +25,7 @@ import {
 } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
-import { type Block, type Found, NOTHING_FOUND, rowIdAt } from './found-rows.ts';
+import { type Found, NOTHING_FOUND } from './found-rows.ts';
 import { elementTypeOf, listSizeOf, vectorsOf } from './vector-column.ts';
 
 export interface SearchRequest extends ScanRequest {
@@ -241,3 +241,21 @@ function* joined(
 }
 
 const restOf = ({ length }: Float64Array, offset: number): number => Math.max(0, length - offset);
+
+/** A batch that was searched: the position of its first row, and its row id. */
+interface Block {
+  readonly start: number;
+  readonly firstRowId: bigint;
+}
+
+function rowIdAt(blocks: readonly Block[], position: number): bigint {
+  let low = 0;
+  let high = blocks.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((blocks[middle] as Block).start <= position) low = middle;
+    else high = middle - 1;
+  }
+  const { start, firstRowId } = blocks[low] as Block;
+  return firstRowId + BigInt(position - start);
+}

@@ -1,9 +1,10 @@
 /**
- * `TextScan`: reads the texts of all live rows of a version for a full-text search, in row order and
- * in turns. `findTerms` looks for the terms near to fuzzy words; `collect` counts the words of the
+ * `TextScan`: reads the texts of the live rows of a version that no index covers, for a full-text
+ * search, in row order and in turns. `findTerms` looks for the terms near to fuzzy words; `collect` counts the words of the
  * query, and keeps the rows that match it and the predicate.
  */
 import type { Data } from '../../arrow/index.ts';
+import type { FragmentEntry } from '../../format/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import type { SearchPlan, TermFinder, TextCollector } from '../../search/index.ts';
 import type { Awaitable } from '../../store/index.ts';
@@ -19,7 +20,7 @@ import {
   type Selection,
 } from '../read/index.ts';
 import { andThen, inTurns, LentColumns } from '../work/index.ts';
-import type { Block } from './found-rows.ts';
+import type { TableRows } from './table-rows.ts';
 import { TextReader, textColumn } from './text-column.ts';
 
 /** The texts of one batch of rows. */
@@ -37,15 +38,20 @@ interface TextBatch {
 const STEP_BYTES = 1 << 16;
 
 export class TextScan {
-  /** Where the batches begin that were collected, in row order. */
-  readonly blocks: Block[] = [];
   readonly #plan: ScanPlan;
   readonly #filter: ScanPlan | undefined;
+  readonly #rows: TableRows;
   /** The columns as they are stored; undefined where some are fields of structs. */
   readonly #names: readonly string[] | undefined;
 
-  private constructor(plan: ScanPlan, filter: ScanPlan | undefined, names?: readonly string[]) {
+  private constructor(
+    plan: ScanPlan,
+    filter: ScanPlan | undefined,
+    rows: TableRows,
+    names: readonly string[] | undefined,
+  ) {
     this.#plan = plan;
+    this.#rows = rows;
     this.#filter = filter;
     this.#names = names;
   }
@@ -54,18 +60,22 @@ export class TextScan {
     { engine, snapshot, memory }: ScanPlan,
     request: ScanRequest & { readonly prefilter: boolean },
     { columns }: SearchPlan,
+    rows: TableRows,
+    covered: ReadonlySet<number>,
   ): Promise<TextScan> {
     const { counters, signal, filter } = request;
     const texts = columns.map(({ column }) => textColumn(snapshot, column));
     const names = texts.every(({ isWhole }) => isWhole) ? texts.map(({ name }) => name) : undefined;
     const sql = Object.fromEntries(texts.map((text, at) => [`text ${at}`, text.sql]));
     const shared = { counters, signal, memory };
-    const plan = await planScan(engine, snapshot, { columns: names ?? sql, ...shared });
+    const isNeedless = (entry: FragmentEntry): boolean => covered.has(entry.id);
+    const all = await planScan(engine, snapshot, { columns: names ?? sql, ...shared });
+    const plan = covered.size === 0 ? all : { ...all, isNeedless };
     const filtering =
       request.prefilter && filter !== undefined
         ? await planScan(engine, snapshot, { columns: [], filter, ...shared })
         : undefined;
-    return new TextScan(plan, filtering, names);
+    return new TextScan(plan, filtering, rows, names);
   }
 
   async findTerms(finder: TermFinder): Promise<void> {
@@ -75,15 +85,9 @@ export class TextScan {
   }
 
   async collect(collector: TextCollector, held: HeldMemory): Promise<void> {
-    let position = 0;
     for await (const batch of this.#batches(this.#filter)) {
-      const { entry, first, rows } = batch.place;
-      this.blocks.push({
-        start: position,
-        firstRowId: (BigInt(entry.id) << 32n) | BigInt(first),
-      });
-      await this.#inTurns(batch, collected(batch, collector, position));
-      position += rows;
+      const { entry, first } = batch.place;
+      await this.#inTurns(batch, collected(batch, collector, this.#rows.startOf(entry.id) + first));
       held.set(2 * collector.heldBytes);
     }
   }
@@ -137,7 +141,7 @@ function bytesIn(ranges: readonly number[]): number {
   return bytes;
 }
 
-/** @param position of the first row of the batch; rows are called by theirs */
+/** @param position of the first row of the batch among all of the table */
 function* collected(
   { columns, live, wanted, place }: TextBatch,
   collector: TextCollector,

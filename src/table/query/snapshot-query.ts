@@ -14,7 +14,8 @@ import { analyzePlan, explainPlan } from './explain.ts';
 import type { SearchRequest } from './nearest.ts';
 import { type OrderKey, orderedScan, planKeys } from './order.ts';
 import { searchVectors, withoutDistance } from './search.ts';
-import { searchedColumns, searchTexts, withoutScore } from './text-search.ts';
+import { textAccess } from './text-access.ts';
+import { needsPositions, searchedColumns, searchTexts, withoutScore } from './text-search.ts';
 import { vectorColumn } from './vector-column.ts';
 
 /** What a vector search adds to a scan. */
@@ -70,7 +71,8 @@ export async function explainQuery(
       ...wanted,
       columns: withoutScore(wanted.columns),
     });
-    const texts = { columns, query: text.text.root, prefilter: text.prefilter };
+    const { said } = await textAccess(engine, snapshot, columns, needsPositions(text.text));
+    const texts = { columns, query: text.text.root, prefilter: text.prefilter, said };
     return explainPlan(plan, { orderBy, texts }, verbose);
   }
   if (search === undefined) {

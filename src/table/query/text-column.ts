@@ -24,7 +24,8 @@ const isText = (type: DataType | undefined): boolean =>
 const isList = (type: DataType): boolean =>
   DataType.isList(type) || DataType.isLargeList(type) || DataType.isFixedSizeList(type);
 
-const isSearchable = (type: DataType): boolean =>
+/** Whether a column of that type can be searched. */
+export const isSearchable = (type: DataType): boolean =>
   isText(type) || (isList(type) && isText(type.children[0]?.type as DataType | undefined));
 
 /** Top-level columns of texts and of lists of texts. */
@@ -44,6 +45,16 @@ export function textColumn(snapshot: Snapshot, path: string): TextColumn {
     'InvalidInput',
     `Column ${place.name} is ${describeType(type)}${above.length === 0 ? '' : ' below others'}; a full-text search reads utf8, large_utf8, lists of these, and fields of structs. Texts are in ${textColumns(snapshot).join(', ') || 'none'}.`,
     { details: { column: place.name } },
+  );
+}
+
+/** @throws InvalidInput for a column that no full-text index can be of */
+export function checkSearchable(column: string, type: DataType): void {
+  if (isSearchable(type)) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `${column} cannot have an index of type FTS: it is ${describeType(type)}, and words are found in utf8, large_utf8 and lists of these.`,
+    { details: { column, index_type: 'FTS' } },
   );
 }
 

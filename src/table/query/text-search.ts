@@ -1,19 +1,20 @@
 /**
- * `searchTexts`: finds the rows whose texts match a full-text query, best first, by reading all texts
- * of the version: its scores are BM25 over the whole table at that version, whatever the predicate
- * leaves of it. With `prefilter` rows are ranked of those that match the predicate; otherwise the
+ * `searchTexts`: finds the rows whose texts match a full-text query, best first, through the index of
+ * their columns and by reading the texts that it does not cover. Scores are BM25 over the whole table
+ * at that version, whatever the predicate leaves of it and however much an index covers. With `prefilter` rows are ranked of those that match the predicate; otherwise the
  * best rows are filtered afterwards. `planTexts` resolves the columns and the words of a query.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import {
-  DEFAULT_SETTINGS,
   type FullTextQuery,
   leavesOf,
   SearchPlan,
   TermFinder,
   TextCollector,
+  type TextStatistics,
+  TopRows,
 } from '../../search/index.ts';
 import { planScan, type ScanPlan, type ScanRequest } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
@@ -23,11 +24,13 @@ import {
   foundStream,
   NOTHING_FOUND,
   postfiltered,
-  rowIdAt,
   SCORE,
   withoutValues,
 } from './found-rows.ts';
+import { IndexedTexts } from './indexed-texts.ts';
 import { TextScan } from './scan-texts.ts';
+import { TableRows } from './table-rows.ts';
+import { textAccess, textSettingsOf } from './text-access.ts';
 import { textColumn, textColumns } from './text-column.ts';
 
 export interface TextSearchRequest extends ScanRequest {
@@ -68,6 +71,10 @@ export function searchedColumns(snapshot: Snapshot, { root, columns }: FullTextQ
   return [...new Set(names.map((name) => textColumn(snapshot, name).name))];
 }
 
+/** Whether a query may have phrases of several words. */
+export const needsPositions = ({ root }: FullTextQuery): boolean =>
+  leavesOf(root).some(({ kind, terms }) => kind === 'phrase' && /\S\s+\S/.test(terms));
+
 /** @throws InvalidInput where no column can be searched */
 function defaultColumns(
   snapshot: Snapshot,
@@ -90,7 +97,7 @@ async function planTexts(
   const defaults = needsDefaults ? defaultColumns(snapshot, columns) : [];
   return SearchPlan.of(root, defaults, (path) => ({
     name: textColumn(snapshot, path).name,
-    settings: DEFAULT_SETTINGS,
+    settings: textSettingsOf(snapshot, textColumn(snapshot, path).name),
   }));
 }
 
@@ -99,27 +106,43 @@ async function matchingTexts(
   request: TextSearchRequest,
   held: HeldMemory,
 ): Promise<Found> {
-  const { snapshot } = plan;
+  const { engine, snapshot, turn, signal } = plan;
   const search = await planTexts(snapshot, request.text);
   const wanted = Math.min(plan.limit + plan.offset, snapshot.rowCount);
   if (plan.limit === 0 || wanted === 0 || search.columns.length === 0) return NOTHING_FOUND;
-  const texts = await TextScan.of(plan, request, search);
-  if (search.isFuzzy) {
-    await texts.findTerms(new TermFinder(search));
-    search.expand();
+  const names = search.columns.map(({ column }) => column);
+  const access = await textAccess(engine, snapshot, names, search.needsPositions);
+  const rows = await TableRows.of(snapshot);
+  const texts = await TextScan.of(plan, request, search, rows, access.covered);
+  const indexed = await IndexedTexts.open(plan, request, search, rows, access);
+  try {
+    if (search.isFuzzy) {
+      await indexed.findTerms();
+      await texts.findTerms(new TermFinder(search));
+      search.expand();
+    }
+    const collector = new TextCollector(search);
+    await texts.collect(collector, held);
+    await indexed.read(held, collector.heldBytes);
+    const statistics = added(collector.statistics, indexed.statistics);
+    const top = new TopRows(wanted);
+    await indexed.score(statistics, top);
+    await inTurns(turn, collector.score(search.scorer(statistics), top), signal);
+    const found = await inTurns(turn, top.finish(), signal);
+    const rowIds = await rows.rowIdsOf(found.rows.subarray(plan.offset), turn, signal);
+    return { rowIds, values: found.scores.slice(plan.offset) };
+  } finally {
+    indexed.close();
   }
-  const collector = new TextCollector(search);
-  await texts.collect(collector, held);
-  const { rows, scores } = await inTurns(plan.turn, collector.ranked(wanted), plan.signal);
-  const { blocks } = texts;
-  const rowIds = new BigUint64Array(Math.max(0, rows.length - plan.offset));
-  for (let at = 0; at < rowIds.length; at++) {
-    const document = rows[plan.offset + at] as number;
-    rowIds[at] = rowIdAt(blocks, collector.rowOf(document));
-    if (at % STEP_ROWS === STEP_ROWS - 1 && plan.turn.isOver()) await plan.turn.pass();
-  }
-  return { rowIds, values: scores.slice(plan.offset) };
 }
 
-/** Row ids that are looked up between two turns. */
-const STEP_ROWS = 16_384;
+/** Statistics of the rows that were read and of those that an index covers. */
+function added(read: TextStatistics, indexed: TextStatistics): TextStatistics {
+  const sums = (left: ArrayLike<number>, right: ArrayLike<number>): Float64Array =>
+    Float64Array.from(left, (value, at) => value + (right[at] ?? 0));
+  return {
+    documents: Array.from(sums(read.documents, indexed.documents)),
+    tokens: Array.from(sums(read.tokens, indexed.tokens)),
+    frequencies: sums(read.frequencies, indexed.frequencies),
+  };
+}

@@ -19,6 +19,7 @@ import {
   connect,
   type FtsQuery,
   type FullTextQuery,
+  Index,
   MatchQuery,
   MultiMatchQuery,
   Occur,
@@ -258,8 +259,16 @@ test('random queries over random histories are answered as naively', async () =>
       .flatMap((word, at): [string, number][] =>
         (cache.get(word) ?? []).map(([term]) => [term, at]),
       );
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 5; round++) {
     if (round > 0) await table.add(some(25));
+    // Without an index, with some, with all of them; later rows are read beside them.
+    if (round === 1) await table.createIndex('text', { config: Index.fts({ withPosition: true }) });
+    if (round === 2) {
+      for (const column of ['text', 'tags', 'more.title']) {
+        await table.createIndex(column, { config: Index.fts({ withPosition: random() < 0.9 }) });
+      }
+    }
+    if (round === 4) await table.optimize();
     const gone = [...rows.keys()].filter(() => random() < 0.15);
     await table.delete(`id IN (${[-1, ...gone].join(', ')})`);
     for (const id of gone) rows.delete(id);

@@ -1,0 +1,181 @@
+/**
+ * `PostingsBuilder`: takes the texts of documents, one after the other, and gives the terms in the
+ * order of their bytes with their postings. Memory holds the postings in the form that is stored,
+ * about two bytes for each, and the distinct terms.
+ */
+import { ByteStreams } from './byte-streams.ts';
+import type { DocumentTexts } from './collector.ts';
+import { sealPostings } from './postings.ts';
+import { longer } from './term-table.ts';
+import type { Tokenizer } from './tokenizer.ts';
+
+export class PostingsBuilder {
+  /** Tokens of each document. */
+  lengths: Uint32Array = new Uint32Array(1024);
+  /** Documents so far. */
+  documents = 0;
+  readonly #tokenizer: Tokenizer;
+  readonly #withPositions: boolean;
+  /** Postings of each term, and its positions where they are kept: at twice its number, plus 1. */
+  readonly #streams = new ByteStreams();
+  #frequencies = new Uint32Array(1024);
+  /** One more than the last document of each term. */
+  #last = new Uint32Array(1024);
+  /** Of the document being read. */
+  #counts = new Uint32Array(1024);
+  #lastPositions = new Uint32Array(1024);
+  #touched = new Int32Array(256);
+  #touchedCount = 0;
+  #length = 0;
+
+  constructor(tokenizer: Tokenizer, withPositions: boolean) {
+    this.#tokenizer = tokenizer;
+    this.#withPositions = withPositions;
+  }
+
+  get heldBytes(): number {
+    return (
+      this.#tokenizer.heldBytes +
+      this.#streams.heldBytes +
+      this.lengths.byteLength +
+      4 * this.#counts.byteLength
+    );
+  }
+
+  /** Reads the texts of the next document, in steps where they are long. */
+  *add({ bytes, ranges, count }: DocumentTexts): Generator<void, void> {
+    let position = 0;
+    for (let at = 0; at < count; at++) {
+      this.#tokenizer.begin(
+        bytes,
+        ranges[2 * at] as number,
+        ranges[2 * at + 1] as number,
+        position,
+      );
+      while (this.#tokenizer.next()) {
+        this.#take();
+        yield;
+      }
+      this.#take();
+      position = this.#tokenizer.position;
+    }
+    this.#end();
+  }
+
+  /** The same for one text that is not long. */
+  addShort(bytes: Uint8Array, from: number, to: number): void {
+    this.#tokenizer.begin(bytes, from, to);
+    while (this.#tokenizer.next()) this.#take();
+    this.#take();
+    this.#end();
+  }
+
+  #take(): void {
+    const { ids, positions, count, terms } = this.#tokenizer;
+    if (terms.size > this.#counts.length) this.#grow(terms.size);
+    const counts = this.#counts;
+    for (let at = 0; at < count; at++) {
+      const term = ids[at] as number;
+      const before = counts[term] as number;
+      counts[term] = before + 1;
+      if (before === 0) {
+        if (this.#touchedCount === this.#touched.length) {
+          this.#touched = longer(this.#touched, this.#touchedCount + 1);
+        }
+        this.#touched[this.#touchedCount++] = term;
+      }
+      if (!this.#withPositions) continue;
+      const position = positions[at] as number;
+      const last = before === 0 ? 0 : (this.#lastPositions[term] as number);
+      this.#streams.appendNumber(2 * term + 1, position - last);
+      this.#lastPositions[term] = position;
+    }
+    this.#length += count;
+  }
+
+  #end(): void {
+    const document = this.documents;
+    if (document === this.lengths.length) this.lengths = longer(this.lengths, document + 1);
+    this.lengths[document] = this.#length;
+    this.#length = 0;
+    this.documents = document + 1;
+    for (let at = 0; at < this.#touchedCount; at++) {
+      const term = this.#touched[at] as number;
+      const count = this.#counts[term] as number;
+      this.#counts[term] = 0;
+      const distance = document - (this.#last[term] as number);
+      this.#streams.appendNumber(2 * term, 2 * distance + (count > 1 ? 1 : 0));
+      if (count > 1) this.#streams.appendNumber(2 * term, count - 2);
+      this.#last[term] = document + 1;
+      this.#frequencies[term] = (this.#frequencies[term] as number) + 1;
+    }
+    this.#touchedCount = 0;
+  }
+
+  #grow(least: number): void {
+    this.#counts = longer(this.#counts, least);
+    this.#last = longer(this.#last, least);
+    this.#frequencies = longer(this.#frequencies, least);
+    this.#lastPositions = longer(this.#lastPositions, least);
+  }
+
+  /** Puts the terms in order, in steps. */
+  *order(): Generator<void, Uint32Array> {
+    const { terms } = this.#tokenizer;
+    const keyOf = (term: number): number => {
+      const bytes = terms.bytesOf(term);
+      return ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0);
+    };
+    const ends = new Uint32Array(65_537);
+    for (let term = 0; term < terms.size; term++) {
+      if (this.#frequencies[term] === 0) continue;
+      const at = keyOf(term) + 1;
+      ends[at] = (ends[at] as number) + 1;
+      if (term % 65_536 === 65_535) yield;
+    }
+    for (let key = 0; key < 65_536; key++) {
+      ends[key + 1] = (ends[key + 1] as number) + (ends[key] as number);
+    }
+    const order = new Uint32Array(ends[65_536] as number);
+    const next = ends.slice();
+    for (let term = 0; term < terms.size; term++) {
+      if (this.#frequencies[term] === 0) continue;
+      const key = keyOf(term);
+      order[next[key] as number] = term;
+      next[key] = (next[key] as number) + 1;
+      if (term % 65_536 === 65_535) yield;
+    }
+    let sorted = 0;
+    for (let key = 0; key < 65_536; key++) {
+      const [from, to] = [ends[key] as number, ends[key + 1] as number];
+      if (to - from < 2) continue;
+      order.subarray(from, to).sort((a, b) => Buffer.compare(terms.bytesOf(a), terms.bytesOf(b)));
+      sorted += to - from;
+      if (sorted < 4_096) continue;
+      sorted = 0;
+      yield;
+    }
+    return order;
+  }
+
+  /** The bytes of a term that `order` gave. */
+  termOf(term: number): Uint8Array {
+    return this.#tokenizer.terms.bytesOf(term);
+  }
+
+  /** How many documents have it. */
+  documentsOf(term: number): number {
+    return this.#frequencies[term] as number;
+  }
+
+  /** Its postings as they are stored. */
+  postingsOf(term: number): Uint8Array {
+    const bytes = this.#streams.bytesOf(2 * term);
+    return sealPostings(bytes, this.documentsOf(term), this.lengths);
+  }
+
+  /** Its positions, document by document; empty where they are not kept. */
+  positionsOf(term: number): Uint8Array {
+    return this.#streams.bytesOf(2 * term + 1);
+  }
+}

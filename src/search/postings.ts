@@ -1,0 +1,144 @@
+/**
+ * The postings of a term as bytes: for each document that has it, the distance from the one before
+ * and how often it occurs there. `sealPostings` puts a directory of blocks of 128 documents before
+ * long ones, `readPostings` decodes all, and `PositionReader` walks through the positions of a term.
+ * Bytes are checked: they come from files.
+ *
+ * A document is a number of 7-bit groups: twice its distance from the document before less 1, plus
+ * 1 where the term occurs more than once; then the count less 2 follows. A block of the directory is
+ * the last document (u32), the end of its bytes (u32), the highest count and the shortest text (u16).
+ */
+
+/** Documents of a block. */
+export const BLOCK = 128;
+const BLOCK_BYTES = 12;
+const MOST_U16 = 0xffff;
+
+/** Thrown at bytes that are no postings; the caller knows the file. */
+export class BadPostings extends Error {}
+
+const bad = (what: string): BadPostings => new BadPostings(what);
+
+/** Reads numbers of 7-bit groups from bytes. */
+class NumberReader {
+  at: number;
+  readonly bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  next(): number {
+    const { bytes } = this;
+    let byte = bytes[this.at++] as number;
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    let factor = 0x80;
+    for (let group = 1; group < 6; group++) {
+      byte = bytes[this.at++] as number;
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+      factor *= 0x80;
+    }
+    throw bad('a number of postings is cut off or too long');
+  }
+}
+
+/** The bytes of a term as they are stored. @param lengths tokens of each document */
+export function sealPostings(
+  bytes: Uint8Array,
+  documents: number,
+  lengths: Uint32Array,
+): Uint8Array {
+  if (documents <= BLOCK) return bytes;
+  const blocks = Math.ceil(documents / BLOCK);
+  const sealed = new Uint8Array(blocks * BLOCK_BYTES + bytes.length);
+  const view = new DataView(sealed.buffer);
+  const reader = new NumberReader(bytes);
+  let document = -1;
+  for (let block = 0, left = documents; block < blocks; block++, left -= BLOCK) {
+    let highest = 1;
+    let shortest = MOST_U16;
+    for (let at = Math.min(left, BLOCK); at > 0; at--) {
+      const code = reader.next();
+      document += Math.floor(code / 2) + 1;
+      if (code % 2 === 1) highest = Math.max(highest, reader.next() + 2);
+      shortest = Math.min(shortest, lengths[document] as number);
+    }
+    const at = block * BLOCK_BYTES;
+    view.setUint32(at, document, true);
+    view.setUint32(at + 4, reader.at, true);
+    view.setUint16(at + 8, Math.min(highest, MOST_U16), true);
+    view.setUint16(at + 10, shortest, true);
+  }
+  sealed.set(bytes, blocks * BLOCK_BYTES);
+  return sealed;
+}
+
+/** Documents that have a term, ascending, and how often it occurs in each. */
+export interface Postings {
+  readonly documents: Uint32Array;
+  readonly counts: Uint32Array;
+}
+
+/** @param rows documents that there are. @throws BadPostings */
+export function readPostings(sealed: Uint8Array, documents: number, rows: number): Postings {
+  if (documents > rows) throw bad(`a term is in ${documents} documents of ${rows}`);
+  const directory = documents <= BLOCK ? 0 : Math.ceil(documents / BLOCK) * BLOCK_BYTES;
+  // Each takes a byte at least, so that a damaged number cannot ask for much memory.
+  if (sealed.length - directory < documents) throw bad('the postings of a term are cut off');
+  const found = { documents: new Uint32Array(documents), counts: new Uint32Array(documents) };
+  const end = sealed.length;
+  let at = directory;
+  let document = -1;
+  for (let next = 0; next < documents; next++) {
+    let code = sealed[at++] as number;
+    if (code >= 0x80) {
+      const reader = new NumberReader(sealed, at - 1);
+      code = reader.next();
+      at = reader.at;
+    }
+    document += Math.floor(code / 2) + 1;
+    let count = 1;
+    if (code % 2 === 1) {
+      const reader = new NumberReader(sealed, at);
+      count = reader.next() + 2;
+      at = reader.at;
+    }
+    found.documents[next] = document;
+    found.counts[next] = count;
+  }
+  if (at !== end) throw bad('the postings of a term have another length');
+  if (document >= rows) throw bad(`a term is in document ${document} of ${rows}`);
+  return found;
+}
+
+/** The positions of a term, document by document. */
+export class PositionReader {
+  readonly #reader: NumberReader;
+  values = new Uint32Array(16);
+  count = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#reader = new NumberReader(bytes);
+  }
+
+  /** Passes over a document that has the term so often. */
+  skip(count: number): void {
+    for (let left = count; left > 0; left--) this.#reader.next();
+  }
+
+  /** Reads the positions in a document that has the term so often. @throws BadPostings */
+  read(count: number): void {
+    const { bytes } = this.#reader;
+    if (bytes.length - this.#reader.at < count) throw bad('the positions of a term are cut off');
+    if (this.values.length < count) this.values = new Uint32Array(2 * count);
+    let position = 0;
+    for (let at = 0; at < count; at++) {
+      position += this.#reader.next();
+      this.values[at] = position;
+    }
+    this.count = count;
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * `TextSegment`: reads a segment of a full-text index: the postings of a term, the terms from a
+ * prefix on, the tokens of each row, and the positions of a term where the index keeps them. What is
+ * read is kept in memory like other columns.
+ */
+import type { Data, Offsets } from '../../arrow/index.ts';
+import type { IndexSegment } from '../../format/index.ts';
+import { corrupt } from '../../json.ts';
+import { BadPostings, type Postings, readPostings } from '../../search/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { OpenSegment } from './segment.ts';
+
+const [TERM, DOCUMENTS, POSTINGS] = [0, 1, 2];
+const COLUMNS = 3;
+/** The files of a segment. */
+const [TERMS_FILE, LENGTHS_FILE, POSITIONS_FILE] = [0, 1, 2];
+
+const lengths = new WeakMap<IndexSegment, Promise<Uint32Array>>();
+
+/** Where a term is in the file. */
+export interface TermPlace {
+  readonly batch: number;
+  readonly row: number;
+  /** Among all terms. */
+  readonly number: number;
+}
+
+export class TextSegment {
+  readonly segment: IndexSegment;
+  /** Rows that its positions count, deleted ones among them. */
+  readonly rows: number;
+  readonly #engine: Engine;
+  readonly #snapshot: Snapshot;
+  readonly #terms: OpenSegment;
+
+  private constructor(
+    engine: Engine,
+    snapshot: Snapshot,
+    segment: IndexSegment,
+    terms: OpenSegment,
+  ) {
+    this.#engine = engine;
+    this.#snapshot = snapshot;
+    this.segment = segment;
+    this.rows = segment.runs.reduce((sum, { rows }) => sum + rows, 0);
+    this.#terms = terms;
+  }
+
+  /** @throws Corrupt */
+  static async open(
+    engine: Engine,
+    snapshot: Snapshot,
+    segment: IndexSegment,
+  ): Promise<TextSegment> {
+    const terms = await OpenSegment.open(engine, snapshot, segment, COLUMNS, TERMS_FILE);
+    if (segment.files.length >= POSITIONS_FILE) {
+      return new TextSegment(engine, snapshot, segment, terms);
+    }
+    terms.close();
+    throw corrupt(terms.name, `its segment has ${segment.files.length} files, not 2 or 3`);
+  }
+
+  close(): void {
+    this.#terms.close();
+  }
+
+  /** Whether it has the positions of terms. */
+  get hasPositions(): boolean {
+    return this.segment.files.length > POSITIONS_FILE;
+  }
+
+  /** Undefined for a term that no row has. */
+  async find(term: Uint8Array): Promise<TermPlace | undefined> {
+    const place = await this.lowerBound(term);
+    if (place === undefined) return undefined;
+    const found = cellAt(await this.#column(place.batch, TERM), place.row);
+    return Buffer.compare(found, term) === 0 ? place : undefined;
+  }
+
+  /** The first term that is not before this one, in the order of bytes. */
+  async lowerBound(term: Uint8Array): Promise<TermPlace | undefined> {
+    let low = 0;
+    let high = this.#terms.batches;
+    // The last batch that begins before the term, or with it.
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      const first = cellAt(await this.#column(middle, TERM), 0);
+      if (Buffer.compare(first, term) <= 0) low = middle;
+      else high = middle;
+    }
+    const column = await this.#column(low, TERM);
+    let from = 0;
+    let to = column.length;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (Buffer.compare(cellAt(column, middle), term) < 0) from = middle + 1;
+      else to = middle;
+    }
+    if (from < column.length) return this.#place(low, from);
+    return low + 1 < this.#terms.batches ? this.#place(low + 1, 0) : undefined;
+  }
+
+  #place(batch: number, row: number): TermPlace {
+    return { batch, row, number: (this.#terms.starts[batch] as number) + row };
+  }
+
+  /** The terms that begin with a prefix, batch by batch, in the order of their bytes. */
+  async *termsFrom(prefix: Uint8Array): AsyncGenerator<Uint8Array[]> {
+    const start = await this.lowerBound(prefix);
+    if (start === undefined) return;
+    let { row } = start;
+    for (let { batch } = start; batch < this.#terms.batches; batch++, row = 0) {
+      const column = await this.#column(batch, TERM);
+      const terms: Uint8Array[] = [];
+      for (; row < column.length; row++) {
+        const term = cellAt(column, row);
+        if (!startsWith(term, prefix)) break;
+        terms.push(term);
+      }
+      yield terms;
+      if (row < column.length) return;
+    }
+  }
+
+  /** Rows that have the term, deleted ones among them. @throws Corrupt */
+  async postings({ batch, row }: TermPlace): Promise<Postings> {
+    const documents = (await this.#column(batch, DOCUMENTS)).values as unknown as Uint32Array;
+    const sealed = cellAt(await this.#column(batch, POSTINGS), row);
+    try {
+      return readPostings(sealed, documents[row] as number, this.rows);
+    } catch (error) {
+      throw this.damaged(error);
+    }
+  }
+
+  /** The positions of a term as they are stored. @throws Corrupt */
+  async positions({ number }: TermPlace): Promise<Uint8Array> {
+    const opened = await OpenSegment.open(
+      this.#engine,
+      this.#snapshot,
+      this.segment,
+      1,
+      POSITIONS_FILE,
+    );
+    try {
+      const batch = opened.starts.findLastIndex((start) => start <= number);
+      if (opened.rows !== this.#terms.rows || batch < 0 || batch >= opened.batches) {
+        throw corrupt(opened.name, `it has ${opened.rows} terms, not ${this.#terms.rows}`);
+      }
+      const column = await opened.column(batch, 0);
+      return cellAt(column, number - (opened.starts[batch] as number));
+    } finally {
+      opened.close();
+    }
+  }
+
+  /** Tokens of each row; not to be changed. @throws Corrupt */
+  lengths(): Promise<Uint32Array> {
+    let read = lengths.get(this.segment);
+    if (read === undefined) {
+      read = this.#readLengths();
+      read.catch(() => lengths.delete(this.segment));
+      lengths.set(this.segment, read);
+    }
+    return read;
+  }
+
+  async #readLengths(): Promise<Uint32Array> {
+    const opened = await OpenSegment.open(
+      this.#engine,
+      this.#snapshot,
+      this.segment,
+      1,
+      LENGTHS_FILE,
+    );
+    try {
+      if (opened.rows !== this.rows) {
+        throw corrupt(opened.name, `it has the lengths of ${opened.rows} rows, not ${this.rows}`);
+      }
+      const values = new Uint32Array(this.rows);
+      for (let batch = 0; batch < opened.batches; batch++) {
+        const column = await opened.column(batch, 0);
+        values.set(
+          (column.values as unknown as Uint32Array).subarray(0, column.length),
+          opened.starts[batch],
+        );
+      }
+      return values;
+    } finally {
+      opened.close();
+    }
+  }
+
+  async #column(batch: number, column: number): Promise<Data> {
+    return this.#terms.column(batch, column);
+  }
+
+  /** The error of bytes that are no postings or positions, with the file that they are of. */
+  damaged(error: unknown): unknown {
+    return error instanceof BadPostings ? corrupt(this.#terms.name, error.message) : error;
+  }
+}
+
+function cellAt(data: Data, row: number): Uint8Array {
+  const offsets = data.valueOffsets as unknown as Offsets;
+  const at = data.offset + row;
+  return (data.values as unknown as Uint8Array).subarray(
+    Number(offsets[at]),
+    Number(offsets[at + 1]),
+  );
+}
+
+function startsWith(term: Uint8Array, prefix: Uint8Array): boolean {
+  if (term.length < prefix.length) return false;
+  for (let at = 0; at < prefix.length; at++) if (term[at] !== prefix[at]) return false;
+  return true;
+}

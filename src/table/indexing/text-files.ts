@@ -1,0 +1,187 @@
+/**
+ * `writeTextFiles`: writes the files of a full-text segment: the terms in the order of their bytes
+ * with their postings, the number of tokens of each row, and the positions of the terms where the
+ * index keeps them. All texts of the segment are read once; the postings are in memory in the form
+ * that is stored, and count as memory of the request.
+ */
+import {
+  Binary,
+  columnsOf,
+  type Data,
+  dataOf,
+  Field,
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatch,
+  recordBatchStream,
+  Uint32,
+  Utf8,
+} from '../../arrow/index.ts';
+import { type IndexFile, indexFile } from '../../format/index.ts';
+import type { JsonObject } from '../../json.ts';
+import { PostingsBuilder, type TextMembers, Tokenizer, textSettings } from '../../search/index.ts';
+import { TextReader } from '../query/index.ts';
+import { requestMemory, scan } from '../read/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { inTurns, Turn } from '../work/index.ts';
+import { columnSql } from './btree-rows.ts';
+import { segmentSchema, type WrittenSegmentFile, writeSegmentFile } from './write-segment.ts';
+
+export interface WrittenTextFiles {
+  readonly files: readonly IndexFile[];
+  readonly durable: Promise<unknown>;
+}
+
+/** Bytes of texts that are read between two steps. */
+const STEP_BYTES = 1 << 16;
+/** Terms of a batch that is handed to the writer. */
+const BATCH_TERMS = 1024;
+const BATCH_LENGTHS = 1 << 16;
+
+/** @param part the fragments of the segment alone, none of their rows deleted */
+export async function writeTextFiles(
+  engine: Engine,
+  part: Snapshot,
+  parameters: JsonObject,
+  path: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<WrittenTextFiles> {
+  const tokenizer = await Tokenizer.open(textSettings(parameters as TextMembers));
+  const withPositions = parameters.with_position === true;
+  const builder = new PostingsBuilder(tokenizer, withPositions);
+  const memory = requestMemory(engine);
+  const held = memory.hold('The postings of an index');
+  const turn = new Turn(engine.env);
+  const written: WrittenSegmentFile[] = [];
+  const write = async (rows: RecordBatchStream): Promise<void> => {
+    written.push(await writeSegmentFile(engine, part.branch.tableFolder, rows, signal));
+  };
+  try {
+    const columns = { text: columnSql(path) };
+    const texts = await scan(engine, part, { columns, keep: false, fresh: true, signal, memory });
+    for await (const batch of texts) {
+      await inTurns(turn, addTexts(builder, batch), signal);
+      held.set(2 * builder.heldBytes);
+    }
+    const order = await inTurns(turn, builder.order(), signal);
+    await write(termRows(builder, order));
+    await write(lengthRows(builder));
+    if (withPositions) await write(positionRows(builder, order));
+  } catch (error) {
+    for (const { file } of written) {
+      try {
+        await engine.store.delete(indexFile(part.branch.tableFolder, file.file));
+      } catch {
+        // Left to cleanup: nothing refers to it.
+      }
+    }
+    throw error;
+  } finally {
+    held.end();
+  }
+  return {
+    files: written.map(({ file }) => file),
+    durable: Promise.all(written.map(({ durable }) => durable)),
+  };
+}
+
+function* addTexts(builder: PostingsBuilder, batch: RecordBatch): Generator<void> {
+  const reader = new TextReader(columnsOf(batch)[0] as Data);
+  let bytes = 0;
+  for (let row = 0; row < batch.numRows; row++) {
+    const isShort =
+      reader.isPlain && !reader.isNull(row) && reader.to(row) - reader.from(row) < STEP_BYTES;
+    if (isShort) {
+      const [from, to] = [reader.from(row), reader.to(row)];
+      builder.addShort(reader.bytes, from, to);
+      bytes += to - from;
+    } else {
+      const count = reader.textsOf(row);
+      yield* builder.add({ bytes: reader.bytes, ranges: reader.ranges, count });
+      bytes += 256 * count;
+    }
+    bytes += 64;
+    if (bytes < STEP_BYTES) continue;
+    bytes = 0;
+    yield;
+  }
+}
+
+const TERMS = segmentSchema([
+  new Field('term', new Utf8(), false),
+  new Field('documents', new Uint32(), false),
+  new Field('postings', new Binary(), false),
+]);
+const LENGTHS = segmentSchema([new Field('tokens', new Uint32(), false)]);
+const POSITIONS = segmentSchema([new Field('positions', new Binary(), false)]);
+
+const NO_CELL = new Uint8Array(0);
+
+/** A file has a row at least: of texts without a word, one of no word in no document. */
+function termRows(builder: PostingsBuilder, order: Uint32Array): RecordBatchStream {
+  const batches = async function* (): AsyncGenerator<RecordBatch> {
+    if (order.length === 0) {
+      const columns = [cells(new Utf8(), [NO_CELL]), numbers([0]), cells(new Binary(), [NO_CELL])];
+      yield recordBatch(TERMS, columns, 1);
+    }
+    for (const terms of slices(order)) {
+      const all = Array.from(terms);
+      yield recordBatch(
+        TERMS,
+        [
+          cells(
+            new Utf8(),
+            all.map((term) => builder.termOf(term)),
+          ),
+          numbers(all.map((term) => builder.documentsOf(term))),
+          cells(
+            new Binary(),
+            all.map((term) => builder.postingsOf(term)),
+          ),
+        ],
+        all.length,
+      );
+    }
+  };
+  return recordBatchStream(TERMS, batches());
+}
+
+function positionRows(builder: PostingsBuilder, order: Uint32Array): RecordBatchStream {
+  const batches = async function* (): AsyncGenerator<RecordBatch> {
+    if (order.length === 0) yield recordBatch(POSITIONS, [cells(new Binary(), [NO_CELL])], 1);
+    for (const terms of slices(order)) {
+      const all = Array.from(terms, (term) => builder.positionsOf(term));
+      yield recordBatch(POSITIONS, [cells(new Binary(), all)], all.length);
+    }
+  };
+  return recordBatchStream(POSITIONS, batches());
+}
+
+function lengthRows({ lengths, documents }: PostingsBuilder): RecordBatchStream {
+  const batches = async function* (): AsyncGenerator<RecordBatch> {
+    for (let from = 0; from < documents; from += BATCH_LENGTHS) {
+      const values = lengths.slice(from, Math.min(documents, from + BATCH_LENGTHS));
+      yield recordBatch(LENGTHS, [dataOf(new Uint32(), values.length, { values })], values.length);
+    }
+  };
+  return recordBatchStream(LENGTHS, batches());
+}
+
+function* slices(order: Uint32Array): Generator<Uint32Array> {
+  for (let from = 0; from < order.length; from += BATCH_TERMS) {
+    yield order.subarray(from, from + BATCH_TERMS);
+  }
+}
+
+const numbers = (values: readonly number[]): Data =>
+  dataOf(new Uint32(), values.length, { values: Uint32Array.from(values) });
+
+/** A column of byte strings. */
+function cells(type: Utf8 | Binary, values: readonly Uint8Array[]): Data {
+  const offsets = new Int32Array(values.length + 1);
+  for (const [at, value] of values.entries())
+    offsets[at + 1] = (offsets[at] as number) + value.length;
+  const bytes = new Uint8Array(offsets[values.length] as number);
+  for (const [at, value] of values.entries()) bytes.set(value, offsets[at]);
+  return dataOf(type, values.length, { offsets, values: bytes });
+}

@@ -1,0 +1,309 @@
+/**
+ * `IndexedTexts`: the part of a full-text search that goes through indexes. It reads the postings of
+ * the query's terms, counts what scores need of the rows that are still there, and scores them. Rows
+ * that were deleted since the index was built count for nothing, as in a scan.
+ */
+import type { HeldMemory } from '../../request-memory.ts';
+import {
+  addUpSegment,
+  type ColumnSearch,
+  type PhraseWord,
+  phrasePostings,
+  type SearchPlan,
+  type SlotPostings,
+  scoreSegment,
+  type TextStatistics,
+  type TopRows,
+} from '../../search/index.ts';
+import { deletedRows } from '../fragments/index.ts';
+import { type CoveredSegment, placedRuns, type TermPlace, TextSegment } from '../indexes/index.ts';
+import {
+  matchingRows,
+  pipelined,
+  planScan,
+  type ScanPlan,
+  type ScanRequest,
+} from '../read/index.ts';
+import { andThen, inTurns } from '../work/index.ts';
+import type { TableRows } from './table-rows.ts';
+import type { TextAccess } from './text-access.ts';
+
+/** What a search reads of one part of the table. */
+interface Part {
+  readonly covered: readonly CoveredSegment[];
+  /** By column. */
+  readonly segments: readonly TextSegment[];
+  readonly rows: number;
+  /** Not 0 for rows that are there; undefined where all are. */
+  live: Uint8Array | undefined;
+  /** Not 0 for rows that may be in the answer; undefined where all may. */
+  wanted: Uint8Array | undefined;
+  lengths: readonly Uint32Array[];
+  postings: SlotPostings[];
+}
+
+export class IndexedTexts {
+  /** Of the rows that the indexes cover and that are there. */
+  readonly statistics: TextStatistics;
+  readonly #plan: ScanPlan;
+  readonly #search: SearchPlan;
+  readonly #rows: TableRows;
+  readonly #filter: ScanPlan | undefined;
+  readonly #parts: readonly Part[];
+  readonly #documents: number[];
+  readonly #tokens: number[];
+  #frequencies = new Float64Array(0);
+
+  private constructor(
+    plan: ScanPlan,
+    search: SearchPlan,
+    rows: TableRows,
+    filter: ScanPlan | undefined,
+    parts: readonly Part[],
+  ) {
+    this.#plan = plan;
+    this.#search = search;
+    this.#rows = rows;
+    this.#filter = filter;
+    this.#parts = parts;
+    this.#documents = search.columns.map(() => 0);
+    this.#tokens = search.columns.map(() => 0);
+    const frequencies = (): ArrayLike<number> => this.#frequencies;
+    this.statistics = {
+      documents: this.#documents,
+      tokens: this.#tokens,
+      get frequencies() {
+        return frequencies();
+      },
+    };
+  }
+
+  static async open(
+    plan: ScanPlan,
+    request: ScanRequest & { readonly prefilter: boolean },
+    search: SearchPlan,
+    rows: TableRows,
+    { segments, covered }: TextAccess,
+  ): Promise<IndexedTexts> {
+    const { engine, snapshot, memory } = plan;
+    const { filter, counters, signal } = request;
+    const parts: Part[] = [];
+    try {
+      for (const own of segments) {
+        const opened: TextSegment[] = [];
+        parts.push({
+          covered: own,
+          segments: opened,
+          rows: own[0]?.segment.runs.reduce((sum, run) => sum + run.rows, 0) ?? 0,
+          live: undefined,
+          wanted: undefined,
+          lengths: [],
+          postings: [],
+        });
+        for (const { segment } of own) {
+          opened.push(await TextSegment.open(engine, snapshot, segment));
+        }
+      }
+      let filtering: ScanPlan | undefined;
+      if (request.prefilter && filter !== undefined && parts.length > 0) {
+        const shared = { counters, signal, memory };
+        const filtered = await planScan(engine, snapshot, { columns: [], filter, ...shared });
+        filtering = { ...filtered, isNeedless: ({ id }) => !covered.has(id) };
+      }
+      return new IndexedTexts(plan, search, rows, filtering, parts);
+    } catch (error) {
+      closeAll(parts);
+      throw error;
+    }
+  }
+
+  close(): void {
+    closeAll(this.#parts);
+  }
+
+  /** Offers the terms of the indexes to fuzzy words. */
+  async findTerms(): Promise<void> {
+    const { turn, signal } = this.#plan;
+    for (const { segments } of this.#parts) {
+      for (const [column, { near }] of this.#search.columns.entries()) {
+        const segment = segments[column] as TextSegment;
+        for (const { terms: wanted } of near.flat()) {
+          for await (const terms of segment.termsFrom(wanted.prefix)) {
+            for (const term of terms) wanted.offer(term);
+            if (turn.isOver()) await turn.pass();
+            signal?.throwIfAborted();
+          }
+        }
+      }
+    }
+  }
+
+  /** Reads what the query needs, and counts it. */
+  async read(held: HeldMemory, others: number): Promise<void> {
+    this.#frequencies = new Float64Array(this.#search.slots);
+    let bytes = 2 * others;
+    for (const part of this.#parts) {
+      part.live = await this.#liveRows(part);
+      part.lengths = await Promise.all(part.segments.map((segment) => segment.lengths()));
+      await this.#count(part);
+      for (const [column, search] of this.#search.columns.entries()) {
+        await this.#readColumn(part, column, search);
+      }
+      for (const { documents } of part.postings) bytes += 8 * documents.length;
+      bytes += 2 * (part.live?.byteLength ?? 0);
+      held.set(bytes);
+      part.wanted = part.live;
+    }
+    await this.#applyFilter();
+  }
+
+  async #liveRows({ covered, rows }: Part): Promise<Uint8Array | undefined> {
+    const [first] = covered;
+    if (first === undefined || first.isWhole) return undefined;
+    const { engine, snapshot } = this.#plan;
+    const live = new Uint8Array(rows);
+    const entries = new Map(first.entries.map((entry) => [entry.id, entry]));
+    for (const { fragment, rows: own, start } of placedRuns(first.segment)) {
+      const entry = entries.get(fragment);
+      if (entry === undefined) continue;
+      live.fill(1, start, start + own);
+      const deleted = await deletedRows(engine, snapshot, entry);
+      for (const offset of deleted?.offsets ?? []) live[start + offset] = 0;
+    }
+    return live;
+  }
+
+  async #count({ lengths, live, covered }: Part): Promise<void> {
+    const { turn, signal } = this.#plan;
+    for (const [column, own] of lengths.entries()) {
+      const segment = (covered[column] as CoveredSegment).segment;
+      let counted = live === undefined ? wholeCounts.get(segment) : undefined;
+      if (counted === undefined) {
+        counted = await inTurns(turn, countOf(own, live), signal);
+        if (live === undefined) wholeCounts.set(segment, counted);
+      }
+      this.#documents[column] = (this.#documents[column] as number) + counted.documents;
+      this.#tokens[column] = (this.#tokens[column] as number) + counted.tokens;
+    }
+  }
+
+  async #readColumn(part: Part, column: number, search: ColumnSearch): Promise<void> {
+    const { turn, signal } = this.#plan;
+    const segment = part.segments[column] as TextSegment;
+    const found = new Map<number, { readonly place: TermPlace; readonly own: SlotPostings }>();
+    for (const { term, slot } of search.terms()) {
+      const place = await segment.find(term);
+      if (place === undefined) continue;
+      const own = { slot, ...(await segment.postings(place)) };
+      found.set(slot, { place, own });
+      part.postings.push(own);
+      const frequency =
+        part.live === undefined
+          ? own.documents.length
+          : await inTurns(turn, liveOf(own.documents, part.live), signal);
+      this.#frequencies[slot] = (this.#frequencies[slot] as number) + frequency;
+      if (turn.isOver()) await turn.pass();
+      signal?.throwIfAborted();
+    }
+    for (const phrase of search.phrases) {
+      const words: PhraseWord[] = [];
+      for (const slot of phrase.terms) {
+        const word = found.get(slot);
+        if (word === undefined) break;
+        words.push({ ...word.own, positions: await segment.positions(word.place) });
+      }
+      if (words.length < phrase.terms.length) continue;
+      try {
+        part.postings.push(await inTurns(turn, phrasePostings(phrase, words), signal));
+      } catch (error) {
+        throw segment.damaged(error);
+      }
+    }
+  }
+
+  /** Leaves only the rows that the predicate is true for. */
+  async #applyFilter(): Promise<void> {
+    const filter = this.#filter;
+    if (filter === undefined) return;
+    const places = new Map<number, { readonly wanted: Uint8Array; readonly start: number }>();
+    for (const part of this.#parts) {
+      const [first] = part.covered as [CoveredSegment];
+      const wanted = new Uint8Array(part.rows);
+      part.wanted = wanted;
+      const own = new Set(first.entries.map(({ id }) => id));
+      for (const { fragment, start } of placedRuns(first.segment)) {
+        if (own.has(fragment)) places.set(fragment, { wanted, start });
+      }
+    }
+    const batches = pipelined(filter, (place) =>
+      andThen(matchingRows(filter, place), (rows) => ({ place, rows })),
+    );
+    for await (const { place, rows } of batches) {
+      const at = places.get(place.entry.id);
+      if (at === undefined) continue;
+      const from = at.start + place.first;
+      if (rows === undefined) at.wanted.fill(1, from, from + place.rows);
+      else for (const row of rows) at.wanted[from + row] = 1;
+    }
+  }
+
+  /** Puts the best rows among those that were found before. */
+  async score(statistics: TextStatistics, top: TopRows): Promise<void> {
+    const { turn, signal } = this.#plan;
+    const weights = this.#search.weights(statistics);
+    const scorer = this.#search.scorer(statistics);
+    for (const part of this.#parts) {
+      const { rows, postings, lengths, wanted, covered } = part;
+      const runs = placedRuns((covered[0] as CoveredSegment).segment);
+      let run = 0;
+      const rowOf = (document: number): number => {
+        while (document >= (runs[run]?.start as number) + (runs[run]?.rows as number)) run += 1;
+        while (document < (runs[run]?.start as number)) run -= 1;
+        const { fragment, start } = runs[run] as (typeof runs)[number];
+        return this.#rows.startOf(fragment) + document - start;
+      };
+      const documents = { rows, postings, lengths, wanted, rowOf };
+      const steps =
+        weights === undefined
+          ? scoreSegment(documents, scorer, this.#search.slots, top)
+          : addUpSegment(documents, weights, top);
+      await inTurns(turn, steps, signal);
+    }
+  }
+}
+
+function closeAll(parts: readonly Part[]): void {
+  for (const { segments } of parts) for (const segment of segments) segment.close();
+}
+
+interface Counts {
+  readonly documents: number;
+  readonly tokens: number;
+}
+
+/** Of segments all of whose rows are there. */
+const wholeCounts = new WeakMap<object, Counts>();
+const STEP_ROWS = 1 << 18;
+
+function* countOf(lengths: Uint32Array, live: Uint8Array | undefined): Generator<void, Counts> {
+  let documents = 0;
+  let tokens = 0;
+  for (let row = 0; row < lengths.length; row++) {
+    const length = lengths[row] as number;
+    if (length > 0 && (live === undefined || live[row] !== 0)) {
+      documents += 1;
+      tokens += length;
+    }
+    if (row % STEP_ROWS === STEP_ROWS - 1) yield;
+  }
+  return { documents, tokens };
+}
+
+function* liveOf(documents: Uint32Array, live: Uint8Array): Generator<void, number> {
+  let count = 0;
+  for (let at = 0; at < documents.length; at++) {
+    if (live[documents[at] as number] !== 0) count += 1;
+    if (at % STEP_ROWS === STEP_ROWS - 1) yield;
+  }
+  return count;
+}

@@ -1,0 +1,149 @@
+/** Postings as bytes: what is written is read again, and damaged bytes are refused. */
+import { describe, expect, test } from 'vitest';
+import { ByteStreams } from '../../src/search/byte-streams.ts';
+import { PostingsBuilder, Tokenizer, textSettings } from '../../src/search/index.ts';
+import { hasPhrase } from '../../src/search/phrases.ts';
+import { BadPostings, PositionReader, readPostings } from '../../src/search/postings.ts';
+import { TopRows } from '../../src/search/top-rows.ts';
+import { drained } from '../../src/steps.ts';
+import { casesOf } from '../helpers/long.ts';
+import { seeded } from '../helpers/seeded.ts';
+
+const encoder = new TextEncoder();
+
+test('streams keep their bytes, however they grow', () => {
+  const random = seeded(1);
+  const streams = new ByteStreams();
+  const expected = new Map<number, number[]>();
+  for (let at = 0; at < 60_000; at++) {
+    const stream = Math.floor(random() ** 3 * 3_000);
+    const byte = Math.floor(random() * 256);
+    streams.append(stream, byte);
+    expected.set(stream, [...(at < 100 ? (expected.get(stream) ?? []) : []), byte]);
+    if (at >= 100) expected.delete(stream);
+  }
+  const long = new ByteStreams();
+  const bytes = Array.from({ length: 3_000_000 }, (_, at) => (at * 7) % 251);
+  for (const byte of bytes) long.append(5, byte);
+  expect(Buffer.compare(long.bytesOf(5), Uint8Array.from(bytes))).toBe(0);
+  expect(long.bytesOf(4)).toEqual(new Uint8Array(0));
+  expect(long.bytesOf(5_000)).toEqual(new Uint8Array(0));
+  const many = new ByteStreams();
+  for (let round = 0; round < 40; round++) {
+    for (let stream = 0; stream < 500; stream++) many.appendNumber(stream, stream * 300 + round);
+  }
+  const lengths = Array.from({ length: 500 }, (_, stream) => many.bytesOf(stream).length);
+  expect(lengths[0]).toBe(40);
+  expect(lengths[499]).toBe(120);
+});
+
+/** Documents of random words. */
+async function built(documents: number, withPositions: boolean) {
+  const random = seeded(documents);
+  const settings = textSettings({ stem: false, remove_stop_words: false });
+  const builder = new PostingsBuilder(await Tokenizer.open(settings), withPositions);
+  const texts = Array.from({ length: documents }, () =>
+    Array.from({ length: Math.floor(random() * 12) }, () => `w${Math.floor(random() ** 4 * 60)}`),
+  );
+  for (const words of texts) {
+    const bytes = encoder.encode(words.join(' '));
+    builder.addShort(bytes, 0, bytes.length);
+  }
+  return { builder, texts };
+}
+
+test.each([0, 1, 127, 128, 129, 700])('the words of %i documents are read again', async (count) => {
+  const { builder, texts } = await built(count, true);
+  const order = drained(builder.order());
+  const terms = Array.from(order, (term) => Buffer.from(builder.termOf(term)).toString());
+  expect(terms).toEqual([...new Set(texts.flat())].sort());
+  expect([...builder.lengths.subarray(0, count)]).toEqual(texts.map(({ length }) => length));
+  for (const [at, word] of terms.entries()) {
+    const term = order[at] as number;
+    const found = readPostings(builder.postingsOf(term), builder.documentsOf(term), count);
+    const having = [...texts.entries()].filter(([, words]) => words.includes(word));
+    expect([...found.documents]).toEqual(having.map(([document]) => document));
+    const reader = new PositionReader(builder.positionsOf(term));
+    for (const [place, [, words]] of having.entries()) {
+      const own = [...words.entries()].filter(([, other]) => other === word).map(([to]) => to);
+      expect(found.counts[place]).toBe(own.length);
+      if (place % 3 === 2) reader.skip(own.length);
+      else {
+        reader.read(own.length);
+        expect([...reader.values.subarray(0, reader.count)]).toEqual(own);
+      }
+    }
+  }
+});
+
+describe('damaged postings', () => {
+  test('are refused, or give documents that there are', async () => {
+    const random = seeded(7);
+    const { builder } = await built(400, true);
+    const order = drained(builder.order());
+    let refused = 0;
+    for (let at = 0; at < casesOf(3_000, 100_000); at++) {
+      const term = order[Math.floor(random() * order.length)] as number;
+      const bytes = builder.postingsOf(term).slice();
+      const place = Math.floor(random() * bytes.length);
+      bytes[place] = Math.floor(random() * 256);
+      const cut = random() < 0.3 ? bytes.subarray(0, place) : bytes;
+      try {
+        const { documents } = readPostings(cut, builder.documentsOf(term), 400);
+        for (const [next, document] of documents.entries()) {
+          expect(document).toBeLessThan(400);
+          if (next > 0) expect(document).toBeGreaterThan(documents[next - 1] as number);
+        }
+      } catch (error) {
+        expect(error).toBeInstanceOf(BadPostings);
+        refused += 1;
+      }
+    }
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  test.each<[string, number[], number, number]>([
+    ['more documents than rows', [0, 0, 0], 3, 2],
+    ['a document beyond the rows', [8], 1, 4],
+    ['too few bytes', [0], 2, 9],
+    ['bytes that are left', [0, 0], 1, 9],
+    ['a number without an end', [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80], 1, 9],
+    ['a count that is cut off', [1], 1, 9],
+  ])('with %s', (_, bytes, documents, rows) => {
+    expect(() => readPostings(Uint8Array.from(bytes), documents, rows)).toThrow(BadPostings);
+  });
+
+  test('positions that are cut off', () => {
+    expect(() => new PositionReader(Uint8Array.of(1)).read(2)).toThrow(BadPostings);
+    expect(() => new PositionReader(Uint8Array.of(1)).skip(2)).toThrow(BadPostings);
+    expect(() => new PositionReader(Uint8Array.of(0x81)).read(1)).toThrow(BadPostings);
+  });
+});
+
+test('a phrase may reach a word by any of the places before it', () => {
+  const list = (...values: number[]) => ({
+    values: Uint32Array.from(values),
+    count: values.length,
+  });
+  expect(hasPhrase([list(1, 5), list(3)], [1], 1)).toBe(true);
+  expect(hasPhrase([list(1, 5), list(3)], [1], 0)).toBe(false);
+  expect(hasPhrase([list(1), list(2, 4), list(6)], [1, 1], 2)).toBe(true);
+  expect(hasPhrase([list(1), list(2, 4), list(8)], [1, 1], 2)).toBe(false);
+  expect(hasPhrase([list(3), list(1)], [1], 9)).toBe(false);
+});
+
+test('the best rows come in order of score, then of row, in whatever order they were added', () => {
+  const random = seeded(3);
+  for (const limit of [1, 2, 7, 50, 400]) {
+    const rows = Array.from({ length: 300 }, (_, row) => ({
+      row,
+      score: Math.floor(random() * 9) / 3,
+    }));
+    const top = new TopRows(limit);
+    for (const { row, score } of [...rows].sort(() => random() - 0.5)) top.add(row, score);
+    const best = rows.sort((a, b) => b.score - a.score || a.row - b.row).slice(0, limit);
+    const found = drained(top.finish());
+    expect([...found.rows]).toEqual(best.map(({ row }) => row));
+    expect([...found.scores]).toEqual(best.map(({ score }) => Math.fround(score)));
+  }
+});

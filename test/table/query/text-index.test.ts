@@ -1,0 +1,232 @@
+/** Full-text indexes: made, used, told of, brought up to date, and refused where they are damaged. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Connection,
+  connect,
+  Index,
+  MatchQuery,
+  Operator,
+  openNamespace,
+  PhraseQuery,
+  type Table,
+} from '../../../src/index.ts';
+import { temporaryFolder } from '../../helpers/temporary.ts';
+
+const root = join(temporaryFolder(), 'catalog');
+let db: Connection;
+beforeAll(async () => {
+  db = await connect(root, { durability: 'relaxed' });
+  return () => db.close();
+});
+
+interface Hit {
+  readonly id: number;
+  readonly _score: number;
+}
+
+const rowsOf = (from: number, count: number): { id: number; text: string | null }[] =>
+  Array.from({ length: count }, (_, at) => {
+    const id = from + at;
+    const text = `${id % 2 === 0 ? 'even' : 'odd'} ${'more '.repeat(id % 5)}w${id % 17} end`;
+    return { id, text: id % 23 === 0 ? null : text };
+  });
+
+const QUERIES = [
+  'even',
+  'more end w3',
+  'zebra',
+  new MatchQuery('even w4', 'text', { operator: Operator.And }),
+  new MatchQuery('evan', 'text', { fuzziness: 1 }),
+  new PhraseQuery('more w5', 'text'),
+  new PhraseQuery('odd w5', 'text', { slop: 2 }),
+];
+
+const answers = async (table: Table): Promise<Hit[][]> => {
+  const all: Hit[][] = [];
+  for (const query of QUERIES) {
+    const asked = table.query().fullTextSearch(query).select(['id']).limit(40);
+    all.push(await asked.toArray<Hit>());
+    all.push(await asked.where('id % 3 = 0').toArray<Hit>());
+  }
+  return all;
+};
+
+/** The answers, whose scores are the same but for rounding. */
+async function expectSame(table: Table, expected: Hit[][]): Promise<void> {
+  const found = await answers(table);
+  const ids = (hits: Hit[][]): number[][] => hits.map((one) => one.map(({ id }) => id));
+  const scores = (hits: Hit[][]): string[][] =>
+    hits.map((one) => one.map(({ _score }) => _score.toFixed(5)));
+  expect(ids(found)).toEqual(ids(expected));
+  expect(scores(found)).toEqual(scores(expected));
+}
+
+const usedIn = async (table: Table, query: string | PhraseQuery = 'even'): Promise<string> =>
+  /Texts: (.*)/.exec(await table.search(query).explainPlan())?.[1] ?? '';
+
+test('gives the answers of a scan, whatever happened to the table since', async () => {
+  const table = await db.createTable('history', rowsOf(0, 300));
+  await table.add(rowsOf(300, 50));
+  const plain = await db.createTable('plain', rowsOf(0, 350));
+  const same = async (change?: (each: Table) => Promise<unknown>): Promise<void> => {
+    if (change !== undefined) for (const each of [table, plain]) await change(each);
+    await expectSame(table, await answers(plain));
+  };
+  expect(await usedIn(table)).toBe('all rows are read, as there is no index of text');
+  await table.createIndex('text', { config: Index.fts({ withPosition: true }) });
+  expect(await usedIn(table)).toBe('text_idx for 350 rows, and 0 are read');
+  await same();
+  await same((each) => each.delete('id % 7 = 1'));
+  await same((each) => each.add(rowsOf(350, 60)));
+  expect(await usedIn(table)).toBe('text_idx for 300 rows, and 60 are read');
+  await same((each) => each.update({ values: { text: 'even more change' }, where: 'id < 20' }));
+  const version = await table.version();
+  await table.optimize();
+  expect(await usedIn(table)).toBe('text_idx for 360 rows, and 0 are read');
+  await same();
+  await table.checkout(version);
+  await same();
+  await table.checkoutLatest();
+  await same(async (each) => {
+    await each.alterColumns([{ path: 'text', rename: 'words' }]);
+    await each.alterColumns([{ path: 'words', rename: 'text' }]);
+  });
+  await table.dropIndex('text_idx');
+  expect(await usedIn(table)).toContain('there is no index');
+  await same();
+}, 30_000);
+
+describe('an index', () => {
+  let table: Table;
+  beforeAll(async () => {
+    table = await db.createTable('told', rowsOf(0, 40));
+  });
+
+  test('tells how it makes words, in the names of LanceDB', async () => {
+    await table.createIndex('text', {
+      name: 'words',
+      config: Index.fts({ language: 'German', maxTokenLength: 20, customStopWords: ['end'] }),
+    });
+    const [index] = await table.listIndices();
+    expect(index).toMatchObject({ name: 'words', indexType: 'FTS', columns: ['text'] });
+    expect(await table.indexStats('words')).toMatchObject({ numIndexedRows: 40, indexType: 'FTS' });
+    expect((await table.search('end').toArray()).length).toBe(0);
+    const details = (index as unknown as { indexDetails: Record<string, unknown> }).indexDetails;
+    expect(details).toMatchObject({
+      base_tokenizer: 'simple',
+      language: 'German',
+      max_token_length: 20,
+      custom_stop_words: ['end'],
+      with_position: false,
+      min_ngram_length: 3,
+    });
+    expect(await usedIn(table, new PhraseQuery('even more', 'text'))).toContain(
+      'a phrase needs positions, which the index words does not keep',
+    );
+    expect((await table.search(new PhraseQuery('odd more', 'text')).toArray()).length).toBe(10);
+    await table.dropIndex('words');
+  });
+
+  test.each([
+    ['ngram', 'eve', 20],
+    ['whitespace', 'w3', 3],
+    ['raw', 'even w0 end', 1],
+    ['icu', 'w3', 3],
+  ])('of %s tokens finds them', async (baseTokenizer, words, count) => {
+    const plain = { stem: false, removeStopWords: false, asciiFolding: false };
+    await table.createIndex('text', { config: Index.fts({ baseTokenizer, ...plain }) });
+    const found = await table.search(words).limit(100).toArray();
+    expect(found.length).toBeGreaterThanOrEqual(count - 1);
+    expect(found.length).toBeLessThanOrEqual(count);
+    expect(await usedIn(table, words)).toContain('text_idx for 40 rows');
+  });
+
+  test('of texts without a word is one too', async () => {
+    const empty = await db.createTable('empty', [
+      { id: 1, text: '!' },
+      { id: 2, text: null },
+    ]);
+    await empty.createIndex('text', { config: Index.fts({ withPosition: true }) });
+    expect(await empty.search('x').toArray()).toEqual([]);
+    expect(await empty.search(new PhraseQuery('x y', 'text')).toArray()).toEqual([]);
+    expect(await empty.search(new MatchQuery('x', 'text', { fuzziness: 2 })).toArray()).toEqual([]);
+    await empty.add([{ id: 3, text: 'x' }]);
+    expect(await empty.search('x').toArray()).toMatchObject([{ id: 3 }]);
+  });
+
+  test.each([
+    ['id', {}, 'InvalidInput', 'cannot have an index of type FTS: it is float64'],
+    ['text', { baseTokenizer: 'jieba/default' }, 'Unsupported', 'needs a dictionary'],
+    ['text', { language: 'Klingon' }, 'InvalidInput', 'There is no language'],
+    ['text', { blockSize: 256 }, 'Unsupported', 'no other block_size than 128'],
+  ])('of %s with %j is refused', async (column, options, code, message) => {
+    const config = Index.fts(options as object);
+    await expect(table.createIndex(column, { config })).rejects.toEqual(
+      expect.objectContaining({ code, message: expect.stringContaining(message) }),
+    );
+  });
+
+  test('takes what a client of LanceDB sends, and refuses other options', async () => {
+    const request = { id: ['told'], column: 'text', index_type: 'Inverted', name: 'sent' };
+    const sent = { block_size: 128, lance_tokenizer: 'text', split_identifiers: false };
+    const catalog = await openNamespace('dir', { root });
+    await catalog.createTableIndex({ ...request, ...sent });
+    await expect(catalog.createTableIndex({ ...request, index_operators: true })).rejects.toThrow(
+      'no other index_operators than false',
+    );
+    await expect(catalog.createTableIndex({ ...request, num_bits: 8 })).rejects.toThrow(
+      'has no option',
+    );
+    await catalog.close();
+    await table.dropIndex('sent');
+  });
+});
+
+test('a damaged file of an index is refused by name', async () => {
+  const table = await db.createTable('damaged', rowsOf(0, 200));
+  await table.createIndex('text', { config: Index.fts({ withPosition: true }) });
+  const folder = join(root, 'data', 'damaged.table', 'indexes');
+  const files = readdirSync(folder);
+  expect(files).toHaveLength(3);
+  for (const file of files) {
+    const path = join(folder, file);
+    const bytes = readFileSync(path);
+    for (const at of [bytes.length >> 3, bytes.length >> 2, bytes.length >> 1]) {
+      const other = Uint8Array.from(bytes);
+      other[at] = (other[at] as number) ^ 0x40;
+      writeFileSync(path, other);
+      const fresh = await connect(root);
+      const copy = await fresh.openTable('damaged');
+      const asked = copy.search(new PhraseQuery('odd more w1', 'text', { slop: 9 }));
+      await asked.toArray().then(
+        // A byte of padding, or of a term that was not asked for.
+        () => {},
+        (error: Error) => expect(error.message).toContain(file.slice(0, 8)),
+      );
+      await fresh.close();
+    }
+    writeFileSync(path, bytes);
+  }
+}, 20_000);
+
+test('an index of the golden catalog is searched', async () => {
+  const golden = await connect(join(import.meta.dirname, '../../../fixtures/v1/texts'), {
+    readOnly: true,
+  });
+  const table = await golden.openTable('found');
+  expect(await usedIn(table)).toBe('placed for 320 rows, and 10 are read');
+  const count = async (query: string | PhraseQuery): Promise<number> =>
+    (await table.search(query).limit(1_000).toArray()).length;
+  const texts = (await table.query().toArray<{ text: string | null }>()).map(
+    ({ text }) => text ?? '',
+  );
+  const having = (part: RegExp): number => texts.filter((text) => part.test(text)).length;
+  expect(await count('run')).toBe(having(/running/));
+  expect(await count('zurich')).toBe(having(/Zürich/));
+  expect(await count('odd')).toBe(having(/odd/));
+  expect(having(/odd/)).toBeGreaterThan(128);
+  expect(await count(new PhraseQuery('even end', 'text'))).toBe(having(/even end/));
+  await golden.close();
+});
