@@ -23,6 +23,7 @@ import {
   alterTransaction,
   batchCommitTables,
   batchCreateTableVersions,
+  branchChanges,
   changes,
   createTable,
   declareTable,
@@ -187,6 +188,9 @@ export const HANDLERS: Handlers = {
   ListTableBranches: within(references.listTableBranches),
   CreateTableBranch: within(references.createTableBranch),
   DeleteTableBranch: within(references.deleteTableBranch),
+
+  DiffTableBranch: within(branchChanges.diffTableBranch),
+  CherryPickTableBranch: within(branchChanges.cherryPickTableBranch),
 
   DescribeTransaction: describeTransaction,
   AlterTransaction: alterTransaction,

@@ -19,6 +19,16 @@ export const EXTENSION_OPERATIONS = {
   TakeRows: json('/v1/dirspace/table/{id}/take_rows', 'read', 'Read rows one by one', {
     answer: 'arrow-file',
   }),
+  DiffTableBranch: json(
+    '/v1/dirspace/table/{id}/branches/diff',
+    'read',
+    'Compare a branch with the main one',
+  ),
+  CherryPickTableBranch: json(
+    '/v1/dirspace/table/{id}/branches/cherry_pick',
+    'write',
+    'Bring to the main branch what another one changed',
+  ),
   OptimizeTable: json('/v1/dirspace/table/{id}/optimize', 'write', 'Join small fragments', {
     // Removes old versions, as CleanupTable does.
     stricter: [{ member: 'cleanup_older_than_millis', permission: 'admin' }],

@@ -35,12 +35,18 @@ export {
   splitRequest,
 } from './exchange.ts';
 export type {
+  BranchColumn,
+  BranchIndex,
   CatalogExtensions,
+  CherryPickTableBranchRequest,
+  CherryPickTableBranchResponse,
   CleanupTableRequest,
   CleanupTableResponse,
   CompactionParameters,
   DeleteRowsRequest,
   DeleteRowsResponse,
+  DiffTableBranchRequest,
+  DiffTableBranchResponse,
   ListTrashRequest,
   ListTrashResponse,
   OptimizeCallOptions,

@@ -7,6 +7,13 @@
 import type { TagRecord } from '../format/index.ts';
 import { Branch, branchHeld, openBranch } from './branch.ts';
 import {
+  type BranchDifference,
+  type CherryPicked,
+  type CherryPickOptions,
+  cherryPick,
+  diffBranch,
+} from './branching/index.ts';
+import {
   adoptTags,
   type CleanupOptions,
   type CleanupReport,
@@ -31,6 +38,7 @@ import {
   listTags,
   mainBranch,
   requireVersionsFolder,
+  type Snapshot,
   type TableBranch,
 } from './versions/index.ts';
 
@@ -54,6 +62,21 @@ export class StoredTable {
 
   get main(): Branch {
     return new Branch(this.#engine, mainBranch(this.folder, this.incarnation));
+  }
+
+  /** What a branch and main have apart from each other, in their newest versions. */
+  diffBranch(main: Snapshot, branch: Snapshot): Promise<BranchDifference> {
+    return diffBranch(this.#engine, main, branch);
+  }
+
+  /** Brings to main what a branch of it changed, or says what is in the way. */
+  cherryPick(
+    { record }: SideBranch,
+    newest: Snapshot,
+    options?: CherryPickOptions,
+  ): Promise<CherryPicked> {
+    const origin = { id: record.id, version: record.parentVersion };
+    return cherryPick(this.#engine, this.main, newest, origin, options);
   }
 
   /** A branch other than main, by name. */

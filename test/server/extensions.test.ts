@@ -29,6 +29,11 @@ const requests = {
   takeRows: (request: Model<'TakeRowsRequest'>) => ({ id: [], ...request }),
   cleanupTable: (request: Model<'CleanupTableRequest'>) => ({ id: [], ...request }),
   optimizeTable: (request: Model<'OptimizeTableRequest'>) => ({ id: [], ...request }),
+  diffTableBranch: (request: Model<'DiffTableBranchRequest'>) => ({ id: [], ...request }),
+  cherryPickTableBranch: (request: Model<'CherryPickTableBranchRequest'>) => ({
+    id: [],
+    ...request,
+  }),
   updateNamespaceProperties: (request: Model<'UpdateNamespacePropertiesRequest'>) => ({
     id: [],
     ...request,

@@ -5,6 +5,7 @@
  */
 
 import type { ArrowBody } from '../../arrow/index.ts';
+import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 import {
   type CallOptions,
@@ -35,7 +36,6 @@ import {
 import { withRows } from './arrow-body.ts';
 import { fillDeclaredUnlessFilled } from './fill-declared.ts';
 import { repeatedCommit, writeOptions } from './rows.ts';
-import { withTimeout } from './timeout.ts';
 
 /** @throws TableColumnNotFound, InvalidInput for a value that does not fit its column */
 export async function updateTable(
@@ -180,4 +180,45 @@ export async function beginChange(
   const named = { id, incarnation, branch: name };
   const { table, branch } = await resolveTarget(catalog, named, 'branch');
   return { branch, repeated: await repeatedCommit(catalog, table, options) };
+}
+
+const MILLIS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** @throws InvalidInput */
+function parseTimeout(text: string): number {
+  const [, amount, unit] = /^\s*(\d{1,12}(?:\.\d{1,9})?)\s*(ms|s|m|h)?\s*$/.exec(text) ?? [];
+  if (amount !== undefined) return Number(amount) * (MILLIS[unit ?? 's'] ?? 1000);
+  throw new DirspaceError(
+    'InvalidInput',
+    `The timeout ${JSON.stringify(text.slice(0, 40))} is none: write a number and ms, s, m or h, such as 30s.`,
+  );
+}
+
+/**
+ * Runs work with a signal that is aborted at the end of the time, or by the caller's own.
+ * @throws ServiceUnavailable, from the work, once it looks at the signal
+ */
+async function withTimeout<Result>(
+  env: Env,
+  timeout: string | undefined,
+  own: AbortSignal | undefined,
+  work: (signal: AbortSignal | undefined) => Promise<Result>,
+): Promise<Result> {
+  if (timeout === undefined) return work(own);
+  const millis = parseTimeout(timeout);
+  const late = new AbortController();
+  const done = new AbortController();
+  const reason = new DirspaceError(
+    'ServiceUnavailable',
+    `The time of ${timeout} was over before the change was committed. Nothing was changed.`,
+  );
+  env.sleep(millis, done.signal).then(
+    () => late.abort(reason),
+    () => {},
+  );
+  try {
+    return await work(own === undefined ? late.signal : AbortSignal.any([own, late.signal]));
+  } finally {
+    done.abort();
+  }
 }

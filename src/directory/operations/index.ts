@@ -4,6 +4,7 @@
  * catalog/ has those on the trash, upkeep/ those that maintain a catalog.
  */
 
+export * as branchChanges from './branch-changes.ts';
 export * as changes from './changes.ts';
 export { batchCommitTables, batchCreateTableVersions } from './commit-tables.ts';
 export { createTable, declareTable } from './create-table.ts';

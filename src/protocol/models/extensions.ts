@@ -12,6 +12,7 @@ import {
   no,
   number,
   object,
+  oneOf,
   positive,
   ref,
   string,
@@ -52,6 +53,35 @@ export const TakeRowsRequest = request(
     columns: ref<QueryColumns>('QueryColumns'),
     with_row_id: boolean,
   },
+);
+
+export const DiffTableBranchRequest = request({ from_branch: string }, { id, incarnation: string });
+const column = object({ name: string, data_type: string, nullable: boolean }, {});
+const index = object({ index_name: string, columns: array(string), index_type: string }, {});
+export const DiffTableBranchResponse = response({
+  from_branch: string,
+  parent_version: count,
+  main_version: count,
+  branch_version: count,
+  row_count_main: count,
+  row_count_branch: count,
+  rows_unchanged: count,
+  rows_changed: count,
+  rows_on_main: count,
+  rows_on_branch: count,
+  added_columns: array(column),
+  removed_columns: array(column),
+  changed_columns: array(object({ name: string, main: column, branch: column }, {})),
+  added_indexes: array(index),
+  removed_indexes: array(index),
+});
+export const CherryPickTableBranchRequest = request(
+  { from_branch: string },
+  { id, incarnation: string, dry_run: boolean },
+);
+export const CherryPickTableBranchResponse = response(
+  { status: oneOf('ready', 'failed', 'cherry_picked'), diff: ref('DiffTableBranchResponse') },
+  { error: object({ code: string, message: string }, {}), version: count, transaction_id: string },
 );
 
 export const CleanupTableRequest = request(

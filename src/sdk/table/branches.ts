@@ -1,8 +1,12 @@
 /**
- * `Branches`: lists, creates, opens and deletes the branches of one table. The main branch is not
+ * `Branches`: lists, creates, opens, compares, joins and deletes the branches of one table. The main branch is not
  * listed.
  */
-import type { CallOptions, BranchContents as ToldBranch } from '../../protocol/index.ts';
+import {
+  type CallOptions,
+  type BranchContents as ToldBranch,
+  unsupported,
+} from '../../protocol/index.ts';
 import {
   branchMember,
   type Catalog,
@@ -13,6 +17,12 @@ import {
   pages,
   type TableTarget,
 } from '../handles/index.ts';
+import {
+  type BranchDiff,
+  branchDiff,
+  type CherryPickResult,
+  cherryPickResult,
+} from './branch-diff.ts';
 import type { Table } from './table.ts';
 import type { VersionSelection } from './versions.ts';
 
@@ -93,6 +103,32 @@ export class Branches {
     checkChangeOptions(options);
     const { catalog, table } = this.#enter(options);
     await catalog.deleteTableBranch({ ...table, name }, options);
+  }
+
+  /** Compares the newest version of a branch of main with that of main. @throws TableBranchNotFound */
+  async diff(fromBranch: string, options: CallOptions = {}): Promise<BranchDiff> {
+    const { catalog, table } = this.#enter(options);
+    if (catalog.diffTableBranch === undefined) throw unsupported('DiffTableBranch');
+    return branchDiff(
+      await catalog.diffTableBranch({ ...table, from_branch: fromBranch }, options),
+    );
+  }
+
+  /**
+   * Brings to main what a branch of it changed, as one version of main: all of it where main did not
+   * change since, and new rows where it did. Anything else resolves with `status: "failed"` and the
+   * reason among `diff.errors`. With `dryRun` nothing is changed. @throws TableBranchNotFound
+   */
+  async cherryPick(
+    fromBranch: string,
+    dryRun = false,
+    options: CallOptions = {},
+  ): Promise<CherryPickResult> {
+    checkChangeOptions(options);
+    const { catalog, table } = this.#enter(options);
+    if (catalog.cherryPickTableBranch === undefined) throw unsupported('CherryPickTableBranch');
+    const request = { ...table, from_branch: fromBranch, dry_run: dryRun };
+    return cherryPickResult(await catalog.cherryPickTableBranch(request, options));
   }
 
   #enter(options: CallOptions): { readonly catalog: Catalog; readonly table: OnTable } {

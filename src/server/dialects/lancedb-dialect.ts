@@ -6,7 +6,9 @@
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   type AnyOperation,
+  type CherryPickTableBranchResponse,
   DEFAULT_DELIMITER,
+  type DiffTableBranchResponse,
   EVERY_OPERATION,
   type Model,
   type RequestParts,
@@ -15,6 +17,7 @@ import {
 } from '../../protocol/index.ts';
 import type { Call, Caller, RequestHeaders } from '../auth/index.ts';
 import type { Dialect, RequestHead } from './dialect.ts';
+import { lancedbCherryPick, lancedbDiff } from './lancedb-branches.ts';
 import { lancedbError } from './lancedb-errors.ts';
 import { plainQuery } from './lancedb-queries.ts';
 
@@ -50,10 +53,14 @@ function recognizes({ url, headers }: RequestHead): boolean {
   return !new URLSearchParams(query).has('delimiter');
 }
 
+const BRANCH_CHANGES = /^\/v1\/table\/[^/]+\/branches\/(diff|cherry_pick)$/;
+
 function route({ method, url }: RequestHead): string {
   const at = url.indexOf('?');
   const query = at < 0 ? '' : url.slice(at);
   const path = (at < 0 ? url : url.slice(0, at)).replace(/(.)\/$/, '$1');
+  // What these do goes beyond the protocol, and has addresses of its own there.
+  if (BRANCH_CHANGES.test(path)) return path.replace('/v1/', '/v1/dirspace/') + query;
   if (method !== 'GET' || path !== '/v1/table') return path + query;
   // Its list of all tables is that of the root.
   const root = new URLSearchParams(query).get('delimiter') || DEFAULT_DELIMITER;
@@ -225,6 +232,10 @@ function answer(operation: AnyOperation, response: unknown): unknown {
     }
     case 'ListTableTags':
       return (response as Model<'ListTableTagsResponse'>).tags;
+    case 'DiffTableBranch':
+      return lancedbDiff(response as DiffTableBranchResponse);
+    case 'CherryPickTableBranch':
+      return lancedbCherryPick(response as CherryPickTableBranchResponse);
     case 'UpdateTable': {
       const updated = response as Model<'UpdateTableResponse'>;
       return { ...updated, rows_updated: updated.updated_rows };

@@ -1,0 +1,119 @@
+/**
+ * Carries out DiffTableBranch and CherryPickTableBranch, which compare a branch with main and bring to main
+ * what it changed. A cherry-pick that cannot be done is answered with the reason, not thrown.
+ */
+import { DirspaceError } from '../../errors.ts';
+import { type IndexEntry, MAIN_BRANCH } from '../../format/index.ts';
+import type {
+  BranchColumn,
+  BranchIndex,
+  CallOptions,
+  CherryPickTableBranchRequest,
+  CherryPickTableBranchResponse,
+  DiffTableBranchRequest,
+  DiffTableBranchResponse,
+} from '../../protocol/index.ts';
+import type { ColumnSummary, SideBranch, Snapshot, StoredTable } from '../../table/index.ts';
+import {
+  beginWrite,
+  type Catalog,
+  missingBranch,
+  requireTable,
+  storedTable,
+} from '../catalog/index.ts';
+import { writeOptions } from './rows.ts';
+
+/** @throws TableBranchNotFound, InvalidInput for main, and for a branch of another branch */
+export async function diffTableBranch(
+  catalog: Catalog,
+  request: DiffTableBranchRequest,
+): Promise<DiffTableBranchResponse> {
+  return told(await compared(catalog, request));
+}
+
+/** @throws TableBranchNotFound, InvalidInput for main, and for a branch of another branch */
+export async function cherryPickTableBranch(
+  catalog: Catalog,
+  request: CherryPickTableBranchRequest,
+  options: CallOptions = {},
+): Promise<CherryPickTableBranchResponse> {
+  await beginWrite(catalog);
+  const found = await compared(catalog, request);
+  const diff = await told(found);
+  const { stored, side, branch } = found;
+  const { committed, obstacle } = await stored.cherryPick(side, branch, {
+    ...writeOptions(stored, options),
+    dryRun: request.dry_run,
+  });
+  if (obstacle !== undefined) return { status: 'failed', diff, error: { ...obstacle } };
+  if (committed === undefined) return { status: 'ready', diff };
+  const { snapshot, transaction } = committed;
+  return {
+    status: 'cherry_picked',
+    diff,
+    version: snapshot.version,
+    ...(transaction === undefined ? {} : { transaction_id: transaction }),
+  };
+}
+
+interface Compared {
+  readonly stored: StoredTable;
+  readonly side: SideBranch;
+  readonly main: Snapshot;
+  readonly branch: Snapshot;
+}
+
+async function compared(catalog: Catalog, request: DiffTableBranchRequest): Promise<Compared> {
+  const { from_branch: name, incarnation } = request;
+  const table = await requireTable(catalog, { id: [...request.id], incarnation });
+  const stored = storedTable(catalog, table);
+  const side = name === MAIN_BRANCH ? undefined : await stored.branch(name);
+  if (side === undefined && name !== MAIN_BRANCH) throw missingBranch(table, name);
+  if (side === undefined || side.record.parentBranch !== MAIN_BRANCH) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The branch ${name} is ${side === undefined ? 'the main one' : `a branch of ${side.record.parentBranch}`}; branches of main are compared with it, and brought to it.`,
+      { details: { branch: name } },
+    );
+  }
+  const [main, branch] = [await stored.main.newest(), await side.newest()];
+  if (main === undefined || branch === undefined) throw missingBranch(table, name);
+  return { stored, side, main, branch };
+}
+
+async function told({ stored, side, main, branch }: Compared): Promise<DiffTableBranchResponse> {
+  const { columns, rows, ...indexes } = await stored.diffBranch(main, branch);
+  return {
+    from_branch: side.branch,
+    parent_version: side.record.parentVersion,
+    main_version: main.version,
+    branch_version: branch.version,
+    row_count_main: main.rowCount,
+    row_count_branch: branch.rowCount,
+    rows_unchanged: rows.unchanged,
+    rows_changed: rows.changed,
+    rows_on_main: rows.onMain,
+    rows_on_branch: rows.onBranch,
+    added_columns: columns.added.map(column),
+    removed_columns: columns.removed.map(column),
+    changed_columns: columns.changed.map((both) => ({
+      name: both.main.name,
+      main: column(both.main),
+      branch: column(both.branch),
+    })),
+    added_indexes: indexes.addedIndexes.map((index) => indexOf(index, branch)),
+    removed_indexes: indexes.removedIndexes.map((index) => indexOf(index, main)),
+  };
+}
+
+const column = ({ name, type, nullable }: ColumnSummary): BranchColumn => ({
+  name,
+  data_type: type,
+  nullable,
+});
+
+const indexOf = ({ name, type, fields }: IndexEntry, { fields: known }: Snapshot): BranchIndex => ({
+  index_name: name,
+  index_type: type,
+  columns: fields.flatMap((id) => known.find((field) => field.id === id)?.field.name ?? []),
+});

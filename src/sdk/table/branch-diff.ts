@@ -1,0 +1,146 @@
+/**
+ * Defines what `Branches.diff` and `cherryPick` answer, as LanceDB names it, and converts the answers of
+ * catalogs to it (`branchDiff`, `cherryPickResult`).
+ */
+import type {
+  BranchColumn,
+  BranchIndex,
+  CherryPickTableBranchResponse,
+  DiffTableBranchResponse,
+} from '../../protocol/index.ts';
+import { defined } from '../handles/index.ts';
+
+/** A top-level column. */
+export interface BranchColumnSummary {
+  readonly name: string;
+  readonly dataType: string;
+  readonly nullable: boolean;
+}
+
+/** A column that main and the branch define differently. */
+export interface BranchColumnChange {
+  readonly name: string;
+  readonly main: BranchColumnSummary;
+  readonly branch: BranchColumnSummary;
+}
+
+/** An index that only one of them has. */
+export interface BranchIndexSummary {
+  readonly indexName: string;
+  readonly columns: string[];
+  readonly indexType?: string;
+  readonly status: string;
+}
+
+/** Rows, told apart by where they were written: one that was moved counts as new. */
+export interface BranchRowCountSummary {
+  /** In both, with the same values. */
+  readonly unchanged: number;
+  readonly newOnBase: number;
+  readonly newOnBranch: number;
+  /** Always 0: computed values that are stale are null, and counted nowhere. */
+  readonly staleRecompute: number;
+  /** In both, with other values in a column. */
+  readonly inputsChanged: number;
+  readonly deltaAvailable: boolean;
+}
+
+/** Why a branch cannot be brought to main. */
+export interface CherryPickError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The newest versions of a branch and of main beside each other. */
+export interface BranchDiff {
+  readonly fromBranch: string;
+  /** The version of main that the branch was made of. */
+  readonly parentVersion: number;
+  readonly mainVersion: number;
+  readonly branchVersion: number;
+  /** Whether main went on since. */
+  readonly baseMoved: boolean;
+  readonly rowCountMain: number;
+  readonly rowCountBranch: number;
+  readonly rowSummary: BranchRowCountSummary;
+  readonly addedColumns: BranchColumnSummary[];
+  readonly removedColumns: BranchColumnSummary[];
+  readonly changedColumns: BranchColumnChange[];
+  readonly addedIndexes: BranchIndexSummary[];
+  readonly removedIndexes: BranchIndexSummary[];
+  /** Of a cherry-pick that cannot be done. */
+  readonly errors: CherryPickError[];
+}
+
+/** The columns that main gets. */
+export interface CherryPickPreview {
+  readonly promotedColumns: string[];
+}
+
+/** What a cherry-pick did, or would do. */
+export interface CherryPickResult {
+  readonly status: 'ready' | 'failed' | 'notImplemented' | 'cherryPicked' | 'unknown';
+  /** From before it. */
+  readonly diff: BranchDiff;
+  readonly preview: CherryPickPreview;
+  readonly mainVersionAfter?: number;
+}
+
+export function branchDiff(
+  told: DiffTableBranchResponse,
+  errors: readonly CherryPickError[] = [],
+): BranchDiff {
+  return {
+    fromBranch: told.from_branch,
+    parentVersion: told.parent_version,
+    mainVersion: told.main_version,
+    branchVersion: told.branch_version,
+    baseMoved: told.main_version !== told.parent_version,
+    rowCountMain: told.row_count_main,
+    rowCountBranch: told.row_count_branch,
+    rowSummary: {
+      unchanged: told.rows_unchanged,
+      newOnBase: told.rows_on_main,
+      newOnBranch: told.rows_on_branch,
+      staleRecompute: 0,
+      inputsChanged: told.rows_changed,
+      deltaAvailable: true,
+    },
+    addedColumns: told.added_columns.map(column),
+    removedColumns: told.removed_columns.map(column),
+    changedColumns: told.changed_columns.map(({ name, main, branch }) => ({
+      name,
+      main: column(main),
+      branch: column(branch),
+    })),
+    addedIndexes: told.added_indexes.map(index),
+    removedIndexes: told.removed_indexes.map(index),
+    errors: [...errors],
+  };
+}
+
+const STATUSES = { ready: 'ready', failed: 'failed', cherry_picked: 'cherryPicked' } as const;
+
+export function cherryPickResult(told: CherryPickTableBranchResponse): CherryPickResult {
+  const { status, diff, error, version } = told;
+  const promotedColumns = status === 'failed' ? [] : diff.added_columns.map(({ name }) => name);
+  return defined({
+    status: STATUSES[status],
+    diff: branchDiff(diff, error === undefined ? [] : [error]),
+    preview: { promotedColumns },
+    mainVersionAfter: version,
+  });
+}
+
+const column = ({ name, data_type: dataType, nullable }: BranchColumn): BranchColumnSummary => ({
+  name,
+  dataType,
+  nullable,
+});
+
+const index = ({ index_name, columns, index_type }: BranchIndex): BranchIndexSummary => ({
+  indexName: index_name,
+  columns: [...columns],
+  indexType: index_type,
+  status: 'done',
+});

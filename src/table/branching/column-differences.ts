@@ -1,0 +1,46 @@
+/**
+ * `columnDifferences`: the top-level columns that a branch has added, removed and changed, by their names,
+ * against main. A column of the same name with another id was made anew, which is a change.
+ */
+import { describeType } from '../../arrow/index.ts';
+import type { IdentifiedField } from '../fields/index.ts';
+
+export interface ColumnSummary {
+  readonly name: string;
+  readonly type: string;
+  readonly nullable: boolean;
+}
+
+export interface ColumnDifferences {
+  readonly added: readonly ColumnSummary[];
+  readonly removed: readonly ColumnSummary[];
+  readonly changed: readonly { readonly main: ColumnSummary; readonly branch: ColumnSummary }[];
+}
+
+export function columnDifferences(
+  main: readonly IdentifiedField[],
+  branch: readonly IdentifiedField[],
+): ColumnDifferences {
+  const known = new Map(main.map((field) => [field.field.name, field]));
+  const names = new Set(branch.map(({ field }) => field.name));
+  return {
+    added: branch.filter(({ field }) => !known.has(field.name)).map(summary),
+    removed: main.filter(({ field }) => !names.has(field.name)).map(summary),
+    changed: branch.flatMap((field) => {
+      const before = known.get(field.field.name);
+      if (before === undefined || isSame(before, field)) return [];
+      return [{ main: summary(before), branch: summary(field) }];
+    }),
+  };
+}
+
+const summary = ({ field }: IdentifiedField): ColumnSummary => ({
+  name: field.name,
+  type: describeType(field.type),
+  nullable: field.nullable,
+});
+
+const isSame = (one: IdentifiedField, other: IdentifiedField): boolean =>
+  one.id === other.id &&
+  one.field.nullable === other.field.nullable &&
+  describeType(one.field.type) === describeType(other.field.type);
