@@ -218,7 +218,9 @@ function agreedId(
   }
   // The protocol's client for Java writes an empty list where its caller set no id.
   if (bodyId === undefined || bodyId === null || isEmpty(bodyId)) return id;
-  if (Array.isArray(bodyId) && equalPaths(bodyId, id)) return id;
+  // LanceDB's client sends a joined id that its caller gave as a name as the only part.
+  const isJoined = Array.isArray(bodyId) && bodyId.length === 1 && bodyId[0] === pathId;
+  if (isJoined || (Array.isArray(bodyId) && equalPaths(bodyId, id))) return id;
   throw invalid(operation, 'id', 'the id in the body is not the id in the path.');
 }
 
