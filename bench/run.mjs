@@ -28,6 +28,7 @@ const SUITES = {
   wide: async () => (await import('./workloads/wide.mjs')).wideWorkloads,
   many: async () => (await import('./workloads/many.mjs')).manyWorkloads,
   disk: async () => (await import('./workloads/disk.mjs')).diskWorkloads,
+  search: async () => (await import('./workloads/search.mjs')).searchWorkloads,
   vectors: async () => (await import('./workloads/vectors.mjs')).vectorWorkloads,
 };
 
