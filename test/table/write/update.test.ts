@@ -9,12 +9,14 @@ import {
   Int8,
   Int32,
   Int64,
+  List,
   Schema,
   Struct,
   TimestampMicrosecond,
   Utf8,
 } from '../../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
+import { connect } from '../../../src/index.ts';
 import { toRecordBatchStream } from '../../../src/sdk/convert/data.ts';
 import { collectRows, type Row } from '../../../src/sdk/convert/rows.ts';
 import { filesOf, memoryFs } from '../../helpers/catalogs.ts';
@@ -213,4 +215,41 @@ describe('update', () => {
       .filter((file) => /data\/.*\.arrow$/.test(file));
     expect(arrow).toHaveLength(5);
   });
+});
+
+test('rows of many small fragments keep what an update does not set, of every type', async () => {
+  const fields = [
+    new Field('id', new Int64(), true),
+    new Field('word', new Dictionary(new Utf8(), new Int32()), true),
+    new Field('list', new List(new Field('item', new Utf8(), true)), true),
+    new Field('pair', new Struct([new Field('x', new Int32(), true)]), true),
+    new Field('v', new FixedSizeList(2, new Field('item', new Float32(), true)), true),
+  ];
+  const rowOf = (id: number): Row => ({
+    id: BigInt(id),
+    word: id % 4 === 3 ? null : `w${id % 5}`,
+    list: id % 3 === 1 ? null : Array.from({ length: id % 4 }, (_, k) => `${id}-${k}`),
+    pair: { x: id },
+    v: [id, 0.5],
+  });
+  await using db = await connect({ uri: '/c', fs: memoryFs() as never });
+  const options = { schema: new Schema(fields) as never };
+  const table = await db.createTable('t', [rowOf(0), rowOf(1), rowOf(2)], options);
+  for (let from = 3; from < 36; from += 3) {
+    await table.add([rowOf(from), rowOf(from + 1), rowOf(from + 2)]);
+  }
+  const sorted = async (): Promise<Row[]> => {
+    const rows = (await table.query().toArray()) as Row[];
+    const plain: Row[] = rows.map((row) => ({ ...row, v: [...(row.v as number[])] }));
+    return plain.sort((a, b) => (a.pair as { x: number }).x - (b.pair as { x: number }).x);
+  };
+  const before = await sorted();
+  expect(before).toHaveLength(36);
+  await table.update({ where: 'id % 3 <> 1', valuesSql: { id: 'id + 1000' } });
+  expect(await sorted()).toEqual(
+    before.map((row) => ({
+      ...row,
+      id: (row.id as bigint) % 3n === 1n ? row.id : (row.id as bigint) + 1000n,
+    })),
+  );
 });
