@@ -1,8 +1,8 @@
 /** Picking, filtering and joining rows, value by value against the source, for every type. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Data, Utf8, Vector, vectorFromArray } from '../../src/arrow/apache.ts';
-import { nullColumn, sliceData } from '../../src/arrow/arrow-data.ts';
+import { type Data, Int32, Utf8, Vector, vectorFromArray } from '../../src/arrow/apache.ts';
+import { dataOf, nullColumn, sliceData } from '../../src/arrow/arrow-data.ts';
 import { setPositions } from '../../src/arrow/bitmaps.ts';
 import { concatBatches, concatData } from '../../src/arrow/concat.ts';
 import { filterBatch, gather, gatherBatch } from '../../src/arrow/gather.ts';
@@ -181,4 +181,20 @@ test('texts of every length go to their places, in steps, and parts share no mem
   const memory = parts.flatMap((part) => [part.values.buffer, part.valueOffsets.buffer]);
   expect(new Set(memory).size).toBe(2 * parts.length);
   expect(memory.includes(data.values.buffer)).toBe(false);
+});
+
+test('the bitmap of a column without nulls is not looked at, beside one with nulls', () => {
+  const bitmap = Uint8Array.of(0);
+  const type = new Int32();
+  const values = Int32Array.of(1, 2, 3);
+  const full = dataOf(type, 3, { nullCount: 0, validity: bitmap, values });
+  const gaps = dataOf(type, 3, { nullCount: 2, validity: Uint8Array.of(0b010), values });
+  const rows = Uint32Array.of(0, 1, 2);
+  const sources = [
+    { data: full, rows, places: Uint32Array.of(0, 2, 4) },
+    { data: gaps, rows, places: Uint32Array.of(1, 3, 5) },
+  ];
+  const [part] = run(gatherParts(type, sources, 6, 8));
+  expect(exactColumn(part as Data)).toEqual([1, null, 2, 2, 3, null]);
+  expect(part?.nullCount).toBe(2);
 });

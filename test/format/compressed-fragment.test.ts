@@ -1,4 +1,5 @@
 /** Compressed fragments: the same values by every way of reading, and damage is noticed or harmless. */
+import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   Dictionary,
@@ -14,7 +15,7 @@ import {
   Struct,
   Utf8,
 } from '../../src/arrow/apache.ts';
-import { dataOf, type RecordBatch, recordBatch } from '../../src/arrow/index.ts';
+import { bytesOf, dataOf, type RecordBatch, recordBatch } from '../../src/arrow/index.ts';
 import {
   type BufferForm,
   decodedBuffers,
@@ -204,6 +205,37 @@ describe('offsets of texts', () => {
     const read = runReader(readRows(found, 0, [0], Uint32Array.from(wanted)), from);
     expect(read.map(exactColumn)).toEqual([wanted.map((row) => exact[row])]);
     expect(read[0]?.valueOffsets).toBeInstanceOf(Int32Array);
+  });
+
+  test('are decoded into memory that held something else', async () => {
+    const made = await textsOf(texts);
+    const file = encodeFragment(made.schema, [made], undefined, new ColumnCompressor('zstd'));
+    const chunk = chunkAt(footerOf(file.bytes, file.summary), 0, 0);
+    const column = file.bytes.slice(chunk.offset, chunk.offset + chunk.bytes);
+    const used = (bytes: number): Uint8Array => new Uint8Array(bytes).fill(0xa5);
+    const parts = { ...chunk, forms: chunk.forms as readonly BufferForm[] };
+    const fail = (what: string): Error => new Error(what);
+    const [, offsets] = drained(decodedBuffers(parts, column, used, fail)) as Uint8Array[];
+    const given = made.data.children[0]?.valueOffsets as Int32Array;
+    expect(Buffer.from(offsets ?? [])).toEqual(Buffer.from(bytesOf(given)));
+  });
+
+  test('are refused of a column that has none', async () => {
+    const { bytes: file, summary: of } = encodeFragment(
+      schema,
+      [batch],
+      undefined,
+      new ColumnCompressor('zstd'),
+    );
+    const tail = file.slice(file.length - of.footerBytes);
+    const text = Buffer.from(tail.buffer).toString('latin1');
+    // The list of such columns ends the layout: the column 1 is text, 0 is not.
+    const at = text.lastIndexOf(',[1]]') + 2;
+    expect(text.slice(at - 2, at + 3)).toBe(',[1]]');
+    tail[at] = '0'.charCodeAt(0);
+    expect(() => decodeFooter(tail, { ...of, footerChecksum: crc32(tail) }, 'f')).toThrow(
+      expect.objectContaining({ code: 'Corrupt' }),
+    );
   });
 
   test('are those of large texts in files for every reader of Arrow', async () => {

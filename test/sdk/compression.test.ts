@@ -1,8 +1,9 @@
 /** The compression of a table: what it does to fragments and manifests, and how it is changed. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Connection, connect, type Table } from '../../src/index.ts';
+import { ByteCache } from '../../src/table/work/cache.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
@@ -29,7 +30,12 @@ async function made(options: object): Promise<{ db: Connection; table: Table; fo
 
 interface Listed {
   readonly features: string[];
-  readonly fragments: { file: string; bytes: number; compressed?: boolean }[];
+  readonly fragments: {
+    file: string;
+    bytes: number;
+    footer_bytes: number;
+    compressed?: boolean;
+  }[];
 }
 
 function newest(folder: string): Listed {
@@ -114,6 +120,65 @@ test('without compaction it counts for new fragments alone, and for the others w
   await table.optimize();
   expect(newest(folder).fragments.map(({ compressed }) => compressed)).toEqual([true]);
   db.close();
+});
+
+test('auto after zstd writes anew what it would not have compressed', async () => {
+  const { db, table, folder } = await made({ compression: 'zstd' });
+  const auto = await made({});
+  await table.optimize({ compression: 'auto' });
+  expect(sizes(folder)).toEqual(sizes(auto.folder));
+  await same(table, ROWS);
+  db.close();
+  auto.db.close();
+});
+
+test('other properties stay as they are when it is changed', async () => {
+  const db = await connect(temporaryFolder());
+  const table = await db.createTable('logs', ROWS.slice(0, 9), [], {
+    compression: 'none',
+    properties: { owner: 'search' },
+  });
+  await table.optimize({ compression: 'zstd' });
+  expect((await db.describeTable('logs')).properties).toEqual({
+    compression: 'zstd',
+    owner: 'search',
+  });
+  db.close();
+});
+
+test('columns and small fragments weigh in caches what they take decoded', async () => {
+  const weights = new Map<string, number>();
+  const set = ByteCache.prototype.set;
+  const noted = vi.spyOn(ByteCache.prototype, 'set').mockImplementation(function (
+    this: ByteCache,
+    key,
+    value,
+    bytes,
+  ) {
+    weights.set(key, bytes);
+    set.call(this, key, value, bytes);
+  });
+  try {
+    const { db, table, folder } = await made({ compression: 'zstd' });
+    const few = await db.createTable('few', ROWS.slice(0, 200), [], { compression: 'zstd' });
+    // A column is kept from its second read on.
+    for (const each of [table, few]) {
+      for (let read = 0; read < 3; read += 1) await each.query().select(['text']).toArray();
+    }
+    const fileOf = (of: string): string => newest(of).fragments[0]?.file as string;
+    const textBytes = (rows: typeof ROWS): number =>
+      sum(rows.map(({ text }) => text.length)) + (rows.length + 1) * 4;
+    const column = weights.get(`${fileOf(folder)} 0 1`) ?? 0;
+    expect(column).toBeGreaterThan(textBytes(ROWS));
+    expect(column).toBeLessThan(textBytes(ROWS) + 1_000);
+    const [small] = newest(join(folder, '../few.table')).fragments;
+    const stored = (small?.bytes ?? 0) + 4 * (small?.footer_bytes ?? 0) + 3 * 256;
+    const decoded = (weights.get(small?.file ?? '') ?? 0) - stored;
+    expect(decoded).toBeGreaterThan(textBytes(ROWS.slice(0, 200)));
+    db.close();
+  } finally {
+    noted.mockRestore();
+  }
 });
 
 test('rows that do not compress are not written anew again and again', async () => {

@@ -71,8 +71,11 @@ test('a compressed table is imported from its own folder, at each version, and c
   const table = await db.createTable('t', rows, [], { compression: 'zstd' });
   await table.addColumns([{ name: 'twice', valueSql: 'id * 2' }]);
   await table.delete('id % 3 = 1');
+  // Of few long texts the bytes are compressed, and where they end is not.
+  const long = Array.from({ length: 50 }, (_, id) => ({ id, line: 'GET '.repeat(id) }));
+  await table.add(long);
   const folder = join(root, 'data/t.table');
-  for (const version of [1, 2, 3]) {
+  for (const version of [1, 2, 3, 4]) {
     const made = await db.importLance(folder, `v${version}`, [], { version, compression: 'zstd' });
     const old = await db.openTable('t', [], { version });
     expect(await made.query().toArray()).toEqual(await old.query().toArray());

@@ -179,7 +179,6 @@ export class SparseBuffers {
     into: Map<string, FrameSpan>,
   ): void {
     const lead = leadContent(form);
-    if (end <= lead) return;
     const framed = form.bytes - lead;
     const first = Math.floor(Math.max(begin - lead, 0) / FRAME_BYTES);
     const last = Math.floor((end - lead - 1) / FRAME_BYTES);

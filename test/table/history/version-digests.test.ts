@@ -98,6 +98,12 @@ async function filled(count: number): Promise<[TestEngine, TableBranch]> {
   return [one, branch];
 }
 
+test('the digests of the newest versions that are kept are as many as a file has', async () => {
+  const [{ engine }, branch] = await filled(70);
+  const recent = engine.cache.get<Map<number, VersionDigest>>(`recent digests ${branch.folder}`);
+  expect([...(recent?.keys() ?? [])]).toEqual(Array.from({ length: 64 }, (_, at) => at + 7));
+});
+
 describe('a random history', () => {
   test.each([1, 2])('is told as its manifests tell it (seed %i)', async (seed) => {
     const random = seeded(seed);

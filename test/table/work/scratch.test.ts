@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { connect } from '../../../src/index.ts';
 import { ByteCache } from '../../../src/table/work/cache.ts';
-import { Scratch } from '../../../src/table/work/scratch.ts';
+import { LentColumns, Scratch } from '../../../src/table/work/scratch.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
 
 const ROWS = 5_000;
@@ -16,6 +16,24 @@ const row = (table: number, id: number) => ({
   vector: [id, table],
   nested: { a: id, b: id % 2 === 0 ? [] : [`${table}`, `${id}`] },
   list: id % 4 === 0 ? [] : [[id, id + 1], []],
+});
+
+test('columns of each file are lent apart, and given back together', () => {
+  const scratch = new Scratch();
+  const lent = new LentColumns(scratch);
+  expect(lent.ofFile(0)).toBe(lent);
+  const other = lent.ofFile(1);
+  expect(other).not.toBe(lent);
+  expect(lent.ofFile(1)).toBe(other);
+  expect(lent.ofFile(2)).not.toBe(other);
+  // The first column of a file is not that of another.
+  const data = {} as never;
+  other.columns.set(0, data);
+  expect(lent.columns.has(0)).toBe(false);
+  const memory = [lent.take(100).buffer, other.take(9_000).buffer];
+  lent.giveBack();
+  expect(other.columns.size).toBe(0);
+  expect([scratch.take(100).buffer, scratch.take(9_000).buffer]).toEqual(memory);
 });
 
 test('tables updated at once keep every value of every row', async () => {

@@ -74,6 +74,12 @@ const OPERATIONS: Readonly<Record<string, (catalog: DirectoryNamespace) => Promi
   'drop a column': (catalog) => catalog.alterTableDropColumns({ id: t, columns: ['n'] }),
   'create an index': (catalog) =>
     catalog.createTableIndex({ id: t, column: 'name', index_type: 'BTREE' }),
+  'overwrite with compressed rows': async (catalog) =>
+    catalog.createTable(
+      { id: t, mode: 'overwrite', properties: { compression: 'zstd' } },
+      // Texts that are long enough to be compressed.
+      await rows(0, 3, 'long '.repeat(1_200)),
+    ),
   'change metadata': (catalog) =>
     catalog.updateFieldMetadata({ id: t, updates: [{ path: 'n', metadata: { a: 'b' } }] }),
 };
@@ -134,6 +140,7 @@ test.each(Object.entries(OPERATIONS))(
       Buffer.from(bytes ?? []).toString('latin1'),
     );
     expect(files.join().includes('"overlays"')).toBe(name.includes('beside'));
+    expect(files.join().includes('"compressed":true')).toBe(name.includes('compressed'));
     // Operations share many of their first calls, so each begins with another one.
     const index = Object.keys(OPERATIONS).indexOf(name);
     for (const { step, ...fault } of FAULTS) {

@@ -186,6 +186,36 @@ test('memory that columns were read into is used again only after they are writt
   }
 });
 
+test('few rows move, however small the column that is set', async () => {
+  const fs = memoryFs();
+  const catalog = await open(fs, 400);
+  const rows = Array.from({ length: 320 }, (_, at) => ({ id: at, x: at, long: 'l'.repeat(200) }));
+  await catalog.createTable({ id }, await toRecordBatchStream(rows));
+  await catalog.updateTable({ id, updates: [['x', '-1']], predicate: 'id IN (33, 34)' });
+  expect(overlaysOf(fs)).toEqual([0, 0]);
+  await catalog.updateTable({ id, updates: [['x', '-2']], predicate: 'id % 10 = 0' });
+  expect(overlaysOf(fs)).toEqual([1, 0]);
+  const found = (await read(catalog)).filter(({ x }) => Number(x) < 0);
+  expect(found).toHaveLength(34);
+});
+
+test('columns beside a fragment have its batches, whatever the limits are by then', async () => {
+  const fs = memoryFs();
+  await create(await open(fs));
+  const later = await openDirectoryNamespace({
+    root: '/c',
+    fs,
+    durability: 'relaxed',
+    limits: { ...limits, batchRows: 20 },
+  });
+  await later.alterTableAddColumns({ id, new_columns: [{ name: 'y', expression: 'id + 1' }] });
+  await later.updateTable({ id, updates: [['x', 'id']], predicate: 'id % 2 = 0' });
+  expect(overlaysOf(fs)).toEqual([2, 2, 2]);
+  const found = await read(await open(fs));
+  expect(found.map(({ y }) => Number(y))).toEqual(found.map((row) => Number(row.id) + 1));
+  expect(found).toHaveLength(70);
+});
+
 test('a fragment with many overlays is written anew', async () => {
   const fs = memoryFs();
   const catalog = await open(fs);
