@@ -106,6 +106,15 @@ export {
 } from './materialized-view.ts';
 export { packBits } from './pack-bits.ts';
 export {
+  PermutationBuilder,
+  permutationBuilder,
+  type ShuffleOptions,
+  type SplitCalculatedOptions,
+  type SplitHashOptions,
+  type SplitRandomOptions,
+  type SplitSequentialOptions,
+} from './permutation.ts';
+export {
   AutoQuery,
   BooleanQuery,
   BoostQuery,
@@ -136,6 +145,7 @@ export {
   type Vector,
   VectorQuery,
 } from './query/index.ts';
+export { Scannable, type ScannableOptions } from './scannable.ts';
 export {
   type AddColumnsResult,
   type AddColumnsSql,
