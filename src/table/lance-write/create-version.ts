@@ -37,6 +37,7 @@ import { AttemptFiles, isBetweenAttempts, restored } from '../write/index.ts';
 import { blamed, invalid, unsupported } from './refusals.ts';
 import type { StagedChange } from './staged-change.ts';
 import { requireSameRows } from './staged-compaction.ts';
+import { requireComputed } from './staged-computed.ts';
 import { checkCosts } from './staged-costs.ts';
 import { type FragmentPlan, planFragments, reservedAfter } from './staged-fragments.ts';
 import {
@@ -178,6 +179,7 @@ async function draftOf(
     const nextFragmentId = Math.max(draft.nextFragmentId, plan.nextFragmentId);
     return { ...draft, nextFragmentId, lanceTransaction: transaction };
   }
+  requireComputed(operation, change);
   await runSteps(checkCosts(change), plainPause());
   await requireValues(engine, change, signal);
   const { written, durable } = await writeStagedRows(engine, base, change, files, signal);
