@@ -189,6 +189,7 @@ export const HANDLERS: Handlers = {
   CreateTableBranch: within(references.createTableBranch),
   DeleteTableBranch: within(references.deleteTableBranch),
 
+  PrewarmTableIndex: within(indexes.prewarmTableIndex),
   DiffTableBranch: within(branchChanges.diffTableBranch),
   CherryPickTableBranch: within(branchChanges.cherryPickTableBranch),
 

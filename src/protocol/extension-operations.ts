@@ -19,6 +19,11 @@ export const EXTENSION_OPERATIONS = {
   TakeRows: json('/v1/dirspace/table/{id}/take_rows', 'read', 'Read rows one by one', {
     answer: 'arrow-file',
   }),
+  PrewarmTableIndex: json(
+    '/v1/dirspace/table/{id}/index/{index_name}/prewarm',
+    'read',
+    'Read an index into memory',
+  ),
   DiffTableBranch: json(
     '/v1/dirspace/table/{id}/branches/diff',
     'read',

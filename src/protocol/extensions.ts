@@ -58,6 +58,20 @@ export interface TakeRowsRequest {
   readonly with_row_id?: boolean;
 }
 
+/** An index to read into memory before it is asked. */
+export interface PrewarmTableIndexRequest {
+  readonly id: readonly string[];
+  readonly incarnation?: string;
+  readonly branch?: string;
+  readonly version?: number;
+  readonly index_name: string;
+}
+
+export interface PrewarmTableIndexResponse {
+  /** Bytes of its files. */
+  readonly bytes: number;
+}
+
 /** The branch to compare with main. */
 export interface DiffTableBranchRequest {
   readonly id: readonly string[];
@@ -424,6 +438,11 @@ export interface CatalogExtensions {
   deleteRows?(request: DeleteRowsRequest, options?: CallOptions): Promise<DeleteRowsResponse>;
   /** In the order asked for, repeats kept; numbers that name no live row are left out. */
   takeRows?(request: TakeRowsRequest, options?: CallOptions): Promise<RecordBatchStream>;
+  /** Reads an index into memory, as far as there is room for it. @throws TableIndexNotFound */
+  prewarmTableIndex?(
+    request: PrewarmTableIndexRequest,
+    options?: CallOptions,
+  ): Promise<PrewarmTableIndexResponse>;
   /** Compares columns, indexes and rows of a branch with those of main. @throws TableBranchNotFound */
   diffTableBranch?(
     request: DiffTableBranchRequest,

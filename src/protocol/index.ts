@@ -53,6 +53,8 @@ export type {
   OptimizeProgress,
   OptimizeTableRequest,
   OptimizeTableResponse,
+  PrewarmTableIndexRequest,
+  PrewarmTableIndexResponse,
   PurgeTrashRequest,
   PurgeTrashResponse,
   RepairAction,

@@ -9,7 +9,7 @@ export { type Branch, openBranch } from './branch.ts';
 export type { BranchDifference, CherryPicked, ColumnSummary } from './branching/index.ts';
 export { fieldMetadata, frozen } from './fields/index.ts';
 export { DEFAULT_ORPHAN_GRACE, type FoundStorage, fileSystemTime } from './history/index.ts';
-export { type DescribedIndex, describedIndexes } from './indexes/index.ts';
+export { type DescribedIndex, describedIndexes, prewarmIndex } from './indexes/index.ts';
 export { type LanceSynced, lagByPath, lanceProblem } from './lance/index.ts';
 export {
   checkConditions,

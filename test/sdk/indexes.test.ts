@@ -48,7 +48,6 @@ test('a catalog of directories builds indexes of plain values, and refuses other
     ['IVF_PQ', () => table.createIndex('vector')],
     ['IVF_FLAT', () => table.createIndex('id', { config: Index.ivfFlat() })],
     ['FM', () => table.createIndex('id', { config: Index.fm() })],
-    ['PrewarmTableIndex', () => table.prewarmIndex('id_idx')],
   ];
   for (const [name, call] of calls) {
     await expect(call(), name).rejects.toMatchObject({
@@ -80,6 +79,8 @@ test('a catalog of directories builds indexes of plain values, and refuses other
     numIndexedRows: 2,
     numUnindexedRows: 0,
   });
+  await table.prewarmIndex('labels');
+  await expect(table.prewarmIndex('no')).rejects.toMatchObject({ code: 'TableIndexNotFound' });
   await table.dropIndex('labels');
   expect((await table.stats()).numIndices).toBe(1);
   await table.close();

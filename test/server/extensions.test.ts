@@ -29,6 +29,7 @@ const requests = {
   takeRows: (request: Model<'TakeRowsRequest'>) => ({ id: [], ...request }),
   cleanupTable: (request: Model<'CleanupTableRequest'>) => ({ id: [], ...request }),
   optimizeTable: (request: Model<'OptimizeTableRequest'>) => ({ id: [], ...request }),
+  prewarmTableIndex: (request: Model<'PrewarmTableIndexRequest'>) => ({ id: [], ...request }),
   diffTableBranch: (request: Model<'DiffTableBranchRequest'>) => ({ id: [], ...request }),
   cherryPickTableBranch: (request: Model<'CherryPickTableBranchRequest'>) => ({
     id: [],

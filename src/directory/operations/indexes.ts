@@ -17,9 +17,11 @@ import type {
   IndexContent,
   ListTableIndicesRequest,
   ListTableIndicesResponse,
+  PrewarmTableIndexRequest,
+  PrewarmTableIndexResponse,
 } from '../../protocol/index.ts';
 import { settingsMembers, textSettings } from '../../search/index.ts';
-import { type DescribedIndex, describedIndexes } from '../../table/index.ts';
+import { type DescribedIndex, describedIndexes, prewarmIndex } from '../../table/index.ts';
 import {
   beginWrite,
   byCodeUnits,
@@ -151,6 +153,19 @@ export async function dropTableIndex(
   if (repeated !== undefined) return { transaction_id: repeated.manifest.transaction };
   const { transaction } = await branch.dropIndex(name, writeOptions(branch, options));
   return transaction === undefined ? {} : { transaction_id: transaction };
+}
+
+/** @throws TableNotFound, TableVersionNotFound, TableIndexNotFound */
+export async function prewarmTableIndex(
+  catalog: Catalog,
+  request: PrewarmTableIndexRequest,
+  options: CallOptions = {},
+): Promise<PrewarmTableIndexResponse> {
+  const { table, snapshot } = await resolveTarget(catalog, request, 'version');
+  const name = requireName(request.index_name);
+  const bytes = snapshot && (await prewarmIndex(catalog.engine, snapshot, name, options.signal));
+  if (bytes === undefined) throw missingIndex(table, name);
+  return { bytes };
 }
 
 async function indexesOf(

@@ -1,7 +1,7 @@
 /**
  * `AutoCompaction`: compacts branches in the background of an open catalog. A commit starts a
  * compaction when the branch has more than `fragments` fragments beyond those that the last one
- * left. A failed compaction never fails the commit; it is tried again after `fragments` more.
+ * left, and brings indexes up to date. A failed compaction never fails the commit; it is tried again after `fragments` more.
  * `close` waits for running compactions.
  */
 import { DirspaceError } from '../../errors.ts';
@@ -66,6 +66,7 @@ export class AutoCompaction {
       dryRun: false,
     });
     const newest = await branch.newest();
+    if (newest?.manifest.indexes !== undefined) await branch.updateIndexes();
     this.#left.set(branch.folder, newest?.manifest.totals.fragments ?? 0);
   }
 }

@@ -55,6 +55,12 @@ export const TakeRowsRequest = request(
   },
 );
 
+export const PrewarmTableIndexRequest = request(
+  { index_name: string },
+  { id, incarnation: string, branch: string, version: count },
+);
+export const PrewarmTableIndexResponse = response({ bytes: count });
+
 export const DiffTableBranchRequest = request({ from_branch: string }, { id, incarnation: string });
 const column = object({ name: string, data_type: string, nullable: boolean }, {});
 const index = object({ index_name: string, columns: array(string), index_type: string }, {});

@@ -1,13 +1,13 @@
 /**
- * `TableIndexes`: creates, lists, describes and drops the indexes of a table, and waits until they
- * cover all rows. The directory engine has no indexes: lists are empty, none is found by name, and
- * creating one rejects with Unsupported. A remote catalog may have them.
+ * `TableIndexes`: creates, lists, describes, warms up and drops the indexes of a table, and waits
+ * until they cover all rows. Types that a catalog does not build reject with Unsupported.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import type {
-  CallOptions,
-  DescribeTableIndexStatsResponse,
-  IndexContent,
+import {
+  type CallOptions,
+  type DescribeTableIndexStatsResponse,
+  type IndexContent,
+  unsupported,
 } from '../../protocol/index.ts';
 import { atVersion, type Defined, defined, onBranch, pages } from '../handles/index.ts';
 import { Index, isScalar, usualIndex } from './index-config.ts';
@@ -125,6 +125,14 @@ export class TableIndexes {
   async drop(name: string, options: CallOptions = {}): Promise<void> {
     const request = { ...onBranch(this.#at.writable(options)), index_name: name };
     await this.#at.home.catalog.dropTableIndex(request, options);
+  }
+
+  /** @throws TableIndexNotFound; Unsupported from a catalog that has no operation for it */
+  async prewarm(name: string, options: CallOptions = {}): Promise<void> {
+    this.#at.lifetime.enter(options);
+    const { catalog } = this.#at.home;
+    if (catalog.prewarmTableIndex === undefined) throw unsupported('PrewarmTableIndex');
+    await catalog.prewarmTableIndex({ ...atVersion(this.#at.target), index_name: name }, options);
   }
 
   /**

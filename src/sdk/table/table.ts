@@ -452,9 +452,8 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
     return this.#indexes.waitFor(indexNames, timeoutSeconds, options);
   }
 
-  /** The protocol of catalogs has no operation for it. @throws Unsupported */
-  async prewarmIndex(_name: string, options?: CallOptions): Promise<void> {
-    this.#at.lifetime.enter(options);
-    throw unsupported('PrewarmTableIndex');
+  /** Reads an index into memory before it is asked. @throws TableIndexNotFound, Unsupported */
+  async prewarmIndex(name: string, options: CallOptions = {}): Promise<void> {
+    return this.#indexes.prewarm(name, options);
   }
 }

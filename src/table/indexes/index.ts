@@ -15,6 +15,7 @@ export {
 } from './coverage.ts';
 export { type DescribedIndex, describedIndexes } from './described-indexes.ts';
 export { type JoinedFragments, joinedIndexes, rowsIn, runOf } from './joined-runs.ts';
+export { prewarmIndex } from './prewarm-index.ts';
 export { entryOf, placedRuns } from './segment.ts';
 export { indexReader } from './segment-types.ts';
 export { type TermPlace, TextSegment } from './text-segment.ts';

@@ -1,0 +1,36 @@
+/**
+ * `prewarmIndex`: reads and verifies the files of an index, so that its columns are in memory when it is
+ * asked. What does not fit the cache there pushes out what was read first.
+ */
+import { openFragment } from '../fragments/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { Turn } from '../work/index.ts';
+import { entryOf } from './segment.ts';
+
+/** The bytes of its files; undefined where the version has no index of that name. @throws Corrupt */
+export async function prewarmIndex(
+  engine: Engine,
+  snapshot: Snapshot,
+  name: string,
+  signal?: AbortSignal,
+): Promise<number | undefined> {
+  const index = snapshot.manifest.indexes?.find((one) => one.name === name);
+  if (index === undefined) return undefined;
+  const turn = new Turn(engine.env);
+  let bytes = 0;
+  for (const file of index.segments.flatMap(({ files }) => files)) {
+    bytes += file.bytes;
+    const reader = await openFragment(engine, snapshot, entryOf(file), { keep: true, turn });
+    try {
+      const columns = [...reader.footer.schema.fields.keys()];
+      for (const batch of reader.footer.batches.keys()) {
+        await reader.columns(batch, columns);
+        if (turn.isOver()) await turn.pass();
+        signal?.throwIfAborted();
+      }
+    } finally {
+      reader.close();
+    }
+  }
+  return bytes;
+}
