@@ -5,7 +5,13 @@
 
 export { type DocumentTexts, TermFinder, TextCollector } from './collector.ts';
 export { LANGUAGES, type Language } from './languages.ts';
-export { BadPostings, PositionReader, type Postings, readPostings } from './postings.ts';
+export {
+  BadPostings,
+  BlockReader,
+  PositionReader,
+  type Postings,
+  readPostings,
+} from './postings.ts';
 export { PostingsBuilder } from './postings-builder.ts';
 export type { TextStatistics } from './scores.ts';
 export { type ColumnSearch, type PlannedPhrase, SearchPlan } from './search-plan.ts';
@@ -13,6 +19,7 @@ export {
   addUpSegment,
   type PhraseWord,
   phrasePostings,
+  type SlotBlocks,
   type SlotPostings,
   scoreSegment,
 } from './segment-scores.ts';

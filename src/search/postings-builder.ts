@@ -27,6 +27,8 @@ export class PostingsBuilder {
   #touched = new Int32Array(256);
   #touchedCount = 0;
   #length = 0;
+  /** Of all texts with a token, once they were all read. */
+  #averageLength = 0;
 
   constructor(tokenizer: Tokenizer, withPositions: boolean) {
     this.#tokenizer = tokenizer;
@@ -171,7 +173,20 @@ export class PostingsBuilder {
   /** Its postings as they are stored. */
   postingsOf(term: number): Uint8Array {
     const bytes = this.#streams.bytesOf(2 * term);
-    return sealPostings(bytes, this.documentsOf(term), this.lengths);
+    return sealPostings(bytes, this.documentsOf(term), this.lengths, this.#average());
+  }
+
+  #average(): number {
+    if (this.#averageLength === 0) {
+      let tokens = 0;
+      let texts = 0;
+      for (const length of this.lengths.subarray(0, this.documents)) {
+        tokens += length;
+        if (length > 0) texts += 1;
+      }
+      this.#averageLength = texts === 0 ? 1 : tokens / texts;
+    }
+    return this.#averageLength;
   }
 
   /** Its positions, document by document; empty where they are not kept. */

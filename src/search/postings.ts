@@ -1,17 +1,19 @@
 /**
  * The postings of a term as bytes: for each document that has it, the distance from the one before
  * and how often it occurs there. `sealPostings` puts a directory of blocks of 128 documents before
- * long ones, `readPostings` decodes all, and `PositionReader` walks through the positions of a term.
+ * long ones, `readPostings` decodes all, `BlockReader` the blocks wanted, and `PositionReader` walks through the positions of a term.
  * Bytes are checked: they come from files.
  *
  * A document is a number of 7-bit groups: twice its distance from the document before less 1, plus
  * 1 where the term occurs more than once; then the count less 2 follows. A block of the directory is
- * the last document (u32), the end of its bytes (u32), the highest count and the shortest text (u16).
+ * the last document (u32), the end of its bytes (u32), and the highest share of any of its documents
+ * by the average length of the segment, in steps of MOST_SHARE / 65,535 rounded up (u16).
  */
+import { MOST_SHARE, termShare } from './scores.ts';
 
 /** Documents of a block. */
 export const BLOCK = 128;
-const BLOCK_BYTES = 12;
+const BLOCK_BYTES = 10;
 const MOST_U16 = 0xffff;
 
 /** Thrown at bytes that are no postings; the caller knows the file. */
@@ -45,11 +47,16 @@ class NumberReader {
   }
 }
 
-/** The bytes of a term as they are stored. @param lengths tokens of each document */
+/**
+ * The bytes of a term as they are stored.
+ * @param lengths tokens of each document
+ * @param average of those that have any
+ */
 export function sealPostings(
   bytes: Uint8Array,
   documents: number,
   lengths: Uint32Array,
+  average: number,
 ): Uint8Array {
   if (documents <= BLOCK) return bytes;
   const blocks = Math.ceil(documents / BLOCK);
@@ -58,19 +65,17 @@ export function sealPostings(
   const reader = new NumberReader(bytes);
   let document = -1;
   for (let block = 0, left = documents; block < blocks; block++, left -= BLOCK) {
-    let highest = 1;
-    let shortest = MOST_U16;
+    let highest = 0;
     for (let at = Math.min(left, BLOCK); at > 0; at--) {
       const code = reader.next();
       document += Math.floor(code / 2) + 1;
-      if (code % 2 === 1) highest = Math.max(highest, reader.next() + 2);
-      shortest = Math.min(shortest, lengths[document] as number);
+      const count = code % 2 === 1 ? reader.next() + 2 : 1;
+      highest = Math.max(highest, termShare(count, lengths[document] as number, average));
     }
     const at = block * BLOCK_BYTES;
     view.setUint32(at, document, true);
     view.setUint32(at + 4, reader.at, true);
-    view.setUint16(at + 8, Math.min(highest, MOST_U16), true);
-    view.setUint16(at + 10, shortest, true);
+    view.setUint16(at + 8, Math.ceil((highest / MOST_SHARE) * MOST_U16), true);
   }
   sealed.set(bytes, blocks * BLOCK_BYTES);
   return sealed;
@@ -112,6 +117,105 @@ export function readPostings(sealed: Uint8Array, documents: number, rows: number
   if (at !== end) throw bad('the postings of a term have another length');
   if (document >= rows) throw bad(`a term is in document ${document} of ${rows}`);
   return found;
+}
+
+/** Reads postings block by block, and tells what is in a block before it is read. */
+export class BlockReader {
+  readonly blocks: number;
+  /** The last document of each block. */
+  readonly last: Uint32Array;
+  /** No share of a document of the block is higher, by the average length of the segment. */
+  readonly highest: Float64Array;
+  /** The block that was read last; -1 before. */
+  block = -1;
+  readonly documents: Uint32Array = new Uint32Array(BLOCK);
+  readonly counts: Uint32Array = new Uint32Array(BLOCK);
+  /** Documents of that block. */
+  count = 0;
+  readonly #sealed: Uint8Array;
+  readonly #total: number;
+  readonly #ends: Uint32Array;
+
+  /** @param rows documents that there are. @throws BadPostings */
+  constructor(sealed: Uint8Array, documents: number, rows: number) {
+    this.#sealed = sealed;
+    this.#total = documents;
+    const blocks = Math.ceil(documents / BLOCK);
+    this.blocks = blocks;
+    this.last = new Uint32Array(blocks);
+    this.highest = new Float64Array(blocks);
+    this.#ends = new Uint32Array(blocks);
+    if (documents <= BLOCK) {
+      this.last.fill(rows - 1);
+      this.highest.fill(MOST_SHARE);
+      this.#ends.fill(sealed.length);
+      if (blocks === 1) this.read(0);
+      return;
+    }
+    const bodies = blocks * BLOCK_BYTES;
+    if (sealed.length < bodies + documents) throw bad('the postings of a term are cut off');
+    const view = new DataView(sealed.buffer, sealed.byteOffset, bodies);
+    for (let block = 0; block < blocks; block++) {
+      const at = block * BLOCK_BYTES;
+      this.last[block] = view.getUint32(at, true);
+      this.#ends[block] = bodies + view.getUint32(at + 4, true);
+      this.highest[block] = (view.getUint16(at + 8, true) / MOST_U16) * MOST_SHARE;
+      const before = block === 0 ? -1 : (this.last[block - 1] as number);
+      const start = block === 0 ? bodies : (this.#ends[block - 1] as number);
+      const isRight =
+        (this.last[block] as number) > before &&
+        (this.last[block] as number) < rows &&
+        (this.#ends[block] as number) >= start &&
+        (this.#ends[block] as number) <= sealed.length;
+      if (!isRight) throw bad('the directory of the postings of a term is wrong');
+    }
+  }
+
+  /** Of the block that was read, the first document from here on; Infinity past the last one. */
+  firstFrom(document: number): number {
+    for (let at = 0; at < this.count; at++) {
+      const own = this.documents[at] as number;
+      if (own >= document) return own;
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** Reads a block. @throws BadPostings */
+  read(block: number): void {
+    if (block === this.block) return;
+    const sealed = this.#sealed;
+    const end = this.#ends[block] as number;
+    const isOnly = this.blocks === 1;
+    const bodies = isOnly ? 0 : this.blocks * BLOCK_BYTES;
+    let at = block === 0 ? bodies : (this.#ends[block - 1] as number);
+    let document = block === 0 ? -1 : (this.last[block - 1] as number);
+    const most = this.last[block] as number;
+    const count = Math.min(BLOCK, this.#total - block * BLOCK);
+    for (let next = 0; next < count; next++) {
+      let code = sealed[at++] as number;
+      if (code >= 0x80) {
+        const reader = new NumberReader(sealed, at - 1);
+        code = reader.next();
+        at = reader.at;
+      }
+      document += Math.floor(code / 2) + 1;
+      let times = 1;
+      if (code % 2 === 1) {
+        times = (sealed[at++] as number) + 2;
+        if (times >= 0x82) {
+          const reader = new NumberReader(sealed, at - 1);
+          times = reader.next() + 2;
+          at = reader.at;
+        }
+      }
+      this.documents[next] = document;
+      this.counts[next] = times;
+    }
+    const isWhole = at === end && (isOnly ? document <= most : document === most);
+    if (!isWhole) throw bad('a block of postings does not end where its directory says');
+    this.block = block;
+    this.count = count;
+  }
 }
 
 /** The positions of a term, document by document. */

@@ -8,6 +8,9 @@ import type { MatchNode, PhraseNode, TextQuery } from './text-query.ts';
 const K1 = 1.2;
 const B = 0.75;
 
+/** No share is higher. */
+export const MOST_SHARE: number = K1 + 1;
+
 /** Of the whole table at one version, whatever a filter leaves of it. */
 export interface TextStatistics {
   /** By column: documents with at least one token. */

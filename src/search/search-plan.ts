@@ -172,13 +172,24 @@ export class SearchPlan {
     return this.columns.some(({ phrases }) => phrases.length > 0);
   }
 
+  /** Whether `weights` tells all that scores need. */
+  get isSum(): boolean {
+    return this.#summed() !== undefined;
+  }
+
+  #summed(): { readonly leaf: MatchNode; readonly slots: LeafSlots } | undefined {
+    const { root } = this;
+    if (root.kind !== 'match' || root.all || root.boost === 0) return undefined;
+    const [slots, ...more] = this.#leaves.get(root) ?? [];
+    return slots === undefined || more.length > 0 ? undefined : { leaf: root, slots };
+  }
+
   /** The weights of slots, where the query is a match of any words in one column; else undefined. */
   weights(statistics: TextStatistics): SlotWeights | undefined {
-    const { root } = this;
-    const leaf = root.kind === 'match' && !root.all && root.boost > 0 ? root : undefined;
-    const [only, ...more] = (leaf && this.#leaves.get(leaf)) ?? [];
-    if (leaf === undefined || only === undefined || more.length > 0) return undefined;
-    const { column, groups } = only;
+    const summed = this.#summed();
+    if (summed === undefined) return undefined;
+    const { leaf, slots } = summed;
+    const { column, groups } = slots;
     const documents = statistics.documents[column] ?? 0;
     const weights = new Map<number, number>();
     for (const slot of groups.flat()) {

@@ -1,11 +1,12 @@
 /**
  * `scoreSegment`: scores the documents of an index's segment from the postings of a query's terms,
  * in steps. Documents are taken in windows: the entries of a window are put in order by document and
- * given to the scorer one document after the other. A match of any words adds up its shares directly.
+ * given to the scorer one document after the other. A match of any words adds up its shares
+ * directly, and reads only the blocks of postings that may hold one of the best documents.
  * `phrasePostings` finds the documents where words follow each other.
  */
 import { hasPhrase } from './phrases.ts';
-import { PositionReader, type Postings } from './postings.ts';
+import { type BlockReader, PositionReader, type Postings } from './postings.ts';
 import { type Scorer, termShare } from './scores.ts';
 import type { PlannedPhrase } from './search-plan.ts';
 import type { TopRows } from './top-rows.ts';
@@ -129,48 +130,121 @@ function firstFrom(documents: Uint32Array, start: number, least: number): number
   return low;
 }
 
-/** By the shares of slots alone. Every weight is more than 0. */
+/** A word whose postings are read block by block. */
+export interface SlotBlocks {
+  readonly slot: number;
+  readonly blocks: BlockReader;
+}
+
+/** Documents that are looked at together: the best of them is bounded before any is read. */
+const SPAN = 256;
+
+/**
+ * By the shares of slots alone. Spans whose blocks cannot hold a document better than those found are
+ * not read. Every weight is more than 0.
+ * @param built the average length that the segment was built by
+ * @throws BadPostings
+ */
 export function* addUpSegment(
-  { postings, lengths, wanted, rowOf, rows }: SegmentDocuments,
+  { lengths, wanted, rowOf, rows }: Omit<SegmentDocuments, 'postings'>,
+  words: readonly SlotBlocks[],
   { column, average, weights }: SlotWeights,
+  built: number,
   top: TopRows,
 ): Generator<void> {
   const own = lengths[column] as Uint32Array;
-  const sums = new Float64Array(Math.min(rows, WINDOW));
-  const next = postings.map(() => 0);
+  const sums = new Float64Array(SPAN);
+  const next = words.map(() => 0);
+  // A share grows with the average length, by no more than that does.
+  const growth = Math.max(1, average / built);
+  const factors = words.map(({ slot }) => (weights.get(slot) as number) * growth);
   let sinceStep = 0;
-  for (;;) {
-    const window = windowAt(postings, next);
-    if (window === undefined) return;
-    const { from, ends, total } = window;
-    let last = from;
-    for (const [at, { documents, counts, slot }] of postings.entries()) {
-      const weight = weights.get(slot) as number;
-      const end = ends[at] as number;
-      for (let entry = next[at] as number; entry < end; entry++) {
-        const document = documents[entry] as number;
-        const share = termShare(counts[entry] as number, own[document] as number, average);
-        sums[document - from] = (sums[document - from] as number) + weight * share;
+  for (let from = 0; from < rows; from += SPAN) {
+    const to = from + SPAN;
+    let bound = 0;
+    let nearest = Number.POSITIVE_INFINITY;
+    for (let word = 0; word < words.length; word++) {
+      const { blocks } = words[word] as SlotBlocks;
+      const { last, highest: shares } = blocks;
+      let block = next[word] as number;
+      while (block < last.length && (last[block] as number) < from) block += 1;
+      next[word] = block;
+      if (block === last.length) continue;
+      let highest = 0;
+      for (let at = block; at < last.length; at++) {
+        const start = last.length === 1 ? blocks.firstFrom(from) : startOf(last, at);
+        if (start >= to) {
+          if (at === block) nearest = Math.min(nearest, start);
+          break;
+        }
+        highest = Math.max(highest, shares[at] as number);
+        nearest = from;
       }
-      if (end > (next[at] as number)) last = Math.max(last, documents[end - 1] as number);
-      next[at] = end;
+      bound += highest * (factors[word] as number);
     }
-    let { threshold } = top;
-    for (let place = 0; place <= last - from; place++) {
-      const sum = sums[place] as number;
-      if (sum === 0) continue;
-      sums[place] = 0;
-      // A sum that rounds to the lowest score may still come before it.
-      if (sum < threshold - 1e-3) continue;
-      if (wanted !== undefined && wanted[from + place] === 0) continue;
-      top.add(rowOf(from + place), sum);
-      threshold = top.threshold;
+    if (nearest === Number.POSITIVE_INFINITY) return;
+    if (nearest >= to) {
+      // Nothing before the next block that there is.
+      from = Math.floor(nearest / SPAN) * SPAN - SPAN;
+      continue;
     }
-    sinceStep += total + WINDOW / 16;
+    sinceStep += 64;
+    // The sums of 64 bits may differ from the rounded scores by a little.
+    if (bound >= top.threshold - 1e-3) {
+      const added = addUp(words, weights, next, own, average, sums, from);
+      sinceStep += added;
+      let { threshold } = top;
+      const end = added === 0 ? 0 : Math.min(SPAN, rows - from);
+      for (let place = 0; place < end; place++) {
+        const sum = sums[place] as number;
+        if (sum === 0) continue;
+        sums[place] = 0;
+        if (sum < threshold - 1e-3) continue;
+        if (wanted !== undefined && wanted[from + place] === 0) continue;
+        top.add(rowOf(from + place), sum);
+        threshold = top.threshold;
+      }
+    }
     if (sinceStep < STEP) continue;
     sinceStep = 0;
     yield;
   }
+}
+
+const startOf = (last: Uint32Array, block: number): number =>
+  block === 0 ? 0 : (last[block - 1] as number) + 1;
+
+/** Adds the shares of the documents of a span to its sums; gives how many there were. */
+function addUp(
+  words: readonly SlotBlocks[],
+  weights: ReadonlyMap<number, number>,
+  next: readonly number[],
+  lengths: Uint32Array,
+  average: number,
+  sums: Float64Array,
+  from: number,
+): number {
+  const to = from + SPAN;
+  let added = 0;
+  for (let word = 0; word < words.length; word++) {
+    const { slot, blocks } = words[word] as SlotBlocks;
+    const weight = weights.get(slot) as number;
+    for (let block = next[word] as number; block < blocks.blocks; block++) {
+      const start = block === 0 ? 0 : (blocks.last[block - 1] as number) + 1;
+      if (start >= to) break;
+      blocks.read(block);
+      const { documents, counts, count } = blocks;
+      for (let at = 0; at < count; at++) {
+        const document = documents[at] as number;
+        if (document < from) continue;
+        if (document >= to) break;
+        const share = termShare(counts[at] as number, lengths[document] as number, average);
+        sums[document - from] = (sums[document - from] as number) + weight * share;
+        added += 1;
+      }
+    }
+  }
+  return added;
 }
 
 /** A word of a phrase: its postings, and its positions as they are stored. */

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { ByteStreams } from '../../src/search/byte-streams.ts';
 import { PostingsBuilder, Tokenizer, textSettings } from '../../src/search/index.ts';
 import { hasPhrase } from '../../src/search/phrases.ts';
-import { BadPostings, PositionReader, readPostings } from '../../src/search/postings.ts';
+import {
+  BadPostings,
+  BlockReader,
+  PositionReader,
+  readPostings,
+} from '../../src/search/postings.ts';
+import { termShare } from '../../src/search/scores.ts';
 import { TopRows } from '../../src/search/top-rows.ts';
 import { drained } from '../../src/steps.ts';
 import { casesOf } from '../helpers/long.ts';
@@ -37,6 +43,9 @@ test('streams keep their bytes, however they grow', () => {
   expect(lengths[499]).toBe(120);
 });
 
+const averageOf = (lengths: Uint32Array): number =>
+  lengths.reduce((sum, length) => sum + length, 0) / lengths.filter((length) => length > 0).length;
+
 /** Documents of random words. */
 async function built(documents: number, withPositions: boolean) {
   const random = seeded(documents);
@@ -63,6 +72,24 @@ test.each([0, 1, 127, 128, 129, 700])('the words of %i documents are read again'
     const found = readPostings(builder.postingsOf(term), builder.documentsOf(term), count);
     const having = [...texts.entries()].filter(([, words]) => words.includes(word));
     expect([...found.documents]).toEqual(having.map(([document]) => document));
+    const blocks = new BlockReader(builder.postingsOf(term), found.documents.length, count);
+    const average = averageOf(builder.lengths.subarray(0, count));
+    const inBlocks: number[] = [];
+    for (let block = 0; block < blocks.blocks; block++) {
+      blocks.read(block);
+      for (let at = 0; at < blocks.count; at++) {
+        const document = blocks.documents[at] as number;
+        inBlocks.push(document);
+        const share = termShare(
+          blocks.counts[at] as number,
+          builder.lengths[document] as number,
+          average,
+        );
+        expect(share).toBeLessThanOrEqual((blocks.highest[block] as number) + 1e-9);
+        expect(document).toBeLessThanOrEqual(blocks.last[block] as number);
+      }
+    }
+    expect(inBlocks).toEqual([...found.documents]);
     const reader = new PositionReader(builder.positionsOf(term));
     for (const [place, [, words]] of having.entries()) {
       const own = [...words.entries()].filter(([, other]) => other === word).map(([to]) => to);
@@ -97,6 +124,13 @@ describe('damaged postings', () => {
       } catch (error) {
         expect(error).toBeInstanceOf(BadPostings);
         refused += 1;
+      }
+      try {
+        const blocks = new BlockReader(cut, builder.documentsOf(term), 400);
+        for (let block = 0; block < blocks.blocks; block++) blocks.read(block);
+        expect(blocks.documents[blocks.count - 1]).toBeLessThan(400);
+      } catch (error) {
+        expect(error).toBeInstanceOf(BadPostings);
       }
     }
     expect(refused).toBeGreaterThan(100);

@@ -6,7 +6,7 @@
 import type { Data, Offsets } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
-import { BadPostings, type Postings, readPostings } from '../../search/index.ts';
+import { BadPostings, BlockReader, type Postings, readPostings } from '../../search/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { OpenSegment } from './segment.ts';
 
@@ -128,6 +128,19 @@ export class TextSegment {
     const sealed = cellAt(await this.#column(batch, POSTINGS), row);
     try {
       return readPostings(sealed, documents[row] as number, this.rows);
+    } catch (error) {
+      throw this.damaged(error);
+    }
+  }
+
+  /** How many rows have the term, and its postings to be read block by block. @throws Corrupt */
+  async blocks({ batch, row }: TermPlace): Promise<{ documents: number; blocks: BlockReader }> {
+    const found = (await this.#column(batch, DOCUMENTS)).values as unknown as Uint32Array;
+    const documents = found[row] as number;
+    const sealed = cellAt(await this.#column(batch, POSTINGS), row);
+    try {
+      if (documents > this.rows) throw new BadPostings(`a term is in ${documents} of ${this.rows}`);
+      return { documents, blocks: new BlockReader(sealed, documents, this.rows) };
     } catch (error) {
       throw this.damaged(error);
     }

@@ -10,6 +10,7 @@ import {
   type PhraseWord,
   phrasePostings,
   type SearchPlan,
+  type SlotBlocks,
   type SlotPostings,
   scoreSegment,
   type TextStatistics,
@@ -40,6 +41,10 @@ interface Part {
   wanted: Uint8Array | undefined;
   lengths: readonly Uint32Array[];
   postings: SlotPostings[];
+  /** Average length that the segment of the only column was built by. */
+  average: number;
+  /** In place of postings, where scores are sums of the words' shares. */
+  blocks: SlotBlocks[];
 }
 
 export class IndexedTexts {
@@ -99,6 +104,8 @@ export class IndexedTexts {
           wanted: undefined,
           lengths: [],
           postings: [],
+          average: 1,
+          blocks: [],
         });
         for (const { segment } of own) {
           opened.push(await TextSegment.open(engine, snapshot, segment));
@@ -173,15 +180,18 @@ export class IndexedTexts {
     return live;
   }
 
-  async #count({ lengths, live, covered }: Part): Promise<void> {
+  async #count(part: Part): Promise<void> {
+    const { lengths, live, covered } = part;
     const { turn, signal } = this.#plan;
     for (const [column, own] of lengths.entries()) {
       const segment = (covered[column] as CoveredSegment).segment;
-      let counted = live === undefined ? wholeCounts.get(segment) : undefined;
-      if (counted === undefined) {
-        counted = await inTurns(turn, countOf(own, live), signal);
-        if (live === undefined) wholeCounts.set(segment, counted);
+      let whole = wholeCounts.get(segment);
+      if (whole === undefined) {
+        whole = await inTurns(turn, countOf(own, undefined), signal);
+        wholeCounts.set(segment, whole);
       }
+      part.average = whole.documents === 0 ? 1 : whole.tokens / whole.documents;
+      const counted = live === undefined ? whole : await inTurns(turn, countOf(own, live), signal);
       this.#documents[column] = (this.#documents[column] as number) + counted.documents;
       this.#tokens[column] = (this.#tokens[column] as number) + counted.tokens;
     }
@@ -190,6 +200,10 @@ export class IndexedTexts {
   async #readColumn(part: Part, column: number, search: ColumnSearch): Promise<void> {
     const { turn, signal } = this.#plan;
     const segment = part.segments[column] as TextSegment;
+    if (this.#search.isSum) {
+      await this.#openBlocks(part, segment, search);
+      return;
+    }
     const found = new Map<number, { readonly place: TermPlace; readonly own: SlotPostings }>();
     for (const { term, slot } of search.terms()) {
       const place = await segment.find(term);
@@ -218,6 +232,24 @@ export class IndexedTexts {
       } catch (error) {
         throw segment.damaged(error);
       }
+    }
+  }
+
+  async #openBlocks(part: Part, segment: TextSegment, search: ColumnSearch): Promise<void> {
+    const { turn, signal } = this.#plan;
+    for (const { term, slot } of search.terms()) {
+      const place = await segment.find(term);
+      if (place === undefined) continue;
+      const { documents, blocks } = await segment.blocks(place);
+      part.blocks.push({ slot, blocks });
+      let frequency = documents;
+      if (part.live !== undefined) {
+        const all = await segment.postings(place);
+        frequency = await inTurns(turn, liveOf(all.documents, part.live), signal);
+      }
+      this.#frequencies[slot] = (this.#frequencies[slot] as number) + frequency;
+      if (turn.isOver()) await turn.pass();
+      signal?.throwIfAborted();
     }
   }
 
@@ -266,8 +298,12 @@ export class IndexedTexts {
       const steps =
         weights === undefined
           ? scoreSegment(documents, scorer, this.#search.slots, top)
-          : addUpSegment(documents, weights, top);
-      await inTurns(turn, steps, signal);
+          : addUpSegment(documents, part.blocks, weights, part.average, top);
+      try {
+        await inTurns(turn, steps, signal);
+      } catch (error) {
+        throw (part.segments[0] as TextSegment).damaged(error);
+      }
     }
   }
 }
@@ -281,7 +317,7 @@ interface Counts {
   readonly tokens: number;
 }
 
-/** Of segments all of whose rows are there. */
+/** Of all rows of a segment, deleted ones too. */
 const wholeCounts = new WeakMap<object, Counts>();
 const STEP_ROWS = 1 << 18;
 

@@ -12,6 +12,7 @@ import {
   PhraseQuery,
   type Table,
 } from '../../../src/index.ts';
+import { seeded } from '../../helpers/seeded.ts';
 import { temporaryFolder } from '../../helpers/temporary.ts';
 
 const root = join(temporaryFolder(), 'catalog');
@@ -96,6 +97,40 @@ test('gives the answers of a scan, whatever happened to the table since', async 
   await table.dropIndex('text_idx');
   expect(await usedIn(table)).toContain('there is no index');
   await same();
+}, 30_000);
+
+test('of many rows reads only blocks that may hold one of the best, and finds them', async () => {
+  const random = seeded(5);
+  const many = Array.from({ length: 6_000 }, (_, id) => {
+    const length = 1 + Math.floor(random() * 12);
+    const words = Array.from({ length }, () => `w${Math.floor(random() ** 3 * 40)}`);
+    return { id, text: words.join(' ') };
+  });
+  const table = await db.createTable('many', many);
+  const plain = await db.createTable('many-plain', many);
+  const queries = ['w0', 'w0 w1', 'w39', 'w0 w38 w20', 'w2 w2 w9'];
+  const compare = async (): Promise<void> => {
+    for (const query of queries) {
+      const all: Hit[][] = [];
+      for (const each of [table, plain]) {
+        for (const limit of [1, 10, 500]) {
+          const asked = each.query().fullTextSearch(query).select(['id']).limit(limit);
+          all.push(await asked.toArray<Hit>(), await asked.where('id % 5 = 2').toArray<Hit>());
+        }
+      }
+      expect([query, all.slice(0, 6)]).toEqual([query, all.slice(6)]);
+    }
+  };
+  await table.createIndex('text', { config: Index.fts() });
+  await compare();
+  // The average length grows, and with it the shares that the index was built by.
+  for (const each of [table, plain]) {
+    await each.add([{ id: -1, text: 'other '.repeat(60_000) }]);
+  }
+  expect(await usedIn(table, 'w0')).toBe('text_idx for 6000 rows, and 1 are read');
+  await compare();
+  for (const each of [table, plain]) await each.delete('id % 3 = 1');
+  await compare();
 }, 30_000);
 
 describe('an index', () => {
