@@ -79,7 +79,10 @@ async function planOf(
   const anew = new Set(joinedAnew(engine, coverage, living, tail, rowsIn(entries)));
   const again = new Set([...anew].flatMap(({ runs }) => runs.map(({ fragment }) => fragment)));
   const chosen = entries.filter(({ id }) => !coverage.fragments.has(id) || again.has(id));
-  return { index, place, kept: living.filter((segment) => !anew.has(segment)), entries: chosen };
+  const kept = living.filter((segment) => !anew.has(segment));
+  // As many full segments as the table needs are no reason to build any anew.
+  if (chosen.length === 0 && kept.length === index.segments.length) return undefined;
+  return { index, place, kept, entries: chosen };
 }
 
 /** Segments that are built anew with what is not covered. */

@@ -80,6 +80,17 @@ test('rows that came later get a segment, and many segments become one', async (
   expect(await coverage(catalog)).toEqual([[1_550, 0, 1]]);
 });
 
+test('as many full segments as a table needs are left alone', async () => {
+  const fs = memoryFs();
+  const catalog = await opened(fs, { segmentRows: 10 });
+  await grown(catalog);
+  await catalog.createTableIndex({ id, column: 'id', index_type: 'BTREE' });
+  expect(await coverage(catalog)).toEqual([[50, 0, 5]]);
+  const before = (await catalog.listTableVersions({ id })).versions.length;
+  await catalog.optimizeTable({ id, compact: false });
+  expect((await catalog.listTableVersions({ id })).versions).toHaveLength(before);
+});
+
 test('a column that was changed in place is covered again', async () => {
   const fs = memoryFs();
   const catalog = await opened(fs, { overlayBytes: 0 });
