@@ -220,6 +220,7 @@ export {
   type AddDataOptions,
   type AddResult,
   type AlterColumnsResult,
+  type AnalyzePlanDistributedMetrics,
   type AnyRow,
   AutoQuery,
   type BlobLike,

@@ -115,6 +115,7 @@ export {
   type SplitSequentialOptions,
 } from './permutation.ts';
 export {
+  type AnalyzePlanDistributedMetrics,
   AutoQuery,
   BooleanQuery,
   BoostQuery,

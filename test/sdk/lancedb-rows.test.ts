@@ -94,6 +94,15 @@ test('a merge tells how many rows it wrote, in how many attempts', async () => {
   expect(done).toMatchObject({ numAttempts: 1, numRows: 2, numDeletedRows: 2 });
 });
 
+test('analyzePlan takes the name of its metrics, as LanceDB has it', async () => {
+  const db = await opened();
+  const table = await db.createTable('t', [{ id: 1, vector: [1, 2] }]);
+  for (const query of [table.query(), table.search([1, 2]), table.takeOffsets([0])]) {
+    expect(await query.analyzePlan('aggregate')).toEqual(expect.any(String));
+    await expect(query.analyzePlan('none' as never)).rejects.toThrow('"none"');
+  }
+});
+
 test('messages have the words that programs look for', async () => {
   const db = await opened();
   const table = await db.createTable('t', [{ id: 1 }]);

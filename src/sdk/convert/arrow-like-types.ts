@@ -48,7 +48,8 @@ type UncheckedType = TypeLike & { readonly [member: string]: unknown };
 /** A field of any copy of apache-arrow. */
 export interface FieldLike {
   readonly name: string | null;
-  readonly type: TypeLike;
+  /** Names of types are taken in schemas alone. */
+  readonly type: TypeLike | string;
   readonly nullable?: boolean;
   readonly metadata?: ReadonlyMap<string, string> | null;
 }

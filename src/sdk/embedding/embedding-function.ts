@@ -5,7 +5,6 @@
  */
 import { DataType, Field, FixedSizeList, type Float, Float32, Utf8 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import type { IntoVector } from '../query/index.ts';
 import { variable } from './variables.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: programs give functions options of any kind
@@ -36,6 +35,9 @@ export const VECTOR_ROLE = 'vector_column_for';
 
 /** Vectors of several values, in their order. */
 export type Vectors = number[][] | Float32Array[] | Float64Array[];
+
+/** The vector of one value. */
+export type QueryEmbedding = number[] | Float32Array | Float64Array | Uint8Array;
 
 /** Turns values of a column into vectors. */
 export abstract class EmbeddingFunction<
@@ -114,7 +116,7 @@ export abstract class EmbeddingFunction<
   abstract computeSourceEmbeddings(data: T[]): Promise<Vectors>;
 
   /** The vector to search with. */
-  async computeQueryEmbeddings(data: T): Promise<Awaited<IntoVector>> {
+  async computeQueryEmbeddings(data: T): Promise<QueryEmbedding> {
     const [vector] = await this.computeSourceEmbeddings([data]);
     if (vector !== undefined) return vector;
     throw new DirspaceError('InvalidInput', 'The embedding function made no vector of the query.');
@@ -127,7 +129,7 @@ export abstract class TextEmbeddingFunction<
 > extends EmbeddingFunction<string, M> {
   abstract generateEmbeddings(texts: string[], ...args: Unchecked[]): Promise<Vectors>;
 
-  override async computeQueryEmbeddings(data: string): Promise<Awaited<IntoVector>> {
+  override async computeQueryEmbeddings(data: string): Promise<QueryEmbedding> {
     return super.computeQueryEmbeddings(data);
   }
 

@@ -9,6 +9,7 @@ export {
   type FieldOptions,
   type FunctionField,
   type FunctionOptions,
+  type QueryEmbedding,
   TextEmbeddingFunction,
   type Vectors,
 } from './embedding-function.ts';

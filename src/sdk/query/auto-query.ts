@@ -7,6 +7,7 @@ import type { CallOptions } from '../../protocol/index.ts';
 import type { AnyRow } from '../convert/index.ts';
 import { defined, type TableTarget } from '../handles/index.ts';
 import { FilteredQuery } from './query.ts';
+import type { AnalyzePlanDistributedMetrics } from './query-base.ts';
 
 /** The vector of the text and its column; undefined where the table has no embedding function. */
 export type VectorOfText = (
@@ -45,8 +46,10 @@ export class AutoQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
     return super.explainPlan(verbose, options);
   }
 
-  override async analyzePlan(options: CallOptions = {}): Promise<string> {
-    await this.#decide(options);
+  override async analyzePlan(
+    options: CallOptions | AnalyzePlanDistributedMetrics = {},
+  ): Promise<string> {
+    await this.#decide(typeof options === 'string' ? {} : options);
     return super.analyzePlan(options);
   }
 

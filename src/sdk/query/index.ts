@@ -15,6 +15,7 @@ export {
   VectorQuery,
 } from './query.ts';
 export {
+  type AnalyzePlanDistributedMetrics,
   checkCount,
   type ExecutableQuery,
   QueryBase,

@@ -141,9 +141,13 @@ export class QueryBase<RowType = AnyRow> implements AsyncIterable<RecordBatch> {
     return (await catalog.explainTableQueryPlan(request, options)).plan;
   }
 
-  /** Runs the query and answers the plan with what was measured. */
-  async analyzePlan(options: CallOptions = {}): Promise<string> {
+  /**
+   * Runs the query and answers the plan with what was measured. How LanceDB would sum up several workers says nothing
+   * here, where one runs it.
+   */
+  async analyzePlan(given: CallOptions | AnalyzePlanDistributedMetrics = {}): Promise<string> {
     const { catalog, lifetime } = this.#target;
+    const options = analyzeOptions(given);
     lifetime.enter(options);
     return (await catalog.analyzeTableQueryPlan({ ...this.request }, options)).analysis;
   }
@@ -187,6 +191,19 @@ function* pieces(batch: RecordBatch, most: number): Generator<RecordBatch> {
     );
     yield recordBatch(batch.schema, out.columns(columnsOf(part)), rows);
   }
+}
+
+/** How LanceDB sums up what several workers measured; one worker is its own sum. */
+export type AnalyzePlanDistributedMetrics = 'aggregate' | 'per_worker' | 'full';
+
+/** The options of a call; none where the metrics are named. @throws InvalidInput for another text */
+export function analyzeOptions(given: CallOptions | AnalyzePlanDistributedMetrics): CallOptions {
+  if (typeof given !== 'string') return given;
+  if (['aggregate', 'per_worker', 'full'].includes(given)) return {};
+  throw new DirspaceError(
+    'InvalidInput',
+    `analyzePlan takes "aggregate", "per_worker" or "full", not ${JSON.stringify(given)}.`,
+  );
 }
 
 /** Any query, ready to run. */

@@ -17,7 +17,12 @@ import type { CallOptions, OrderBy, QueryTableRequest, QueryText } from '../../p
 import { isThenable } from '../build/index.ts';
 import type { AnyRow } from '../convert/index.ts';
 import { defined, onBranch, onlyOptions, showKind, type TableTarget } from '../handles/index.ts';
-import { checkCount, QueryBase } from './query-base.ts';
+import {
+  type AnalyzePlanDistributedMetrics,
+  analyzeOptions,
+  checkCount,
+  QueryBase,
+} from './query-base.ts';
 import { type Reranker, RRFReranker, reranked } from './rerank.ts';
 import { columnsNamed, type FullTextQuery, isFullTextQuery, textsIn } from './text-queries.ts';
 
@@ -309,7 +314,10 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
     return `Fused: the rows of two searches by the reranker\n${indented(plans)}`;
   }
 
-  override async analyzePlan(options: CallOptions = {}): Promise<string> {
+  override async analyzePlan(
+    given: CallOptions | AnalyzePlanDistributedMetrics = {},
+  ): Promise<string> {
+    const options = analyzeOptions(given);
     await this.#settle();
     if (!this.#isHybrid()) return super.analyzePlan(options);
     const { catalog, lifetime } = this.#source;

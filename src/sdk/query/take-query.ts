@@ -11,7 +11,7 @@ import type { CallOptions, QueryColumns } from '../../protocol/index.ts';
 import type { AnyRow } from '../convert/index.ts';
 import { atVersion, defined, ownOr, showKind, type TableTarget } from '../handles/index.ts';
 import { pickRows } from './pick-rows.ts';
-import { checkCount, QueryBase } from './query-base.ts';
+import { type AnalyzePlanDistributedMetrics, checkCount, QueryBase } from './query-base.ts';
 
 /** Rows named one by one: in the order asked for, repeats kept; those that are not there left out. */
 export class TakeQuery<RowType = AnyRow> extends QueryBase<RowType> {
@@ -31,7 +31,7 @@ export class TakeQuery<RowType = AnyRow> extends QueryBase<RowType> {
     return super.explainPlan(verbose, options);
   }
 
-  override analyzePlan(options: CallOptions = {}): Promise<string> {
+  override analyzePlan(options: CallOptions | AnalyzePlanDistributedMetrics = {}): Promise<string> {
     this.#filter();
     return super.analyzePlan(options);
   }

@@ -113,10 +113,15 @@ export const withoutMembers = (set, name) => {
   return parts.some((_, at) => set.has(parts.slice(0, at + 1).join('.')));
 };
 
+/** Types with an argument that has no default. */
+export const GENERIC = new Set(['embedding.CreateReturnType', 'embedding.EmbeddingFunctionCreate']);
+
 const isValue = (kind) => ['class', 'function', 'enum', 'const'].includes(kind);
 
 /** The type, in terms of `own`, that is there when the name and the member are. */
 export function typeText(space, name, { kind }, member) {
+  if (GENERIC.has(name) && member === undefined) return `${space}.${name}<never>`;
+  if (GENERIC.has(name)) return `${space}.${name}<never>['${member}']`;
   const place = `${space}.${name}`;
   if (member === undefined) return isValue(kind) ? `typeof ${place}` : place;
   return member.startsWith('static ')

@@ -301,6 +301,7 @@ export interface Names {
   'VectorQuery.rerank': own.VectorQuery['rerank'];
   TakeQuery: typeof own.TakeQuery;
   'TakeQuery.useLsm': own.TakeQuery['useLsm'];
+  AnalyzePlanDistributedMetrics: own.AnalyzePlanDistributedMetrics;
   QueryExecutionOptions: own.QueryExecutionOptions;
   'QueryExecutionOptions.maxBatchLength': own.QueryExecutionOptions['maxBatchLength'];
   'QueryExecutionOptions.timeoutMs': own.QueryExecutionOptions['timeoutMs'];
@@ -616,10 +617,13 @@ export interface Names {
   'embedding.EmbeddingFunctionRegistry.getVar': own.embedding.EmbeddingFunctionRegistry['getVar'];
   'embedding.parseEmbeddingMetadata': typeof own.embedding.parseEmbeddingMetadata;
   'embedding.register': typeof own.embedding.register;
+  'embedding.CreateReturnType': own.embedding.CreateReturnType<never>;
   'embedding.EmbeddingFunctionConfig': own.embedding.EmbeddingFunctionConfig;
   'embedding.EmbeddingFunctionConfig.sourceColumn': own.embedding.EmbeddingFunctionConfig['sourceColumn'];
   'embedding.EmbeddingFunctionConfig.vectorColumn': own.embedding.EmbeddingFunctionConfig['vectorColumn'];
   'embedding.EmbeddingFunctionConfig.function': own.embedding.EmbeddingFunctionConfig['function'];
+  'embedding.EmbeddingFunctionCreate': own.embedding.EmbeddingFunctionCreate<never>;
+  'embedding.EmbeddingFunctionCreate.create': own.embedding.EmbeddingFunctionCreate<never>['create'];
   'embedding.EmbeddingMetadataEntry': own.embedding.EmbeddingMetadataEntry;
   'embedding.ResolvedEmbeddingFunctionConfig': own.embedding.ResolvedEmbeddingFunctionConfig;
   permutationBuilder: typeof own.permutationBuilder;
