@@ -209,6 +209,7 @@ test('a session is shared by connections and says what it holds', async () => {
   expect(held).toBeGreaterThan(0n);
   expect(session.approxNumItems()).toBeGreaterThan(0);
   const other = await connect('/c', { fs, session });
+  expect(session.sizeBytes()).toBeGreaterThanOrEqual(held);
   await (await other.openTable('t')).countRows('id > 0');
   expect(session.sizeBytes()).toBeGreaterThanOrEqual(held);
   expect(() => new Session(-1n)).toThrow('indexCacheSizeBytes');
