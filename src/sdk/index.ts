@@ -3,6 +3,7 @@
  * results.
  */
 
+export type { UserFunction } from '../sql/index.ts';
 export { connect, connectNamespace } from './connect.ts';
 export { Connection } from './connection.ts';
 export type {
