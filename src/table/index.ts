@@ -10,6 +10,7 @@ export type { BranchDifference, CherryPicked, ColumnSummary } from './branching/
 export { fieldMetadata, frozen } from './fields/index.ts';
 export { DEFAULT_ORPHAN_GRACE, type FoundStorage, fileSystemTime } from './history/index.ts';
 export { type DescribedIndex, describedIndexes, prewarmIndex } from './indexes/index.ts';
+export { dropSegments, segmentsOn } from './indexing/index.ts';
 export { type LanceSynced, lagByPath, lanceProblem } from './lance/index.ts';
 export {
   checkConditions,

@@ -2,7 +2,8 @@
  * `repairCatalog`: repairs a catalog that cannot be read, or lists what it would do. It moves torn
  * ends of branches, unreadable tags, fragments without a manifest, empty folders and ghosts
  * (catalog/ghosts.ts) into quarantine, with a record of where each was. A branch then continues
- * from its last whole version. A lost format file is written anew; a table that shares a
+ * from its last whole version. A damaged or lost file of an index costs no row: a new version of each
+ * branch leaves out what it covers (`dropSegments`). A lost format file is written anew; a table that shares a
  * namespace's name is detached. verify.ts finds the problems.
  */
 
@@ -28,7 +29,9 @@ import type {
 import {
   type Acceptance,
   acceptVersion,
+  dropSegments,
   planAcceptance,
+  segmentsOn,
   type VerifiedBranch,
   WITHOUT_MANIFEST,
   writeObject,
@@ -80,19 +83,28 @@ export async function repairCatalog(
     } else plans.push(...unprovenHint(branch, inspection.branches));
   }
   plans.push(...planRepair(inspection));
+  const indexed = brokenIndexes(inspection, ends);
   const first = format === undefined ? [] : [format.action];
   const mended = new Set([...first, ...plans].map(({ path }) => path));
   if (!apply) {
     const left = inspection.findings.problems.filter(
       (problem) => !mended.has(problem.path) && !ends.some(goesWith(problem)),
     );
-    const actions = [...first, ...plans.map(({ path, why }) => ({ path, why }))];
+    const actions = [
+      ...first,
+      ...plans.map(({ path, why }) => ({ path, why })),
+      ...indexed.flatMap((broken) => broken.actions),
+    ];
     return { applied: false, actions, left };
   }
   const actions =
     plans.length === 0 ? [...first] : [...first, ...(await quarantine(catalog, plans))];
   for (const end of ends) await acceptVersion(catalog.engine, end);
   for (const { branch } of inspection.branches) catalog.engine.heads.forgetHead(branch);
+  for (const broken of indexed) {
+    await dropSegments(catalog.engine, broken.branch, broken.files);
+    actions.push(...broken.actions);
+  }
   const { findings } = await inspectCatalog(catalog, request.id, options);
   return { applied: true, actions, left: findings.problems };
 }
@@ -132,6 +144,39 @@ async function mendFormat(
     unknown: false,
     action: { ...action, ...(quarantined === undefined ? {} : { quarantined }) },
   };
+}
+
+/** A branch whose newest version names files of indexes that cannot be read. */
+interface BrokenIndexes {
+  readonly branch: VerifiedBranch['branch'];
+  readonly files: ReadonlySet<string>;
+  readonly actions: readonly RepairAction[];
+}
+
+/** Of branches that can be committed to; with the version that is accepted as the newest one. */
+function brokenIndexes(
+  { findings, branches }: Inspection,
+  ends: readonly Acceptance[],
+): BrokenIndexes[] {
+  const { problems } = findings;
+  const files = new Set(problems.flatMap(({ path, kind }) => (kind === 'index' ? path : [])));
+  const detached = problems.flatMap(({ path, what }) => (what === SHARED_NAME ? path : []));
+  if (files.size === 0) return [];
+  return branches.flatMap(({ branch, versions, lost }) => {
+    if (detached.includes(branch.tableFolder)) return [];
+    const end = ends.find((one) => one.branch === branch);
+    const newest =
+      end === undefined
+        ? versions.at(-1)
+        : versions.find(({ version }) => version === end.accepted);
+    if (end === undefined && (lost !== undefined || newest?.damage !== undefined)) return [];
+    if (newest?.manifest === undefined) return [];
+    const actions = segmentsOn(branch, newest.manifest, files).map(({ index, path }) => ({
+      path,
+      why: `It is damaged or missing. A new version of branch ${branch.branch} leaves it out of the index ${index}. All rows and versions stay; rows that it covered are scanned until optimize builds this part of the index anew.`,
+    }));
+    return actions.length === 0 ? [] : [{ branch, files, actions }];
+  });
 }
 
 function planRepair({ findings }: Inspection): Plan[] {

@@ -11,4 +11,5 @@ export {
   type IndexRequest,
   missingIndex,
 } from './create-index.ts';
+export { dropSegments, type SegmentPlace, segmentsOn } from './drop-segments.ts';
 export { updateIndexes } from './update-indexes.ts';

@@ -174,7 +174,10 @@ export class BranchVerifier {
       for (const what of wrong) this.#inspector.problem(path, 'manifest', what);
     });
     if (problem !== undefined) this.#inspector.problem(path, 'manifest', problem);
-    const damage = this.#inspector.findings.problems[before]?.what;
+    // An index is made of rows: a version without one of its files has all of its rows.
+    const damage = this.#inspector.findings.problems
+      .slice(before)
+      .find(({ kind }) => kind !== 'index')?.what;
     return { version, path, damage, manifest };
   }
 }

@@ -46,6 +46,9 @@ export async function problemIn(work: () => Promise<unknown>): Promise<string | 
   }
 }
 
+const ADVICE =
+  'No row is lost, and queries scan what it covers. Repair takes it off the newest version, and optimize builds it anew; older versions name it until they are cleaned up.';
+
 type ChunkRead = readonly FragmentEntry[] | string;
 
 export class FileVerifier {
@@ -138,7 +141,7 @@ export class FileVerifier {
         this.#indexes.set(key, await problemIn(read));
       }
       const what = this.#indexes.get(key);
-      if (what !== undefined) problems.push({ path, kind: 'index', what });
+      if (what !== undefined) problems.push({ path, kind: 'index', what: `${what} ${ADVICE}` });
     }
     return problems;
   }

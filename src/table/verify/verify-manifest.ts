@@ -26,7 +26,7 @@ import type { FileVerifier } from './verify-files.ts';
 export interface VerifiedVersion {
   readonly version: number;
   readonly path: string;
-  /** What is wrong with the manifest or with anything it refers to; the first of it. */
+  /** What is wrong with the manifest or with anything but indexes it refers to; the first of it. */
   readonly damage: string | undefined;
   readonly manifest: Manifest | undefined;
 }
