@@ -14,6 +14,7 @@ import {
   VERDICTS,
 } from '../../src/conformance.ts';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
+import { unsupported } from '../../src/protocol/index.ts';
 import { startServer } from '../../src/server.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 import { compiledModule } from '../helpers/compiled.ts';
@@ -131,7 +132,11 @@ describe('the command', () => {
   };
 
   test.each(REPORT_FORMATS)('prints %s, and exits with 0 where nothing failed', async (format) => {
-    await using server = await startServer({ namespace: await openCatalog(), limits });
+    const catalog = await openCatalog();
+    const lacking = Object.assign(catalog, {
+      alterTableBackfillColumns: () => Promise.reject(unsupported('AlterTableBackfillColumns')),
+    });
+    await using server = await startServer({ namespace: lacking, limits });
     const skip = join(temporaryFolder(), 'skip.txt');
     writeFileSync(skip, '# slow\nTableExists\r\n\n');
     const args = ['--only', 'TableExists', '--only', 'AlterTableBackfillColumns', '--skip', skip];

@@ -39,6 +39,8 @@ const changes: Readonly<Record<string, (options: Loose) => Promise<unknown>>> = 
   createEmptyTable: async (options) => db.createEmptyTable('u', await table.schema(), [], options),
   createMaterializedView: (options) => db.createMaterializedView('v', 't', options),
   declareTable: (options) => db.declareTable('u', [], options),
+  createMaterializedView: (options) => db.createMaterializedView('v', 't', options),
+  refreshColumn: (options) => table.refreshColumn('id', options),
   dropTable: (options) => db.dropTable('t', [], options),
   undropTable: (options) => db.undropTable('gone', [], options),
   dropAllTables: (options) => db.dropAllTables([], options),
@@ -65,6 +67,8 @@ const changes: Readonly<Record<string, (options: Loose) => Promise<unknown>>> = 
   'tags.update': async (options) => (await table.tags()).update('first', 1, options),
   'tags.delete': async (options) => (await table.tags()).delete('first', options),
   'branches.create': async (options) => (await table.branches()).create('x', null, null, options),
+  'branches.cherryPick': async (options) =>
+    (await table.branches()).cherryPick('draft', false, options),
   'branches.delete': async (options) => (await table.branches()).delete('draft', options),
 };
 

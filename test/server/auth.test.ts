@@ -161,6 +161,8 @@ const BODIES: Partial<Record<AnyOperation, unknown>> = {
   DeleteTableTag: { tag: 't' },
   CreateTableBranch: { name: 'b' },
   DeleteTableBranch: { name: 'b' },
+  DiffTableBranch: { from_branch: 'b' },
+  CherryPickTableBranch: { from_branch: 'b' },
   DeleteRows: { row_ids: [] },
   CleanupTable: { older_than_millis: 0 },
 };

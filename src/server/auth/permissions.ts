@@ -154,11 +154,6 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
     if (!allows(grants, [], permission)) throw forbidden(operation);
     return;
   }
-  // Whoever may create a view may read what it is of, or would read it through the view.
-  if (operation === 'CreateMaterializedView') {
-    const source = viewSource(call.request as Call<'CreateMaterializedView'>['request']);
-    if (!allows(grants, source, 'read')) throw forbidden(operation);
-  }
   const parts = addressedParts(call);
   // An empty multi-table commit addresses no table: it needs the permission for the whole catalog.
   if (parts.length === 0 && !allows(grants, [], permission)) throw forbidden(operation);
@@ -176,6 +171,11 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
     }
     // A location chosen by the caller may hold another owner's table.
     if (location !== undefined && !allows(grants, [], 'admin')) throw forbidden(operation);
+  }
+  // Whoever may create a view may read what it is of, or would read it through the view.
+  if (operation === 'CreateMaterializedView') {
+    const source = viewSource(call.request as Call<'CreateMaterializedView'>['request']);
+    if (!allows(grants, source, 'read')) throw forbidden(operation);
   }
 }
 
