@@ -147,6 +147,23 @@ describe('damaged postings', () => {
     expect(() => readPostings(Uint8Array.from(bytes), documents, rows)).toThrow(BadPostings);
   });
 
+  test('with a directory that cannot be', async () => {
+    const { builder } = await built(400, false);
+    const term = drained(builder.order())[0] as number;
+    const documents = builder.documentsOf(term);
+    expect(documents).toBeGreaterThan(128);
+    for (const [at, value] of [
+      [0, 400],
+      [4, 0xffffffff],
+      [10, 0],
+      [14, 0],
+    ] as const) {
+      const sealed = builder.postingsOf(term).slice();
+      new DataView(sealed.buffer).setUint32(at, value, true);
+      expect(() => new BlockReader(sealed, documents, 400)).toThrow(BadPostings);
+    }
+  });
+
   test('positions that are cut off', () => {
     expect(() => new PositionReader(Uint8Array.of(1)).read(2)).toThrow(BadPostings);
     expect(() => new PositionReader(Uint8Array.of(1)).skip(2)).toThrow(BadPostings);
