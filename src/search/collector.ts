@@ -5,10 +5,11 @@
  * `TermFinder` reads them for the terms near to fuzzy words. Both clear their tokenizers where
  * distinct tokens take too much memory.
  */
+import type { NearWords } from './fuzzy-terms.ts';
 import { hasPhrase, type PositionList } from './phrases.ts';
 import type { Scorer, TextStatistics } from './scores.ts';
 import type { ColumnSearch, SearchPlan } from './search-plan.ts';
-import { longer } from './term-table.ts';
+import { longer, type TermTable } from './term-table.ts';
 import type { TopRows } from './top-rows.ts';
 
 /** Where the texts of one document lie: pairs of byte offsets, one for each text of a list. */
@@ -21,22 +22,20 @@ export interface DocumentTexts {
 
 /** Memory of distinct tokens beyond which they are forgotten. */
 const MOST_TERM_BYTES = 64 * 1024 * 1024;
+/** Words of the query that are looked at between two steps. */
+const STEP = 1 << 16;
 
-/** Reads one document of one column. Yields within long ones. */
+/** Reads one document of one column: yields where its tokenizer has found some tokens. */
 function* tokensIn(
   search: ColumnSearch,
   { bytes, ranges, count }: DocumentTexts,
-  use: () => void,
 ): Generator<void, void> {
   const { tokenizer } = search;
   let position = 0;
   for (let at = 0; at < count; at++) {
     tokenizer.begin(bytes, ranges[2 * at] as number, ranges[2 * at + 1] as number, position);
-    while (tokenizer.next()) {
-      use();
-      yield;
-    }
-    use();
+    while (tokenizer.next()) yield;
+    yield;
     position = tokenizer.position;
   }
 }
@@ -44,30 +43,34 @@ function* tokensIn(
 /** Offers the terms of all texts to the fuzzy words of a plan. */
 export class TermFinder {
   readonly #columns: readonly ColumnSearch[];
+  readonly #near: readonly (NearWords | undefined)[];
   readonly #seen: number[];
 
   constructor({ columns }: SearchPlan) {
     this.#columns = columns;
+    this.#near = columns.map((column) => column.nearWords());
     this.#seen = columns.map(() => 0);
   }
 
   *add(column: number, texts: DocumentTexts): Generator<void, void> {
+    const near = this.#near[column];
+    if (near === undefined) return;
     const search = this.#columns[column] as ColumnSearch;
-    const near = search.near.flat();
-    if (near.length === 0) return;
     const { tokenizer } = search;
-    yield* tokensIn(search, texts, () => {
-      const { terms } = tokenizer;
-      for (let term = this.#seen[column] as number; term < terms.size; term++) {
-        for (const { terms: wanted } of near) wanted.offer(terms.bytesOf(term));
+    for (const _ of tokensIn(search, texts)) {
+      yield* near.offer(termsFrom(tokenizer.terms, this.#seen[column] as number));
+      this.#seen[column] = tokenizer.terms.size;
+      if (tokenizer.heldBytes > MOST_TERM_BYTES) {
+        tokenizer.clear();
+        this.#seen[column] = 0;
       }
-      this.#seen[column] = terms.size;
-    });
-    if (tokenizer.heldBytes > MOST_TERM_BYTES) {
-      tokenizer.clear();
-      this.#seen[column] = 0;
+      if (tokenizer.isWithin) yield;
     }
   }
+}
+
+function* termsFrom(terms: TermTable, first: number): Generator<Uint8Array> {
+  for (let term = first; term < terms.size; term++) yield terms.bytesOf(term);
 }
 
 /** The terms of one column by the tokenizer's numbers, as slots of the plan. */
@@ -92,7 +95,7 @@ class ColumnCounts {
     }
   }
 
-  /** Takes the tokens that the tokenizer found last. */
+  /** Takes the tokens that the tokenizer found last, and forgets its terms where they are too many. */
   take(): void {
     const { tokenizer } = this.search;
     if (tokenizer.terms.size > this.#known) this.#learn();
@@ -112,6 +115,9 @@ class ColumnCounts {
       list.values[list.count++] = tokenizer.positions[at] as number;
     }
     this.length += count;
+    if (tokenizer.heldBytes <= MOST_TERM_BYTES) return;
+    tokenizer.clear();
+    this.#known = 0;
   }
 
   #learn(): void {
@@ -124,26 +130,22 @@ class ColumnCounts {
   }
 
   /** Marks the phrases that the document has. */
-  markPhrases(): void {
+  *markPhrases(): Generator<void, void> {
     const counts = this.#counts;
     for (const { slot, terms, gaps, slop } of this.search.phrases) {
       if (terms.some((term) => counts[term] === 0)) continue;
       const lists = terms.map((term) => this.#positions.get(term) as PositionList);
-      if (!hasPhrase(lists, gaps, slop)) continue;
+      if (!(yield* hasPhrase(lists, gaps, slop))) continue;
       counts[slot] = 1;
       this.#touched.push(slot);
     }
   }
 
-  /** Counts the document, and forgets the tokenizer's terms where they are too many. */
+  /** Counts the document. */
   end(): void {
     if (this.length > 0) this.documents += 1;
     this.tokens += this.length;
     this.length = 0;
-    const { tokenizer } = this.search;
-    if (tokenizer.heldBytes <= MOST_TERM_BYTES) return;
-    tokenizer.clear();
-    this.#known = 0;
   }
 }
 
@@ -154,6 +156,7 @@ export class TextCollector {
   readonly #touched: number[] = [];
   readonly #frequencies: Float64Array;
   readonly #matches: Scorer;
+  readonly #words: number;
   readonly #lengths: Uint32Array;
   /** Documents kept, the numbers that their callers gave them, and where their entries end. */
   #kept = 0;
@@ -171,6 +174,7 @@ export class TextCollector {
       (search) => new ColumnCounts(search, this.#counts, this.#touched),
     );
     this.#lengths = new Uint32Array(plan.columns.length);
+    this.#words = plan.words;
     // Whether a document matches does not depend on the statistics.
     const ones = plan.columns.map(() => 1);
     this.#matches = plan.scorer({ documents: ones, tokens: ones, frequencies: [] });
@@ -190,7 +194,11 @@ export class TextCollector {
   /** Reads the texts of the next document in one column. */
   *add(column: number, texts: DocumentTexts): Generator<void, void> {
     const counts = this.#columns[column] as ColumnCounts;
-    yield* tokensIn(counts.search, texts, () => counts.take());
+    const { tokenizer } = counts.search;
+    for (const _ of tokensIn(counts.search, texts)) {
+      counts.take();
+      if (tokenizer.isWithin) yield;
+    }
   }
 
   /** The same for a document of one text that is not long: without steps. */
@@ -202,15 +210,23 @@ export class TextCollector {
     counts.take();
   }
 
-  /** Ends a document. @param row what it is called in the answer; undefined if it is only counted */
-  end(row: number | undefined): void {
+  /** Looks for the phrases of the plan in a document, before it ends, in steps. */
+  *findPhrases(): Generator<void, void> {
+    if (this.#touched.length === 0) return;
+    for (const column of this.#columns) yield* column.markPhrases();
+  }
+
+  /**
+   * Ends a document. @param row what it is called in the answer; undefined if it is only counted
+   * @returns words of the query that were looked at
+   */
+  end(row: number | undefined): number {
     const touched = this.#touched;
     for (const [at, column] of this.#columns.entries()) {
-      if (touched.length > 0) column.markPhrases();
       this.#lengths[at] = column.length;
       column.end();
     }
-    if (touched.length === 0) return;
+    if (touched.length === 0) return 0;
     const counts = this.#counts;
     if (row !== undefined && !Number.isNaN(this.#matches({ counts, lengths: this.#lengths }))) {
       this.#keep(row);
@@ -220,6 +236,7 @@ export class TextCollector {
       counts[slot] = 0;
     }
     touched.length = 0;
+    return this.#words;
   }
 
   #keep(row: number): void {
@@ -260,6 +277,7 @@ export class TextCollector {
     const columns = this.#columns.length;
     const counts = this.#counts;
     let entry = 0;
+    let sinceStep = 0;
     for (let document = 0; document < this.#kept; document++) {
       const from = entry;
       const end = this.#ends[document] as number;
@@ -269,7 +287,10 @@ export class TextCollector {
       const lengths = this.#keptLengths.subarray(document * columns, (document + 1) * columns);
       top.add(this.#rows[document] as number, score({ counts, lengths }));
       for (let at = from; at < end; at += 2) counts[this.#entries[at] as number] = 0;
-      if (document % 4096 === 4095) yield;
+      sinceStep += this.#words + 8;
+      if (sinceStep < STEP) continue;
+      sinceStep = 0;
+      yield;
     }
   }
 }

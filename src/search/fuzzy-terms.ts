@@ -1,7 +1,11 @@
 /**
- * Terms near to a word: `nearTerms` collects those within so many edits (one character inserted,
- * left out or changed), the first ones in the order of their bytes where there are too many.
+ * Terms near to words: within so many edits, which are one character inserted, left out or changed.
+ * `FuzzyLeaf` has the words of one match, which share the number of terms that they may stand for;
+ * the first words have the first choice, and each takes its terms in the order of their bytes.
+ * `NearWords` offers terms to all fuzzy words of a column in one pass, in steps: a word is compared
+ * with terms of about its length that have most of its characters, and only as far as they agree.
  */
+import { DirspaceError } from '../errors.ts';
 import { codePointAt, decodedBytes } from './characters.ts';
 
 /** A word that stands for the terms near to it. */
@@ -10,103 +14,262 @@ export interface FuzzyWord {
   readonly edits: number;
   /** Characters at the start that have to be the same. */
   readonly prefixLength: number;
-  /** Of all words of the leaf together, the first words first. */
-  readonly maxExpansions: number;
 }
 
 /** The edits that LanceDB allows a word of so many characters by itself. */
 export const autoFuzziness = (characters: number): number =>
   characters <= 2 ? 0 : characters <= 5 ? 1 : 2;
 
-export function charactersOf(term: Uint8Array): Uint32Array {
-  const points = new Uint32Array(term.length);
-  let count = 0;
-  for (let at = 0; at < term.length; at += decodedBytes) {
-    points[count++] = codePointAt(term, at, term.length);
+/** Terms that the fuzzy words of a request may stand for. */
+export const MOST_NEAR_TERMS = 4096;
+
+/** How many terms all fuzzy words of a request are sure to stand for, so far. */
+export interface NearCount {
+  terms: number;
+}
+
+/** The characters of a term, and its signature: one bit for each, which others may share. */
+class Characters {
+  points = new Uint32Array(64);
+  count = 0;
+  signature = 0;
+
+  read(term: Uint8Array): void {
+    if (this.points.length < term.length) this.points = new Uint32Array(2 * term.length);
+    let count = 0;
+    let signature = 0;
+    for (let at = 0; at < term.length; at += decodedBytes) {
+      const point = codePointAt(term, at, term.length);
+      this.points[count++] = point;
+      signature |= 1 << (point & 31);
+    }
+    this.count = count;
+    this.signature = signature;
   }
-  return points.subarray(0, count);
+}
+
+export function charactersIn(term: Uint8Array): number {
+  const characters = new Characters();
+  characters.read(term);
+  return characters.count;
+}
+
+function bitsOf(value: number): number {
+  let bits = value - ((value >>> 1) & 0x55555555);
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
 /** The terms near to one word, of those that it was offered. */
 export class NearTerms {
-  readonly #word: FuzzyWord;
-  readonly #points: Uint32Array;
-  /** Bytes of the characters that have to be the same. */
-  readonly #prefix: Uint8Array;
-  readonly #rows: [Uint16Array, Uint16Array];
+  readonly edits: number;
+  /** Characters of the word. */
+  readonly length: number;
+  /** Bytes that every near term begins with. */
+  readonly prefix: Uint8Array;
   /** In the order of their bytes. */
   readonly terms: Uint8Array[] = [];
+  /** Whether the words before it take all terms that there may be. */
+  isSpent = false;
+  readonly #points: Uint32Array;
+  readonly #signature: number;
+  readonly #rows: [Uint16Array, Uint16Array];
 
-  constructor(word: FuzzyWord) {
-    this.#word = word;
-    this.#points = charactersOf(word.term);
-    this.#prefix = prefixOf(word.term, word.prefixLength);
-    const columns = this.#points.length + 1;
+  constructor({ term, edits, prefixLength }: FuzzyWord) {
+    const characters = new Characters();
+    characters.read(term);
+    this.edits = edits;
+    this.length = characters.count;
+    this.prefix = prefixOf(term, prefixLength);
+    this.#points = characters.points.slice(0, characters.count);
+    this.#signature = characters.signature;
+    const columns = this.length + 1;
     this.#rows = [new Uint16Array(columns), new Uint16Array(columns)];
   }
 
-  /** How many terms all words of its leaf may have together. */
-  get most(): number {
-    return this.#word.maxExpansions;
-  }
-
-  /** What every near term begins with. */
-  get prefix(): Uint8Array {
-    return this.#prefix;
-  }
-
-  /** Takes a term if it is near; its bytes are copied. A term may be offered again. */
-  offer(term: Uint8Array): void {
-    const { maxExpansions } = this.#word;
-    if (maxExpansions === 0) return;
-    const last = this.terms.at(-1);
-    const full = this.terms.length >= maxExpansions;
-    if (full && last !== undefined && Buffer.compare(last, term) <= 0) return;
-    if (!this.isNear(term)) return;
+  /** Takes a near term, the first ones where there are too many. Whether it has one more than before. */
+  take(term: Uint8Array, most: number): boolean {
     let low = 0;
     let high = this.terms.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const order = Buffer.compare(this.terms[middle] as Uint8Array, term);
-      if (order === 0) return;
+      if (order === 0) return false;
       if (order < 0) low = middle + 1;
       else high = middle;
     }
     this.terms.splice(low, 0, term.slice());
-    if (this.terms.length > maxExpansions) this.terms.pop();
+    if (this.terms.length <= most) return true;
+    this.terms.pop();
+    return false;
   }
 
-  isNear(term: Uint8Array): boolean {
-    const { edits } = this.#word;
+  /** Whether it has as many terms as there may be, all of them before this one. */
+  isPast(term: Uint8Array, most: number): boolean {
+    const last = this.terms[most - 1];
+    return last !== undefined && Buffer.compare(last, term) <= 0;
+  }
+
+  /** Whether a term can be near by the characters that it has, without their order. */
+  mayBeNear(signature: number): boolean {
+    const own = this.#signature;
+    if (own === signature) return true;
+    return bitsOf(own & ~signature) <= this.edits && bitsOf(signature & ~own) <= this.edits;
+  }
+
+  /** Whether a term with these characters is near. Only distances of so many edits are worked out. */
+  isNear(term: Uint8Array, { points, count }: Characters): boolean {
+    const { edits, length, prefix } = this;
+    if (term.length < prefix.length || Math.abs(count - length) > edits) return false;
+    for (let at = 0; at < prefix.length; at++) if (term[at] !== prefix[at]) return false;
     const wanted = this.#points;
-    if (term.length < this.#prefix.length) return false;
-    for (let at = 0; at < this.#prefix.length; at++) {
-      if (term[at] !== this.#prefix[at]) return false;
-    }
-    // A character takes up to 4 bytes.
-    if (term.length > 4 * (wanted.length + edits)) return false;
     let [last, current] = this.#rows;
-    for (let column = 0; column <= wanted.length; column++) last[column] = column;
-    let row = 0;
-    for (let at = 0; at < term.length; at += decodedBytes) {
-      const point = codePointAt(term, at, term.length);
-      row += 1;
-      let least = row;
-      current[0] = row;
-      for (let column = 1; column <= wanted.length; column++) {
-        const changed = (last[column - 1] as number) + (wanted[column - 1] === point ? 0 : 1);
-        const steps = Math.min(
-          changed,
-          (last[column] as number) + 1,
-          (current[column - 1] as number) + 1,
-        );
+    const beyond = edits + 1;
+    for (let column = Math.min(length, beyond); column >= 0; column--) last[column] = column;
+    for (let row = 1; row <= count; row++) {
+      const point = points[row - 1] as number;
+      const from = Math.max(1, row - edits);
+      const to = Math.min(length, row + edits);
+      let least = from === 1 ? row : beyond;
+      let left = least;
+      current[from - 1] = left;
+      for (let column = from; column <= to; column++) {
+        let steps = (last[column - 1] as number) + (wanted[column - 1] === point ? 0 : 1);
+        const above = (last[column] as number) + 1;
+        if (above < steps) steps = above;
+        if (left + 1 < steps) steps = left + 1;
         current[column] = steps;
+        left = steps;
         if (steps < least) least = steps;
       }
       if (least > edits) return false;
+      if (to < length) current[to + 1] = beyond;
       [last, current] = [current, last];
     }
-    return (last[wanted.length] as number) <= edits;
+    return (last[length] as number) <= edits;
+  }
+}
+
+/** The fuzzy words of one match in one column. */
+export class FuzzyLeaf {
+  readonly words: readonly NearTerms[];
+  /** Terms that they may stand for together. */
+  readonly most: number;
+  readonly #all: NearCount;
+  #counted = 0;
+
+  constructor(words: readonly FuzzyWord[], most: number, all: NearCount) {
+    this.words = words.map((word) => new NearTerms(word));
+    this.most = most;
+    this.#all = all;
+    if (most === 0) for (const word of this.words) word.isSpent = true;
+  }
+
+  /** Counts one term more, and drops words that get none. @throws InvalidInput beyond the limit */
+  grew(): boolean {
+    let held = 0;
+    let dropped = false;
+    for (const word of this.words) {
+      if (word.isSpent) break;
+      if (held >= this.most) {
+        word.isSpent = true;
+        word.terms.length = 0;
+        dropped = true;
+      } else held += word.terms.length;
+    }
+    const sure = Math.min(held, this.most);
+    this.#all.terms += sure - this.#counted;
+    this.#counted = sure;
+    if (this.#all.terms <= MOST_NEAR_TERMS) return dropped;
+    throw new DirspaceError(
+      'InvalidInput',
+      `The fuzzy words of the query stand for more than ${MOST_NEAR_TERMS} terms of the table. Lower max_expansions or fuzziness, or raise prefix_length.`,
+      { details: { member: 'max_expansions' } },
+    );
+  }
+
+  /** Of each word, the terms that it stands for. */
+  taken(): Uint8Array[][] {
+    let room = this.most;
+    return this.words.map(({ terms }) => {
+      const taken = terms.slice(0, room);
+      room -= taken.length;
+      return taken;
+    });
+  }
+}
+
+/** Comparisons of characters between two steps. */
+const STEP = 1 << 16;
+
+interface Sought {
+  readonly word: NearTerms;
+  readonly leaf: FuzzyLeaf;
+}
+
+/** All fuzzy words of a column. */
+export class NearWords {
+  readonly #characters = new Characters();
+  readonly #sought: readonly Sought[];
+  /** By the characters of a term: the words that it may be near to. */
+  #byLength = new Map<number, Sought[]>();
+  #work = 0;
+
+  constructor(leaves: readonly FuzzyLeaf[]) {
+    this.#sought = leaves.flatMap((leaf) => leaf.words.map((word) => ({ word, leaf })));
+    this.#arrange();
+  }
+
+  #arrange(): void {
+    this.#byLength = new Map();
+    for (const sought of this.#sought) {
+      const { isSpent, length, edits } = sought.word;
+      if (isSpent) continue;
+      for (let count = Math.max(0, length - edits); count <= length + edits; count++) {
+        const own = this.#byLength.get(count);
+        if (own === undefined) this.#byLength.set(count, [sought]);
+        else own.push(sought);
+      }
+    }
+  }
+
+  /** What near terms begin with: a look at the terms of each prefix finds all that are near. */
+  prefixes(): Uint8Array[] {
+    const found = new Map<string, Uint8Array>();
+    for (const { word } of this.#sought) {
+      if (word.isSpent) continue;
+      if (word.prefix.length === 0) return [word.prefix];
+      found.set(Buffer.from(word.prefix).toString('latin1'), word.prefix);
+    }
+    // A prefix of another one finds the terms of both.
+    let last: string | undefined;
+    for (const key of [...found.keys()].sort()) {
+      if (last !== undefined && key.startsWith(last)) found.delete(key);
+      else last = key;
+    }
+    return [...found.values()];
+  }
+
+  /** Offers terms to all words, in steps. A term may be offered again; its bytes are copied. */
+  *offer(terms: Iterable<Uint8Array>): Generator<void, void> {
+    const characters = this.#characters;
+    for (const term of terms) {
+      characters.read(term);
+      this.#work += term.length;
+      for (const { word, leaf } of this.#byLength.get(characters.count) ?? []) {
+        if (this.#work >= STEP) {
+          this.#work = 0;
+          yield;
+        }
+        this.#work += 4;
+        if (word.isSpent || !word.mayBeNear(characters.signature)) continue;
+        if (word.isPast(term, leaf.most)) continue;
+        this.#work += word.length * (2 * word.edits + 1);
+        if (!word.isNear(term, characters) || !word.take(term, leaf.most)) continue;
+        this.#work += 4 * leaf.words.length;
+        if (leaf.grew()) this.#arrange();
+      }
+    }
   }
 }
 

@@ -3,8 +3,18 @@
  * query as each column's tokenizer does, and gives every distinct term a number, its slot. Whoever
  * reads the texts or an index counts, for each document, how often the term of a slot occurs; then
  * `scorer` scores it. Fuzzy words get their terms by `expand` once those near to them are known.
+ * The words of a query are limited, those of each column that it searches counted.
  */
-import { autoFuzziness, charactersOf, type FuzzyWord, NearTerms } from './fuzzy-terms.ts';
+import { DirspaceError } from '../errors.ts';
+import type { Pause } from '../steps.ts';
+import {
+  autoFuzziness,
+  charactersIn,
+  FuzzyLeaf,
+  type FuzzyWord,
+  type NearCount,
+  NearWords,
+} from './fuzzy-terms.ts';
 import {
   inverseFrequency,
   type LeafSlots,
@@ -35,28 +45,34 @@ export interface PlannedPhrase {
   readonly slop: number;
 }
 
-/** The terms that a fuzzy word stands for, as slots once they are known. */
-interface FuzzyGroup {
-  readonly group: number[];
-  readonly terms: NearTerms;
+/** The fuzzy words of a leaf, and the slots of the terms that each stands for once they are known. */
+interface FuzzyGroups {
+  readonly leaf: FuzzyLeaf;
+  readonly groups: readonly number[][];
 }
+
+/** Words of a request, those of each column that a part of it searches counted. */
+export const MOST_WORDS = 4096;
 
 /** What is looked for in one column. */
 export class ColumnSearch {
   /** As the plan's caller names it. */
   readonly column: string;
   readonly tokenizer: Tokenizer;
+  /** Among the columns of the plan. */
+  readonly number: number;
   readonly phrases: PlannedPhrase[] = [];
   /** Fuzzy words, by the leaves of the query that they are of. */
-  readonly near: FuzzyGroup[][] = [];
+  readonly fuzzy: FuzzyGroups[] = [];
   readonly #terms = new TermTable();
   /** Of each term in the table. */
   readonly #slots: number[] = [];
   readonly #newSlot: () => number;
 
-  constructor(column: string, tokenizer: Tokenizer, newSlot: () => number) {
+  constructor(column: string, tokenizer: Tokenizer, number: number, newSlot: () => number) {
     this.column = column;
     this.tokenizer = tokenizer;
+    this.number = number;
     this.#newSlot = newSlot;
   }
 
@@ -92,15 +108,18 @@ export class ColumnSearch {
     return phrase;
   }
 
+  /** Its fuzzy words; undefined where there are none. */
+  nearWords(): NearWords | undefined {
+    return this.fuzzy.length === 0 ? undefined : new NearWords(this.fuzzy.map(({ leaf }) => leaf));
+  }
+
   /** Gives fuzzy words the terms near to them, as many as each leaf may have, its first words first. */
   expand(): void {
-    for (const words of this.near) {
-      let room = words[0]?.terms.most ?? 0;
-      for (const { group, terms } of words) {
-        const taken = terms.terms.slice(0, room);
-        room -= taken.length;
+    for (const { leaf, groups } of this.fuzzy) {
+      for (const [at, terms] of leaf.taken().entries()) {
+        const group = groups[at] as number[];
         group.length = 0;
-        for (const term of taken) group.push(this.wanted(term));
+        for (const term of terms) group.push(this.wanted(term));
       }
     }
   }
@@ -109,6 +128,8 @@ export class ColumnSearch {
 export class SearchPlan {
   readonly root: TextQuery;
   readonly columns: readonly ColumnSearch[];
+  /** Words of the query in all columns: what it takes to score a document, at most. */
+  readonly words: number;
   readonly #leaves: ReadonlyMap<MatchNode | PhraseNode, readonly LeafSlots[]>;
   readonly #slots: { count: number };
 
@@ -117,9 +138,11 @@ export class SearchPlan {
     columns: readonly ColumnSearch[],
     leaves: ReadonlyMap<MatchNode | PhraseNode, readonly LeafSlots[]>,
     slots: { count: number },
+    words: number,
   ) {
     this.root = root;
     this.columns = columns;
+    this.words = words;
     this.#leaves = leaves;
     this.#slots = slots;
   }
@@ -127,30 +150,43 @@ export class SearchPlan {
   /**
    * @param defaults columns of the nodes that name none
    * @param columnOf the real name of a column, and how its texts become words
+   * @param pause asked between steps
+   * @throws InvalidInput for too many words
    */
   static async of(
     root: TextQuery,
     defaults: readonly string[],
     columnOf: (path: string) => { readonly name: string; readonly settings: TextSettings },
+    pause: Pause,
   ): Promise<SearchPlan> {
     const slots = { count: 0 };
+    const near: NearCount = { terms: 0 };
+    const known = new Map<string, ColumnSearch>();
+    let count = 0;
     const columns: ColumnSearch[] = [];
     const leaves = new Map<MatchNode | PhraseNode, LeafSlots[]>();
     for (const leaf of leavesOf(root)) {
       const found: LeafSlots[] = [];
       for (const path of leaf.column === undefined ? defaults : [leaf.column]) {
-        const { name, settings } = columnOf(path);
-        let search = columns.find(({ column }) => column === name);
+        let search = known.get(path);
         if (search === undefined) {
-          const tokenizer = await Tokenizer.open(settings);
-          search = new ColumnSearch(name, tokenizer, () => slots.count++);
-          columns.push(search);
+          const { name, settings } = columnOf(path);
+          search = columns.find(({ column }) => column === name);
+          if (search === undefined) {
+            const tokenizer = await Tokenizer.open(settings);
+            search = new ColumnSearch(name, tokenizer, columns.length, () => slots.count++);
+            columns.push(search);
+          }
+          known.set(path, search);
         }
-        found.push(leafSlots(leaf, search, columns.indexOf(search)));
+        const words = await wordsOf(leaf.terms, search.tokenizer, MOST_WORDS - count, pause);
+        count += Math.max(1, words.length);
+        if (count > MOST_WORDS) throw tooManyWords();
+        found.push(leafSlots(leaf, search, words, near));
       }
       leaves.set(leaf, found);
     }
-    return new SearchPlan(root, columns, leaves, slots);
+    return new SearchPlan(root, columns, leaves, slots, count);
   }
 
   /** One more than the highest slot; more once fuzzy words are expanded. */
@@ -160,7 +196,7 @@ export class SearchPlan {
 
   /** Whether fuzzy words wait for the terms that are near to them. */
   get isFuzzy(): boolean {
-    return this.columns.some(({ near }) => near.length > 0);
+    return this.columns.some(({ fuzzy }) => fuzzy.length > 0);
   }
 
   expand(): void {
@@ -206,8 +242,13 @@ export class SearchPlan {
   }
 }
 
-function leafSlots(leaf: MatchNode | PhraseNode, search: ColumnSearch, column: number): LeafSlots {
-  const words = wordsOf(leaf.terms, search.tokenizer);
+function leafSlots(
+  leaf: MatchNode | PhraseNode,
+  search: ColumnSearch,
+  words: readonly Word[],
+  near: NearCount,
+): LeafSlots {
+  const column = search.number;
   if (leaf.kind === 'phrase') {
     if (words.length === 0) return { column, groups: [], phrase: undefined };
     // A phrase of one word is that word.
@@ -223,29 +264,45 @@ function leafSlots(leaf: MatchNode | PhraseNode, search: ColumnSearch, column: n
     return { column, groups, phrase: undefined };
   }
   const { fuzziness, prefixLength, maxExpansions } = leaf;
-  const near = words.map(({ term }): FuzzyGroup => {
-    const edits = fuzziness === 'auto' ? autoFuzziness(charactersOf(term).length) : fuzziness;
-    const word: FuzzyWord = { term, edits, prefixLength, maxExpansions };
-    return { group: [], terms: new NearTerms(word) };
+  const fuzzy = words.map(({ term }): FuzzyWord => {
+    const edits = fuzziness === 'auto' ? autoFuzziness(charactersIn(term)) : fuzziness;
+    return { term, edits, prefixLength };
   });
-  search.near.push(near);
-  return { column, groups: near.map(({ group }) => group), phrase: undefined };
+  const groups = words.map((): number[] => []);
+  search.fuzzy.push({ leaf: new FuzzyLeaf(fuzzy, maxExpansions, near), groups });
+  return { column, groups, phrase: undefined };
 }
 
 const encoder = new TextEncoder();
 
-function wordsOf(text: string, tokenizer: Tokenizer): Word[] {
+/** @throws InvalidInput for more words than `most` */
+async function wordsOf(
+  text: string,
+  tokenizer: Tokenizer,
+  most: number,
+  pause: Pause,
+): Promise<Word[]> {
   const bytes = encoder.encode(text);
   const words: Word[] = [];
   tokenizer.begin(bytes, 0, bytes.length);
   for (let more = true; more; ) {
     more = tokenizer.next();
+    if (words.length + tokenizer.count > most) throw tooManyWords();
     for (let at = 0; at < tokenizer.count; at++) {
       words.push({
         term: tokenizer.terms.bytesOf(tokenizer.ids[at] as number).slice(),
         position: tokenizer.positions[at] as number,
       });
     }
+    const waiting = pause();
+    if (waiting !== undefined) await waiting;
   }
   return words;
 }
+
+const tooManyWords = (): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `A full-text query has at most ${MOST_WORDS} words, counted once for each column that they are looked for in. Give fewer words, or name the column.`,
+    { details: { member: 'full_text_query' } },
+  );

@@ -41,7 +41,7 @@ const STEP = 1 << 16;
 export function* scoreSegment(
   { postings, lengths, wanted, rowOf }: SegmentDocuments,
   scorer: Scorer,
-  slots: number,
+  { slots, words }: { readonly slots: number; readonly words: number },
   top: TopRows,
 ): Generator<void> {
   const counts = new Uint32Array(slots);
@@ -49,6 +49,8 @@ export function* scoreSegment(
   const next = postings.map(() => 0);
   const starts = new Uint32Array(WINDOW + 1);
   let entries = new Uint32Array(1024);
+  // A scorer looks at each word of the query, whether the document has it or not.
+  const perDocument = words + 8;
   let sinceStep = 0;
   for (;;) {
     const window = windowAt(postings, next);
@@ -90,8 +92,12 @@ export function* scoreSegment(
       const score = scorer({ counts, lengths: own });
       if (!Number.isNaN(score)) top.add(rowOf(document), score);
       for (let at = begin; at < end; at++) counts[entries[2 * at] as number] = 0;
+      sinceStep += perDocument;
+      if (sinceStep < STEP) continue;
+      sinceStep = 0;
+      yield;
     }
-    sinceStep += total + WINDOW / 4;
+    sinceStep += total + WINDOW / 4 + 8 * postings.length;
     if (sinceStep < STEP) continue;
     sinceStep = 0;
     yield;
@@ -161,6 +167,11 @@ export function* addUpSegment(
   let sinceStep = 0;
   for (let from = 0; from < rows; from += SPAN) {
     const to = from + SPAN;
+    sinceStep += 64 + 8 * words.length;
+    if (sinceStep >= STEP) {
+      sinceStep = 0;
+      yield;
+    }
     let bound = 0;
     let nearest = Number.POSITIVE_INFINITY;
     for (let word = 0; word < words.length; word++) {
@@ -188,7 +199,6 @@ export function* addUpSegment(
       from = Math.floor(nearest / SPAN) * SPAN - SPAN;
       continue;
     }
-    sinceStep += 64;
     // The sums of 64 bits may differ from the rounded scores by a little.
     if (bound >= top.threshold - 1e-3) {
       const added = addUp(words, weights, next, own, average, sums, from);
@@ -205,9 +215,6 @@ export function* addUpSegment(
         threshold = top.threshold;
       }
     }
-    if (sinceStep < STEP) continue;
-    sinceStep = 0;
-    yield;
   }
 }
 
@@ -252,46 +259,62 @@ export interface PhraseWord extends Postings {
   readonly positions: Uint8Array;
 }
 
-/** Documents where the words of a phrase follow each other. @throws BadPostings */
+/**
+ * Documents where the words of a phrase follow each other.
+ * @param words by their slots: a word that stands in the phrase twice is read once
+ * @throws BadPostings
+ */
 export function* phrasePostings(
-  { gaps, slop, slot }: PlannedPhrase,
-  words: readonly PhraseWord[],
+  { terms, gaps, slop, slot }: PlannedPhrase,
+  words: ReadonlyMap<number, PhraseWord>,
 ): Generator<void, SlotPostings> {
-  const readers = words.map(({ positions }) => new PositionReader(positions));
-  const next = words.map(() => 0);
+  const distinct = [...words.values()];
+  const readers = distinct.map(({ positions }) => new PositionReader(positions));
+  const places = new Map([...words.keys()].map((own, at) => [own, at]));
+  const lists = terms.map((term) => readers[places.get(term) as number] as PositionReader);
+  const next = distinct.map(() => 0);
   const found: number[] = [];
   let document = 0;
   let sinceStep = 0;
   let agreed = 0;
-  for (let word = 0; words.length > 0; word = (word + 1) % words.length) {
-    const { documents, counts } = words[word] as PhraseWord;
+  for (let word = 0; distinct.length > 0; word = (word + 1) % distinct.length) {
+    const { documents, counts } = distinct[word] as PhraseWord;
     const reader = readers[word] as PositionReader;
     let at = next[word] as number;
-    const from = at;
+    sinceStep += 1;
     while (at < documents.length && (documents[at] as number) < document) {
-      reader.skip(counts[at] as number);
+      const count = counts[at] as number;
+      reader.skip(count);
       at += 1;
-    }
-    next[word] = at;
-    sinceStep += at - from;
-    if (sinceStep >= STEP) {
+      sinceStep += 1 + count;
+      if (sinceStep < STEP) continue;
       sinceStep = 0;
       yield;
     }
+    next[word] = at;
     if (at === documents.length) break;
     if (documents[at] === document) agreed += 1;
     else {
       document = documents[at] as number;
       agreed = 1;
     }
-    if (agreed < words.length) continue;
-    for (const [other, { counts: own }] of words.entries()) {
-      (readers[other] as PositionReader).read(own[next[other] as number] as number);
+    if (agreed < distinct.length) continue;
+    for (const [other, { counts: own }] of distinct.entries()) {
+      const count = own[next[other] as number] as number;
+      (readers[other] as PositionReader).read(count);
       next[other] = (next[other] as number) + 1;
+      sinceStep += 1 + count;
+      if (sinceStep < STEP) continue;
+      sinceStep = 0;
+      yield;
     }
-    if (hasPhrase(readers, gaps, slop)) found.push(document);
+    sinceStep += 16 * lists.length;
+    if (yield* hasPhrase(lists, gaps, slop)) found.push(document);
     document += 1;
     agreed = 0;
+    if (sinceStep < STEP) continue;
+    sinceStep = 0;
+    yield;
   }
   return {
     slot,

@@ -94,19 +94,23 @@ function stringNode(query: string): TextQuery {
     : parser.match({ terms: query, fuzziness: 0 });
 }
 
-/** Counts nodes and text as it goes. */
+/** Counts parts and text as it goes. The matches of a `multi_match` are parts. */
 class Parser {
   #nodes = 0;
   #text = 0;
 
-  node(query: FtsQuery, depth: number): TextQuery {
-    this.#nodes += 1;
+  #count(parts: number, depth: number): void {
+    this.#nodes += parts;
     if (depth > MOST_DEPTH || this.#nodes > MOST_NODES) {
       throw refused(
         'full_text_query',
         `A full-text query nests at most ${MOST_DEPTH} deep and has at most ${MOST_NODES} parts.`,
       );
     }
+  }
+
+  node(query: FtsQuery, depth: number): TextQuery {
+    this.#count(1, depth);
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     const { match, phrase, boost, multi_match: multi, boolean } = query;
     if (given.length !== 1) {
@@ -122,6 +126,7 @@ class Parser {
       if (multi.match_queries.length === 0) {
         throw refused('multi_match', 'multi_match has no match_queries; it has one or more.');
       }
+      this.#count(multi.match_queries.length, depth);
       return { kind: 'best', matches: multi.match_queries.map((one) => this.match(one)) };
     }
     if (boost !== undefined) {

@@ -22,6 +22,8 @@ export class Tokenizer {
   count = 0;
   /** The position of the next token, those left out counted. */
   position = 0;
+  /** Whether the text goes on after what the last step found. */
+  isWithin = false;
   readonly #form: WordForm;
   readonly #plain: boolean;
   readonly #cutter: TextCutter;
@@ -68,7 +70,8 @@ export class Tokenizer {
   /** Finds some more tokens of the text; false where it is at its end, though some may be there. */
   next(): boolean {
     this.count = 0;
-    return this.#cutter.next(AT_ONCE);
+    this.isWithin = this.#cutter.next(AT_ONCE);
+    return this.isWithin;
   }
 
   /** Takes a token of a text that lies in bytes as it is. */

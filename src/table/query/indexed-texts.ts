@@ -131,12 +131,13 @@ export class IndexedTexts {
   /** Offers the terms of the indexes to fuzzy words. */
   async findTerms(): Promise<void> {
     const { turn, signal } = this.#plan;
-    for (const { segments } of this.#parts) {
-      for (const [column, { near }] of this.#search.columns.entries()) {
-        const segment = segments[column] as TextSegment;
-        for (const { terms: wanted } of near.flat()) {
-          for await (const terms of segment.termsFrom(wanted.prefix)) {
-            for (const term of terms) wanted.offer(term);
+    for (const [column, search] of this.#search.columns.entries()) {
+      const near = search.nearWords();
+      if (near === undefined) continue;
+      for (const { segments } of this.#parts) {
+        for (const prefix of near.prefixes()) {
+          for await (const terms of (segments[column] as TextSegment).termsFrom(prefix)) {
+            await inTurns(turn, near.offer(terms), signal);
             if (turn.isOver()) await turn.pass();
             signal?.throwIfAborted();
           }
@@ -220,13 +221,15 @@ export class IndexedTexts {
       signal?.throwIfAborted();
     }
     for (const phrase of search.phrases) {
-      const words: PhraseWord[] = [];
-      for (const slot of phrase.terms) {
-        const word = found.get(slot);
-        if (word === undefined) break;
-        words.push({ ...word.own, positions: await segment.positions(word.place) });
+      if (phrase.terms.some((slot) => !found.has(slot))) continue;
+      const words = new Map<number, PhraseWord>();
+      const slots = new Set(phrase.terms);
+      for (const [slot, { own, place }] of found) {
+        if (!slots.has(slot)) continue;
+        words.set(slot, { ...own, positions: await segment.positions(place) });
+        if (turn.isOver()) await turn.pass();
+        signal?.throwIfAborted();
       }
-      if (words.length < phrase.terms.length) continue;
       try {
         part.postings.push(await inTurns(turn, phrasePostings(phrase, words), signal));
       } catch (error) {
@@ -297,7 +300,7 @@ export class IndexedTexts {
       const documents = { rows, postings, lengths, wanted, rowOf };
       const steps =
         weights === undefined
-          ? scoreSegment(documents, scorer, this.#search.slots, top)
+          ? scoreSegment(documents, scorer, this.#search, top)
           : addUpSegment(documents, part.blocks, weights, part.average, top);
       try {
         await inTurns(turn, steps, signal);

@@ -43,13 +43,16 @@ export class TextScan {
   readonly #rows: TableRows;
   /** The columns as they are stored; undefined where some are fields of structs. */
   readonly #names: readonly string[] | undefined;
+  readonly #needsPositions: boolean;
 
   private constructor(
     plan: ScanPlan,
     filter: ScanPlan | undefined,
     rows: TableRows,
     names: readonly string[] | undefined,
+    needsPositions: boolean,
   ) {
+    this.#needsPositions = needsPositions;
     this.#plan = plan;
     this.#rows = rows;
     this.#filter = filter;
@@ -59,7 +62,7 @@ export class TextScan {
   static async of(
     { engine, snapshot, memory }: ScanPlan,
     request: ScanRequest & { readonly prefilter: boolean },
-    { columns }: SearchPlan,
+    { columns, needsPositions }: SearchPlan,
     rows: TableRows,
     covered: ReadonlySet<number>,
   ): Promise<TextScan> {
@@ -75,7 +78,7 @@ export class TextScan {
       request.prefilter && filter !== undefined
         ? await planScan(engine, snapshot, { columns: [], filter, ...shared })
         : undefined;
-    return new TextScan(plan, filtering, rows, names);
+    return new TextScan(plan, filtering, rows, names, needsPositions);
   }
 
   async findTerms(finder: TermFinder): Promise<void> {
@@ -87,7 +90,8 @@ export class TextScan {
   async collect(collector: TextCollector, held: HeldMemory): Promise<void> {
     for await (const batch of this.#batches(this.#filter)) {
       const { entry, first } = batch.place;
-      await this.#inTurns(batch, collected(batch, collector, this.#rows.startOf(entry.id) + first));
+      const start = this.#rows.startOf(entry.id) + first;
+      await this.#inTurns(batch, collected(batch, collector, start, this.#needsPositions));
       held.set(2 * collector.heldBytes);
     }
   }
@@ -146,6 +150,7 @@ function* collected(
   { columns, live, wanted, place }: TextBatch,
   collector: TextCollector,
   position: number,
+  needsPositions: boolean,
 ): Generator<void> {
   const readers = columns.map((data) => new TextReader(data));
   let bytes = 0;
@@ -171,8 +176,8 @@ function* collected(
     }
     const isWanted = wanted === undefined || wanted[next] === row;
     if (isWanted) next += 1;
-    collector.end(isWanted ? position + row : undefined);
-    bytes += 64;
+    if (needsPositions) yield* collector.findPhrases();
+    bytes += 64 + 4 * collector.end(isWanted ? position + row : undefined);
     if (bytes < STEP_BYTES) continue;
     bytes = 0;
     yield;

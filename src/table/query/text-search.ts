@@ -65,10 +65,16 @@ export const withoutScore = (columns: ScanRequest['columns']): ScanRequest['colu
 
 /** Columns of a query, by their real names, in the order of their searches. */
 export function searchedColumns(snapshot: Snapshot, { root, columns }: FullTextQuery): string[] {
-  const names = leavesOf(root).flatMap(({ column }) =>
-    column === undefined ? defaultColumns(snapshot, columns) : [column],
-  );
-  return [...new Set(names.map((name) => textColumn(snapshot, name).name))];
+  const names = new Set<string>();
+  let hasDefaults = false;
+  for (const { column } of leavesOf(root)) {
+    if (column !== undefined) names.add(column);
+    else if (!hasDefaults) {
+      hasDefaults = true;
+      for (const name of defaultColumns(snapshot, columns)) names.add(name);
+    }
+  }
+  return [...new Set([...names].map((name) => textColumn(snapshot, name).name))];
 }
 
 /** Whether a query may have phrases of several words. */
@@ -92,13 +98,18 @@ function defaultColumns(
 async function planTexts(
   snapshot: Snapshot,
   { root, columns }: FullTextQuery,
+  { turn, signal }: ScanPlan,
 ): Promise<SearchPlan> {
+  const pause = (): Promise<void> | undefined =>
+    turn.isOver() ? turn.pass().then(() => signal?.throwIfAborted()) : undefined;
+
   const needsDefaults = leavesOf(root).some(({ column }) => column === undefined);
   const defaults = needsDefaults ? defaultColumns(snapshot, columns) : [];
-  return SearchPlan.of(root, defaults, (path) => ({
-    name: textColumn(snapshot, path).name,
-    settings: textSettingsOf(snapshot, textColumn(snapshot, path).name),
-  }));
+  const columnOf = (path: string) => {
+    const { name } = textColumn(snapshot, path);
+    return { name, settings: textSettingsOf(snapshot, name) };
+  };
+  return SearchPlan.of(root, defaults, columnOf, pause);
 }
 
 async function matchingTexts(
@@ -107,7 +118,7 @@ async function matchingTexts(
   held: HeldMemory,
 ): Promise<Found> {
   const { engine, snapshot, turn, signal } = plan;
-  const search = await planTexts(snapshot, request.text);
+  const search = await planTexts(snapshot, request.text, plan);
   const wanted = Math.min(plan.limit + plan.offset, snapshot.rowCount);
   if (plan.limit === 0 || wanted === 0 || search.columns.length === 0) return NOTHING_FOUND;
   const names = search.columns.map(({ column }) => column);
