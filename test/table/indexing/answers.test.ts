@@ -1,0 +1,89 @@
+/** Answers through indexes where nulls, deletions, other versions and several indexes meet. */
+import { beforeEach, expect, test } from 'vitest';
+import { Int32 } from '../../../src/arrow/apache.ts';
+import {
+  type DirectoryNamespace,
+  openDirectoryNamespace,
+} from '../../../src/directory/directory-namespace.ts';
+import { toRecordBatchStream } from '../../../src/sdk/convert/data.ts';
+import { memoryFs } from '../../helpers/memory-fs.ts';
+
+const id = ['t'];
+let catalog: DirectoryNamespace;
+
+const rows = (from: number, count: number) =>
+  toRecordBatchStream(
+    Array.from({ length: count }, (_, at) => ({
+      n: at % 3 === 0 ? null : from + at,
+      m: from + at,
+      s: ['abc', 'abd', 'acc'][at % 3],
+    })),
+    {
+      columnTypes: new Map([
+        ['n', new Int32()],
+        ['m', new Int32()],
+      ]),
+    },
+  );
+
+const index = (column: string, index_type = 'BTREE'): Promise<unknown> =>
+  catalog.createTableIndex({ id, column, index_type });
+const counted = async (predicate: string): Promise<number> =>
+  (await catalog.countTableRows({ id, predicate })).count;
+const names = async (): Promise<string[]> =>
+  (await catalog.listTableIndices({ id })).indexes.map(({ index_name }) => index_name);
+
+beforeEach(async () => {
+  const limits = { indexedRows: 0, indexedShare: 1 };
+  catalog = await openDirectoryNamespace({
+    root: '/c',
+    fs: memoryFs(),
+    durability: 'relaxed',
+    limits,
+  });
+  await catalog.createTable({ id }, await rows(0, 30));
+});
+
+test.each(['BTREE', 'BITMAP'])('nulls are in no range of a %s', async (type) => {
+  await index('n', type);
+  expect(await counted('n = 0')).toBe(0);
+  expect(await counted('n >= -5')).toBe(20);
+  expect(await counted('n < 5')).toBe(3);
+  expect(await counted('n IS NULL')).toBe(10);
+});
+
+test('a pattern with more than a prefix is checked on the rows', async () => {
+  await index('s');
+  expect(await counted("s LIKE 'a%'")).toBe(30);
+  expect(await counted("s LIKE 'a%c'")).toBe(20);
+  expect(await counted("s LIKE 'ab_'")).toBe(20);
+});
+
+test('deleted rows are not counted, nor found', async () => {
+  await index('s', 'BITMAP');
+  await catalog.deleteFromTable({ id, predicate: 'm < 6' });
+  expect(await counted("s = 'abc'")).toBe(8);
+});
+
+test('OR asks each index for the fragments that all of them cover', async () => {
+  await index('m');
+  await catalog.insertIntoTable({ id }, await rows(100, 30));
+  await index('n');
+  expect(await counted('n = 101 OR m = 100')).toBe(2);
+  expect(await counted('m = 100 OR n = 101')).toBe(2);
+  expect(await counted('m = 100 AND n = 101')).toBe(0);
+  expect(await counted('n = 101 AND m = 101')).toBe(1);
+});
+
+test('an overwrite leaves no index, and restoring brings those of the version back', async () => {
+  await index('m');
+  await index('s');
+  await catalog.dropTableIndex({ id, index_name: 's_idx' });
+  await catalog.insertIntoTable({ id, mode: 'overwrite' }, await rows(50, 10));
+  expect(await names()).toEqual([]);
+  expect(await counted('m = 55')).toBe(1);
+  await catalog.restoreTable({ id, version: 3 });
+  expect(await names()).toEqual(['m_idx', 's_idx']);
+  expect(await counted('m = 5')).toBe(1);
+  expect(await counted('m = 55')).toBe(0);
+});
