@@ -49,6 +49,7 @@ test.each(['BTREE', 'BITMAP'])('nulls are in no range of a %s', async (type) => 
   expect(await counted('n = 0')).toBe(0);
   expect(await counted('n >= -5')).toBe(20);
   expect(await counted('n < 5')).toBe(3);
+  expect(await counted('n = 28')).toBe(1);
   expect(await counted('n IS NULL')).toBe(10);
 });
 
