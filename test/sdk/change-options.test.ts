@@ -39,7 +39,6 @@ const changes: Readonly<Record<string, (options: Loose) => Promise<unknown>>> = 
   createEmptyTable: async (options) => db.createEmptyTable('u', await table.schema(), [], options),
   createMaterializedView: (options) => db.createMaterializedView('v', 't', options),
   declareTable: (options) => db.declareTable('u', [], options),
-  createMaterializedView: (options) => db.createMaterializedView('v', 't', options),
   refreshColumn: (options) => table.refreshColumn('id', options),
   dropTable: (options) => db.dropTable('t', [], options),
   undropTable: (options) => db.undropTable('gone', [], options),
