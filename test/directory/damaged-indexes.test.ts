@@ -1,15 +1,34 @@
 /** Damaged and lost files of indexes: no row, version or answer depends on them. */
 import { expect, test } from 'vitest';
 import {
+  type RecordBatchStream,
+  recordBatchStream,
+  Table,
+  Utf8,
+  vectorFromArray,
+} from '../../src/arrow/apache.ts';
+import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
 import { withFlippedBit } from '../helpers/damage.ts';
 import { memoryFs, type TestFs } from '../helpers/memory-fs.ts';
-import { idsOf, people } from '../helpers/people.ts';
+import { idsOf } from '../helpers/people.ts';
 
 const id = ['t'];
 const FOLDER = '/c/data/t.table/indexes';
+
+function people(count: number, from = 0): RecordBatchStream {
+  const ids = Array.from({ length: count }, (_, row) => from + row);
+  const table = new Table({
+    id: vectorFromArray(Int32Array.from(ids)),
+    name: vectorFromArray(
+      ids.map((each) => `name ${each}`),
+      new Utf8(),
+    ),
+  });
+  return recordBatchStream(table.schema, table.batches);
+}
 
 function opened(fs: TestFs): Promise<DirectoryNamespace> {
   const limits = { indexedRows: 0, indexedShare: 1 };
@@ -80,3 +99,84 @@ for (const [how, damage] of Object.entries(DAMAGES)) {
     expect(indexes.map((one) => [one.index_name, one.num_unindexed_rows])).toEqual([['id_idx', 0]]);
   });
 }
+
+/** The ids that a query finds. */
+async function found(catalog: DirectoryNamespace, query: object): Promise<number[]> {
+  const ids: number[] = [];
+  const request = { id, k: 100, columns: { column_names: ['id'] }, ...query };
+  for await (const batch of await catalog.queryTable(request as never))
+    for (const value of batch.getChild('id') ?? []) ids.push(Number(value));
+  return ids.sort((one, other) => one - other);
+}
+
+const QUERIES: Readonly<Record<string, { column: string; query: object; ids: number[] }>> = {
+  BTREE: { column: 'id', query: { filter: 'id IN (7, 55)' }, ids: [7, 55] },
+  BITMAP: { column: 'name', query: { filter: "name = 'name 7'" }, ids: [7] },
+  FTS: {
+    column: 'name',
+    query: { full_text_query: { string_query: { query: '7', columns: ['name'] } } },
+    ids: [7],
+  },
+};
+
+const statesOf = async (catalog: DirectoryNamespace): Promise<unknown> =>
+  (await catalog.listTableIndices({ id })).indexes.map((one) => [
+    one.num_indexed_rows,
+    one.num_unindexed_rows,
+  ]);
+
+for (const [type, { column, query, ids }] of Object.entries(QUERIES)) {
+  test(`queries scan what a damaged ${type} covers, and optimize builds it anew`, async () => {
+    const fs = memoryFs();
+    await setUp(fs, type, column);
+    const files = (fs.readdirSync(FOLDER) as string[]).map((file) => `${FOLDER}/${file}`);
+    for (const [how, damage] of Object.entries(DAMAGES)) {
+      for (const file of files) {
+        const sound = fs.readFileSync(file) as Uint8Array;
+        damage(fs, file);
+        const catalog = await opened(fs);
+        const path = file.slice('/c/'.length);
+        expect(await found(catalog, query), `${how} ${path}`).toEqual(ids);
+        const { filter } = query as { filter?: string };
+        if (filter !== undefined)
+          expect((await catalog.countTableRows({ id, predicate: filter })).count).toBe(ids.length);
+        const isMet = (await statesOf(catalog)) as number[][];
+        expect(isMet, `${how} ${path}`).toEqual([[0, 59]]);
+        const plan = await catalog.explainTableQueryPlan({
+          id,
+          query: { k: 9, ...query },
+        } as never);
+        expect(JSON.stringify(plan)).toContain(`The file ${path} is damaged`);
+        const { ok, problems } = await catalog.verify({});
+        expect([ok, problems.every((problem) => problem.path === path)]).toEqual([false, true]);
+        // It is remembered: the file is not read again by this catalog, and by the next one it is.
+        fs.writeFileSync(file, sound);
+        expect(await statesOf(catalog)).toEqual([[0, 59]]);
+        await catalog.close();
+        const again = await opened(fs);
+        expect(await statesOf(again)).toEqual([[49, 10]]);
+        await again.close();
+      }
+    }
+    DAMAGES.lost?.(fs, files[0] as string);
+    const catalog = await opened(fs);
+    await catalog.optimizeTable({ id, compact: false });
+    expect(await statesOf(catalog)).toEqual([[59, 0]]);
+    expect(await found(catalog, query)).toEqual(ids);
+    // The version before names the lost file, and is read.
+    expect(await idsOf(catalog, id, { version: 4 })).toHaveLength(59);
+  });
+}
+
+test('damage of rows is thrown, whatever indexes there are', async () => {
+  const fs = memoryFs();
+  await setUp(fs, 'BITMAP', 'name');
+  const folder = '/c/data/t.table/data';
+  for (const file of fs.readdirSync(folder) as string[])
+    DAMAGES['cut short']?.(fs, `${folder}/${file}`);
+  const catalog = await opened(fs);
+  await expect(found(catalog, { filter: "name = 'name 7'" })).rejects.toMatchObject({
+    code: 'Corrupt',
+    details: { file: expect.stringContaining('/data/') },
+  });
+});

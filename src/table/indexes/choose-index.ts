@@ -7,7 +7,7 @@
  * AND takes the index that names the fewest rows, and others that name about as few. OR takes an
  * index for each of its parts, or none.
  */
-import type { IndexEntry } from '../../format/index.ts';
+import { type IndexEntry, indexFile } from '../../format/index.ts';
 import {
   BITMAP,
   type FragmentRows,
@@ -18,7 +18,7 @@ import {
 } from '../../indexes/index.ts';
 import type { CompiledExpression, Condition } from '../../sql/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
-import { type Coverage, coverageOf, indexedField } from './coverage.ts';
+import { type Coverage, coverageOf, indexedField, readingIndexes } from './coverage.ts';
 import { placedRuns } from './segment.ts';
 import { indexReader, type LocatedRows } from './segment-types.ts';
 
@@ -54,7 +54,9 @@ export function chooseIndexes(
     return unused('the condition names rows by number');
   if (snapshot.rowCount < engine.limits.indexedRows)
     return unused(`${snapshot.rowCount} rows are scanned as fast`);
-  return new Chooser(engine, snapshot, indexes).choose(predicate.condition());
+  const chooser = new Chooser(engine, snapshot, indexes);
+  const condition = predicate.condition();
+  return readingIndexes(engine, snapshot, () => chooser.choose(condition));
 }
 
 const unused = (why: string): IndexChoice => ({
@@ -68,6 +70,8 @@ interface Named {
   readonly exact: boolean;
   readonly covered: ReadonlySet<number>;
   readonly names: readonly string[];
+  /** What is wrong with segments of these indexes that cannot be read. */
+  readonly damages: readonly string[];
   rows(): Promise<FragmentRows>;
 }
 
@@ -106,7 +110,7 @@ class Chooser {
   async choose(condition: Condition): Promise<IndexChoice> {
     const named = await this.#named(condition);
     if (typeof named === 'string') return unused(named);
-    const { names, count, covered, exact } = named;
+    const { names, damages, count, covered, exact } = named;
     const { rowCount } = this.#snapshot;
     const shown = names.join(', ');
     if (count > Math.max(1, rowCount * this.#engine.limits.indexedShare))
@@ -114,10 +118,11 @@ class Chooser {
     const rows = await named.rows();
     const scanned = await this.#uncovered(covered);
     const rest = exact ? '' : ', the rest of the condition is checked on these';
+    const broken = [...new Set(damages)].map((damage) => `; ${damage}`).join('');
     const others = scanned === 0 ? '' : `; ${scanned} fragments are not covered and scanned`;
     return {
       indexed: { covered, rows, exact },
-      note: `Index: ${shown} names ${count} of ${rowCount} rows${rest}${others}`,
+      note: `Index: ${shown} names ${count} of ${rowCount} rows${rest}${others}${broken}`,
     };
   }
 
@@ -145,7 +150,11 @@ class Chooser {
     const index = indexFor(this.#snapshot, this.#indexes, condition);
     if (typeof index === 'string') return index;
     const coverage = await coverageOf(this.#engine, this.#snapshot, index);
-    if (coverage.fragments.size === 0) return `${index.name} covers no row of this version`;
+    if (coverage.fragments.size === 0) {
+      const [damage] = coverage.damages;
+      if (damage !== undefined) return damaged(index, damage);
+      return `${index.name} covers no row of this version`;
+    }
     const reader = indexReader(index.type) as NonNullable<ReturnType<typeof indexReader>>;
     const located: LocatedRows[] = [];
     for (const { segment } of coverage.segments) {
@@ -156,12 +165,12 @@ class Chooser {
       exact,
       covered: coverage.fragments,
       names: [index.name],
-      rows: () => this.#rowsOf(index, coverage, located),
+      damages: coverage.damages.map((damage) => damaged(index, damage)),
+      rows: () => this.#rowsOf(coverage, located),
     };
   }
 
   async #rowsOf(
-    index: IndexEntry,
     { segments, fragments }: Coverage,
     located: readonly LocatedRows[],
   ): Promise<FragmentRows> {
@@ -170,7 +179,7 @@ class Chooser {
       const found = located[at] as LocatedRows;
       if (found.count === 0) continue;
       const positions = await found.positions();
-      const file = `index ${index.name}`;
+      const file = indexFile(this.#snapshot.branch.tableFolder, segment.files[0]?.file ?? '');
       rows = union(rows, rowsAt(positions, placedRuns(segment), fragments, file));
     }
     return rows;
@@ -196,6 +205,7 @@ class Chooser {
         whys.length === 0 && joined.length === more.length && named.every(({ exact }) => exact),
       covered: least.covered,
       names: [least, ...joined].flatMap(({ names }) => names),
+      damages: named.flatMap(({ damages }) => damages),
       async rows() {
         let rows = await least.rows();
         for (const other of joined) rows = intersection(rows, await other.rows());
@@ -216,6 +226,7 @@ class Chooser {
       exact: named.every(({ exact }) => exact),
       covered: named.map(({ covered }) => covered).reduce(shared),
       names: [...new Set(named.flatMap(({ names }) => names))],
+      damages: named.flatMap(({ damages }) => damages),
       async rows() {
         let rows = NO_FRAGMENT_ROWS;
         for (const each of named) rows = union(rows, await each.rows());
@@ -224,6 +235,9 @@ class Chooser {
     };
   }
 }
+
+/** Why a segment is not used, for plans. */
+const damaged = ({ name }: IndexEntry, what: string): string => `${name} is damaged: ${what}`;
 
 const NONE = 'none answers the condition';
 

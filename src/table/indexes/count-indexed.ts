@@ -6,7 +6,7 @@ import type { IndexEntry } from '../../format/index.ts';
 import type { ColumnTest, CompiledExpression } from '../../sql/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { indexFor } from './choose-index.ts';
-import { coverageOf } from './coverage.ts';
+import { coverageOf, readingIndexes } from './coverage.ts';
 import { indexReader } from './segment-types.ts';
 
 export interface CountedRows {
@@ -28,7 +28,8 @@ export function countIndexed(
   if (indexes === undefined || condition.kind !== 'test' || !condition.exact) return undefined;
   if (snapshot.rowCount < engine.limits.indexedRows) return undefined;
   const index = indexFor(snapshot, indexes, condition);
-  return typeof index === 'string' ? undefined : counted(engine, snapshot, index, condition.test);
+  if (typeof index === 'string') return undefined;
+  return readingIndexes(engine, snapshot, () => counted(engine, snapshot, index, condition.test));
 }
 
 async function counted(

@@ -1,7 +1,8 @@
 /**
  * `coverageOf`: tells which fragments of a version an index covers. A segment covers the fragments
  * of its runs that are still there and whose column is in the file that it was built from; it
- * covers none once the column has another type. What is not covered is scanned.
+ * covers none once the column has another type, and none where its files cannot be read. What is not
+ * covered is scanned. `readingIndexes` runs what reads indexes, and again where it meets damage.
  */
 import { type DataType, DataType as Types, typesEqual } from '../../arrow/index.ts';
 import {
@@ -11,9 +12,12 @@ import {
   type IndexSegment,
   liveRows,
 } from '../../format/index.ts';
+import type { Awaitable } from '../../store/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
-import { indexReader } from './segment-types.ts';
+import { damageOf, noteDamage, withoutDamage } from './damaged-segments.ts';
+import { openFiles } from './segment.ts';
+import { type IndexReader, indexReader } from './segment-types.ts';
 
 /** Of a segment that covers any fragment. */
 export interface CoveredSegment {
@@ -28,6 +32,8 @@ export interface Coverage {
   /** Ids of the fragments. */
   readonly fragments: ReadonlySet<number>;
   readonly segments: readonly CoveredSegment[];
+  /** What is wrong with segments that would cover fragments and cannot be read. */
+  readonly damages: readonly string[];
   /** Live rows of the covered fragments, and of the others. */
   readonly indexedRows: number;
   readonly otherRows: number;
@@ -55,6 +61,16 @@ export function coverageOf(
   return coverage;
 }
 
+/**
+ * Damage of an index that is met is remembered, and the work runs again without that segment.
+ * @throws what the work throws, damage of rows too
+ */
+export const readingIndexes = <Result>(
+  engine: Engine,
+  snapshot: Snapshot,
+  work: () => Awaitable<Result>,
+): Promise<Result> => withoutDamage(engine, snapshot, (read) => known.delete(read), work);
+
 async function coverageIn(
   engine: Engine,
   snapshot: Snapshot,
@@ -64,6 +80,7 @@ async function coverageIn(
   const entries = await entriesOf(snapshot);
   const fragments = new Set<number>();
   const segments: CoveredSegment[] = [];
+  const damages: string[] = [];
   let indexedRows = 0;
   for (const segment of place === undefined ? [] : index.segments) {
     const { top, leaf } = place as IndexedField;
@@ -74,9 +91,11 @@ async function coverageIn(
     });
     if (fitting.length === 0) continue;
     const reader = indexReader(index.type);
-    const type = await reader?.valueType?.(engine, snapshot, segment);
     if (reader === undefined) continue;
-    if (type !== undefined && !typesEqual(type, indexedType(index, leaf))) continue;
+    const read = await valueTypeIn(engine, snapshot, segment, reader);
+    if (typeof read === 'string') damages.push(read);
+    if (typeof read === 'string') continue;
+    if (read !== undefined && !typesEqual(read, indexedType(index, leaf))) continue;
     for (const entry of fitting) {
       fragments.add(entry.id);
       indexedRows += liveRows(entry);
@@ -86,7 +105,27 @@ async function coverageIn(
       fitting.every(({ deletion }) => deletion === undefined);
     segments.push({ segment, entries: fitting, isWhole });
   }
-  return { fragments, segments, indexedRows, otherRows: snapshot.rowCount - indexedRows };
+  const otherRows = snapshot.rowCount - indexedRows;
+  return { fragments, segments, damages, indexedRows, otherRows };
+}
+
+/** The type of what it holds; undefined where that does not matter; a text where it is damaged. */
+async function valueTypeIn(
+  engine: Engine,
+  snapshot: Snapshot,
+  segment: IndexSegment,
+  reader: IndexReader,
+): Promise<DataType | string | undefined> {
+  const damage = damageOf(engine, snapshot, segment);
+  if (damage !== undefined) return damage;
+  try {
+    if (reader.valueType !== undefined) return await reader.valueType(engine, snapshot, segment);
+    await openFiles(engine, snapshot, segment);
+    return undefined;
+  } catch (error) {
+    if (noteDamage(engine, snapshot, error)) return (error as Error).message;
+    throw error;
+  }
 }
 
 export interface IndexedField {

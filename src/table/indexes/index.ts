@@ -12,6 +12,7 @@ export {
   coverageOf,
   type IndexedField,
   indexedField,
+  readingIndexes,
 } from './coverage.ts';
 export { type DescribedIndex, describedIndexes } from './described-indexes.ts';
 export { type JoinedFragments, joinedIndexes, rowsIn, runOf } from './joined-runs.ts';

@@ -30,6 +30,18 @@ export function entryOf(file: IndexFile): FragmentEntry {
   return entry;
 }
 
+/** Looks whether each file is there and its end can be read. @throws Corrupt */
+export async function openFiles(
+  engine: Engine,
+  snapshot: Snapshot,
+  { files }: IndexSegment,
+): Promise<void> {
+  for (const file of files) {
+    const opened = openFragment(engine, snapshot, entryOf(file), { keep: true });
+    (opened instanceof Promise ? await opened : opened).close();
+  }
+}
+
 const placed = new WeakMap<IndexSegment, readonly PlacedRun[]>();
 
 export function placedRuns(segment: IndexSegment): readonly PlacedRun[] {

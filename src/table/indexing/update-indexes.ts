@@ -2,7 +2,8 @@
  * `updateIndexes`: brings the indexes of a branch up to date. Fragments that an index does not cover
  * get segments; small segments are built anew together with them once there are many, or once much
  * is not covered, and those of which nothing is left go. All indexes are committed in one version,
- * and an index that somebody replaced meanwhile is left as it is.
+ * and an index that somebody replaced meanwhile is left as it is. A segment whose files cannot be
+ * opened, or were found to be damaged by a query, covers nothing and is built anew.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -66,10 +66,12 @@ export async function textAccess(
     indexes.push(index);
     coverages.push(await coverageOf(engine, snapshot, index));
   }
+  const damages = coverages.flatMap((coverage) => coverage.damages);
+  const broken = damages.length === 0 ? '' : `; an index is damaged: ${damages[0]}`;
   const [first, ...others] = coverages;
   if (first === undefined) return scanned('no column is searched');
   if (!others.every((other) => coversAlike(first, other))) {
-    return scanned('the indexes of its columns do not cover the same rows');
+    return scanned(`the indexes of its columns do not cover the same rows${broken}`);
   }
   return {
     indexes,
@@ -77,7 +79,7 @@ export async function textAccess(
       coverages.map(({ segments }) => segments[at] as CoveredSegment),
     ),
     covered: first.fragments,
-    said: `${indexes.map(({ name }) => name).join(', ')} for ${first.indexedRows} rows, and ${first.otherRows} are read`,
+    said: `${indexes.map(({ name }) => name).join(', ')} for ${first.indexedRows} rows, and ${first.otherRows} are read${broken}`,
   };
 }
 

@@ -16,6 +16,7 @@ import {
   type TextStatistics,
   TopRows,
 } from '../../search/index.ts';
+import { readingIndexes } from '../indexes/index.ts';
 import { planScan, type ScanPlan, type ScanRequest } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns } from '../work/index.ts';
@@ -49,7 +50,7 @@ export async function searchTexts(
   const held = plan.memory.hold('The rows that match a full-text query');
   let found: Found;
   try {
-    found = await matchingTexts(plan, request, held);
+    found = await readingIndexes(engine, snapshot, () => matchingTexts(plan, request, held));
     if (!request.prefilter && request.filter !== undefined) {
       const asked = { ...request, memory: plan.memory };
       found = await postfiltered(engine, snapshot, asked, request.filter, found);
