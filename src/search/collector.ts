@@ -20,6 +20,9 @@ export interface DocumentTexts {
   readonly count: number;
 }
 
+/** Bytes of texts that are read without steps, less where a byte begins several tokens. */
+export const SHORT_BYTES: number = 1 << 16;
+
 /** Memory of distinct tokens beyond which they are forgotten. */
 const MOST_TERM_BYTES = 64 * 1024 * 1024;
 /** Words of the query that are looked at between two steps. */
@@ -199,6 +202,12 @@ export class TextCollector {
       counts.take();
       if (tokenizer.isWithin) yield;
     }
+  }
+
+  /** Whether a text of so many bytes is read at once in that column: it has few tokens. */
+  isShort(column: number, bytes: number): boolean {
+    const { tokenizer } = (this.#columns[column] as ColumnCounts).search;
+    return bytes * tokenizer.tokensPerByte < SHORT_BYTES;
   }
 
   /** The same for a document of one text that is not long: without steps. */

@@ -3,11 +3,15 @@
  * order of their bytes with their postings. Memory holds the postings in the form that is stored,
  * about two bytes for each, and the distinct terms.
  */
+import { DirspaceError } from '../errors.ts';
 import { ByteStreams } from './byte-streams.ts';
-import type { DocumentTexts } from './collector.ts';
+import { type DocumentTexts, SHORT_BYTES } from './collector.ts';
 import { sealPostings } from './postings.ts';
 import { longer } from './term-table.ts';
 import type { Tokenizer } from './tokenizer.ts';
+
+/** Tokens of one document. */
+const MOST_TOKENS = 1 << 24;
 
 export class PostingsBuilder {
   /** Tokens of each document. */
@@ -16,6 +20,7 @@ export class PostingsBuilder {
   documents = 0;
   readonly #tokenizer: Tokenizer;
   readonly #withPositions: boolean;
+  readonly #mostTokens: number;
   /** Postings of each term, and its positions where they are kept: at twice its number, plus 1. */
   readonly #streams = new ByteStreams();
   #frequencies = new Uint32Array(1024);
@@ -30,8 +35,10 @@ export class PostingsBuilder {
   /** Of all texts with a token, once they were all read. */
   #averageLength = 0;
 
-  constructor(tokenizer: Tokenizer, withPositions: boolean) {
+  /** @param mostTokens of one document */
+  constructor(tokenizer: Tokenizer, withPositions: boolean, mostTokens = MOST_TOKENS) {
     this.#tokenizer = tokenizer;
+    this.#mostTokens = mostTokens;
     this.#withPositions = withPositions;
   }
 
@@ -93,6 +100,16 @@ export class PostingsBuilder {
       this.#lastPositions[term] = position;
     }
     this.#length += count;
+    if (this.#length <= this.#mostTokens) return;
+    throw new DirspaceError(
+      'InvalidInput',
+      `Row ${this.documents} of those that are indexed together has more than ${this.#mostTokens} tokens, the most that a full-text index takes of one row. Shorten its text, or use ngrams of fewer lengths.`,
+    );
+  }
+
+  /** Whether a text of so many bytes is read at once: it has few tokens. */
+  isShort(bytes: number): boolean {
+    return bytes * this.#tokenizer.tokensPerByte < SHORT_BYTES;
   }
 
   #end(): void {

@@ -3,6 +3,8 @@
  * lowered byte by byte without a string; a token becomes a string only when it is met for the first
  * time, to find its stem and the like. Memory grows with the distinct tokens, until `clear`.
  */
+import { DirspaceError } from '../errors.ts';
+import { plainPause } from '../steps.ts';
 import { cutterOf, type TextCutter } from './cut-text.ts';
 import { HASH_FACTOR, HASH_START, hashOf, longer, TermTable } from './term-table.ts';
 import type { TextSettings } from './text-settings.ts';
@@ -43,6 +45,12 @@ export class Tokenizer {
   /** Imports what the settings need. @throws Unsupported for a language without a stemmer */
   static async open(settings: TextSettings): Promise<Tokenizer> {
     return new Tokenizer(settings, await wordForm(settings));
+  }
+
+  /** Tokens that one byte of a text may begin: more than one for ngrams of several lengths. */
+  get tokensPerByte(): number {
+    const { baseTokenizer, ngramMinLength, ngramMaxLength } = this.settings;
+    return baseTokenizer === 'ngram' ? Math.max(1, ngramMaxLength - ngramMinLength + 1) : 1;
   }
 
   /** By the numbers in `ids`. */
@@ -149,14 +157,29 @@ export interface FoundToken {
   readonly position: number;
 }
 
-/** All tokens of a text. @throws Unsupported for a language without a stemmer */
+/** Tokens that `tokensOf` gives of one text. */
+const MOST_TOKENS = 1 << 20;
+
+/**
+ * All tokens of a text.
+ * @throws Unsupported for a language without a stemmer, InvalidInput for too many tokens
+ */
 export async function tokensOf(text: string, settings: TextSettings): Promise<FoundToken[]> {
   const tokenizer = await Tokenizer.open(settings);
+  const pause = plainPause();
   const bytes = encoder.encode(text);
   const tokens: FoundToken[] = [];
   tokenizer.begin(bytes, 0, bytes.length);
   for (let more = true; more; ) {
     more = tokenizer.next();
+    if (tokens.length + tokenizer.count > MOST_TOKENS) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `The text has more than ${MOST_TOKENS} tokens, which is the most that are given of one. Give it in parts, or ngrams of fewer lengths.`,
+      );
+    }
+    const waiting = pause();
+    if (waiting !== undefined) await waiting;
     for (let at = 0; at < tokenizer.count; at++) {
       const term = tokenizer.terms.bytesOf(tokenizer.ids[at] as number);
       tokens.push({ text: decoder.decode(term), position: tokenizer.positions[at] as number });

@@ -122,4 +122,26 @@ describe('a hybrid search', () => {
     const ordered = query().fullTextSearch('zebra').orderBy({ columnName: 'id' });
     await expect(ordered.toArray()).rejects.toThrow('leave orderBy out');
   });
+
+  test('has one vector, and a reranker that answers rows', async () => {
+    const query = () => local.openTable('t').then((table) => table.query().nearestTo([3, 1]));
+    const several = (await query()).addQueryVector([0, 1]).fullTextSearch('zebra');
+    const refused = expect.objectContaining({
+      code: 'InvalidInput',
+      message: expect.stringContaining('has one vector, and was given 2'),
+    });
+    await expect(several.toArray()).rejects.toEqual(refused);
+    await expect(several.explainPlan()).rejects.toEqual(refused);
+    await expect(several.outputSchema()).rejects.toEqual(refused);
+    for (const answer of [null, undefined, {}, { schema: { fields: [] } }]) {
+      const reranker = { rerankHybrid: async () => answer as never };
+      const asked = (await query()).fullTextSearch('zebra').rerank(reranker);
+      await expect(asked.toArray()).rejects.toEqual(
+        expect.objectContaining({
+          code: 'InvalidInput',
+          message: expect.stringContaining('The reranker answered'),
+        }),
+      );
+    }
+  });
 });

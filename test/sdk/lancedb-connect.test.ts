@@ -34,6 +34,14 @@ test('memory:// is a new catalog each time', async () => {
   expect(await (await connect('memory://any/path')).tableNames()).toEqual([]);
   expect(await (await connectNamespace('dir', { root: 'memory://' })).tableNames()).toEqual([]);
   await expect(connect('memory://', { fs: memoryFs() })).rejects.toThrow('takes no fs');
+  for (const almost of ['memory:', 'Memory:/', 'memory:/path']) {
+    await expect(connect(almost)).rejects.toEqual(
+      expect.objectContaining({
+        code: 'InvalidInput',
+        message: expect.stringContaining('which is "memory://"'),
+      }),
+    );
+  }
   await db.close();
 });
 

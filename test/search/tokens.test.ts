@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tokenize } from '../../src/sdk/index.ts';
-import { settingsMembers, textSettings } from '../../src/search/index.ts';
+import { PostingsBuilder, settingsMembers, textSettings } from '../../src/search/index.ts';
 import { TermTable } from '../../src/search/term-table.ts';
 import { Tokenizer } from '../../src/search/tokenizer.ts';
+import { drained } from '../../src/steps.ts';
 
 interface Golden {
   readonly text: string;
@@ -145,6 +146,36 @@ describe('settings', () => {
   ])('%j is refused', (members, code, message) => {
     expect(() => textSettings(members)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(message) }),
+    );
+  });
+});
+
+describe('a text of many tokens', () => {
+  test('is refused by tokenize, with the number', async () => {
+    const options = { baseTokenizer: 'ngram', ngramMinLength: 1, ngramMaxLength: 64 };
+    await expect(tokenize('a'.repeat(30_000), options)).rejects.toEqual(
+      expect.objectContaining({
+        code: 'InvalidInput',
+        message: expect.stringContaining('more than 1048576 tokens'),
+      }),
+    );
+    expect(await tokenize('a'.repeat(1_000), options)).toHaveLength(37_259);
+  });
+
+  test('is no short one where a byte begins several tokens', async () => {
+    const members = { base_tokenizer: 'ngram', min_ngram_length: 1, max_ngram_length: 64 };
+    const builder = new PostingsBuilder(await Tokenizer.open(textSettings(members)), false);
+    expect([builder.isShort(1_023), builder.isShort(1_024)]).toEqual([true, false]);
+    const words = new PostingsBuilder(await Tokenizer.open(textSettings({})), false);
+    expect([words.isShort(65_535), words.isShort(65_536)]).toEqual([true, false]);
+  });
+
+  test('is refused by an index, with its row', async () => {
+    const builder = new PostingsBuilder(await Tokenizer.open(textSettings({})), false, 3);
+    const bytes = new TextEncoder().encode('fox fox fox dog');
+    drained(builder.add({ bytes, ranges: [0, 11], count: 1 }));
+    expect(() => builder.addShort(bytes, 0, 15)).toThrow(
+      'Row 1 of those that are indexed together has more than 3 tokens',
     );
   });
 });

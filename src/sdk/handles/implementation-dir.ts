@@ -64,6 +64,8 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
 
 /** `memory://` is a file system of its own each time, with whatever path is behind it. */
 const IN_MEMORY = /^memory:\/\//i;
+/** A slash or two were left out, and a folder would be made of what is left. */
+const ALMOST_IN_MEMORY = /^memory:(?:$|\/(?!\/))/i;
 
 function placeOf(
   root: string,
@@ -76,6 +78,12 @@ function placeOf(
       'InvalidInput',
       `The option ${name} is for a remote catalog, and ${JSON.stringify(root)} is a directory; leave it out.`,
       { details: { option: name } },
+    );
+  }
+  if (ALMOST_IN_MEMORY.test(root)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `${JSON.stringify(root)} is no catalog in memory, which is "memory://". A folder of that name is ${JSON.stringify(`./${root}`)}.`,
     );
   }
   if (!IN_MEMORY.test(root)) return { root: directoryOf(root), ...defined({ fs }) };

@@ -339,8 +339,14 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
     );
   }
 
+  /** @throws InvalidInput for several vectors, whose ranks mean nothing in one list */
   #isHybrid(): boolean {
-    return this.request.full_text_query !== undefined;
+    if (this.request.full_text_query === undefined) return false;
+    if (this.#vectors.length === 1) return true;
+    throw new DirspaceError(
+      'InvalidInput',
+      `A hybrid search has one vector, and was given ${this.#vectors.length}; run a query for each vector.`,
+    );
   }
 
   /** Both searches at once, of one version. */

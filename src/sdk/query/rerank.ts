@@ -17,6 +17,7 @@ import {
   Schema,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { showKind } from '../handles/index.ts';
 
 /** Puts the rows of two searches into one order. */
 export interface Reranker {
@@ -134,6 +135,12 @@ export function reranked(
   limit: number,
   withRowId: boolean,
 ): RecordBatch {
+  if (!Array.isArray(batch?.schema?.fields) || !Array.isArray(batch.data?.children)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The reranker answered ${showKind(batch)}; it answers a RecordBatch of the rows in their order.`,
+    );
+  }
   if (columnNamed(batch, RELEVANCE) === undefined) {
     throw new DirspaceError(
       'InvalidInput',

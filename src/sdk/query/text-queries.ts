@@ -123,6 +123,12 @@ export class MultiMatchQuery implements FullTextQuery {
   ) {
     onlyOptions(options, ['boosts', 'operator'], 'MultiMatchQuery');
     const { boosts, operator } = options;
+    if (!Array.isArray(columns)) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `MultiMatchQuery takes a list of columns, and was given ${showKind(columns)}; for one column use MatchQuery.`,
+      );
+    }
     if (boosts !== undefined && boosts.length !== columns.length) {
       throw new DirspaceError(
         'InvalidInput',
@@ -155,6 +161,12 @@ export class BooleanQuery implements FullTextQuery {
   readonly inner: FtsQuery;
 
   constructor(queries: readonly (readonly [Occur, FullTextQuery])[]) {
+    if (!Array.isArray(queries) || !queries.every(Array.isArray)) {
+      throw new DirspaceError(
+        'InvalidInput',
+        'BooleanQuery takes a list of pairs, as [[Occur.Must, new MatchQuery("words", "column")]].',
+      );
+    }
     const all = (wanted: Occur): FtsQuery[] =>
       queries.filter(([occur]) => occur === wanted).map(([, query]) => innerOf(query));
     const other = queries.find(([occur]) => !Object.values(Occur).includes(occur));

@@ -19,6 +19,7 @@ import {
 } from '../../arrow/index.ts';
 import { type IndexFile, indexFile } from '../../format/index.ts';
 import type { JsonObject } from '../../json.ts';
+import type { HeldMemory } from '../../request-memory.ts';
 import { PostingsBuilder, type TextMembers, Tokenizer, textSettings } from '../../search/index.ts';
 import { TextReader } from '../query/index.ts';
 import { requestMemory, scan } from '../read/index.ts';
@@ -60,7 +61,7 @@ export async function writeTextFiles(
     const columns = { text: columnSql(path) };
     const texts = await scan(engine, part, { columns, keep: false, fresh: true, signal, memory });
     for await (const batch of texts) {
-      await inTurns(turn, addTexts(builder, batch), signal);
+      await inTurns(turn, addTexts(builder, batch, held), signal);
       held.set(2 * builder.heldBytes);
     }
     const order = await inTurns(turn, builder.order(), signal);
@@ -85,19 +86,26 @@ export async function writeTextFiles(
   };
 }
 
-function* addTexts(builder: PostingsBuilder, batch: RecordBatch): Generator<void> {
+function* addTexts(
+  builder: PostingsBuilder,
+  batch: RecordBatch,
+  held: HeldMemory,
+): Generator<void> {
   const reader = new TextReader(columnsOf(batch)[0] as Data);
   let bytes = 0;
   for (let row = 0; row < batch.numRows; row++) {
     const isShort =
-      reader.isPlain && !reader.isNull(row) && reader.to(row) - reader.from(row) < STEP_BYTES;
+      reader.isPlain && !reader.isNull(row) && builder.isShort(reader.to(row) - reader.from(row));
     if (isShort) {
       const [from, to] = [reader.from(row), reader.to(row)];
       builder.addShort(reader.bytes, from, to);
       bytes += to - from;
     } else {
       const count = reader.textsOf(row);
-      yield* builder.add({ bytes: reader.bytes, ranges: reader.ranges, count });
+      for (const _ of builder.add({ bytes: reader.bytes, ranges: reader.ranges, count })) {
+        held.set(2 * builder.heldBytes);
+        yield;
+      }
       bytes += 256 * count;
     }
     bytes += 64;

@@ -165,7 +165,7 @@ function* collected(
         const from = reader.from(row);
         const to = reader.to(row);
         bytes += to - from;
-        if (to - from < STEP_BYTES) {
+        if (collector.isShort(column, to - from)) {
           collector.addShort(column, reader.bytes, from, to);
           continue;
         }

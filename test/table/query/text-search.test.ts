@@ -469,6 +469,9 @@ describe('a search', () => {
     );
     await expect(table.search('x', 'vector').toArray()).rejects.toThrow('no embedding function');
     expect(() => table.search([1], 'fts' as never)).toThrow('cannot be searched for as text');
+    expect(() => new MultiMatchQuery('x', 'a' as never)).toThrow('takes a list of columns');
+    expect(() => new BooleanQuery('x' as never)).toThrow('takes a list of pairs');
+    expect(() => new BooleanQuery([5] as never)).toThrow('takes a list of pairs');
     expect(() => new MultiMatchQuery('x', ['a', 'b'], { boosts: [1] })).toThrow(
       '2 columns and 1 boosts',
     );
