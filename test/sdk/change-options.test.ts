@@ -37,6 +37,7 @@ const changes: Readonly<Record<string, (options: Loose) => Promise<unknown>>> = 
   'createTable with the options second': (options) => db.createTable('u', ROWS, options),
   'createTable from one object': (options) => db.createTable({ name: 'u', data: ROWS, ...options }),
   createEmptyTable: async (options) => db.createEmptyTable('u', await table.schema(), [], options),
+  createMaterializedView: (options) => db.createMaterializedView('v', 't', options),
   declareTable: (options) => db.declareTable('u', [], options),
   refreshColumn: (options) => table.refreshColumn('id', options),
   dropTable: (options) => db.dropTable('t', [], options),
