@@ -64,6 +64,6 @@ export async function connectNamespace(
   const place = properties.root ?? properties.uri;
   return new Connection(namespace, {
     label: place === undefined ? name : `${name}: ${place}`,
-    ...(options.env === undefined ? {} : { env: options.env }),
+    ...defined({ env: options.env, readOnly: options.readOnly }),
   });
 }

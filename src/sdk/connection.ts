@@ -4,7 +4,7 @@
  * works the same over a directory and a server; what a catalog lacks rejects with Unsupported.
  * `close` also ends the handles of its tables.
  */
-import { type Env, systemEnv } from '../env.ts';
+import { systemEnv } from '../env.ts';
 import type {
   AlterTransactionAction,
   AlterTransactionResponse,
@@ -96,11 +96,11 @@ export class Connection implements AsyncDisposable {
   #closing: Promise<void> | undefined;
 
   /** `connect` and `connectNamespace` make connections. */
-  constructor(namespace: Catalog, options: { readonly label?: string; readonly env?: Env } = {}) {
+  constructor(namespace: Catalog, options: { readonly label?: string } & Partial<Home> = {}) {
     this.namespace = namespace;
     this.#label = options.label ?? 'custom';
     const lifetime = new Lifetime(() => 'Connection');
-    this.#home = { catalog: namespace, lifetime, env: options.env ?? systemEnv };
+    this.#home = { env: systemEnv, ...options, catalog: namespace, lifetime };
     this.#calls = new Calls(lifetime);
   }
 

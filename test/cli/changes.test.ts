@@ -128,12 +128,16 @@ test('indexes are built, listed and dropped', async () => {
   expect(await done('index', 'create', 'prod/user', 'age')).toBe(
     'The index age_idx covers 3 rows.\n',
   );
+  // The name that is usual is of another column.
+  await done('index', 'create', 'prod/user', 'age', '--name', 'name_idx');
+  expect(await done('index', 'create', 'prod/user', 'name')).toContain('The index name_idx_2 ');
+  for (const name of ['name_idx', 'name_idx_2']) await done('index', 'drop', 'prod/user', name);
   await done('index', 'create', 'prod/user', 'name', '--type', 'bitmap', '--name', 'names');
   expect(await json('index', 'ls', 'prod/user')).toMatchObject([
-    { name: 'age_idx', indexType: 'BTREE', numIndexedRows: 3 },
-    { name: 'names', indexType: 'BITMAP', columns: ['name'] },
+    { name: 'age_idx', indexType: 'BTree', numIndexedRows: 3 },
+    { name: 'names', indexType: 'Bitmap', columns: ['name'] },
   ]);
-  expect((await run('index', 'ls', 'prod/user')).out).toContain('age_idx  BTREE   age     3     0');
+  expect((await run('index', 'ls', 'prod/user')).out).toContain('age_idx  BTree   age     3     0');
   expect(await done('index', 'drop', 'prod/user', 'names')).toContain('Dropped the index names');
   for (const [words, code] of [
     [['drop', 'prod/user', 'names'], EXIT.notFound],

@@ -69,8 +69,8 @@ test('a catalog of directories builds indexes of plain values, and refuses other
   const refused = table.createIndex('id', { config: Index.bitmap(), replace: false });
   await expect(refused).rejects.toMatchObject({ code: 'TableIndexAlreadyExists' });
   expect(await table.listIndices()).toMatchObject([
-    { name: 'id_idx', indexType: 'BTREE', columns: ['id'], numUnindexedRows: 0 },
-    { name: 'labels', indexType: 'LABEL_LIST', columns: ['tags'], numIndexedRows: 1 },
+    { name: 'id_idx', indexType: 'BTree', columns: ['id'], numUnindexedRows: 0 },
+    { name: 'labels', indexType: 'LabelList', columns: ['tags'], numIndexedRows: 1 },
   ]);
   await table.add([{ id: 2, tags: [], vector: [1, 1] }]);
   expect(await table.indexStats('labels')).toMatchObject({ numUnindexedRows: 1 });
@@ -199,6 +199,7 @@ test('what cannot be done is refused before anything is asked', async () => {
 test('waiting ends when all rows are covered, when the time is up, or by its signal', async () => {
   let left = 3;
   const { connection, slept, requests } = setUp({
+    listTableIndices: () => ({ indexes: [] }),
     describeTableIndexStats: ({ index_name }: { index_name: string }) => {
       if (index_name === 'ready') return { num_indexed_rows: 3, num_unindexed_rows: 0 };
       if (left === 3) {
@@ -283,8 +284,8 @@ test('a remote catalog that has indexes is served', async () => {
     indexDetails: { a: 1 },
   };
   expect(await table.listIndices()).toEqual([
-    { name: 'id_idx', indexType: 'BTREE', columns: ['id'], ...made },
-    { name: 'my index/1', indexType: 'IVF_PQ', columns: ['vector'], ...made },
+    { name: 'id_idx', indexType: 'BTree', columns: ['id'], ...made },
+    { name: 'my index/1', indexType: 'IvfPq', columns: ['vector'], ...made },
   ]);
   expect(await table.indexStats('my index/1')).toEqual({
     indexType: 'IVF_PQ',
@@ -296,4 +297,104 @@ test('a remote catalog that has indexes is served', async () => {
   expect(await table.indexStats('my index/1')).toBeUndefined();
   await expect(table.dropIndex('my index/1')).rejects.toMatchObject({ code: 'TableIndexNotFound' });
   expect((await table.listIndices()).map(({ name }) => name)).toEqual(['id_idx']);
+});
+
+test('the name of an index of another column is not taken', async () => {
+  const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
+  const table = await db.createTable('t', [{ id: 1, city: 'a', Case: 1 }]);
+  const names = async (): Promise<unknown> =>
+    (await table.listIndices()).map(({ name, columns }) => [name, columns[0]]);
+  await table.createIndex('id');
+  await expect(table.createIndex('city', { name: 'id_idx' })).rejects.toMatchObject({
+    code: 'TableIndexAlreadyExists',
+    message: expect.stringMatching(/different column, id\. Give another name/),
+  });
+  await table.createIndex('id', { config: Index.bitmap() });
+  expect(await table.indexStats('id_idx')).toMatchObject({ indexType: 'BITMAP' });
+  await table.createIndex('city');
+  await table.alterColumns([{ path: 'city', rename: 'town' }]);
+  await table.addColumns([{ name: 'city', valueSql: "'x'" }]);
+  // Twice: the second takes the place of the first, under the name that was chosen.
+  for (let at = 0; at < 2; at++) await table.createIndex('city', { waitTimeoutSeconds: 1 });
+  await expect(table.createIndex('city', { replace: false })).rejects.toMatchObject({
+    code: 'TableIndexAlreadyExists',
+    details: { index: 'city_idx_2' },
+  });
+  // As everywhere else, a name matches without case where none matches exactly.
+  await table.createIndex('CASE', { waitTimeoutSeconds: 1 });
+  expect(await names()).toEqual([
+    ['Case_idx', 'Case'],
+    ['city_idx', 'town'],
+    ['city_idx_2', 'city'],
+    ['id_idx', 'id'],
+  ]);
+  await expect(table.createIndex(['id', 'city'] as never)).rejects.toMatchObject({
+    code: 'InvalidInput',
+    message: expect.stringContaining('createIndex takes the name of one column'),
+  });
+  await db.close();
+});
+
+test('read-only comes before what an index is refused for', async () => {
+  const fs = memoryFs();
+  const db = await connect('/c', { fs, durability: 'relaxed' });
+  await (await db.createTable('t', [{ id: 1 }])).createIndex('id');
+  await db.close();
+  const read = await connect('/c', { fs, readOnly: true });
+  const table = await read.openTable('t');
+  await expect(table.createIndex('id', { replace: false })).rejects.toMatchObject({
+    code: 'ReadOnly',
+  });
+  await read.close();
+});
+
+test('waiting takes one name, and tells which names are not there', async () => {
+  const { connection, slept } = setUp({
+    describeTableIndexStats: ({ index_name }: { index_name: string }) => {
+      if (index_name === 'none') throw new DirspaceError('TableIndexNotFound', 'None.');
+      return { num_indexed_rows: 1, num_unindexed_rows: index_name === 'slow' ? 1 : 0 };
+    },
+  });
+  const table = await connection.openTable('user');
+  await table.waitForIndex('ready', 1);
+  expect(slept).toEqual([]);
+  await expect(table.waitForIndex(['none', 'slow'], 1)).rejects.toMatchObject({
+    message: 'After 1 s there is no index none; slow does not cover all rows.',
+    details: { indexes: ['none', 'slow'], missing: ['none'] },
+  });
+  for (const wrong of [7, [7], undefined])
+    await expect(table.waitForIndex(wrong as never, 1)).rejects.toMatchObject({
+      code: 'InvalidInput',
+      details: { member: 'indexNames' },
+    });
+});
+
+test('calls that read refuse unknown options by name', async () => {
+  const { connection } = setUp({
+    describeTableIndexStats: () => ({ num_indexed_rows: 1, num_unindexed_rows: 0 }),
+  });
+  const table = await connection.openTable('user');
+  const options = { foo: 1 } as never;
+  const calls = {
+    listIndices: () => table.listIndices(options),
+    indexStats: () => table.indexStats('i', options),
+    prewarmIndex: () => table.prewarmIndex('i', options),
+    waitForIndex: () => table.waitForIndex('i', 0, options),
+    countRows: () => table.countRows(undefined, options),
+    schema: () => table.schema(options),
+    version: () => table.version(options),
+    stats: () => table.stats(options),
+    location: () => table.location(options),
+    uri: () => table.uri(options),
+    checkoutLatest: () => table.checkoutLatest(options),
+    initialStorageOptions: () => table.initialStorageOptions(options),
+    latestStorageOptions: () => table.latestStorageOptions(options),
+  };
+  for (const [name, call] of Object.entries(calls))
+    await expect(call(), name).rejects.toMatchObject({
+      code: 'InvalidInput',
+      details: { option: 'foo' },
+    });
+  for (const kind of ['btree', 'bitmap', 'labelList', 'fm'] as const)
+    expect(() => Index[kind]({ foo: 1 } as never), kind).toThrow(/has no option "foo"/);
 });

@@ -35,7 +35,7 @@ export const index: Command = {
       flags: '--type <type>',
       summary: `create: ${Object.keys(TYPES).join(', ')}; btree if absent`,
     },
-    { flags: '--name <name>', summary: 'create: the name; <column>_idx if absent' },
+    { flags: '--name <name>', summary: 'create: the name; <column>_idx as a rule if absent' },
     { flags: '--branch <name>', summary: 'the branch; main if absent' },
   ],
   examples: [
@@ -85,13 +85,24 @@ async function create(
   column: string,
   type: TypeName,
 ): Promise<Answer> {
-  const name = options.text('name') ?? `${column}_idx`;
+  const name = options.text('name');
   const { Index } = await import('../../sdk/index.ts');
-  await table.createIndex(column, { config: Index[TYPES[type]](), name, signal });
-  const made = (await table.listIndices({ signal })).find((one) => one.name === name);
+  await table.createIndex(column, {
+    config: Index[TYPES[type]](),
+    signal,
+    ...(name === undefined ? {} : { name }),
+  });
+  const indexes = await table.listIndices({ signal });
+  const time = ({ createdAt }: IndexConfig): number => createdAt?.getTime() ?? 0;
+  const own = indexes.filter((one) => one.columns[0]?.toLowerCase() === column.toLowerCase());
+  const made =
+    name === undefined
+      ? own.sort((one, other) => time(other) - time(one))[0]
+      : indexes.find((one) => one.name === name);
+  const shown = made?.name ?? name ?? `${column}_idx`;
   return {
-    json: made ?? { name },
-    note: `The index ${name} covers ${covered(made)}.`,
+    json: made ?? { name: shown },
+    note: `The index ${shown} covers ${covered(made)}.`,
   };
 }
 

@@ -48,7 +48,8 @@ const MEMBERS: readonly string[] = [
 ];
 
 /**
- * @throws TableNotFound, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false,
+ * @throws TableNotFound, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false and for
+ * the name of an index of another column,
  * Unsupported for types that this engine does not build
  */
 export async function createTableIndex(

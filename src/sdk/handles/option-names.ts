@@ -53,7 +53,7 @@ function refuse(options: object | undefined, known: readonly string[]): void {
     const hint = meant === undefined ? '.' : `; did you mean "${meant}"?`;
     throw new DirspaceError(
       'InvalidInput',
-      `There is no option ${JSON.stringify(name)}${hint} There is ${known.join(', ')}.`,
+      `There is no option ${JSON.stringify(name)}${hint} There is ${(known.length === 0 ? CALL_OPTIONS : known).join(', ')}.`,
       { details: { option: name } },
     );
   }

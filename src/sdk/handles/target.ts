@@ -17,6 +17,8 @@ export interface Home {
   readonly catalog: Catalog;
   readonly lifetime: Lifetime;
   readonly env: Env;
+  /** Whether it was opened so; the catalog refuses what changes it. */
+  readonly readOnly?: boolean;
 }
 
 export interface TableTarget {

@@ -59,6 +59,9 @@ export interface FtsOptions extends TokenizeOptions {
   readonly blockSize?: 128 | 256;
 }
 
+/** What a kind takes that has no options: what is given all the same is refused by name. */
+type NoOptions = Readonly<Record<string, never>>;
+
 const MEMBERS: Readonly<Record<string, keyof IndexParameters>> = {
   numPartitions: 'num_partitions',
   numSubVectors: 'num_sub_vectors',
@@ -126,23 +129,23 @@ export class Index {
   }
 
   /** For values that are compared and sorted. */
-  static btree(): Index {
-    return new Index('BTREE');
+  static btree(options?: NoOptions): Index {
+    return new Index('BTREE', options);
   }
 
   /** For columns of few different values. */
-  static bitmap(): Index {
-    return new Index('BITMAP');
+  static bitmap(options?: NoOptions): Index {
+    return new Index('BITMAP', options);
   }
 
   /** For lists of labels. */
-  static labelList(): Index {
-    return new Index('LABEL_LIST');
+  static labelList(options?: NoOptions): Index {
+    return new Index('LABEL_LIST', options);
   }
 
   /** For any part of texts. */
-  static fm(): Index {
-    return new Index('FM');
+  static fm(options?: NoOptions): Index {
+    return new Index('FM', options);
   }
 
   /** For words of texts. */
@@ -170,13 +173,23 @@ export function usualIndex(schema: Schema, column: string): Index {
   return DataType.isFixedSizeList(field.type) ? Index.ivfPq({ distanceType: 'l2' }) : Index.btree();
 }
 
-/** By its name, or by its path with dots. */
+/** By its name, or by its path with dots; without case where no name matches exactly. */
 function fieldAt(fields: readonly Field[], path: string): Field | undefined {
-  const whole = fields.find(({ name }) => name === path);
-  if (whole !== undefined) return whole;
+  const exact = fieldBy(fields, path, (name) => name);
+  return exact ?? fieldBy(fields, path.toLowerCase(), (name) => name.toLowerCase());
+}
+
+/** One of several that are alike is none. */
+function fieldBy(
+  fields: readonly Field[],
+  path: string,
+  spelt: (name: string) => string,
+): Field | undefined {
+  const [whole, ...alike] = fields.filter(({ name }) => spelt(name) === path);
+  if (whole !== undefined) return alike.length === 0 ? whole : undefined;
   for (const { name, type } of fields) {
-    if (!path.startsWith(`${name}.`)) continue;
-    return fieldAt(type.children ?? [], path.slice(name.length + 1));
+    if (!path.startsWith(`${spelt(name)}.`)) continue;
+    return fieldBy(type.children ?? [], path.slice(name.length + 1), spelt);
   }
   return undefined;
 }

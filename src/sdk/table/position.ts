@@ -17,6 +17,7 @@ import {
 import {
   branchMember,
   checkChangeOptions,
+  checkOptionNames,
   detailedRequest,
   displayPath,
   type Home,
@@ -88,6 +89,12 @@ export class TablePosition {
   /** The schema this handle saw last, which the table may have left behind. */
   get knownSchema(): Schema | undefined {
     return this.#schemas.last;
+  }
+
+  /** Begins a call that reads. @throws Closed, InvalidInput for an option that is none of every call's */
+  reading(options?: CallOptions): void {
+    this.lifetime.enter(options);
+    checkOptionNames(options, []);
   }
 
   /**

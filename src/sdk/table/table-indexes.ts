@@ -9,7 +9,7 @@ import {
   type IndexContent,
   unsupported,
 } from '../../protocol/index.ts';
-import { atVersion, type Defined, defined, onBranch, pages } from '../handles/index.ts';
+import { atVersion, type Defined, defined, onBranch, pages, showKind } from '../handles/index.ts';
 import { Index, isScalar, usualIndex } from './index-config.ts';
 import type { TablePosition } from './position.ts';
 
@@ -17,7 +17,7 @@ import type { TablePosition } from './position.ts';
 export interface IndexOptions extends CallOptions {
   /** What `Index.btree()` and its like make; IVF_PQ for vectors and BTREE for the rest if absent. */
   readonly config?: Index;
-  /** The catalog's own choice, `<column>_idx` as a rule, if absent. */
+  /** If absent the catalog's own choice: `<column>_idx`, or `<column>_idx_2` where an index of another column has that. */
   readonly name?: string;
   /** False refuses to take the place of an index of the same name. */
   readonly replace?: boolean;
@@ -32,6 +32,7 @@ const INDEX_OPTIONS = ['config', 'name', 'replace', 'waitTimeoutSeconds', 'train
 /** An index as the catalog lists it; members that it does not tell are absent. */
 export interface IndexConfig {
   readonly name: string;
+  /** As LanceDB lists it: BTree, Bitmap, LabelList, FTS, IvfPq and so on. */
   readonly indexType: string;
   readonly columns: string[];
   readonly indexUuid?: string;
@@ -50,6 +51,7 @@ export interface IndexConfig {
 export interface IndexStatistics {
   readonly numIndexedRows: number;
   readonly numUnindexedRows: number;
+  /** As LanceDB's statistics have it: BTREE, BITMAP, LABEL_LIST, FTS and so on. */
   readonly indexType: string;
   readonly distanceType?: string;
   readonly numIndices?: number;
@@ -65,7 +67,7 @@ export class TableIndexes {
     this.#at = at;
   }
 
-  /** @throws Unsupported, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false */
+  /** @throws Unsupported, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false, or for another column's */
   async create(column: string, options: IndexOptions = {}): Promise<void> {
     const target = this.#at.writable(options, INDEX_OPTIONS);
     const { config, replace, train, waitTimeoutSeconds, signal, idempotencyKey, onContext } =
@@ -82,8 +84,14 @@ export class TableIndexes {
         'An index is built when it is created: train is true.',
       );
     }
-    const name = options.name ?? `${column}_idx`;
-    if (replace === false && (await this.list(call)).some((index) => index.name === name)) {
+    if (typeof column !== 'string') {
+      const message = `createIndex takes the name of one column, and was given ${showKind(column)}; make an index of each column.`;
+      throw new DirspaceError('InvalidInput', message, { details: { member: 'column' } });
+    }
+    // A catalog that was opened read-only refuses it first.
+    const isAsked = replace === false && this.#at.home.readOnly !== true;
+    const [name] = isAsked ? await this.#namesOf(column, options.name, call) : [];
+    if (name !== undefined) {
       throw new DirspaceError(
         'TableIndexAlreadyExists',
         `${this.#at.display()} has an index ${JSON.stringify(name)}, and replace is false.`,
@@ -95,11 +103,27 @@ export class TableIndexes {
     const { catalog } = this.#at.home;
     if (isScalar(parameters)) await catalog.createTableScalarIndex(request, own);
     else await catalog.createTableIndex(request, own);
-    if (waitTimeoutSeconds !== undefined) await this.waitFor([name], waitTimeoutSeconds, call);
+    if (waitTimeoutSeconds === undefined) return;
+    const made = await this.#namesOf(column, options.name, call);
+    const names = made.length === 0 ? [options.name ?? `${column}_idx`] : made;
+    await this.waitFor(names, waitTimeoutSeconds, call);
+  }
+
+  /** The index of that name; those of the column with names that the catalog chose where none is given. */
+  async #namesOf(column: string, name: string | undefined, call: CallOptions): Promise<string[]> {
+    const usual = `${column}_idx`.toLowerCase();
+    const isChosen = (index: IndexConfig): boolean =>
+      index.columns.length === 1 &&
+      index.columns[0]?.toLowerCase() === column.toLowerCase() &&
+      index.name.toLowerCase().startsWith(usual) &&
+      /^(_\d+)?$/.test(index.name.slice(usual.length));
+    return (await this.list(call))
+      .filter((index) => (name === undefined ? isChosen(index) : index.name === name))
+      .map((index) => index.name);
   }
 
   async list(options: CallOptions = {}): Promise<IndexConfig[]> {
-    this.#at.lifetime.enter(options);
+    this.#at.reading(options);
     const { catalog } = this.#at.home;
     const found: IndexConfig[] = [];
     for await (const page of pages((token) =>
@@ -112,7 +136,7 @@ export class TableIndexes {
 
   /** Undefined where there is no index of the name. */
   async statistics(name: string, options: CallOptions = {}): Promise<IndexStatistics | undefined> {
-    this.#at.lifetime.enter(options);
+    this.#at.reading(options);
     const request = { ...atVersion(this.#at.target), index_name: name };
     try {
       return indexStatistics(await this.#at.home.catalog.describeTableIndexStats(request, options));
@@ -129,7 +153,7 @@ export class TableIndexes {
 
   /** @throws TableIndexNotFound; Unsupported from a catalog that has no operation for it */
   async prewarm(name: string, options: CallOptions = {}): Promise<void> {
-    this.#at.lifetime.enter(options);
+    this.#at.reading(options);
     const { catalog } = this.#at.home;
     if (catalog.prewarmTableIndex === undefined) throw unsupported('PrewarmTableIndex');
     await catalog.prewarmTableIndex({ ...atVersion(this.#at.target), index_name: name }, options);
@@ -137,35 +161,42 @@ export class TableIndexes {
 
   /**
    * Resolves once all of these are there and cover every row.
+   * @param indexNames one name, or several
    * @throws ServiceUnavailable when the time is up
    */
   async waitFor(
-    indexNames: readonly string[],
+    indexNames: string | readonly string[],
     timeoutSeconds: number,
     options: CallOptions = {},
   ): Promise<void> {
-    this.#at.lifetime.enter(options);
+    this.#at.reading(options);
     if (typeof timeoutSeconds !== 'number' || !(timeoutSeconds >= 0)) {
       const message = `waitForIndex takes seconds >= 0 and was given ${String(timeoutSeconds)}.`;
       throw new DirspaceError('InvalidInput', message, { details: { member: 'timeoutSeconds' } });
     }
     const { env } = this.#at.home;
     const end = env.now() + timeoutSeconds * 1000;
-    let waiting = indexNames.slice();
+    let waiting = checkedNames(indexNames);
     while (true) {
-      const unready: string[] = [];
+      const missing: string[] = [];
+      const behind: string[] = [];
       for (const name of waiting) {
         const stats = await this.statistics(name, options);
-        if (stats === undefined || stats.numUnindexedRows > 0) unready.push(name);
+        if (stats === undefined) missing.push(name);
+        else if (stats.numUnindexedRows > 0) behind.push(name);
       }
-      if (unready.length === 0) return;
-      waiting = unready;
+      waiting = [...missing, ...behind];
+      if (waiting.length === 0) return;
       const left = end - env.now();
       if (left <= 0) {
+        const what = [
+          ...(missing.length === 0 ? [] : [`there is no index ${missing.join(', ')}`]),
+          ...(behind.length === 0 ? [] : [`${behind.join(', ')} does not cover all rows`]),
+        ];
         throw new DirspaceError(
           'ServiceUnavailable',
-          `After ${timeoutSeconds} s these indexes do not cover all rows: ${waiting.join(', ')}.`,
-          { details: { id: this.#at.newest.id, indexes: waiting } },
+          `After ${timeoutSeconds} s ${what.join('; ')}.`,
+          { details: { id: this.#at.newest.id, indexes: waiting, missing } },
         );
       }
       await env.sleep(Math.min(left, POLL_MS), options.signal);
@@ -173,10 +204,36 @@ export class TableIndexes {
   }
 }
 
+/** @throws InvalidInput */
+function checkedNames(given: string | readonly string[]): string[] {
+  const names = typeof given === 'string' ? [given] : given;
+  if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return [...names];
+  const message = `waitForIndex takes the name of an index, or an array of names, and was given ${showKind(given)}.`;
+  throw new DirspaceError('InvalidInput', message, { details: { member: 'indexNames' } });
+}
+
+/** The protocol's words for types of indexes in those of LanceDB's lists; others stay as they are. */
+const LISTED_TYPES: Readonly<Record<string, string>> = {
+  BTREE: 'BTree',
+  BITMAP: 'Bitmap',
+  LABEL_LIST: 'LabelList',
+  FTS: 'FTS',
+  IVF_FLAT: 'IvfFlat',
+  IVF_SQ: 'IvfSq',
+  IVF_PQ: 'IvfPq',
+  IVF_RQ: 'IvfRq',
+  IVF_HNSW_FLAT: 'IvfHnswFlat',
+  IVF_HNSW_PQ: 'IvfHnswPq',
+  IVF_HNSW_SQ: 'IvfHnswSq',
+};
+
+const listedType = (type: string): string =>
+  Object.hasOwn(LISTED_TYPES, type) ? (LISTED_TYPES[type] as string) : type;
+
 const indexConfig = (index: IndexContent): Defined<IndexConfig> =>
   defined({
     name: index.index_name,
-    indexType: index.index_type ?? '',
+    indexType: listedType(index.index_type ?? ''),
     columns: index.columns.slice(),
     indexUuid: index.index_uuid,
     typeUrl: index.type_url,

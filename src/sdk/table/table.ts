@@ -150,17 +150,19 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
   }
 
   async schema(options?: CallOptions): Promise<Schema> {
+    this.#at.reading(options);
     return ownSchema(await this.#at.schema(options));
   }
 
   /** The number of the version checked out, or else of the newest. */
   async version(options?: CallOptions): Promise<number> {
+    this.#at.reading(options);
     return this.#at.version(options);
   }
 
   /** Rows that fit the SQL predicate; all if absent. */
   async countRows(filter?: string, options?: CallOptions): Promise<number> {
-    this.#at.lifetime.enter(options);
+    this.#at.reading(options);
     const request: CountTableRowsRequest = atVersion(this.#at.target);
     if (filter !== undefined) request.predicate = filter;
     return (await this.#at.home.catalog.countTableRows(request, options)).count;
@@ -168,19 +170,19 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
 
   /** The absolute path of the table's folder, or what the catalog says instead. */
   async location(options?: CallOptions): Promise<string | undefined> {
-    this.#at.lifetime.enter(options);
+    this.#at.reading(options);
     return (await this.#at.home.catalog.describeTable(onTable(this.#at.newest), options)).location;
   }
 
   async uri(options?: CallOptions): Promise<string | undefined> {
-    this.#at.lifetime.enter(options);
+    this.#at.reading(options);
     const request = { ...onTable(this.#at.newest), with_table_uri: true };
     return (await this.#at.home.catalog.describeTable(request, options)).table_uri;
   }
 
   /** Sizes of the newest version; a version checked out has none. */
   async stats(options?: CallOptions): Promise<TableStatistics> {
-    this.#at.lifetime.enter(options);
+    this.#at.reading(options);
     if (this.#at.pinned !== undefined) {
       throw new DirspaceError(
         'Unsupported',
@@ -288,7 +290,7 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
 
   /** Follows the newest version again. */
   async checkoutLatest(options?: CallOptions): Promise<void> {
-    this.#at.lifetime.enter(options);
+    this.#at.reading(options);
     this.#at.follow();
   }
 
@@ -379,13 +381,13 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
 
   /** Null: a table is opened without any. */
   async initialStorageOptions(options?: CallOptions): Promise<Record<string, string> | null> {
-    this.#at.lifetime.enter(options);
+    this.#at.reading(options);
     return null;
   }
 
   /** What the catalog vends for access to the table's files; null where it vends nothing. */
   async latestStorageOptions(options?: CallOptions): Promise<Record<string, string> | null> {
-    this.#at.lifetime.enter(options);
+    this.#at.reading(options);
     const request = { ...onTable(this.#at.newest), vend_credentials: true };
     return (await this.#at.home.catalog.describeTable(request, options)).storage_options ?? null;
   }
@@ -445,7 +447,7 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
    * @throws ServiceUnavailable when the time is up
    */
   async waitForIndex(
-    indexNames: readonly string[],
+    indexNames: string | readonly string[],
     timeoutSeconds: number,
     options: CallOptions = {},
   ): Promise<void> {

@@ -40,7 +40,7 @@ export interface IndexRequest {
   readonly type: IndexType;
   /** What its type takes; none if absent. */
   readonly parameters?: JsonObject | undefined;
-  /** `<column>_idx` if absent. */
+  /** If absent `<column>_idx`, or with `_2` and so on where an index of another column has that. */
   readonly name?: string | undefined;
   /** Whether it may take the place of an index of the same name; true if absent. */
   readonly replace?: boolean | undefined;
@@ -83,9 +83,10 @@ async function created(
   requireOpen(found, 'an index');
   const leaf = leafOf(found);
   checkIndexable(type, found.name, leaf.field.type as DataType);
-  const name = checkName(wanted ?? `${found.name}_idx`);
-  const entry = { id: engine.env.uuid(), name, type, fields: [leaf.id], parameters };
-  if (!replace) refuseTaken(base, name);
+  const fields = [leaf.id];
+  const name = checkName(wanted ?? freeName(base, `${found.name}_idx`, fields));
+  const entry = { id: engine.env.uuid(), name, type, fields, parameters };
+  refuseTaken(base, name, fields, replace);
   const place = indexedField(base, entry) as IndexedField;
   const segments: IndexSegment[] = [];
   const syncs: Promise<unknown>[] = [];
@@ -104,7 +105,7 @@ async function created(
     const index: IndexEntry = { ...entry, created: engine.env.now(), segments };
     const committed = await commitIndexes(engine, branch, options, syncs, (newest) => {
       requireSame(newest, index, leaf.field.type as DataType, found.name);
-      if (!replace) refuseTaken(newest, name);
+      refuseTaken(newest, name, fields, replace);
       const kept = (newest.manifest.indexes ?? []).filter((one) => one.name !== name);
       if (kept.length >= MOST_INDEXES) throw tooMany();
       return [...kept, index];
@@ -206,11 +207,34 @@ function checkName(name: string): string {
   );
 }
 
-function refuseTaken({ manifest }: Snapshot, name: string): void {
-  if (!(manifest.indexes ?? []).some((index) => index.name === name)) return;
+const isOver = ({ fields }: IndexEntry, others: readonly number[]): boolean =>
+  fields.join() === others.join();
+
+/** An index of the same column has its place taken. */
+function freeName({ manifest }: Snapshot, usual: string, fields: readonly number[]): string {
+  const isFree = (name: string): boolean =>
+    (manifest.indexes ?? []).every((index) => index.name !== name || isOver(index, fields));
+  let name = usual;
+  for (let next = 2; !isFree(name); next++) name = `${usual}_${next}`;
+  return name;
+}
+
+/** @throws TableIndexAlreadyExists for the name of an index of another column, and of any where it may not be replaced */
+function refuseTaken(
+  snapshot: Snapshot,
+  name: string,
+  fields: readonly number[],
+  replace: boolean,
+): void {
+  const taken = (snapshot.manifest.indexes ?? []).find((index) => index.name === name);
+  if (taken === undefined || (replace && isOver(taken, fields))) return;
+  const column = indexedField(snapshot, taken)?.path.join('.');
+  const why = isOver(taken, fields)
+    ? ', and replace is false'
+    : ` with a different column, ${column ?? 'which is gone'}`;
   throw new DirspaceError(
     'TableIndexAlreadyExists',
-    `The index ${JSON.stringify(name)} already exists, and replace is false. Drop it first, or give another name.`,
+    `The index ${JSON.stringify(name)} already exists${why}. Give another name, or drop it first.`,
     { details: { index: name } },
   );
 }
