@@ -114,7 +114,11 @@ const QUERIES: Readonly<Record<string, { column: string; query: object; ids: num
   BITMAP: { column: 'name', query: { filter: "name = 'name 7'" }, ids: [7] },
   FTS: {
     column: 'name',
-    query: { full_text_query: { string_query: { query: '7', columns: ['name'] } } },
+    // Fast: damage hides no row all the same.
+    query: {
+      fast_search: true,
+      full_text_query: { string_query: { query: '7', columns: ['name'] } },
+    },
     ids: [7],
   },
 };

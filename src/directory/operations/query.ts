@@ -86,6 +86,7 @@ function queryRequest(request: QueryTableRequest, options: CallOptions): QueryRe
     withRowId: request.with_row_id,
     signal: options.signal,
     orderBy: orderKeys(request),
+    fast: request.fast_search,
     text: request.full_text_query && textQuery(request.full_text_query),
     search: {
       vectors: queryVectors(request),

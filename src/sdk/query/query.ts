@@ -100,7 +100,10 @@ export class FilteredQuery<RowType = AnyRow> extends QueryBase<RowType> {
     return this;
   }
 
-  /** Leaves out rows that an index does not cover yet; without an index all rows are searched. */
+  /**
+   * Lets a full-text search leave out rows that its index does not cover yet; without an index, or where a file of it is damaged,
+   * all rows are searched. Searches of vectors and conditions leave out nothing here.
+   */
   fastSearch(): this {
     this.request.fast_search = true;
     return this;

@@ -116,19 +116,12 @@ class Chooser {
     if (count > Math.max(1, rowCount * this.#engine.limits.indexedShare))
       return unused(`${shown} names ${count} of ${rowCount} rows`);
     const rows = await named.rows();
-    const scanned = await this.#uncovered(covered);
     const rest = exact ? '' : ', the rest of the condition is checked on these';
     const broken = [...new Set(damages)].map((damage) => `; ${damage}`).join('');
-    const others = scanned === 0 ? '' : `; ${scanned} fragments are not covered and scanned`;
     return {
       indexed: { covered, rows, exact },
-      note: `Index: ${shown} names ${count} of ${rowCount} rows${rest}${others}${broken}`,
+      note: `Index: ${shown} names ${count} of ${rowCount} rows${rest}${broken}`,
     };
-  }
-
-  async #uncovered(covered: ReadonlySet<number>): Promise<number> {
-    const entries = await this.#snapshot.fragments();
-    return entries.reduce((sum, { id }) => sum + (covered.has(id) ? 0 : 1), 0);
   }
 
   /** Undefined as a text: why no index names the rows. */

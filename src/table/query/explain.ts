@@ -62,9 +62,10 @@ export async function explainPlan(
     );
   }
   if (prefilter) lines.push(...filter);
-  if (plan.indexNote !== undefined && prefilter) lines.push(plan.indexNote);
+  const noteAt = lines.length;
   const fragments = await snapshot.fragments();
   let pruned = 0;
+  let uncovered = 0;
   let position = 0;
   for (const entry of fragments) {
     const skipped =
@@ -73,8 +74,11 @@ export async function explainPlan(
       texts === undefined &&
       (!namesRowsOf(plan, entry, position) || pruneFragment(predicate, snapshot, entry) === 'none');
     if (skipped) pruned += 1;
+    else if (plan.indexed?.covered.has(entry.id) === false) uncovered += 1;
     position += liveRows(entry);
   }
+  const note = indexNote(plan, orderBy, uncovered);
+  if (note !== undefined && prefilter) lines.splice(noteAt, 0, note);
   lines.push(
     `Scan: version ${snapshot.version} of branch ${snapshot.branch.branch}, ${snapshot.rowCount} rows in ${fragments.length} fragments, ${pruned} pruned`,
   );
@@ -89,6 +93,19 @@ export async function explainPlan(
     lines.push(`Columns read: ${[...read].join(', ')}`);
   }
   return lines.map((line, depth) => `${'  '.repeat(depth)}${line}`).join('\n');
+}
+
+/** Which indexes a condition or an order uses, or why none; undefined where there is nothing to say. */
+function indexNote(
+  { snapshot, predicate, indexNote: note }: ScanPlan,
+  { length: keys }: readonly OrderKey[],
+  uncovered: number,
+): string | undefined {
+  const hasIndexes = snapshot.manifest.indexes !== undefined;
+  if (predicate === undefined)
+    return hasIndexes && keys > 0 ? 'Index: none used, an order is not read from one' : undefined;
+  if (note === undefined || uncovered === 0) return note;
+  return `${note}; fragments that are not covered and are scanned: ${uncovered}`;
 }
 
 const LONGEST_QUERY = 200;

@@ -26,6 +26,8 @@ export interface QueryRequest extends ScanRequest {
   readonly orderBy?: readonly OrderKey[] | undefined;
   /** No search where it has no vectors; a vector column that it names is checked all the same. */
   readonly search?: VectorSearch | undefined;
+  /** Whether a full-text search leaves out rows that its index does not cover. */
+  readonly fast?: boolean | undefined;
   /** Ranked by how well texts match; whether before or after the filter is said by `search`. */
   readonly text?: FullTextQuery | undefined;
 }
@@ -41,6 +43,7 @@ interface Parts {
 interface TextSearch {
   readonly text: FullTextQuery;
   readonly prefilter: boolean;
+  readonly isFast: boolean;
 }
 
 /** @throws InvalidInput, TableColumnNotFound at once; what goes wrong while reading, while reading */
@@ -71,7 +74,8 @@ export async function explainQuery(
       ...wanted,
       columns: withoutScore(wanted.columns),
     });
-    const { said } = await textAccess(engine, snapshot, columns, needsPositions(text.text));
+    const isPhrase = needsPositions(text.text);
+    const { said } = await textAccess(engine, snapshot, columns, isPhrase, text.isFast);
     const texts = { columns, query: text.text.root, prefilter: text.prefilter, said };
     return explainPlan(plan, { orderBy, texts }, verbose);
   }
@@ -101,7 +105,7 @@ export async function analyzeQuery(
 
 /** @throws InvalidInput, TableColumnNotFound */
 function partsOf(snapshot: Snapshot, request: QueryRequest): Parts {
-  const { orderBy = [], search, text, ...wanted } = request;
+  const { orderBy = [], search, text, fast: isFast = false, ...wanted } = request;
   if (text !== undefined) {
     if (search !== undefined && search.vectors.length > 0) {
       throw new DirspaceError(
@@ -112,7 +116,7 @@ function partsOf(snapshot: Snapshot, request: QueryRequest): Parts {
     refuseOrder(orderBy, 'A full-text search orders its rows by score');
     searchedColumns(snapshot, text);
     const prefilter = search?.prefilter ?? true;
-    return { wanted, orderBy, search: undefined, text: { text, prefilter } };
+    return { wanted, orderBy, search: undefined, text: { text, prefilter, isFast } };
   }
   if (search === undefined || search.vectors.length === 0) {
     if (search?.vectorColumn !== undefined) vectorColumn(snapshot, search.vectorColumn, []);

@@ -21,6 +21,8 @@ export interface TextAccess {
   readonly segments: readonly (readonly CoveredSegment[])[];
   /** Ids of the fragments that are covered. */
   readonly covered: ReadonlySet<number>;
+  /** Whether rows are read only because a part of an index cannot be. */
+  readonly isDamaged: boolean;
   /** In words, for plans. */
   readonly said: string;
 }
@@ -41,19 +43,25 @@ export function textSettingsOf(snapshot: Snapshot, column: string): TextSettings
   return index === undefined ? DEFAULT_SETTINGS : textSettings(index.parameters as TextMembers);
 }
 
-const scanned = (why: string): TextAccess => ({
+const scanned = (why: string, isDamaged = false): TextAccess => ({
+  isDamaged,
   indexes: [],
   segments: [],
   covered: new Set(),
   said: `all rows are read, as ${why}`,
 });
 
-/** @param columns by their real names; @param needsPositions of words, for phrases */
+/**
+ * @param columns by their real names
+ * @param needsPositions of words, for phrases
+ * @param isFast whether rows that no index covers are left out
+ */
 export async function textAccess(
   engine: Engine,
   snapshot: Snapshot,
   columns: readonly string[],
   needsPositions: boolean,
+  isFast: boolean,
 ): Promise<TextAccess> {
   const indexes: IndexEntry[] = [];
   const coverages: Coverage[] = [];
@@ -71,7 +79,10 @@ export async function textAccess(
   const [first, ...others] = coverages;
   if (first === undefined) return scanned('no column is searched');
   if (!others.every((other) => coversAlike(first, other))) {
-    return scanned(`the indexes of its columns do not cover the same rows${broken}`);
+    return scanned(
+      `the indexes of its columns do not cover the same rows${broken}`,
+      damages.length > 0,
+    );
   }
   return {
     indexes,
@@ -79,7 +90,8 @@ export async function textAccess(
       coverages.map(({ segments }) => segments[at] as CoveredSegment),
     ),
     covered: first.fragments,
-    said: `${indexes.map(({ name }) => name).join(', ')} for ${first.indexedRows} rows, and ${first.otherRows} are read${broken}`,
+    isDamaged: damages.length > 0,
+    said: `${indexes.map(({ name }) => name).join(', ')} for ${first.indexedRows} rows, and ${first.otherRows} are ${isFast && damages.length === 0 ? 'left out' : 'read'}${broken}`,
   };
 }
 

@@ -38,6 +38,8 @@ export interface TextSearchRequest extends ScanRequest {
   readonly text: FullTextQuery;
   /** True: the best of the rows that match; false: those that match of the best. */
   readonly prefilter: boolean;
+  /** Whether rows that the index does not cover are left out; without an index none are. */
+  readonly isFast: boolean;
 }
 
 export async function searchTexts(
@@ -123,9 +125,15 @@ async function matchingTexts(
   const wanted = Math.min(plan.limit + plan.offset, snapshot.rowCount);
   if (plan.limit === 0 || wanted === 0 || search.columns.length === 0) return NOTHING_FOUND;
   const names = search.columns.map(({ column }) => column);
-  const access = await textAccess(engine, snapshot, names, search.needsPositions);
+  const { needsPositions } = search;
+  const access = await textAccess(engine, snapshot, names, needsPositions, request.isFast);
   const rows = await TableRows.of(snapshot);
-  const texts = await TextScan.of(plan, request, search, rows, access.covered);
+  // Damage of an index hides no row.
+  const isFast = request.isFast && access.indexes.length > 0 && !access.isDamaged;
+  const needless = isFast
+    ? new Set((await snapshot.fragments()).map(({ id }) => id))
+    : access.covered;
+  const texts = await TextScan.of(plan, request, search, rows, needless);
   const indexed = await IndexedTexts.open(plan, request, search, rows, access);
   try {
     if (search.isFuzzy) {

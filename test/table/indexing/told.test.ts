@@ -1,0 +1,76 @@
+/** What plans say of indexes, what a fast search leaves out, and what changes take from coverage. */
+import { expect, test } from 'vitest';
+import { connect } from '../../../src/sdk/connect.ts';
+import { Index } from '../../../src/sdk/table/index-config.ts';
+import type { Table } from '../../../src/sdk/table/table.ts';
+import { memoryFs } from '../../helpers/memory-fs.ts';
+
+const rowsOf = (from: number, count: number) =>
+  Array.from({ length: count }, (_, at) => ({
+    id: from + at,
+    other: at,
+    text: `word${(from + at) % 7} common`,
+  }));
+
+async function made(count = 5_000, lance: 'off' | 'read' = 'read'): Promise<Table> {
+  const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed', lance });
+  return (await db.createTable('t', rowsOf(0, count))) as unknown as Table;
+}
+
+const noteOf = (plan: string): string | undefined =>
+  plan
+    .split('\n')
+    .map((line) => line.trim())
+    .find((line) => line.startsWith('Index:'));
+
+test('a plan counts the fragments that are scanned, and says that an order uses no index', async () => {
+  const table = await made();
+  const ordered = table.query().orderBy({ columnName: 'id' }).limit(2);
+  expect(noteOf(await ordered.explainPlan())).toBeUndefined();
+  await table.createIndex('id');
+  await table.add(rowsOf(9_000, 10));
+  await table.add(rowsOf(10_000, 10));
+  const plan = async (where: string): Promise<string | undefined> =>
+    noteOf(await table.query().where(where).explainPlan());
+  expect(await plan('id = 77')).toBe('Index: id_idx names 1 of 5020 rows');
+  expect(await plan('id = 9005')).toBe(
+    'Index: id_idx names 0 of 5020 rows; fragments that are not covered and are scanned: 1',
+  );
+  expect(await plan('id IN (9005, 10005, 4)')).toMatch(/are scanned: 2$/);
+  expect(noteOf(await ordered.explainPlan())).toBe(
+    'Index: none used, an order is not read from one',
+  );
+  expect(noteOf(await table.query().limit(1).explainPlan())).toBeUndefined();
+});
+
+test('a fast search leaves out rows of a full-text index alone', async () => {
+  const table = await made(50);
+  const fast = async (): Promise<number> =>
+    (await table.query().fullTextSearch('common').fastSearch().limit(100).toArray()).length;
+  expect(await fast()).toBe(50);
+  await table.createIndex('text', { config: Index.fts() });
+  await table.add(rowsOf(50, 5));
+  expect(await fast()).toBe(50);
+  expect((await table.query().fullTextSearch('common').limit(100).toArray()).length).toBe(55);
+  const search = table.query().fullTextSearch('common').fastSearch();
+  expect(await search.explainPlan()).toContain('text_idx for 50 rows, and 5 are left out');
+  expect((await table.query().where('id >= 48').fastSearch().toArray()).length).toBe(7);
+  await table.optimize();
+  expect(await fast()).toBe(55);
+});
+
+test('a widened column has no index until it is optimized, and rewritten rows have none', async () => {
+  const table = await made(50, 'off');
+  await table.addColumns([{ name: 'small', valueSql: 'cast(id as int)' }]);
+  await table.createIndex('small', { config: Index.btree() });
+  await table.createIndex('id');
+  const covered = async (): Promise<unknown> =>
+    (await table.listIndices()).map(({ numIndexedRows }) => numIndexedRows);
+  await table.alterColumns([{ path: 'small', dataType: 'int64' } as never]);
+  expect(await covered()).toEqual([50, 0]);
+  expect(await table.countRows('small = 7')).toBe(1);
+  await table.optimize();
+  expect(await covered()).toEqual([50, 50]);
+  await table.update({ where: 'id = 3', values: { other: 1 } });
+  expect(await covered()).toEqual([49, 49]);
+});
