@@ -34,6 +34,8 @@ import { AutoCompaction, type AutoCompactOptions, RootPresence } from './upkeep/
 export interface OpenOptions {
   /** Path of the root folder; made if it is missing, unless readOnly. */
   readonly root: string;
+  /** What the locations of tables begin with; the absolute path of the root if absent. */
+  readonly place?: string | undefined;
   readonly readOnly?: boolean | undefined;
   /** node:fs, or any object of its shape such as memfs. */
   readonly fs?: FileSystem | undefined;
@@ -121,7 +123,7 @@ export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> 
     engine,
     store,
     env,
-    root: store.root,
+    root: options.place ?? store.root,
     readOnly: store.readOnly,
     get managedVersioning() {
       return root.managed;

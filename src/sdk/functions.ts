@@ -3,7 +3,7 @@
  * signature of type names or Arrow types. Checks what it is given; sql/register.ts does the rest.
  */
 import type { DataType } from '../arrow/index.ts';
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { typeFromJson } from '../protocol/index.ts';
 import { registerFunction as register, type UserFunction } from '../sql/index.ts';
 import type { TypeLike } from './convert/index.ts';
@@ -44,8 +44,14 @@ export function registerFunction(
     );
   }
   onlyOptions(signature, ['args', 'returns'], 'the types of a function');
-  const typeOf = (type: FunctionType, what: string): DataType =>
-    typeFromJson(dataTypeJson(type), `${what} of ${name}`);
+  const typeOf = (type: FunctionType, what: string): DataType => {
+    try {
+      return typeFromJson(dataTypeJson(type), `${what} of ${name}`);
+    } catch (error) {
+      if (!isDirspaceError(error, 'TableSchemaValidation')) throw error;
+      throw new DirspaceError('InvalidInput', error.message, { cause: error });
+    }
+  };
   return register(name, call, {
     args: signature.args.map((type) => typeOf(type, 'an argument')),
     returns: typeOf(signature.returns, 'the result'),

@@ -36,6 +36,11 @@ test('is null until it is refreshed, and null again where its input changes', as
   expect(await values()).toEqual([2, null, null]);
   await table.update({ where: "k = 'a'", values: { k: 'aa' } });
   expect((await values()).sort()).toEqual([2, null, null]);
+  await table.update({ valuesSql: { y: ' null' }, where: "k = 'aa'" });
+  expect(await values()).toEqual([null, null, null]);
+  await table.refreshColumn('y');
+  await table.update({ valuesSql: { x: 'x + 1', y: 'NULL' }, where: "k = 'b'" });
+  expect((await values()).sort()).toEqual([2, null, null]);
   const [field] = (await table.schema()).fields.slice(-1);
   expect(Object.fromEntries(field?.metadata ?? [])).toEqual({
     computed_column: 'true',
@@ -206,6 +211,7 @@ test.each([
   ['an alias', 'len', double],
   ['an aggregate', 'sum', double],
   ['a type without plain values', 'f1', { args: ['timestamp:us:-'], returns: 'double' }],
+  ['a type without its unit', 'f1', { args: ['timestamp'], returns: 'double' }],
   ['no types', 'f1', {} as never],
   ['an option that there is not', 'f1', { ...double, volatile: true }],
 ])('registerFunction refuses %s', (_, name, signature) => {

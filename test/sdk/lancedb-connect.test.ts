@@ -34,6 +34,14 @@ test('memory:// is a new catalog each time', async () => {
   expect(await (await connect('memory://any/path')).tableNames()).toEqual([]);
   expect(await (await connectNamespace('dir', { root: 'memory://' })).tableNames()).toEqual([]);
   await expect(connect('memory://', { fs: memoryFs() })).rejects.toThrow('takes no fs');
+  const table = await db.createTable('placed', [{ id: 1 }]);
+  const location = await table.location();
+  expect(location).toMatch(/^memory:\/\/data\/placed/);
+  expect(await table.uri()).toBe(location);
+  const { location: kept = '' } = await db.deregisterTable('placed');
+  expect(kept).toMatch(/^memory:\/\//);
+  await db.registerTable('again', kept);
+  expect(await (await db.openTable('again')).countRows()).toBe(1);
   for (const almost of ['memory:', 'Memory:/', 'memory:/path']) {
     await expect(connect(almost)).rejects.toEqual(
       expect.objectContaining({

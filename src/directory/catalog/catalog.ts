@@ -60,7 +60,7 @@ export interface Catalog {
   readonly engine: Engine;
   readonly store: Store;
   readonly env: Env;
-  /** Absolute path of the root: what `location` starts with. */
+  /** What `location` starts with: the absolute path of the root, or the URI of a catalog in memory. */
   readonly root: string;
   readonly readOnly: boolean;
   readonly managedVersioning: boolean;

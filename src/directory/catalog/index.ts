@@ -62,7 +62,7 @@ export {
   tablePlace,
 } from './lance-tables.ts';
 export { allTables, isTable, namespacesIn, tableFoldersIn, tablesIn } from './listing.ts';
-export { folderAt, tableIdAt } from './locations.ts';
+export { folderAt, liesOutside, tableIdAt } from './locations.ts';
 export {
   clearNamespacePlace,
   decideNamespace,

@@ -7,7 +7,12 @@
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';
-import { DETACHED_FOLDER, isReservedFolder, PRIVATE_FOLDER } from '../../format/index.ts';
+import {
+  DETACHED_FOLDER,
+  isOutside,
+  isReservedFolder,
+  PRIVATE_FOLDER,
+} from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
 import { type Catalog, locationOf } from './catalog.ts';
 
@@ -27,6 +32,10 @@ export function folderAt(catalog: Catalog, location: string): string {
   }
   return folder;
 }
+
+/** Whether a location that `tablePlace` gave is outside of the root; those in memory are URIs too. */
+export const liesOutside = (catalog: Catalog, location: string): boolean =>
+  isOutside(location) && !location.startsWith(locationOf(catalog, ''));
 
 /** The table that has its place in the tree at `folder`, whether it is there or not. */
 export const tableIdAt = ({ engine }: Catalog, folder: string): ObjectPath | undefined =>
@@ -53,8 +62,9 @@ const NO_PREFIX = ', and below no prefix of the option `locations`';
 const isUri = (location: string): boolean => /^[a-z][a-z0-9+.-]+:/i.test(location);
 
 function relativeTo(catalog: Catalog, location: string): string {
-  const path = isUri(location) ? pathOfUri(location) : location;
   const root = portable(locationOf(catalog, ''));
+  if (isUri(root) && location.startsWith(root)) return location.slice(root.length);
+  const path = isUri(location) ? pathOfUri(location) : location;
   const given = portable(path);
   if (given.startsWith(root)) return given.slice(root.length);
   const isAbsolute = given.startsWith('/') || /^[a-z]:/i.test(given);

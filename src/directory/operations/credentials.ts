@@ -7,9 +7,8 @@
 
 import { ruleOf } from '../../allowed-locations.ts';
 import { DirspaceError } from '../../errors.ts';
-import { isOutside } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';
-import type { Catalog } from '../catalog/index.ts';
+import { type Catalog, liesOutside } from '../catalog/index.ts';
 
 /** `storage_options` where the caller wants them and the vendor has some. */
 export async function vendedOptions(
@@ -41,7 +40,8 @@ async function optionsFor(
   location: string,
   wanted: boolean | undefined,
 ): Promise<Readonly<Record<string, string>> | undefined> {
-  if (!isOutside(location)) return wanted === true ? catalog.vendor?.({ id, location }) : undefined;
+  if (!liesOutside(catalog, location))
+    return wanted === true ? catalog.vendor?.({ id, location }) : undefined;
   if (wanted === false) return undefined;
   const rule = ruleOf(catalog.locations, location);
   return rule?.vendor === undefined ? rule?.storageOptions : rule.vendor({ id, location });

@@ -17,6 +17,7 @@ import {
   describedTarget,
   isOnlyDeclared,
   lanceTarget,
+  liesOutside,
   locationOf,
   storedTable,
   tablePlace,
@@ -49,7 +50,7 @@ export async function describeTable(
     options.forLance === true && newest !== undefined
       ? locationOf(catalog, await storedTable(catalog, table).main.placeForClients(newest))
       : tablePlace(catalog, table, newest !== undefined);
-  const isAway = isOutside(location);
+  const isAway = liesOutside(catalog, location);
   const isLance = newest === undefined && detailed;
   // What a table is opened with.
   const isHead = request.tag === undefined && request.version === undefined;
@@ -62,7 +63,7 @@ export async function describeTable(
       // Also of those that Lance cannot read: a client of it then fails before it writes among our files.
       (options.forLance === true && newest !== undefined),
     ...(request.with_table_uri === true
-      ? { table_uri: isAway ? location : pathToFileURL(location).href }
+      ? { table_uri: isOutside(location) ? location : pathToFileURL(location).href }
       : {}),
     // Outside of the root nothing is looked at.
     ...((request.check_declared === true || detailed) && !isAway

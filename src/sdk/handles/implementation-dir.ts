@@ -19,7 +19,7 @@ const RULES = { required: ['root'], optional: ['managed_versioning', 'trash_rete
 
 export function open(properties: Properties, options: ConnectOptions): Promise<Catalog> {
   const checked = checkProperties('dir', properties, RULES);
-  const { fs, root } = placeOf(checked.root as string, options);
+  const { fs, root, place } = placeOf(checked.root as string, options);
   const {
     readOnly,
     durability,
@@ -42,6 +42,7 @@ export function open(properties: Properties, options: ConnectOptions): Promise<C
   return openDirectoryNamespace({
     root,
     ...defined({
+      place,
       readOnly,
       fs,
       durability,
@@ -70,7 +71,7 @@ const ALMOST_IN_MEMORY = /^memory:(?:$|\/(?!\/))/i;
 function placeOf(
   root: string,
   { fs, ...options }: ConnectOptions,
-): Pick<ConnectOptions, 'fs'> & { readonly root: string } {
+): Pick<ConnectOptions, 'fs'> & { readonly root: string; readonly place?: string } {
   refuseRemoteOptions(options, JSON.stringify(root));
   for (const name of ['clientConfig', 'headerProvider'] as const) {
     if (options[name] === undefined) continue;
@@ -87,7 +88,9 @@ function placeOf(
     );
   }
   if (!IN_MEMORY.test(root)) return { root: directoryOf(root), ...defined({ fs }) };
-  if (fs === undefined) return { root: '/catalog', fs: memoryFileSystem(options.env) };
+  if (fs === undefined) {
+    return { root: '/catalog', fs: memoryFileSystem(options.env), place: 'memory://' };
+  }
   throw new DirspaceError(
     'InvalidInput',
     `${JSON.stringify(root)} is in memory and takes no fs; give a path of that file system.`,

@@ -132,6 +132,9 @@ export function withoutValues(
   return recordBatchStream(stream.schema, batches());
 }
 
+/** A computed column may be given null, as in rows that are added. */
+const NULL = /^\s*null\s*$/i;
+
 type Updates = readonly (readonly [path: string, sql: string])[];
 
 /**
@@ -146,8 +149,18 @@ export function withStale(
   const changed = new Set(
     updates.map(([path]) => findField(fields, path).chain[0]?.field.name ?? ''),
   );
-  const written = computedColumns(fields).find(({ name }) => changed.has(name));
+  const emptied = new Set(
+    updates.flatMap(([path, sql]) => {
+      const { chain } = findField(fields, path);
+      return chain.length === 1 && NULL.test(sql) ? [chain[0]?.field.name ?? ''] : [];
+    }),
+  );
+  const written = computedColumns(fields).find(
+    ({ name }) => changed.has(name) && !emptied.has(name),
+  );
   if (written !== undefined) refuseValue(written);
-  const stale = staleColumns(fields, (name) => changed.has(name));
+  const stale = staleColumns(fields, (name) => changed.has(name)).filter(
+    ({ name }) => !emptied.has(name),
+  );
   return [...updates, ...stale.map(({ name }) => [name, 'NULL'] as const)];
 }

@@ -16,6 +16,7 @@ import {
   recordBatchStream,
   Schema,
 } from '../../arrow/index.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { stepped } from '../../stepped.ts';
 import {
   type ColumnRequest,
@@ -49,6 +50,29 @@ export const NOTHING_FOUND: Found = {
   rowIds: new BigUint64Array(0),
   values: new Float32Array(0),
 };
+
+/**
+ * The plan of what is read of the rows found.
+ * @throws Unsupported for an expression with what the search adds, TableColumnNotFound, InvalidInput
+ */
+export async function planFound(
+  engine: Engine,
+  snapshot: Snapshot,
+  request: ScanRequest,
+): Promise<ScanPlan> {
+  try {
+    return await planScan(engine, snapshot, request);
+  } catch (error) {
+    if (!isDirspaceError(error, 'TableColumnNotFound')) throw error;
+    const column = String(error.details?.column).toLowerCase();
+    if (![DISTANCE, SCORE, QUERY_INDEX].includes(column)) throw error;
+    throw new DirspaceError(
+      'Unsupported',
+      `${column} is added to the rows that a search found: no expression reads it. Leave it out of what is selected, and compute with the ${column} of each row.`,
+      { cause: error, details: { column } },
+    );
+  }
+}
 
 /** The columns of the plan for the rows found, with their values. */
 export function foundStream(

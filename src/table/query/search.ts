@@ -5,12 +5,13 @@
  * match.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
-import { type ColumnRequest, planScan } from '../read/index.ts';
+import type { ColumnRequest } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import {
   DISTANCE,
   type Found,
   foundStream,
+  planFound,
   postfiltered,
   QUERY_INDEX,
   withoutValues,
@@ -26,7 +27,7 @@ export async function searchVectors(
 ): Promise<RecordBatchStream> {
   const column = vectorColumn(snapshot, request.vectorColumn, request.vectors);
   const columns = withoutDistance(request.columns);
-  const plan = await planScan(engine, snapshot, { ...request, columns, filter: undefined });
+  const plan = await planFound(engine, snapshot, { ...request, columns, filter: undefined });
   const held = plan.memory.hold(`The nearest rows of ${request.vectors.length} query vectors`);
   let found: Found;
   try {

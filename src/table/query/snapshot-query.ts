@@ -11,6 +11,7 @@ import { ScanCounters } from '../fragments/index.ts';
 import { planScan, type ScanRequest, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { analyzePlan, explainPlan } from './explain.ts';
+import { planFound } from './found-rows.ts';
 import type { SearchRequest } from './nearest.ts';
 import { type OrderKey, orderedScan, planKeys } from './order.ts';
 import { searchVectors, withoutDistance } from './search.ts';
@@ -70,7 +71,7 @@ export async function explainQuery(
   const { wanted, orderBy, search, text } = partsOf(snapshot, request);
   if (text !== undefined) {
     const columns = searchedColumns(snapshot, text.text);
-    const plan = await planScan(engine, snapshot, {
+    const plan = await planFound(engine, snapshot, {
       ...wanted,
       columns: withoutScore(wanted.columns),
     });
@@ -87,7 +88,7 @@ export async function explainQuery(
   const column = vectorColumn(snapshot, search.vectorColumn, vectors).field.name;
   const nearest = { column, metric, vectors: vectors.length, prefilter };
   const columns = withoutDistance(wanted.columns);
-  const plan = await planScan(engine, snapshot, { ...wanted, columns });
+  const plan = await planFound(engine, snapshot, { ...wanted, columns });
   return explainPlan(plan, { orderBy, nearest }, verbose);
 }
 

@@ -17,13 +17,14 @@ import {
   TopRows,
 } from '../../search/index.ts';
 import { readingIndexes } from '../indexes/index.ts';
-import { planScan, type ScanPlan, type ScanRequest } from '../read/index.ts';
+import type { ScanPlan, ScanRequest } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns } from '../work/index.ts';
 import {
   type Found,
   foundStream,
   NOTHING_FOUND,
+  planFound,
   postfiltered,
   SCORE,
   withoutValues,
@@ -48,7 +49,7 @@ export async function searchTexts(
   request: TextSearchRequest,
 ): Promise<RecordBatchStream> {
   const columns = withoutScore(request.columns);
-  const plan = await planScan(engine, snapshot, { ...request, columns, filter: undefined });
+  const plan = await planFound(engine, snapshot, { ...request, columns, filter: undefined });
   const held = plan.memory.hold('The rows that match a full-text query');
   let found: Found;
   try {

@@ -460,6 +460,20 @@ describe('a search', () => {
     await expect(hitsOf(table, wide)).rejects.toThrow('at most 1024 parts');
     const ordered = table.search('word').orderBy({ columnName: 'id' });
     await expect(ordered.toArray()).rejects.toThrow('leave order_by out');
+    const doubled = table.search('word').select({ x: '_score * 2' });
+    await expect(doubled.toArray()).rejects.toEqual(
+      expect.objectContaining({
+        code: 'Unsupported',
+        message: expect.stringContaining('_score is added'),
+      }),
+    );
+    await expect(doubled.explainPlan()).rejects.toThrow('_score is added');
+    const vectors = await db.createTable('near', [{ id: 1, vector: [1, 2] }]);
+    const near = vectors.search([1, 2]).select({ d: '_distance * 2' });
+    await expect(near.toArray()).rejects.toThrow('_distance is added');
+    await expect(near.explainPlan()).rejects.toThrow('_distance is added');
+    const misspelt = vectors.search([1, 2]).select({ d: 'distances * 2' });
+    await expect(misspelt.toArray()).rejects.toThrow('There is no column distances');
     const none = await db.createTable('none', [{ id: 1 }]);
     await expect(none.search('x').toArray()).rejects.toThrow('no column of texts');
     expect(() => table.query().fullTextSearch(5 as never)).toThrow('was given');
