@@ -93,3 +93,17 @@ test('words that get no terms hold none, and all leaves together are limited', (
     `more than ${MOST_NEAR_TERMS} terms`,
   );
 });
+
+test('terms are looked at once where one prefix begins another', () => {
+  const prefixesOf = (...words: [string, number][]): string[] => {
+    const all = words.map(([text, prefixLength]) => ({
+      term: bytesOf(text),
+      edits: 1,
+      prefixLength,
+    }));
+    const near = new NearWords([new FuzzyLeaf(all, 50, { terms: 0 })]);
+    return near.prefixes().map((prefix) => Buffer.from(prefix).toString());
+  };
+  expect(prefixesOf(['abc', 2], ['axe', 1], ['bee', 2], ['bed', 2])).toEqual(['a', 'be']);
+  expect(prefixesOf(['abc', 2], ['axe', 0])).toEqual(['']);
+});

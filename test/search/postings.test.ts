@@ -1,7 +1,14 @@
 /** Postings as bytes: what is written is read again, and damaged bytes are refused. */
 import { describe, expect, test } from 'vitest';
 import { ByteStreams } from '../../src/search/byte-streams.ts';
-import { PostingsBuilder, Tokenizer, textSettings } from '../../src/search/index.ts';
+import {
+  PostingsBuilder,
+  SearchPlan,
+  TextCollector,
+  Tokenizer,
+  textQuery,
+  textSettings,
+} from '../../src/search/index.ts';
 import { hasPhrase } from '../../src/search/phrases.ts';
 import {
   BadPostings,
@@ -198,4 +205,21 @@ test('the best rows come in order of score, then of row, in whatever order they 
     expect([...found.rows]).toEqual(best.map(({ row }) => row));
     expect([...found.scores]).toEqual(best.map(({ score }) => Math.fround(score)));
   }
+});
+
+test('phrases and scores of many words are found in steps', async () => {
+  const values = Uint32Array.from({ length: 100_000 }, (_, at) => at);
+  const lists = Array.from({ length: 4 }, () => ({ values, count: values.length }));
+  expect([...hasPhrase(lists, [1, 1, 1], 0)]).toHaveLength(3);
+  const { root } = textQuery({ string_query: { query: 'fox '.repeat(4_096) } });
+  const settings = textSettings({});
+  const columnOf = () => ({ name: 'text', settings });
+  const plan = await SearchPlan.of(root, ['text'], columnOf, () => undefined);
+  const collector = new TextCollector(plan);
+  for (let row = 0; row < 40; row++) {
+    collector.addShort(0, encoder.encode('fox'), 0, 3);
+    expect(collector.end(row)).toBe(4_096);
+  }
+  const scoring = collector.score(plan.scorer(collector.statistics), new TopRows(5));
+  expect([...scoring]).toHaveLength(2);
 });
