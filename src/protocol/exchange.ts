@@ -218,10 +218,10 @@ function agreedId(
   }
   // The protocol's client for Java writes an empty list where its caller set no id.
   if (bodyId === undefined || bodyId === null || isEmpty(bodyId)) return id;
-  // LanceDB's client sends a joined id that its caller gave as a name as the only part.
+  if (Array.isArray(bodyId) && equalPaths(bodyId, id)) return id;
   const isJoined = Array.isArray(bodyId) && bodyId.length === 1 && bodyId[0] === pathId;
-  if (isJoined || (Array.isArray(bodyId) && equalPaths(bodyId, id))) return id;
-  throw invalid(operation, 'id', 'the id in the body is not the id in the path.');
+  const hint = isJoined ? ` It is joined to one part: give the parts, ${JSON.stringify(id)}.` : '';
+  throw invalid(operation, 'id', `the id in the body is not the id in the path.${hint}`);
 }
 
 const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
