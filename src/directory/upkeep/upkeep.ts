@@ -14,11 +14,13 @@ import type {
   OptimizeTableResponse,
 } from '../../protocol/index.ts';
 import {
+  type Branch,
   type CompactionGoals,
   type CompactionReport,
   DEFAULT_MAX_DELETED_SHARE,
   DEFAULT_ORPHAN_GRACE,
   type Limits,
+  type Snapshot,
 } from '../../table/index.ts';
 import {
   beginWrite,
@@ -69,8 +71,12 @@ export async function optimizeTable(
   const dryRun = request.dry_run ?? false;
   const older = request.cleanup_older_than_millis;
   if (older !== undefined) age('cleanup_older_than_millis', older);
-  const compaction = await compactTable(catalog, request, options);
-  const indexed = dryRun ? undefined : await updateIndexesOf(catalog, request, options);
+  const { branch } = await resolveTarget(catalog, request, 'branch');
+  const newest = (await branch.head())?.snapshot;
+  const compaction = await compactBranch(catalog, branch, newest, request, options);
+  // Asked of the version before: a failure after the compaction would hide that it is done.
+  const hasIndexes = newest?.manifest.indexes !== undefined;
+  const indexed = dryRun || !hasIndexes ? undefined : await updateIndexesOf(branch, options);
   const version = indexed ?? compaction?.version;
   const cleaned =
     older === undefined
@@ -101,19 +107,17 @@ export async function optimizeTable(
 
 /** The version that covers more; undefined where every index was up to date. */
 async function updateIndexesOf(
-  catalog: Catalog,
-  request: OptimizeTableRequest,
+  branch: Branch,
   { signal }: OptimizeCallOptions,
 ): Promise<number | undefined> {
-  const { branch } = await resolveTarget(catalog, request, 'branch');
-  const newest = (await branch.head())?.snapshot;
-  if (newest?.manifest.indexes === undefined) return undefined;
   const { snapshot, transaction } = await branch.updateIndexes({ signal });
   return transaction === undefined ? undefined : snapshot.version;
 }
 
-async function compactTable(
+async function compactBranch(
   catalog: Catalog,
+  branch: Branch,
+  newest: Snapshot | undefined,
   request: OptimizeTableRequest,
   { signal, on_progress: onProgress }: OptimizeCallOptions,
 ): Promise<CompactionReport | undefined> {
@@ -121,10 +125,7 @@ async function compactTable(
     request.compression === undefined ? undefined : checkCompression(request.compression);
   if (request.compact === false && compression === undefined) return undefined;
   const goals = goalsOf(catalog.engine.limits, request.compact || {});
-  const { branch } = await resolveTarget(catalog, request, 'branch');
-  const isChanged =
-    compression !== undefined &&
-    (await branch.compression((await branch.head())?.snapshot)) !== compression;
+  const isChanged = compression !== undefined && (await branch.compression(newest)) !== compression;
   if (isChanged && request.dry_run !== true) await branch.setCompression(compression, { signal });
   if (request.compact === false) return undefined;
   return branch.compact({
