@@ -67,6 +67,7 @@ export interface PrewarmTableIndexRequest {
   readonly index_name: string;
 }
 
+/** What was read of an index. */
 export interface PrewarmTableIndexResponse {
   /** Bytes of its files. */
   readonly bytes: number;

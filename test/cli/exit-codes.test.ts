@@ -69,6 +69,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   optimize: ['t'],
   verify: [],
   repair: [],
+  index: ['ls', 't'],
   lance: ['sync'],
 };
 const calls = Object.entries(CALLS);

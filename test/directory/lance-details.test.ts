@@ -54,7 +54,7 @@ test.each(['v1', 'v2'] as const)('schema and counts of each version: %s', async 
   });
   await expect(catalog.describeTable({ id: t, version: 99 })).rejects.toMatchObject({
     code: 'TableVersionNotFound',
-    message: expect.stringContaining('no version 99; its newest is 3'),
+    message: expect.stringContaining('its newest is 3'),
   });
   // Rows stay where they are.
   await expect(catalog.countTableRows({ id: t })).rejects.toMatchObject({ code: 'Unsupported' });

@@ -212,7 +212,8 @@ export class SpoilingCallers {
     const wanted = byId(expected).map((row) =>
       Object.fromEntries(columns.map((name) => [name, row[name]])),
     );
-    const got = byId(found);
+    // Rows and structs of queries have a toJSON(), which a copy does not.
+    const got = structuredClone(byId(found));
     if (isDeepStrictEqual(got, wanted)) return;
     const at = got.findIndex((row, index) => !isDeepStrictEqual(row, wanted[index]));
     const name = columns.find((key) => !isDeepStrictEqual(got[at]?.[key], wanted[at]?.[key]));

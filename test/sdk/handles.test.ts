@@ -24,6 +24,9 @@ const CONNECTION: Calls<Connection> = {
   listTables: (c, o) => c.listTables([], o),
   listAllTables: (c, o) => c.listAllTables(o),
   createTable: (c, o) => c.createTable('t', rows, [], o),
+  createMaterializedView: (c, o) => c.createMaterializedView('v', 't', o),
+  openMaterializedView: (c, o) => c.openMaterializedView('v', o),
+  listMaterializedViews: (c, o) => c.listMaterializedViews([], o),
   createEmptyTable: (c, o) => c.createEmptyTable('t', SCHEMA_JSON, [], o),
   openTable: (c, o) => c.openTable('t', [], o),
   tableExists: (c, o) => c.tableExists('t', [], o),
@@ -75,6 +78,10 @@ const TABLE: Calls<Table> = {
   addColumns: (t, o) => t.addColumns([], o),
   alterColumns: (t, o) => t.alterColumns([], o),
   dropColumns: (t, o) => t.dropColumns([], o),
+  refreshColumn: (t, o) => t.refreshColumn('x', o),
+  setUnenforcedPrimaryKey: (t, o) => t.setUnenforcedPrimaryKey('id', o),
+  initialStorageOptions: (t, o) => t.initialStorageOptions(o),
+  latestStorageOptions: (t, o) => t.latestStorageOptions(o),
   createIndex: (t, o) => t.createIndex('id', o),
   listIndices: (t, o) => t.listIndices(o),
   indexStats: (t, o) => t.indexStats('x', o),
@@ -106,6 +113,8 @@ const BRANCHES: Calls<Branches> = {
   create: (b, o) => b.create('x', null, null, o),
   checkout: (b, o) => b.checkout('x', null, o),
   delete: (b, o) => b.delete('x', o),
+  diff: (b, o) => b.diff('x', o),
+  cherryPick: (b, o) => b.cherryPick('x', false, o),
 };
 
 /** Methods that say something of the handle itself, or only change what it will ask for. */
@@ -113,7 +122,10 @@ const EXEMPT = new Set([
   'constructor',
   ...['isOpen', 'close', 'display', 'currentBranch'],
   ...['select', 'withRowId', 'where', 'filter', 'limit', 'offset', 'orderBy'],
-  ...['fullTextSearch', 'fastSearch', 'nearestTo', 'nearestToText'],
+  ...['fullTextSearch', 'fastSearch', 'nearestTo', 'nearestToText', 'rerank'],
+  // Refused by name, whatever the handle.
+  ...['setLsmWriteSpec', 'getLsmWriteSpec', 'unsetLsmWriteSpec', 'getLsmStats', 'useLsm'],
+  ...['flushLsm', 'compactLsm', 'checkpointLsm', 'closeLsmWriters'],
   // Steps of the class and its base, which are called by those above.
   ...['probe', 'identified', 'pin', 'follow', 'writable', 'enter', 'answer'],
 ]);
@@ -151,7 +163,7 @@ test('the other builders have nothing else that runs', () => {
   expect(runs).toEqual(Object.keys(QUERY).sort());
   expect(
     methodsOf(MergeInsertBuilder.prototype).filter((name) => !name.startsWith('when')),
-  ).toEqual(['execute', 'useIndex']);
+  ).toEqual(['execute', 'useIndex', 'validateSingleShard']);
 });
 
 function setUp() {

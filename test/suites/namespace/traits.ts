@@ -85,6 +85,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   countTableRows: { request: { id } },
   listTableIndices: { request: { id } },
   describeTableIndexStats: { request: { id, index_name: 'missing' } },
+  prewarmTableIndex: { request: { id, index_name: 'missing' } },
   dropTableIndex: { request: { id, index_name: 'missing' }, write: true },
   listTableTags: { request: { id } },
   getTableTagVersion: { request: { id, tag: 'first' } },
@@ -102,7 +103,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
 };
 
 /** Reads of what no table of these tests has. */
-const NOT_THERE = new Set(['describeTransaction', 'describeTableIndexStats']);
+const NOT_THERE = new Set(['describeTransaction', 'describeTableIndexStats', 'prewarmTableIndex']);
 
 type Method = (...args: unknown[]) => Promise<unknown>;
 

@@ -188,7 +188,7 @@ describe('add columns', () => {
     [{ name: 'l.item.z', expression: '1' }, 'InvalidInput', 'l.item'],
     [{ name: '_rowid', expression: '1' }, 'InvalidInput', '_rowid'],
     [{ name: 'n' }, 'InvalidInput', 'no expression'],
-    [{ name: 'n', computed: 'id' }, 'Unsupported', ''],
+    [{ name: 'n', computed: 'nope' }, 'TableColumnNotFound', 'nope'],
   ])('refuses %j', async (column, code, message) => {
     const { catalog, arrows } = await setUp();
     const before = arrows();
