@@ -17,6 +17,7 @@ export const PARTS = {
       'test/table/write/flush-failures.test.ts',
       'test/table/versions/writers.test.ts',
       'test/table/write/compact.test.ts',
+      'test/table/views.test.ts',
       'test/table/lance/old-fragments.test.ts',
       'test/sdk/lance-option.test.ts',
     ],

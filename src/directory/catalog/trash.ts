@@ -309,8 +309,9 @@ async function sweepOpened(
     if (kind === 'folder') {
       if (await hasYoung(catalog, path, now - FENCE_GRACE, pause)) continue;
       const doomed = stagingFolder(catalog.env);
-      const outcome = await store.moveFolder(path, doomed);
-      if (outcome === 'moved') await store.deleteFolder(doomed, pause);
+      // Nothing is there to delete where another sweep was faster.
+      await store.moveFolder(path, doomed);
+      await store.deleteFolder(doomed, pause);
       continue;
     }
     const link = await store.findAlias(path);

@@ -2,7 +2,7 @@
  * A client of Lance that holds a table which was dropped writes to the next table of that name. Where it is behind, it
  * stages the newest manifest of the new table with its own change: only the path tells which table it had opened.
  */
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { connect } from '../../../src/sdk/connect.ts';
 import { filesOf } from '../../helpers/catalog-files.ts';
 import { LanceClient } from '../../helpers/lance-client.ts';
@@ -209,7 +209,16 @@ test('what a client writes in the place of a path that was swept goes with clean
     expect(fs.existsSync(`/c/${gone}`), `file ${at} is young`).toBe(true);
     fs.utimesSync(path, 1, 1);
   }
+  // Its client may take a folder away while they are looked at.
+  const list = fs.readdirSync.bind(fs) as (...given: unknown[]) => unknown;
+  const listing = vi.spyOn(fs, 'readdirSync').mockImplementation(((...given: unknown[]) => {
+    const found = list(...given);
+    if (String(given[0]).endsWith(gone))
+      fs.rmSync(`/c/${gone}/data`, { recursive: true, force: true });
+    return found;
+  }) as never);
   await sweep();
+  listing.mockRestore();
   expect(fs.existsSync(`/c/${gone}`)).toBe(false);
   expect(await places()).toEqual([]);
   expect(await ids()).toEqual(NEXT);
