@@ -36,7 +36,7 @@ test.each(SETS)('%s', (_, positions, bytes) => {
 });
 
 test('sets of several containers of all forms', () => {
-  for (let set = 0; set < 20; set++) {
+  for (let set = 0; set < casesOf(6, 20); set++) {
     const positions = ascending([
       ...scattered(below(50), 1 << 22),
       ...run(below(1 << 20), below(70_000)),

@@ -269,6 +269,7 @@ describe('the build', () => {
             "Iterators",
             "MadeBranch",
             "MatchOptions",
+            "NoOptions",
             "OnTable",
             "OpenBranch",
             "ReadableStreamLike",
