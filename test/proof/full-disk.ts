@@ -10,7 +10,7 @@ import type { ProofContext, ProofRow } from './row.ts';
 const FILLS = { ci: 3, short: 20, nightly: 500 };
 const DISK = 8 * 1024 * 1024;
 /** Fewer do not suffice to load the modules. */
-const DESCRIPTORS = [128, 256];
+const DESCRIPTORS = [192, 256];
 
 export const fullDisk: ProofRow = {
   row: 'T20 full disk',

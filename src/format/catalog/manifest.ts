@@ -24,7 +24,7 @@ import {
   stringMapMember,
   stringMember,
 } from '../../json.ts';
-import type { JsonArrowSchema } from '../../protocol/index.ts';
+import type { JsonArrowField, JsonArrowSchema } from '../../protocol/index.ts';
 import { type ChunkEntry, decodeChunkEntry, encodeChunkEntry } from './chunk.ts';
 import {
   decodeFragment,
@@ -187,7 +187,10 @@ const schemaTexts = new WeakMap<JsonArrowSchema, SchemaText>();
 function schemaText(schema: JsonArrowSchema): SchemaText {
   let known = schemaTexts.get(schema);
   if (known === undefined) {
-    const hasComputed = schema.fields.some(({ metadata }) => metadata?.computed_column === 'true');
+    // A damaged manifest may have anything there; the fields are checked when they are read.
+    const isComputed = (field: JsonArrowField | null): boolean =>
+      field?.metadata?.computed_column === 'true';
+    const hasComputed = schema.fields.some(isComputed);
     known = { text: JSON.stringify(schema), hasComputed };
     schemaTexts.set(schema, known);
   }
