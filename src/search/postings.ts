@@ -94,10 +94,28 @@ export function readPostings(sealed: Uint8Array, documents: number, rows: number
   // Each takes a byte at least, so that a damaged number cannot ask for much memory.
   if (sealed.length - directory < documents) throw bad('the postings of a term are cut off');
   const found = { documents: new Uint32Array(documents), counts: new Uint32Array(documents) };
-  const end = sealed.length;
-  let at = directory;
-  let document = -1;
-  for (let next = 0; next < documents; next++) {
+  const place = { at: directory, document: -1 };
+  readDocuments(sealed, place, documents, found);
+  if (place.at !== sealed.length) throw bad('the postings of a term have another length');
+  if (place.document >= rows) throw bad(`a term is in document ${place.document} of ${rows}`);
+  return found;
+}
+
+/** Where a reading of documents begins, and then where it has ended. */
+interface Place {
+  at: number;
+  /** The one before. */
+  document: number;
+}
+
+function readDocuments(
+  sealed: Uint8Array,
+  place: Place,
+  count: number,
+  { documents, counts }: { readonly documents: Uint32Array; readonly counts: Uint32Array },
+): void {
+  let { at, document } = place;
+  for (let next = 0; next < count; next++) {
     let code = sealed[at++] as number;
     if (code >= 0x80) {
       const reader = new NumberReader(sealed, at - 1);
@@ -105,18 +123,20 @@ export function readPostings(sealed: Uint8Array, documents: number, rows: number
       at = reader.at;
     }
     document += Math.floor(code / 2) + 1;
-    let count = 1;
+    let times = 1;
     if (code % 2 === 1) {
-      const reader = new NumberReader(sealed, at);
-      count = reader.next() + 2;
-      at = reader.at;
+      times = (sealed[at++] as number) + 2;
+      if (times >= 0x82) {
+        const reader = new NumberReader(sealed, at - 1);
+        times = reader.next() + 2;
+        at = reader.at;
+      }
     }
-    found.documents[next] = document;
-    found.counts[next] = count;
+    documents[next] = document;
+    counts[next] = times;
   }
-  if (at !== end) throw bad('the postings of a term have another length');
-  if (document >= rows) throw bad(`a term is in document ${document} of ${rows}`);
-  return found;
+  place.at = at;
+  place.document = document;
 }
 
 /** Reads postings block by block, and tells what is in a block before it is read. */
@@ -187,30 +207,14 @@ export class BlockReader {
     const end = this.#ends[block] as number;
     const isOnly = this.blocks === 1;
     const bodies = isOnly ? 0 : this.blocks * BLOCK_BYTES;
-    let at = block === 0 ? bodies : (this.#ends[block - 1] as number);
-    let document = block === 0 ? -1 : (this.last[block - 1] as number);
+    const place = {
+      at: block === 0 ? bodies : (this.#ends[block - 1] as number),
+      document: block === 0 ? -1 : (this.last[block - 1] as number),
+    };
     const most = this.last[block] as number;
     const count = Math.min(BLOCK, this.#total - block * BLOCK);
-    for (let next = 0; next < count; next++) {
-      let code = sealed[at++] as number;
-      if (code >= 0x80) {
-        const reader = new NumberReader(sealed, at - 1);
-        code = reader.next();
-        at = reader.at;
-      }
-      document += Math.floor(code / 2) + 1;
-      let times = 1;
-      if (code % 2 === 1) {
-        times = (sealed[at++] as number) + 2;
-        if (times >= 0x82) {
-          const reader = new NumberReader(sealed, at - 1);
-          times = reader.next() + 2;
-          at = reader.at;
-        }
-      }
-      this.documents[next] = document;
-      this.counts[next] = times;
-    }
+    readDocuments(sealed, place, count, this);
+    const { at, document } = place;
     const isWhole = at === end && (isOnly ? document <= most : document === most);
     if (!isWhole) throw bad('a block of postings does not end where its directory says');
     this.block = block;
