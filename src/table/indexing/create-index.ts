@@ -25,9 +25,9 @@ import {
   commit,
   type Draft,
   type Engine,
-  fragmentListOf,
   resolveHead,
   type Snapshot,
+  sameContent,
   type TableBranch,
 } from '../versions/index.ts';
 import { emptyTable, type WriteOptions } from '../write/index.ts';
@@ -147,14 +147,7 @@ export function commitIndexes(
 }
 
 const draftOf = (manifest: Manifest, indexes: readonly IndexEntry[]): Draft => ({
-  kind: 'metadata',
-  summary: { indexes: indexes.length },
-  schema: manifest.schema,
-  fieldIds: manifest.fieldIds,
-  nextFieldId: manifest.nextFieldId,
-  nextFragmentId: manifest.nextFragmentId,
-  metadata: manifest.metadata,
-  fragments: fragmentListOf(manifest),
+  ...sameContent(manifest, { indexes: indexes.length }),
   indexes: indexes.length === 0 ? null : indexes,
 });
 

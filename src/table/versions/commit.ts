@@ -16,7 +16,7 @@ import {
   type OperationKind,
 } from '../../format/index.ts';
 import type { Engine } from './engine.ts';
-import type { FragmentList } from './fragment-list.ts';
+import { type FragmentList, fragmentListOf } from './fragment-list.ts';
 import { type Head, isBaseGone, resolveHead, type TableBranch } from './head.ts';
 import { writeHint } from './hint.ts';
 import { lanceToldOf } from './lance-transaction-of.ts';
@@ -55,6 +55,18 @@ export interface Draft {
   /** Resolves once what was written for this draft alone is durable. */
   readonly after?: Promise<unknown>;
 }
+
+/** A draft of the same rows and columns, for a change of what lies beside them. */
+export const sameContent = (manifest: Manifest, summary: Draft['summary']): Draft => ({
+  kind: 'metadata',
+  summary,
+  schema: manifest.schema,
+  fieldIds: manifest.fieldIds,
+  nextFieldId: manifest.nextFieldId,
+  nextFragmentId: manifest.nextFragmentId,
+  metadata: manifest.metadata,
+  fragments: fragmentListOf(manifest),
+});
 
 export interface CommitRequest {
   /**

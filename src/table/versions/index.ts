@@ -21,6 +21,7 @@ export {
   newTransaction,
   nextManifest,
   notNextVersion,
+  sameContent,
 } from './commit.ts';
 export { DEFAULT_LIMITS, type Engine, type Limits, type PublishVersion } from './engine.ts';
 export {

@@ -15,6 +15,7 @@ import {
   type Engine,
   fragmentListOf,
   type Snapshot,
+  sameContent,
   storedProperties,
   type TableBranch,
 } from '../versions/index.ts';
@@ -69,14 +70,8 @@ export function replaceSchemaMetadata(
       if (base === undefined) throw emptyTable();
       const { manifest } = base;
       return {
-        kind: 'metadata',
-        summary: { entries: Object.keys(metadata).length },
+        ...sameContent(manifest, { entries: Object.keys(metadata).length }),
         schema: { ...manifest.schema, metadata },
-        fieldIds: manifest.fieldIds,
-        nextFieldId: manifest.nextFieldId,
-        nextFragmentId: manifest.nextFragmentId,
-        metadata: manifest.metadata,
-        fragments: fragmentListOf(manifest),
       };
     },
   });
@@ -97,17 +92,7 @@ export function setCompression(
       const { manifest } = base;
       if ((await compressionOf(engine, branch, manifest)) === compression) return undefined;
       const properties = await storedProperties(engine, branch, manifest);
-      return {
-        kind: 'metadata',
-        summary: {},
-        schema: manifest.schema,
-        fieldIds: manifest.fieldIds,
-        nextFieldId: manifest.nextFieldId,
-        nextFragmentId: manifest.nextFragmentId,
-        metadata: manifest.metadata,
-        properties: { ...properties, compression },
-        fragments: fragmentListOf(manifest),
-      };
+      return { ...sameContent(manifest, {}), properties: { ...properties, compression } };
     },
   });
 }
