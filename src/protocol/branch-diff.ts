@@ -1,14 +1,14 @@
 /**
- * Defines what `Branches.diff` and `cherryPick` answer, as LanceDB names it, and converts the answers of
- * catalogs to it (`branchDiff`, `cherryPickResult`).
+ * Defines what a comparison of a branch with main and a cherry-pick are in LanceDB's words, and converts
+ * the answers of catalogs to it (`branchDiff`, `cherryPickResult`). The SDK answers these objects, and
+ * the server sends them to LanceDB's clients.
  */
 import type {
   BranchColumn,
   BranchIndex,
   CherryPickTableBranchResponse,
   DiffTableBranchResponse,
-} from '../../protocol/index.ts';
-import { defined } from '../handles/index.ts';
+} from './extensions.ts';
 
 /** A top-level column. */
 export interface BranchColumnSummary {
@@ -124,12 +124,12 @@ const STATUSES = { ready: 'ready', failed: 'failed', cherry_picked: 'cherryPicke
 export function cherryPickResult(told: CherryPickTableBranchResponse): CherryPickResult {
   const { status, diff, error, version } = told;
   const promotedColumns = status === 'failed' ? [] : diff.added_columns.map(({ name }) => name);
-  return defined({
+  return {
     status: STATUSES[status],
     diff: branchDiff(diff, error === undefined ? [] : [error]),
     preview: { promotedColumns },
-    mainVersionAfter: version,
-  });
+    ...(version === undefined ? {} : { mainVersionAfter: version }),
+  };
 }
 
 const column = ({ name, data_type: dataType, nullable }: BranchColumn): BranchColumnSummary => ({

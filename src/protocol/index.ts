@@ -3,6 +3,18 @@
  * error bodies, the table of operations, and the `Namespace` interface derived from it. No I/O.
  */
 
+export {
+  type BranchColumnChange,
+  type BranchColumnSummary,
+  type BranchDiff,
+  type BranchIndexSummary,
+  type BranchRowCountSummary,
+  branchDiff,
+  type CherryPickError,
+  type CherryPickPreview,
+  type CherryPickResult,
+  cherryPickResult,
+} from './branch-diff.ts';
 export { checkedRequest, preparedInSteps } from './checked-request.ts';
 export {
   ERROR_STATUSES,

@@ -3,7 +3,11 @@
  * listed.
  */
 import {
+  type BranchDiff,
+  branchDiff,
   type CallOptions,
+  type CherryPickResult,
+  cherryPickResult,
   type BranchContents as ToldBranch,
   unsupported,
 } from '../../protocol/index.ts';
@@ -17,12 +21,6 @@ import {
   pages,
   type TableTarget,
 } from '../handles/index.ts';
-import {
-  type BranchDiff,
-  branchDiff,
-  type CherryPickResult,
-  cherryPickResult,
-} from './branch-diff.ts';
 import type { Table } from './table.ts';
 import type { VersionSelection } from './versions.ts';
 

@@ -3,16 +3,6 @@
  * returns, such as `Tags`, `Branches` and `MergeInsertBuilder`.
  */
 
-export type {
-  BranchColumnChange,
-  BranchColumnSummary,
-  BranchDiff,
-  BranchIndexSummary,
-  BranchRowCountSummary,
-  CherryPickError,
-  CherryPickPreview,
-  CherryPickResult,
-} from './branch-diff.ts';
 export { type BranchContents, Branches } from './branches.ts';
 export {
   type AddColumnsSql,

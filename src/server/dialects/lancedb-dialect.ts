@@ -6,7 +6,9 @@
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   type AnyOperation,
+  branchDiff,
   type CherryPickTableBranchResponse,
+  cherryPickResult,
   DEFAULT_DELIMITER,
   type DiffTableBranchResponse,
   EVERY_OPERATION,
@@ -17,7 +19,6 @@ import {
 } from '../../protocol/index.ts';
 import type { Call, Caller, RequestHeaders } from '../auth/index.ts';
 import type { Dialect, RequestHead } from './dialect.ts';
-import { lancedbCherryPick, lancedbDiff } from './lancedb-branches.ts';
 import { lancedbError } from './lancedb-errors.ts';
 import { plainQuery } from './lancedb-queries.ts';
 
@@ -233,9 +234,9 @@ function answer(operation: AnyOperation, response: unknown): unknown {
     case 'ListTableTags':
       return (response as Model<'ListTableTagsResponse'>).tags;
     case 'DiffTableBranch':
-      return lancedbDiff(response as DiffTableBranchResponse);
+      return branchDiff(response as DiffTableBranchResponse);
     case 'CherryPickTableBranch':
-      return lancedbCherryPick(response as CherryPickTableBranchResponse);
+      return cherryPickResult(response as CherryPickTableBranchResponse);
     case 'UpdateTable': {
       const updated = response as Model<'UpdateTableResponse'>;
       return { ...updated, rows_updated: updated.updated_rows };
