@@ -16,6 +16,7 @@ const ORDER = [
   'ipc',
   'format',
   'datasets',
+  'interchange',
   'vector',
   'search',
   'sql',
@@ -225,7 +226,8 @@ describe('the import rule', () => {
     const users = files.filter((file) => importsOf(file).some((name) => /^node:fs/.test(name)));
     expect(
       users.filter(
-        (file) => !['store', 'datasets', 'cli', 'server'].includes(outermost(roomOf(file))),
+        (file) =>
+          !['store', 'datasets', 'interchange', 'cli', 'server'].includes(outermost(roomOf(file))),
       ),
     ).toEqual([]);
   });

@@ -157,7 +157,9 @@ async function inFile<Result>(files: OpenFiles, work: () => Promise<Result>): Pr
     return await work();
   } catch (error) {
     if (!isDirspaceError(error, 'InvalidInput', 'TableSchemaValidation')) throw error;
-    const { row } = error.details;
+    const { row, file: ofFile } = error.details;
+    // The file is not as it has to be: the message says where.
+    if (ofFile !== undefined) throw new UsageError(error.message, { cause: error });
     const place = typeof row === 'number' ? files.placeOf(row) : undefined;
     const message =
       place === undefined

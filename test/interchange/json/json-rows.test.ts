@@ -1,8 +1,8 @@
 /** Rows out of JSON text that comes in pieces of any size. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseExactJson } from '../../src/cli/rows/exact-json.ts';
-import { type JsonRow, jsonArray, jsonLines } from '../../src/cli/rows/json-rows.ts';
+import { parseExactJson } from '../../../src/interchange/json/exact-json.ts';
+import { type JsonRow, jsonArray, jsonLines } from '../../../src/interchange/json/json-rows.ts';
 
 async function* pieces(bytes: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
   let start = 0;
@@ -84,7 +84,7 @@ describe('an array', () => {
       fc.asyncProperty(fc.array(alphabet, { maxLength: 24 }), cuts, async (characters, at) => {
         const text = characters.join('');
         const read = await all(jsonArray(piecesOf(text, at), 'x.json')).catch((error: Error) => {
-          expect(error.name).toBe('UsageError');
+          expect(error.name).toBe('DirspaceError');
           return undefined;
         });
         let whole: unknown;

@@ -2,20 +2,28 @@
 import { renameSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { tableFromArrays, tableToIPC } from '../../src/arrow/apache.ts';
-import { openFile } from '../../src/cli/rows/read-file.ts';
-import { connect } from '../../src/sdk/connect.ts';
-import type { BlobLike } from '../../src/sdk/index.ts';
-import { temporaryFolder } from '../helpers/temporary.ts';
+import { tableFromArrays, tableToIPC } from '../../../src/arrow/apache.ts';
+import { fileSource } from '../../../src/interchange/files/file-source.ts';
+import { connect } from '../../../src/sdk/connect.ts';
+import type { BlobLike } from '../../../src/sdk/index.ts';
+import { temporaryFolder } from '../../helpers/temporary.ts';
 
 const arrow = (rows: number): Uint8Array =>
   tableToIPC(tableFromArrays({ n: Int32Array.from({ length: rows }, (_, at) => at) }), 'file');
 
-function opened(bytes: Uint8Array = arrow(1000), signal = new AbortController().signal) {
+async function opened(bytes: Uint8Array = arrow(1000), signal = new AbortController().signal) {
   const path = join(temporaryFolder(), 'x.arrow');
   writeFileSync(path, bytes);
-  const file = openFile(path, signal);
-  return { path, file, data: file.data() as BlobLike, bytes };
+  const file = await fileSource(path, signal);
+  const ranges = file.ranges as NonNullable<typeof file.ranges>;
+  const read = async (from: number, to: number): Promise<ArrayBuffer> =>
+    (await ranges.read(from, to)).slice().buffer;
+  const data: BlobLike = {
+    size: ranges.size,
+    arrayBuffer: () => read(0, ranges.size),
+    slice: (from, to) => ({ arrayBuffer: () => read(from, to) }),
+  };
+  return { path, file, data, bytes };
 }
 
 const range = async (data: BlobLike, from: number, to: number): Promise<Uint8Array> =>
@@ -23,13 +31,13 @@ const range = async (data: BlobLike, from: number, to: number): Promise<Uint8Arr
 
 describe('a range of a file', () => {
   test('has its bytes, and counts for progress', async () => {
-    const { data, file, bytes } = opened();
+    const { data, file, bytes } = await opened();
     expect(data.size).toBe(bytes.length);
     expect(file.size).toBe(bytes.length);
     expect(await range(data, 3, 9)).toEqual(bytes.slice(3, 9));
-    expect(file.read()).toBe(6);
+    expect(file.bytesRead()).toBe(6);
     expect(new Uint8Array(await data.arrayBuffer())).toEqual(bytes.slice());
-    expect(file.read()).toBe(6 + bytes.length);
+    expect(file.bytesRead()).toBe(6 + bytes.length);
   });
 
   test.each<[string, (path: string, bytes: Uint8Array) => void]>([
@@ -60,21 +68,21 @@ describe('a range of a file', () => {
       },
     ],
   ])('is refused where the file %s', async (_, change) => {
-    const { path, data, bytes } = opened();
+    const { path, data, bytes } = await opened();
     await range(data, 0, 8);
     change(path, bytes);
     await expect(range(data, 8, 16)).rejects.toMatchObject({
-      name: 'UsageError',
+      code: 'InvalidInput',
       message: `${JSON.stringify(path)} was changed while it was read.`,
     });
   });
 
   test('is refused where the file is gone, and once the work is ended', async () => {
     const controller = new AbortController();
-    const { path, data } = opened(undefined, controller.signal);
+    const { path, data } = await opened(undefined, controller.signal);
     renameSync(path, `${path}.gone`);
     await expect(range(data, 0, 8)).rejects.toMatchObject({
-      name: 'UsageError',
+      code: 'InvalidInput',
       message: `${JSON.stringify(path)} was removed while it was read.`,
     });
     renameSync(`${path}.gone`, path);
@@ -86,7 +94,7 @@ describe('a range of a file', () => {
 test.each([0, 1, 2, 3])(
   'a table is not made of a file that changes after %i reads',
   async (reads) => {
-    const { path, data, bytes } = opened();
+    const { path, data, bytes } = await opened();
     let read = 0;
     const changing: BlobLike = {
       size: data.size,

@@ -1,11 +1,12 @@
 /**
  * Reads rows from streamed JSON text: one object per line (`jsonLines`), or one array of objects
  * (`jsonArray`). Integers keep every digit. Invalid JSON or UTF-8, repeated keys, rows beyond 128
- * Mi characters and values that no column can hold throw UsageError. The message names file, row,
+ * Mi characters and values that no column can hold throw InvalidInput. The message names file, row,
  * line and column, counted from 1.
  */
 import { isUtf8 } from 'node:buffer';
-import { UsageError } from '../terminal/index.ts';
+import type { DirspaceError } from '../../errors.ts';
+import { fileProblem } from '../files/index.ts';
 import { parseExactJson } from './exact-json.ts';
 import { refuseUnstorable } from './unstorable.ts';
 
@@ -18,7 +19,7 @@ export interface JsonRow {
 /** Characters of one row; more are refused before memory runs out. */
 const MAX_ROW = 1 << 27;
 
-/** Empty lines are passed over. Throws UsageError. */
+/** Empty lines are passed over. Throws InvalidInput. */
 export async function* jsonLines(
   bytes: AsyncIterable<Uint8Array>,
   file: string,
@@ -61,7 +62,7 @@ const WITHIN = /["{}[\]\n]/g;
 const IN_STRING = /["\\\n]/g;
 const BETWEEN = /[^ \t\r]/g;
 
-/** Throws UsageError. */
+/** Throws InvalidInput. */
 export async function* jsonArray(
   bytes: AsyncIterable<Uint8Array>,
   file: string,
@@ -77,7 +78,8 @@ export async function* jsonArray(
   let depth = 0;
   let inString = false;
   let escaped = false;
-  const wrong = (): UsageError => new UsageError(`${file}, line ${line}, ${EXPECTED[place]}.`);
+  const wrong = (): DirspaceError =>
+    fileProblem(`${file}, line ${line}, ${EXPECTED[place]}.`, { file, line });
   for await (const text of decoded(bytes, file, () => line)) {
     let from = 0;
     for (let at = 0; at < text.length; ) {
@@ -123,7 +125,10 @@ export async function* jsonArray(
   }
   // Blank: without rows, as blank lines are.
   if (place !== 'end' && place !== 'start') {
-    throw new UsageError(`${file} ends on line ${line}, before the end of its array of objects.`);
+    throw fileProblem(`${file} ends on line ${line}, before the end of its array of objects.`, {
+      file,
+      line,
+    });
   }
 }
 
@@ -155,7 +160,8 @@ async function* decoded(
       const text = bytes.toString('utf8', 0, validBytes(bytes));
       const at = line() + text.split('\n').length - 1;
       const column = columnsAfter(passed, text) + 1;
-      throw new UsageError(`${file} is not in UTF-8 on line ${at}, column ${column}.`, { cause });
+      const message = `${file} is not in UTF-8 on line ${at}, column ${column}.`;
+      throw fileProblem(message, { file, line: at, column }, cause);
     }
   };
   for await (const piece of bytes) yield decode(piece);
@@ -188,8 +194,9 @@ function openEnd(bytes: Uint8Array): Uint8Array {
 
 function checkLength(text: string, file: string, line: number): void {
   if (text.length <= MAX_ROW) return;
-  throw new UsageError(
+  throw fileProblem(
     `${file}, line ${line}: one row has more than ${MAX_ROW.toLocaleString('en')} characters.`,
+    { file, line },
   );
 }
 
@@ -211,27 +218,32 @@ function rowOf(text: string, begin: RowBegin): object {
     throw noJson(text, begin, error.message);
   }
   if (typeof row !== 'object' || row === null || Array.isArray(row)) {
-    throw new UsageError(`${file}, line ${line} is no JSON object.`);
+    throw fileProblem(`${file}, line ${line} is no JSON object.`, { file, row: begin.row, line });
   }
-  refuseUnstorable(text, row, `${file}: Row ${begin.row} on line ${line}`);
+  refuseUnstorable(text, row, begin);
   const twice = mayRepeatKeys(text, row) ? repeatedKey(text) : undefined;
   if (twice === undefined) return row;
-  throw new UsageError(
+  throw fileProblem(
     `${file}, line ${line} has the key ${twice} twice in one object; which of the two values is meant is not known.`,
+    { file, row: begin.row, line },
   );
 }
 
 /** The parser counts characters from 0, and from the begin of the row. */
 const POSITION = / (?:in JSON )?at position (\d+)(?: \(line \d+ column \d+\))?/;
 
-function noJson(text: string, { file, line, column }: RowBegin, why: string): UsageError {
+function noJson(text: string, begin: RowBegin, why: string): DirspaceError {
+  const { file, row, line, column } = begin;
   const [found, position] = POSITION.exec(why) ?? [];
-  if (found === undefined) return new UsageError(`${file}, line ${line} is no JSON: ${why}`);
+  if (found === undefined) {
+    return fileProblem(`${file}, line ${line} is no JSON: ${why}`, { file, row, line });
+  }
   const before = text.slice(0, Number(position));
   const at = line + before.split('\n').length - 1;
   const after = columnsAfter(column - 1, before) + 1;
-  return new UsageError(
+  return fileProblem(
     `${file}, line ${at} is no JSON at column ${after}: ${why.replace(found, '')}`,
+    { file, row, line: at, column: after },
   );
 }
 

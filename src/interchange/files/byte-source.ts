@@ -1,0 +1,82 @@
+/**
+ * `ByteSource`: the bytes of one file, wherever they are. Formats read it from its beginning
+ * (`pieces`) or, where it is a file on a disk or bytes in memory, by ranges (`ranges`).
+ * `memorySource` and `streamSource` make one of what a program holds; file-source.ts opens files
+ * and pipes.
+ */
+import { DirspaceError } from '../../errors.ts';
+import type { FileBytes } from '../../ipc/index.ts';
+
+/** One file to read. Nothing is read before a reader asks. */
+export interface ByteSource {
+  /** For messages. */
+  readonly name: string;
+  /** Bytes of it as stored; undefined of pipes and streams. */
+  readonly size: number | undefined;
+  /** Whether `pieces` may be called again: the same bytes come again. */
+  readonly isRepeatable: boolean;
+  /** Pieces of any length, read as they are pulled. Leaving the loop closes the file. */
+  pieces(): AsyncIterable<Uint8Array>;
+  /** Undefined where bytes come in their order only. */
+  readonly ranges: FileBytes | undefined;
+  /** Bytes that were read so far, those of a second pass counted from 0. */
+  bytesRead(): number;
+}
+
+/** Most bytes that are given as one piece. */
+export const PIECE_BYTES = 1 << 20;
+
+/** Bytes in memory. They must not change while they are read. */
+export function memorySource(bytes: Uint8Array, name = 'The data'): ByteSource {
+  let read = 0;
+  return {
+    name,
+    size: bytes.length,
+    isRepeatable: true,
+    async *pieces() {
+      for (read = 0; read < bytes.length; ) {
+        const piece = bytes.subarray(read, read + PIECE_BYTES);
+        read += piece.length;
+        yield piece;
+      }
+    },
+    ranges: {
+      size: bytes.length,
+      read: (from, to) => bytes.subarray(from, to),
+      piece: PIECE_BYTES,
+    },
+    bytesRead: () => read,
+  };
+}
+
+/** Chunks that come once, such as those of a stream or of standard input. */
+export function streamSource(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  name = 'The data',
+): ByteSource {
+  let read = 0;
+  let isUsed = false;
+  return {
+    name,
+    size: undefined,
+    isRepeatable: false,
+    async *pieces() {
+      if (isUsed) {
+        throw new DirspaceError('InvalidInput', `${name} is a stream, which can be read once.`);
+      }
+      isUsed = true;
+      for await (const chunk of chunks) {
+        if (!(chunk instanceof Uint8Array)) {
+          throw new DirspaceError(
+            'InvalidInput',
+            `${name} gave ${typeof chunk}, where bytes (Uint8Array) are expected.`,
+          );
+        }
+        read += chunk.length;
+        yield chunk;
+      }
+    },
+    ranges: undefined,
+    bytesRead: () => read,
+  };
+}

@@ -1,0 +1,21 @@
+/**
+ * `fileProblem`: builds the error for a file whose bytes cannot be read as rows. It is InvalidInput,
+ * and its details name the file, so that callers can tell it from a mistake in their own arguments.
+ */
+import { DirspaceError } from '../../errors.ts';
+
+/** Where in a file; rows, lines and columns count from 1. */
+export interface FilePlace {
+  readonly file: string;
+  readonly row?: number;
+  readonly line?: number;
+  /** Characters of the line. */
+  readonly column?: number;
+}
+
+/** @param message begins with the name of the file */
+export const fileProblem = (message: string, place: FilePlace, cause?: unknown): DirspaceError =>
+  new DirspaceError('InvalidInput', message, {
+    details: { ...place },
+    ...(cause === undefined ? {} : { cause }),
+  });

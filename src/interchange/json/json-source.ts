@@ -1,0 +1,27 @@
+/**
+ * `jsonRows`: gives the rows of a JSON file as objects, and remembers the lines of the last of them
+ * for messages about a row that does not fit its table.
+ */
+import type { JsonRow } from './json-rows.ts';
+
+/** More than the rows of two batches. */
+const KEPT = 1 << 15;
+
+/** Rows that are read as they are pulled, and `lineOf`: both as `FileRows` has them. */
+export function jsonRows(found: AsyncIterable<JsonRow>): {
+  readonly data: AsyncIterable<object>;
+  lineOf(row: number): number | undefined;
+} {
+  const lines: number[] = [];
+  let count = 0;
+  async function* rows(): AsyncGenerator<object> {
+    for await (const { line, row } of found) {
+      lines[count++ % KEPT] = line;
+      yield row;
+    }
+  }
+  return {
+    data: rows(),
+    lineOf: (row) => (row < count && row >= count - KEPT ? lines[row % KEPT] : undefined),
+  };
+}
