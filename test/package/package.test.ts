@@ -281,7 +281,6 @@ describe('the build', () => {
             "VectorIndexOptions",
             "VectorLike",
             "VectorOfText",
-            "WithoutLsm",
             "Written",
             "toSchema",
           ],

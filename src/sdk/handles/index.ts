@@ -38,7 +38,7 @@ export {
   type LsmWriteSpec,
   type MemtableStats,
   refuseLsm,
-  WithoutLsm,
+  refuseLsmCall,
 } from './lsm.ts';
 export {
   type DirNamespaceConfig,

@@ -1,6 +1,6 @@
 /**
- * `WithoutLsm`: the methods that LanceDB's SDK has for writes through a log-structured tree (MemWAL), which this engine
- * does not have. Those that would change or run one are refused by name; the others tell that there is none.
+ * Writes through a log-structured tree (MemWAL), which LanceDB's SDK has and this engine does not: the types that LanceDB
+ * gives them, and their refusal by the name of the call.
  */
 import { DirspaceError } from '../../errors.ts';
 
@@ -48,44 +48,9 @@ export interface LsmStats {
   buckets: BucketStats[];
 }
 
-export class WithoutLsm {
-  /** @throws Unsupported */
-  async setLsmWriteSpec(_spec: LsmWriteSpec): Promise<void> {
-    throw unsupportedLsm('setLsmWriteSpec');
-  }
-
-  /** @throws Unsupported */
-  async unsetLsmWriteSpec(): Promise<void> {
-    throw unsupportedLsm('unsetLsmWriteSpec');
-  }
-
-  /** Undefined: no table has one. */
-  async getLsmWriteSpec(): Promise<LsmWriteSpec | undefined> {
-    return undefined;
-  }
-
-  /** Nothing to do: there are no such writers. */
-  async closeLsmWriters(): Promise<void> {}
-
-  /** @throws Unsupported */
-  async flushLsm(): Promise<void> {
-    throw unsupportedLsm('flushLsm');
-  }
-
-  /** @throws Unsupported */
-  async compactLsm(): Promise<void> {
-    throw unsupportedLsm('compactLsm');
-  }
-
-  /** @throws Unsupported */
-  async checkpointLsm(): Promise<void> {
-    throw unsupportedLsm('checkpointLsm');
-  }
-
-  /** Undefined: no table has such writes. */
-  async getLsmStats(_includeGenerationRows?: boolean): Promise<LsmStats | undefined> {
-    return undefined;
-  }
+/** What a method of `Table` for such writes answers. @throws Unsupported, with the method's name */
+export async function refuseLsmCall(name: string): Promise<never> {
+  throw unsupportedLsm(name);
 }
 
 /** @throws Unsupported where such a write or read is asked for */

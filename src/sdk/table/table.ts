@@ -13,12 +13,14 @@ import {
   checkChangeOptions,
   checkOptionNames,
   type Home,
+  type LsmStats,
+  type LsmWriteSpec,
   type OnTable,
   OPTIMIZE_OPTIONS,
   onBranch,
   onTable,
+  refuseLsmCall,
   SELECTION_MEMBERS,
-  WithoutLsm,
 } from '../handles/index.ts';
 import {
   type AutoQuery,
@@ -73,7 +75,7 @@ import {
 } from './versions.ts';
 
 /** Reads and changes one table; its history, tags, branches and indexes. */
-export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, AsyncDisposable {
+export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
   readonly #at: TablePosition;
   readonly #rows: RowChanges;
   readonly #columns: SchemaChanges;
@@ -81,7 +83,6 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
 
   /** Connections make tables; see `Connection.openTable`. */
   constructor(home: Home, named: OnTable, branch?: string) {
-    super();
     this.#at = new TablePosition(home, named, branch);
     this.#rows = new RowChanges(this.#at);
     this.#columns = new SchemaChanges(this.#at);
@@ -457,5 +458,37 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
   /** Reads an index into memory before it is asked. @throws TableIndexNotFound, Unsupported */
   async prewarmIndex(name: string, options: CallOptions = {}): Promise<void> {
     return this.#indexes.prewarm(name, options);
+  }
+
+  // LanceDB's calls for writes through a log, which no table has: what asks of one answers, the others are refused.
+
+  async setLsmWriteSpec(_spec: LsmWriteSpec): Promise<void> {
+    return refuseLsmCall('setLsmWriteSpec');
+  }
+
+  async unsetLsmWriteSpec(): Promise<void> {
+    return refuseLsmCall('unsetLsmWriteSpec');
+  }
+
+  async getLsmWriteSpec(): Promise<LsmWriteSpec | undefined> {
+    return undefined;
+  }
+
+  async closeLsmWriters(): Promise<void> {}
+
+  async flushLsm(): Promise<void> {
+    return refuseLsmCall('flushLsm');
+  }
+
+  async compactLsm(): Promise<void> {
+    return refuseLsmCall('compactLsm');
+  }
+
+  async checkpointLsm(): Promise<void> {
+    return refuseLsmCall('checkpointLsm');
+  }
+
+  async getLsmStats(_includeGenerationRows?: boolean): Promise<LsmStats | undefined> {
+    return undefined;
   }
 }
