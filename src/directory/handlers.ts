@@ -189,6 +189,8 @@ export const HANDLERS: Handlers = {
   CreateTableBranch: within(references.createTableBranch),
   DeleteTableBranch: within(references.deleteTableBranch),
 
+  ProfileTable: within(query.profileTable),
+  DiffTable: within(branchChanges.diffTable),
   PrewarmTableIndex: within(indexes.prewarmTableIndex),
   DiffTableBranch: within(branchChanges.diffTableBranch),
   CherryPickTableBranch: within(branchChanges.cherryPickTableBranch),

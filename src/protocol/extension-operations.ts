@@ -19,6 +19,8 @@ export const EXTENSION_OPERATIONS = {
   TakeRows: json('/v1/dirspace/table/{id}/take_rows', 'read', 'Read rows one by one', {
     answer: 'arrow-file',
   }),
+  ProfileTable: json('/v1/dirspace/table/{id}/profile', 'read', 'Tell what columns are like'),
+  DiffTable: json('/v1/dirspace/table/{id}/diff', 'read', 'Compare two versions'),
   PrewarmTableIndex: json(
     '/v1/dirspace/table/{id}/index/{index_name}/prewarm',
     'read',

@@ -7,6 +7,12 @@ import type { RecordBatchStream } from '../arrow/index.ts';
 import type { CatalogWatch, WatchRequest } from './events.ts';
 import type { QueryColumns } from './models/index.ts';
 import type { CallOptions } from './namespace.ts';
+import type {
+  DiffTableRequest,
+  DiffTableResponse,
+  ProfileTableRequest,
+  ProfileTableResponse,
+} from './table-insight.ts';
 
 /** The id that the table was dropped under, from the root down. */
 export interface UndropTableRequest {
@@ -439,6 +445,10 @@ export interface CatalogExtensions {
   deleteRows?(request: DeleteRowsRequest, options?: CallOptions): Promise<DeleteRowsResponse>;
   /** In the order asked for, repeats kept; numbers that name no live row are left out. */
   takeRows?(request: TakeRowsRequest, options?: CallOptions): Promise<RecordBatchStream>;
+  /** Tells what columns are like: of all rows, or of a sample where the time is up. */
+  profileTable?(request: ProfileTableRequest, options?: CallOptions): Promise<ProfileTableResponse>;
+  /** Compares two versions. @throws TableVersionNotFound, TableBranchNotFound, TableTagNotFound */
+  diffTable?(request: DiffTableRequest, options?: CallOptions): Promise<DiffTableResponse>;
   /** Reads an index into memory, as far as there is room for it. @throws TableIndexNotFound */
   prewarmTableIndex?(
     request: PrewarmTableIndexRequest,

@@ -289,6 +289,17 @@ export {
 } from './namespace.ts';
 export type { OperationRow, Permission, QueryMember, StricterMember } from './operation-row.ts';
 export { ALIAS_ROUTES, type AliasRoute, type OperationName } from './operations.ts';
+export type {
+  DiffColumn,
+  DiffTableRequest,
+  DiffTableResponse,
+  DiffVersion,
+  ProfiledColumn,
+  ProfileTableRequest,
+  ProfileTableResponse,
+  ShownValue,
+  VersionName,
+} from './table-insight.ts';
 export {
   lanceTypeName,
   MAX_SCHEMA_DEPTH,

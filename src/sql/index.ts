@@ -23,9 +23,19 @@ export {
 export type { FunctionSignature, UserFunction } from './functions/index.ts';
 export { loadColumn } from './load/index.ts';
 export { registerFunction } from './register.ts';
+export { type ShownValue, shownNumber, shownValue } from './shown-values.ts';
 export {
+  type Column,
   compareValues,
+  type Family,
+  familyOf,
+  isWide,
+  plainType,
   reader,
+  TRUE,
+  type Validity,
   type Value,
   VIRTUAL_COLUMNS,
+  validityOf,
 } from './typed/index.ts';
+export { hashValues, joinHashes, type ValueHashes } from './value-hashes.ts';

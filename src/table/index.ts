@@ -6,7 +6,13 @@
  */
 
 export { type Branch, openBranch } from './branch.ts';
-export type { BranchDifference, CherryPicked, ColumnSummary } from './branching/index.ts';
+export type { BranchDifference, CherryPicked } from './branching/index.ts';
+export {
+  type ColumnSummary,
+  diffVersions,
+  type MapDifferences,
+  type VersionsDiff,
+} from './diff/index.ts';
 export { fieldMetadata, frozen } from './fields/index.ts';
 export { DEFAULT_ORPHAN_GRACE, type FoundStorage, fileSystemTime } from './history/index.ts';
 export { type DescribedIndex, describedIndexes, prewarmIndex } from './indexes/index.ts';
@@ -20,6 +26,7 @@ export {
   type SourceRows,
 } from './merge/index.ts';
 export { openEngine } from './open-engine.ts';
+export { type ColumnProfile, profileTable, type TableProfile } from './profile/index.ts';
 export {
   analyzeQuery,
   explainQuery,

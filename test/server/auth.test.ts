@@ -161,6 +161,7 @@ const BODIES: Partial<Record<AnyOperation, unknown>> = {
   DeleteTableTag: { tag: 't' },
   CreateTableBranch: { name: 'b' },
   DeleteTableBranch: { name: 'b' },
+  DiffTable: { from: {} },
   DiffTableBranch: { from_branch: 'b' },
   CherryPickTableBranch: { from_branch: 'b' },
   DeleteRows: { row_ids: [] },

@@ -29,6 +29,8 @@ const requests = {
   takeRows: (request: Model<'TakeRowsRequest'>) => ({ id: [], ...request }),
   cleanupTable: (request: Model<'CleanupTableRequest'>) => ({ id: [], ...request }),
   optimizeTable: (request: Model<'OptimizeTableRequest'>) => ({ id: [], ...request }),
+  profileTable: (request: Model<'ProfileTableRequest'>) => ({ id: [], ...request }),
+  diffTable: (request: Model<'DiffTableRequest'>) => ({ id: [], ...request }),
   prewarmTableIndex: (request: Model<'PrewarmTableIndexRequest'>) => ({ id: [], ...request }),
   diffTableBranch: (request: Model<'DiffTableBranchRequest'>) => ({ id: [], ...request }),
   cherryPickTableBranch: (request: Model<'CherryPickTableBranchRequest'>) => ({
@@ -53,12 +55,16 @@ const answers: {
   readonly deleteRows: (answer: Answered<'deleteRows'>) => Model<'DeleteRowsResponse'>;
   readonly purgeTrash: (answer: Answered<'purgeTrash'>) => Model<'PurgeTrashResponse'>;
   readonly listTrash: (answer: Answered<'listTrash'>) => Model<'ListTrashResponse'>;
+  readonly profileTable: (answer: Answered<'profileTable'>) => Model<'ProfileTableResponse'>;
+  readonly diffTable: (answer: Answered<'diffTable'>) => Model<'DiffTableResponse'>;
 } = {
   optimizeTable: (answer) => answer,
   cleanupTable: (answer) => answer,
   deleteRows: (answer) => answer,
   purgeTrash: (answer) => answer,
   listTrash: (answer) => answer as never,
+  profileTable: (answer) => answer as never,
+  diffTable: (answer) => answer as never,
 };
 
 test('they have rows for everything but watching, under a prefix of their own', () => {

@@ -68,6 +68,7 @@ const BODIES: Partial<Record<AnyOperation, object>> = {
     source_query: '{"source_table": "t", "source_namespace": ["prod"]}',
     output_schema: '',
   },
+  DiffTable: { from: {} },
   DiffTableBranch: { from_branch: 'b' },
   CherryPickTableBranch: { from_branch: 'b' },
   CreateTableIndex: { column: 'id', index_type: 'BTREE' },

@@ -1,6 +1,6 @@
 /**
- * Carries out DiffTableBranch and CherryPickTableBranch, which compare a branch with main and bring to main
- * what it changed. A cherry-pick that cannot be done is answered with the reason, not thrown.
+ * Carries out DiffTable, which compares two versions, and DiffTableBranch and CherryPickTableBranch,
+ * which compare a branch with main and bring to main what it changed. A cherry-pick that cannot be done is answered with the reason, not thrown.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type IndexEntry, MAIN_BRANCH } from '../../format/index.ts';
@@ -10,18 +10,35 @@ import type {
   CallOptions,
   CherryPickTableBranchRequest,
   CherryPickTableBranchResponse,
+  DiffColumn,
   DiffTableBranchRequest,
   DiffTableBranchResponse,
+  DiffTableRequest,
+  DiffTableResponse,
+  DiffVersion,
+  VersionName,
 } from '../../protocol/index.ts';
-import type { ColumnSummary, SideBranch, Snapshot, StoredTable } from '../../table/index.ts';
+import {
+  type ColumnSummary,
+  diffVersions,
+  type SideBranch,
+  type Snapshot,
+  type StoredTable,
+} from '../../table/index.ts';
 import {
   beginWrite,
   type Catalog,
   missingBranch,
   requireTable,
+  snapshotToRead,
   storedTable,
 } from '../catalog/index.ts';
+import { atMost } from './query.ts';
 import { writeOptions } from './rows.ts';
+
+/** Examples of each kind of rows: where nothing is said, and at most. */
+const EXAMPLES = 10;
+const MOST_EXAMPLES = 1_000;
 
 /** @throws TableBranchNotFound, InvalidInput for main, and for a branch of another branch */
 export async function diffTableBranch(
@@ -55,6 +72,69 @@ export async function cherryPickTableBranch(
     ...(transaction === undefined ? {} : { transaction_id: transaction }),
   };
 }
+
+/** @throws TableColumnNotFound, InvalidInput for a key that only one version has */
+export async function diffTable(
+  catalog: Catalog,
+  request: DiffTableRequest,
+  options: CallOptions = {},
+): Promise<DiffTableResponse> {
+  const from = await snapshotToRead(catalog, named(request, request.from));
+  const to = await snapshotToRead(catalog, named(request, request.to ?? {}));
+  const { schema, metadata, properties, fragments, rows } = await diffVersions(
+    catalog.engine,
+    from,
+    to,
+    {
+      on: request.on,
+      limit: atMost('limit', request.limit ?? EXAMPLES, MOST_EXAMPLES),
+      signal: options.signal,
+    },
+  );
+  return {
+    from: diffVersion(from),
+    to: diffVersion(to),
+    schema: {
+      added: schema.added.map(diffColumn),
+      dropped: schema.dropped.map(diffColumn),
+      changed: schema.changed.map((change) => ({
+        from: diffColumn(change.from),
+        to: diffColumn(change.to),
+        metadata_changed: change.metadata,
+      })),
+    },
+    metadata,
+    properties,
+    fragments,
+    rows: {
+      by: rows.by,
+      added: rows.added,
+      removed: rows.removed,
+      changed: rows.changed,
+      unchanged: rows.unchanged,
+      changed_columns: rows.changedColumns,
+      not_compared: rows.notCompared,
+      ...(rows.examples === undefined ? {} : { examples: rows.examples }),
+    },
+  };
+}
+
+const named = (
+  { id, incarnation }: { readonly id: readonly string[]; readonly incarnation?: string },
+  { branch, version, tag }: VersionName,
+) => ({ id: [...id], incarnation, branch, version, tag });
+
+const diffVersion = ({ branch, version, rowCount }: Snapshot): DiffVersion => ({
+  branch: branch.branch,
+  version,
+  row_count: rowCount,
+});
+
+const diffColumn = ({ name, type, nullable }: ColumnSummary): DiffColumn => ({
+  name,
+  data_type: type,
+  nullable,
+});
 
 interface Compared {
   readonly stored: StoredTable;

@@ -13,6 +13,7 @@ import * as query from './query.ts';
 import * as refs from './refs.ts';
 import * as rows from './rows.ts';
 import * as schema from './schema.ts';
+import * as tableInsight from './table-insight.ts';
 import * as tables from './tables.ts';
 import * as transactions from './transactions.ts';
 import * as versions from './versions.ts';
@@ -48,6 +49,7 @@ export const MODELS = {
   ...transactions,
   ...views,
   ...extensions,
+  ...tableInsight,
 };
 
 /** Such as `CreateTableRequest`. */

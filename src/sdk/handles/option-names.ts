@@ -164,6 +164,17 @@ export const EXECUTE_OPTIONS = ['timeoutMs'] as const;
 /** Of one run of a query. */
 export const RUN_OPTIONS = ['maxBatchLength', 'timeoutMs', ...CALL_OPTIONS] as const;
 
+export const PROFILE_OPTIONS = [
+  'columns',
+  'where',
+  'budgetMs',
+  'buckets',
+  'top',
+  ...CALL_OPTIONS,
+] as const;
+
+export const DIFF_OPTIONS = ['on', 'limit', ...CALL_OPTIONS] as const;
+
 export const LIST_VERSIONS_OPTIONS = ['limit', 'descending', ...CALL_OPTIONS] as const;
 
 /** Which version `checkout` means. */

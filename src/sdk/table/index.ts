@@ -34,6 +34,20 @@ export type { IntoSql } from './sql-literal.ts';
 export { Table } from './table.ts';
 export type { IndexConfig, IndexOptions, IndexStatistics } from './table-indexes.ts';
 export type {
+  ColumnChange,
+  ColumnHistogram,
+  ColumnProfile,
+  ComparedColumn,
+  ComparedVersion,
+  DiffOptions,
+  MapChanges,
+  ProfileOptions,
+  RowDifferences,
+  ShownRow,
+  TableDiff,
+  TableProfile,
+} from './table-insight.ts';
+export type {
   AddColumnsResult,
   AddResult,
   AlterColumnsResult,

@@ -1,18 +1,26 @@
 /**
- * Defines and validates the options of `Table.optimize`, and translates them to members of the
- * protocol's request (`optimizeMembers`) and to call options (`optimizeCall`). Versions older than
- * 7 days are removed by default. `timeOf` reads a time as milliseconds.
+ * `optimizeTable`: what `Table.optimize` does. Its options are checked and translated to members of
+ * the protocol's request and to options of the call. Versions older than 7 days are removed by default. `timeOf` reads a time as milliseconds.
  */
 import { type Compression, checkCompression } from '../../compression.ts';
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
-import type {
-  CallOptions,
-  OptimizeCallOptions,
-  OptimizeProgress,
-  OptimizeTableRequest,
+import {
+  type CallOptions,
+  type OptimizeCallOptions,
+  type OptimizeProgress,
+  type OptimizeTableRequest,
+  unsupported,
 } from '../../protocol/index.ts';
-import { COMPACTION_OPTIONS, defined, onlyOptions } from '../handles/index.ts';
+import {
+  COMPACTION_OPTIONS,
+  defined,
+  OPTIMIZE_OPTIONS,
+  onBranch,
+  onlyOptions,
+} from '../handles/index.ts';
+import type { TablePosition } from './position.ts';
+import { type OptimizeStats, optimizeStats } from './table-results.ts';
 
 /** What to join and what to remove. */
 export interface OptimizeOptions extends CallOptions {
@@ -54,10 +62,22 @@ export interface CompactionOptions {
   readonly maxDeletedShare?: number;
 }
 
+/** @throws Unsupported from a catalog that has no operation for it */
+export async function optimizeTable(
+  at: TablePosition,
+  options: OptimizeOptions,
+): Promise<OptimizeStats> {
+  const target = at.writable(options, OPTIMIZE_OPTIONS);
+  const { catalog, env } = at.home;
+  if (catalog.optimizeTable === undefined) throw unsupported('OptimizeTable');
+  const request = { ...onBranch(target), ...optimizeMembers(options, env) };
+  return optimizeStats(await catalog.optimizeTable(request, optimizeCall(options)));
+}
+
 const WEEK_MILLIS = 7 * 24 * 60 * 60 * 1000;
 
 /** @throws InvalidInput unless `cleanupOlderThan` is a valid Date, or false without `deleteUnverified` */
-export function optimizeMembers(
+function optimizeMembers(
   options: OptimizeOptions,
   env: Env,
 ): Omit<OptimizeTableRequest, 'id' | 'branch'> {
@@ -89,7 +109,7 @@ export function optimizeMembers(
   });
 }
 
-export function optimizeCall(options: OptimizeOptions): OptimizeCallOptions {
+function optimizeCall(options: OptimizeOptions): OptimizeCallOptions {
   const { signal, idempotencyKey, onContext, onProgress } = options;
   return defined({
     signal,

@@ -6,17 +6,15 @@
  */
 import { type Table as ArrowTable, ownSchema, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { type CallOptions, type CountTableRowsRequest, unsupported } from '../../protocol/index.ts';
+import type { CallOptions, CountTableRowsRequest } from '../../protocol/index.ts';
 import type { AnyRow, DataInput, RowsInput } from '../convert/index.ts';
 import {
   atVersion,
-  checkChangeOptions,
   checkOptionNames,
   type Home,
   type LsmStats,
   type LsmWriteSpec,
   type OnTable,
-  OPTIMIZE_OPTIONS,
   onBranch,
   onTable,
   refuseLsmCall,
@@ -40,7 +38,7 @@ import type {
   RefreshColumnResult,
 } from './columns.ts';
 import type { MergeInsertBuilder } from './merge-insert.ts';
-import { type OptimizeOptions, optimizeCall, optimizeMembers } from './optimize.ts';
+import { type OptimizeOptions, optimizeTable } from './optimize.ts';
 import { TablePosition } from './position.ts';
 import { primaryKeyChange } from './primary-key.ts';
 import { type AddDataOptions, RowChanges } from './row-changes.ts';
@@ -53,10 +51,16 @@ import {
   TableIndexes,
 } from './table-indexes.ts';
 import {
+  type DiffOptions,
+  type ProfileOptions,
+  type TableDiff,
+  TableInsight,
+  type TableProfile,
+} from './table-insight.ts';
+import {
   type AddResult,
   type DeleteResult,
   type OptimizeStats,
-  optimizeStats,
   type TableStatistics,
   tableStatistics,
   type UpdateResult,
@@ -69,6 +73,7 @@ import {
   type ListVersionsOptions,
   listVersions,
   resolveSelection,
+  restoreVersion,
   selectionOf,
   type Version,
   type VersionSelection,
@@ -80,6 +85,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
   readonly #rows: RowChanges;
   readonly #columns: SchemaChanges;
   readonly #indexes: TableIndexes;
+  readonly #insight: TableInsight;
 
   /** Connections make tables; see `Connection.openTable`. */
   constructor(home: Home, named: OnTable, branch?: string) {
@@ -87,6 +93,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     this.#rows = new RowChanges(this.#at);
     this.#columns = new SchemaChanges(this.#at);
     this.#indexes = new TableIndexes(this.#at);
+    this.#insight = new TableInsight(this.#at);
   }
 
   /**
@@ -297,31 +304,33 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
 
   /** Makes an old version the newest: the one given, or else the one checked out. */
   async restore(version?: number | string, options?: CallOptions): Promise<void> {
-    this.#at.lifetime.enter(options);
-    checkChangeOptions(options);
-    const { newest } = this.#at;
-    const chosen =
-      version === undefined
-        ? this.#at.pinned
-        : await resolveSelection(() => newest, selectionOf(version, newest.branch), options);
-    if (chosen?.version === undefined) {
-      throw new DirspaceError('InvalidInput', 'restore needs a version: check one out or give it.');
-    }
-    if (chosen.branch !== newest.branch) {
-      throw new DirspaceError(
-        'InvalidInput',
-        `Version ${chosen.version} is of the branch ${chosen.branch ?? 'main'}, but the handle is on ${newest.branch ?? 'main'}; a branch restores its own versions.`,
-      );
-    }
-    const request = { ...onBranch(newest), version: chosen.version };
-    await this.#at.home.catalog.restoreTable(request, options);
-    this.#at.follow();
+    return restoreVersion(this.#at, version, options);
   }
 
   /** The history of the handle's branch. */
   async listVersions(options?: ListVersionsOptions): Promise<Version[]> {
     this.#at.lifetime.enter(options);
     return listVersions(this.#at.target, options);
+  }
+
+  /**
+   * Tells what the columns are like: nulls, bounds, distinct and frequent values, histograms. Of all
+   * rows, or of a sample where the time is up.
+   */
+  async profile(options: ProfileOptions = {}): Promise<TableProfile> {
+    return this.#insight.profile(options);
+  }
+
+  /**
+   * Compares two versions: a number is one of the handle's branch, a text a tag. `to` is what the
+   * handle reads if absent. @throws TableVersionNotFound, TableTagNotFound
+   */
+  async diff(
+    from: number | string | VersionSelection,
+    to?: number | string | VersionSelection,
+    options: DiffOptions = {},
+  ): Promise<TableDiff> {
+    return this.#insight.diff(from, to, options);
   }
 
   /** The tags of the table, of all its branches. */
@@ -343,12 +352,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
    * only they need, when it is a week old; versions with tags stay. Row ids change.
    */
   async optimize(options: OptimizeOptions = {}): Promise<OptimizeStats> {
-    const target = this.#at.writable(options, OPTIMIZE_OPTIONS);
-    const { catalog, env } = this.#at.home;
-    if (catalog.optimizeTable === undefined) throw unsupported('OptimizeTable');
-    const request = { ...onBranch(target), ...optimizeMembers(options, env) };
-    const answer = await catalog.optimizeTable(request, optimizeCall(options));
-    return optimizeStats(answer);
+    return optimizeTable(this.#at, options);
   }
 
   /** Replaces the metadata of the schema and answers what it is then. */

@@ -2,12 +2,13 @@
  * Lists the versions of a table's branch (`listVersions`), and finds the version that a number, tag
  * or time selects (`resolveSelection`). A time is compared with the clocks of the writers, without
  * those that contradict the others (as-of.ts). `selectionOf` takes a number for a version and a
- * text for a tag; `followsNewest` recognises selections without version, tag and time.
+ * text for a tag; `restoreVersion` makes an old version the newest; `followsNewest` recognises selections without version, tag and time.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TableVersion } from '../../protocol/index.ts';
 import {
   branchMember,
+  checkChangeOptions,
   checkOptionNames,
   displayPath,
   LIST_VERSIONS_OPTIONS,
@@ -17,6 +18,7 @@ import {
   type TableTarget,
 } from '../handles/index.ts';
 import { versionsInOrder } from './as-of.ts';
+import type { TablePosition } from './position.ts';
 
 /** A version as the history lists it. */
 export interface Version {
@@ -136,6 +138,33 @@ export async function resolveSelection(
   }
   if (version !== undefined) return { ...chosen, version };
   throw noVersionNamed();
+}
+
+/** Makes an old version the newest: the one given, or else the one checked out. */
+export async function restoreVersion(
+  at: TablePosition,
+  version: number | string | undefined,
+  options: CallOptions | undefined,
+): Promise<void> {
+  at.lifetime.enter(options);
+  checkChangeOptions(options);
+  const { newest } = at;
+  const chosen =
+    version === undefined
+      ? at.pinned
+      : await resolveSelection(() => newest, selectionOf(version, newest.branch), options);
+  if (chosen?.version === undefined) {
+    throw new DirspaceError('InvalidInput', 'restore needs a version: check one out or give it.');
+  }
+  if (chosen.branch !== newest.branch) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `Version ${chosen.version} is of the branch ${chosen.branch ?? 'main'}, but the handle is on ${newest.branch ?? 'main'}; a branch restores its own versions.`,
+    );
+  }
+  const request = { ...onBranch(newest), version: chosen.version };
+  await at.home.catalog.restoreTable(request, options);
+  at.follow();
 }
 
 const noVersionNamed = (): DirspaceError =>

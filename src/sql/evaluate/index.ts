@@ -5,6 +5,7 @@
  */
 
 export { canCast } from './cast.ts';
+export { textOf } from './cast-text.ts';
 export { evaluateConstant, evaluateInSteps, logicInSteps } from './evaluate.ts';
 export { rounded } from './evaluate-arithmetic.ts';
 export { compareWithConstant, lastFour, packed } from './evaluate-compare.ts';

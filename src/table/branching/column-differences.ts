@@ -3,13 +3,8 @@
  * against main. A column of the same name with another id was made anew, which is a change.
  */
 import { describeType } from '../../arrow/index.ts';
+import { type ColumnSummary, columnSummary } from '../diff/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
-
-export interface ColumnSummary {
-  readonly name: string;
-  readonly type: string;
-  readonly nullable: boolean;
-}
 
 export interface ColumnDifferences {
   readonly added: readonly ColumnSummary[];
@@ -34,11 +29,7 @@ export function columnDifferences(
   };
 }
 
-const summary = ({ field }: IdentifiedField): ColumnSummary => ({
-  name: field.name,
-  type: describeType(field.type),
-  nullable: field.nullable,
-});
+const summary = (field: IdentifiedField): ColumnSummary => columnSummary(field);
 
 const isSame = (one: IdentifiedField, other: IdentifiedField): boolean =>
   one.id === other.id &&

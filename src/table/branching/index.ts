@@ -8,5 +8,4 @@ export {
   cherryPick,
   type Obstacle,
 } from './cherry-pick.ts';
-export type { ColumnSummary } from './column-differences.ts';
 export { type BranchDifference, diffBranch } from './diff-branch.ts';

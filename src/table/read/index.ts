@@ -18,5 +18,5 @@ export { prepareReads } from './prepare.ts';
 export { batchStatistics, fragmentStatistics, pruneFragment } from './pruning.ts';
 export { pipelined, scan } from './scan.ts';
 export { planScan, requestMemory, type ScanPlan, type ScanRequest } from './scan-plan.ts';
-export { breathe, evaluateRows, sliceRows } from './slices.ts';
+export { breathe, byteSlices, evaluateRows, sliceRows } from './slices.ts';
 export { type TakenPart, type TakeRequest, take, takenInParts } from './take.ts';

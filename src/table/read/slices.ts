@@ -1,7 +1,7 @@
 /**
  * Evaluates expressions over a batch in slices, so that a costly one yields to the event loop every
  * few milliseconds: `selectRows` and `countRows` for predicates, `evaluateRows` for values. Slices
- * shrink where rows take long. `sliceRows` computes their size; `breathe` yields when the plan's
+ * shrink where rows take long. `sliceRows` computes their size, `byteSlices` cuts columns by their bytes; `breathe` yields when the plan's
  * turn is over, and throws once its signal is aborted.
  */
 import {
@@ -37,6 +37,23 @@ export interface Rows {
   readonly columns: ReadonlyMap<string, Data>;
   readonly rows: number;
   readonly context: EvaluationContext;
+}
+
+/** Bytes of columns that are gone through at once. */
+const SLICE_BYTES = 1 << 22;
+
+/** Columns of a batch in slices of about 4 MiB, each with the number of its first row. */
+export function* byteSlices(
+  columns: readonly Data[],
+  rows: number,
+): Generator<{ readonly from: number; readonly rows: number; readonly columns: readonly Data[] }> {
+  const bytes = columns.reduce((sum, data) => sum + dataBytes(data), 0);
+  const most = Math.max(1, Math.floor((SLICE_BYTES * rows) / Math.max(1, bytes)));
+  for (let from = 0; from < rows; from += most) {
+    const count = Math.min(most, rows - from);
+    const slices = columns.map((data) => sliceData(data, from, count));
+    yield { from, rows: count, columns: slices };
+  }
 }
 
 type Weighted = Pick<CompiledExpression, 'weight'>;

@@ -64,6 +64,8 @@ export const CALLS: Readonly<Record<string, Call>> = {
     write: true,
   },
   refreshMaterializedView: { request: { id }, write: true },
+  profileTable: { request: { id } },
+  diffTable: { request: { id, from: {} } },
   diffTableBranch: { request: { id, from_branch: 'side' } },
   cherryPickTableBranch: { request: { id, from_branch: 'side' }, write: true },
   deleteRows: { request: { id, row_ids: [0n] }, write: true },

@@ -1,0 +1,186 @@
+/**
+ * Defines the requests and answers of ProfileTable, which tells what the columns of a version are
+ * like, and of DiffTable, which compares two versions. Values are as JSON can hold them
+ * (`ShownValue`): integers beyond 2^53, decimals, dates and times are texts, bytes are hexadecimal
+ * digits, nested values are JSON in a text; texts are cut after 256 characters.
+ */
+
+/** A value as JSON holds it. */
+export type ShownValue = string | number | boolean | null;
+
+/** Which columns of which rows to look at, and for how long. */
+export interface ProfileTableRequest {
+  readonly id: readonly string[];
+  readonly incarnation?: string;
+  readonly branch?: string;
+  readonly version?: number;
+  /** Names the version, in place of `branch` and `version`. */
+  readonly tag?: string;
+  /** All of them if absent. */
+  readonly columns?: readonly string[];
+  /** SQL; the rows for which it is true. All rows if absent. */
+  readonly filter?: string;
+  /** After so many milliseconds no other batch of rows is begun; 200 if absent. */
+  readonly budget_millis?: number;
+  /** Buckets of a histogram, at most: 1 to 1,000; 20 if absent. */
+  readonly buckets?: number;
+  /** Most frequent values of a column, at most 1,000; 10 if absent. */
+  readonly top?: number;
+}
+
+/** What the columns are like. */
+export interface ProfileTableResponse {
+  readonly version: number;
+  readonly branch?: string;
+  /** Rows of the version, or those that the filter selects: an estimate where `rows_exact` is false. */
+  readonly rows: number;
+  readonly rows_exact: boolean;
+  /** Whether some rows were not looked at, as the time was up. */
+  readonly sampled: boolean;
+  /** Rows that were looked at, and how many of them the filter selects. */
+  readonly rows_scanned: number;
+  readonly rows_matched: number;
+  readonly elapsed_millis: number;
+  readonly columns: readonly ProfiledColumn[];
+}
+
+/** What one column is like. Counts are of the rows that were looked at. */
+export interface ProfiledColumn {
+  readonly name: string;
+  readonly data_type: string;
+  /** `number`, `time`, `boolean`, `text`, `binary`, `vector`, `list` or `other`. */
+  readonly kind: string;
+  /** The rows that the counts are of. */
+  readonly rows: number;
+  readonly nulls: number;
+  readonly nans: number;
+  /** The nulls of all rows, where they are known though not all rows were looked at. */
+  readonly all_nulls?: number;
+  /** The least and the greatest value; null where there is none. NaN is neither. */
+  readonly min: ShownValue;
+  readonly max: ShownValue;
+  /** Whether they are those of all rows; false also for texts so long that a part is told. */
+  readonly bounds_exact: boolean;
+  /** Of numbers that are not NaN. */
+  readonly mean?: string | number;
+  /** Distinct values of all rows, without null: an estimate where `distinct_exact` is false. */
+  readonly distinct: number;
+  readonly distinct_exact: boolean;
+  /** The most frequent values. One that occurs once is there only where all values are. */
+  readonly top: readonly { readonly value: ShownValue; readonly count: number }[];
+  /** False where another value may be as frequent. */
+  readonly top_exact: boolean;
+  /** Absent where there is nothing to measure. */
+  readonly histogram?: ProfiledHistogram;
+}
+
+/** Counts between edges. */
+export interface ProfiledHistogram {
+  /** `values`, `lengths` (characters, bytes, items), `norms` of vectors, or `booleans`. */
+  readonly of: string;
+  /**
+   * Ascending and equally far apart; one more than there are counts, and a value on an edge is in the
+   * bucket above it. Of booleans: false and true.
+   */
+  readonly edges: readonly ShownValue[];
+  readonly counts: readonly number[];
+}
+
+/** A version: the newest one of main if empty. */
+export interface VersionName {
+  readonly branch?: string;
+  readonly version?: number;
+  /** In place of the other two. */
+  readonly tag?: string;
+}
+
+/** The versions to compare. */
+export interface DiffTableRequest {
+  readonly id: readonly string[];
+  readonly incarnation?: string;
+  readonly from: VersionName;
+  /** The newest one of main if absent. */
+  readonly to?: VersionName;
+  /**
+   * Key columns by which rows are matched, named as in `to`; an empty list matches whole rows. If
+   * absent no row is read: rows are told apart by the file that they were written to.
+   */
+  readonly on?: readonly string[];
+  /** Examples of each kind of rows, at most 1,000; 10 if absent. */
+  readonly limit?: number;
+}
+
+/** What two versions have apart from each other. */
+export interface DiffTableResponse {
+  readonly from: DiffVersion;
+  readonly to: DiffVersion;
+  readonly schema: {
+    readonly added: readonly DiffColumn[];
+    readonly dropped: readonly DiffColumn[];
+    readonly changed: readonly DiffColumnChange[];
+  };
+  /** Of the metadata of the table and of its schema. */
+  readonly metadata: DiffMap;
+  /** Of its properties, where versions carry them. */
+  readonly properties: DiffMap;
+  readonly fragments: {
+    readonly kept: number;
+    /** In both, with other deleted rows or with columns that were written anew. */
+    readonly changed: number;
+    readonly added: number;
+    readonly removed: number;
+  };
+  readonly rows: DiffRows;
+}
+
+export interface DiffVersion {
+  readonly branch: string;
+  readonly version: number;
+  readonly row_count: number;
+}
+
+/** A column, or a field of one by its path. */
+export interface DiffColumn {
+  readonly name: string;
+  readonly data_type: string;
+  readonly nullable: boolean;
+}
+
+/** A column that both have: renamed, of another type, or with other metadata. */
+export interface DiffColumnChange {
+  readonly from: DiffColumn;
+  readonly to: DiffColumn;
+  readonly metadata_changed: boolean;
+}
+
+export interface DiffMap {
+  readonly added: Readonly<Record<string, string>>;
+  readonly removed: Readonly<Record<string, string>>;
+  readonly changed: Readonly<Record<string, { readonly from: string; readonly to: string }>>;
+}
+
+export interface DiffRows {
+  /** `key`: matched by values. `place`: told apart by where they were written. */
+  readonly by: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  /** By key: for each column the rows in which its value is another. */
+  readonly changed_columns: readonly { readonly name: string; readonly rows: number }[];
+  /** By key: columns of both versions whose types do not fit each other. */
+  readonly not_compared: readonly string[];
+  /** By key: the first rows of each kind. */
+  readonly examples?: {
+    readonly added: readonly DiffRow[];
+    readonly removed: readonly DiffRow[];
+    readonly changed: readonly {
+      readonly before: DiffRow;
+      readonly after: DiffRow;
+      readonly columns: readonly string[];
+    }[];
+  };
+}
+
+/** Values by column. */
+export type DiffRow = Readonly<Record<string, ShownValue>>;

@@ -1,0 +1,7 @@
+/**
+ * Exports the profile of the columns of a version: counts, bounds, distinct and frequent values and
+ * histograms, exact or of a sample.
+ */
+
+export type { ColumnProfile } from './column-profile.ts';
+export { type ProfileRequest, profileTable, type TableProfile } from './profile.ts';

@@ -1,0 +1,230 @@
+/**
+ * `profileTable`: looks at the columns of a version and answers what each is like. It goes through
+ * the batches in an order of which every beginning is a sample of whole batches (sample-order.ts),
+ * and stops when its time is up: the answer is then one of the rows looked at, and says so. Each
+ * column is counted by a tally (column-tally.ts), in the memory of the request. Bounds and nulls of
+ * rows that were not looked at come from the statistics of the fragments, as far as these tell.
+ */
+import type { Data } from '../../arrow/index.ts';
+import {
+  type ColumnStatistics,
+  type FragmentEntry,
+  liveRows,
+  mergeStatistics,
+} from '../../format/index.ts';
+import type { IdentifiedField } from '../fields/index.ts';
+import {
+  type BatchPlace,
+  byteSlices,
+  fragmentPlaces,
+  fragmentStatistics,
+  matchingRows,
+  namesRowsOf,
+  planScan,
+  pruneFragment,
+  readLent,
+  type ScanPlan,
+  type Selection,
+  selectedCount,
+} from '../read/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { LentColumns, Turn } from '../work/index.ts';
+import { type ColumnProfile, columnProfile } from './column-profile.ts';
+import { ColumnTally } from './column-tally.ts';
+import { type FragmentPart, SampleOrder } from './sample-order.ts';
+
+export interface ProfileRequest {
+  /** All of them if absent. */
+  readonly columns?: readonly string[] | undefined;
+  /** SQL; rows for which it is true are profiled. */
+  readonly filter?: string | undefined;
+  /** Milliseconds after which no other batch is begun. */
+  readonly budgetMillis: number;
+  /** Buckets of a histogram, at most. */
+  readonly buckets: number;
+  /** The most frequent values of a column, at most. */
+  readonly top: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface TableProfile {
+  /** Rows of the version that match; an estimate where there is a filter and not all were looked at. */
+  readonly rows: number;
+  readonly rowsExact: boolean;
+  /** Whether some rows were not looked at. */
+  readonly sampled: boolean;
+  /** Live rows that were looked at, and how many of them match. */
+  readonly rowsScanned: number;
+  readonly rowsMatched: number;
+  readonly millis: number;
+  readonly columns: readonly ColumnProfile[];
+}
+
+/** Distinct values that are counted exactly in one column, and in all columns together. */
+const MOST_VALUES = 1 << 16;
+const FEWEST_VALUES = 1 << 10;
+const ALL_VALUES = 1 << 22;
+/** Bytes of a tally beside its values. */
+const TALLY_BYTES = 65_536;
+
+/** @throws TableColumnNotFound, InvalidInput for a faulty filter */
+export async function profileTable(
+  engine: Engine,
+  snapshot: Snapshot,
+  request: ProfileRequest,
+): Promise<TableProfile> {
+  const { filter, signal, top } = request;
+  const began = engine.env.now();
+  const columns = request.columns?.map(String);
+  const plan = await planScan(engine, snapshot, { columns, filter, signal });
+  const each = Math.floor(ALL_VALUES / Math.max(1, plan.columns.length));
+  const mostValues = Math.max(FEWEST_VALUES, Math.min(MOST_VALUES, each));
+  const tallies = plan.schema.fields.map(({ type }) => new ColumnTally(type, { mostValues, top }));
+  const held = plan.memory.hold('The profile of the columns');
+  const looked = { rows: 0, matched: 0 };
+  const turn = new Turn(engine.env);
+  try {
+    const order = new SampleOrder(await snapshot.fragments(), () => engine.env.random());
+    let next = 0;
+    for (; next < order.length; next++) {
+      if (next > 0 && engine.env.now() - began >= request.budgetMillis) break;
+      await lookAt(plan, order.at(next), tallies, looked, turn);
+      held.set(tallies.reduce((sum, { values }) => sum + values.bytes + TALLY_BYTES, 0));
+    }
+    const sampled = next < order.length;
+    const share = looked.rows === 0 ? 1 : snapshot.rowCount / looked.rows;
+    const known = sampled && filter === undefined ? await statisticsOf(plan, turn) : undefined;
+    const profiles: ColumnProfile[] = [];
+    for (const [at, tally] of tallies.entries()) {
+      const field = plan.schema.fields[at] as (typeof plan.schema.fields)[number];
+      const sample = { sampled, share, known: known?.[at] };
+      profiles.push(await columnProfile(plan, field, tally, sample, request));
+      if (turn.isOver()) await turn.pass();
+    }
+    return {
+      rows: filter === undefined ? snapshot.rowCount : Math.round(looked.matched * share),
+      rowsExact: filter === undefined || !sampled,
+      sampled,
+      rowsScanned: looked.rows,
+      rowsMatched: looked.matched,
+      millis: engine.env.now() - began,
+      columns: profiles,
+    };
+  } finally {
+    held.end();
+  }
+}
+
+async function lookAt(
+  plan: ScanPlan,
+  { entry, position, part, parts }: FragmentPart,
+  tallies: readonly ColumnTally[],
+  looked: { rows: number; matched: number },
+  turn: Turn,
+): Promise<void> {
+  const { predicate, snapshot, signal } = plan;
+  signal?.throwIfAborted();
+  if (turn.isOver()) await turn.pass();
+  const isRuledOut =
+    predicate !== undefined &&
+    (!namesRowsOf(plan, entry, position) || pruneFragment(predicate, snapshot, entry) === 'none');
+  if (isRuledOut) {
+    // Once for all of its parts.
+    if (part === 0) looked.rows += liveRows(entry);
+    return;
+  }
+  let isLast = false;
+  for await (const place of fragmentPlaces(plan, entry, position, turn)) {
+    const { length } = place.reader.footer.batches;
+    // A fragment may have more batches than parts, or fewer.
+    if (Math.floor((place.index * parts) / length) !== part) {
+      if (isLast) return;
+      continue;
+    }
+    isLast = true;
+    await countBatch(plan, place, tallies, looked, turn);
+  }
+}
+
+async function countBatch(
+  plan: ScanPlan,
+  place: BatchPlace,
+  tallies: readonly ColumnTally[],
+  looked: { rows: number; matched: number },
+  turn: Turn,
+): Promise<void> {
+  const live = place.rows - (place.deleted?.countBetween(place.first, place.rows) ?? 0);
+  looked.rows += live;
+  const lent = new LentColumns(plan.engine.scratch);
+  try {
+    const selection = await matchingRows(plan, place, lent);
+    const count = selectedCount(selection, place.rows);
+    looked.matched += count;
+    if (count === 0) return;
+    const columns = await readLent(plan, place, selection, lent);
+    const offsetOf = offsetsOf(place, selection);
+    for (const [at, tally] of tallies.entries()) {
+      await addInSlices(plan, tally, columns[at] as Data, place.entry, offsetOf, turn);
+    }
+  } finally {
+    lent.giveBack();
+  }
+}
+
+const offsetsOf = ({ first }: BatchPlace, selection: Selection): ((row: number) => number) =>
+  selection === undefined ? (row) => first + row : (row) => first + (selection[row] as number);
+
+async function addInSlices(
+  { signal }: ScanPlan,
+  tally: ColumnTally,
+  data: Data,
+  { id }: FragmentEntry,
+  offsetOf: (row: number) => number,
+  turn: Turn,
+): Promise<void> {
+  for (const { from, columns } of byteSlices([data], data.length)) {
+    tally.add(columns[0] as Data, id, from === 0 ? offsetOf : (row) => offsetOf(from + row));
+    if (!turn.isOver()) continue;
+    await turn.pass();
+    signal?.throwIfAborted();
+  }
+}
+
+/** What the statistics of all fragments tell of each column; undefined where that is not all. */
+async function statisticsOf(
+  { snapshot, columns }: ScanPlan,
+  turn: Turn,
+): Promise<readonly (ColumnStatistics | undefined)[] | undefined> {
+  const entries = await snapshot.fragments();
+  if (entries.length * columns.length > MOST_STATISTICS) return undefined;
+  // Statistics are of deleted rows too.
+  if (entries.some(({ deletion }) => deletion !== undefined)) return undefined;
+  const found: (ColumnStatistics | undefined)[] = [];
+  for (const column of columns) {
+    found.push(
+      column.kind === 'field'
+        ? await mergedStatistics(snapshot, entries, column.field, turn)
+        : undefined,
+    );
+  }
+  return found;
+}
+
+/** Decoding more of them takes longer than looking at rows. */
+const MOST_STATISTICS = 20_000;
+
+async function mergedStatistics(
+  snapshot: Snapshot,
+  entries: readonly FragmentEntry[],
+  field: IdentifiedField,
+  turn: Turn,
+): Promise<ColumnStatistics | undefined> {
+  let merged: ColumnStatistics | undefined;
+  for (const entry of entries) {
+    const known = fragmentStatistics(snapshot, entry, field);
+    if (known === undefined) return undefined;
+    merged = merged === undefined ? known : mergeStatistics(merged, known);
+    if (turn.isOver()) await turn.pass();
+  }
+  return merged;
+}
