@@ -21,6 +21,7 @@ export async function runProcess(): Promise<void> {
     terminals: {
       input: process.stdin.isTTY === true,
       output: process.stdout.isTTY === true,
+      columns: process.stdout.columns,
       error: process.stderr.isTTY === true,
     },
     reloadAsked: (listener) => void process.on('SIGHUP', listener),

@@ -59,6 +59,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   update: ['t', 'a > 5', '--set', 'a=1'],
   'add-columns': ['t', '--set', 'b=1'],
   log: ['t'],
+  diff: ['t', '1..'],
   restore: ['t', '1'],
   tag: ['ls', 't'],
   branch: ['ls', 't'],

@@ -15,6 +15,8 @@ export interface CliResult {
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
+  /** Columns of the terminal that output goes to; none is one if absent. */
+  readonly width?: number;
   /** Done while a command lasts that ends when it is asked to: from its first line on. */
   readonly during?: (line: string, said: () => string) => Promise<void>;
   /** Is given what asks a running command to read its configuration again. */
@@ -33,6 +35,9 @@ export async function callCli(
   });
   const code = await runCli(args, {
     env: options.env ?? {},
+    ...(options.width === undefined
+      ? {}
+      : { terminals: { input: false, output: true, error: false, columns: options.width } }),
     ...(during === undefined
       ? {}
       : {

@@ -15,6 +15,7 @@ import {
   UsageError,
   versionOf,
 } from '../terminal/index.ts';
+import { statsBuckets, statsText } from './column-stats.ts';
 
 export const describe: Command = {
   name: 'describe',
@@ -24,33 +25,55 @@ export const describe: Command = {
   options: [
     { flags: '--at <version|tag>', summary: 'a version or a tag; the newest version if absent' },
     { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
+    { flags: '--stats', summary: 'also what the columns are like: nulls, bounds, distinct values' },
+    {
+      flags: '--budget <ms>',
+      summary: 'with --stats: look at rows for so long, 200 ms if absent; then it is a sample',
+    },
   ],
-  examples: ['dirspace describe prod/search/user', 'dirspace describe prod --json'],
+  examples: [
+    'dirspace describe prod/search/user',
+    'dirspace describe prod/search/user --stats',
+    'dirspace describe prod --json',
+  ],
   reads: true,
   async run(call: Call): Promise<Answer> {
     const path = parsePath(argument(call, 0));
     const { signal } = call;
     const members = versionOf(call.options);
+    const hasStats = call.options.flag('stats');
+    if (!hasStats) call.options.refuse(['budget'], 'it is for --stats.');
     const name = path.at(-1);
-    if (name === undefined) return namespaceAnswer(call, path);
+    if (name === undefined) {
+      if (hasStats) throw withoutColumns(call, path);
+      return namespaceAnswer(call, path);
+    }
     const parent = path.slice(0, -1);
     try {
       const request = { load_detailed_metadata: true, with_table_uri: true, ...members };
       const found = await call.connection.describeTable(name, parent, request, { signal });
-      return {
-        json: { kind: 'table', id: path, ...found },
-        text: tableText(call.show(path), found),
-      };
+      const text = tableText(call.show(path), found);
+      const told = { kind: 'table', id: path, ...found };
+      if (!hasStats || found.schema === undefined) return { json: told, text };
+      const table = await call.connection.openTable(name, parent, { ...members, signal });
+      const budgetMs = call.options.count('budget', 200, 600_000);
+      const profile = await table.profile({ budgetMs, buckets: statsBuckets, signal });
+      const stats = statsText(profile, call.terminals);
+      return { json: { ...told, profile }, text: `${text}\n\n${stats}` };
     } catch (error) {
       if (!isDirspaceError(error, 'TableNotFound')) throw error;
       if (!(await call.connection.namespaceExists(path, { signal }))) throw error;
     }
+    if (hasStats) throw withoutColumns(call, path);
     if (Object.keys(members).length > 0) {
       throw new UsageError(`${call.show(path)} is a namespace, which has no versions or branches.`);
     }
     return namespaceAnswer(call, path);
   },
 };
+
+const withoutColumns = (call: Call, path: readonly string[]): UsageError =>
+  new UsageError(`${call.show(path)} is a namespace, which has no columns.`);
 
 async function namespaceAnswer(call: Call, path: string[]): Promise<Answer> {
   const { properties = {} } = await call.connection.describeNamespace(path, {

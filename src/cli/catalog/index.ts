@@ -3,6 +3,7 @@
 export { branch } from './branch.ts';
 export { createNamespace } from './create-namespace.ts';
 export { describe } from './describe.ts';
+export { diff } from './diff.ts';
 export { drop } from './drop.ts';
 export { index } from './index-command.ts';
 export { log } from './log.ts';

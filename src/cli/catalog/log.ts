@@ -1,6 +1,6 @@
 /**
  * `dirspace log`: lists the versions of a table, newest first, with time, operation, tags and
- * transaction.
+ * transaction; with --graph those of all branches (log-graph.ts).
  */
 import { defined } from '../../sdk/index.ts';
 import {
@@ -10,7 +10,9 @@ import {
   type Command,
   columns,
   parseObject,
+  type RowsAnswer,
 } from '../terminal/index.ts';
+import { graphAnswer } from './log-graph.ts';
 
 const HEAD = ['VERSION', 'TIME', 'OPERATION', 'TAGS', 'TRANSACTION'];
 
@@ -22,15 +24,23 @@ export const log: Command = {
   options: [
     { flags: '-n, --limit <count>', summary: 'at most so many; all of them if absent' },
     { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
+    { flags: '--graph', summary: 'all branches and tags, with lines from version to version' },
   ],
-  examples: ['dirspace log prod/search/user', 'dirspace log user --branch draft -n 5'],
+  examples: [
+    'dirspace log prod/search/user',
+    'dirspace log user --branch draft -n 5',
+    'dirspace log user --graph',
+  ],
   reads: true,
-  async run(call: Call): Promise<Answer> {
+  async run(call: Call): Promise<Answer | RowsAnswer> {
     const { namespace, name } = parseObject(argument(call, 0));
     const { signal } = call;
     const branch = call.options.text('branch');
     const limit = call.options.count('limit', Number.MAX_SAFE_INTEGER);
     const table = await call.connection.openTable(name, namespace, defined({ branch, signal }));
+    if (call.options.flag('graph')) {
+      return graphAnswer(call, table, [...namespace, name], limit);
+    }
     const listed = await table.listVersions({ descending: true, limit, signal });
     const tags = Object.entries(await (await table.tags()).list({ signal }));
     const tagsOf = (version: number): string[] =>

@@ -99,6 +99,8 @@ export type Interruption = 'SIGINT' | 'SIGTERM';
 export interface Terminals {
   readonly input: boolean;
   readonly output: boolean;
+  /** Columns of the one that output goes to, where it tells them. */
+  readonly columns?: number | undefined;
   readonly error: boolean;
 }
 
