@@ -17,11 +17,11 @@ export interface CountedValue extends RowPlace {
   readonly count: number;
 }
 
-const FIRST_SLOTS = 1024;
+const FIRST_SLOTS = 2048;
+/** By which the slots grow, so that few values are copied often. */
+const GROWTH = 4;
 /** Values that go on being counted when there are too many, at least. */
 const FREQUENT = 256;
-/** Of a slot: two words of the hash, the count, and the place of the first row. */
-const SLOT_BYTES = 24;
 
 export class ValueCounts {
   readonly #most: number;
@@ -42,7 +42,7 @@ export class ValueCounts {
   }
 
   get bytes(): number {
-    return (this.#slots.size + (this.#frequent?.size ?? 0)) * SLOT_BYTES;
+    return this.#slots.bytes + (this.#frequent?.bytes ?? 0);
   }
 
   /** Whether all values were counted. */
@@ -61,27 +61,32 @@ export class ValueCounts {
     fragment: number,
     offsetOf: (row: number) => number,
   ): void {
+    let slots = this.#slots;
+    let sieve = this.#sieve;
     let last = -1;
     for (let row = 0; row < low.length; row++) {
       if (valid !== null && valid[row] === 0) continue;
       const one = low[row] as number;
       const other = high[row] as number;
       // Values often follow their like.
-      if (last >= 0 && this.#slots.isAt(last, one, other)) {
-        this.#slots.more(last);
+      if (last >= 0 && slots.isAt(last, one, other)) {
+        slots.more(last);
         continue;
       }
-      if (this.#frequent !== undefined) {
-        const known = this.#frequent.find(one, other);
-        if (this.#frequent.isTaken(known)) {
-          this.#frequent.more(known);
-          continue;
-        }
-        if ((other & this.#sieve) !== 0) continue;
+      if (sieve !== 0) {
+        if (this.#isFrequent(one, other) || (other & sieve) !== 0) continue;
       }
-      last = this.#slots.find(one, other);
-      if (this.#slots.isTaken(last)) this.#slots.more(last);
-      else last = this.#insert(last, one, other, fragment, offsetOf(row));
+      last = slots.find(one, other);
+      if (slots.isTaken(last)) {
+        slots.more(last);
+        continue;
+      }
+      slots.take(last, one, other, fragment, offsetOf(row));
+      if (slots.count * 2 <= slots.size) continue;
+      this.#makeRoom();
+      slots = this.#slots;
+      sieve = this.#sieve;
+      last = -1;
     }
   }
 
@@ -89,7 +94,7 @@ export class ValueCounts {
   get distinct(): { readonly values: number; readonly single: number } {
     const factor = 2 ** bitsOf(this.#sieve);
     let values = this.#slots.count;
-    let single = this.#slots.singles();
+    let { single } = this.#slots;
     if (factor > 1) {
       values *= factor;
       single *= factor;
@@ -107,13 +112,19 @@ export class ValueCounts {
     return found.slice(0, this.#top);
   }
 
-  #insert(at: number, one: number, other: number, fragment: number, offset: number): number {
-    this.#slots.take(at, one, other, fragment, offset, 1);
-    if (this.#slots.count * 2 <= this.#slots.size) return at;
-    if (this.#slots.count < this.#most) {
-      this.#slots = this.#slots.copy(this.#slots.size * 2, () => true);
-    } else this.#thin();
-    return -1;
+  /** Counts a value that is one of the frequent ones. */
+  #isFrequent(one: number, other: number): boolean {
+    const frequent = this.#frequent as Slots;
+    if (frequent.count === 0) return false;
+    const slot = frequent.find(one, other);
+    if (!frequent.isTaken(slot)) return false;
+    frequent.more(slot);
+    return true;
+  }
+
+  #makeRoom(): void {
+    if (this.#slots.count >= this.#most) this.#thin();
+    else this.#slots = this.#slots.copy(this.#slots.size * GROWTH, () => true);
   }
 
   /** Half of the values go, save those that are frequent. */
@@ -137,120 +148,130 @@ export class ValueCounts {
 
 const bitsOf = (mask: number): number => 32 - Math.clz32(mask);
 
-/** A table of values with open addressing: no object for each value. A count of 0 is an empty slot. */
+/** Of a slot: two words of the hash, the count, and the place of the first row. */
+const WORDS = 5;
+const HIGH = 1;
+const COUNT = 2;
+const FRAGMENT = 3;
+const OFFSET = 4;
+
+/**
+ * A table of values with open addressing, in one array: a slot is one look into memory. Slots are named by
+ * where they begin; a count of 0 is an empty one.
+ */
 class Slots {
   readonly size: number;
   count = 0;
+  /** Values that occurred once. */
+  single = 0;
   readonly #mask: number;
-  readonly #low: Int32Array;
-  readonly #high: Int32Array;
-  readonly #counts: Float64Array;
-  readonly #fragments: Uint32Array;
-  readonly #offsets: Uint32Array;
+  readonly #words: Int32Array;
 
   /** @param size a power of two */
   constructor(size: number) {
     this.size = size;
     this.#mask = size - 1;
-    this.#low = new Int32Array(size);
-    this.#high = new Int32Array(size);
-    this.#counts = new Float64Array(size);
-    this.#fragments = new Uint32Array(size);
-    this.#offsets = new Uint32Array(size);
+    this.#words = new Int32Array(size * WORDS);
+  }
+
+  get bytes(): number {
+    return this.#words.byteLength;
   }
 
   /** The slot of a value, or the empty one where it belongs. */
   find(one: number, other: number): number {
+    const words = this.#words;
     let slot = one & this.#mask;
-    while (this.#counts[slot] !== 0 && (this.#low[slot] !== one || this.#high[slot] !== other)) {
+    for (;;) {
+      const at = slot * WORDS;
+      if (words[at + COUNT] === 0 || (words[at] === one && words[at + HIGH] === other)) return at;
       slot = (slot + 1) & this.#mask;
     }
-    return slot;
   }
 
-  isAt(slot: number, one: number, other: number): boolean {
-    return this.#low[slot] === one && this.#high[slot] === other;
+  isAt(at: number, one: number, other: number): boolean {
+    return this.#words[at] === one && this.#words[at + HIGH] === other;
   }
 
-  isTaken(slot: number): boolean {
-    return this.#counts[slot] !== 0;
+  isTaken(at: number): boolean {
+    return this.#words[at + COUNT] !== 0;
   }
 
-  more(slot: number): void {
-    (this.#counts[slot] as number) += 1;
+  more(at: number): void {
+    const count = this.#words[at + COUNT] as number;
+    if (count === 1) this.single -= 1;
+    this.#words[at + COUNT] = count + 1;
   }
 
-  take(
-    slot: number,
-    one: number,
-    other: number,
-    fragment: number,
-    offset: number,
-    count: number,
-  ): void {
-    this.#low[slot] = one;
-    this.#high[slot] = other;
-    this.#fragments[slot] = fragment;
-    this.#offsets[slot] = offset;
-    this.#counts[slot] = count;
+  take(at: number, one: number, other: number, fragment: number, offset: number): void {
+    const words = this.#words;
+    words[at] = one;
+    words[at + HIGH] = other;
+    words[at + COUNT] = 1;
+    words[at + FRAGMENT] = fragment;
+    words[at + OFFSET] = offset;
     this.count += 1;
+    this.single += 1;
   }
 
   takeFrom(from: Slots, slot: number): void {
-    const one = from.#low[slot] as number;
-    const other = from.#high[slot] as number;
-    const [fragment, offset] = [from.#fragments[slot] as number, from.#offsets[slot] as number];
-    const count = from.#counts[slot] as number;
-    this.take(this.find(one, other), one, other, fragment, offset, count);
+    const words = from.#words;
+    const at = this.find(words[slot] as number, words[slot + HIGH] as number);
+    for (let word = 0; word < WORDS; word++) this.#words[at + word] = words[slot + word] as number;
+    this.count += 1;
+    if (words[slot + COUNT] === 1) this.single += 1;
   }
 
   copy(size: number, isKept: (one: number, other: number) => boolean): Slots {
     const copy = new Slots(size);
-    for (let slot = 0; slot < this.size; slot++) {
-      if (this.#counts[slot] === 0) continue;
-      if (!isKept(this.#low[slot] as number, this.#high[slot] as number)) continue;
-      copy.takeFrom(this, slot);
+    const words = this.#words;
+    for (let at = 0; at < words.length; at += WORDS) {
+      if (words[at + COUNT] === 0) continue;
+      if (isKept(words[at] as number, words[at + HIGH] as number)) copy.takeFrom(this, at);
     }
     return copy;
   }
 
-  singles(): number {
-    let single = 0;
-    for (const count of this.#counts) if (count === 1) single += 1;
-    return single;
-  }
-
-  /** A number that orders slots by fragment and offset. */
-  #placeOf(slot: number): number {
-    return (this.#fragments[slot] as number) * 2 ** 32 + (this.#offsets[slot] as number);
-  }
-
-  /** Slots of the most frequent values, in no order; of equal counts those that stand first. */
+  /**
+   * Slots of the most frequent values, in no order; of equal counts those that stand first. Values that occur
+   * once are there only where all of them are.
+   */
   frequent(wanted: number): Uint32Array {
-    const taken = new Uint32Array(this.count);
-    let at = 0;
-    for (let slot = 0; slot < this.size; slot++) if (this.isTaken(slot)) taken[at++] = slot;
-    if (taken.length <= wanted) return taken;
-    const counts = Float64Array.from(taken, (slot) => this.#counts[slot] as number).sort();
+    const isAll = this.count <= wanted;
+    if (!isAll && this.single === this.count) return new Uint32Array(0);
+    const taken: number[] = [];
+    for (let at = 0; at < this.#words.length; at += WORDS) {
+      if (this.#countOf(at) >= (isAll ? 1 : 2)) taken.push(at);
+    }
+    if (taken.length <= wanted) return Uint32Array.from(taken);
+    const counts = Float64Array.from(taken, (at) => this.#countOf(at)).sort();
     const least = counts[counts.length - wanted] as number;
-    const above = taken.filter((slot) => (this.#counts[slot] as number) > least);
-    // Which of the values that occur once is no matter of frequency.
-    if (least === 1) return above;
-    const equal = taken.filter((slot) => this.#counts[slot] === least);
-    const places = Float64Array.from(equal, (slot) => this.#placeOf(slot));
+    const above = taken.filter((at) => this.#countOf(at) > least);
+    const equal = taken.filter((at) => this.#countOf(at) === least);
+    const places = Float64Array.from(equal, (at) => this.#placeOf(at));
     const last = places.slice().sort()[wanted - above.length - 1] as number;
     return Uint32Array.from([...above, ...equal.filter((_, at) => (places[at] as number) <= last)]);
   }
 
   /** The most frequent values in their order. */
   most(wanted: number): CountedValue[] {
-    const values = Array.from(this.frequent(wanted), (slot) => ({
-      count: this.#counts[slot] as number,
-      fragment: this.#fragments[slot] as number,
-      offset: this.#offsets[slot] as number,
+    const values = Array.from(this.frequent(wanted), (at) => ({
+      count: this.#countOf(at),
+      fragment: (this.#words[at + FRAGMENT] as number) >>> 0,
+      offset: (this.#words[at + OFFSET] as number) >>> 0,
     }));
     return values.sort(
       (a, b) => b.count - a.count || a.fragment - b.fragment || a.offset - b.offset,
     );
+  }
+
+  #countOf(at: number): number {
+    return (this.#words[at + COUNT] as number) >>> 0;
+  }
+
+  /** A number that orders slots by fragment and offset. */
+  #placeOf(at: number): number {
+    const fragment = (this.#words[at + FRAGMENT] as number) >>> 0;
+    return fragment * 2 ** 32 + ((this.#words[at + OFFSET] as number) >>> 0);
   }
 }
