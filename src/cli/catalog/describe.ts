@@ -1,6 +1,7 @@
 /**
  * `dirspace describe`: prints the schema, version, location and properties of a table, or the
- * properties of a namespace. An id may name either; a table is looked for first.
+ * properties of a namespace; with --stats also what the columns are like (column-stats.ts), or what all tables
+ * of the namespace have together. An id may name either; a table is looked for first.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, JsonArrowField } from '../../protocol/index.ts';
@@ -16,6 +17,8 @@ import {
   versionOf,
 } from '../terminal/index.ts';
 import { statsBuckets, statsText } from './column-stats.ts';
+import { everyListing } from './ls.ts';
+import { detailsOf } from './ls-details.ts';
 
 export const describe: Command = {
   name: 'describe',
@@ -25,7 +28,10 @@ export const describe: Command = {
   options: [
     { flags: '--at <version|tag>', summary: 'a version or a tag; the newest version if absent' },
     { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
-    { flags: '--stats', summary: 'also what the columns are like: nulls, bounds, distinct values' },
+    {
+      flags: '--stats',
+      summary: 'also what the columns are like; of a namespace what all its tables have together',
+    },
     {
       flags: '--budget <ms>',
       summary: 'with --stats: look at rows for so long, 200 ms if absent; then it is a sample',
@@ -44,10 +50,7 @@ export const describe: Command = {
     const hasStats = call.options.flag('stats');
     if (!hasStats) call.options.refuse(['budget'], 'it is for --stats.');
     const name = path.at(-1);
-    if (name === undefined) {
-      if (hasStats) throw withoutColumns(call, path);
-      return namespaceAnswer(call, path);
-    }
+    if (name === undefined) return namespaceAnswer(call, path);
     const parent = path.slice(0, -1);
     try {
       const request = { load_detailed_metadata: true, with_table_uri: true, ...members };
@@ -64,7 +67,6 @@ export const describe: Command = {
       if (!isDirspaceError(error, 'TableNotFound')) throw error;
       if (!(await call.connection.namespaceExists(path, { signal }))) throw error;
     }
-    if (hasStats) throw withoutColumns(call, path);
     if (Object.keys(members).length > 0) {
       throw new UsageError(`${call.show(path)} is a namespace, which has no versions or branches.`);
     }
@@ -72,16 +74,36 @@ export const describe: Command = {
   },
 };
 
-const withoutColumns = (call: Call, path: readonly string[]): UsageError =>
-  new UsageError(`${call.show(path)} is a namespace, which has no columns.`);
-
 async function namespaceAnswer(call: Call, path: string[]): Promise<Answer> {
   const { properties = {} } = await call.connection.describeNamespace(path, {
     signal: call.signal,
   });
+  const totals = call.options.flag('stats') ? await totalsOf(call, path) : undefined;
+  const counted = Object.entries(totals ?? {}).map(([name, count]): [string, string] => [
+    name,
+    count.toLocaleString('en'),
+  ]);
   return {
-    json: { kind: 'namespace', id: path, properties },
-    text: facts([['namespace', call.show(path)], ...Object.entries(properties)]),
+    json: { kind: 'namespace', id: path, properties, ...(totals === undefined ? {} : { totals }) },
+    text: facts([['namespace', call.show(path)], ...counted, ...Object.entries(properties)]),
+  };
+}
+
+/** What is in a namespace and in all below it. */
+async function totalsOf(
+  call: Call,
+  path: string[],
+): Promise<Readonly<Record<'namespaces' | 'tables' | 'rows' | 'bytes' | 'unreadable', number>>> {
+  const entries = await detailsOf(call, await everyListing(call, path));
+  const tables = entries.filter(({ kind }) => kind === 'table');
+  const sum = (of: 'rows' | 'bytes'): number =>
+    tables.reduce((total, entry) => total + (entry[of] ?? 0), 0);
+  return {
+    namespaces: entries.length - tables.length,
+    tables: tables.length,
+    rows: sum('rows'),
+    bytes: sum('bytes'),
+    unreadable: tables.filter(({ problem }) => problem !== undefined).length,
   };
 }
 
