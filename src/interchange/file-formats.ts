@@ -1,12 +1,19 @@
 /**
  * The table of file formats that can be read (`FORMATS`): for each its name, the endings of its
  * files, and the function that opens a file of it as rows. `formatOfName` finds the format of a file
- * by its ending. A new format is a row here; its reader is in the folder of its name.
- *
- * Readers that need Arrow are loaded when a file is opened: other commands start faster without.
+ * by its ending, `openFormat` also by the first bytes, and undoes its compression. A new format is a
+ * row here; its reader is in the folder of its name.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
-import type { ByteSource } from './files/index.ts';
+import { openArrowBody, openArrowFile } from '../ipc/index.ts';
+import { type BuildColumn, type CsvOptions, csvTypes, openCsv } from './csv/index.ts';
+import {
+  type ByteSource,
+  compressionOf,
+  decompressed,
+  plainName,
+  withHead,
+} from './files/index.ts';
 import { jsonArray, jsonLines, jsonRows } from './json/index.ts';
 
 /** What is asked of a reader, whatever the format. */
@@ -15,6 +22,9 @@ export interface ReadOptions {
   readonly schema?: Schema | undefined;
   /** Types of some columns by name. */
   readonly types?: ReadonlyMap<string, DataType> | undefined;
+  readonly csv?: CsvOptions | undefined;
+  /** Makes columns of types that a format of texts has no form for. */
+  readonly build?: BuildColumn | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,20 +44,42 @@ export interface FileFormat {
   readonly isArrow: boolean;
   /** Reads as far as the schema. @throws InvalidInput naming the file and the place */
   open(source: ByteSource, options: ReadOptions): FileRows | Promise<FileRows>;
+  /**
+   * Finds out the types that all rows of the files fit, where types are found out from rows. Reads
+   * the files whole.
+   */
+  readonly allTypes?: (
+    sources: readonly ByteSource[],
+    options: ReadOptions,
+  ) => Promise<ReadonlyMap<string, DataType>>;
 }
+
+const csvFormat = (name: string, ending: string, delimiter?: string): FileFormat => {
+  const csvOf = ({ csv = {} }: ReadOptions): CsvOptions =>
+    delimiter === undefined ? csv : { ...csv, delimiter: csv.delimiter ?? delimiter };
+  return {
+    name,
+    endings: [ending],
+    isArrow: true,
+    open: async (source, options) => {
+      const { schema, types, build } = options;
+      return { data: await openCsv(source, { ...csvOf(options), schema, types, build }) };
+    },
+    allTypes: (sources, options) => csvTypes(sources, csvOf(options)),
+  };
+};
 
 export const FORMATS: readonly FileFormat[] = [
   {
     name: 'arrow',
     endings: ['.arrow', '.arrows', '.feather', '.ipc'],
     isArrow: true,
-    open: async ({ ranges, pieces }) => {
-      const { openArrowBody, openArrowFile } = await import('../ipc/index.ts');
-      return {
-        data: await (ranges === undefined ? openArrowBody(pieces()) : openArrowFile(ranges)),
-      };
-    },
+    open: async ({ ranges, pieces }) => ({
+      data: await (ranges === undefined ? openArrowBody(pieces()) : openArrowFile(ranges)),
+    }),
   },
+  csvFormat('csv', '.csv'),
+  csvFormat('tsv', '.tsv', '\t'),
   {
     name: 'json',
     endings: ['.json'],
@@ -62,6 +94,55 @@ export const FORMATS: readonly FileFormat[] = [
   },
 ];
 
-/** Undefined where no format has the ending of the name. */
-export const formatOfName = (name: string): FileFormat | undefined =>
-  FORMATS.find(({ endings }) => endings.some((ending) => name.toLowerCase().endsWith(ending)));
+/** Undefined where no format has the ending of the name, which may be followed by `.gz` or `.zst`. */
+export function formatOfName(name: string): FileFormat | undefined {
+  const plain = plainName(name).toLowerCase();
+  return FORMATS.find(({ endings }) => endings.some((ending) => plain.endsWith(ending)));
+}
+
+/** Undefined where there is no such format. */
+export const formatNamed = (name: string): FileFormat | undefined =>
+  FORMATS.find((format) => format.name === name);
+
+/** First bytes of files that say what they are. */
+const MAGIC: readonly (readonly [format: string, magic: readonly number[]])[] = [
+  ['arrow', [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31]],
+  // A stream begins with the mark of a message.
+  ['arrow', [0xff, 0xff, 0xff, 0xff]],
+  ['parquet', [0x50, 0x41, 0x52, 0x31]],
+];
+const [BRACKET, BRACE] = [0x5b, 0x7b];
+
+/** The format that the first bytes say; CSV where they say nothing. Undefined where it is not read here. */
+function formatOfBytes(head: Uint8Array): FileFormat | undefined {
+  const found = MAGIC.find(([, magic]) => magic.every((byte, at) => head[at] === byte));
+  if (found !== undefined) return formatNamed(found[0]);
+  const first = head.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+  return formatNamed(first === BRACKET ? 'json' : first === BRACE ? 'ndjson' : 'csv');
+}
+
+/** A file whose format is known, and its content without compression. */
+export interface FoundFormat {
+  /** Undefined where its bytes say a format that is not read here. */
+  readonly format: FileFormat | undefined;
+  readonly source: ByteSource;
+}
+
+/**
+ * Looks at the first bytes of a file for its compression and, where `format` is not known, its format.
+ * @param format as the user or the name of the file says it
+ */
+export async function findFormat(
+  source: ByteSource,
+  format: FileFormat | undefined,
+): Promise<FoundFormat> {
+  const stored = await withHead(source);
+  const compression = compressionOf(stored.head);
+  if (compression === undefined) {
+    return { format: format ?? formatOfBytes(stored.head), source: stored.source };
+  }
+  const plain = decompressed(stored.source, compression);
+  if (format !== undefined) return { format, source: plain };
+  const content = await withHead(plain);
+  return { format: formatOfBytes(content.head), source: content.source };
+}

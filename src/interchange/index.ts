@@ -1,12 +1,25 @@
 /**
  * Exports the reading of files that other programs wrote: where their bytes are (`ByteSource`), and
- * the formats that give rows (`FORMATS`).
+ * the formats that give rows (`FORMATS`). Whoever uses it loads it when a file is
+ * opened: most programs and commands read none.
  */
 
+export {
+  type BuildColumn,
+  CSV_OPTIONS,
+  type CsvOptions,
+  ENCODINGS,
+  isPromotable,
+  REJECTED_HEADER,
+  type RejectedRow,
+  rejectedLine,
+} from './csv/index.ts';
 export {
   type FileFormat,
   type FileRows,
   FORMATS,
+  findFormat,
+  formatNamed,
   formatOfName,
   type ReadOptions,
 } from './file-formats.ts';
@@ -15,8 +28,14 @@ export {
   type FilePlace,
   fileProblem,
   fileSource,
+  filesNamed,
+  isAddress,
   memorySource,
+  nameOfAddress,
   openedFile,
   PIECE_BYTES,
   streamSource,
+  urlSource,
 } from './files/index.ts';
+export { parseExactJson } from './json/index.ts';
+export { isDataset, isLanceFile, openLance } from './lance-file.ts';

@@ -7,6 +7,7 @@ export {
   canEncodeFrames,
   decodeFrame,
   decodeZstdInSteps,
+  decodeZstdPieces,
   encodeFrame,
   FRAME_BYTES,
   FRAME_OVERHEAD,

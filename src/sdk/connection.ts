@@ -46,6 +46,7 @@ import {
 } from './connection-options.ts';
 import type { AnyRow, DataInput, RowsInput, SchemaInput } from './convert/index.ts';
 import { createTable, tableToCreate } from './create-table.ts';
+import type { FileInput } from './files/index.ts';
 import {
   type Catalog,
   CONNECTION_OPTIONS,
@@ -63,28 +64,12 @@ import {
   refuseReadOptions,
   tableId,
 } from './handles/index.ts';
-import {
-  type ExportLanceOptions,
-  type ExportLanceResult,
-  exportLance,
-  type ImportLanceOptions,
-  importLance,
-  type SyncLanceResult,
-  syncLance,
-} from './lance.ts';
+import * as files from './import-file.ts';
+import * as lance from './lance.ts';
 import * as views from './materialized-view.ts';
 import { createNamespace, dropNamespace, updateNamespaceProperties } from './namespaces.ts';
 import { Table } from './table/index.ts';
-import {
-  type ListTrashOptions,
-  listTrash,
-  type PurgeTrashOptions,
-  type PurgeTrashResult,
-  purgeTrash,
-  type TrashedItem,
-  type UndropTableOptions,
-  undropTable,
-} from './trash.ts';
+import * as trash from './trash.ts';
 
 /** An open catalog: namespaces, tables by name, the trash, transactions and watching. */
 export class Connection implements AsyncDisposable {
@@ -357,10 +342,10 @@ export class Connection implements AsyncDisposable {
   async undropTable(
     name: string,
     namespacePath?: readonly string[],
-    options: UndropTableOptions = {},
+    options: trash.UndropTableOptions = {},
   ): Promise<UndropTableResponse> {
     const id = this.#calls.table(name, namespacePath, options);
-    return undropTable(this.#home, id, options);
+    return trash.undropTable(this.#home, id, options);
   }
 
   /** Drops the tables of one namespace, not those of the namespaces in it. */
@@ -417,9 +402,12 @@ export class Connection implements AsyncDisposable {
    * Lets Lance open a table, or all tables below a namespace, by path as they are now: all versions, tags and
    * branches. Without a path also the catalog itself, by Lance's own directory namespace.
    */
-  async syncLance(path: readonly string[] = [], options?: CallOptions): Promise<SyncLanceResult> {
+  async syncLance(
+    path: readonly string[] = [],
+    options?: CallOptions,
+  ): Promise<lance.SyncLanceResult> {
     const id = this.#calls.path(path, options);
-    return syncLance(this.#home, id, options);
+    return lance.syncLance(this.#home, id, options);
   }
 
   /**
@@ -430,10 +418,10 @@ export class Connection implements AsyncDisposable {
     folder: string,
     name: string,
     namespacePath?: readonly string[],
-    options: ImportLanceOptions = {},
+    options: lance.ImportLanceOptions = {},
   ): Promise<Table> {
     this.#calls.table(name, namespacePath, options);
-    return importLance(this, this.#home, folder, [name, namespacePath], options);
+    return lance.importLance(this, this.#home, folder, [name, namespacePath], options);
   }
 
   /**
@@ -444,24 +432,35 @@ export class Connection implements AsyncDisposable {
     folder: string,
     name: string,
     namespacePath?: readonly string[],
-    options: ExportLanceOptions = {},
-  ): Promise<ExportLanceResult> {
+    options: lance.ExportLanceOptions = {},
+  ): Promise<lance.ExportLanceResult> {
     this.#calls.table(name, namespacePath, options);
-    return exportLance(this, this.#home, folder, [name, namespacePath], options);
+    return lance.exportLance(this, this.#home, folder, [name, namespacePath], options);
+  }
+
+  /** Makes a table of the rows of files, or adds or merges them: CSV, JSON, Arrow and others, compressed or not. */
+  async importFile(
+    file: FileInput | readonly FileInput[],
+    name: string,
+    namespacePath?: readonly string[],
+    options: files.ImportFileOptions = {},
+  ): Promise<files.ImportFileResult> {
+    this.#calls.table(name, namespacePath, options);
+    return files.importFile(this, this.#home, file, [name, namespacePath], options);
   }
 
   /** What was dropped at or below a namespace and can be brought back, newest drop first. */
   async listTrash(
     path: readonly string[] = [],
-    options?: ListTrashOptions,
-  ): Promise<TrashedItem[]> {
+    options?: trash.ListTrashOptions,
+  ): Promise<trash.TrashedItem[]> {
     const id = this.#calls.path(path, options);
-    return listTrash(this.#home, id, options);
+    return trash.listTrash(this.#home, id, options);
   }
 
   /** Removes for good what was dropped: all of it, or what was dropped before a time. */
-  async purgeTrash(options: PurgeTrashOptions = {}): Promise<PurgeTrashResult> {
-    return purgeTrash(this.#home, options);
+  async purgeTrash(options: trash.PurgeTrashOptions = {}): Promise<trash.PurgeTrashResult> {
+    return trash.purgeTrash(this.#home, options);
   }
 
   /**

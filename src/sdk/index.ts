@@ -3,6 +3,7 @@
  * results.
  */
 
+export type { CsvOptions, RejectedRow } from '../interchange/index.ts';
 export type { UserFunction } from '../sql/index.ts';
 export { connect, connectNamespace } from './connect.ts';
 export { Connection } from './connection.ts';
@@ -54,6 +55,18 @@ export {
   type VectorColumns,
 } from './convert/index.ts';
 export { type EmbeddingFunctionConfig, embedding } from './embedding/index.ts';
+export {
+  type FileColumnTypes,
+  type FileInput,
+  type FromCsvOptions,
+  type FromFileOptions,
+  type FromJsonOptions,
+  fromCsv,
+  fromFile,
+  fromJson,
+  fromJsonLines,
+  type ReadProgress,
+} from './files/index.ts';
 export { type FunctionType, type FunctionTypes, registerFunction } from './functions.ts';
 export {
   type BucketStats,
@@ -89,6 +102,7 @@ export {
   type TlsConfig,
   type TokenResponse,
 } from './handles/index.ts';
+export type { ImportFileOptions, ImportFileResult, ImportProgress } from './import-file.ts';
 export type {
   ExportLanceOptions,
   ExportLanceResult,

@@ -35,7 +35,6 @@ beforeAll(async () => {
   put('bad.ndjson', '{"name": "Alan"}\n{"name": \n');
   put('misfit.json', '[{"name": "Ada", "age": 36}, {"name": "Grace", "age": "old"}]');
   put('scalar.json', '7');
-  put('data.csv', 'a,b\n');
   root = join(folder, 'catalog');
   const db = await connect(root, { durability: 'relaxed' });
   await db.createNamespace(['prod'], { properties: { owner: 'search' } });
@@ -194,7 +193,6 @@ describe('changing', () => {
     for (const [file, part] of [
       ['bad.ndjson', 'line 2'],
       ['scalar.json', 'no JSON array'],
-      ['data.csv', 'no known kind'],
     ] as const) {
       const { code, error } = await own('import', files[file] as string, 't');
       expect({ file, code }).toEqual({ file, code: EXIT.usage });

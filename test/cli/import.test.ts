@@ -1,7 +1,7 @@
 /** Types of what is imported, and where in a file a mistake is. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { tableFromArrays, tableToIPC } from '../../src/arrow/apache.ts';
 import { describeType } from '../../src/arrow/index.ts';
 import { parseTypes } from '../../src/cli/rows/column-types.ts';
@@ -196,4 +196,48 @@ test('--lance says whether Lance opens the table too', async () => {
   const appended = await run('import', rows, 'off', '--mode', 'append', '--lance', 'read');
   expect(appended).toMatchObject({ code: EXIT.usage });
   expect(appended.error).toContain('--lance means nothing here: the table is written as it was');
+});
+
+describe('CSV', () => {
+  test('is imported with what is found out, and what the flags say', async () => {
+    const { run, file } = fresh();
+    expect((await run('import', file('a.csv', 'id,name\n1,x\n2,\n'), 't')).error).toContain(
+      'Imported into t: version 1, 2 rows.',
+    );
+    const other = file('b.txt', 'skipped\n7|NA|1.5\n8||2\n');
+    const flags = ['--format', 'csv', '--header', 'no', '--skip', '1', '--null', 'NA'];
+    expect((await run('import', other, 'u', ...flags, '--delimiter', '|')).code).toBe(EXIT.ok);
+    expect((await run('query', 'u', '--json')).out).toContain('"column1":null');
+    const merged = await run(
+      'import',
+      file('c.csv', 'id,name\n2,y\n3,z\n'),
+      't',
+      '--mode',
+      'merge',
+      '--on',
+      'id',
+    );
+    expect(merged.error).toContain('3 rows (1 updated, 1 inserted)');
+  });
+
+  test('rows that cannot be taken go to a new file, or say where they are', async () => {
+    const { run, file } = fresh();
+    const bad = file('bad.csv', 'id,name\n1,x\n2\n3,"y"\n');
+    const refused = await run('import', bad, 't');
+    expect(refused).toMatchObject({ code: EXIT.usage });
+    expect(refused.error).toContain(
+      `${bad}, line 3, column 2: the row has 1 field where 2 are expected.`,
+    );
+    const rejects = file('old.csv', '');
+    expect((await run('import', bad, 't', '--reject', rejects)).error).toContain('name a new file');
+    const fine = `${rejects}.new`;
+    expect((await run('import', bad, 't', '--reject', fine)).error).toContain(
+      `1 row went to ${fine}.`,
+    );
+    expect(readFileSync(fine, 'utf8')).toBe(
+      `file,line,column,reason,text\n"${bad}",3,2,"the row has 1 field where 2 are expected","2"\n`,
+    );
+    expect((await run('import', bad, 't', '--on', 'id')).code).toBe(EXIT.usage);
+    expect((await run('import', bad, 't', '--mode', 'merge')).error).toContain('--on id');
+  });
 });

@@ -204,6 +204,11 @@ describe('the command line', () => {
     const file = (name: string): string => join(folder, name);
     const rows = { id: [1, 2], name: ['Ada', 'Grace'], age: [36, 85] };
     writeFileSync(file('users.arrow'), tableToIPC(tableFromArrays(rows), 'file'));
+    writeFileSync(
+      file('users.csv'),
+      `id,name,age\n${rows.id.map((id, at) => `${id},${rows.name[at]},${rows.age[at]}\n`).join('')}`,
+    );
+    writeFileSync(file('big.csv'), 'id,name\n1,a\n2\n');
     writeFileSync(file('more.ndjson'), '{"id": 3, "name": "Alan", "age": 41}\n');
     renameSync(writeDataset(lanceVersions[0]?.dataset ?? '', folder), file('user.lance'));
     mkdirSync(file('logs/may'), { recursive: true });

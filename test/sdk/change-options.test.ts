@@ -36,6 +36,7 @@ const changes: Readonly<Record<string, (options: Loose) => Promise<unknown>>> = 
   createTable: (options) => db.createTable('u', ROWS, [], options),
   'createTable with the options second': (options) => db.createTable('u', ROWS, options),
   'createTable from one object': (options) => db.createTable({ name: 'u', data: ROWS, ...options }),
+  importFile: (options) => db.importFile(Buffer.from('a\n1\n'), 'u', [], options),
   createEmptyTable: async (options) => db.createEmptyTable('u', await table.schema(), [], options),
   createMaterializedView: (options) => db.createMaterializedView('v', 't', options),
   declareTable: (options) => db.declareTable('u', [], options),

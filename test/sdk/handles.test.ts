@@ -41,6 +41,7 @@ const CONNECTION: Calls<Connection> = {
   watch: (c, o) => c.watch({ ...o }),
   listTrash: (c, o) => c.listTrash([], o),
   syncLance: (c, o) => c.syncLance([], o),
+  importFile: (c, o) => c.importFile('x.csv', 't', [], o),
   importLance: (c, o) => c.importLance('x.lance', 't', [], o),
   exportLance: (c, o) => c.exportLance('x.lance', 't', [], o),
   purgeTrash: (c, o) => c.purgeTrash({ ...o }),

@@ -1,13 +1,20 @@
 /**
- * `dirspace import`: creates, appends to or overwrites a table with the rows of a file or Lance
- * dataset, or of all files that a pattern matches. An error in the data names the file and, where
- * known, the row and (for JSON) the line; nothing is imported then.
+ * `dirspace import`: creates, appends to, overwrites or merges into a table with the rows of a file or
+ * Lance dataset, of all files that a pattern matches, of an address or of standard input. An error in
+ * the data names the file and, where known, the row, line and column; nothing is imported then, unless
+ * `--reject` names a file for such rows.
  */
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
 import { COMPRESSIONS, DEFAULT_COMPRESSION } from '../../compression.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import type { RejectedRow } from '../../interchange/index.ts';
 import { LANCE_MODES } from '../../lance-mode.ts';
-import type { CreateTableOptions, DataInput, Table } from '../../sdk/index.ts';
+import type {
+  FileInput,
+  ImportFileOptions,
+  ImportFileResult,
+  ImportProgress,
+} from '../../sdk/index.ts';
 import {
   type Answer,
   argument,
@@ -19,11 +26,13 @@ import {
   versionOf,
   withParents,
 } from '../terminal/index.ts';
-import { filesNamed } from './file-pattern.ts';
-import { type OpenFiles, openFiles, type RowPlace } from './open-files.ts';
-import { isKnownKind } from './read-file.ts';
 
-const MODES = ['create', 'append', 'overwrite'] as const;
+const MODES = ['create', 'append', 'overwrite', 'merge'] as const;
+const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'arrow'] as const;
+const RAGGED = ['refuse', 'pad'] as const;
+const SAMPLES = ['first', 'all'] as const;
+const HEADERS = ['yes', 'no'] as const;
+const STANDARD_INPUT = '-';
 
 export const importFile: Command = {
   name: 'import',
@@ -32,15 +41,28 @@ export const importFile: Command = {
   arguments: [
     [
       '<file>',
-      'Arrow IPC (.arrow, .arrows, .feather, .ipc), .json (an array), .ndjson (.jsonl) or a Lance dataset; or a quoted pattern, whose files are read by name',
+      'CSV (.csv, .tsv), JSON (.json, an array; .ndjson, .jsonl), Arrow IPC (.arrow, .arrows, .feather, .ipc), each plain, .gz or .zst, or a Lance dataset; a quoted pattern, whose files are read by name; an http address; or - for standard input',
     ],
     ['<id>', 'the table'],
   ],
   ofTooMany:
     "Quote a pattern, so that the shell leaves it as it is: dirspace import '*.ndjson' logs.",
-  choices: { mode: MODES, lance: LANCE_MODES, compression: COMPRESSIONS },
+  choices: {
+    mode: MODES,
+    format: FORMATS,
+    ragged: RAGGED,
+    sample: SAMPLES,
+    header: HEADERS,
+    lance: LANCE_MODES,
+    compression: COMPRESSIONS,
+  },
   options: [
     { flags: '--mode <mode>', summary: `${MODES.join(', ')}; ${MODES[0]} if absent` },
+    { flags: '--on <columns>', summary: 'of a merge: the key columns, with commas between them' },
+    {
+      flags: '--format <format>',
+      summary: `${FORMATS.join(', ')}; the ending of the name or the first bytes tell if absent`,
+    },
     {
       flags: '--types <name:type,...>',
       summary: 'types of columns, in the words of describe; others are found out from the rows',
@@ -48,6 +70,35 @@ export const importFile: Command = {
     {
       flags: '--schema <file>',
       summary: 'types of all columns: the JSON that describe --json prints',
+    },
+    {
+      flags: '--reject <file>',
+      summary: 'of CSV: write rows that cannot be taken to a new CSV file, and import the others',
+    },
+    { flags: '--delimiter <character>', summary: 'of CSV: between fields; found out if absent' },
+    { flags: '--quote <character>', summary: 'of CSV: around fields; found out if absent' },
+    { flags: '--escape <character>', summary: 'of CSV: before a quote in a quoted field' },
+    {
+      flags: '--header <yes|no>',
+      summary: 'of CSV: whether the first row names the columns; found out if absent',
+    },
+    {
+      flags: '--encoding <name>',
+      summary: 'of CSV: utf-8, utf-16le, utf-16be or latin1; found out if absent',
+    },
+    {
+      flags: '--null <text>',
+      summary: 'of CSV: a text without quotes that means null, beside the empty one',
+      repeated: true,
+    },
+    { flags: '--skip <lines>', summary: 'of CSV: lines to pass over at the beginning' },
+    {
+      flags: '--ragged <refuse|pad>',
+      summary: 'of CSV: whether rows with too few fields get nulls; refuse if absent',
+    },
+    {
+      flags: '--sample <first|all>',
+      summary: 'of CSV: rows that types are found out from; the first megabyte if absent',
     },
     {
       flags: '--lance <mode>',
@@ -65,110 +116,210 @@ export const importFile: Command = {
     { flags: '-p, --parents', summary: 'create the namespaces that the table is in' },
   ],
   examples: [
-    'dirspace import users.arrow prod/search/user',
-    'dirspace import more.ndjson user --mode append',
-    "dirspace import 'logs/*.ndjson' prod/logs",
+    'dirspace import users.csv prod/search/user',
+    'dirspace import more.ndjson.gz user --mode append',
+    "dirspace import 'logs/*.csv' prod/logs --reject bad.csv",
+    'dirspace import changes.csv user --mode merge --on id',
     'dirspace import user.lance prod/search/user --at 3',
-    'dirspace import new.ndjson user2 --types "id:int64,tags:list<utf8>"',
+    'dirspace import new.csv user2 --types "id:int64,price:decimal128:10:2"',
   ],
   reads: false,
   makesCatalog: true,
   async run(call: Call): Promise<Answer> {
-    refuseOtherOrder(call);
+    await refuseOtherOrder(call);
     const { namespace, name } = parseObject(argument(call, 1));
     const mode = call.options.choice('mode', MODES);
-    const typed = await typing(call, mode);
-    const form = formOptions(call, mode);
     const given = argument(call, 0);
-    const names = await filesNamed(given, call.signal);
+    const { filesNamed, isAddress } = await import('../../interchange/index.ts');
+    const isPath = given !== STANDARD_INPUT && !isAddress(given);
+    const names = isPath ? await inOwnErrors(() => filesNamed(given, call.signal)) : [given];
     const isPattern = names.length > 1 || names[0] !== given;
-    const hasSchema = call.options.text('schema') !== undefined;
-    const files = openFiles(names, call.signal, hasSchema, versionOf(call.options));
     const id = [...namespace, name];
-    call.progress(files.progress);
-    const write = (): Promise<Table> =>
-      inFile(files, async () => {
-        const data = await files.data();
-        return mode === 'append'
-          ? append(call, name, namespace, data)
-          : create(call, name, namespace, await typed(data), { mode, ...form });
-      });
-    const table = call.options.flag('parents') ? await withParents(call, id, write) : await write();
-    const [version, rows] = [await table.version(), await table.countRows()];
+    const files: FileInput | FileInput[] = given === STANDARD_INPUT ? standardInput() : names;
+    const rejects = new RejectFile(call.options.text('reject'));
+    const options = await optionsOf(call, mode, rejects);
+    const write = (): Promise<ImportFileResult> =>
+      inOwnErrors(() => importRows(call, files, name, namespace, options));
+    let made: ImportFileResult;
+    try {
+      made = call.options.flag('parents') ? await withParents(call, id, write) : await write();
+    } finally {
+      rejects.close();
+    }
+    const { table, version, rejected, merged } = made;
+    const rows = await table.countRows();
+    const counts = merged && { updated: merged.numUpdatedRows, inserted: merged.numInsertedRows };
+    const passed = rejected > 0 ? ` ${counted(rejected, 'row')} went to ${rejects.file}.` : '';
+    const changed = counts ? ` (${counts.updated} updated, ${counts.inserted} inserted)` : '';
     return {
-      json: { id, version, rows, ...(isPattern && { files: names }) },
-      note: `Imported ${names.length === 1 ? '' : `${counted(names.length, 'file')} `}into ${call.show(id)}: version ${version}, ${counted(rows, 'row')}.`,
+      json: {
+        ...{ id, version, rows, ...counts },
+        ...(rejects.file !== undefined && { rejected }),
+        ...(isPattern && { files: names }),
+      },
+      note: `Imported ${names.length === 1 ? '' : `${counted(names.length, 'file')} `}into ${call.show(id)}: version ${version}, ${counted(rows, 'row')}${changed}.${passed}`,
     };
   },
 };
 
 /** As other programs have it: the table, and then the file. */
-function refuseOtherOrder(call: Call): void {
+async function refuseOtherOrder(call: Call): Promise<void> {
   const [file, id] = [argument(call, 0), argument(call, 1)];
-  if (existsSync(file) || !isKnownKind(id) || !existsSync(id)) return;
+  if (existsSync(file) || !existsSync(id)) return;
+  const { formatOfName, isLanceFile } = await import('../../interchange/index.ts');
+  if (formatOfName(id) === undefined && !isLanceFile(id)) return;
   throw new UsageError(
     `There is no file ${JSON.stringify(file)}. The file comes first: dirspace import ${id} ${file}.`,
   );
 }
 
-/** How the table is to be stored. */
-function formOptions(
-  { options }: Call,
+/** It ends where the program before ends it. */
+const standardInput = (): FileInput =>
+  Object.assign(
+    {
+      [Symbol.asyncIterator]: () =>
+        (process.stdin as AsyncIterable<Uint8Array>)[Symbol.asyncIterator](),
+    },
+    { name: 'standard input' },
+  );
+
+/** What the user says of the file and the table. */
+async function optionsOf(
+  call: Call,
   mode: (typeof MODES)[number],
-): Pick<CreateTableOptions, 'lance' | 'compression'> {
-  if (mode === 'append')
+  rejects: RejectFile,
+): Promise<ImportFileOptions> {
+  const { options, signal } = call;
+  const isNew = mode === 'create' || mode === 'overwrite';
+  if (!isNew) {
     options.refuse(['lance', 'compression'], 'the table is written as it was created.');
+    options.refuse(['types', 'schema'], 'the table has its types.');
+  }
+  const on = options.text('on')?.split(',');
+  if (mode === 'merge' && on === undefined) {
+    throw new UsageError('--mode merge needs the key columns: --on id.');
+  }
+  if (mode !== 'merge') options.refuse(['on'], 'only --mode merge has key columns.');
+  const types = options.text('types');
+  const schema = options.text('schema');
+  if (types !== undefined && schema !== undefined) {
+    throw new UsageError('--types and --schema are both given; a schema has all types.');
+  }
+  // Other commands start faster without what reads Arrow.
+  const [{ parseTypes, readSchema }, { REJECTED_HEADER, rejectedLine }] = await Promise.all([
+    import('./column-types.ts'),
+    import('../../interchange/index.ts'),
+  ]);
+  const reject = (row: RejectedRow): void => rejects.add(rejectedLine(row), REJECTED_HEADER);
+  let latest: ImportProgress | undefined;
+  call.progress(() => latest && progressOf(latest));
+  const choice = <const Word extends string>(name: string, words: readonly [Word, ...Word[]]) =>
+    options.text(name) === undefined ? undefined : options.choice(name, words);
+  const header = choice('header', HEADERS);
+  const nulls = options.texts('null');
   return {
-    ...(options.text('lance') === undefined ? {} : { lance: options.choice('lance', LANCE_MODES) }),
-    ...(options.text('compression') === undefined
-      ? {}
-      : { compression: options.choice('compression', COMPRESSIONS) }),
+    mode,
+    signal,
+    dataset: versionOf(options),
+    ...given({
+      on,
+      format: choice('format', FORMATS),
+      types: types === undefined ? undefined : parseTypes(types),
+      schema: schema === undefined ? undefined : readSchema(schema),
+      lance: choice('lance', LANCE_MODES),
+      compression: choice('compression', COMPRESSIONS),
+      onReject: rejects.file === undefined ? undefined : reject,
+    }),
+    csv: given({
+      delimiter: unescaped(options.text('delimiter')),
+      quote: options.text('quote'),
+      escape: options.text('escape'),
+      header: header === undefined ? undefined : header === 'yes',
+      encoding: options.text('encoding'),
+      nulls: nulls.length === 0 ? undefined : ['', ...nulls],
+      skipLines: options.text('skip') === undefined ? undefined : options.count('skip', 0),
+      ragged: choice('ragged', RAGGED),
+      sample: choice('sample', SAMPLES),
+    }),
+    progress: (progress) => {
+      latest = progress;
+    },
   };
 }
 
-/** What gives the data the types that are asked for. */
-async function typing(
-  { options, signal }: Call,
-  mode: (typeof MODES)[number],
-): Promise<(data: DataInput) => DataInput | Promise<DataInput>> {
-  if (mode === 'append') options.refuse(['types', 'schema'], 'the table has its types.');
-  const types = options.text('types');
-  const file = options.text('schema');
-  if (types !== undefined && file !== undefined) {
-    throw new UsageError('--types and --schema are both given; a schema has all types.');
+/** A tab is hard to type. */
+const unescaped = (text: string | undefined): string | undefined =>
+  text === '\\t' || text === 'tab' ? '\t' : text;
+
+type Given<Options> = { [Name in keyof Options]?: Exclude<Options[Name], undefined> };
+
+/** Without the members that are undefined. */
+const given = <Options extends object>(options: Options): Given<Options> =>
+  Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  ) as Given<Options>;
+
+/** The file of `--reject`, made when the first row comes. */
+class RejectFile {
+  readonly file: string | undefined;
+  #handle: number | undefined;
+
+  constructor(file: string | undefined) {
+    if (file !== undefined && existsSync(file)) {
+      throw new UsageError(
+        `--reject names ${JSON.stringify(file)}, which is there already; name a new file.`,
+      );
+    }
+    this.file = file;
   }
-  if (types === undefined && file === undefined) return (data) => data;
-  // Other commands start faster without what reads Arrow.
-  const [{ parseTypes, readSchema }, { toRecordBatchStream }] = await Promise.all([
-    import('./column-types.ts'),
-    import('../../sdk/index.ts'),
-  ]);
-  if (types !== undefined) {
-    const columnTypes = parseTypes(types);
-    return (data) => toRecordBatchStream(data, { columnTypes, signal });
+
+  /** @param header of a file that has no row yet */
+  add(row: string, header: string): void {
+    if (this.#handle === undefined) {
+      this.#handle = openSync(this.file as string, 'wx');
+      writeSync(this.#handle, header);
+    }
+    writeSync(this.#handle, row);
   }
-  const schema = readSchema(file ?? '');
-  return (data) => toRecordBatchStream(data, { schema, signal });
+
+  close(): void {
+    if (this.#handle !== undefined) closeSync(this.#handle);
+    this.#handle = undefined;
+  }
 }
 
-/** Says which file it was, and where in it, whose bytes or rows are wrong. */
-async function inFile<Result>(files: OpenFiles, work: () => Promise<Result>): Promise<Result> {
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
+
+function progressOf({
+  bytesRead,
+  totalBytes,
+  file,
+  files,
+  bytesPerSecond,
+  secondsLeft,
+}: ImportProgress): string {
+  const read = megabytes(bytesRead);
+  const of = totalBytes === undefined ? read : `${read} of ${megabytes(totalBytes)}`;
+  const which = files === 1 ? '' : `, file ${file} of ${files}`;
+  const left = secondsLeft === undefined ? '' : `, ${Math.ceil(secondsLeft)} s left`;
+  return `${of}${which}, ${megabytes(bytesPerSecond)}/s${left}`;
+}
+
+/** Says that nothing was imported. What is wrong in a file, or with its name, is the user's to mend. */
+async function inOwnErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!isDirspaceError(error, 'InvalidInput', 'TableSchemaValidation')) throw error;
-    const { row, file: ofFile } = error.details;
-    // The file is not as it has to be: the message says where.
-    if (ofFile !== undefined) throw new UsageError(error.message, { cause: error });
-    const place = typeof row === 'number' ? files.placeOf(row) : undefined;
-    const message =
-      place === undefined
-        ? error.message
-        : `${error.message.replace(/^Row \d+/, textOf(place))} Rows and lines are counted from 1.`;
-    const file = place?.file ?? files.current();
-    throw new DirspaceError(error.code, `${file}: ${inOwnWords(message)} Nothing was imported.`, {
+    const message = inOwnWords(error.message);
+    const { file, row } = error.details;
+    if (file !== undefined && row === undefined) throw new UsageError(message, { cause: error });
+    if (file !== undefined && error.cause === undefined) {
+      throw new UsageError(message, { cause: error });
+    }
+    throw new DirspaceError(error.code, `${message} Nothing was imported.`, {
       cause: error,
-      details: { ...error.details, ...place },
+      details: error.details,
     });
   }
 }
@@ -178,34 +329,29 @@ const inOwnWords = (message: string): string =>
   message
     .replace(/\bPass a schema\b/, 'Give --types or --schema')
     .replace(/\bpass a schema\b/, 'give --types or --schema')
+    .replace('A version and a branch are of', '--at and --branch name a version of')
     .replace('A schema takes columns', '--schema takes columns')
+    .replace(
+      'A table without rows needs a schema.',
+      'A table without rows can be made with --schema.',
+    )
+    .replace(
+      'give the type of the column, or find types out from all rows',
+      'give --types for the column, or --sample all',
+    )
+    .replace(' Give the types of columns.', ' Give --types.')
     .replace('cannot be inferred: the rows hold only', 'is not known: its rows hold only')
     .replace('null, undefined or empty arrays there', 'null or empty lists');
 
-const textOf = ({ row, line }: RowPlace): string =>
-  line === undefined ? `Row ${row}` : `Row ${row} on line ${line}`;
-
-async function append(
-  { connection, signal }: Call,
-  name: string,
-  namespace: string[],
-  data: DataInput,
-): Promise<Table> {
-  const table = await connection.openTable(name, namespace, { signal });
-  await table.add(data, { signal });
-  return table;
-}
-
-async function create(
+async function importRows(
   call: Call,
+  files: FileInput | FileInput[],
   name: string,
   namespace: string[],
-  data: DataInput,
-  options: Pick<CreateTableOptions, 'mode' | 'lance' | 'compression'>,
-): Promise<Table> {
+  options: ImportFileOptions,
+): Promise<ImportFileResult> {
   try {
-    const { connection, signal } = call;
-    return await connection.createTable(name, data, namespace, { ...options, signal });
+    return await call.connection.importFile(files, name, namespace, options);
   } catch (error) {
     const isWithParents = call.options.flag('parents');
     if (isDirspaceError(error, 'NamespaceNotFound') && namespace.length > 0 && !isWithParents) {

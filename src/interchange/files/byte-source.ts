@@ -34,9 +34,10 @@ export function memorySource(bytes: Uint8Array, name = 'The data'): ByteSource {
     size: bytes.length,
     isRepeatable: true,
     async *pieces() {
-      for (read = 0; read < bytes.length; ) {
-        const piece = bytes.subarray(read, read + PIECE_BYTES);
-        read += piece.length;
+      // Several passes may be under way.
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        const piece = bytes.subarray(at, at + PIECE_BYTES);
+        read = at + piece.length;
         yield piece;
       }
     },
@@ -79,4 +80,50 @@ export function streamSource(
     ranges: undefined,
     bytesRead: () => read,
   };
+}
+
+/** Bytes that tell what a file is. */
+const HEAD_BYTES = 512;
+
+/** The first bytes, and a source that gives them again. */
+export async function withHead(
+  source: ByteSource,
+): Promise<{ readonly head: Uint8Array; readonly source: ByteSource }> {
+  const { ranges } = source;
+  if (ranges !== undefined) {
+    return { head: await ranges.read(0, Math.min(ranges.size, HEAD_BYTES)), source };
+  }
+  const pieces = source.pieces()[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  for (let size = 0; size < HEAD_BYTES; ) {
+    const { done, value } = await pieces.next();
+    if (done === true) break;
+    first.push(value);
+    size += value.length;
+  }
+  const head = Buffer.concat(first).subarray(0, HEAD_BYTES);
+  let isUsed = false;
+  async function* again(): AsyncGenerator<Uint8Array> {
+    isUsed = true;
+    try {
+      yield* first.splice(0);
+      for (;;) {
+        const { done, value } = await pieces.next();
+        if (done === true) return;
+        yield value;
+      }
+    } finally {
+      await pieces.return?.();
+    }
+  }
+  const { name, size, isRepeatable } = source;
+  const replayed: ByteSource = {
+    name,
+    size,
+    isRepeatable,
+    pieces: () => (isUsed ? source.pieces() : again()),
+    ranges: undefined,
+    bytesRead: () => source.bytesRead(),
+  };
+  return { head, source: replayed };
 }

@@ -23,7 +23,10 @@ export async function fileSource(path: string, signal?: AbortSignal): Promise<By
 /** The same of a file that was looked at already. @throws InvalidInput for a folder */
 export function openedFile(path: string, found: Stats, signal?: AbortSignal): ByteSource {
   if (found.isDirectory()) {
-    throw fileProblem(`${JSON.stringify(path)} is a folder, not a file.`, { file: path });
+    throw fileProblem(
+      `${JSON.stringify(path)} is a folder, not a file, and no Lance dataset: it has no folder _versions.`,
+      { file: path },
+    );
   }
   let read = 0;
   const isFile = found.isFile();

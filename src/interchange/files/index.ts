@@ -1,5 +1,17 @@
-/** Exports where the bytes of a file are (`ByteSource`), and the error for a file that cannot be read. */
+/**
+ * Exports where the bytes of a file are (`ByteSource`): files, pipes, addresses, streams; how they
+ * are compressed; and the error for a file that cannot be read.
+ */
 
-export { type ByteSource, memorySource, PIECE_BYTES, streamSource } from './byte-source.ts';
+export {
+  type ByteSource,
+  memorySource,
+  PIECE_BYTES,
+  streamSource,
+  withHead,
+} from './byte-source.ts';
+export { type Compression, compressionOf, decompressed, plainName } from './decompress.ts';
+export { filesNamed } from './file-pattern.ts';
 export { type FilePlace, fileProblem } from './file-problem.ts';
 export { fileSource, openedFile } from './file-source.ts';
+export { isAddress, nameOfAddress, urlSource } from './url-source.ts';

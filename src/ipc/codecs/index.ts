@@ -1,6 +1,6 @@
 /**
  * Exports decoders for untrusted bytes with bounded work: flatbuffers, LZ4 frames and Zstandard
- * frames. Also exports the encoder of short Zstandard frames.
+ * frames, whole or in pieces. Also exports the encoder of short Zstandard frames.
  */
 
 export { FlatTable, type Refuse, rootTable } from './flatbuffer.ts';
@@ -13,3 +13,4 @@ export {
 } from './frames.ts';
 export { decodeLz4InSteps, maxLz4Size } from './lz4.ts';
 export { decodeZstdInSteps, maxZstdSize } from './zstd.ts';
+export { decodeZstdPieces } from './zstd-stream.ts';

@@ -1,7 +1,7 @@
 /**
  * Computes the low 32 bits of the 64-bit xxHash, which are the content checksum of Zstandard
- * frames, at once (`xxh64Low`) or in steps (`xxh64LowInSteps`). It works on 32-bit halves, because
- * bigints are many times slower.
+ * frames, at once (`xxh64Low`), in steps (`xxh64LowInSteps`) or of pieces (`Xxh64`). It works on
+ * 32-bit halves, because bigints are many times slower.
  */
 import { drained } from '../../steps.ts';
 
@@ -29,20 +29,54 @@ export function* xxh64LowInSteps(
   from: number,
   to: number,
 ): Generator<undefined, number> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const words = new Int32Array(12);
-  let at = from;
-  if (to - from >= 32) {
+  const hash = new Xxh64();
+  for (let at = from; at < to; at += STEP_BYTES) {
+    if (at > from) yield;
+    hash.add(bytes, at, Math.min(to, at + STEP_BYTES));
+  }
+  return hash.low();
+}
+
+/** Bytes of a stripe, which the four lanes take at once. */
+const STRIPE = 32;
+
+/** The hash of bytes that come in pieces. */
+export class Xxh64 {
+  readonly #words = new Int32Array(12);
+  /** The bytes after the last whole stripe. */
+  readonly #rest = new Uint8Array(STRIPE);
+  #total = 0;
+
+  constructor() {
+    const words = this.#words;
     add(words, 0, P1H, P1L);
     add(words, 0, P2H, P2L);
     add(words, 2, P2H, P2L);
     add(words, 6, ~P1H, ~P1L);
     add(words, 6, 0, 1);
-    for (let next = at + STEP_BYTES; at + 32 <= to; at += 32) {
-      if (at >= next) {
-        next = at + STEP_BYTES;
-        yield;
-      }
+  }
+
+  /** Takes the bytes from `from` to `to`. */
+  add(bytes: Uint8Array, from: number, to: number): void {
+    let at = from;
+    const held = this.#total % STRIPE;
+    this.#total += to - from;
+    if (held > 0) {
+      const missing = Math.min(STRIPE - held, to - at);
+      this.#rest.set(bytes.subarray(at, at + missing), held);
+      at += missing;
+      if (held + missing < STRIPE) return;
+      this.#stripes(this.#rest, 0, STRIPE);
+    }
+    const end = to - ((to - at) % STRIPE);
+    this.#stripes(bytes, at, end);
+    this.#rest.set(bytes.subarray(end, to));
+  }
+
+  #stripes(bytes: Uint8Array, from: number, to: number): void {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const words = this.#words;
+    for (let at = from; at < to; at += STRIPE) {
       for (let lane = 0; lane < 8; lane += 2) {
         round(
           words,
@@ -52,6 +86,50 @@ export function* xxh64LowInSteps(
         );
       }
     }
+  }
+
+  /** The low half of the hash; no more bytes may be added. */
+  low(): number {
+    const words = this.#words;
+    const total = this.#total;
+    if (total >= STRIPE) this.#mixLanes();
+    else add(words, HASH, P5H, P5L);
+    add(words, HASH, Math.floor(total / 2 ** 32), total);
+    const bytes = this.#rest;
+    const to = total % STRIPE;
+    const view = new DataView(bytes.buffer);
+    let at = 0;
+    for (; at + 8 <= to; at += 8) {
+      words[0] = 0;
+      words[1] = 0;
+      round(words, 0, view.getInt32(at + 4, true), view.getInt32(at, true));
+      mix(words, words[0]!, words[1]!);
+      rotate(words, HASH, 27);
+      multiply(words, HASH, P1H, P1L);
+      add(words, HASH, P4H, P4L);
+    }
+    if (at + 4 <= to) {
+      mixProduct(words, view.getInt32(at, true), P1H, P1L);
+      rotate(words, HASH, 23);
+      multiply(words, HASH, P2H, P2L);
+      add(words, HASH, P3H, P3L);
+      at += 4;
+    }
+    for (; at < to; at += 1) {
+      mixProduct(words, bytes[at]!, P5H, P5L);
+      rotate(words, HASH, 11);
+      multiply(words, HASH, P1H, P1L);
+    }
+    mix(words, 0, words[HASH]! >>> 1);
+    multiply(words, HASH, P2H, P2L);
+    mix(words, words[HASH]! >>> 29, (words[HASH]! << 3) | (words[HASH + 1]! >>> 29));
+    multiply(words, HASH, P3H, P3L);
+    mix(words, 0, words[HASH]!);
+    return words[HASH + 1]! >>> 0;
+  }
+
+  #mixLanes(): void {
+    const words = this.#words;
     for (let lane = 0; lane < 8; lane += 2) {
       const [high, low] = [words[lane]!, words[lane + 1]!];
       rotate(words, lane, [1, 7, 12, 18][lane / 2]!);
@@ -68,35 +146,7 @@ export function* xxh64LowInSteps(
       multiply(words, HASH, P1H, P1L);
       add(words, HASH, P4H, P4L);
     }
-  } else add(words, HASH, P5H, P5L);
-  add(words, HASH, Math.floor((to - from) / 2 ** 32), to - from);
-  for (; at + 8 <= to; at += 8) {
-    words[0] = 0;
-    words[1] = 0;
-    round(words, 0, view.getInt32(at + 4, true), view.getInt32(at, true));
-    mix(words, words[0]!, words[1]!);
-    rotate(words, HASH, 27);
-    multiply(words, HASH, P1H, P1L);
-    add(words, HASH, P4H, P4L);
   }
-  if (at + 4 <= to) {
-    mixProduct(words, view.getInt32(at, true), P1H, P1L);
-    rotate(words, HASH, 23);
-    multiply(words, HASH, P2H, P2L);
-    add(words, HASH, P3H, P3L);
-    at += 4;
-  }
-  for (; at < to; at += 1) {
-    mixProduct(words, bytes[at]!, P5H, P5L);
-    rotate(words, HASH, 11);
-    multiply(words, HASH, P1H, P1L);
-  }
-  mix(words, 0, words[HASH]! >>> 1);
-  multiply(words, HASH, P2H, P2L);
-  mix(words, words[HASH]! >>> 29, (words[HASH]! << 3) | (words[HASH + 1]! >>> 29));
-  multiply(words, HASH, P3H, P3L);
-  mix(words, 0, words[HASH]!);
-  return words[HASH + 1]! >>> 0;
 }
 
 /** Takes a word of input into the word at `at`. */

@@ -26,6 +26,7 @@ export interface Block {
 
 /** What the blocks of a frame share: the output before them, and codes that they may use again. */
 export class BlockDecoder {
+  /** Where the content so far ends. Whoever moves that content to the front of the output sets it. */
   end: number;
   readonly #input: Uint8Array;
   readonly #output: Uint8Array;
@@ -45,8 +46,9 @@ export class BlockDecoder {
     this.#refuse = refuse;
   }
 
-  decode({ kind, bytes, from, to }: Block): void {
-    const block = this.#input.subarray(from, to);
+  /** @param input that `block` lies in, where it is not the one of all blocks */
+  decode({ kind, bytes, from, to }: Block, input: Uint8Array = this.#input): void {
+    const block = input.subarray(from, to);
     if (kind === 2) {
       this.#compressed(block);
       return;

@@ -29,4 +29,5 @@ export {
   type SchemaInput,
   toSchema,
 } from './schema-like.ts';
+export type { ReadableStreamLike } from './source.ts';
 export type { RowsInput } from './typed-rows.ts';

@@ -1,13 +1,14 @@
 /**
- * Resolves a file argument of a command to file names (`filesNamed`). A name that exists stands for
+ * Resolves what a user gives as a file to file names (`filesNamed`). A name that exists stands for
  * itself. Otherwise a pattern such as `logs/*.ndjson` gives the files that it matches, sorted by
- * name, or throws UsageError if there are none.
+ * name, or throws InvalidInput if there are none.
  *
  * Loads fast-glob, which no other file imports, only for a pattern.
  */
 import { existsSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
-import { orInterrupted, UsageError } from '../terminal/index.ts';
+import { Progress } from '../../progress.ts';
+import { fileProblem } from './file-problem.ts';
 
 /** Without one of these a name is no pattern. */
 const SPECIAL = /[*?[\]{}()!]/;
@@ -18,9 +19,9 @@ const SPECIAL = /[*?[\]{}()!]/;
  * their own case alone, and a name that begins with a dot is matched by a dot alone. Brackets match
  * themselves too. Answers the argument itself where it is no pattern, so that its reader says what is
  * wrong with it.
- * @throws UsageError for a pattern that nothing matches
+ * @throws InvalidInput for a pattern that nothing matches
  */
-export async function filesNamed(given: string, signal: AbortSignal): Promise<string[]> {
+export async function filesNamed(given: string, signal?: AbortSignal): Promise<string[]> {
   if (!SPECIAL.test(given) || existsSync(given)) return [given];
   const { default: glob } = await import('fast-glob');
   const search = glob(patternOf(given), {
@@ -28,14 +29,11 @@ export async function filesNamed(given: string, signal: AbortSignal): Promise<st
     objectMode: true,
     followSymbolicLinks: false,
   }).catch((cause: Error) => {
-    throw new UsageError(
-      `The files of ${JSON.stringify(given)} cannot be listed: ${cause.message}`,
-      {
-        cause,
-      },
-    );
+    const message = `The files of ${JSON.stringify(given)} cannot be listed: ${cause.message}`;
+    throw fileProblem(message, { file: given }, cause);
   });
-  const found = await orInterrupted(search, signal);
+  const progress = new Progress(0, () => undefined, signal === undefined ? [] : [signal]);
+  const found = await progress.race(search).finally(() => progress.end());
   const files = found
     .filter(
       ({ path, dirent }) => !(dirent.isSymbolicLink() ? isFolder(path) : dirent.isDirectory()),
@@ -44,8 +42,9 @@ export async function filesNamed(given: string, signal: AbortSignal): Promise<st
     .sort((a, b) => (a < b ? -1 : 1));
   if (files.length > 0) return files;
   const isKept = given.includes('**') ? ', and links to folders are not followed' : '';
-  throw new UsageError(
+  throw fileProblem(
     `No file matches ${JSON.stringify(given)}. Capitals and small letters differ, a name that begins with a dot needs a pattern that begins with one${isKept}; a backslash before a character takes it as it is.`,
+    { file: given },
   );
 }
 

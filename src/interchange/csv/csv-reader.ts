@@ -1,0 +1,437 @@
+/**
+ * `openCsv`: reads CSV as record batches. The beginning of the file tells encoding, delimiter, quotes,
+ * header and types, where the caller does not; rows are read as they are pulled, and memory holds a
+ * batch. A row that cannot be taken goes to the caller's `onReject`, or is InvalidInput with line and
+ * column.
+ */
+import { isUtf8 } from 'node:buffer';
+import {
+  type DataType,
+  describeType,
+  Field,
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatch,
+  recordBatchStream,
+  Schema,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { suggestion } from '../../known-names.ts';
+import { plainPause } from '../../steps.ts';
+import { type ByteSource, fileProblem } from '../files/index.ts';
+import {
+  type BuildColumn,
+  type ColumnWriter,
+  type CsvColumn,
+  columnWriter,
+} from './column-writers.ts';
+import { dialectOf } from './csv-dialect.ts';
+import { headerOf } from './csv-header.ts';
+import { textOf } from './csv-numbers.ts';
+import { type CheckedCsvOptions, type CsvOptions, checkCsvOptions } from './csv-options.ts';
+import { type BadRecord, type CsvDialect, CsvScanner, LF, startOf } from './csv-scanner.ts';
+import { typeOfKinds } from './csv-types.ts';
+import { CsvWindows } from './csv-windows.ts';
+import { asUtf8, encodingOf } from './text-encoding.ts';
+import { TypeGuess } from './type-guess.ts';
+
+/** What is known of the file, beside the options of CSV. */
+export interface CsvReadOptions extends CsvOptions {
+  /** Types by the names of columns, or by position where the file has no header. */
+  readonly schema?: Schema | undefined;
+  readonly types?: ReadonlyMap<string, DataType> | undefined;
+  /** For types that are not read from bytes: lists, structs, decimals and their like. */
+  readonly build?: BuildColumn | undefined;
+  /** Most rows of a batch. 65,536 if not given. */
+  readonly batchRows?: number | undefined;
+}
+
+/** Bytes that everything is found out from. */
+const SAMPLE_BYTES = 1 << 20;
+const BATCH_ROWS = 65_536;
+/** Bytes of texts with which a batch ends early. */
+const BATCH_BYTES = 1 << 24;
+
+/** A field that does not fit the type that was found out for its column. */
+export const isPromotable = (error: unknown): boolean =>
+  error instanceof DirspaceError && error.details.guessed === true;
+
+/** Reads as far as the types need. @throws InvalidInput naming the file and the place */
+export async function openCsv(
+  source: ByteSource,
+  options: CsvReadOptions = {},
+): Promise<RecordBatchStream> {
+  const { schema, types, build, batchRows = BATCH_ROWS, ...given } = options;
+  const checked = checkCsvOptions(given);
+  const opened = await openText(source, checked);
+  const { head, from, isWhole, line } = opened;
+  const to = head.length - 1;
+  if (from >= to && schema === undefined) {
+    await opened.close();
+    throw fileProblem(`${source.name} is empty: it has no rows and no columns.`, {
+      file: source.name,
+    });
+  }
+  const dialect = dialectOf(head, from, to, isWhole, checked);
+  const found = headerOf(head, from, to, isWhole, dialect, checked, schema);
+  const names = found.names;
+  requireColumns(source.name, names, types);
+  const columnCount = Math.max(1, names.length);
+  const guess = new TypeGuess(columnCount, checked);
+  const allTypes = checked.sample === 'all' ? await csvTypes([source], given) : undefined;
+  const known = names.map((name, at) =>
+    knownType(name, at, found.hasHeader, schema, types, allTypes),
+  );
+  const pads = checked.ragged === 'pad';
+  if (known.includes(undefined)) {
+    const scanner = new CsvScanner(dialect, columnCount, pads);
+    // The last record may be cut.
+    scanner.scan(head, found.end, to, isWhole, MOST_ROWS);
+    guess.add(head, scanner);
+  }
+  const columns = names.map((name, at): CsvColumn => {
+    const field = known[at];
+    if (field !== undefined) return { field, isGuessed: false };
+    return { field: new Field(name, guess.typeOf(at), true), isGuessed: true };
+  });
+  const reader = new CsvReader(source.name, dialect, columns, checked, guess.rows);
+  const own = new Schema(columns.map(({ field }) => field));
+  const windows = new CsvWindows(opened.after(found.end), source.name, line + found.lines);
+  return recordBatchStream(own, reader.batches(windows, own, { build, batchRows, pads }));
+}
+
+interface OpenText {
+  /** The beginning in UTF-8, and one byte of memory more. */
+  readonly head: Uint8Array;
+  /** Where it begins after a mark and the lines that are passed over, and the line there. */
+  readonly from: number;
+  readonly line: number;
+  /** Whether the beginning is all there is. */
+  readonly isWhole: boolean;
+  /** The pieces from a place in the beginning on. */
+  after(at: number): AsyncIterable<Uint8Array>;
+  close(): Promise<unknown>;
+}
+
+async function openText(source: ByteSource, options: CheckedCsvOptions): Promise<OpenText> {
+  const pieces = source.pieces()[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  let size = 0;
+  let isWhole = false;
+  while (size < SAMPLE_BYTES) {
+    const { done, value } = await pieces.next();
+    if (done === true) {
+      isWhole = true;
+      break;
+    }
+    first.push(value);
+    size += value.length;
+  }
+  const joined = first.length === 1 ? (first[0] as Uint8Array) : Buffer.concat(first);
+  const { encoding, mark } = encodingOf(joined, isWhole, options.encoding);
+  async function* raw(): AsyncGenerator<Uint8Array> {
+    yield joined.subarray(mark);
+    for (;;) {
+      const { done, value } = await pieces.next();
+      if (done === true) return;
+      yield value;
+    }
+  }
+  const texts = asUtf8(raw(), encoding, source.name);
+  const begin = await texts.next();
+  const text: Uint8Array = begin.done === true ? new Uint8Array(0) : begin.value;
+  if (isWhole) {
+    // What the decoder had kept back is an error, or nothing.
+    const rest = await texts.next();
+    if (rest.done !== true) throw fileProblem(`${source.name} is cut off.`, { file: source.name });
+  }
+  const head = new Uint8Array(text.length + 1);
+  head.set(text);
+  const { skipLines = 0 } = options;
+  let from = 0;
+  for (let lines = 0; lines < skipLines; lines++) {
+    const at = head.indexOf(LF, from);
+    if (at < 0 || at >= text.length) {
+      await pieces.return?.();
+      const message = `${source.name} has ${lines} whole lines in its first megabyte; ${skipLines} are to be passed over.`;
+      throw fileProblem(message, { file: source.name });
+    }
+    from = at + 1;
+  }
+  return {
+    head,
+    from,
+    line: skipLines + 1,
+    isWhole,
+    async *after(at) {
+      try {
+        if (at < text.length) yield text.subarray(at);
+        for await (const piece of texts) yield piece;
+      } finally {
+        await pieces.return?.();
+      }
+    },
+    close: async () => pieces.return?.(),
+  };
+}
+
+/**
+ * The types that all rows of all files fit, by the names of columns. Reads the files whole.
+ * @throws InvalidInput for a file that can be read once only
+ */
+export async function csvTypes(
+  sources: readonly ByteSource[],
+  options: CsvOptions,
+): Promise<Map<string, DataType>> {
+  const checked = checkCsvOptions(options);
+  const kinds = new Map<string, number>();
+  for (const source of sources) {
+    if (!source.isRepeatable) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `${source.name} can be read once only, so that types cannot be found out from all rows first. Give the types of columns.`,
+      );
+    }
+    const opened = await openText(source, checked);
+    const { head, from, isWhole } = opened;
+    const to = head.length - 1;
+    const dialect = dialectOf(head, from, to, isWhole, checked);
+    const { names, end } = headerOf(head, from, to, isWhole, dialect, checked, undefined);
+    const guess = new TypeGuess(Math.max(1, names.length), checked);
+    const scanner = new CsvScanner(dialect, guess.columns, checked.ragged === 'pad');
+    const windows = new CsvWindows(opened.after(end), source.name);
+    const pause = plainPause();
+    try {
+      while (await windows.next(scanner, MOST_ROWS)) {
+        guess.add(windows.bytes, scanner);
+        const waiting = pause();
+        if (waiting !== undefined) await waiting;
+      }
+    } finally {
+      await windows.close();
+    }
+    for (const [at, name] of names.entries()) {
+      kinds.set(name, (kinds.get(name) ?? 0) | guess.kindsOf(at));
+    }
+  }
+  return new Map(Array.from(kinds, ([name, found]) => [name, typeOfKinds(found)]));
+}
+
+/** More than a window holds. */
+const MOST_ROWS = 1 << 20;
+
+/** The field that the caller says the column is; undefined where its type is to be found out. */
+function knownType(
+  name: string,
+  at: number,
+  hasHeader: boolean,
+  schema: Schema | undefined,
+  types: ReadonlyMap<string, DataType> | undefined,
+  allTypes: ReadonlyMap<string, DataType> | undefined,
+): Field | undefined {
+  const ofSchema = hasHeader
+    ? schema?.fields.find((field) => field.name === name)
+    : schema?.fields[at];
+  if (ofSchema !== undefined) return new Field(name, ofSchema.type, ofSchema.nullable);
+  const type = types?.get(name) ?? allTypes?.get(name);
+  return type === undefined ? undefined : new Field(name, type, true);
+}
+
+function requireColumns(
+  file: string,
+  names: readonly string[],
+  types: ReadonlyMap<string, DataType> | undefined,
+): void {
+  for (const name of types?.keys() ?? []) {
+    if (names.includes(name)) continue;
+    const message = `A type is given for the column ${JSON.stringify(name)}, which ${file} does not have.${suggestion(name, names)}`;
+    throw new DirspaceError('InvalidInput', message, { details: { column: name } });
+  }
+}
+
+interface BatchOptions {
+  readonly build: BuildColumn | undefined;
+  readonly batchRows: number;
+  readonly pads: boolean;
+}
+
+/** A row that cannot be taken, and where in the bytes of its window the problem is. */
+interface Problem {
+  readonly from: number;
+  readonly to: number;
+  readonly at: number;
+  readonly reason: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+class CsvReader {
+  readonly #file: string;
+  readonly #dialect: CsvDialect;
+  readonly #columns: readonly CsvColumn[];
+  readonly #options: CheckedCsvOptions;
+  readonly #hint: string;
+
+  constructor(
+    file: string,
+    dialect: CsvDialect,
+    columns: readonly CsvColumn[],
+    options: CheckedCsvOptions,
+    sampled: number,
+  ) {
+    this.#file = file;
+    this.#dialect = dialect;
+    this.#columns = columns;
+    this.#options = options;
+    this.#hint = ` The type was found out from the first ${sampled.toLocaleString('en')} rows; give the type of the column, or find types out from all rows.`;
+  }
+
+  async *batches(
+    windows: CsvWindows,
+    schema: Schema,
+    { build, batchRows, pads }: BatchOptions,
+  ): AsyncGenerator<RecordBatch> {
+    const { nulls, emptyIsNull } = this.#options;
+    const shared = { dialect: this.#dialect, nulls, emptyIsNull, build, batchRows };
+    const writers = this.#columns.map((column) => columnWriter(column, shared));
+    const scanner = new CsvScanner(this.#dialect, Math.max(1, writers.length), pads);
+    const pause = plainPause();
+    let length = 0;
+    const finish = (): RecordBatch => {
+      const columns = writers.map((writer) => writer.finish());
+      const batch = recordBatch(schema, columns, length);
+      length = 0;
+      return batch;
+    };
+    try {
+      while (await windows.next(scanner, batchRows - length)) {
+        this.#take(windows, scanner, writers, length);
+        length += scanner.rows;
+        const size = writers.reduce((sum, writer) => sum + writer.size, 0);
+        if (length >= batchRows || size >= BATCH_BYTES) yield finish();
+        const waiting = pause();
+        if (waiting !== undefined) await waiting;
+      }
+      if (length > 0) yield finish();
+    } finally {
+      await windows.close();
+    }
+  }
+
+  /** Adds the records of a window to the columns, but for those that are rejected. */
+  #take(
+    windows: CsvWindows,
+    scanner: CsvScanner,
+    writers: readonly ColumnWriter[],
+    length: number,
+  ): void {
+    const { bytes } = windows;
+    const problems = scanner.bad.map((record) => this.#ofRecord(record));
+    const bad = new Uint8Array(scanner.rows);
+    if (!isUtf8(bytes.subarray(windows.from, scanner.end))) {
+      this.#findNoText(bytes, scanner, bad, problems);
+      scanner.remove(bad);
+      bad.fill(0);
+    }
+    let hasBad = false;
+    for (const [column, writer] of writers.entries()) {
+      if (!writer.append(bytes, scanner, column, bad)) continue;
+      hasBad = true;
+      for (let row = 0; row < scanner.rows; row++) {
+        if (bad[row] !== 1) continue;
+        bad[row] = 2;
+        problems.push(this.#ofField(bytes, scanner, row, column));
+      }
+    }
+    if (problems.length === 0) return;
+    problems.sort((left, right) => left.from - right.from);
+    for (const problem of problems) this.#reject(windows, problem);
+    if (!hasBad) return;
+    for (const writer of writers) writer.truncate(length);
+    scanner.remove(bad);
+    bad.fill(0);
+    for (const [column, writer] of writers.entries()) writer.append(bytes, scanner, column, bad);
+  }
+
+  #reject(windows: CsvWindows, problem: Problem): void {
+    const { line, column } = windows.placeOf(problem.at);
+    const { onReject } = this.#options;
+    const file = this.#file;
+    if (onReject === undefined) {
+      const isGuessed = problem.details.guessed === true;
+      const message = `${file}, line ${line}, column ${column}: ${problem.reason}.${isGuessed ? this.#hint : ''}`;
+      throw new DirspaceError('InvalidInput', message, {
+        details: { ...problem.details, file, line, column },
+      });
+    }
+    const text = textOf(windows.bytes, problem.from, problem.to);
+    onReject({
+      file,
+      line: windows.placeOf(problem.from).line,
+      column,
+      reason: problem.reason,
+      text,
+    });
+  }
+
+  #ofRecord({ problem, fields, from, to, at }: BadRecord): Problem {
+    const count = this.#columns.length;
+    const reason = {
+      fewer: `the row has ${counted(fields)} where ${count} are expected`,
+      more: `the row has ${counted(fields)} where ${count} are expected`,
+      'after quote':
+        'text follows the closing quote of a field; a quote in a quoted field is written twice',
+      'open quote': 'the quote that begins here is not closed',
+    }[problem];
+    return { from, to, at, reason, details: {} };
+  }
+
+  #ofField(bytes: Uint8Array, scanner: CsvScanner, row: number, column: number): Problem {
+    const { field, isGuessed } = this.#columns[column] as CsvColumn;
+    const [start, end] = fieldAt(scanner, row, column);
+    const [from] = fieldAt(scanner, row, 0);
+    const [, to] = fieldAt(scanner, row, scanner.columns - 1);
+    const found = start === end ? 'nothing' : shortText(bytes, start, end);
+    const expected = describeType(field.type) + (field.nullable ? '' : ' (not null)');
+    const reason = `column ${JSON.stringify(field.name)}: found ${found}, expected ${expected}`;
+    const guessed = isGuessed ? { guessed: true } : {};
+    // The quotes around the first and the last field belong to the row.
+    const begin = bytes[from - 1] === this.#dialect.quote ? from - 1 : from;
+    const ends = bytes[to] === this.#dialect.quote ? to + 1 : to;
+    return { from: begin, to: ends, at: start, reason, details: { name: field.name, ...guessed } };
+  }
+
+  /** Marks the rows whose bytes are no UTF-8. */
+  #findNoText(bytes: Uint8Array, scanner: CsvScanner, bad: Uint8Array, problems: Problem[]): void {
+    for (let row = 0; row < scanner.rows; row++) {
+      const [from] = fieldAt(scanner, row, 0);
+      const [, to] = fieldAt(scanner, row, scanner.columns - 1);
+      if (isUtf8(bytes.subarray(from, to))) continue;
+      bad[row] = 1;
+      const reason = 'the row is not in UTF-8';
+      const column = this.#columns.findIndex(
+        (_, at) => !isUtf8(bytes.subarray(...fieldAt(scanner, row, at))),
+      );
+      const [at] = fieldAt(scanner, row, Math.max(0, column));
+      problems.push({ from, to, at, reason, details: {} });
+    }
+  }
+}
+
+const fieldAt = (
+  { bounds, columns }: CsvScanner,
+  row: number,
+  column: number,
+): [number, number] => {
+  const slot = 2 * (row * columns + column);
+  return [startOf(bounds[slot] as number), bounds[slot + 1] as number];
+};
+
+const counted = (fields: number): string => (fields === 1 ? '1 field' : `${fields} fields`);
+
+/** Characters of a field in a message. */
+const SHOWN = 40;
+
+const shortText = (bytes: Uint8Array, start: number, end: number): string => {
+  const text = textOf(bytes, start, Math.min(end, start + 4 * SHOWN));
+  return JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text);
+};

@@ -1,0 +1,13 @@
+/** Exports the reading of CSV as record batches, and the options that say how a file is written. */
+
+export type { BuildColumn } from './column-writers.ts';
+export {
+  CSV_OPTIONS,
+  type CsvOptions,
+  checkCsvOptions,
+  REJECTED_HEADER,
+  type RejectedRow,
+  rejectedLine,
+} from './csv-options.ts';
+export { type CsvReadOptions, csvTypes, isPromotable, openCsv } from './csv-reader.ts';
+export { ENCODINGS } from './text-encoding.ts';

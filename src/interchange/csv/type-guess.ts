@@ -1,0 +1,56 @@
+/**
+ * `TypeGuess`: collects what kinds of fields the columns of a CSV file have, window by window, and
+ * answers the narrowest type of each that takes them all.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import type { CheckedCsvOptions } from './csv-options.ts';
+import { type CsvScanner, ESCAPED, QUOTED, startOf } from './csv-scanner.ts';
+import { KIND, kindOf, typeOfKinds } from './csv-types.ts';
+
+export class TypeGuess {
+  readonly columns: number;
+  /** Rows that were looked at. */
+  rows = 0;
+  readonly #kinds: Int32Array;
+  readonly #options: Pick<CheckedCsvOptions, 'nulls' | 'emptyIsNull'>;
+
+  constructor(columns: number, options: Pick<CheckedCsvOptions, 'nulls' | 'emptyIsNull'>) {
+    this.columns = columns;
+    this.#kinds = new Int32Array(columns);
+    this.#options = options;
+  }
+
+  /** Looks at all records of the scanner. */
+  add(bytes: Uint8Array, { bounds, rows }: CsvScanner): void {
+    const { columns } = this;
+    this.rows += rows;
+    for (let column = 0; column < columns; column++) {
+      let kinds = this.#kinds[column] as number;
+      // Once a text is there nothing else can come of the column.
+      for (let row = 0; row < rows && (kinds & KIND.text) === 0; row++) {
+        const slot = 2 * (row * columns + column);
+        const entry = bounds[slot] as number;
+        const [start, end] = [startOf(entry), bounds[slot + 1] as number];
+        if (start === end || ((entry & QUOTED) === 0 && this.#isNull(bytes, start, end))) continue;
+        kinds |= (entry & ESCAPED) === 0 ? kindOf(bytes, start, end) : KIND.text;
+      }
+      this.#kinds[column] = kinds;
+    }
+  }
+
+  #isNull(bytes: Uint8Array, start: number, end: number): boolean {
+    const { nulls } = this.#options;
+    if (nulls.length === 0) return false;
+    const field = bytes.subarray(start, end);
+    return nulls.some((text) => Buffer.compare(text, field) === 0);
+  }
+
+  typeOf(column: number): DataType {
+    return typeOfKinds(this.#kinds[column] as number);
+  }
+
+  /** The kinds of its fields, as csv-types.ts has them; 0 where all were empty. */
+  kindsOf(column: number): number {
+    return this.#kinds[column] as number;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * `decompressed`: gives the content of a file that gzip or Zstandard compressed, piece by piece, so
+ * that memory does not grow with it. `compressionOf` tells by the first bytes how a file is
+ * compressed, whatever its name says.
+ */
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { type ByteSource, PIECE_BYTES } from './byte-source.ts';
+import { fileProblem } from './file-problem.ts';
+
+export type Compression = 'gzip' | 'zstd';
+
+/** Endings of names, by what they say. */
+export const COMPRESSED_ENDINGS: Readonly<Record<string, Compression>> = {
+  '.gz': 'gzip',
+  '.zst': 'zstd',
+  '.zstd': 'zstd',
+};
+
+/** The name without an ending that tells of compression. */
+export function plainName(name: string): string {
+  const small = name.toLowerCase();
+  const ending = Object.keys(COMPRESSED_ENDINGS).find((each) => small.endsWith(each));
+  return ending === undefined ? name : name.slice(0, -ending.length);
+}
+
+const MAGIC: readonly (readonly [Compression, readonly number[]])[] = [
+  ['gzip', [0x1f, 0x8b, 0x08]],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+];
+
+/** Undefined where the bytes at the beginning are those of neither. */
+export const compressionOf = (head: Uint8Array): Compression | undefined =>
+  MAGIC.find(([, magic]) => magic.every((byte, at) => head[at] === byte))?.[0];
+
+/** The content of a compressed file. Its size is that of the file as stored, and so is what was read. */
+export function decompressed(source: ByteSource, compression: Compression): ByteSource {
+  return {
+    name: source.name,
+    size: source.size,
+    isRepeatable: source.isRepeatable,
+    pieces: () => (compression === 'gzip' ? gunzipped(source) : unzstd(source)),
+    ranges: undefined,
+    bytesRead: () => source.bytesRead(),
+  };
+}
+
+async function* gunzipped(source: ByteSource): AsyncGenerator<Uint8Array> {
+  const compressed = Readable.from(source.pieces());
+  const content = createGunzip({ chunkSize: PIECE_BYTES >> 2 });
+  // What fails in reading ends the content too.
+  compressed.once('error', (error) => content.destroy(error));
+  try {
+    yield* compressed.pipe(content) as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    const { code } = cause as { readonly code?: unknown };
+    if (typeof code !== 'string' || !code.startsWith('Z_')) throw cause;
+    const why = code === 'Z_BUF_ERROR' ? 'it is cut short' : (cause as Error).message;
+    throw damaged(source.name, `its gzip content cannot be decoded: ${why}`, cause);
+  } finally {
+    content.destroy();
+    compressed.destroy();
+  }
+}
+
+async function* unzstd(source: ByteSource): AsyncGenerator<Uint8Array> {
+  const { decodeZstdPieces } = await import('../../ipc/index.ts');
+  yield* decodeZstdPieces(source.pieces(), (what) => {
+    throw damaged(source.name, what);
+  });
+}
+
+const damaged = (file: string, what: string, cause?: unknown): Error =>
+  fileProblem(`${file} is damaged: ${what}.`, { file }, cause);

@@ -1,0 +1,58 @@
+/**
+ * Reads Lance datasets, which are folders, and their data files among other files (`openLance`).
+ * `isDataset` and `isLanceFile` tell them by their paths. The reader is loaded when one is opened.
+ */
+import { statSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { LanceVersionChoice } from '../datasets/index.ts';
+import type { FileRows } from './file-formats.ts';
+import { fileProblem } from './files/index.ts';
+
+/** Whether the name is that of a Lance data file, or of a dataset. */
+export const isLanceFile = (path: string): boolean => extname(path).toLowerCase() === '.lance';
+
+/** Whether it is the folder of a Lance dataset, whatever its name ends with. */
+export const isDataset = (path: string): boolean =>
+  isFolder(path) && isFolder(join(path, '_versions'));
+
+const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** A dataset of Lance or one of its data files; the version is that of a dataset. */
+export function openLance(
+  path: string,
+  signal: AbortSignal | undefined,
+  version: LanceVersionChoice | undefined,
+): { rows(): Promise<FileRows>; read(): number; size(): number | undefined } {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) {
+    throw fileProblem(`There is no file ${JSON.stringify(path)}.`, { file: path });
+  }
+  if (version === undefined && !found.isFile()) {
+    const what = found.isDirectory()
+      ? 'is a folder, not a file, and no Lance dataset: it has no folder _versions'
+      : 'is no regular file';
+    throw fileProblem(`${JSON.stringify(path)} ${what}.`, { file: path });
+  }
+  let bytes = 0;
+  let size: number | undefined;
+  const options = {
+    ...(signal && { signal }),
+    onRead: (more: number) => {
+      bytes += more;
+    },
+  };
+  return {
+    rows: async () => {
+      const { openLanceDataFile, openLanceDataset } = await import('../datasets/index.ts');
+      const rows =
+        version === undefined
+          ? await openLanceDataFile(path, options)
+          : await openLanceDataset(path, version, options);
+      if (rows.bytes > 0) size = rows.bytes;
+      return { data: rows };
+    },
+    read: () => bytes,
+    size: () => size,
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * `decodeZstdPieces`: decodes Zstandard frames that come in pieces, such as those of a compressed
+ * file, and verifies their checksums. Memory holds the window of a frame and a block. The input is
+ * untrusted: windows beyond 128 MiB, dictionaries and blocks longer than a block may be are refused.
+ */
+import { plainPause } from '../../steps.ts';
+import type { Refuse } from './flatbuffer.ts';
+import { Xxh64 } from './xxh64.ts';
+import { BlockDecoder } from './zstd-blocks.ts';
+import { BLOCK_BYTES } from './zstd-literals.ts';
+
+const MAGIC = 0xfd2fb528;
+/** As the command line of Zstandard refuses more unless it is told. */
+const MAX_WINDOW = 2 ** 27;
+/** Content that is given as one piece, or a little more. */
+const PIECE_BYTES = 1 << 18;
+const CUT_SHORT = 'its Zstandard frame is cut short';
+
+/** The content of all frames. `refuse` gets what is wrong, and must throw. */
+export async function* decodeZstdPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  refuse: Refuse,
+): AsyncGenerator<Uint8Array> {
+  const input = new Input(pieces, refuse);
+  try {
+    while (await input.hasMore()) {
+      const magic = numberIn(await input.take(4));
+      if (magic >>> 4 === 0x184d2a5) await input.skip(numberIn(await input.take(4)));
+      else if (magic === MAGIC) yield* frame(input, refuse);
+      else refuse('it is no Zstandard frame');
+    }
+  } finally {
+    await input.close();
+  }
+}
+
+async function* frame(input: Input, refuse: Refuse): AsyncGenerator<Uint8Array> {
+  const { window, size, hasChecksum } = await readHeader(input, refuse);
+  const hash = new Xxh64();
+  // What is given lies before what may still be referred to.
+  const output = new Uint8Array(window + PIECE_BYTES + BLOCK_BYTES);
+  const decoder = new BlockDecoder(output, output, 0, refuse);
+  const pause = plainPause();
+  let given = 0;
+  let total = 0;
+  for (let isLast = false; !isLast; ) {
+    const head = numberIn(await input.take(3));
+    isLast = (head & 1) === 1;
+    const [kind, bytes] = [(head >> 1) & 3, head >> 3];
+    if (bytes > BLOCK_BYTES || kind === 3) refuse('its Zstandard frame has an unknown block');
+    const stored = kind === 1 ? 1 : bytes;
+    const before = decoder.end;
+    decoder.decode({ kind, bytes, from: 0, to: stored }, await input.take(stored));
+    total += decoder.end - before;
+    if (size !== undefined && total > size) {
+      refuse(`its Zstandard frame holds more than the ${size} bytes that it says`);
+    }
+    if (hasChecksum) hash.add(output, before, decoder.end);
+    if (!isLast && decoder.end - given < PIECE_BYTES) continue;
+    await pause();
+    if (decoder.end > given) yield output.slice(given, decoder.end);
+    const kept = Math.min(window, decoder.end);
+    output.copyWithin(0, decoder.end - kept, decoder.end);
+    decoder.end = kept;
+    given = kept;
+  }
+  if (size !== undefined && total !== size) {
+    refuse(`its Zstandard frame does not hold the ${size} bytes that it says`);
+  }
+  if (hasChecksum && numberIn(await input.take(4)) !== hash.low()) {
+    refuse('the content of its Zstandard frame does not match its checksum');
+  }
+}
+
+interface Header {
+  /** Bytes before a place that a match may refer to. */
+  readonly window: number;
+  /** Of the content, where the frame says so. */
+  readonly size: number | undefined;
+  readonly hasChecksum: boolean;
+}
+
+async function readHeader(input: Input, refuse: Refuse): Promise<Header> {
+  const flags = numberIn(await input.take(1));
+  const isSingle = (flags & 0x20) !== 0;
+  if ((flags & 8) !== 0) refuse('its Zstandard frame has an unknown header');
+  const code = isSingle ? 0 : numberIn(await input.take(1));
+  if (numberIn(await input.take([0, 1, 2, 4][flags & 3] as number)) !== 0) {
+    refuse('its Zstandard frame needs a dictionary');
+  }
+  const width = [isSingle ? 1 : 0, 2, 4, 8][flags >> 6] as number;
+  const declared = numberIn(await input.take(width)) + (width === 2 ? 256 : 0);
+  const window = isSingle ? declared : 2 ** (10 + (code >> 3)) * (1 + (code & 7) / 8);
+  if (window > MAX_WINDOW) {
+    refuse(
+      `its Zstandard frame needs ${window} bytes to be held, more than the ${MAX_WINDOW} allowed`,
+    );
+  }
+  return { window, size: width > 0 ? declared : undefined, hasChecksum: (flags & 4) !== 0 };
+}
+
+/** A little-endian number. */
+function numberIn(bytes: Uint8Array): number {
+  let value = 0;
+  for (let at = bytes.length - 1; at >= 0; at--) value = value * 256 + (bytes[at] as number);
+  return value;
+}
+
+/** Takes exact numbers of bytes out of pieces. */
+class Input {
+  readonly #pieces: AsyncIterator<Uint8Array>;
+  readonly #refuse: Refuse;
+  #piece: Uint8Array = new Uint8Array(0);
+
+  constructor(pieces: AsyncIterable<Uint8Array>, refuse: Refuse) {
+    this.#pieces = pieces[Symbol.asyncIterator]();
+    this.#refuse = refuse;
+  }
+
+  async hasMore(): Promise<boolean> {
+    while (this.#piece.length === 0) {
+      const { done, value } = await this.#pieces.next();
+      if (done === true) return false;
+      this.#piece = value;
+    }
+    return true;
+  }
+
+  /** At most a block: a view where one piece has them all. */
+  async take(count: number): Promise<Uint8Array> {
+    if (this.#piece.length >= count) return this.#cut(count);
+    const taken = new Uint8Array(count);
+    for (let length = 0; length < count; ) {
+      if (!(await this.hasMore())) this.#refuse(CUT_SHORT);
+      const part = this.#cut(count - length);
+      taken.set(part, length);
+      length += part.length;
+    }
+    return taken;
+  }
+
+  async skip(count: number): Promise<void> {
+    for (let left = count; left > 0; ) {
+      if (!(await this.hasMore())) this.#refuse(CUT_SHORT);
+      left -= this.#cut(left).length;
+    }
+  }
+
+  #cut(count: number): Uint8Array {
+    const part = this.#piece.subarray(0, count);
+    this.#piece = this.#piece.subarray(part.length);
+    return part;
+  }
+
+  async close(): Promise<void> {
+    await this.#pieces.return?.();
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * `fromFile` and its like: open files of other programs as streams of rows that `createTable`, `add`
+ * and `mergeInsert` take. Rows are read as they are pulled, so that memory holds a batch.
+ */
+import type { RecordBatchStream } from '../../arrow/index.ts';
+import type { CsvOptions } from '../../interchange/index.ts';
+import { type SchemaInput, toRecordBatchStream, toSchema } from '../convert/index.ts';
+import { onlyOptions } from '../handles/index.ts';
+import { columnTypesOf, type FileColumnTypes } from './column-types.ts';
+import { type FileInput, filesOf } from './file-input.ts';
+import { openFiles } from './open-files.ts';
+
+/** How to read files. */
+export interface FromFileOptions {
+  /** csv, tsv, json, ndjson or arrow; the ending of the name, or the first bytes, tell if not given. */
+  readonly format?: string;
+  /** All columns with their types. */
+  readonly schema?: SchemaInput;
+  /** Types of some columns. */
+  readonly types?: FileColumnTypes;
+  /** How CSV is written, where that is not found out. */
+  readonly csv?: CsvOptions;
+  /** Stops reading; what is pending rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** How to read CSV. */
+export interface FromCsvOptions extends CsvOptions, Omit<FromFileOptions, 'format' | 'csv'> {}
+
+/** How to read JSON. */
+export type FromJsonOptions = Omit<FromFileOptions, 'format' | 'csv'>;
+
+const FILE_OPTIONS = ['format', 'schema', 'types', 'csv', 'signal'] as const;
+
+/**
+ * Opens files of any known format. The stream can be read once.
+ * @throws InvalidInput naming the file and the place; so do the batches
+ */
+export async function fromFile(
+  file: FileInput | readonly FileInput[],
+  options: FromFileOptions = {},
+): Promise<RecordBatchStream> {
+  onlyOptions(options, FILE_OPTIONS, 'fromFile');
+  const { format, csv, signal } = options;
+  const schema = options.schema === undefined ? undefined : toSchema(options.schema);
+  const types = columnTypesOf(options.types);
+  const files = await filesOf(file, signal);
+  const mayBeEmpty = schema !== undefined;
+  const opened = await openFiles(files, { format, csv, signal, schema, types, mayBeEmpty });
+  return toRecordBatchStream(await opened.data(), { schema, columnTypes: types, signal });
+}
+
+/** Opens CSV. What the options do not say is found out from the first megabyte. */
+export function fromCsv(
+  file: FileInput | readonly FileInput[],
+  options: FromCsvOptions = {},
+): Promise<RecordBatchStream> {
+  const { schema, types, signal, ...csv } = options;
+  return fromFile(file, { format: 'csv', schema, types, signal, csv } as FromFileOptions);
+}
+
+/** Opens JSON of one object on each line. Types are those of the first 8,192 rows. */
+export function fromJsonLines(
+  file: FileInput | readonly FileInput[],
+  options: FromJsonOptions = {},
+): Promise<RecordBatchStream> {
+  onlyOptions(options, ['schema', 'types', 'signal'], 'fromJsonLines');
+  return fromFile(file, { ...options, format: 'ndjson' });
+}
+
+/** Opens one JSON array of objects. */
+export function fromJson(
+  file: FileInput | readonly FileInput[],
+  options: FromJsonOptions = {},
+): Promise<RecordBatchStream> {
+  onlyOptions(options, ['schema', 'types', 'signal'], 'fromJson');
+  return fromFile(file, { ...options, format: 'json' });
+}

@@ -1,0 +1,14 @@
+/** Exports the opening of files of other programs as rows, and as streams that tables take. */
+
+export { columnTypesOf, type FileColumnTypes } from './column-types.ts';
+export { type FileInput, filesOf } from './file-input.ts';
+export {
+  type FromCsvOptions,
+  type FromFileOptions,
+  type FromJsonOptions,
+  fromCsv,
+  fromFile,
+  fromJson,
+  fromJsonLines,
+} from './from-file.ts';
+export { type OpenFiles, openFiles, type ReadProgress, type RowPlace } from './open-files.ts';

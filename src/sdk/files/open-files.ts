@@ -1,0 +1,246 @@
+/**
+ * `openFiles`: opens one or several files as one source of rows and reads them one after the other.
+ * Either all hold rows of JSON, or all hold columns with types, like those of the first file. Also
+ * tells which file and line a row came from, and how far reading has got.
+ */
+import type { DataType, RecordBatchStream } from '../../arrow/index.ts';
+import type { LanceVersionChoice } from '../../datasets/index.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import type {
+  BuildColumn,
+  ByteSource,
+  FileFormat,
+  FileRows,
+  ReadOptions,
+} from '../../interchange/index.ts';
+import { buildContext, columnPlace } from '../build/index.ts';
+import { type DataInput, toRecordBatchStream } from '../convert/index.ts';
+import type { GivenFile } from './file-input.ts';
+
+/** Where a row stands: rows and lines of its file, both counted from 1. */
+export interface RowPlace {
+  readonly file: string;
+  readonly row: number;
+  /** Of rows of JSON, and of the last that were read. */
+  readonly line?: number;
+}
+
+/** How far the reading of files is. */
+export interface ReadProgress {
+  readonly bytesRead: number;
+  /** Absent of pipes and streams. Of compressed files both count the bytes as stored. */
+  readonly totalBytes?: number;
+  /** The file that is read, from 1. */
+  readonly file: number;
+  readonly files: number;
+}
+
+/** How files are read. */
+export interface OpenFilesOptions extends Omit<ReadOptions, 'build'> {
+  /** The name of a format; the ending of a file, or its first bytes, tell where it is absent. */
+  readonly format?: string | undefined;
+  /** Of a Lance dataset. */
+  readonly version?: LanceVersionChoice | undefined;
+  /** Whether JSON without rows is taken: the columns are known. */
+  readonly mayBeEmpty?: boolean | undefined;
+}
+
+/** Files that are being read as one. */
+export interface OpenFiles {
+  /** Rows, or batches with a schema. May be asked for once. */
+  data(): Promise<DataInput>;
+  /** The file that is read now. */
+  current(): string;
+  /** Of a row of all the data, counted from 0. */
+  placeOf(row: number): RowPlace | undefined;
+  progress(): ReadProgress;
+  /**
+   * Types that all rows of all files fit, from a pass of its own. Undefined where the format has types
+   * of its own, or a file can be read once only.
+   */
+  allTypes(): Promise<ReadonlyMap<string, DataType> | undefined>;
+}
+
+/** One file that is open. */
+interface OpenFile {
+  readonly name: string;
+  readonly isArrow: boolean;
+  readonly format: FileFormat | undefined;
+  readonly source: ByteSource | undefined;
+  rows(options: ReadOptions): Promise<FileRows>;
+  read(): number;
+  size(): number | undefined;
+}
+
+const build: BuildColumn = (field, values) => {
+  const context = buildContext();
+  return context.build(field.type, values, columnPlace(field, 0), context);
+};
+
+/** @throws InvalidInput for a file that is missing, or of no known format, before any row is read */
+export async function openFiles(
+  given: readonly GivenFile[],
+  options: OpenFilesOptions,
+): Promise<OpenFiles> {
+  const { signal } = options;
+  const files: OpenFile[] = [];
+  for (const file of given) files.push(await openOne(file, options));
+  const [first] = files as [OpenFile];
+  const other = files.find(({ isArrow }) => isArrow !== first.isArrow);
+  if (other !== undefined) {
+    throw problem(
+      `The files are of two kinds, such as ${JSON.stringify(first.name)}, which has columns with types, and ${JSON.stringify(other.name)}; import one kind at a time.`,
+      other.name,
+    );
+  }
+  const isOne = files.length === 1;
+  /** The number of the first row of each file that was begun. */
+  const starts: number[] = [];
+  const opened: FileRows[] = [];
+  const enter = async (at: number, rows: number, read: ReadOptions): Promise<FileRows> => {
+    starts[at] = rows;
+    const found = await (files[at] as OpenFile).rows({ ...read, build });
+    opened[at] = found;
+    return found;
+  };
+
+  async function* jsonRows(): AsyncGenerator<object> {
+    let rows = 0;
+    for (const at of files.keys()) {
+      const { data } = await enter(at, rows, options);
+      for await (const row of data as AsyncIterable<object>) {
+        rows++;
+        yield row;
+      }
+    }
+    if (rows > 0 || options.mayBeEmpty === true) return;
+    const what = isOne
+      ? `${JSON.stringify(first.name)} is empty: it has`
+      : `The ${files.length} files have`;
+    throw problem(
+      `${what} no rows and no columns. A table without rows needs a schema.`,
+      first.name,
+    );
+  }
+
+  async function arrowBatches(): Promise<DataInput> {
+    const begin = (await enter(0, 0, options)).data as RecordBatchStream;
+    if (isOne) return begin;
+    const stream = await toRecordBatchStream(begin, { signal });
+    const { schema } = stream;
+    async function* batches(): AsyncGenerator<object> {
+      let rows = 0;
+      for (const at of files.keys()) {
+        const start = rows;
+        try {
+          const own = at === 0 ? stream : (await enter(at, start, { ...options, schema })).data;
+          const fitted = await toRecordBatchStream(own as DataInput, { schema, signal });
+          for await (const batch of fitted) {
+            rows += batch.numRows;
+            yield batch;
+          }
+        } catch (error) {
+          throw ofAllRows(at > 0 ? ofGuessedSchema(error, options) : error, start);
+        }
+      }
+    }
+    return Object.assign(batches(), { schema });
+  }
+
+  return {
+    data: async () => (first.isArrow ? arrowBatches() : jsonRows()),
+    current: () => (files[Math.max(0, starts.length - 1)] as OpenFile).name,
+    placeOf: (row) => {
+      const at = starts.findLastIndex((start) => start <= row);
+      const file = files[at];
+      if (file === undefined) return undefined;
+      const start = starts[at] as number;
+      const line = opened[at]?.lineOf?.(row - start);
+      const place = { file: file.name, row: row - start + 1 };
+      return line === undefined ? place : { ...place, line };
+    },
+    progress: () => {
+      const bytesRead = files.reduce((sum, file) => sum + file.read(), 0);
+      const totalBytes = files.reduce((sum, file) => sum + (file.size() ?? Number.NaN), 0);
+      const total = Number.isNaN(totalBytes) ? {} : { totalBytes };
+      return { bytesRead, ...total, file: Math.max(1, starts.length), files: files.length };
+    },
+    allTypes: async () => {
+      const { format } = first;
+      const sources = files.flatMap(({ source }) => (source === undefined ? [] : [source]));
+      const isAgain =
+        sources.length === files.length &&
+        sources.every((source) => source.isRepeatable) &&
+        files.every((file) => file.format === format);
+      return isAgain ? format?.allTypes?.(sources, options) : undefined;
+    },
+  };
+}
+
+async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<OpenFile> {
+  const { FORMATS, findFormat, formatNamed, formatOfName, isDataset, isLanceFile, openLance } =
+    await import('../../interchange/index.ts');
+  const { signal, version = {}, format: asked } = options;
+  const { name, path, called } = file;
+  const known = asked === undefined ? undefined : formatNamed(asked);
+  if (asked !== undefined && known === undefined) {
+    const names = FORMATS.map((format) => format.name).join(', ');
+    throw new DirspaceError(
+      'InvalidInput',
+      `There is no format ${JSON.stringify(asked)}; there is ${names}.`,
+    );
+  }
+  const isFolder = path !== undefined && isDataset(path);
+  if (isFolder || (path !== undefined && asked === undefined && isLanceFile(path))) {
+    const lance = openLance(path, signal, isFolder ? version : undefined);
+    return { name, isArrow: true, format: undefined, source: undefined, ...lance };
+  }
+  if (Object.keys(version).length > 0) {
+    throw problem(
+      `A version and a branch are of a Lance dataset; ${JSON.stringify(name)} is a file.`,
+      name,
+    );
+  }
+  const stored = await file.open();
+  const named = known ?? (called === undefined ? undefined : formatOfName(called));
+  const { format, source } = await findFormat(stored, named);
+  if (format === undefined) {
+    const names = FORMATS.map((each) => each.name).join(', ');
+    throw problem(`${JSON.stringify(name)} is of no known format; there is ${names}.`, name);
+  }
+  const takesNothing = options.mayBeEmpty === true && format.allTypes !== undefined;
+  if (stored.size === 0 && format.isArrow && !takesNothing) {
+    throw problem(`${JSON.stringify(name)} is empty: it has no rows and no columns.`, name);
+  }
+  return {
+    name: source.name,
+    isArrow: format.isArrow,
+    format,
+    source,
+    rows: async (read) => format.open(source, read),
+    read: () => source.bytesRead(),
+    size: () => source.size,
+  };
+}
+
+const problem = (message: string, file: string): DirspaceError =>
+  new DirspaceError('InvalidInput', message, { details: { file } });
+
+/** The types of the first file may be too narrow for the others: then all files are asked for them. */
+function ofGuessedSchema(error: unknown, { schema, types }: OpenFilesOptions): unknown {
+  if (!isDirspaceError(error) || schema !== undefined) return error;
+  const { file, name } = error.details;
+  if (file === undefined || typeof name !== 'string' || types?.has(name)) return error;
+  const details = { ...error.details, guessed: true };
+  return new DirspaceError(error.code, error.message, { cause: error, details });
+}
+
+/** What reads one file counts its rows alone. */
+function ofAllRows(error: unknown, start: number): unknown {
+  if (!isDirspaceError(error) || typeof error.details.row !== 'number') return error;
+  if (error.details.file !== undefined) return error;
+  return new DirspaceError(error.code, error.message, {
+    cause: error,
+    details: { ...error.details, row: error.details.row + start },
+  });
+}

@@ -1,0 +1,348 @@
+/** CSV as record batches: what is found out, what is refused, and that pieces of any size give the same. */
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DateDay, Field, Int8, Schema, Utf8 } from '../../../src/arrow/index.ts';
+import type { RejectedRow } from '../../../src/interchange/csv/csv-options.ts';
+import { type CsvReadOptions, openCsv } from '../../../src/interchange/csv/csv-reader.ts';
+import { memorySource, streamSource } from '../../../src/interchange/files/byte-source.ts';
+import { decompressed } from '../../../src/interchange/files/decompress.ts';
+import { batchRows } from '../../../src/sdk/convert/rows.ts';
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+async function read(data: Uint8Array | string, options: CsvReadOptions = {}) {
+  const bytes = typeof data === 'string' ? bytesOf(data) : data;
+  return readFrom(memorySource(bytes, 'x.csv'), options);
+}
+
+async function readFrom(source: Parameters<typeof openCsv>[0], options: CsvReadOptions = {}) {
+  const stream = await openCsv(source, options);
+  const rows: unknown[][] = [];
+  for await (const batch of stream) {
+    for (const row of batchRows(batch)) rows.push(Object.values(row));
+  }
+  const types = stream.schema.fields.map(({ name, type }) => `${name}:${type}`);
+  return { types, rows };
+}
+
+async function* cutAt(bytes: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
+  let start = 0;
+  for (const cut of [...cuts].map((at) => at % (bytes.length + 1)).sort((a, b) => a - b)) {
+    yield bytes.subarray(start, cut);
+    start = cut;
+  }
+  yield bytes.subarray(start);
+}
+
+describe('types', () => {
+  test.each<[string, string, readonly unknown[]]>([
+    ['1,-2,9007199254740993', 'Int64', [1n, -2n, 9007199254740993n]],
+    ['1,18446744073709551615', 'Uint64', [1n, 18446744073709551615n]],
+    ['1,99999999999999999999', 'Utf8', ['1', '99999999999999999999']],
+    ['1,2.5,-1e-3,.5', 'Float64', [1, 2.5, -0.001, 0.5]],
+    ['1,nan,-inf', 'Float64', [1, Number.NaN, Number.NEGATIVE_INFINITY]],
+    ['nan,x', 'Utf8', ['nan', 'x']],
+    ['0.1,9007199254740993', 'Utf8', ['0.1', '9007199254740993']],
+    ['007,8', 'Utf8', ['007', '8']],
+    ['+49,1', 'Utf8', ['+49', '1']],
+    ['true,FALSE,', 'Bool', [true, false, null]],
+    ['2020-02-29,1969-12-31', 'Date32<DAY>', ['2020-02-29', '1969-12-31']],
+    ['2020-02-30,2020-02-28', 'Utf8', ['2020-02-30', '2020-02-28']],
+    ['12:30:00,00:00:01.5', 'Time64<MICROSECOND>', [45_000_000_000n, 1_500_000n]],
+    [',', 'Utf8', [null, null]],
+  ])('%s', async (cells, type, values) => {
+    const { types, rows } = await read(
+      `a,b\n${cells
+        .split(',')
+        .map((cell) => `${cell},x`)
+        .join('\n')}\n`,
+    );
+    expect(types[0]).toBe(`a:${type}`);
+    const found = rows.map(([value]) =>
+      value instanceof Date ? value.toISOString().slice(0, 10) : value,
+    );
+    expect(found).toEqual(values);
+  });
+
+  test('timestamps keep their zone, or have none, to the nanosecond', async () => {
+    const { types } = await read(
+      'a,b,c,d\n2020-01-01 00:00:00.5,2020-01-01T00:00:00Z,2020-01-01,2020-01-01 00:00:00.123456789\n2020-01-01,2020-01-01 02:00:00+02:00,2020-01-01T01:02:03,2020-01-01\n',
+    );
+    expect(types).toEqual([
+      'a:Timestamp<MICROSECOND>',
+      'b:Timestamp<MICROSECOND, UTC>',
+      'c:Timestamp<MICROSECOND>',
+      'd:Timestamp<NANOSECOND>',
+    ]);
+  });
+
+  test('are those that are given, by name or by a schema', async () => {
+    const types = new Map([['a', new Int8()]]);
+    expect(await read('a,b\n7,1\n', { types })).toEqual({
+      types: ['a:Int8', 'b:Int64'],
+      rows: [[7, 1n]],
+    });
+    await expect(read('a\n300\n', { types })).rejects.toThrow(
+      'x.csv, line 2, column 1: column "a": found "300", expected int8',
+    );
+    await expect(read('b\n1\n', { types })).rejects.toThrow('which x.csv does not have');
+    const schema = new Schema([new Field('d', new DateDay(), false), new Field('t', new Utf8())]);
+    expect((await read('2020-01-02,007\n', { schema })).types).toEqual(['d:Date32<DAY>', 't:Utf8']);
+    await expect(read('d,t\n,x\n', { schema })).rejects.toThrow('found nothing, expected date32');
+  });
+
+  test('a field that does not fit the beginning says so, and all rows may be asked first', async () => {
+    const text = `id,n\n${Array.from({ length: 200_000 }, (_, at) => `${at},1\n`).join('')}x,2.5\n`;
+    await expect(read(text)).rejects.toMatchObject({
+      code: 'InvalidInput',
+      details: { line: 200_002, column: 1, guessed: true },
+    });
+    const { types, rows } = await read(text, { sample: 'all' });
+    expect(types).toEqual(['id:Utf8', 'n:Float64']);
+    expect(rows.length).toBe(200_001);
+  });
+});
+
+describe('how it is written', () => {
+  test.each<[string, string, readonly unknown[][]]>([
+    ['semicolons', 'a;b\n1;2,5\n', [[1n, '2,5']]],
+    ['tabs', 'a\tb\n1\tx y\n', [[1n, 'x y']]],
+    ['bars', 'a|b\n1|x\n', [[1n, 'x']]],
+    [
+      'CRLF',
+      'a,b\r\n1,x\r\n2,y\r\n',
+      [
+        [1n, 'x'],
+        [2n, 'y'],
+      ],
+    ],
+    [
+      'CR',
+      'a,b\r1,x\r2,y',
+      [
+        [1n, 'x'],
+        [2n, 'y'],
+      ],
+    ],
+    ['no last line break', 'a,b\n1,x', [[1n, 'x']]],
+    ['blank lines', '\na,b\n\n1,x\n\n', [[1n, 'x']]],
+    ['quoted delimiters and breaks', 'a,b\n1,"x, ""y""\r\nz"\n', [[1n, 'x, "y"\r\nz']]],
+    [
+      'empty quotes and no quotes',
+      'a,b\n1,""\n2,\n',
+      [
+        [1n, ''],
+        [2n, null],
+      ],
+    ],
+    [
+      'apostrophes as quotes',
+      "a,b\n1,'x,y'\n2,'z'\n",
+      [
+        [1n, 'x,y'],
+        [2n, 'z'],
+      ],
+    ],
+    [
+      'apostrophes in texts',
+      "a,b\n1,it's\n2,Bob's\n",
+      [
+        [1n, "it's"],
+        [2n, "Bob's"],
+      ],
+    ],
+    [
+      'backslashes',
+      'a,b\n1,"x \\" y"\n2,"z"\n',
+      [
+        [1n, 'x " y'],
+        [2n, 'z'],
+      ],
+    ],
+    ['quotes inside fields', 'a,b\n1,x"y"\n', [[1n, 'x"y"']]],
+  ])('%s', async (_, text, rows) => {
+    expect((await read(text)).rows).toEqual(rows);
+  });
+
+  test.each<[string, string, string[]]>([
+    ['texts above numbers', 'a,b\n1,x\n', ['a:Int64', 'b:Utf8']],
+    ['texts above texts', 'a,b\nx,y\n', ['a:Utf8', 'b:Utf8']],
+    ['numbers above numbers', '1,2\n3,4\n', ['column0:Int64', 'column1:Int64']],
+    [
+      'names that come twice, or not at all',
+      'a,a,\n1,2,3\n',
+      ['a:Int64', 'a_1:Int64', 'column2:Int64'],
+    ],
+  ])('a header: %s', async (_, text, types) => {
+    expect((await read(text)).types).toEqual(types);
+  });
+
+  test.each([
+    [
+      'UTF-8 with a mark',
+      Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('a,b\n1,é\n')]),
+    ],
+    ['UTF-16 LE', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('a,b\n1,é\n', 'utf16le')])],
+    ['UTF-16 LE without a mark', Buffer.from('a,b\n1,é\n', 'utf16le')],
+    [
+      'UTF-16 BE',
+      Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from('a,b\n1,é\n', 'utf16le').swap16()]),
+    ],
+    ['Latin 1', Buffer.from('a,b\n1,é\n', 'latin1')],
+  ])('%s', async (_, bytes) => {
+    expect(await read(bytes)).toEqual({ types: ['a:Int64', 'b:Utf8'], rows: [[1n, 'é']] });
+  });
+
+  test('is what the options say', async () => {
+    expect((await read('x\na,b\n1,NA\n', { skipLines: 1, nulls: ['NA'] })).rows).toEqual([
+      [1n, null],
+    ]);
+    expect((await read('a,b\n1,2\n', { header: false })).rows).toEqual([
+      ['a', 'b'],
+      ['1', '2'],
+    ]);
+    expect((await read('a,b\n1\n', { ragged: 'pad' })).rows).toEqual([[1n, null]]);
+    expect((await read('a,"b\n1,x\n', { quote: '' })).types).toEqual(['a:Int64', '"b:Utf8']);
+    await expect(read('a\n1\n', { delimeter: ';' } as never)).rejects.toThrow(
+      'Did you mean "delimiter"',
+    );
+    await expect(read('a\n1\n', { encoding: 'ebcdic' })).rejects.toThrow('give one of utf-8');
+  });
+});
+
+describe('rows that cannot be taken', () => {
+  test.each<[string, string]>([
+    ['a,b\n1,x\n2\n', 'x.csv, line 3, column 2: the row has 1 field where 2 are expected'],
+    ['a,b\n1,x\n2,y,z\n', 'x.csv, line 3, column 5: the row has 3 fields where 2 are expected'],
+    ['a,b\n1,"x"y\n', 'x.csv, line 2, column 6: text follows the closing quote'],
+    ['a,b\n1,"x\ny\n', 'x.csv, line 2, column 3: the quote that begins here is not closed'],
+  ])('%j', async (text, message) => {
+    await expect(read(text)).rejects.toThrow(message);
+  });
+
+  test('go to the caller, in order and as they are in the file', async () => {
+    const rejected: RejectedRow[] = [];
+    const text = 'a,b\n1,x\n2\n"three","y,\nz"\n4,é\n5,6,7\n6,w\n';
+    const types = new Map([['a', new Int8()]]);
+    const { rows } = await read(text, { types, onReject: (row) => rejected.push(row) });
+    expect(rows).toEqual([
+      [1, 'x'],
+      [4, 'é'],
+      [6, 'w'],
+    ]);
+    expect(rejected.map(({ line, column, text: row }) => [line, column, row])).toEqual([
+      [3, 2, '2'],
+      [4, 2, '"three","y,\nz"'],
+      [7, 5, '5,6,7'],
+    ]);
+  });
+
+  test('are those whose bytes are no UTF-8, once the file began as UTF-8', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('a,b\n1,x\n2,'),
+      Buffer.from([0xff]),
+      Buffer.from('\n3,z\n'),
+    ]);
+    await expect(read(bytes, { encoding: 'utf-8' })).rejects.toThrow(
+      'line 3, column 3: the row is not in UTF-8',
+    );
+    const rejected: RejectedRow[] = [];
+    const { rows } = await read(bytes, {
+      encoding: 'utf-8',
+      onReject: (row) => rejected.push(row),
+    });
+    expect([rows, rejected.length]).toEqual([
+      [
+        [1n, 'x'],
+        [3n, 'z'],
+      ],
+      1,
+    ]);
+  });
+
+  test('a record without end is refused, and memory stays bounded', async () => {
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      yield bytesOf('a,b\n1,"');
+      for (;;) yield new Uint8Array(1 << 20).fill(120);
+    }
+    const source = streamSource(endless(), 'x.csv');
+    await expect(readFrom(source, { header: true })).rejects.toThrow('one record has more than');
+  }, 30_000);
+});
+
+test('pieces of any size, and compression, give the same rows', async () => {
+  const field = fc.constantFrom(
+    '',
+    '1',
+    '-2.5',
+    'x',
+    '2020-01-01',
+    'é𝄞',
+    '"',
+    'a,b',
+    'l\nm',
+    'r\r\ns',
+    "'",
+    'true',
+  );
+  const rows = fc.array(fc.array(field, { minLength: 3, maxLength: 3 }), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      rows,
+      fc.array(fc.nat(), { maxLength: 8 }),
+      fc.boolean(),
+      async (cells, cuts, isCrlf) => {
+        const quoted = (text: string): string =>
+          /["',\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+        const text = ['k,l,m', ...cells.map((row) => row.map(quoted).join(','))].join(
+          isCrlf ? '\r\n' : '\n',
+        );
+        const bytes = bytesOf(text);
+        const options = { header: true, delimiter: ',', quote: '"' };
+        const types = new Map(['k', 'l', 'm'].map((name) => [name, new Utf8()]));
+        const whole = await read(bytes, { ...options, types });
+        // A record of empty fields is no blank line: it has commas.
+        expect(whole.rows).toEqual(
+          cells.map((row) => row.map((cell) => (cell === '' ? null : cell))),
+        );
+        expect(
+          await readFrom(streamSource(cutAt(bytes, cuts), 'x.csv'), { ...options, types }),
+        ).toEqual(whole);
+        const packed = decompressed(streamSource(cutAt(gzipSync(bytes), cuts), 'x.csv'), 'gzip');
+        expect(await readFrom(packed, { ...options, types })).toEqual(whole);
+        expect((await read(bytes, options)).rows.length).toBe(cells.length);
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+test('any bytes are read or refused by name', async () => {
+  const alphabet = fc.constantFrom(
+    ...[...'a,"\n\r\'\\;1 2-:.\t|'].map((each) => each.charCodeAt(0)),
+    0xff,
+    0xc3,
+    0xa9,
+    0,
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(alphabet, { maxLength: 40 }),
+      fc.boolean(),
+      async (codes, rejects) => {
+        const options = rejects ? { onReject: () => {} } : {};
+        try {
+          const { rows, types } = await read(Uint8Array.from(codes), options);
+          for (const row of rows) expect(row.length).toBe(types.length);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'InvalidInput' });
+        }
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});

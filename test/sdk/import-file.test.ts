@@ -1,0 +1,215 @@
+/** Files of other programs as tables and streams: formats, compression, modes, addresses, types from all rows. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { tableFromArrays, tableToIPC } from '../../src/arrow/apache.ts';
+import { connect } from '../../src/sdk/connect.ts';
+import { fromCsv, fromFile, fromJson, fromJsonLines } from '../../src/sdk/files/index.ts';
+import type { RejectedRow } from '../../src/sdk/index.ts';
+import { memoryFs } from '../helpers/catalogs.ts';
+import { temporaryFolder } from '../helpers/temporary.ts';
+
+const CSV = 'id,name\n1,a\n2,b\n';
+const ROWS = [
+  { id: 1n, name: 'a' },
+  { id: 2n, name: 'b' },
+];
+const fresh = () => connect('/c', { fs: memoryFs() });
+const rowsOf = async (table: { query(): { toArray(): Promise<unknown[]> } }): Promise<unknown[]> =>
+  (await table.query().toArray()).map((row) => ({ ...(row as object) }));
+
+describe('a file', () => {
+  test.each<[string, Uint8Array]>([
+    ['x.csv', Buffer.from(CSV)],
+    ['x.tsv', Buffer.from(CSV.replaceAll(',', '\t'))],
+    ['x.csv.gz', gzipSync(CSV)],
+    ['no-ending', gzipSync(CSV)],
+  ])('%s', async (name, bytes) => {
+    const path = join(temporaryFolder(), name);
+    writeFileSync(path, bytes);
+    const db = await fresh();
+    for (const [at, given] of [
+      path,
+      pathToFileURL(path),
+      bytes,
+      new Blob([bytes as Uint8Array<ArrayBuffer>]),
+    ].entries()) {
+      const { table, version, rows } = await db.importFile(given, `t${at}`);
+      expect([version, rows, await rowsOf(table)]).toEqual([1, 2, ROWS]);
+    }
+  });
+
+  test('of JSON and of Arrow, by their first bytes too', async () => {
+    const db = await fresh();
+    const arrow = tableFromArrays({ id: [1, 2] });
+    for (const [name, bytes] of Object.entries({
+      lines: Buffer.from('{"id": 1}\n{"id": 2}\n'),
+      array: Buffer.from(' [{"id": 1}, {"id": 2}]'),
+      file: tableToIPC(arrow, 'file'),
+      stream: tableToIPC(arrow, 'stream'),
+      zipped: gzipSync(tableToIPC(arrow, 'file')),
+    })) {
+      const { table } = await db.importFile(bytes, name);
+      expect(await rowsOf(table)).toEqual([{ id: 1 }, { id: 2 }]);
+    }
+  });
+
+  test('several files, of a pattern or of a list, are read by the types of the first', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'd'));
+    for (const at of [1, 2, 3]) writeFileSync(join(folder, 'd', `${at}.csv`), `id\n${at}\n`);
+    const db = await fresh();
+    const { rows, table } = await db.importFile(join(folder, 'd', '*.csv'), 't');
+    expect([rows, await table.countRows('id > 1')]).toEqual([3, 2]);
+    writeFileSync(join(folder, 'd', '4.csv'), 'id\n1.5\n');
+    const wider = await db.importFile(join(folder, 'd', '*.csv'), 'u');
+    expect(await rowsOf(wider.table)).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }, { id: 1.5 }]);
+  });
+
+  test('whose beginning misled about a type is read anew', async () => {
+    const text = `id\n${'123456789\n'.repeat(150_000)}x\n`;
+    const db = await fresh();
+    const { rows, table } = await db.importFile(Buffer.from(text), 't');
+    expect([rows, (await table.schema()).fields[0]?.type.toString()]).toEqual([150_001, 'Utf8']);
+    // Of a stream there is no second pass.
+    async function* stream(): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < text.length; at += 65_536)
+        yield Buffer.from(text.slice(at, at + 65_536));
+    }
+    await expect(db.importFile(stream(), 'u')).rejects.toThrow('line 150002');
+    expect(await db.tableNames()).toEqual(['t']);
+  });
+});
+
+test('an address is fetched, and what a server says instead of a file is told', async () => {
+  const server = createServer((request, response) => {
+    if (request.url?.startsWith('/x.csv.gz') === true) response.end(gzipSync(CSV));
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const home = `http://127.0.0.1:${port}`;
+  try {
+    const db = await fresh();
+    const { table } = await db.importFile(`${home}/x.csv.gz?token=secret`, 't');
+    expect(await rowsOf(table)).toEqual(ROWS);
+    const missing = db.importFile(`${home}/y.csv?token=secret`, 'u');
+    await expect(missing).rejects.toThrow(
+      /^http:\/\/127\.0\.0\.1:\d+\/y\.csv answered 404 Not Found, and no file\.$/,
+    );
+  } finally {
+    server.close();
+  }
+});
+
+describe('modes', () => {
+  test('append and merge read the types of the table; merge updates by its keys', async () => {
+    const db = await fresh();
+    await db.importFile(Buffer.from(CSV), 't', [], { types: { id: 'int16' } });
+    const more = await db.importFile(Buffer.from('name,id\nc,3\n'), 't', [], { mode: 'append' });
+    expect([more.version, await rowsOf(more.table)]).toEqual([
+      2,
+      [
+        { id: 1, name: 'a' },
+        { id: 2, name: 'b' },
+        { id: 3, name: 'c' },
+      ],
+    ]);
+    const merged = await db.importFile(Buffer.from('id,name\n2,B\n4,d\n'), 't', [], {
+      mode: 'merge',
+      on: 'id',
+    });
+    expect(merged.merged).toMatchObject({ numUpdatedRows: 1, numInsertedRows: 1 });
+    await expect(
+      db.importFile(Buffer.from('id\nx\n'), 't', [], { mode: 'append' }),
+    ).rejects.toThrow('found "x", expected int16');
+    const { table } = await db.importFile(Buffer.from('k\n1\n'), 't', [], { mode: 'overwrite' });
+    expect([await table.version(), await rowsOf(table)]).toEqual([4, [{ k: 1n }]]);
+    await expect(db.importFile(Buffer.from(CSV), 't')).rejects.toMatchObject({
+      code: 'TableAlreadyExists',
+    });
+  });
+
+  test.each([
+    [{ mode: 'upsert' }, 'give one of create, append, overwrite, merge'],
+    [{ mode: 'merge' }, 'name the key columns'],
+    [{ on: 'id' }, 'only a merge has key columns'],
+    [{ mode: 'append', types: { id: 'int8' } }, 'types is given with mode "append"'],
+    [{ types: { id: 'integer' } }, 'give an Arrow type'],
+    [{ format: 'xls' }, 'There is no format "xls"'],
+    [{ csv: { seperator: ';' } }, 'CSV has no option "seperator"'],
+  ])('%j is refused', async (options, message) => {
+    const db = await fresh();
+    await db.createTable('there', [{ id: 1 }]);
+    await expect(db.importFile(Buffer.from(CSV), 'there', [], options as never)).rejects.toThrow(
+      message,
+    );
+  });
+
+  test('rows that cannot be taken are counted and handed over, and progress is told', async () => {
+    const db = await fresh();
+    const rejected: RejectedRow[] = [];
+    const seen: number[] = [];
+    const text = Buffer.from('id,name\n1,a\n2\n3,c\n');
+    const made = await db.importFile(text, 't', [], {
+      onReject: (row) => rejected.push(row),
+      progress: ({ bytesRead, totalBytes, rows }) => seen.push(bytesRead, totalBytes ?? -1, rows),
+    });
+    expect([made.rows, made.rejected, rejected[0]?.text]).toEqual([2, 1, '2']);
+    expect(seen.slice(-3)).toEqual([text.length, text.length, 2]);
+  });
+});
+
+test('types without a form in bytes are built from texts and JSON', async () => {
+  const db = await fresh();
+  const text = 'd,v,s\n1.50,"[1,2]","{""a"": 1}"\n,,\n';
+  const schema = {
+    fields: [
+      { name: 'd', nullable: true, type: { type: 'decimal128:10:2' } },
+      {
+        name: 'v',
+        nullable: true,
+        type: { type: 'list', fields: [{ name: 'item', nullable: true, type: { type: 'int32' } }] },
+      },
+      {
+        name: 's',
+        nullable: true,
+        type: { type: 'struct', fields: [{ name: 'a', nullable: true, type: { type: 'int8' } }] },
+      },
+    ],
+  };
+  const { table } = await db.importFile(Buffer.from(text), 't', [], { schema });
+  const [first, second] = (await table.query().toArray()) as {
+    d: unknown;
+    v: unknown;
+    s: unknown;
+  }[];
+  expect(JSON.stringify([String(first?.d), first?.v, first?.s])).toBe('["1.50",[1,2],{"a":1}]');
+  expect(Object.values({ ...second })).toEqual([null, null, null]);
+  await expect(db.importFile(Buffer.from('d,v,s\n1.505,,\n'), 'u', [], { schema })).rejects.toThrow(
+    'line 2, column 1',
+  );
+  await expect(db.importFile(Buffer.from('d,v,s\n1,[x],\n'), 'u', [], { schema })).rejects.toThrow(
+    'column "v"',
+  );
+});
+
+test('streams are rows that tables take', async () => {
+  const db = await fresh();
+  const table = await db.createTable('t', await fromCsv(Buffer.from(CSV), { delimiter: ',' }));
+  await table.add(
+    await fromJsonLines(Buffer.from('{"id": 3, "name": "c"}\n'), { schema: await table.schema() }),
+  );
+  await table.add(await fromFile(gzipSync('id;name\n4;d\n')));
+  await table.add(
+    await fromJson(Buffer.from('[{"id": 5, "name": "e"}]'), { types: { id: 'int64' } }),
+  );
+  expect(await table.countRows()).toBe(5);
+  await expect(fromCsv(Buffer.from(CSV), { header: 'no' } as never)).rejects.toThrow(
+    'give true or false',
+  );
+  await expect(fromFile(7 as never)).rejects.toThrow('Give a path');
+});
