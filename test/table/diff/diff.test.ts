@@ -1,6 +1,7 @@
 /** Two versions compared, against a naive comparison of all their rows, over random histories. */
 import { expect, test } from 'vitest';
-import { connect, type Table, type TableDiff } from '../../../src/index.ts';
+import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
+import { Connection, connect, type Table, type TableDiff } from '../../../src/index.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
 import { LONG } from '../../helpers/long.ts';
 import { seeded } from '../../helpers/seeded.ts';
@@ -277,6 +278,38 @@ test('branches that went apart have columns of their own under one id', async ()
     },
     rows: { added: 1, removed: 0, changed: 0, unchanged: 1 },
   });
+  await db.close();
+});
+
+test('of a fragment that both have, rows that only one of them has deleted', async () => {
+  const db = await connect('/c', { fs: memoryFs() });
+  const rows = Array.from({ length: 20 }, (_, id) => ({ id }));
+  const table = await db.createTable('t', rows);
+  await table.delete('id = 1');
+  await table.delete('id = 2');
+  const on = { on: 'id' };
+  expect(await table.diff(2, 3, on)).toMatchObject({
+    fragments: { changed: 1 },
+    rows: { added: 0, removed: 1, changed: 0, examples: { removed: [{ id: 2 }] } },
+  });
+  expect((await table.diff(3, 2, on)).rows).toMatchObject({ added: 1, removed: 0 });
+  expect((await table.diff(3, 1, on)).rows).toMatchObject({ added: 2, removed: 0 });
+  await db.close();
+});
+
+test('columns that were written anew beside a fragment are compared', async () => {
+  const fs = memoryFs();
+  const catalog = await openDirectoryNamespace({ root: '/c', fs, limits: { overlayBytes: 0 } });
+  const db = new Connection(catalog);
+  const rows = Array.from({ length: 5_000 }, (_, id) => ({ id, n: 0, text: `a text ${id}` }));
+  const table = await db.createTable('t', rows);
+  await table.update({ where: 'id % 2 = 0', values: { n: 1 } });
+  await table.delete('id = 4 OR id = 5');
+  expect(await table.diff(1, 3, { on: 'id', limit: 0 })).toMatchObject({
+    fragments: { kept: 0, changed: 1, added: 0, removed: 0 },
+    rows: { added: 0, removed: 2, changed: 2_499, unchanged: 2_499 },
+  });
+  expect((await table.diff(1, 3)).rows).toMatchObject({ by: 'place', changed: 4_998, removed: 2 });
   await db.close();
 });
 

@@ -1,4 +1,5 @@
 /** What a profile tells of columns, compared with counting the rows one by one. */
+import { tableFromArrays } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { systemEnv } from '../../../src/env.ts';
@@ -189,6 +190,32 @@ describe('a sample', () => {
     expect(columns[0]).toMatchObject({ boundsExact: false });
     await db.close();
   });
+});
+
+test('all batches of a large fragment are counted once', async () => {
+  const db = await opened();
+  const rows = { id: Int32Array.from({ length: 140_000 }, (_, at) => at % 1_000) };
+  const table = await db.createTable('t', tableFromArrays(rows));
+  const { columns, rowsScanned } = await table.profile({ budgetMs: 60_000, top: 1 });
+  expect(rowsScanned).toBe(140_000);
+  expect(columns[0]).toMatchObject({ rows: 140_000, distinct: 1_000, mean: 499.5 });
+  expect(columns[0]?.top).toEqual([{ value: 0, count: 140 }]);
+  await db.close();
+});
+
+test('integers that a double would round stay below the edge that they are below', async () => {
+  const db = await opened();
+  const values = [0n, 2n ** 60n - 1n, 2n ** 60n, 2n ** 61n - 1n, 2n ** 61n];
+  const table = await db.createTable(
+    't',
+    values.map((n) => ({ n })),
+  );
+  const { columns } = await table.profile({ budgetMs: 60_000, buckets: 600 });
+  const { edges = [], counts } = columns[0]?.histogram ?? {};
+  const exact = edges.map((edge) => BigInt(edge as string));
+  expect(exact).toContain(2n ** 60n);
+  expect(counts).toEqual(recount(values, exact));
+  await db.close();
 });
 
 test('what cannot be asked is refused', async () => {

@@ -1,0 +1,67 @@
+/** Values have one hash where they are equal, and others where they are not. */
+import {
+  Binary,
+  Bool,
+  type DataType,
+  Decimal,
+  Field,
+  Float32,
+  Float64,
+  Int64,
+  List,
+  Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
+import { expect, test } from 'vitest';
+import { hashValues, loadColumn } from '../../src/sql/index.ts';
+
+function hashesOf(type: DataType, values: readonly unknown[]): string[] {
+  const data = vectorFromArray(values as never, type).data[0];
+  if (data === undefined) throw new Error('no data');
+  const { low, high } = hashValues(loadColumn(data));
+  return Array.from(low, (word, row) => `${word} ${high[row]}`);
+}
+
+const list = new List(new Field('item', new Float32(), true));
+
+test.each<[string, DataType, readonly (readonly unknown[])[]]>([
+  ['floats', new Float64(), [[0, -0], [Number.NaN, -Number.NaN], [1], [2 ** -1074], [null, null]]],
+  ['short floats', new Float32(), [[0, -0], [Number.NaN], [1.5], [null]]],
+  ['integers', new Int64(), [[0n], [1n, 1n], [-1n], [2n ** 32n], [2n ** 62n], [null]]],
+  ['truth', new Bool(), [[true, true], [false], [null]]],
+  [
+    'texts',
+    new Utf8(),
+    [['a', 'a'], ['\0a'], ['a\0'], [''], ['abcd'], ['abcd\0'], ['abcdabcd'], [null]],
+  ],
+  ['bytes', new Binary(), [[Uint8Array.of(0)], [Uint8Array.of(0, 0)], [Uint8Array.of()], [null]]],
+  ['lists', list, [[[0], [-0]], [[0, 0]], [[]], [[1, 2]], [[2, 1]], [null]]],
+])('%s', (_, type, groups) => {
+  const hashes = hashesOf(type, groups.flat());
+  const sizes = groups.map(({ length }) => length);
+  let at = 0;
+  for (const size of sizes) {
+    expect(new Set(hashes.slice(at, at + size)).size).toBe(1);
+    at += size;
+  }
+  expect(new Set(hashes).size).toBe(groups.length);
+});
+
+test('decimals have one hash in batches of small and of large ones', () => {
+  const type = new Decimal(0, 38, 128);
+  const of = (values: readonly bigint[]): string[] =>
+    hashesOf(
+      type,
+      values.map((value) => {
+        const words = new Uint32Array(4);
+        for (let word = 0; word < 4; word++) {
+          words[word] = Number(BigInt.asUintN(32, value >> BigInt(32 * word)));
+        }
+        return words;
+      }),
+    );
+  const small = of([5n, -5n]);
+  const large = of([5n, -5n, 2n ** 100n, -(2n ** 100n), 2n ** 64n + 5n]);
+  expect(large.slice(0, 2)).toEqual(small);
+  expect(new Set(large).size).toBe(5);
+});
