@@ -1,6 +1,6 @@
 /**
  * `SampleOrder`: gives the batches of a table in an order of which every beginning is spread evenly
- * over the table, starting at a random one. Whoever stops early has looked at a sample of whole
+ * over the table, from any of them on. Whoever stops early has looked at a sample of whole
  * batches; whoever does not, at all of them.
  */
 import type { FragmentEntry } from '../../format/index.ts';
@@ -26,8 +26,8 @@ export class SampleOrder {
   readonly #start: number;
   readonly #stride: number;
 
-  /** @param random uniform in [0, 1) */
-  constructor(entries: readonly FragmentEntry[], random: () => number) {
+  /** @param start where in the table it begins, from 0 up to 1 */
+  constructor(entries: readonly FragmentEntry[], start: number) {
     this.#entries = entries;
     this.#positions = new Float64Array(entries.length);
     this.#firsts = new Uint32Array(entries.length + 1);
@@ -41,7 +41,7 @@ export class SampleOrder {
     for (const at of entries.keys()) {
       this.#fragments.fill(at, this.#firsts[at], this.#firsts[at + 1]);
     }
-    this.#start = Math.floor(random() * this.length);
+    this.#start = Math.floor(start * this.length);
     this.#stride = strideOf(this.length);
   }
 

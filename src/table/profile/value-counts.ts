@@ -104,7 +104,7 @@ export class ValueCounts {
   }
 
   /**
-   * The most frequent values, the first one first; of equal counts the one that stands first. Those
+   * The most frequent values, the first one first; of equal counts the one whose first row known stands first. Those
    * that occur once are among them only where all values are.
    */
   top(): CountedValue[] {

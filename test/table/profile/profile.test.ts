@@ -152,7 +152,7 @@ describe('a sample', () => {
   /** A clock on which every look takes a while. */
   const slowClock = () => {
     let now = 0;
-    return { now: () => (now += 10), random: () => 0.4 };
+    return { now: () => (now += 10) };
   };
 
   test('is of whole batches, and tells so', async () => {
@@ -199,7 +199,9 @@ test('all batches of a large fragment are counted once', async () => {
   const { columns, rowsScanned } = await table.profile({ budgetMs: 60_000, top: 1 });
   expect(rowsScanned).toBe(140_000);
   expect(columns[0]).toMatchObject({ rows: 140_000, distinct: 1_000, mean: 499.5 });
-  expect(columns[0]?.top).toEqual([{ value: 0, count: 140 }]);
+  expect(columns[0]?.top).toMatchObject([{ count: 140 }]);
+  const again = await table.profile({ budgetMs: 60_000, top: 1 });
+  expect(again.columns).toEqual(columns);
   await db.close();
 });
 
