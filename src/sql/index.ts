@@ -27,9 +27,7 @@ export { type ShownValue, shownNumber, shownValue } from './shown-values.ts';
 export {
   type Column,
   compareValues,
-  type Family,
   familyOf,
-  isWide,
   plainType,
   reader,
   TRUE,

@@ -7,12 +7,7 @@
 
 export { type Branch, openBranch } from './branch.ts';
 export type { BranchDifference, CherryPicked } from './branching/index.ts';
-export {
-  type ColumnSummary,
-  diffVersions,
-  type MapDifferences,
-  type VersionsDiff,
-} from './diff/index.ts';
+export { type ColumnSummary, diffVersions } from './diff/index.ts';
 export { fieldMetadata, frozen } from './fields/index.ts';
 export { DEFAULT_ORPHAN_GRACE, type FoundStorage, fileSystemTime } from './history/index.ts';
 export { type DescribedIndex, describedIndexes, prewarmIndex } from './indexes/index.ts';
@@ -26,7 +21,7 @@ export {
   type SourceRows,
 } from './merge/index.ts';
 export { openEngine } from './open-engine.ts';
-export { type ColumnProfile, profileTable, type TableProfile } from './profile/index.ts';
+export { type ColumnProfile, profileTable } from './profile/index.ts';
 export {
   analyzeQuery,
   explainQuery,

@@ -4,4 +4,4 @@
  */
 
 export type { ColumnProfile } from './column-profile.ts';
-export { type ProfileRequest, profileTable, type TableProfile } from './profile.ts';
+export { profileTable } from './profile.ts';

@@ -76,7 +76,7 @@ export async function profileTable(
 ): Promise<TableProfile> {
   const { filter, signal, top } = request;
   const began = engine.env.now();
-  const columns = request.columns?.map(String);
+  const { columns } = request;
   const plan = await planScan(engine, snapshot, { columns, filter, signal });
   const each = Math.floor(ALL_VALUES / Math.max(1, plan.columns.length));
   const mostValues = Math.max(FEWEST_VALUES, Math.min(MOST_VALUES, each));
