@@ -27,6 +27,7 @@ const SUITES = {
   writers: async () => (await import('./workloads/writers.mjs')).writerWorkloads,
   wide: async () => (await import('./workloads/wide.mjs')).wideWorkloads,
   many: async () => (await import('./workloads/many.mjs')).manyWorkloads,
+  files: async () => (await import('./workloads/files.mjs')).filesWorkloads,
   disk: async () => (await import('./workloads/disk.mjs')).diskWorkloads,
   search: async () => (await import('./workloads/search.mjs')).searchWorkloads,
   vectors: async () => (await import('./workloads/vectors.mjs')).vectorWorkloads,
