@@ -139,6 +139,8 @@ describe('modes', () => {
     [{ on: 'id' }, 'only a merge has key columns'],
     [{ mode: 'append', types: { id: 'int8' } }, 'types is given with mode "append"'],
     [{ types: { id: 'integer' } }, 'give an Arrow type'],
+    [{ format: 'json', csv: { header: true } }, 'The option header is of CSV'],
+    [{ format: 'ndjson', onReject: () => {} }, 'The option onReject is of CSV'],
     [{ format: 'xls' }, 'There is no format "xls"'],
     [{ csv: { seperator: ';' } }, 'CSV has no option "seperator"'],
   ])('%j is refused', async (options, message) => {

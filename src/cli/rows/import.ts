@@ -329,6 +329,7 @@ const inOwnWords = (message: string): string =>
   message
     .replace(/\bPass a schema\b/, 'Give --types or --schema')
     .replace(/\bpass a schema\b/, 'give --types or --schema')
+    .replace('The option onReject is of CSV', '--reject is of CSV')
     .replace('A version and a branch are of', '--at and --branch name a version of')
     .replace('A schema takes columns', '--schema takes columns')
     .replace(

@@ -192,6 +192,7 @@ async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<Open
   }
   const isFolder = path !== undefined && isDataset(path);
   if (isFolder || (path !== undefined && asked === undefined && isLanceFile(path))) {
+    refuseCsv(options, name, 'Lance');
     const lance = openLance(path, signal, isFolder ? version : undefined);
     return { name, isArrow: true, format: undefined, source: undefined, ...lance };
   }
@@ -208,6 +209,7 @@ async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<Open
     const names = FORMATS.map((each) => each.name).join(', ');
     throw problem(`${JSON.stringify(name)} is of no known format; there is ${names}.`, name);
   }
+  if (format.allTypes === undefined) refuseCsv(options, name, format.name);
   const takesNothing = options.mayBeEmpty === true && format.allTypes !== undefined;
   if (stored.size === 0 && format.isArrow && !takesNothing) {
     throw problem(`${JSON.stringify(name)} is empty: it has no rows and no columns.`, name);
@@ -221,6 +223,16 @@ async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<Open
     read: () => source.bytesRead(),
     size: () => source.size,
   };
+}
+
+/** What is said of CSV, also of its rejected rows, would be ignored. @throws InvalidInput */
+function refuseCsv({ csv = {} }: OpenFilesOptions, name: string, format: string): void {
+  const given = Object.entries(csv).find(([, value]) => value !== undefined);
+  if (given === undefined) return;
+  throw problem(
+    `The option ${given[0]} is of CSV, and ${JSON.stringify(name)} is read as ${format}; leave it out.`,
+    name,
+  );
 }
 
 const problem = (message: string, file: string): DirspaceError =>
