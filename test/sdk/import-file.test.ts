@@ -6,9 +6,10 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { tableFromArrays, tableToIPC } from '../../src/arrow/apache.ts';
-import { connect } from '../../src/sdk/connect.ts';
+import { connect, connectNamespace } from '../../src/sdk/connect.ts';
 import { fromCsv, fromFile, fromJson, fromJsonLines } from '../../src/sdk/files/index.ts';
 import type { RejectedRow } from '../../src/sdk/index.ts';
+import { startServer } from '../../src/server.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
@@ -199,6 +200,27 @@ test('types without a form in bytes are built from texts and JSON', async () => 
   );
 });
 
+test('a file that is refused is closed', async () => {
+  let isClosed = false;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) yield Buffer.alloc(1 << 20, 'a,"b"c\n');
+    } finally {
+      isClosed = true;
+    }
+  }
+  const db = await fresh();
+  await expect(db.importFile(chunks(), 't', [], { csv: { skipLines: 1e6 } })).rejects.toThrow(
+    'lines',
+  );
+  expect(isClosed).toBe(true);
+  isClosed = false;
+  await expect(fromCsv(chunks(), { delimiter: ',' })).rejects.toThrow(
+    'first record cannot be read',
+  );
+  expect(isClosed).toBe(true);
+});
+
 test('streams are rows that tables take', async () => {
   const db = await fresh();
   const table = await db.createTable('t', await fromCsv(Buffer.from(CSV), { delimiter: ',' }));
@@ -214,4 +236,21 @@ test('streams are rows that tables take', async () => {
     'give true or false',
   );
   await expect(fromFile(7 as never)).rejects.toThrow('Give a path');
+});
+
+test('over a server the same', async () => {
+  await using server = await startServer({
+    root: join(temporaryFolder(), 'served'),
+    create: true,
+    limits: { drainDelayMs: 0 },
+  });
+  const db = await connectNamespace('rest', { uri: server.url });
+  const { rows, table } = await db.importFile(Buffer.from(CSV), 't');
+  expect([rows, await rowsOf(table)]).toEqual([2, ROWS]);
+  const more = { mode: 'merge', on: 'id' } as const;
+  const { merged } = await db.importFile(gzipSync('id,name\n2,B\n3,c\n'), 't', [], more);
+  expect(merged).toMatchObject({ numUpdatedRows: 1, numInsertedRows: 1 });
+  await expect(db.importFile(Buffer.from('id,n\n1,2\nx\n'), 'u')).rejects.toThrow('line 3');
+  expect(await db.tableNames()).toEqual(['t']);
+  await db.close();
 });

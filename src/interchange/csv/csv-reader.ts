@@ -61,13 +61,26 @@ export async function openCsv(
   source: ByteSource,
   options: CsvReadOptions = {},
 ): Promise<RecordBatchStream> {
-  const { schema, types, build, batchRows = BATCH_ROWS, ...given } = options;
+  const { schema, types, build, batchRows, ...given } = options;
   const checked = checkCsvOptions(given);
   const opened = await openText(source, checked);
+  try {
+    return await rowsOf(source, opened, checked, options);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function rowsOf(
+  source: ByteSource,
+  opened: OpenText,
+  checked: CheckedCsvOptions,
+  { schema, types, build, batchRows = BATCH_ROWS, ...given }: CsvReadOptions,
+): Promise<RecordBatchStream> {
   const { head, from, isWhole, line } = opened;
   const to = head.length - 1;
   if (from >= to && schema === undefined) {
-    await opened.close();
     throw fileProblem(`${source.name} is empty: it has no rows and no columns.`, {
       file: source.name,
     });
