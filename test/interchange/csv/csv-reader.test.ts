@@ -346,3 +346,19 @@ test('any bytes are read or refused by name', async () => {
     { numRuns: 2000 },
   );
 });
+
+test('CRLF may be cut anywhere, and lines count on across pieces', async () => {
+  const bytes = bytesOf('a\r\n1\r\n\r\n2\r\n');
+  const text = bytesOf('a,b\n1,"x\ny"\n2,z\n3\n');
+  for (let cut = 0; cut < text.length; cut++) {
+    const one = await readFrom(streamSource(cutAt(bytes, [cut]), 'x.csv'), { header: true });
+    expect(one.rows).toEqual([[1n], [null], [2n]]);
+    const bad = readFrom(streamSource(cutAt(text, [cut]), 'x.csv'), { delimiter: ',' });
+    await expect(bad).rejects.toThrow('x.csv, line 5, column 2');
+  }
+});
+
+test('a time without a zone does not follow those with one', async () => {
+  const text = `a\n${'2020-01-01 00:00:00Z\n'.repeat(60_000)}2020-01-01 00:00:00\n`;
+  await expect(read(text)).rejects.toMatchObject({ details: { line: 60_002, guessed: true } });
+});
