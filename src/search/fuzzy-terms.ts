@@ -5,6 +5,7 @@
  * `NearWords` offers terms to all fuzzy words of a column in one pass, in steps: a word is compared
  * with terms of about its length that have most of its characters, and only as far as they agree.
  */
+import type { Offsets } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
 import { codePointAt, decodedBytes } from './characters.ts';
 
@@ -34,13 +35,19 @@ class Characters {
   count = 0;
   signature = 0;
 
-  read(term: Uint8Array): void {
-    if (this.points.length < term.length) this.points = new Uint32Array(2 * term.length);
+  read(bytes: Uint8Array, start: number, end: number): void {
+    if (this.points.length < end - start) this.points = new Uint32Array(2 * (end - start));
+    const { points } = this;
     let count = 0;
     let signature = 0;
-    for (let at = 0; at < term.length; at += decodedBytes) {
-      const point = codePointAt(term, at, term.length);
-      this.points[count++] = point;
+    for (let at = start; at < end; ) {
+      let point = bytes[at] as number;
+      if (point < 0x80) at += 1;
+      else {
+        point = codePointAt(bytes, at, end);
+        at += decodedBytes;
+      }
+      points[count++] = point;
       signature |= 1 << (point & 31);
     }
     this.count = count;
@@ -50,7 +57,7 @@ class Characters {
 
 export function charactersIn(term: Uint8Array): number {
   const characters = new Characters();
-  characters.read(term);
+  characters.read(term, 0, term.length);
   return characters.count;
 }
 
@@ -77,7 +84,7 @@ export class NearTerms {
 
   constructor({ term, edits, prefixLength }: FuzzyWord) {
     const characters = new Characters();
-    characters.read(term);
+    characters.read(term, 0, term.length);
     this.edits = edits;
     this.length = characters.count;
     this.prefix = prefixOf(term, prefixLength);
@@ -207,6 +214,14 @@ interface Sought {
   readonly leaf: FuzzyLeaf;
 }
 
+/** Terms as a column of bytes has them, from one row to before another. */
+export interface TermCells {
+  readonly bytes: Uint8Array;
+  readonly offsets: Offsets;
+  readonly first: number;
+  readonly end: number;
+}
+
 /** All fuzzy words of a column. */
 export class NearWords {
   readonly #characters = new Characters();
@@ -252,23 +267,56 @@ export class NearWords {
 
   /** Offers terms to all words, in steps. A term may be offered again; its bytes are copied. */
   *offer(terms: Iterable<Uint8Array>): Generator<void, void> {
-    const characters = this.#characters;
     for (const term of terms) {
-      characters.read(term);
-      this.#work += term.length;
-      for (const { word, leaf } of this.#byLength.get(characters.count) ?? []) {
-        if (this.#work >= STEP) {
-          this.#work = 0;
-          yield;
-        }
-        this.#work += 4;
-        if (word.isSpent || !word.mayBeNear(characters.signature)) continue;
-        if (word.isPast(term, leaf.most)) continue;
-        this.#work += word.length * (2 * word.edits + 1);
-        if (!word.isNear(term, characters) || !word.take(term, leaf.most)) continue;
-        this.#work += 4 * leaf.words.length;
-        if (leaf.grew()) this.#arrange();
-      }
+      const sought = this.#soughtBy(term, 0, term.length);
+      if (sought !== undefined) yield* this.#compare(term, sought);
+      yield* this.#step();
+    }
+  }
+
+  /** The same for the values of a column between two rows. */
+  *offerCells({ bytes, offsets, first, end }: TermCells): Generator<void, void> {
+    let start = Number(offsets[first]);
+    for (let row = first; row < end; row++) {
+      const next = Number(offsets[row + 1]);
+      const sought = this.#soughtBy(bytes, start, next);
+      if (sought !== undefined) yield* this.#compare(bytes.subarray(start, next), sought);
+      if (this.#work >= STEP) yield* this.#step();
+      start = next;
+    }
+  }
+
+  *#step(): Generator<void, void> {
+    if (this.#work < STEP) return;
+    this.#work = 0;
+    yield;
+  }
+
+  /** Reads the characters of a term; gives the words of about its length if one has most of them. */
+  #soughtBy(bytes: Uint8Array, start: number, end: number): readonly Sought[] | undefined {
+    const characters = this.#characters;
+    characters.read(bytes, start, end);
+    this.#work += end - start;
+    const sought = this.#byLength.get(characters.count);
+    if (sought === undefined) return undefined;
+    for (const { word } of sought) {
+      this.#work += 4;
+      if (!word.isSpent && word.mayBeNear(characters.signature)) return sought;
+    }
+    return undefined;
+  }
+
+  *#compare(term: Uint8Array, sought: readonly Sought[]): Generator<void, void> {
+    const characters = this.#characters;
+    for (const { word, leaf } of sought) {
+      yield* this.#step();
+      this.#work += 4;
+      if (word.isSpent || !word.mayBeNear(characters.signature)) continue;
+      if (word.isPast(term, leaf.most)) continue;
+      this.#work += word.length * (2 * word.edits + 1);
+      if (!word.isNear(term, characters) || !word.take(term, leaf.most)) continue;
+      this.#work += 4 * leaf.words.length;
+      if (leaf.grew()) this.#arrange();
     }
   }
 }

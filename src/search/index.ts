@@ -4,6 +4,7 @@
  */
 
 export { type DocumentTexts, TermFinder, TextCollector } from './collector.ts';
+export type { TermCells } from './fuzzy-terms.ts';
 export { LANGUAGES, type Language } from './languages.ts';
 export {
   BadPostings,
@@ -16,13 +17,12 @@ export { PostingsBuilder } from './postings-builder.ts';
 export type { TextStatistics } from './scores.ts';
 export { type ColumnSearch, type PlannedPhrase, SearchPlan } from './search-plan.ts';
 export {
-  addUpSegment,
   type PhraseWord,
   phrasePostings,
-  type SlotBlocks,
   type SlotPostings,
   scoreSegment,
 } from './segment-scores.ts';
+export { type SlotBlocks, sumSegment } from './sum-segment.ts';
 export {
   describeTextQuery,
   type FullTextQuery,

@@ -191,11 +191,15 @@ export class BlockReader {
     }
   }
 
-  /** Of the block that was read, the first document from here on; Infinity past the last one. */
-  firstFrom(document: number): number {
+  /**
+   * The first document from `from` on that a block may hold, without reading it. A term of one block
+   * is in memory, so its document is known; Infinity past the last one.
+   */
+  startOf(block: number, from: number): number {
+    if (this.blocks > 1) return block === 0 ? 0 : (this.last[block - 1] as number) + 1;
     for (let at = 0; at < this.count; at++) {
       const own = this.documents[at] as number;
-      if (own >= document) return own;
+      if (own >= from) return own;
     }
     return Number.POSITIVE_INFINITY;
   }

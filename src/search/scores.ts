@@ -43,9 +43,16 @@ export type Scorer = (document: ScoredDocument) => number;
 export const inverseFrequency = (documents: number, frequency: number): number =>
   Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
 
-/** What a term adds to the score of a document, of its inverse frequency. */
+/** How much the length of a document takes from the shares of its terms. */
+export const lengthNorm = (length: number, average: number): number =>
+  K1 * (1 - B + (B * length) / average);
+
+/** What a term adds to the score of a document of this norm, of its inverse frequency. */
+export const shareOf = (count: number, norm: number): number => (count * (K1 + 1)) / (count + norm);
+
+/** The same for a document of this length. */
 export const termShare = (count: number, length: number, average: number): number =>
-  (count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / average));
+  shareOf(count, lengthNorm(length, average));
 
 type Leaves = ReadonlyMap<MatchNode | PhraseNode, readonly LeafSlots[]>;
 

@@ -22,7 +22,7 @@ import {
   scorerOf,
   type TextStatistics,
 } from './scores.ts';
-import type { SlotWeights } from './segment-scores.ts';
+import type { SlotWeights } from './sum-segment.ts';
 import { hashOf, TermTable } from './term-table.ts';
 import { leavesOf, type MatchNode, type PhraseNode, type TextQuery } from './text-query.ts';
 import type { TextSettings } from './text-settings.ts';
@@ -215,12 +215,15 @@ export class SearchPlan {
 
   #summed(): { readonly leaf: MatchNode; readonly slots: LeafSlots } | undefined {
     const { root } = this;
-    if (root.kind !== 'match' || root.all || root.boost === 0) return undefined;
+    if (root.kind !== 'match' || root.boost === 0) return undefined;
     const [slots, ...more] = this.#leaves.get(root) ?? [];
-    return slots === undefined || more.length > 0 ? undefined : { leaf: root, slots };
+    if (slots === undefined || more.length > 0) return undefined;
+    // A word that stands for several terms is there with any of them.
+    if (root.all && slots.groups.some((terms) => terms.length !== 1)) return undefined;
+    return { leaf: root, slots };
   }
 
-  /** The weights of slots, where the query is a match of any words in one column; else undefined. */
+  /** The weights of slots, where the query is a match of words in one column; else undefined. */
   weights(statistics: TextStatistics): SlotWeights | undefined {
     const summed = this.#summed();
     if (summed === undefined) return undefined;
@@ -233,7 +236,7 @@ export class SearchPlan {
       weights.set(slot, (weights.get(slot) ?? 0) + weight);
     }
     const average = documents === 0 ? 1 : (statistics.tokens[column] ?? 0) / documents;
-    return { column, average, weights };
+    return { column, average, weights, all: leaf.all };
   }
 
   /** Scores documents by these statistics. */

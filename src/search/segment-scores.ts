@@ -1,13 +1,12 @@
 /**
  * `scoreSegment`: scores the documents of an index's segment from the postings of a query's terms,
  * in steps. Documents are taken in windows: the entries of a window are put in order by document and
- * given to the scorer one document after the other. A match of any words adds up its shares
- * directly, and reads only the blocks of postings that may hold one of the best documents.
- * `phrasePostings` finds the documents where words follow each other.
+ * given to the scorer one document after the other. `phrasePostings` finds the documents where words
+ * follow each other. What only adds up shares is left to sum-segment.ts.
  */
 import { hasPhrase } from './phrases.ts';
-import { type BlockReader, PositionReader, type Postings } from './postings.ts';
-import { type Scorer, termShare } from './scores.ts';
+import { PositionReader, type Postings } from './postings.ts';
+import type { Scorer } from './scores.ts';
 import type { PlannedPhrase } from './search-plan.ts';
 import type { TopRows } from './top-rows.ts';
 
@@ -24,13 +23,6 @@ export interface SegmentDocuments {
   readonly wanted: Uint8Array | undefined;
   /** What a document is called in the answer. */
   readonly rowOf: (document: number) => number;
-}
-
-/** A match of any words in one column: what each slot adds, of its share. */
-export interface SlotWeights {
-  readonly column: number;
-  readonly average: number;
-  readonly weights: ReadonlyMap<number, number>;
 }
 
 const WINDOW = 1 << 14;
@@ -134,124 +126,6 @@ function firstFrom(documents: Uint32Array, start: number, least: number): number
     else high = middle;
   }
   return low;
-}
-
-/** A word whose postings are read block by block. */
-export interface SlotBlocks {
-  readonly slot: number;
-  readonly blocks: BlockReader;
-}
-
-/** Documents that are looked at together: the best of them is bounded before any is read. */
-const SPAN = 256;
-
-/**
- * By the shares of slots alone. Spans whose blocks cannot hold a document better than those found are
- * not read. Every weight is more than 0.
- * @param built the average length that the segment was built by
- * @throws BadPostings
- */
-export function* addUpSegment(
-  { lengths, wanted, rowOf, rows }: Omit<SegmentDocuments, 'postings'>,
-  words: readonly SlotBlocks[],
-  { column, average, weights }: SlotWeights,
-  built: number,
-  top: TopRows,
-): Generator<void> {
-  const own = lengths[column] as Uint32Array;
-  const sums = new Float64Array(SPAN);
-  const next = words.map(() => 0);
-  // A share grows with the average length, by no more than that does.
-  const growth = Math.max(1, average / built);
-  const factors = words.map(({ slot }) => (weights.get(slot) as number) * growth);
-  let sinceStep = 0;
-  for (let from = 0; from < rows; from += SPAN) {
-    const to = from + SPAN;
-    sinceStep += 64 + 8 * words.length;
-    if (sinceStep >= STEP) {
-      sinceStep = 0;
-      yield;
-    }
-    let bound = 0;
-    let nearest = Number.POSITIVE_INFINITY;
-    for (let word = 0; word < words.length; word++) {
-      const { blocks } = words[word] as SlotBlocks;
-      const { last, highest: shares } = blocks;
-      let block = next[word] as number;
-      while (block < last.length && (last[block] as number) < from) block += 1;
-      next[word] = block;
-      if (block === last.length) continue;
-      let highest = 0;
-      for (let at = block; at < last.length; at++) {
-        const start = last.length === 1 ? blocks.firstFrom(from) : startOf(last, at);
-        if (start >= to) {
-          if (at === block) nearest = Math.min(nearest, start);
-          break;
-        }
-        highest = Math.max(highest, shares[at] as number);
-        nearest = from;
-      }
-      bound += highest * (factors[word] as number);
-    }
-    if (nearest === Number.POSITIVE_INFINITY) return;
-    if (nearest >= to) {
-      // Nothing before the next block that there is.
-      from = Math.floor(nearest / SPAN) * SPAN - SPAN;
-      continue;
-    }
-    // The sums of 64 bits may differ from the rounded scores by a little.
-    if (bound >= top.threshold - 1e-3) {
-      const added = addUp(words, weights, next, own, average, sums, from);
-      sinceStep += added;
-      let { threshold } = top;
-      const end = added === 0 ? 0 : Math.min(SPAN, rows - from);
-      for (let place = 0; place < end; place++) {
-        const sum = sums[place] as number;
-        if (sum === 0) continue;
-        sums[place] = 0;
-        if (sum < threshold - 1e-3) continue;
-        if (wanted !== undefined && wanted[from + place] === 0) continue;
-        top.add(rowOf(from + place), sum);
-        threshold = top.threshold;
-      }
-    }
-  }
-}
-
-const startOf = (last: Uint32Array, block: number): number =>
-  block === 0 ? 0 : (last[block - 1] as number) + 1;
-
-/** Adds the shares of the documents of a span to its sums; gives how many there were. */
-function addUp(
-  words: readonly SlotBlocks[],
-  weights: ReadonlyMap<number, number>,
-  next: readonly number[],
-  lengths: Uint32Array,
-  average: number,
-  sums: Float64Array,
-  from: number,
-): number {
-  const to = from + SPAN;
-  let added = 0;
-  for (let word = 0; word < words.length; word++) {
-    const { slot, blocks } = words[word] as SlotBlocks;
-    const weight = weights.get(slot) as number;
-    for (let block = next[word] as number; block < blocks.blocks; block++) {
-      const start = block === 0 ? 0 : (blocks.last[block - 1] as number) + 1;
-      if (start >= to) break;
-      blocks.read(block);
-      const { documents, counts, count } = blocks;
-      for (let at = 0; at < count; at++) {
-        const document = documents[at] as number;
-        if (document < from) continue;
-        if (document >= to) break;
-        const share = termShare(counts[at] as number, lengths[document] as number, average);
-        sums[document - from] = (sums[document - from] as number) + weight * share;
-        added += 1;
-      }
-    }
-  }
-  return added;
 }
 
 /** A word of a phrase: its postings, and its positions as they are stored. */

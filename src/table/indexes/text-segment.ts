@@ -6,7 +6,13 @@
 import type { Data, Offsets } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
-import { BadPostings, BlockReader, type Postings, readPostings } from '../../search/index.ts';
+import {
+  BadPostings,
+  BlockReader,
+  type Postings,
+  readPostings,
+  type TermCells,
+} from '../../search/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { OpenSegment } from './segment.ts';
 
@@ -105,20 +111,25 @@ export class TextSegment {
   }
 
   /** The terms that begin with a prefix, batch by batch, in the order of their bytes. */
-  async *termsFrom(prefix: Uint8Array): AsyncGenerator<Uint8Array[]> {
+  async *termsFrom(prefix: Uint8Array): AsyncGenerator<TermCells> {
     const start = await this.lowerBound(prefix);
     if (start === undefined) return;
     let { row } = start;
     for (let { batch } = start; batch < this.#terms.batches; batch++, row = 0) {
       const column = await this.#column(batch, TERM);
-      const terms: Uint8Array[] = [];
-      for (; row < column.length; row++) {
-        const term = cellAt(column, row);
-        if (!startsWith(term, prefix)) break;
-        terms.push(term);
+      let end = column.length;
+      for (let low = row; low < end; ) {
+        const middle = (low + end) >>> 1;
+        if (startsWith(cellAt(column, middle), prefix)) low = middle + 1;
+        else end = middle;
       }
-      yield terms;
-      if (row < column.length) return;
+      yield {
+        bytes: column.values as unknown as Uint8Array,
+        offsets: column.valueOffsets as unknown as Offsets,
+        first: column.offset + row,
+        end: column.offset + end,
+      };
+      if (end < column.length) return;
     }
   }
 

@@ -5,7 +5,6 @@
  */
 import type { HeldMemory } from '../../request-memory.ts';
 import {
-  addUpSegment,
   type ColumnSearch,
   type PhraseWord,
   phrasePostings,
@@ -13,6 +12,7 @@ import {
   type SlotBlocks,
   type SlotPostings,
   scoreSegment,
+  sumSegment,
   type TextStatistics,
   type TopRows,
 } from '../../search/index.ts';
@@ -137,7 +137,7 @@ export class IndexedTexts {
       for (const { segments } of this.#parts) {
         for (const prefix of near.prefixes()) {
           for await (const terms of (segments[column] as TextSegment).termsFrom(prefix)) {
-            await inTurns(turn, near.offer(terms), signal);
+            await inTurns(turn, near.offerCells(terms), signal);
             if (turn.isOver()) await turn.pass();
             signal?.throwIfAborted();
           }
@@ -244,7 +244,7 @@ export class IndexedTexts {
       const place = await segment.find(term);
       if (place === undefined) continue;
       const { documents, blocks } = await segment.blocks(place);
-      part.blocks.push({ slot, blocks });
+      part.blocks.push({ slot, documents, blocks });
       let frequency = documents;
       if (part.live !== undefined) {
         const all = await segment.postings(place);
@@ -301,7 +301,7 @@ export class IndexedTexts {
       const steps =
         weights === undefined
           ? scoreSegment(documents, scorer, this.#search, top)
-          : addUpSegment(documents, part.blocks, weights, part.average, top);
+          : sumSegment(documents, part.blocks, weights, part.average, top);
       try {
         await inTurns(turn, steps, signal);
       } catch (error) {

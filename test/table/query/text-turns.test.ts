@@ -5,11 +5,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemEnv } from '../../../src/env.ts';
 import {
+  BooleanQuery,
   type Connection,
   connect,
   type FullTextQuery,
   Index,
   MatchQuery,
+  Occur,
   Operator,
   PhraseQuery,
   type Table,
@@ -34,7 +36,10 @@ let indexed: Table;
 beforeAll(async () => {
   const fs = memoryFs();
   db = await connect('/root', { fs, env: { ...systemEnv, now: tick } });
-  const rows = Array.from({ length: 800 }, (_, id) => ({ id, text: `fox dog w${id} z${id % 40}` }));
+  const rows = Array.from({ length: 800 }, (_, id) => ({
+    id,
+    text: `fox dog w${id} z${id % 40}`,
+  }));
   rows.push({ id: -1, text: 'fox dog '.repeat(2_100) });
   scanned = await db.createTable('scanned', rows);
   indexed = await db.createTable('indexed', rows);
@@ -44,7 +49,12 @@ beforeAll(async () => {
 
 const QUERIES: readonly (readonly [string, FullTextQuery])[] = [
   ['any words', new MatchQuery(many(numbered(64, 'w')), 'text')],
-  ['all words', new MatchQuery(many('fox dog'), 'text', { operator: Operator.And })],
+  [
+    'all words',
+    new BooleanQuery([
+      [Occur.Must, new MatchQuery(many('fox dog'), 'text', { operator: Operator.And })],
+    ]),
+  ],
   ['fuzzy words', new MatchQuery(`fix ${numbered(4_000, 'w')}`, 'text', { fuzziness: 2 })],
   ['a phrase', new PhraseQuery(many('fox dog').trimEnd(), 'text', { slop: 3 })],
 ];
