@@ -8,7 +8,7 @@
  * command line runs in a process of its own and has copies of the packages that each start needs,
  * with their licences beside it.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -71,9 +71,26 @@ async function bundle(
   await made.close();
 }
 
+/** The page that `dirspace ui` serves: one script for browsers, which needs no other file. */
+async function bundlePage(folder) {
+  const from = join(project, 'src', 'ui');
+  const made = await rolldown({
+    input: join(from, 'main.tsx'),
+    platform: 'browser',
+    tsconfig: false,
+    transform: { jsx: { runtime: 'automatic', importSource: 'preact' }, target: 'es2022' },
+  });
+  await made.write({ file: join(folder, 'app.js'), format: 'esm', sourcemap: false, minify: true });
+  await made.close();
+  for (const file of ['index.html', 'app.css', 'icon.svg']) {
+    copyFileSync(join(from, file), join(folder, file));
+  }
+  writeFileSync(join(folder, 'LICENCES.txt'), licences({ preact: ['LICENSE'] }).join('\n'));
+}
+
 /** The licences of the packages whose code is carried. */
-function licences() {
-  return Object.entries(CARRIED).map(([name, files]) => {
+function licences(carried) {
+  return Object.entries(carried).map(([name, files]) => {
     const folder = join(project, 'node_modules', name);
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
@@ -94,7 +111,8 @@ await bundle({ main: 'cli/main' }, join(dist, 'cli'), {
   sourcemap: false,
   minify: SHORT,
 });
-writeFileSync(join(dist, 'cli', 'LICENCES.txt'), licences().join(`\n${'-'.repeat(80)}\n\n`));
+writeFileSync(join(dist, 'cli', 'LICENCES.txt'), licences(CARRIED).join(`\n${'-'.repeat(80)}\n\n`));
+await bundlePage(join(dist, 'ui'));
 // For compilers and bundlers of CommonJS; Node takes an ES module by `require` too.
 for (const name of LIBRARY) {
   writeFileSync(join(dist, `${name}.cjs`), `module.exports = require('./${name}.js');\n`);

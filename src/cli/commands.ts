@@ -32,6 +32,7 @@ import {
   optimize,
   repair,
   serve,
+  ui,
   verify,
 } from './service/index.ts';
 import type { Command, ServiceCommand } from './terminal/index.ts';
@@ -62,6 +63,7 @@ export const COMMANDS: readonly (Command | ServiceCommand)[] = [
   repair,
   lance,
   serve,
+  ui,
   conformance,
   completion(() => COMMANDS),
 ];

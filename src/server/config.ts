@@ -56,6 +56,7 @@ const MEMBERS = [
   'metrics',
   'databaseRouting',
   'logLevel',
+  'ui',
 ];
 
 /** Reads the file, where there is one, and the environment, which counts for more. */
@@ -129,6 +130,7 @@ export function configOf(members: Members, base: string, env: Environment): Serv
     ...optional('port', port, portNumber),
     ...optional('create', members.create, flag),
     ...optional('readOnly', readOnly, flag),
+    ...optional('ui', members.ui, flag),
     ...optional('allowedHosts', members.allowedHosts, texts),
     ...optional('cors', members.cors, (value) => ({
       origins: texts(object(value, 'cors', ['origins']).origins, 'cors.origins'),

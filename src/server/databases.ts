@@ -163,6 +163,15 @@ export class Databases {
     return this.#source.namespace !== undefined || this.#source.root !== undefined;
   }
 
+  /** The databases that a header can name; undefined where there is only one catalog. */
+  async names(): Promise<readonly string[] | undefined> {
+    const { databases, databasesRoot } = this.#source;
+    if (databases !== undefined) return Object.keys(databases).sort();
+    if (databasesRoot === undefined) return undefined;
+    const entries = await this.#folders(databasesRoot);
+    return entries.sort();
+  }
+
   /** Does not ask whether what a header names is there. */
   target(headers: RequestHeaders): Target | Promise<Target> {
     const below = prefixPath(onlyHeader(headers, this.#prefixHeaders));
@@ -200,15 +209,22 @@ export class Databases {
       const names = Object.keys(databases);
       return names.length === 1 ? names[0] : undefined;
     }
-    const entries = await readdir(databasesRoot as string, { withFileTypes: true }).catch(
+    const names = await this.#folders(databasesRoot as string);
+    return names.length === 1 ? names[0] : undefined;
+  }
+
+  /** The names of the databases in a folder. */
+  async #folders(databasesRoot: string): Promise<string[]> {
+    const entries = await readdir(databasesRoot, { withFileTypes: true }).catch(
       (error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT' && !this.#rootWasThere) return [];
         throw databasesGone(error);
       },
     );
     this.#rootWasThere ||= entries.length > 0;
-    const names = entries.filter((entry) => entry.isDirectory() && isName(entry.name));
-    return names.length === 1 ? names[0]?.name : undefined;
+    return entries
+      .filter((entry) => entry.isDirectory() && isName(entry.name))
+      .map(({ name }) => name);
   }
 
   async #exists(name: string): Promise<boolean> {

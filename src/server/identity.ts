@@ -64,6 +64,12 @@ export class Identification {
     return this.#authenticate?.(credentials, state.headers) ?? ANYBODY;
   }
 
+  /** Who such credentials are those of, wherever they were kept. Throws Unauthenticated. */
+  byCredentials(credentials: Credentials, state: RequestState): Principal | Promise<Principal> {
+    hideCredentials(state, credentials);
+    return this.#authenticate?.(credentials, state.headers) ?? ANYBODY;
+  }
+
   /** A function of the server's owner may know callers by other headers, which need no body either. */
   async #byRest(authenticate: Authenticator, state: RequestState): Promise<Identified> {
     try {

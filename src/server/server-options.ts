@@ -31,6 +31,7 @@ const TYPES: Names = {
   logger: 'object',
   dialects: 'object',
   env: 'object',
+  ui: 'boolean or object',
   host: 'string',
   port: 'number',
 };

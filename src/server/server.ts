@@ -11,7 +11,7 @@ import { DEFAULT_BUFFER_BYTES, type KeptMemory } from '../directory/index.ts';
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { type Namespace, REQUEST_ID_HEADER, SUPPORTS_HEADER } from '../protocol/index.ts';
-import { ServerMemory } from '../request-memory.ts';
+import { RequestMemory, ServerMemory } from '../request-memory.ts';
 import { parseRetention } from '../retention.ts';
 import { SCRATCH_BYTES } from '../table/index.ts';
 import { Collector } from './collector.ts';
@@ -54,6 +54,7 @@ import {
   resolveLimits,
   traceOf,
 } from './settings/index.ts';
+import { KeptRows, Sessions, type UiOptions, uiOptions, uiRoutes } from './ui/index.ts';
 
 /** Options of a server: what it serves, to whom, and its limits. */
 export interface ServerOptions extends DatabaseSource, ReloadableOptions {
@@ -81,6 +82,8 @@ export interface ServerOptions extends DatabaseSource, ReloadableOptions {
   readonly dialects?: readonly Dialect[];
   /** Clock, ids and randomness; tests replay runs with it. */
   readonly env?: Env;
+  /** Serves the browser page below `/ui/`; not if absent. */
+  readonly ui?: boolean | UiOptions;
 }
 
 /** A server and its address. */
@@ -260,7 +263,21 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     counters: databases.opens ? counters : undefined,
   });
 
+  const page = uiOptions(options.ui);
+  const memory = (): RequestMemory => new RequestMemory(limits.requestMemory, serverMemory);
+  const keptRows = new KeptRows(env, memory);
   const router = new Router([
+    ...(page === undefined
+      ? []
+      : uiRoutes({
+          services,
+          sessions: new Sessions(env, page.ticket),
+          keptRows,
+          memory,
+          env,
+          readOnly: options.readOnly ?? false,
+          isSecure: () => live.certificate !== undefined,
+        })),
     ...operationRoutes(services),
     ...ownRoutes({
       services,
@@ -302,6 +319,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     sockets.closeAllConnections();
     await idle;
     pressure.close();
+    keptRows.close();
     await services.databases.close();
   };
   const close = (): Promise<void> => {

@@ -3,6 +3,7 @@
  * Also exports how expressions load and read the values of Arrow columns.
  */
 
+export { textOf as valueText } from './evaluate/index.ts';
 export {
   type ColumnSource,
   type ColumnTest,

@@ -121,7 +121,7 @@ test('docs/command-line.md has the exit codes that there are', () => {
 });
 
 test('every command is tried here', () => {
-  const services = ['serve', 'conformance', 'completion'];
+  const services = ['serve', 'ui', 'conformance', 'completion'];
   expect([...Object.keys(CALLS), ...services].sort()).toEqual(
     COMMANDS.map(({ name }) => name).sort(),
   );

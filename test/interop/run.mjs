@@ -1,6 +1,6 @@
 /**
  * Installs clients of others and drives `dirspace serve` with them: `node test/interop/run.mjs
- * lancedb`, `python`, `lance`, `java` or `engines`. Says so and ends well where they cannot be installed. Needs the built
+ * lancedb`, `python`, `lance`, `java`, `engines` or `ui`. Says so and ends well where they cannot be installed. Needs the built
  * package: npm run build.
  */
 import { spawnSync } from 'node:child_process';
@@ -167,9 +167,21 @@ function java() {
   run(process.execPath, ['--test', '--test-reporter=spec']);
 }
 
-const suites = { lancedb, python, lance, java, engines };
+/** The page of `dirspace ui` in a headless Chromium. */
+async function ui() {
+  const install = ['install', '--no-audit', '--no-fund', '--no-package-lock'];
+  const failed = failure('npm', install);
+  if (failed !== undefined) skip('playwright-core cannot be installed', failed);
+  const { chromiumPath } = await import('./ui/browser.mjs');
+  if (chromiumPath() === undefined) {
+    skip('the page', 'there is no Chromium here; install it, or name its program in $CHROMIUM');
+  }
+  run(process.execPath, ['--test', '--test-concurrency=1', '--test-reporter=spec']);
+}
+
+const suites = { lancedb, python, lance, java, engines, ui };
 if (suites[name] === undefined) {
   console.error(`Give one of ${Object.keys(suites).join(', ')}.`);
   process.exit(2);
 }
-suites[name](more);
+await suites[name](more);

@@ -296,6 +296,7 @@ describe('the build', () => {
           "server",
           [
             "Dialect",
+            "UiOptions",
             "Write",
           ],
         ],

@@ -227,7 +227,7 @@ describe('the command line', () => {
     const said: string[] = [];
     try {
       for (const words of lines) {
-        const serves = words[0] === 'serve';
+        const serves = words[0] === 'serve' || words[0] === 'ui';
         const args = words.map((word) => word.replace('http://127.0.0.1:2333', server.url));
         // A server is stopped once it listens, at a port that is surely free.
         if (serves) args.push('--port', '0');

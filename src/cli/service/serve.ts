@@ -33,6 +33,7 @@ export const serve: ServiceCommand = {
       summary: 'memory for sketches of vectors (default: twice that for table data)',
     },
     { flags: '--create', summary: 'make the folder to serve where there is none' },
+    { flags: '--ui', summary: 'show the catalog in a browser too, at /ui' },
     { flags: '--config <file>', summary: 'a JSON file with databases, auth and limits' },
   ],
   examples: ['dirspace serve --root ./catalog', 'dirspace serve --config server.json --json'],
@@ -57,8 +58,9 @@ export const serve: ServiceCommand = {
     const file = options.text('config') ?? (around.env.DIRSPACE_CONFIG || undefined);
     const reloads = new Reloads({ server, logger, config, load, file });
     around.reloadAsked?.(() => void reloads.reload());
-    if (options.flag('json')) around.out(`${JSON.stringify({ url: server.url })}\n`);
-    else around.out(`Serving at ${server.url}\n`);
+    const page = settings.ui === true ? `${server.url}/ui` : undefined;
+    if (options.flag('json')) around.out(`${JSON.stringify({ url: server.url, ui: page })}\n`);
+    else around.out(`Serving at ${server.url}\n${page === undefined ? '' : `Page at ${page}\n`}`);
     await stopped;
     reloads.end();
     await server.close();
@@ -78,6 +80,7 @@ function withOptions(config: ServerConfig, options: Options, place: string): Ser
     ...(given === undefined && isConfigured ? config : { ...rest, root: folderOf(given ?? place) }),
     ...(host === undefined ? {} : { host }),
     ...(options.flag('create') ? { create: true } : {}),
+    ...(options.flag('ui') ? { ui: true } : {}),
     port: options.count('port', config.port ?? DEFAULT_PORT, 65_535),
     ...bytesOf(options, config),
   };
@@ -93,7 +96,8 @@ function bytesOf(
   return { ...given('cacheBytes'), ...given('bufferBytes'), ...given('vectorBytes') };
 }
 
-function folderOf(place: string): string {
+/** A path, or a `file:` URL; addresses of servers are refused. */
+export function folderOf(place: string): string {
   if (/^https?:\/\//i.test(place)) {
     throw new UsageError(
       `${JSON.stringify(place)} is the address of a server. Give --root for the directory to serve.`,

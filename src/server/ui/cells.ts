@@ -1,0 +1,230 @@
+/**
+ * Turns columns of Arrow data into the cells that the page shows (`cellReader`): numbers, booleans,
+ * null, and texts for everything else. Integers of 64 bits, decimals, dates and times are texts
+ * with all their digits; bytes are hexadecimal; lists, structs and maps read like JSON. A text that
+ * is longer than `most` ends in an ellipsis; vectors show their first numbers and their length.
+ */
+import {
+  type Data,
+  type DataType,
+  type Dictionary,
+  type Field,
+  type FixedSizeList,
+  type Float,
+  type Interval,
+  IntervalUnit,
+  Precision,
+  Type,
+  type Union,
+  UnionMode,
+  Vector,
+} from '../../arrow/index.ts';
+import { type Value as SqlValue, valueText } from '../../sql/index.ts';
+import { decimalText, decimalWords } from '../../values/index.ts';
+
+export type Cell = string | number | boolean | null;
+type Reader = (row: number) => Cell;
+
+/** The cells of one column, by row. */
+export function cellReader(data: Data, most: number): Reader {
+  const read = valueReader(data, most);
+  if (data.typeId === Type.Union || data.typeId === Type.Null) return read;
+  const { nullBitmap, offset, nullCount } = data;
+  if (nullCount === 0) return read;
+  return (row) => {
+    const bit = offset + row;
+    return ((nullBitmap[bit >> 3] as number) & (1 << (bit & 7))) === 0 ? null : read(row);
+  };
+}
+
+type Numbers = ArrayLike<number | bigint>;
+
+function valueReader(data: Data, most: number): Reader {
+  const type = data.type as DataType;
+  const values = data.values as Numbers;
+  switch (type.typeId) {
+    case Type.Null:
+      return () => null;
+    case Type.Int:
+      return (row) => exact(values[row] as number | bigint);
+    case Type.Float:
+      return floatReader(data, (type as Float).precision);
+    case Type.Bool: {
+      const bits = data.values as Uint8Array;
+      return (row) => {
+        const bit = data.offset + row;
+        return ((bits[bit >> 3] as number) & (1 << (bit & 7))) !== 0;
+      };
+    }
+    case Type.Utf8:
+    case Type.LargeUtf8:
+    case Type.Utf8View:
+    case Type.Binary:
+    case Type.LargeBinary:
+    case Type.BinaryView:
+    case Type.FixedSizeBinary: {
+      const vector = new Vector([data]);
+      return (row) => textCell(vector.get(row), most);
+    }
+    case Type.Decimal: {
+      const { scale, bitWidth } = type as DataType & { scale: number; bitWidth: number };
+      const words = bitWidth / 32;
+      const from = data.values as Uint32Array;
+      return (row) => decimalText(decimalWords(from, row * words, words), scale);
+    }
+    case Type.Date:
+    case Type.Time:
+    case Type.Timestamp:
+    case Type.Duration:
+      return (row) => valueText(values[row] as SqlValue, type) ?? String(values[row]);
+    case Type.Interval:
+      return intervalReader(data, (type as Interval).unit);
+    case Type.List:
+    case Type.LargeList: {
+      const items = cellReader(data.children[0] as Data, most);
+      const offsets = data.valueOffsets as unknown as Numbers;
+      return (row) => listText(items, Number(offsets[row]), Number(offsets[row + 1]), most);
+    }
+    case Type.FixedSizeList: {
+      const { listSize } = type as FixedSizeList;
+      const items = cellReader(data.children[0] as Data, most);
+      return (row) => listText(items, row * listSize, (row + 1) * listSize, most);
+    }
+    case Type.Struct:
+      return structReader(data, type.children as Field[], most);
+    case Type.Map:
+      return mapReader(data, most);
+    case Type.Dictionary:
+      return dictionaryReader(data, type as Dictionary, most);
+    case Type.Union:
+      return unionReader(data, type as Union, most);
+    default:
+      return () => `(${String(type)})`;
+  }
+}
+
+const exact = (value: number | bigint): Cell =>
+  typeof value === 'bigint' ? value.toString() : value;
+
+/** JSON knows no infinities, and no zero with a sign. */
+function finite(value: number): Cell {
+  if (Object.is(value, -0)) return '-0';
+  return Number.isFinite(value) ? value : String(value);
+}
+
+function floatReader(data: Data, precision: Precision): Reader {
+  const vector = new Vector([data]);
+  if (precision === Precision.DOUBLE) return (row) => finite(vector.get(row));
+  return (row) => finite(shortest(vector.get(row)));
+}
+
+/** The shortest decimal that is the same 32-bit float: 0.1 in place of 0.10000000149011612. */
+function shortest(value: number): number {
+  for (let digits = 6; digits < 10; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === Math.fround(value)) return short;
+  }
+  return value;
+}
+
+const cut = (text: string, most: number): string => {
+  if (text.length <= most) return text;
+  // Half of a surrogate pair would not be text.
+  const end = /[\ud800-\udbff]/.test(text[most - 1] as string) ? most - 1 : most;
+  return `${text.slice(0, end)}\u2026`;
+};
+
+function textCell(value: string | Uint8Array, most: number): Cell {
+  if (typeof value === 'string') return cut(value, most);
+  const shown = value.subarray(0, most);
+  const text = Buffer.from(shown.buffer, shown.byteOffset, shown.byteLength).toString('hex');
+  return cut(`0x${text}`, most);
+}
+
+/** A cell inside another, as JSON has it. */
+const inner = (cell: Cell): string => (typeof cell === 'string' ? quoted(cell) : String(cell));
+/** Numbers that are texts because of their digits stay without quotes. */
+const quoted = (text: string): string =>
+  /^-?\d+(\.\d+)?$/.test(text) ? text : JSON.stringify(text);
+
+function listText(items: Reader, from: number, to: number, most: number): string {
+  let text = '[';
+  for (let at = from; at < to; at++) {
+    if (text.length > most) return `${cut(text, most)} (${to - from} values)`;
+    text += (at === from ? '' : ', ') + inner(items(at));
+  }
+  return `${text}]`;
+}
+
+function structReader(data: Data, fields: readonly Field[], most: number): Reader {
+  const readers = data.children.map((child) => cellReader(child, most));
+  return (row) => {
+    const parts = readers.map(
+      (read, at) => `${JSON.stringify(fields[at]?.name ?? '')}: ${inner(read(row))}`,
+    );
+    return cut(`{${parts.join(', ')}}`, most);
+  };
+}
+
+function mapReader(data: Data, most: number): Reader {
+  const [keys, values] = (data.children[0] as Data).children.map((child) =>
+    cellReader(child, most),
+  );
+  const offsets = data.valueOffsets as unknown as Numbers;
+  return (row) => {
+    const parts: string[] = [];
+    for (
+      let at = Number(offsets[row]);
+      at < Number(offsets[row + 1]) && parts.length < most;
+      at++
+    ) {
+      parts.push(`${JSON.stringify(String(keys?.(at)))}: ${inner(values?.(at) ?? null)}`);
+    }
+    return cut(`{${parts.join(', ')}}`, most);
+  };
+}
+
+function dictionaryReader(data: Data, type: Dictionary, most: number): Reader {
+  const codes = data.values as Numbers;
+  const words = (data.dictionary as Vector).data.map((part) => ({
+    read: cellReader(part as Data, most),
+    length: part.length,
+  }));
+  return (row) => {
+    let code = Number(codes[row]);
+    for (const { read, length } of words) {
+      if (code < length) return read(code);
+      code -= length;
+    }
+    return `(${String(type)})`;
+  };
+}
+
+function unionReader(data: Data, type: Union, most: number): Reader {
+  const children = data.children.map((child) => cellReader(child, most));
+  const offsets = data.valueOffsets as Int32Array;
+  return (row) => {
+    const child = type.typeIds.indexOf(data.typeIds[row] as number);
+    const at = type.mode === UnionMode.Dense ? (offsets[row] as number) : row;
+    return children[child]?.(at) ?? null;
+  };
+}
+
+function intervalReader(data: Data, unit: IntervalUnit): Reader {
+  const words = data.values as Int32Array;
+  const text = (months: number, days: number, nanos: bigint): string =>
+    valueText({ months, days, nanos } as unknown as SqlValue, data.type) ?? '';
+  if (unit === IntervalUnit.YEAR_MONTH) return (row) => text(words[row] as number, 0, 0n);
+  if (unit === IntervalUnit.DAY_TIME) {
+    return (row) =>
+      text(0, words[2 * row] as number, BigInt(words[2 * row + 1] as number) * 1_000_000n);
+  }
+  return (row) => {
+    const [months, days, low, high] = words.subarray(4 * row, 4 * row + 4) as unknown as number[];
+    return text(
+      months as number,
+      days as number,
+      BigInt.asIntN(64, (BigInt(high as number) << 32n) | BigInt((low as number) >>> 0)),
+    );
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * `enterPage`: begins a request of the page as requests of operations begin. It authenticates the
+ * session, finds the database, takes a place in the queue, and answers a `PageCaller`, whose calls
+ * pass the same checks of rights and scope as those of the protocol.
+ */
+import { DirspaceError } from '../../errors.ts';
+import { lateOptions, type RequestOf, type ResponseOf } from '../../protocol/index.ts';
+import {
+  type Call,
+  type Credentials,
+  callerOf,
+  mayUseDatabase,
+  type Principal,
+  permittedCaller,
+  scopedCaller,
+} from '../auth/index.ts';
+import type { HttpRequest, RequestState } from '../http/index.ts';
+import { readJson } from '../http/index.ts';
+import type { PageFacts } from './facts.ts';
+
+/** Operations that the page may ask for: reads alone, whatever its caller may do elsewhere. */
+export type PageOperation = (typeof PAGE_OPERATIONS)[number];
+
+export const PAGE_OPERATIONS = [
+  'ListNamespaces',
+  'DescribeNamespace',
+  'ListTables',
+  'ListAllTables',
+  'DescribeTable',
+  'GetTableStats',
+  'ListTableVersions',
+  'DescribeTableVersion',
+  'ListTableTags',
+  'ListTableBranches',
+  'ListTableIndices',
+  'DescribeTableIndexStats',
+  'CountTableRows',
+  'ExplainTableQueryPlan',
+  'AnalyzeTableQueryPlan',
+  'QueryTable',
+  'TakeRows',
+  'DiffTableBranch',
+  'ProfileTable',
+] as const;
+
+export interface PageCaller {
+  readonly principal: Principal;
+  /** What tells the answers for this caller from those for others. */
+  readonly scope: string;
+  readonly signal: AbortSignal;
+  call<Op extends PageOperation>(operation: Op, request: RequestOf<Op>): Promise<ResponseOf<Op>>;
+}
+
+/** Bytes of the JSON that the page sends. */
+const MOST_JSON = 1 << 20;
+
+/** The JSON object of a request. @throws InvalidInput, PayloadTooLarge */
+export async function pageBody(
+  { services }: PageFacts,
+  state: RequestState,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { limits, arrivals } = services;
+  const caller = state.request.peer ?? '';
+  const most = Math.min(MOST_JSON, limits.maxJsonBytes);
+  const arriving = { caller, arrivals, pace: limits, progress: state.progress };
+  const body = (await readJson(state, most, arriving)) ?? {};
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as never;
+  throw new DirspaceError('InvalidInput', 'The body of the request is no JSON object.');
+}
+
+/** Who a request of the page is from. @throws Unauthenticated */
+export async function identifyPage(facts: PageFacts, state: RequestState): Promise<Principal> {
+  const { services, sessions } = facts;
+  const kept = sessions.credentialsOf(state);
+  const principal = await (kept === undefined
+    ? services.identification.byHeaders(state)
+    : services.identification.byCredentials(kept, state));
+  state.principal = principal.name;
+  return principal;
+}
+
+/** The principal of credentials that are given to open a session. @throws Unauthenticated */
+export async function firstKnown(
+  { services }: PageFacts,
+  state: RequestState,
+  candidates: readonly Credentials[],
+): Promise<Credentials> {
+  let failure: unknown;
+  for (const credentials of candidates) {
+    try {
+      await services.identification.byCredentials(credentials, state);
+      return credentials;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** @throws Unauthenticated, PermissionDenied, NamespaceNotFound, Throttling */
+export async function enterPage(
+  facts: PageFacts,
+  { state }: HttpRequest,
+  isShort: boolean,
+): Promise<PageCaller> {
+  const { services } = facts;
+  const principal = await identifyPage(facts, state);
+  const target = await services.databases.target(state.headers);
+  const { database, byHost, prefix } = target;
+  state.database = database;
+  if (database === undefined || (byHost && !mayUseDatabase(principal, database))) {
+    throw services.databases.unnamed();
+  }
+  if (!mayUseDatabase(principal, database)) {
+    throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
+  }
+  const name = services.identification.required ? principal.name : (state.request.peer ?? '');
+  const entered = services.admission[isShort ? 'short' : 'other'].enter(
+    undefined,
+    name,
+    state.progress,
+  );
+  state.onEnd(await entered);
+  const catalog = await state.progress.race(Promise.resolve(services.databases.catalog(database)));
+  const permitted = permittedCaller(callerOf(catalog), principal, database);
+  const caller = scopedCaller(permitted, prefix);
+  const options = lateOptions(state.progress);
+  return {
+    principal,
+    scope: JSON.stringify([principal.name, principal.grants, database, prefix]),
+    get signal() {
+      return state.progress.signal;
+    },
+    call: (operation, request) => {
+      const work = caller({ operation, request, options } as unknown as Call);
+      state.hold(work);
+      work.catch((failure) => services.databases.noteFailure(database, failure)).catch(() => {});
+      return state.progress.race(work) as Promise<never>;
+    },
+  };
+}

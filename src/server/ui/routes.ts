@@ -1,0 +1,149 @@
+/**
+ * `uiRoutes`: the routes of the page below `/ui`: its files, its session, and one route for each
+ * thing that it asks for (`/ui/api/...`), which answer JSON and never change anything stored.
+ */
+import { DirspaceError } from '../../errors.ts';
+import { EVERY_OPERATION, formatAnswer } from '../../protocol/index.ts';
+import { VERSION } from '../../version.ts';
+import { mayUseDatabase } from '../auth/index.ts';
+import {
+  emptyAnswer,
+  type HttpAnswer,
+  type HttpRequest,
+  jsonAnswer,
+  type Route,
+} from '../http/index.ts';
+import type { PageFacts } from './facts.ts';
+import { PAGE_FILES, pageFile } from './files.ts';
+import {
+  enterPage,
+  firstKnown,
+  identifyPage,
+  PAGE_OPERATIONS,
+  type PageCaller,
+  type PageOperation,
+  pageBody,
+} from './page-caller.ts';
+import { pageHeaders, refuseOtherPages } from './page-guard.ts';
+import { type Body, textOf } from './page-request.ts';
+import { rowsWindow, wholeRow } from './rows.ts';
+import { cookieHeader } from './sessions.ts';
+import { openedTable } from './table.ts';
+import { neighbours, vectorSample } from './vectors.ts';
+
+export function uiRoutes(facts: PageFacts): Route[] {
+  const get = (path: string, answer: Route['answer']): Route => ({
+    method: 'GET',
+    name: 'ui',
+    path,
+    answer,
+  });
+  const post = (name: string, answer: Route['answer']): Route => ({
+    method: 'POST',
+    name: 'ui',
+    path: `/ui/${name}`,
+    answer: async (http) => {
+      refuseOtherPages(http.state);
+      return pageHeaders(await answer(http), 'no-store');
+    },
+  });
+  return [
+    // With and without a slash, which other dialects of addresses take away.
+    get('/ui', (http) => openPage(facts, http)),
+    get('/ui/', (http) => openPage(facts, http)),
+    ...Object.keys(PAGE_FILES)
+      .filter((name) => name !== 'index.html')
+      .map((name) => get(`/ui/${name}`, (http) => answerFile(name, http))),
+    post('session', (http) => openSession(facts, http)),
+    post('session/end', ({ state }) => {
+      facts.sessions.close(state);
+      return withHeaders(emptyAnswer(204), {
+        'set-cookie': cookieHeader(state, facts.isSecure()),
+      });
+    }),
+    post('api/about', (http) => about(facts, http)),
+    ...Object.entries(VIEWS).map(([name, view]) =>
+      post(`api/${name}`, async (http) => {
+        const caller = await enterPage(facts, http, false);
+        return jsonAnswer(200, await view(facts, caller, await pageBody(facts, http.state)));
+      }),
+    ),
+    ...JSON_OPERATIONS.map((operation) =>
+      post(`api/${operation}`, async (http) => {
+        const body = await pageBody(facts, http.state);
+        const caller = await enterPage(facts, http, 'short' in EVERY_OPERATION[operation]);
+        const answer = await caller.call(operation, body as never);
+        return jsonAnswer(200, formatAnswer(operation, answer as never));
+      }),
+    ),
+  ];
+}
+
+type View = (facts: PageFacts, caller: PageCaller, body: Body) => Promise<unknown>;
+
+/** What the page asks for beyond the operations, by the name in its address. */
+const VIEWS: Readonly<Record<string, View>> = {
+  table: (_, caller, body) => openedTable(caller, body),
+  rows: rowsWindow,
+  row: (_, caller, body) => wholeRow(caller, body),
+  vectors: vectorSample,
+  neighbours: (_, caller, body) => neighbours(caller, body),
+};
+
+/** Those that answer JSON are passed on as they are. */
+const JSON_OPERATIONS = PAGE_OPERATIONS.filter(
+  (operation) => EVERY_OPERATION[operation].answer !== 'arrow-file',
+) as Exclude<PageOperation, 'QueryTable' | 'TakeRows'>[];
+
+const withHeaders = (answer: HttpAnswer, headers: Record<string, string>): HttpAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, ...headers },
+});
+
+const redirect = (location: string, headers: Record<string, string> = {}): HttpAnswer =>
+  pageHeaders({ status: 303, headers: { location, ...headers }, body: '' }, 'no-store');
+
+/** The page, or with `?ticket=` a session and the page. */
+async function openPage(facts: PageFacts, http: HttpRequest): Promise<HttpAnswer> {
+  const { ticket } = http.query;
+  if (ticket === undefined) return answerFile('index.html', http);
+  const id = facts.sessions.redeem(String(ticket));
+  // Where it was used before, the browser may have its session from then; else the page says so.
+  if (id === undefined) return redirect('/ui#/n?ticket=used');
+  return redirect('/ui', { 'set-cookie': cookieHeader(http.state, facts.isSecure(), id) });
+}
+
+async function answerFile(name: string, { state }: HttpRequest): Promise<HttpAnswer> {
+  const { type, text, etag } = await pageFile(name);
+  const isKnown = state.headers['if-none-match'] === etag;
+  const answer = isKnown
+    ? { status: 304, headers: { etag }, body: '' }
+    : { status: 200, headers: { 'content-type': type, etag }, body: text };
+  return pageHeaders(answer, 'no-cache');
+}
+
+/** `{credential}`: an API key or a bearer token, which of them is tried. */
+async function openSession(facts: PageFacts, { state }: HttpRequest): Promise<HttpAnswer> {
+  const body = await pageBody(facts, state);
+  const given = textOf(body.credential, 'credential').trim();
+  if (given === '') throw new DirspaceError('InvalidInput', 'The credential is empty.');
+  const credentials = await firstKnown(facts, state, [{ apiKey: given }, { token: given }]);
+  const id = facts.sessions.open(credentials);
+  return withHeaders(emptyAnswer(204), {
+    'set-cookie': cookieHeader(state, facts.isSecure(), id),
+  });
+}
+
+/** Who asks, and which databases there are for them. @throws Unauthenticated */
+async function about(facts: PageFacts, { state }: HttpRequest): Promise<HttpAnswer> {
+  const { services, readOnly } = facts;
+  const principal = await identifyPage(facts, state);
+  const names = await services.databases.names();
+  return jsonAnswer(200, {
+    version: VERSION,
+    principal: principal.name,
+    signed_in: facts.sessions.credentialsOf(state) !== undefined,
+    read_only: readOnly,
+    databases: names?.filter((name) => mayUseDatabase(principal, name)),
+  });
+}

@@ -1,0 +1,47 @@
+/**
+ * `openedTable`: what the page shows around every view of a table, in one answer: its description
+ * and rows at a version, the newest version of the branch, and its sizes.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import type { DescribeTableResponse, GetTableStatsResponse } from '../../protocol/index.ts';
+import type { PageCaller } from './page-caller.ts';
+import { type Body, pinnedTable } from './page-request.ts';
+
+export interface OpenedTable {
+  readonly described: DescribeTableResponse;
+  readonly newest: number | undefined;
+  readonly rows: number;
+  /** Of the newest version of main; absent where the catalog does not tell. */
+  readonly stats?: GetTableStatsResponse;
+}
+
+/** `{id, branch, version}`, the newest version if absent. */
+export async function openedTable(caller: PageCaller, body: Body): Promise<OpenedTable> {
+  const asked = pinnedTable(body);
+  const { version: _, ...newestOf } = asked;
+  const described = await caller.call('DescribeTable', { ...asked, load_detailed_metadata: true });
+  const { version } = described;
+  if (version === undefined) return { described, newest: undefined, rows: 0 };
+  const [newest, rows, stats] = await Promise.all([
+    asked.version === undefined
+      ? version
+      : caller
+          .call('DescribeTable', { ...newestOf, load_detailed_metadata: true })
+          .then((answer) => answer.version),
+    caller.call('CountTableRows', { ...asked, version }).then(({ count }) => count),
+    statsOf(caller, asked.id),
+  ]);
+  return { described, newest, rows, ...(stats === undefined ? {} : { stats }) };
+}
+
+async function statsOf(
+  caller: PageCaller,
+  id: string[],
+): Promise<GetTableStatsResponse | undefined> {
+  try {
+    return await caller.call('GetTableStats', { id });
+  } catch (error) {
+    if (isDirspaceError(error, 'Unsupported')) return undefined;
+    throw error;
+  }
+}

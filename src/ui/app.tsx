@@ -1,0 +1,146 @@
+/**
+ * `App`: the whole page. It follows the address, asks who the caller is, and shows the tree beside
+ * a namespace or a table.
+ */
+import {
+  type About,
+  ask,
+  Failure,
+  formatLocation,
+  isSignedOut,
+  type Location,
+  parseLocation,
+  signOut,
+  useDatabase,
+  useEffect,
+  useState,
+} from './base/index.ts';
+import { NamespacePage } from './namespace-page.tsx';
+import { SignIn } from './sign-in.tsx';
+import { TablePage } from './table-page.tsx';
+import { nextTheme, theme } from './theme.ts';
+import { CatalogTree } from './tree.tsx';
+
+const here = (): Location => parseLocation(window.location.hash);
+
+export function App() {
+  const [location, setLocation] = useState(here);
+  const [about, setAbout] = useState<About | undefined>();
+  const [failure, setFailure] = useState<unknown>();
+  const [asked, setAsked] = useState(0);
+
+  useEffect(() => {
+    const follow = (): void => setLocation(here());
+    window.addEventListener('popstate', follow);
+    window.addEventListener('hashchange', follow);
+    return () => {
+      window.removeEventListener('popstate', follow);
+      window.removeEventListener('hashchange', follow);
+    };
+  }, []);
+  useEffect(() => {
+    ask<About>('about').then((answer) => {
+      setAbout(answer);
+      setFailure(undefined);
+    }, setFailure);
+  }, [asked]);
+  useEffect(() => {
+    document.title = `${location.path.join('/') || 'Catalog'} - dirspace`;
+  }, [location.path.join('/')]);
+
+  /** Typing and scrolling replace the entry of the history; everything else adds one. */
+  const go = (next: Location, quietly = false): void => {
+    const fragment = formatLocation(next);
+    const samePlace =
+      next.kind === location.kind && next.path.join('/') === location.path.join('/');
+    const isTyping = samePlace && next.query.find !== location.query.find;
+    if (quietly || isTyping) history.replaceState(null, '', fragment);
+    else if (fragment !== window.location.hash) history.pushState(null, '', fragment);
+    setLocation(next);
+  };
+
+  if (isSignedOut(failure)) {
+    return <SignIn wasUsed={location.query.ticket === 'used'} done={() => setAsked(asked + 1)} />;
+  }
+  if (failure !== undefined) return <Failure error={failure} />;
+  if (about === undefined)
+    return (
+      <p class="note" role="status">
+        Loading…
+      </p>
+    );
+  const { databases } = about;
+  const db = location.query.db ?? databases?.[0];
+  useDatabase(databases === undefined ? undefined : db);
+  return (
+    <>
+      <button
+        type="button"
+        class="skip"
+        onClick={() => {
+          const first = 'main input, main [tabindex], main button, main a';
+          document.querySelector<HTMLElement>(first)?.focus();
+        }}
+      >
+        Skip to the content
+      </button>
+      <header class="bar">
+        <a
+          class="home"
+          href={formatLocation({
+            kind: 'n',
+            path: [],
+            query: location.query.db === undefined ? {} : { db: location.query.db },
+          })}
+        >
+          dirspace
+        </a>
+        {databases === undefined ? null : (
+          <label>
+            database{' '}
+            <select
+              value={db}
+              onChange={(event) =>
+                go({ kind: 'n', path: [], query: { db: event.currentTarget.value } })
+              }
+            >
+              {databases.map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <span class="space" />
+        {about.principal === 'anybody' ? null : <span>{about.principal}</span>}
+        {about.signed_in ? (
+          <button
+            type="button"
+            onClick={() => signOut().then(() => setAsked(asked + 1), setFailure)}
+          >
+            Sign out
+          </button>
+        ) : null}
+        <ThemeButton />
+      </header>
+      <div class="columns" key={db}>
+        <CatalogTree location={location} go={go} />
+        {location.kind === 't' ? (
+          <TablePage key={location.path.join('/')} location={location} go={go} />
+        ) : (
+          <NamespacePage location={location} />
+        )}
+      </div>
+    </>
+  );
+}
+
+function ThemeButton() {
+  const [name, setName] = useState(theme);
+  return (
+    <button type="button" aria-label={`Colours: ${name}`} onClick={() => setName(nextTheme())}>
+      {name}
+    </button>
+  );
+}

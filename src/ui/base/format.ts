@@ -1,0 +1,51 @@
+/** Numbers, bytes, times and types of columns as texts that people read. */
+import type { Column, JsonField, JsonType } from './types.ts';
+
+export const count = (value: number): string => value.toLocaleString('en');
+
+export const counted = (value: number, one: string): string =>
+  `${count(value)} ${one}${value === 1 ? '' : 's'}`;
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+export function bytes(value: number): string {
+  let unit = 0;
+  let left = value;
+  while (left >= 1024 && unit < UNITS.length - 1) {
+    left /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? left : left.toPrecision(3)} ${UNITS[unit]}`;
+}
+
+/** In UTC, so that it is the same text for all who share a link. */
+export const moment = (millis: number | undefined): string =>
+  millis === undefined || !Number.isFinite(millis)
+    ? ''
+    : new Date(millis).toISOString().replace('T', ' ').slice(0, 19);
+
+/** `list<utf8>`, `fixed_size_list<float32>[768]`. */
+export function typeText({ type, fields, length }: JsonType): string {
+  const size = length === undefined ? '' : `[${length}]`;
+  if (fields === undefined || fields.length === 0) return type + size;
+  const inner =
+    type === 'struct'
+      ? fields.map((field) => `${field.name}: ${typeText(field.type)}`).join(', ')
+      : fields.map((field) => typeText(field.type)).join(', ');
+  return `${type}<${inner}>${size}`;
+}
+
+export const columnsOf = (fields: readonly JsonField[] | undefined): Column[] =>
+  (fields ?? []).map(({ name, type }) => ({ name, type: typeText(type) }));
+
+/** A column whose values are vectors: fixed-size lists of numbers. */
+export const isVector = ({ type }: JsonField): boolean =>
+  type.type === 'fixed_size_list' && /float|int/.test(type.fields?.[0]?.type.type ?? '');
+
+/** A few digits of a number, however large or small. */
+export function short(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 1e15) return count(value);
+  return size >= 1e6 || size < 1e-3 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+}

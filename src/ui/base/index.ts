@@ -1,0 +1,54 @@
+/**
+ * Exports what all parts of the page share: preact, the address as state, questions to the server
+ * and their answers, texts for numbers and types, and small parts of views.
+ */
+
+export { bytes, columnsOf, count, counted, isVector, moment, short, typeText } from './format.ts';
+export {
+  changed,
+  dbOf,
+  formatLocation,
+  HOME,
+  type Kind,
+  type Location,
+  parseLocation,
+} from './location.ts';
+export { Answered, Failure, Pairs } from './parts.tsx';
+export {
+  type ComponentChildren,
+  Fragment,
+  render,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from './preact.ts';
+export {
+  allPages,
+  ask,
+  databaseName,
+  isAborted,
+  isSignedOut,
+  messageOf,
+  ServerError,
+  signIn,
+  signOut,
+  useDatabase,
+} from './server.ts';
+export type {
+  About,
+  Branch,
+  Column,
+  Described,
+  Index,
+  JsonField,
+  JsonType,
+  Stats,
+  TableFacts,
+  Tag,
+  Version,
+} from './types.ts';
+export { type Asked, useAnswer } from './use-answer.ts';
+export { type Go, pinned, type ViewProps } from './view-props.ts';

@@ -1,0 +1,102 @@
+/**
+ * Asks the server below `api/`, with the session's cookie and JSON. A failure becomes a
+ * `ServerError` with the text of the server; `isSignedOut` tells the one that asks for a key.
+ */
+
+/** An answer of the server that tells of a failure. */
+export class ServerError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export const isSignedOut = (error: unknown): boolean =>
+  error instanceof ServerError && error.status === 401;
+
+export const isAborted = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === 'AbortError';
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/** Set by the page: the database that requests are for, where there are several. */
+let database: string | undefined;
+
+export function useDatabase(name: string | undefined): void {
+  database = name;
+}
+
+/** The headers of a request; a server with one catalog needs no database. */
+export const databaseName = (): string | undefined => database;
+
+/** The JSON of an answer. @throws ServerError, and what `fetch` rejects with */
+export async function ask<Answer>(
+  name: string,
+  body: object = {},
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const response = await send(`api/${name}`, body, signal);
+  return (await response.json()) as Answer;
+}
+
+async function send(path: string, body: object, signal?: AbortSignal): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(`/ui/${path}`, {
+      method: 'POST',
+      credentials: 'same-origin',
+      headers: {
+        'content-type': 'application/json',
+        ...(database === undefined ? {} : { 'x-service-database': database }),
+      },
+      body: JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (isAborted(error)) throw error;
+    throw new ServerError(0, 'The server does not answer. It may have been stopped.');
+  }
+  if (response.ok) return response;
+  const text = await response.text();
+  throw new ServerError(
+    response.status,
+    detailOf(text) ?? `The server answered ${response.status}.`,
+  );
+}
+
+function detailOf(text: string): string | undefined {
+  try {
+    const { detail, error } = JSON.parse(text) as { detail?: string; error?: string };
+    return detail ?? error;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Opens a session with an API key or a bearer token. @throws ServerError where it is not valid */
+export const signIn = (credential: string): Promise<Response> => send('session', { credential });
+export const signOut = (): Promise<Response> => send('session/end', {});
+
+/** All pages of a list. */
+export async function allPages<Answer extends { readonly page_token?: string }>(
+  name: string,
+  body: object,
+  signal?: AbortSignal,
+  most = 20,
+): Promise<Answer[]> {
+  const pages: Answer[] = [];
+  let token: string | undefined;
+  do {
+    const page: Answer = await ask<Answer>(
+      name,
+      { limit: 10_000, ...body, ...(token === undefined ? {} : { page_token: token }) },
+      signal,
+    );
+    pages.push(page);
+    token = page.page_token === '' ? undefined : page.page_token;
+  } while (token !== undefined && pages.length < most);
+  return pages;
+}

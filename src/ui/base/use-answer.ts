@@ -1,0 +1,41 @@
+/** `useAnswer`: asks the server for what a view shows, and again where what it is about changes. */
+import { useEffect, useState } from './preact.ts';
+import { ask, isAborted } from './server.ts';
+
+export interface Asked<Answer> {
+  readonly answer: Answer | undefined;
+  readonly failure: unknown;
+  readonly isLoading: boolean;
+}
+
+/** Nothing is asked where `name` is undefined. The answer of an older question is never shown. */
+export function useAnswer<Answer>(
+  name: string | undefined,
+  body: object,
+  read: (name: string, body: object, signal: AbortSignal) => Promise<Answer> = ask,
+): Asked<Answer> {
+  const key = name === undefined ? undefined : `${name} ${JSON.stringify(body)}`;
+  const [state, setState] = useState<Asked<Answer> & { readonly key: string | undefined }>({
+    key: undefined,
+    answer: undefined,
+    failure: undefined,
+    isLoading: false,
+  });
+  useEffect(() => {
+    if (name === undefined) return undefined;
+    const controller = new AbortController();
+    read(name, body, controller.signal).then(
+      (answer) => {
+        if (controller.signal.aborted) return;
+        setState({ key, answer, failure: undefined, isLoading: false });
+      },
+      (failure: unknown) => {
+        if (controller.signal.aborted || isAborted(failure)) return;
+        setState({ key, answer: undefined, failure, isLoading: false });
+      },
+    );
+    return () => controller.abort();
+  }, [key]);
+  if (state.key === key) return state;
+  return { answer: undefined, failure: undefined, isLoading: key !== undefined };
+}

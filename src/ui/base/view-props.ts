@@ -1,0 +1,19 @@
+/** What the views of a table get, and how their requests name its version. */
+import type { Location } from './location.ts';
+import type { TableFacts } from './types.ts';
+
+/** Shows a place; `quietly` without an entry in the history of the browser. */
+export type Go = (location: Location, quietly?: boolean) => void;
+
+export interface ViewProps {
+  readonly facts: TableFacts;
+  readonly location: Location;
+  readonly go: Go;
+}
+
+export const pinned = ({ id, branch, version, described }: TableFacts): object => ({
+  id,
+  version,
+  ...(branch === undefined ? {} : { branch }),
+  ...(described.incarnation === undefined ? {} : { incarnation: described.incarnation }),
+});

@@ -1,0 +1,59 @@
+/**
+ * Maps the range of a scroll bar to rows. Browsers stop at heights of some 30 million pixels, so a
+ * table of more rows has a scroll bar of `MOST_PIXELS` whose positions stand for shares of it, and
+ * the wheel and the keys move by rows. `RowScroll` has no state: positions are rows, with fractions.
+ */
+
+const MOST_PIXELS = 8_000_000;
+
+export class RowScroll {
+  readonly #rows: number;
+  readonly #rowHeight: number;
+  readonly #viewport: number;
+
+  constructor(rows: number, rowHeight: number, viewport: number) {
+    this.#rows = rows;
+    this.#rowHeight = rowHeight;
+    this.#viewport = viewport;
+  }
+
+  /** Pixels of the content of the scroll bar. */
+  get height(): number {
+    return Math.min(this.#rows * this.#rowHeight, MOST_PIXELS);
+  }
+
+  /** Whether a pixel of the scroll bar stands for more than a pixel of rows. */
+  get isMapped(): boolean {
+    return this.#rows * this.#rowHeight > MOST_PIXELS;
+  }
+
+  /** The last position: the last row is at the lower end there. */
+  get lastTop(): number {
+    return Math.max(0, this.#rows - this.#viewport / this.#rowHeight);
+  }
+
+  /** The row at the upper end, from a position of the scroll bar. */
+  topAt(scrollTop: number): number {
+    const range = this.height - this.#viewport;
+    if (range <= 0) return 0;
+    return this.clamp((scrollTop / range) * this.lastTop);
+  }
+
+  /** The inverse of `topAt`. */
+  scrollTopOf(top: number): number {
+    if (this.lastTop === 0) return 0;
+    return (this.clamp(top) / this.lastTop) * Math.max(0, this.height - this.#viewport);
+  }
+
+  clamp(top: number): number {
+    return Math.min(this.lastTop, Math.max(0, top));
+  }
+
+  /** The nearest position at which a row is in sight as a whole. */
+  reveal(row: number, top: number): number {
+    const whole = Math.max(1, Math.floor(this.#viewport / this.#rowHeight));
+    if (row < top) return this.clamp(row);
+    if (row > top + whole - 1) return this.clamp(row - whole + 1);
+    return top;
+  }
+}

@@ -1,0 +1,7 @@
+/** Starts the page. */
+import { App } from './app.tsx';
+import { render } from './base/index.ts';
+import { applyTheme } from './theme.ts';
+
+applyTheme();
+render(<App />, document.getElementById('app') as HTMLElement);

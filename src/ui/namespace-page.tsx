@@ -1,0 +1,24 @@
+/** `NamespacePage`: the properties of a namespace and what is in it, by number. */
+import { Answered, type Location, Pairs, useAnswer } from './base/index.ts';
+
+export function NamespacePage({ location }: { readonly location: Location }) {
+  const { path, query } = location;
+  const asked = useAnswer<{ properties?: Readonly<Record<string, string>> }>('DescribeNamespace', {
+    id: path,
+    db: query.db,
+  });
+  return (
+    <main class="page" id="main">
+      <h2 class="id">{path.length === 0 ? 'Catalog' : path.join(' / ')}</h2>
+      <div class="view scroll">
+        {path.length === 0 ? (
+          <p class="note">Choose a table on the left, or find one by its name.</p>
+        ) : null}
+        <h3>Properties</h3>
+        <Answered asked={asked}>
+          {({ properties = {} }) => <Pairs label="Properties" of={Object.entries(properties)} />}
+        </Answered>
+      </div>
+    </main>
+  );
+}

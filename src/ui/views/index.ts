@@ -1,0 +1,7 @@
+/** Exports the views of a table: one for each of its tabs. */
+export { ColumnsView } from './columns-view.tsx';
+export { HistoryView } from './history-view.tsx';
+export { RefsView } from './refs-view.tsx';
+export { RowsView } from './rows-view.tsx';
+export { SchemaView } from './schema-view.tsx';
+export { VectorsView } from './vectors-view.tsx';

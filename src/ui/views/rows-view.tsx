@@ -1,0 +1,234 @@
+/**
+ * `RowsView`: the rows of a version with filter, order and full-text search, and the details of one
+ * row. What is filtered, ordered or searched is found by the server once; its windows come from
+ * there.
+ */
+
+import {
+  Answered,
+  ask,
+  type Column,
+  changed,
+  count,
+  counted,
+  Failure,
+  type Index,
+  pinned,
+  useAnswer,
+  useEffect,
+  useRef,
+  useState,
+  type ViewProps,
+} from '../base/index.ts';
+import { type Cell, Grid } from '../grid/index.ts';
+import { FilterBox } from './filter-box.tsx';
+
+interface Window {
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly Cell[])[];
+  readonly ids: readonly string[];
+  readonly total?: number;
+  readonly is_cut?: boolean;
+}
+
+/** Columns that are fetched where the reader chose none. */
+const MOST_COLUMNS = 60;
+
+export function RowsView(props: ViewProps) {
+  const { facts, location, go } = props;
+  const { where = '', sort = '', desc, text = '', top = '0', cols = '' } = location.query;
+  const chosen = cols === '' ? [] : cols.split(',').map(decodeURIComponent);
+  const known = facts.columns.filter(({ name }) => chosen.includes(name));
+  const columns = known.length > 0 ? known : facts.columns.slice(0, MOST_COLUMNS);
+  const isSearched = where !== '' || sort !== '' || text !== '';
+  const search = {
+    ...pinned(facts),
+    columns: columns.map(({ name }) => name),
+    ...(where === '' ? {} : { where }),
+    ...(text === '' ? {} : { text }),
+    ...(sort === '' ? {} : { order: sort, descending: desc === '1' }),
+  };
+  // The first window tells how many rows there are; the grid asks for it again, and it is kept.
+  const asked = useAnswer<Window>(isSearched ? 'rows' : undefined, { ...search, limit: 1 });
+  const change = (changes: Record<string, string | undefined>): void =>
+    go(changed(location, { ...changes, top: undefined, row: undefined }));
+  const total = isSearched ? asked.answer?.total : facts.rows;
+  const wrongFilter = asked.failure !== undefined && where !== '' ? asked.failure : undefined;
+  const onSort = (name: string): void => {
+    if (sort !== name) change({ sort: name, desc: undefined });
+    else if (desc !== '1') change({ desc: '1' });
+    else change({ sort: undefined, desc: undefined });
+  };
+  return (
+    <div class="view rows-view">
+      <FilterBox
+        value={where}
+        columns={facts.columns}
+        error={wrongFilter === undefined ? undefined : String((wrongFilter as Error).message)}
+        onSubmit={(next) => change({ where: next })}
+      />
+      <TextSearch {...props} value={text} onSubmit={(next) => change({ text: next })} />
+      <div class="line">
+        <span role="status">{rowsText(facts.rows, isSearched, asked.answer, asked.isLoading)}</span>
+        <ColumnChoice
+          all={facts.columns}
+          shown={columns}
+          onChange={(names) => change({ cols: names })}
+        />
+        {sort === '' ? null : (
+          <button type="button" onClick={() => change({ sort: undefined, desc: undefined })}>
+            Row order
+          </button>
+        )}
+      </div>
+      {wrongFilter === undefined && asked.failure !== undefined ? (
+        <Failure error={asked.failure} />
+      ) : null}
+      {total === undefined ? null : (
+        <Grid
+          label={`Rows of ${facts.id.join('/')}`}
+          columns={columns}
+          rows={total}
+          source={JSON.stringify(search)}
+          fetchRows={(offset, limit, signal) =>
+            ask<Window>('rows', { ...search, offset, limit }, signal)
+          }
+          top={Number(top) || 0}
+          onTop={(at) => go(changed(location, { top: at === 0 ? undefined : String(at) }), true)}
+          onOpen={(id) => go(changed(location, { row: id }))}
+          sort={sort === '' ? undefined : { column: sort, descending: desc === '1' }}
+          onSort={onSort}
+        />
+      )}
+      {location.query.row === undefined ? null : <RowDetails {...props} id={location.query.row} />}
+    </div>
+  );
+}
+
+function rowsText(
+  rows: number,
+  isSearched: boolean,
+  found: Window | undefined,
+  isLoading: boolean,
+): string {
+  if (!isSearched) return counted(rows, 'row');
+  if (isLoading) return 'Searching…';
+  if (found?.total === undefined) return '';
+  if (found.is_cut === true) return `the first ${count(found.total)} of more rows than are kept`;
+  return `${count(found.total)} of ${counted(rows, 'row')}`;
+}
+
+/** Shown where a full-text index is there. */
+function TextSearch({
+  facts,
+  value,
+  onSubmit,
+}: ViewProps & { readonly value: string; readonly onSubmit: (text: string) => void }) {
+  const { answer } = useAnswer<{ indexes: readonly Index[] }>('ListTableIndices', pinned(facts));
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const indexed = (answer?.indexes ?? []).filter(({ index_type = '' }) =>
+    /fts|inverted/i.test(index_type),
+  );
+  if (indexed.length === 0) return null;
+  const names = [...new Set(indexed.flatMap(({ columns }) => columns))].join(', ');
+  return (
+    <form
+      class="filter-line"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit(text.trim());
+      }}
+    >
+      <label for="text">text</label>
+      <input
+        id="text"
+        type="search"
+        placeholder={`words in ${names}; the best matches come first`}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit">Search</button>
+    </form>
+  );
+}
+
+function ColumnChoice({
+  all,
+  shown,
+  onChange,
+}: {
+  readonly all: readonly Column[];
+  readonly shown: readonly Column[];
+  readonly onChange: (names: string | undefined) => void;
+}) {
+  const names = shown.map(({ name }) => name);
+  const toggle = (name: string): void => {
+    const next = names.includes(name)
+      ? names.filter((one) => one !== name)
+      : all.map((column) => column.name).filter((one) => one === name || names.includes(one));
+    if (next.length > 0) onChange(next.map(encodeURIComponent).join(','));
+  };
+  return (
+    <details class="choice">
+      <summary>
+        {names.length === all.length ? 'All columns' : `${names.length} of ${all.length} columns`}
+      </summary>
+      <div class="choices" role="group" aria-label="Columns to show">
+        <button type="button" onClick={() => onChange(undefined)}>
+          {all.length > MOST_COLUMNS ? `The first ${MOST_COLUMNS}` : 'All'}
+        </button>
+        {all.map(({ name, type }) => (
+          <label key={name}>
+            <input type="checkbox" checked={names.includes(name)} onChange={() => toggle(name)} />
+            {name} <span class="type">{type}</span>
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+/** All values of one row, in full length. Escape closes it. */
+function RowDetails({ facts, location, go, id }: ViewProps & { readonly id: string }) {
+  const asked = useAnswer<Window>('row', { ...pinned(facts), row_id: id });
+  const close = (): void => go(changed(location, { row: undefined }));
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => box.current?.focus(), [id]);
+  return (
+    <section
+      class="details"
+      ref={box}
+      tabIndex={-1}
+      aria-label={`Row ${id}`}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') close();
+      }}
+    >
+      <header class="line">
+        <h3>Row id {id}</h3>
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </header>
+      <Answered asked={asked}>
+        {({ columns, rows: [row] }) =>
+          row === undefined ? (
+            <p class="note">This version has no row of that id.</p>
+          ) : (
+            <dl>
+              {columns.map(({ name, type }, at) => (
+                <div key={name}>
+                  <dt>
+                    {name} <span class="type">{type}</span>
+                  </dt>
+                  <dd class={row[at] === null ? 'null' : ''}>{String(row[at])}</dd>
+                </div>
+              ))}
+            </dl>
+          )
+        }
+      </Answered>
+    </section>
+  );
+}

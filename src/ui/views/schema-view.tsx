@@ -1,0 +1,77 @@
+/** `SchemaView`: the columns of a version with their types, the indexes, properties and sizes. */
+import {
+  Answered,
+  bytes,
+  count,
+  type Index,
+  type JsonField,
+  Pairs,
+  pinned,
+  typeText,
+  useAnswer,
+  type ViewProps,
+} from '../base/index.ts';
+
+export function SchemaView({ facts }: ViewProps) {
+  const { described } = facts;
+  const indexes = useAnswer<{ indexes: readonly Index[] }>('ListTableIndices', pinned(facts));
+  return (
+    <div class="view scroll">
+      <h3>Columns</h3>
+      <table aria-label="Columns">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Type</th>
+            <th scope="col">Nullable</th>
+            <th scope="col">Metadata</th>
+          </tr>
+        </thead>
+        <tbody>{(described.schema?.fields ?? []).flatMap((field) => fieldRows(field, 0))}</tbody>
+      </table>
+      <h3>Indexes</h3>
+      <Answered asked={indexes}>
+        {(answer) => (
+          <Pairs
+            label="Indexes"
+            of={answer.indexes.map((index) => [
+              index.index_name,
+              `${index.index_type ?? ''} on ${index.columns.join(', ')}`,
+            ])}
+          />
+        )}
+      </Answered>
+      <h3>Properties</h3>
+      <Pairs label="Properties" of={Object.entries(described.properties ?? {})} />
+      <h3>Metadata of the schema</h3>
+      <Pairs label="Metadata of the schema" of={Object.entries(described.metadata ?? {})} />
+      <h3>Storage</h3>
+      <Pairs
+        label="Storage"
+        of={[
+          ['Rows', count(facts.rows)],
+          ['Bytes of the newest version', bytes(facts.bytes)],
+          ['Fragments of the newest version', count(facts.fragments)],
+          ['Location', described.location ?? ''],
+        ]}
+      />
+    </div>
+  );
+}
+
+function fieldRows({ name, type, nullable, metadata }: JsonField, depth: number) {
+  const told = Object.entries(metadata ?? {}).map(([key, value]) => `${key}=${value}`);
+  const row = (
+    <tr key={`${depth} ${name}`}>
+      <td style={{ paddingLeft: `${8 + depth * 16}px` }}>{name}</td>
+      <td class="type">{typeText(type)}</td>
+      <td>{nullable === false ? 'no' : 'yes'}</td>
+      <td>{told.join(', ')}</td>
+    </tr>
+  );
+  if (type.type !== 'struct') return [row];
+  const children: preact.JSX.Element[] = (type.fields ?? []).flatMap((child) =>
+    fieldRows(child, depth + 1),
+  );
+  return [row, ...children];
+}

@@ -1,0 +1,31 @@
+/** Cells of the page: every type of Arrow, as JSON keeps it. */
+import { describe, expect, test } from 'vitest';
+import { type Data, Type } from '../../../src/arrow/index.ts';
+import { cellReader } from '../../../src/server/ui/cells.ts';
+import { everyType, exactColumn, randomBatch, seeded } from '../../helpers/arrow-samples.ts';
+
+const ROWS = 40;
+const schema = everyType();
+
+describe('a column of each type', () => {
+  const batch = randomBatch(schema, ROWS, seeded(5), 0.3);
+  test.each(schema.fields.map(({ name }, at) => [name, at] as const))('%s', (_, at) => {
+    const data = batch.data.children[at] as Data;
+    const read = cellReader(data, 30);
+    const cells = Array.from({ length: ROWS }, (__, row) => read(row));
+    expect(JSON.parse(JSON.stringify(cells))).toEqual(cells);
+    const exact = exactColumn(data);
+    // A union has no nulls of its own: those of its members are theirs.
+    if (data.typeId !== Type.Union) {
+      expect(cells.map((cell) => cell === null)).toEqual(exact.map((value) => value === null));
+    }
+    for (const cell of cells) expect(String(cell).length).toBeLessThan(90);
+    if (data.typeId === Type.Int || data.typeId === Type.Bool) {
+      const text = (value: unknown): unknown => (value === null ? null : String(value));
+      expect(cells.map(text)).toEqual(exact.map(text));
+    }
+    // A part of a column has the cells of its rows.
+    const part = cellReader(data.slice(7, 20) as Data, 30);
+    expect(Array.from({ length: 20 }, (__, row) => part(row))).toEqual(cells.slice(7, 27));
+  });
+});
