@@ -15,7 +15,7 @@ import { rolldown } from 'rolldown';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const dist = resolve(process.argv[2] ?? join(project, 'dist'));
-const LIBRARY = ['index', 'server', 'conformance'];
+const LIBRARY = ['index', 'server', 'conformance', 'testing'];
 
 /** Packages whose code the command line carries, and where each has its licence. */
 const CARRIED = {

@@ -17,10 +17,11 @@ export type {
 } from './auth/index.ts';
 export { loadConfig, type ServerConfig } from './config.ts';
 export type { DatabaseRouting, DatabaseSource } from './databases.ts';
-export type { CorsOptions, TlsFiles } from './http/index.ts';
+export type { CorsOptions, HttpAnswer, TlsFiles } from './http/index.ts';
 export type { ReloadableOptions } from './live-settings.ts';
 export {
   createServer,
+  createTrialServer,
   type RunningServer,
   type Server,
   type ServerOptions,
@@ -28,3 +29,4 @@ export {
   startServer,
 } from './server.ts';
 export type { Limits, LogFields, Logger, LogLevel, MetricsOptions } from './settings/index.ts';
+export type { Control, Trial, TrialRequest } from './trial.ts';

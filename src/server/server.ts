@@ -10,7 +10,13 @@ import { Counters } from '../counters.ts';
 import { DEFAULT_BUFFER_BYTES, type KeptMemory } from '../directory/index.ts';
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
-import { type Namespace, REQUEST_ID_HEADER, SUPPORTS_HEADER } from '../protocol/index.ts';
+import {
+  type AnyOperation,
+  EVERY_OPERATION_NAMES,
+  type Namespace,
+  REQUEST_ID_HEADER,
+  SUPPORTS_HEADER,
+} from '../protocol/index.ts';
 import { RequestMemory, ServerMemory } from '../request-memory.ts';
 import { parseRetention } from '../retention.ts';
 import { SCRATCH_BYTES } from '../table/index.ts';
@@ -25,6 +31,7 @@ import {
   failureAnswer,
   garbled,
   type HttpAnswer,
+  type HttpRequest,
   RequestState,
   type Route,
   RouteNotFound,
@@ -54,6 +61,7 @@ import {
   resolveLimits,
   traceOf,
 } from './settings/index.ts';
+import { controlRoutes, isControl, type Trial, type TrialRequest } from './trial.ts';
 import { KeptRows, Sessions, type UiOptions, uiOptions, uiRoutes } from './ui/index.ts';
 
 /** Options of a server: what it serves, to whom, and its limits. */
@@ -140,7 +148,13 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
  * A server without a socket. Catalogs are opened when they are first asked for. @throws
  * InvalidInput for options that do not go together, NamespaceNotFound for a folder that is not there
  */
-export async function createServer(options: ServerOptions): Promise<Server> {
+export const createServer = (options: ServerOptions): Promise<Server> => assembled(options);
+
+/** As `createServer`, with what a test fixture has beyond it. */
+export const createTrialServer = (options: ServerOptions, trial: Trial): Promise<Server> =>
+  assembled(options, trial);
+
+async function assembled(options: ServerOptions, trial?: Trial): Promise<Server> {
   checkServerOptions(options, false);
   const env = options.env ?? systemEnv;
   const limits = resolveLimits(options.limits);
@@ -210,17 +224,19 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     return { url: dialect === undefined ? url : dialect.route(head), state };
   };
 
-  const decorate = (state: RequestState, answer: HttpAnswer): HttpAnswer => ({
-    ...answer,
-    headers: {
+  const decorate = (state: RequestState, answer: HttpAnswer): HttpAnswer => {
+    // Before it is sent, so that whoever has an answer finds it in the journal.
+    if (trial !== undefined && !isControl(state.route)) trial.answered(told(state, answer.status));
+    const headers = {
       ...answer.headers,
       ...state.dialect?.headers,
       ...live.cors.headers(state),
       // Catalogs heed it, and the client of another server behind this one refuses what would not.
       [SUPPORTS_HEADER]: 'branch',
       [REQUEST_ID_HEADER]: state.id,
-    },
-  });
+    };
+    return { ...answer, headers };
+  };
 
   const failed = (state: RequestState, failure: unknown): HttpAnswer => {
     const settings = {
@@ -278,6 +294,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
           readOnly: options.readOnly ?? false,
           isSecure: () => live.certificate !== undefined,
         })),
+    ...(trial === undefined ? [] : controlRoutes(trial, services)),
     ...operationRoutes(services),
     ...ownRoutes({
       services,
@@ -298,6 +315,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       metrics.ended(state, status);
       logEnd(state, status, env);
     },
+    ...(trial === undefined ? {} : { answer: trialAnswer(trial) }),
   });
   const sockets = new SocketServer(handle, {
     garbled: (status, target) => {
@@ -357,6 +375,22 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Lets a fixture answer the requests of operations; controls, health and the like are as ever. */
+const trialAnswer =
+  (trial: Trial) =>
+  async (route: Route, http: HttpRequest): Promise<HttpAnswer> => {
+    const work = async (): Promise<HttpAnswer> => route.answer(http);
+    return isOperation(route.name) ? trial.answer(route.name, work) : work();
+  };
+
+const isOperation = (name: string | undefined): name is AnyOperation =>
+  (EVERY_OPERATION_NAMES as readonly (string | undefined)[]).includes(name);
+
+function told({ request, route }: RequestState, status: number): TrialRequest {
+  const operation = isOperation(route) ? { operation: route } : {};
+  return { method: request.method, path: request.url, ...operation, status };
 }
 
 /** Where it is another than that of the failure's kind. */

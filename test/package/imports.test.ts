@@ -27,11 +27,12 @@ const ORDER = [
   'server',
   'conformance',
   'sdk',
+  'testing',
   'cli',
   'ui',
   '(entries)',
 ];
-const ENTRIES = ['index.ts', 'server.ts', 'conformance.ts'];
+const ENTRIES = ['index.ts', 'server.ts', 'conformance.ts', 'testing.ts'];
 /** Rooms that use less than what stands before them: values no library, the store bytes alone. */
 const MAY_USE: Record<string, readonly string[]> = {
   values: ['(ground)'],

@@ -209,6 +209,7 @@ describe('the command line', () => {
       `id,name,age\n${rows.id.map((id, at) => `${id},${rows.name[at]},${rows.age[at]}\n`).join('')}`,
     );
     writeFileSync(file('big.csv'), 'id,name\n1,a\n2\n');
+    writeFileSync(file('seed.json'), seedShown());
     writeFileSync(file('more.ndjson'), '{"id": 3, "name": "Alan", "age": 41}\n');
     renameSync(writeDataset(lanceVersions[0]?.dataset ?? '', folder), file('user.lance'));
     mkdirSync(file('logs/may'), { recursive: true });
@@ -281,8 +282,13 @@ test('lines for a shell are commands that are tried, or of npm', () => {
   expect(words.filter((word) => !known.includes(word ?? ''))).toEqual([]);
 });
 
+/** The page whose JSON is a seed of fixtures. */
+const FIXTURES = 'docs/testing-against-dirspace.md';
+const seedShown = (): string => codeOf(page(FIXTURES), 'json');
+
 describe('the configuration of a server', () => {
-  const blocks = pages.flatMap(({ path, blocks }) =>
+  const others = pages.filter(({ path }) => path !== FIXTURES);
+  const blocks = others.flatMap(({ path, blocks }) =>
     blocks
       .filter(({ language }) => language === 'json')
       .map(({ text }, index) => ({ name: `${path} ${index + 1}`, text })),

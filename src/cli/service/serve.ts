@@ -18,6 +18,7 @@ import {
   UsageError,
 } from '../terminal/index.ts';
 import { Reloads } from './reloads.ts';
+import { refuseMemoryOptions, serveMemory } from './serve-memory.ts';
 
 export const serve: ServiceCommand = {
   name: 'serve',
@@ -35,10 +36,23 @@ export const serve: ServiceCommand = {
     { flags: '--create', summary: 'make the folder to serve where there is none' },
     { flags: '--ui', summary: 'show the catalog in a browser too, at /ui' },
     { flags: '--config <file>', summary: 'a JSON file with databases, auth and limits' },
+    { flags: '--memory', summary: 'serve a catalog in memory, for tests; nothing is kept' },
+    { flags: '--seed <file>', summary: 'with --memory: what is there at the beginning, as JSON' },
+    { flags: '--reset-route', summary: 'with --memory: POST /v1/dirspace/reset begins anew' },
+    { flags: '--faults <file>', summary: 'with --memory: what fails, as JSON' },
   ],
-  examples: ['dirspace serve --root ./catalog', 'dirspace serve --config server.json --json'],
+  examples: [
+    'dirspace serve --root ./catalog',
+    'dirspace serve --config server.json --json',
+    'dirspace serve --memory --seed seed.json --reset-route --port 0 --json',
+  ],
   service: true,
-  async run({ options, around }: ServiceCall): Promise<number> {
+  async run(call: ServiceCall): Promise<number> {
+    const { options, around } = call;
+    if (options.flag('memory')) {
+      return serveMemory(call, options.count('port', DEFAULT_PORT, 65_535));
+    }
+    refuseMemoryOptions(call);
     options.refuse(['uri'], 'give --root for the directory to serve.');
     // The other commands start faster without the server.
     const { loadConfig } = await import('../../server/index.ts');

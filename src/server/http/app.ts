@@ -37,6 +37,8 @@ export interface AppOptions {
   /** Adds what goes with every answer. */
   readonly decorate: (state: RequestState, answer: HttpAnswer) => HttpAnswer;
   readonly failed: (state: RequestState, failure: unknown) => HttpAnswer;
+  /** Answers a request in place of its route; the route does if absent. */
+  readonly answer?: (route: Route, http: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
   /** Called once for each request, when its answer is sent or its caller is gone. */
   readonly ended: (state: RequestState, status: number) => void;
 }
@@ -91,7 +93,7 @@ export function createApp(options: AppOptions): Handler {
 
 async function answerTo(
   router: Router<Route>,
-  { admit, preflight, decorate, failed }: AppOptions,
+  { admit, preflight, decorate, failed, answer }: AppOptions,
   { method }: WireRequest,
   url: string,
   state: RequestState,
@@ -110,7 +112,8 @@ async function answerTo(
     }
     if (found === undefined) throw new RouteNotFound(router.methods(path));
     const { route, parameters } = found;
-    return decorate(state, await route.answer({ state, parameters, query }));
+    const http = { state, parameters, query };
+    return decorate(state, await (answer?.(route, http) ?? route.answer(http)));
   } catch (failure) {
     return failed(state, failure);
   }

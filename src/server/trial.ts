@@ -1,0 +1,59 @@
+/**
+ * `Trial`: what the server of a test fixture has beyond a server that people use: controls, which are
+ * routes of JSON, and a hand in every answer of an operation. Fixtures alone start such servers
+ * (`createTrialServer`); there is no option for it.
+ */
+import type { AnyOperation } from '../protocol/index.ts';
+import {
+  emptyAnswer,
+  type HttpAnswer,
+  type HttpRequest,
+  jsonAnswer,
+  type Route,
+  readJson,
+} from './http/index.ts';
+import type { Services } from './routes.ts';
+
+export interface Control {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** Takes the JSON of the body, if there is one; answers JSON, or nothing. */
+  readonly answer: (body: unknown) => unknown;
+}
+
+/** A request that was answered. */
+export interface TrialRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly operation?: AnyOperation;
+  readonly status: number;
+}
+
+export interface Trial {
+  readonly controls: readonly Control[];
+  /** Answers a request of an operation; `work` is what the server would do. */
+  answer(operation: string, work: () => Promise<HttpAnswer>): Promise<HttpAnswer>;
+  /** Called once for each request that is not for a control, before its answer is sent. */
+  answered(request: TrialRequest): void;
+}
+
+const CONTROL = 'control';
+
+export const isControl = (route: string | undefined): boolean => route === CONTROL;
+
+export function controlRoutes({ controls }: Trial, { limits, arrivals }: Services): Route[] {
+  return controls.map(({ method, path, answer }) => ({
+    method,
+    name: CONTROL,
+    path,
+    answer: async ({ state }: HttpRequest) => {
+      const caller = state.request.peer ?? '';
+      const arriving = { caller, arrivals, pace: limits, progress: state.progress };
+      const body =
+        method === 'GET' ? undefined : await readJson(state, limits.maxJsonBytes, arriving);
+      const given = await answer(body);
+      return given === undefined ? emptyAnswer(204) : jsonAnswer(200, given as object);
+    },
+  }));
+}

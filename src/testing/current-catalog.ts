@@ -1,0 +1,33 @@
+/**
+ * `CurrentCatalog`: one catalog in the place of others, one after the other. `namespace` hands each
+ * call to the one that is current, so that a server keeps its address when a fixture begins anew.
+ */
+import type { Connection } from '../sdk/index.ts';
+
+export class CurrentCatalog {
+  #current: Connection;
+  readonly namespace: Connection['namespace'];
+
+  constructor(first: Connection) {
+    this.#current = first;
+    const namespace = (): Connection['namespace'] => this.#current.namespace;
+    this.namespace = new Proxy({} as Connection['namespace'], {
+      get: (_, name) => {
+        const found: unknown = Reflect.get(namespace(), name);
+        return typeof found === 'function' ? found.bind(namespace()) : found;
+      },
+      has: (_, name) => Reflect.has(namespace(), name),
+    });
+  }
+
+  get connection(): Connection {
+    return this.#current;
+  }
+
+  /** What is under way in the one before may fail. */
+  async replace(next: Connection): Promise<void> {
+    const before = this.#current;
+    this.#current = next;
+    await before.close();
+  }
+}

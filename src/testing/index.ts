@@ -1,0 +1,10 @@
+/**
+ * Exports fixtures for tests: `fixture` with its seeds, faults and journal. It is for tests alone; no
+ * other room but the command line uses it.
+ */
+
+export type { Fault } from './faults.ts';
+export { checkFaults } from './faults.ts';
+export { type Fixture, type FixtureOptions, fixture } from './fixture.ts';
+export type { FixtureRequest } from './journal.ts';
+export { parseSeed, type Seed, type SeedNamespace, type SeedTable } from './seed.ts';
