@@ -78,6 +78,9 @@ const REFUSALS = new Set([
   ...['TableVersionNotFound', 'ServiceUnavailable'],
 ]);
 
+/** Of a tag that may be there or not. */
+const TAG_REFUSALS = new Set(['TableTagAlreadyExists', 'TableTagNotFound']);
+
 const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** All of a version, by the values that it gives. */
@@ -119,6 +122,10 @@ class Worker {
   /** Branches of its own. */
   readonly #branches: string[] = [];
   readonly #tags = new Set<string>();
+  /** Tags of which nobody can tell whether they are there. */
+  readonly #unsure = new Set<string>();
+  /** The code of the error that the change tried last ended with. */
+  #outcome: string | undefined;
 
   constructor(task: ContentionTask, connection: Connection) {
     this.#task = task;
@@ -151,6 +158,7 @@ class Worker {
 
   /** Does it, and says so before and after. */
   async #perform(work: Work, run: () => Promise<number | 'untold' | undefined>): Promise<boolean> {
+    this.#outcome = undefined;
     say({ begin: work } satisfies ContentionLine);
     try {
       const version = await run();
@@ -164,6 +172,7 @@ class Worker {
 
   #failed(error: unknown): void {
     const code = isDirspaceError(error) ? error.code : undefined;
+    this.#outcome = code;
     if (code === 'CommitStateUnknown') say({ unknown: true } satisfies ContentionLine);
     else if (code !== undefined && this.#expected(code, error as Error))
       say({ refused: code } satisfies ContentionLine);
@@ -174,6 +183,7 @@ class Worker {
     // A column that was renamed, dropped, widened or made anew since this process looked.
     if (code === 'InvalidInput' || code === 'TableSchemaValidation')
       return /\b([xy]\d+_|grp\b)/.test(message);
+    if (TAG_REFUSALS.has(code)) return [...this.#unsure].some((tag) => message.includes(tag));
     return REFUSALS.has(code);
   }
 
@@ -319,6 +329,7 @@ class Worker {
         return undefined;
       });
       if (done) this.#tags.delete(tag);
+      this.#note(tag);
       return;
     }
     const version = await this.#lately(table);
@@ -329,6 +340,17 @@ class Worker {
       return undefined;
     });
     if (done) this.#tags.add(tag);
+    this.#note(tag);
+  }
+
+  /** Where nobody can tell what became of a tag, it may be there or not: then it is changed, or made. */
+  #note(tag: string): void {
+    if (this.#outcome === 'CommitStateUnknown') this.#unsure.add(tag);
+    else if (this.#unsure.has(tag) && TAG_REFUSALS.has(this.#outcome ?? '')) {
+      this.#unsure.delete(tag);
+      if (this.#outcome === 'TableTagAlreadyExists') this.#tags.add(tag);
+      else this.#tags.delete(tag);
+    } else if (this.#outcome === undefined) this.#unsure.delete(tag);
   }
 
   async #branch(table: Table): Promise<void> {
