@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { compiledModule } from '../helpers/compiled.ts';
 
-const MEGABYTES = 64;
-/** What a server takes to work at all is about 80; with the data in it, it would be 64 more. */
-const MAX_GROWTH = 125;
+const MEGABYTES = 128;
+/** What a server takes to work at all is 80 to 135, as the collector has it; the data would be 128 more. */
+const MAX_GROWTH = 180;
 
 test(`an insert and a query of ${MEGABYTES} MB do not stay in a server`, async () => {
   const dist = fileURLToPath(new URL('.', compiledModule('index.js')));
