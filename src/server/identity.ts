@@ -81,12 +81,22 @@ export class Identification {
   }
 
   async #byBody(authenticate: Authenticator, state: RequestState): Promise<Identified> {
+    const body = await this.unknownBody(state);
+    const credentials = bodyCredentials(body);
+    hideCredentials(state, credentials);
+    return { principal: await authenticate(credentials, state.headers), read: { body } };
+  }
+
+  /**
+   * The JSON body of a request of nobody knows whom, in which credentials may be: within small bounds,
+   * and without taking a place from those who are known. @throws Unauthenticated, Throttling
+   */
+  async unknownBody(state: RequestState): Promise<unknown> {
     const { queueTimeoutMs } = this.#limits;
     const progress = new Progress(queueTimeoutMs, () => tooSlow(queueTimeoutMs));
     const forget = state.progress.onAbort((reason) => progress.abort(reason));
-    let body: unknown;
     try {
-      body = await readJson(state, MAX_IDENTITY_BYTES, {
+      return await readJson(state, MAX_IDENTITY_BYTES, {
         caller: state.request.peer ?? '',
         arrivals: this.#unknown,
         pace: this.#limits,
@@ -98,9 +108,6 @@ export class Identification {
       forget();
       progress.end();
     }
-    const credentials = bodyCredentials(body);
-    hideCredentials(state, credentials);
-    return { principal: await authenticate(credentials, state.headers), read: { body } };
   }
 }
 

@@ -36,12 +36,12 @@ import {
   type Caller,
   callerOf,
   delimitedCaller,
-  mayUseDatabase,
   type Principal,
   permittedCaller,
+  permittedDatabase,
   scopedCaller,
 } from './auth/index.ts';
-import type { Databases, Target } from './databases.ts';
+import type { Databases } from './databases.ts';
 import {
   type Arrivals,
   type Arriving,
@@ -104,7 +104,7 @@ export async function answerOperation(
   const target = located instanceof Promise ? await located : located;
   state.database = target.database;
   // Before a place is taken: who may do nothing here must not hold one from others.
-  const database = permittedDatabase(services, principal, target);
+  const database = permittedDatabase(principal, target, services.databases);
   const { limits } = services;
   const caller = services.identification.required ? principal.name : (state.request.peer ?? '');
   // Nor is one taken while a body is waited for, so that half a request holds none.
@@ -207,21 +207,6 @@ function replay(answer: KeptAnswer, { grants }: Principal): HttpAnswer {
   if (vendedTo === undefined || vendedTo === jsonText(grants)) return replayed;
   const { storage_options: _, ...rest } = JSON.parse(body) as Readonly<Record<string, unknown>>;
   return { ...replayed, body: jsonText(rest) };
-}
-
-/**
- * The database of a request. A host that names one the caller may not use is like one that names
- * none: it must not tell which there are.
- */
-function permittedDatabase(
-  { databases }: Services,
-  principal: Principal,
-  { database, byHost }: Target,
-): string {
-  const may = database !== undefined && mayUseDatabase(principal, database);
-  if (may) return database;
-  if (database === undefined || byHost) throw databases.unnamed();
-  throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
 }
 
 /** Smaller bodies are not worth their count: all that may wait together are few megabytes. */

@@ -4,34 +4,41 @@
  * is about a catalog on disk.
  */
 import { readFile, stat } from 'node:fs/promises';
+import type { Fault } from '../../testing/index.ts';
 import { EXIT, type ServiceCall, UsageError } from '../terminal/index.ts';
 
 /** Bytes of a seed or of faults. */
 const MOST_FILE = 256 * 1024 * 1024;
 const NOT_IN_MEMORY = ['uri', 'root', 'config', 'host', 'cacheBytes', 'bufferBytes', 'vectorBytes'];
 
-export async function serveMemory({ options, around }: ServiceCall, port: number): Promise<number> {
+export async function serveMemory(call: ServiceCall, port: number): Promise<number> {
+  const { options, around } = call;
   options.refuse(NOT_IN_MEMORY, '--memory serves a catalog in memory, on this machine alone.');
   if (options.flag('create')) throw new UsageError('--create means nothing beside --memory.');
   // The other commands start faster without fixtures.
-  const { checkFaults, fixture, parseSeed } = await import('../../testing/index.ts');
+  const { fixture, parseSeed } = await import('../../testing/index.ts');
   const seed = parseSeed(await textOf(options.text('seed'), 'seed', '{}'));
   const faults = parsed(await textOf(options.text('faults'), 'faults', '[]'));
   around.outliveReaders?.();
   const stopped = around.interrupted?.();
   const served = await fixture({
     seed,
-    faults: checkFaults(faults),
+    faults: faults as readonly Fault[],
     port,
     resetRoute: options.flag('resetRoute'),
     ui: options.flag('ui'),
   });
-  const page = options.flag('ui') ? `${served.url}/ui` : undefined;
-  if (options.flag('json')) around.out(`${JSON.stringify({ url: served.url, ui: page })}\n`);
-  else around.out(`Serving at ${served.url}\n${page === undefined ? '' : `Page at ${page}\n`}`);
+  announce(call, served.url, options.flag('ui'));
   await stopped;
   await served.close();
   return EXIT.ok;
+}
+
+/** Says where a server answers, and where its page is if it has one. */
+export function announce({ options, around }: ServiceCall, url: string, hasPage: boolean): void {
+  const page = hasPage ? `${url}/ui` : undefined;
+  if (options.flag('json')) around.out(`${JSON.stringify({ url, ui: page })}\n`);
+  else around.out(`Serving at ${url}\n${page === undefined ? '' : `Page at ${page}\n`}`);
 }
 
 /** The options that are for `--memory` alone. @throws UsageError where one is given without it */

@@ -18,7 +18,7 @@ import {
   UsageError,
 } from '../terminal/index.ts';
 import { Reloads } from './reloads.ts';
-import { refuseMemoryOptions, serveMemory } from './serve-memory.ts';
+import { announce, refuseMemoryOptions, serveMemory } from './serve-memory.ts';
 
 export const serve: ServiceCommand = {
   name: 'serve',
@@ -72,9 +72,7 @@ export const serve: ServiceCommand = {
     const file = options.text('config') ?? (around.env.DIRSPACE_CONFIG || undefined);
     const reloads = new Reloads({ server, logger, config, load, file });
     around.reloadAsked?.(() => void reloads.reload());
-    const page = settings.ui === true ? `${server.url}/ui` : undefined;
-    if (options.flag('json')) around.out(`${JSON.stringify({ url: server.url, ui: page })}\n`);
-    else around.out(`Serving at ${server.url}\n${page === undefined ? '' : `Page at ${page}\n`}`);
+    announce(call, server.url, settings.ui === true);
     await stopped;
     reloads.end();
     await server.close();

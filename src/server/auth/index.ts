@@ -25,6 +25,7 @@ export {
   mayUseDatabase,
   type Principal,
   permittedCaller,
+  permittedDatabase,
 } from './permissions.ts';
 export { scopedCaller } from './scope.ts';
 export { delimitedCaller } from './table-ids.ts';

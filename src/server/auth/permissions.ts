@@ -4,7 +4,8 @@
  * and a transaction is judged by its tables. A refusal does not reveal what exists. Storage
  * credentials need `admin` on the table.
  *
- * `mayUseDatabase` and `checkMayReadMetrics` judge requests for a database and for `/metrics`.
+ * `permittedDatabase`, `mayUseDatabase` and `checkMayReadMetrics` judge requests for a database and for
+ * `/metrics`.
  * `ANYBODY`, the principal without authentication, may do everything.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
@@ -56,6 +57,27 @@ function forbidden(operation: AnyOperation, because?: StricterMember): DirspaceE
 /** Whether any grant of the principal is for the database. */
 export function mayUseDatabase({ grants }: Principal, database: string): boolean {
   return grants.some((grant) => grant.database === undefined || grant.database === database);
+}
+
+/** Which database a request names, and whether by its host. */
+interface NamedDatabase {
+  readonly database: string | undefined;
+  readonly byHost: boolean;
+}
+
+/**
+ * The database of a request. A host that names one the caller may not use is like one that names
+ * none: it must not tell which there are. @throws PermissionDenied, and what `unnamed` makes
+ */
+export function permittedDatabase(
+  principal: Principal,
+  { database, byHost }: NamedDatabase,
+  databases: { unnamed(): Error },
+): string {
+  const may = database !== undefined && mayUseDatabase(principal, database);
+  if (may) return database;
+  if (database === undefined || byHost) throw databases.unnamed();
+  throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
 }
 
 /** Reading metrics needs the right to read every database. @throws PermissionDenied */

@@ -23,11 +23,12 @@ interface PageTarget {
   readonly prefix: ObjectPath;
 }
 
-/** Who callers are; both throw Unauthenticated. */
+/** Who callers are, and what those send who are not known yet; all throw Unauthenticated. */
 export interface PageIdentification {
   readonly required: boolean;
   byHeaders(state: RequestState): Principal | Promise<Principal>;
   byCredentials(credentials: Credentials, state: RequestState): Principal | Promise<Principal>;
+  unknownBody(state: RequestState): Promise<unknown>;
 }
 
 /** The services that the routes of operations use too. */

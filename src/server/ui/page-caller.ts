@@ -9,9 +9,9 @@ import {
   type Call,
   type Credentials,
   callerOf,
-  mayUseDatabase,
   type Principal,
   permittedCaller,
+  permittedDatabase,
   scopedCaller,
 } from '../auth/index.ts';
 import type { HttpRequest, RequestState } from '../http/index.ts';
@@ -54,17 +54,12 @@ export interface PageCaller {
 /** Bytes of the JSON that the page sends. */
 const MOST_JSON = 1 << 20;
 
-/** The JSON object of a request. @throws InvalidInput, PayloadTooLarge */
-export async function pageBody(
-  { services }: PageFacts,
-  state: RequestState,
-): Promise<Readonly<Record<string, unknown>>> {
-  const { limits, arrivals } = services;
-  const caller = state.request.peer ?? '';
-  const most = Math.min(MOST_JSON, limits.maxJsonBytes);
-  const arriving = { caller, arrivals, pace: limits, progress: state.progress };
-  const body = (await readJson(state, most, arriving)) ?? {};
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as never;
+export type Body = Readonly<Record<string, unknown>>;
+
+/** A body that is an object; an empty one where there is none. @throws InvalidInput */
+export function bodyOf(body: unknown): Body {
+  if (body === undefined || body === null) return {};
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Body;
   throw new DirspaceError('InvalidInput', 'The body of the request is no JSON object.');
 }
 
@@ -97,45 +92,44 @@ export async function firstKnown(
   throw failure;
 }
 
-/** @throws Unauthenticated, PermissionDenied, NamespaceNotFound, Throttling */
+/**
+ * The caller of a request, and its JSON object. As of operations, nothing is read of those who are not
+ * known, and no place is held while a body is on its way.
+ * @throws Unauthenticated, PermissionDenied, NamespaceNotFound, InvalidInput, Throttling
+ */
 export async function enterPage(
   facts: PageFacts,
   { state }: HttpRequest,
   isShort: boolean,
-): Promise<PageCaller> {
+): Promise<{ readonly caller: PageCaller; readonly body: Body }> {
   const { services } = facts;
+  const { limits, arrivals } = services;
   const principal = await identifyPage(facts, state);
   const target = await services.databases.target(state.headers);
-  const { database, byHost, prefix } = target;
-  state.database = database;
-  if (database === undefined || (byHost && !mayUseDatabase(principal, database))) {
-    throw services.databases.unnamed();
-  }
-  if (!mayUseDatabase(principal, database)) {
-    throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
-  }
+  state.database = target.database;
+  const database = permittedDatabase(principal, target, services.databases);
   const name = services.identification.required ? principal.name : (state.request.peer ?? '');
-  const entered = services.admission[isShort ? 'short' : 'other'].enter(
-    undefined,
-    name,
-    state.progress,
-  );
-  state.onEnd(await entered);
+  const arriving = { caller: name, arrivals, pace: limits, progress: state.progress };
+  const most = Math.min(MOST_JSON, limits.maxJsonBytes);
+  const body = bodyOf(await readJson(state, most, arriving));
+  const admission = services.admission[isShort ? 'short' : 'other'];
+  state.onEnd(await admission.enter(undefined, name, state.progress));
   const catalog = await state.progress.race(Promise.resolve(services.databases.catalog(database)));
   const permitted = permittedCaller(callerOf(catalog), principal, database);
-  const caller = scopedCaller(permitted, prefix);
+  const scoped = scopedCaller(permitted, target.prefix);
   const options = lateOptions(state.progress);
-  return {
+  const caller: PageCaller = {
     principal,
-    scope: JSON.stringify([principal.name, principal.grants, database, prefix]),
+    scope: JSON.stringify([principal.name, principal.grants, database, target.prefix]),
     get signal() {
       return state.progress.signal;
     },
     call: (operation, request) => {
-      const work = caller({ operation, request, options } as unknown as Call);
+      const work = scoped({ operation, request, options } as unknown as Call);
       state.hold(work);
       work.catch((failure) => services.databases.noteFailure(database, failure)).catch(() => {});
       return state.progress.race(work) as Promise<never>;
     },
   };
+  return { caller, body };
 }

@@ -3,8 +3,7 @@
  * and single values with their bounds. Each throws InvalidInput that names the member.
  */
 import { DirspaceError } from '../../errors.ts';
-
-export type Body = Readonly<Record<string, unknown>>;
+import type { Body } from './page-caller.ts';
 
 /** One version of a table; windows of rows are all of the same one. */
 export interface PinnedTable {

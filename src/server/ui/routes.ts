@@ -16,16 +16,17 @@ import {
 import type { PageFacts } from './facts.ts';
 import { PAGE_FILES, pageFile } from './files.ts';
 import {
+  type Body,
+  bodyOf,
   enterPage,
   firstKnown,
   identifyPage,
   PAGE_OPERATIONS,
   type PageCaller,
   type PageOperation,
-  pageBody,
 } from './page-caller.ts';
 import { pageHeaders, refuseOtherPages } from './page-guard.ts';
-import { type Body, textOf } from './page-request.ts';
+import { textOf } from './page-request.ts';
 import { rowsWindow, wholeRow } from './rows.ts';
 import { cookieHeader } from './sessions.ts';
 import { openedTable } from './table.ts';
@@ -64,14 +65,14 @@ export function uiRoutes(facts: PageFacts): Route[] {
     post('api/about', (http) => about(facts, http)),
     ...Object.entries(VIEWS).map(([name, view]) =>
       post(`api/${name}`, async (http) => {
-        const caller = await enterPage(facts, http, false);
-        return jsonAnswer(200, await view(facts, caller, await pageBody(facts, http.state)));
+        const { caller, body } = await enterPage(facts, http, false);
+        return jsonAnswer(200, await view(facts, caller, body));
       }),
     ),
     ...JSON_OPERATIONS.map((operation) =>
       post(`api/${operation}`, async (http) => {
-        const body = await pageBody(facts, http.state);
-        const caller = await enterPage(facts, http, 'short' in EVERY_OPERATION[operation]);
+        const isShort = 'short' in EVERY_OPERATION[operation];
+        const { caller, body } = await enterPage(facts, http, isShort);
         const answer = await caller.call(operation, body as never);
         return jsonAnswer(200, formatAnswer(operation, answer as never));
       }),
@@ -124,7 +125,7 @@ async function answerFile(name: string, { state }: HttpRequest): Promise<HttpAns
 
 /** `{credential}`: an API key or a bearer token, which of them is tried. */
 async function openSession(facts: PageFacts, { state }: HttpRequest): Promise<HttpAnswer> {
-  const body = await pageBody(facts, state);
+  const body = bodyOf(await facts.services.identification.unknownBody(state));
   const given = textOf(body.credential, 'credential').trim();
   if (given === '') throw new DirspaceError('InvalidInput', 'The credential is empty.');
   const credentials = await firstKnown(facts, state, [{ apiKey: given }, { token: given }]);

@@ -8,10 +8,8 @@ import { describeType } from '../../arrow/index.ts';
 import type { QueryTableRequest } from '../../protocol/index.ts';
 import { type Cell, cellReader } from './cells.ts';
 import type { PageFacts } from './facts.ts';
-import { MOST_FILTERED, MOST_ORDERED } from './kept-rows.ts';
-import type { PageCaller } from './page-caller.ts';
+import type { Body, PageCaller } from './page-caller.ts';
 import {
-  type Body,
   countOf,
   optionalText,
   type PinnedTable,
@@ -80,7 +78,7 @@ const columnsOf = ({ columns }: Body): { columns?: { column_names: string[] } } 
   columns === undefined ? {} : { columns: { column_names: textList(columns, 'columns') } };
 
 /** What is searched for; undefined where it is the whole version in row order. */
-export function queryOf(table: PinnedTable, body: Body): QueryTableRequest | undefined {
+function queryOf(table: PinnedTable, body: Body): QueryTableRequest | undefined {
   const filter = optionalText(body.where, 'where');
   const text = optionalText(body.text, 'text');
   const order = body.order === undefined ? undefined : textOf(body.order, 'order');
@@ -105,8 +103,6 @@ export function queryOf(table: PinnedTable, body: Body): QueryTableRequest | und
       : { order_by: [{ column_name: order, ascending: body.descending !== true }] }),
   } as QueryTableRequest;
 }
-
-export { MOST_FILTERED, MOST_ORDERED };
 
 async function windowOf(stream: RecordBatchStream, most: number): Promise<Window> {
   const { columns, rows } = await jsonRows(stream, most, MOST_ROWS);

@@ -4,8 +4,8 @@
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, GetTableStatsResponse } from '../../protocol/index.ts';
-import type { PageCaller } from './page-caller.ts';
-import { type Body, pinnedTable } from './page-request.ts';
+import type { Body, PageCaller } from './page-caller.ts';
+import { pinnedTable } from './page-request.ts';
 
 export interface OpenedTable {
   readonly described: DescribeTableResponse;

@@ -14,8 +14,8 @@ import {
 import { DirspaceError } from '../../errors.ts';
 import { inTurns, Turn } from '../../table/index.ts';
 import type { PageFacts } from './facts.ts';
-import type { PageCaller } from './page-caller.ts';
-import { type Body, countOf, pinnedTable, rowIdOf, textOf } from './page-request.ts';
+import type { Body, PageCaller } from './page-caller.ts';
+import { countOf, pinnedTable, rowIdOf, textOf } from './page-request.ts';
 import { type JsonRows, jsonRows } from './rows.ts';
 
 const MOST_SAMPLE = 2_000;
@@ -29,8 +29,7 @@ export interface VectorSample {
   /** Rows of the version, and how many of them were looked at. */
   readonly rows: number;
   readonly sampled: number;
-  /** Of the sample: rows that have a vector, by offset in the version. */
-  readonly offsets: readonly number[];
+  /** Of the sample: rows that have a vector. */
   readonly ids: readonly string[];
   readonly norms: readonly number[];
   readonly x: readonly number[];
@@ -62,26 +61,23 @@ export async function vectorSample(
   try {
     held.set(count * dimensions * 4);
     const matrix = new Float32Array(count * dimensions);
-    const kept: number[] = [];
     const ids: string[] = [];
-    let at = 0;
     for await (const batch of await read(offsets.map(BigInt))) {
       const names = batch.schema.fields.map(({ name }) => name);
       const data = batch.data.children[names.indexOf(column)] as Data;
       const rowIds = batch.data.children[names.indexOf('_rowid')]?.values as BigUint64Array;
       const vectors = new Vector([data]);
-      for (let row = 0; row < batch.numRows; row++, at++) {
+      for (let row = 0; row < batch.numRows; row++) {
         const vector = vectors.get(row) as Vector | null;
         if (vector === null) continue;
-        const to = kept.length * dimensions;
+        const to = ids.length * dimensions;
         for (let d = 0; d < dimensions; d++) matrix[to + d] = Number(vector.get(d) ?? 0);
-        kept.push(offsets[at] as number);
         ids.push(String(rowIds[row]));
       }
     }
-    const steps = projected(matrix.subarray(0, kept.length * dimensions), dimensions);
+    const steps = projected(matrix.subarray(0, ids.length * dimensions), dimensions);
     const { norms, x, y } = await inTurns(new Turn(env), steps, caller.signal);
-    return { dimensions, rows, sampled: count, offsets: kept, ids, norms, x, y };
+    return { dimensions, rows, sampled: count, ids, norms, x, y };
   } finally {
     held.end();
   }
@@ -183,7 +179,7 @@ function unit(vector: Float64Array, not: Float64Array | undefined): void {
   for (const [d, value] of vector.entries()) vector[d] = value / length;
 }
 
-/** `{id, version, branch, column, row_id, k, metric, columns}` */
+/** `{id, version, branch, column, row_id, k}` */
 export async function neighbours(caller: PageCaller, body: Body): Promise<JsonRows> {
   const column = textOf(body.column, 'column');
   const table = pinnedTable(body);
@@ -207,7 +203,6 @@ export async function neighbours(caller: PageCaller, body: Body): Promise<JsonRo
     vector_column: column,
     k: countOf(body.k ?? 10, 'k', MOST_NEIGHBOURS),
     with_row_id: true,
-    ...(body.metric === undefined ? {} : { distance_type: textOf(body.metric, 'metric') }),
   });
   return jsonRows(found, 160, MOST_NEIGHBOURS);
 }

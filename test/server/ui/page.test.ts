@@ -1,10 +1,10 @@
 /** The files of the page, its headers, and requests that pages of other sites send. */
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { connect } from '../../../src/sdk/connect.ts';
 import type { ServerOptions } from '../../../src/server/server.ts';
 import { memoryFs } from '../../helpers/memory-fs.ts';
-import { rawAnswer } from '../../helpers/raw-http.ts';
+import { rawAnswer, rawConnection } from '../../helpers/raw-http.ts';
 import { ask, type Pair, restPair } from '../../helpers/rest-pair.ts';
 
 const open = async (options: Partial<ServerOptions> = {}): Promise<Pair> => {
@@ -145,5 +145,56 @@ describe('requests of others', () => {
     ).toBe(400);
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await ask(pair, 'POST', '/ui/api/rows', 'id=x', form)).status).toBe(415);
+  });
+});
+
+describe('half requests', () => {
+  const keys = { apiKeys: [{ key: 'k', name: 'ada', grants: ['read:$'] as const }] };
+  const half = ({ base }: Pair, path: string, headers: readonly string[], sent = '{"id": [') =>
+    rawConnection(
+      base,
+      `${[
+        `POST ${path} HTTP/1.1`,
+        'host: localhost',
+        'content-type: application/json',
+        'content-length: 900',
+        ...headers,
+      ].join('\r\n')}\r\n\r\n${sent}`,
+    );
+  const serve = async (limits: ServerOptions['limits'] = {}): Promise<Pair> => {
+    const db = await connect('/c', { fs: memoryFs() });
+    const options = { namespace: db.namespace, ui: true, auth: keys, limits };
+    return restPair(options, { wire: 'socket' });
+  };
+
+  test.each(['/ui/api/rows', '/ui/api/ListTables'])(
+    'of nobody known are not waited for: %s',
+    async (path) => {
+      const connection = half(await serve(), path, []);
+      await vi.waitFor(() => expect(connection.text()).toContain('HTTP/1.1 401 '));
+      connection.socket.destroy();
+    },
+  );
+
+  test('hold no place from others of the same key', async () => {
+    const pair = await serve({ maxInFlight: 1, maxQueue: 0 });
+    const key = { 'x-api-key': 'k' };
+    const waiting = ['rows', 'ListTables'].map((name) =>
+      half(pair, `/ui/api/${name}`, ['x-api-key: k']),
+    );
+    for (const name of ['ListTables', 'ListTables']) {
+      const { status } = await ask(pair, 'POST', `/ui/api/${name}`, { id: [] }, key);
+      expect(status).toBe(200);
+    }
+    const { status } = await ask(pair, 'POST', '/ui/api/rows', { id: ['no'] }, key);
+    expect(status).toBe(404);
+    for (const { socket } of waiting) socket.destroy();
+  });
+
+  test('to open a session are bounded like other bodies of nobody known', async () => {
+    const pair = await serve();
+    const long = { credential: 'x'.repeat(20_000) };
+    expect((await ask(pair, 'POST', '/ui/session', long)).status).toBe(401);
+    expect((await ask(pair, 'POST', '/ui/session', { credential: 'k' })).status).toBe(204);
   });
 });
