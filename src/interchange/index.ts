@@ -6,10 +6,7 @@
 
 export {
   type BuildColumn,
-  CSV_OPTIONS,
   type CsvOptions,
-  ENCODINGS,
-  isPromotable,
   REJECTED_HEADER,
   type RejectedRow,
   rejectedLine,
@@ -32,8 +29,6 @@ export {
   isAddress,
   memorySource,
   nameOfAddress,
-  openedFile,
-  PIECE_BYTES,
   streamSource,
   urlSource,
 } from './files/index.ts';

@@ -16,6 +16,7 @@ import {
 import { DirspaceError } from '../../errors.ts';
 import { parseExactJson } from '../json/index.ts';
 import { textOf } from './csv-numbers.ts';
+import { isNullText } from './csv-options.ts';
 import {
   type CsvDialect,
   type CsvScanner,
@@ -88,14 +89,7 @@ class Nulls {
 
   /** Whether a field without quotes is one of the texts that mean null. */
   means(bytes: Uint8Array, start: number, end: number): boolean {
-    if (start === end) return this.#emptyIsNull;
-    for (const text of this.#nulls) {
-      if (text.length !== end - start) continue;
-      let at = 0;
-      while (at < text.length && text[at] === bytes[start + at]) at++;
-      if (at === text.length) return true;
-    }
-    return false;
+    return start === end ? this.#emptyIsNull : isNullText(this.#nulls, bytes, start, end);
   }
 
   add(row: number): void {

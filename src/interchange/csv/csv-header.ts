@@ -128,7 +128,6 @@ function looksLikeHeader(
 ): boolean {
   const guess = new TypeGuess(texts.length, options);
   const scanner = new CsvScanner(dialect, texts.length, true);
-  // A copy: the scanner writes a byte, and the bytes are read again.
   scanner.scan(bytes, from, to, isEnd, LOOKED_AT);
   guess.add(bytes, scanner);
   const isText = (at: number): boolean => ((kinds[at] as number) & (KIND.text | KIND.word)) !== 0;

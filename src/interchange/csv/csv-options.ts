@@ -56,9 +56,6 @@ const OPTION_NAMES = [
   'onReject',
 ] as const satisfies readonly (keyof CsvOptions)[];
 
-/** The options of CSV by their names. */
-export const CSV_OPTIONS: readonly string[] = OPTION_NAMES;
-
 /** The options with what was given in bytes. */
 export interface CheckedCsvOptions
   extends Omit<CsvOptions, 'delimiter' | 'quote' | 'escape' | 'encoding' | 'nulls'> {
@@ -82,7 +79,7 @@ export function checkCsvOptions(options: CsvOptions): CheckedCsvOptions {
     );
   };
   for (const name of Object.keys(options)) {
-    if (CSV_OPTIONS.includes(name)) continue;
+    if ((OPTION_NAMES as readonly string[]).includes(name)) continue;
     const hint = suggestion(name, OPTION_NAMES);
     throw new DirspaceError('InvalidInput', `CSV has no option ${JSON.stringify(name)}.${hint}`);
   }
@@ -121,6 +118,22 @@ export function checkCsvOptions(options: CsvOptions): CheckedCsvOptions {
     nulls: texts.map((text) => new TextEncoder().encode(text)),
     emptyIsNull: texts.length < nulls.length,
   };
+}
+
+/** Whether the bytes of a field without quotes are one of the texts that mean null. */
+export function isNullText(
+  nulls: readonly Uint8Array[],
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): boolean {
+  for (const text of nulls) {
+    if (text.length !== end - start) continue;
+    let at = 0;
+    while (at < text.length && text[at] === bytes[start + at]) at++;
+    if (at === text.length) return true;
+  }
+  return false;
 }
 
 function byteOf(text: string | undefined, wrong: () => never): number | undefined {

@@ -52,10 +52,6 @@ const BATCH_ROWS = 65_536;
 /** Bytes of texts with which a batch ends early. */
 const BATCH_BYTES = 1 << 24;
 
-/** A field that does not fit the type that was found out for its column. */
-export const isPromotable = (error: unknown): boolean =>
-  error instanceof DirspaceError && error.details.guessed === true;
-
 /** Reads as far as the types need. @throws InvalidInput naming the file and the place */
 export async function openCsv(
   source: ByteSource,
@@ -143,11 +139,16 @@ async function openText(source: ByteSource, options: CheckedCsvOptions): Promise
   const joined = first.length === 1 ? (first[0] as Uint8Array) : Buffer.concat(first);
   const { encoding, mark } = encodingOf(joined, isWhole, options.encoding);
   async function* raw(): AsyncGenerator<Uint8Array> {
-    yield joined.subarray(mark);
-    for (;;) {
-      const { done, value } = await pieces.next();
-      if (done === true) return;
-      yield value;
+    try {
+      yield joined.subarray(mark);
+      for (;;) {
+        const { done, value } = await pieces.next();
+        if (done === true) return;
+        yield value;
+      }
+    } finally {
+      // Also where what is read is no text of the encoding.
+      await pieces.return?.();
     }
   }
   const texts = asUtf8(raw(), encoding, source.name);

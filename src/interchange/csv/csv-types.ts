@@ -1,7 +1,7 @@
 /**
- * Finds out the type of a column from its fields: `kindOf` sorts one field, and `TypeGuess` collects
- * kinds and answers the narrowest type that takes all of them without changing a value. Integers
- * that float64 would round, codes with leading zeros, and kinds that do not go together make texts.
+ * Finds out the type of a column from its fields: `kindOf` sorts one field, and `typeOfKinds` answers
+ * the narrowest type that takes fields of some kinds without changing a value. Integers that float64
+ * would round, codes with leading zeros, and kinds that do not go together make texts.
  */
 import {
   Bool,

@@ -63,6 +63,13 @@ const arrayFor =
     new (valueArray(type))(rows);
 const same = (rows: number): number => rows;
 
+/** Stores a safe integer as 64 bits, without a bigint. */
+function putWide(words: Int32Array, row: number, value: number): void {
+  const high = Math.floor(value / 4_294_967_296);
+  words[2 * row] = value - high * 4_294_967_296;
+  words[2 * row + 1] = high;
+}
+
 function intStore(type: Int, strict: boolean): FieldStore {
   const array = arrayFor(type);
   const { bitWidth, isSigned } = type;
@@ -76,9 +83,7 @@ function intStore(type: Int, strict: boolean): FieldStore {
           const value = digitsValue(bytes, start, end, strict);
           if (!Number.isNaN(value)) {
             if (value < 0 && !isSigned) return false;
-            const high = Math.floor(value / 4_294_967_296);
-            words[2 * row] = value - high * 4_294_967_296;
-            words[2 * row + 1] = high;
+            putWide(words, row, value);
             return true;
           }
           const integer = integerOf(plainText(bytes, start, end), strict);
@@ -190,9 +195,7 @@ function momentStore({ unit, timezone }: Timestamp, strict: boolean): FieldStore
         const parts = moment.nanos / nanosPer;
         const value = seconds * perSecond + parts;
         if (Number.isSafeInteger(value)) {
-          const high = Math.floor(value / 4_294_967_296);
-          words[2 * row] = value - high * 4_294_967_296;
-          words[2 * row + 1] = high;
+          putWide(words, row, value);
           return true;
         }
         const exact = BigInt(seconds) * BigInt(perSecond) + BigInt(parts);

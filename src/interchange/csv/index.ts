@@ -2,12 +2,9 @@
 
 export type { BuildColumn } from './column-writers.ts';
 export {
-  CSV_OPTIONS,
   type CsvOptions,
-  checkCsvOptions,
   REJECTED_HEADER,
   type RejectedRow,
   rejectedLine,
 } from './csv-options.ts';
-export { type CsvReadOptions, csvTypes, isPromotable, openCsv } from './csv-reader.ts';
-export { ENCODINGS } from './text-encoding.ts';
+export { type CsvReadOptions, csvTypes, openCsv } from './csv-reader.ts';

@@ -3,7 +3,7 @@
  * answers the narrowest type of each that takes them all.
  */
 import type { DataType } from '../../arrow/index.ts';
-import type { CheckedCsvOptions } from './csv-options.ts';
+import { type CheckedCsvOptions, isNullText } from './csv-options.ts';
 import { type CsvScanner, ESCAPED, QUOTED, startOf } from './csv-scanner.ts';
 import { KIND, kindOf, typeOfKinds } from './csv-types.ts';
 
@@ -23,6 +23,7 @@ export class TypeGuess {
   /** Looks at all records of the scanner. */
   add(bytes: Uint8Array, { bounds, rows }: CsvScanner): void {
     const { columns } = this;
+    const { nulls } = this.#options;
     this.rows += rows;
     for (let column = 0; column < columns; column++) {
       let kinds = this.#kinds[column] as number;
@@ -31,18 +32,12 @@ export class TypeGuess {
         const slot = 2 * (row * columns + column);
         const entry = bounds[slot] as number;
         const [start, end] = [startOf(entry), bounds[slot + 1] as number];
-        if (start === end || ((entry & QUOTED) === 0 && this.#isNull(bytes, start, end))) continue;
+        if (start === end || ((entry & QUOTED) === 0 && isNullText(nulls, bytes, start, end)))
+          continue;
         kinds |= (entry & ESCAPED) === 0 ? kindOf(bytes, start, end) : KIND.text;
       }
       this.#kinds[column] = kinds;
     }
-  }
-
-  #isNull(bytes: Uint8Array, start: number, end: number): boolean {
-    const { nulls } = this.#options;
-    if (nulls.length === 0) return false;
-    const field = bytes.subarray(start, end);
-    return nulls.some((text) => Buffer.compare(text, field) === 0);
   }
 
   typeOf(column: number): DataType {

@@ -12,13 +12,27 @@ const SCHEME = /^(https?|file):\/\//i;
 /** Whether the text is an address and no path. */
 export const isAddress = (text: string): boolean => SCHEME.test(text);
 
-/** The last part of the path, which says by its ending what the file is. */
-export const nameOfAddress = (address: string): string =>
-  decodeURIComponent(new URL(address).pathname.split('/').at(-1) ?? '');
+/** @throws InvalidInput for a text that only begins as an address does */
+function urlOf(address: string): URL {
+  if (URL.canParse(address)) return new URL(address);
+  const file = address.slice(0, 80);
+  throw fileProblem(`${JSON.stringify(file)} is no address: its host cannot be read.`, { file });
+}
+
+/** The last part of the path, which says by its ending what the file is. @throws InvalidInput */
+export function nameOfAddress(address: string): string {
+  const name = urlOf(address).pathname.split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    // A percent sign that stands for itself.
+    return name;
+  }
+}
 
 /** @throws InvalidInput for an answer without the file, and for other schemes */
 export async function urlSource(address: string, signal?: AbortSignal): Promise<ByteSource> {
-  const url = new URL(address);
+  const url = urlOf(address);
   if (url.protocol === 'file:') return fileSource(fileURLToPath(url), signal);
   // Names and passwords in an address are secrets.
   const name = `${url.origin}${url.pathname}`;
