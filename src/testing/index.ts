@@ -4,7 +4,6 @@
  */
 
 export type { Fault } from './faults.ts';
-export { checkFaults } from './faults.ts';
 export { type Fixture, type FixtureOptions, fixture } from './fixture.ts';
 export type { FixtureRequest } from './journal.ts';
 export { parseSeed, type Seed, type SeedNamespace, type SeedTable } from './seed.ts';

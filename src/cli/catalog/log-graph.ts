@@ -31,7 +31,7 @@ export async function graphAnswer(
   }
   const branches = Object.entries(await (await table.branches()).list({ signal }));
   const tags = new Map<string, string[]>();
-  for (const [name, { branch = MAIN, version }] of Object.entries(
+  for (const [name, { branch, version }] of Object.entries(
     await (await table.tags()).list({ signal }),
   )) {
     const key = keyOf(branch ?? MAIN, version);

@@ -9,11 +9,12 @@ import { COMPRESSIONS, DEFAULT_COMPRESSION } from '../../compression.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { RejectedRow } from '../../interchange/index.ts';
 import { LANCE_MODES } from '../../lance-mode.ts';
-import type {
-  FileInput,
-  ImportFileOptions,
-  ImportFileResult,
-  ImportProgress,
+import {
+  defined,
+  type FileInput,
+  type ImportFileOptions,
+  type ImportFileResult,
+  type ImportProgress,
 } from '../../sdk/index.ts';
 import {
   type Answer,
@@ -221,7 +222,7 @@ async function optionsOf(
     mode,
     signal,
     dataset: versionOf(options),
-    ...given({
+    ...defined({
       on,
       format: choice('format', FORMATS),
       types: types === undefined ? undefined : parseTypes(types),
@@ -230,7 +231,7 @@ async function optionsOf(
       compression: choice('compression', COMPRESSIONS),
       onReject: rejects.file === undefined ? undefined : reject,
     }),
-    csv: given({
+    csv: defined({
       delimiter: unescaped(options.text('delimiter')),
       quote: options.text('quote'),
       escape: options.text('escape'),
@@ -250,14 +251,6 @@ async function optionsOf(
 /** A tab is hard to type. */
 const unescaped = (text: string | undefined): string | undefined =>
   text === '\\t' || text === 'tab' ? '\t' : text;
-
-type Given<Options> = { [Name in keyof Options]?: Exclude<Options[Name], undefined> };
-
-/** Without the members that are undefined. */
-const given = <Options extends object>(options: Options): Given<Options> =>
-  Object.fromEntries(
-    Object.entries(options).filter(([, value]) => value !== undefined),
-  ) as Given<Options>;
 
 /** The file of `--reject`, made when the first row comes. */
 class RejectFile {

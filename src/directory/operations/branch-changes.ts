@@ -1,6 +1,7 @@
 /**
  * Carries out DiffTable, which compares two versions, and DiffTableBranch and CherryPickTableBranch,
- * which compare a branch with main and bring to main what it changed. A cherry-pick that cannot be done is answered with the reason, not thrown.
+ * which compare a branch with main and bring to main what it changed. A cherry-pick that cannot be
+ * done is answered with the reason, not thrown.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type IndexEntry, MAIN_BRANCH } from '../../format/index.ts';

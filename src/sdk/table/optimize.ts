@@ -1,6 +1,7 @@
 /**
  * `optimizeTable`: what `Table.optimize` does. Its options are checked and translated to members of
- * the protocol's request and to options of the call. Versions older than 7 days are removed by default. `timeOf` reads a time as milliseconds.
+ * the protocol's request and to options of the call. Versions older than 7 days are removed by
+ * default. `timeOf` reads a time as milliseconds.
  */
 import { type Compression, checkCompression } from '../../compression.ts';
 import type { Env } from '../../env.ts';

@@ -55,16 +55,17 @@ export async function fragmentDifferences(
       const other = known.get(entry.file);
       known.delete(entry.file);
       if (other === undefined) added.push(entry);
-      else if (isSame(other, entry)) keep(entry);
+      else if (isSame({ from: other, to: entry })) keep(entry);
       else changed.push({ from: other, to: entry });
     }
   }
   return { kept, keptRows, changed, added, removed: [...known.values()] };
 }
 
-const isSame = (one: FragmentEntry, other: FragmentEntry): boolean =>
-  JSON.stringify(one.deletion) === JSON.stringify(other.deletion) &&
-  hasSameValues({ from: one, to: other });
+const isSame = (pair: FragmentPair): boolean => hasSameDeletion(pair) && hasSameValues(pair);
+
+const hasSameDeletion = ({ from, to }: FragmentPair): boolean =>
+  JSON.stringify(from.deletion) === JSON.stringify(to.deletion);
 
 /** Whether the rows that both have are the same: no column was written anew. */
 export const hasSameValues = ({ from, to }: FragmentPair): boolean =>
@@ -108,13 +109,11 @@ async function liveInBoth(
   to: Snapshot,
   pair: FragmentPair,
 ): Promise<number> {
+  // The rows need not be read where only one version has deleted some, or both the same.
+  if (pair.from.deletion === undefined || hasSameDeletion(pair)) return liveRows(pair.to);
+  if (pair.to.deletion === undefined) return liveRows(pair.from);
   const one = await deletedRows(engine, from, pair.from);
   const other = await deletedRows(engine, to, pair.to);
-  if (one === undefined || other === undefined) {
-    return pair.from.rows - (one ?? other ?? NONE).offsets.length;
-  }
-  const gone = new Set([...one.offsets, ...other.offsets]);
+  const gone = new Set([...(one?.offsets ?? []), ...(other?.offsets ?? [])]);
   return pair.from.rows - gone.size;
 }
-
-const NONE = { offsets: new Uint32Array(0) };

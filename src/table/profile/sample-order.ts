@@ -3,7 +3,7 @@
  * over the table, from any of them on. Whoever stops early has looked at a sample of whole
  * batches; whoever does not, at all of them.
  */
-import type { FragmentEntry } from '../../format/index.ts';
+import { type FragmentEntry, liveRows } from '../../format/index.ts';
 
 /** Rows of a part: about a batch. */
 const PART_ROWS = 65_536;
@@ -34,7 +34,7 @@ export class SampleOrder {
     let position = 0;
     for (const [at, entry] of entries.entries()) {
       this.#positions[at] = position;
-      position += entry.rows - (entry.deletion?.rows ?? 0);
+      position += liveRows(entry);
       this.#firsts[at + 1] = (this.#firsts[at] as number) + partsOf(entry);
     }
     this.#fragments = new Uint32Array(this.#firsts[entries.length] as number);
