@@ -52,6 +52,8 @@ export class DirectoryNamespace
   extends Operations
   implements Namespace, Required<CatalogExtensions>
 {
+  /** Files are at the locations that it answers. */
+  readonly opensFiles = true;
   readonly #catalog: Catalog;
   readonly #store: FileStore;
   readonly #autoCompaction: AutoCompaction | undefined;

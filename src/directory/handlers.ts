@@ -30,6 +30,7 @@ import {
   describeTable,
   describeTransaction,
   indexes,
+  listTableFiles,
   namespaces,
   query,
   references,
@@ -189,6 +190,7 @@ export const HANDLERS: Handlers = {
   CreateTableBranch: within(references.createTableBranch),
   DeleteTableBranch: within(references.deleteTableBranch),
 
+  ListTableFiles: within(listTableFiles),
   ProfileTable: within(query.profileTable),
   DiffTable: within(branchChanges.diffTable),
   PrewarmTableIndex: within(indexes.prewarmTableIndex),

@@ -256,6 +256,7 @@ export {
   type Room,
   readRows,
   viewsOf,
+  wideSchema,
   withoutViews,
 } from './fragment/index.ts';
 export {

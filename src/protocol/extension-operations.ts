@@ -19,6 +19,7 @@ export const EXTENSION_OPERATIONS = {
   TakeRows: json('/v1/dirspace/table/{id}/take_rows', 'read', 'Read rows one by one', {
     answer: 'arrow-file',
   }),
+  ListTableFiles: json('/v1/dirspace/table/{id}/files', 'read', 'List the files of a version'),
   ProfileTable: json('/v1/dirspace/table/{id}/profile', 'read', 'Tell what columns are like'),
   DiffTable: json('/v1/dirspace/table/{id}/diff', 'read', 'Compare two versions'),
   PrewarmTableIndex: json(

@@ -10,6 +10,8 @@ import type { CallOptions } from './namespace.ts';
 import type {
   DiffTableRequest,
   DiffTableResponse,
+  ListTableFilesRequest,
+  ListTableFilesResponse,
   ProfileTableRequest,
   ProfileTableResponse,
 } from './table-insight.ts';
@@ -183,6 +185,11 @@ export interface CompactionParameters {
   readonly target_bytes?: number;
   /** From 0 to 1: a fragment of which more rows are deleted is rewritten. */
   readonly max_deleted_share?: number;
+  /**
+   * Also rewrites each fragment whose files other programs cannot read alone: with deleted rows, with columns
+   * in several files, or with other columns than the version.
+   */
+  readonly plain?: boolean;
 }
 
 /** Compaction of one branch, and then cleanup of the whole table. */
@@ -445,6 +452,11 @@ export interface CatalogExtensions {
   deleteRows?(request: DeleteRowsRequest, options?: CallOptions): Promise<DeleteRowsResponse>;
   /** In the order asked for, repeats kept; numbers that name no live row are left out. */
   takeRows?(request: TakeRowsRequest, options?: CallOptions): Promise<RecordBatchStream>;
+  /** Lists the files of a version, page by page. @throws InvalidInput for a page token of another version */
+  listTableFiles?(
+    request: ListTableFilesRequest,
+    options?: CallOptions,
+  ): Promise<ListTableFilesResponse>;
   /** Tells what columns are like: of all rows, or of a sample where the time is up. */
   profileTable?(request: ProfileTableRequest, options?: CallOptions): Promise<ProfileTableResponse>;
   /** Compares two versions. @throws TableVersionNotFound, TableBranchNotFound, TableTagNotFound */

@@ -1,8 +1,9 @@
 /**
  * Defines the requests and answers of ProfileTable, which tells what the columns of a version are
- * like, and of DiffTable, which compares two versions. Values are as JSON can hold them
+ * like, of DiffTable, which compares two versions, and of ListTableFiles. Values are as JSON can hold them
  * (`ShownValue`): integers beyond 2^53, decimals, dates and times are texts, bytes are hexadecimal
- * digits, nested values are JSON in a text; texts are cut after 256 characters.
+ * digits, nested values are JSON in a text; texts are cut after 256 characters. ListTableFiles tells of
+ * the Arrow files that hold the rows of a version, for programs that read them without this package.
  */
 
 /** A value as JSON holds it. */
@@ -184,3 +185,86 @@ export interface DiffRows {
 
 /** Values by column. */
 export type DiffRow = Readonly<Record<string, ShownValue>>;
+
+/** Which version, and which of its fragments in row order. */
+export interface ListTableFilesRequest {
+  readonly id: readonly string[];
+  readonly incarnation?: string;
+  readonly branch?: string;
+  readonly version?: number;
+  /** Names the version, in place of `branch` and `version`. */
+  readonly tag?: string;
+  /** Fragments of a page; 10,000 if absent, and at most. */
+  readonly limit?: number;
+  /** As the page before answered it. It names a version: that of another one is refused. */
+  readonly page_token?: string;
+}
+
+/** The files of some fragments of a version, and all that is needed to read its rows from them. */
+export interface ListTableFilesResponse {
+  readonly version: number;
+  readonly branch?: string;
+  /** Of the whole version: live rows, rows that are deleted and still in the files, and fragments. */
+  readonly row_count: number;
+  readonly num_deleted_rows: number;
+  readonly num_fragments: number;
+  readonly columns: readonly { readonly name: string; readonly data_type: string }[];
+  /** The schema of the version: an Arrow IPC message in base64, as `pyarrow.ipc.read_schema` takes it. */
+  readonly arrow_schema: string;
+  /** How the columns lie in the fragments, which name theirs by its place here. */
+  readonly layouts: readonly ListedLayout[];
+  /** In row order. */
+  readonly fragments: readonly ListedFragment[];
+  /** Where there are more. */
+  readonly page_token?: string;
+}
+
+/** How fragments hold the columns of the version. */
+export interface ListedLayout {
+  /** Whether the one file of such a fragment has the version's columns, in their order, and no others. */
+  readonly plain: boolean;
+  /** The columns of the version, in their order. */
+  readonly columns: readonly ListedColumn[];
+}
+
+/** Where a column of the version is in a fragment. */
+export interface ListedColumn {
+  readonly name: string;
+  /**
+   * `stored`: the file has its values. `cast`: a cast of Arrow to the type of the version gives them.
+   * `fields`: the fields within have other names, members or order. `missing`: all of them are null.
+   */
+  readonly form: string;
+  /** Which of the fragment's files has it, and its name and type there. */
+  readonly file?: number;
+  readonly stored_name?: string;
+  readonly stored_type?: string;
+}
+
+/** A fragment: rows next to each other, in files of the same rows. */
+export interface ListedFragment {
+  /** Ids of its rows are `id * 2^32` plus the offset in the file. */
+  readonly id: number;
+  /** Live rows of the version before its own. */
+  readonly first_row: number;
+  /** Rows in its files; `num_deleted_rows` of them are no rows of the version. */
+  readonly rows: number;
+  readonly num_deleted_rows: number;
+  readonly files: readonly { readonly path: string; readonly bytes: number }[];
+  /** Whether buffers are compressed, in Arrow's form of ZSTD. */
+  readonly compressed: boolean;
+  readonly deletion?: ListedDeletion;
+  /** Which of `layouts`. */
+  readonly layout: number;
+}
+
+/** The offsets of the rows of a fragment that are deleted, ascending. */
+export interface ListedDeletion {
+  readonly path: string;
+  readonly rows: number;
+  /**
+   * Where the file is one of several fragments: its byte at which `rows` little-endian uint32 begin. If
+   * absent, the file is an Arrow file whose one column holds the offsets of this fragment.
+   */
+  readonly offset?: number;
+}

@@ -9,6 +9,7 @@ export { type Branch, openBranch } from './branch.ts';
 export type { BranchDifference, CherryPicked } from './branching/index.ts';
 export { type ColumnSummary, diffVersions } from './diff/index.ts';
 export { fieldMetadata, frozen } from './fields/index.ts';
+export { type FragmentFiles, listFiles, type StoredColumn } from './fragments/index.ts';
 export { DEFAULT_ORPHAN_GRACE, type FoundStorage, fileSystemTime } from './history/index.ts';
 export { type DescribedIndex, describedIndexes, prewarmIndex } from './indexes/index.ts';
 export { dropSegments, segmentsOn } from './indexing/index.ts';

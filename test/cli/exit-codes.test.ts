@@ -60,6 +60,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   'add-columns': ['t', '--set', 'b=1'],
   log: ['t'],
   diff: ['t', '1..'],
+  files: ['t'],
   restore: ['t', '1'],
   tag: ['ls', 't'],
   branch: ['ls', 't'],

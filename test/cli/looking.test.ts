@@ -1,4 +1,5 @@
 /** What shows tables without their rows: column statistics, comparisons and the graph of versions. */
+import { cpSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sparkline } from '../../src/cli/catalog/column-stats.ts';
 import { type GraphBranch, versionGraph } from '../../src/cli/catalog/version-graph.ts';
@@ -231,5 +232,29 @@ describe('the order of a graph', () => {
       '| * main:2',
       '|   * old:3',
     ]);
+  });
+});
+
+describe('files', () => {
+  test('a line for each file, and the whole as JSON', async () => {
+    const { out } = await run('files', 'prod/t');
+    expect(out).toMatch(/^FILE +ROWS +DELETED +FIRST ROW +BYTES +DELETION FILE +COLUMNS$/m);
+    expect(out).toMatch(/\.arrow +64 +1 +0 +\d+ +\S+\.arrow +others: see --json$/m);
+    expect(out).toMatch(/^64 rows of version \d+ in \d fragments\.$/m);
+    const found = await json('files', 'prod/t', '--at', 'first', '--plain');
+    expect(found).toMatchObject({ version: 1, rowCount: 64, fragments: [{ firstRow: 0 }] });
+    expect(found.fragments[0].files[0].path.startsWith(root)).toBe(true);
+  });
+
+  test('fails where files hold deleted rows or other columns, until they are written anew', async () => {
+    const deleted = await run('files', 'prod/t', '--no-deletions');
+    expect(deleted).toMatchObject({ code: 5, out: '' });
+    expect(deleted.error).toContain('hold 1 deleted rows');
+    expect(deleted.error).toContain('dirspace optimize --plain');
+    expect((await run('files', 'prod/t', '--branch', 'same', '--no-deletions')).code).toBe(0);
+    const copy = temporaryFolder();
+    cpSync(root, copy, { recursive: true });
+    await callCli(['optimize', 'prod/t', '--plain', '--root', copy]);
+    expect((await callCli(['files', 'prod/t', '--plain', '--root', copy])).code).toBe(0);
   });
 });

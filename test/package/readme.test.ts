@@ -117,13 +117,18 @@ test('the API reference has every entry of the package', () => {
 
 test('every block of code is of a language that is run or checked', () => {
   // `mjs` is the example of a test runner: test/conformance/report.test.ts runs it.
-  const known = ['js', 'sh', 'json', 'text', 'mjs'];
+  // test/interop/python/test_files.py runs `python`.
+  const known = ['js', 'sh', 'json', 'text', 'mjs', 'python'];
   for (const { path, blocks } of allPages()) {
     const others = blocks.filter(({ language }) => !known.includes(language));
     expect({ path, others }).toEqual({ path, others: [] });
   }
-  const runnable = pages.filter(({ blocks }) => blocks.some(({ language }) => language === 'mjs'));
-  expect(runnable.map(({ path }) => path)).toEqual(['docs/testing-against-dirspace.md']);
+  const pagesWith = (wanted: string): string[] =>
+    pages
+      .filter(({ blocks }) => blocks.some(({ language }) => language === wanted))
+      .map(({ path }) => path);
+  expect(pagesWith('mjs')).toEqual(['docs/testing-against-dirspace.md']);
+  expect(pagesWith('python')).toEqual(['docs/files.md']);
 });
 
 describe('the examples print what their comments say', () => {

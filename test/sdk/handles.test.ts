@@ -73,6 +73,7 @@ const TABLE: Calls<Table> = {
   listVersions: (t, o) => t.listVersions(o),
   profile: (t, o) => t.profile(o),
   diff: (t, o) => t.diff(1, undefined, o),
+  files: (t, o) => t.files(o),
   tags: async (t, o) => (await t.tags()).list(o),
   branches: async (t, o) => (await t.branches()).list(o),
   optimize: (t, o) => t.optimize(o),

@@ -29,6 +29,7 @@ const requests = {
   takeRows: (request: Model<'TakeRowsRequest'>) => ({ id: [], ...request }),
   cleanupTable: (request: Model<'CleanupTableRequest'>) => ({ id: [], ...request }),
   optimizeTable: (request: Model<'OptimizeTableRequest'>) => ({ id: [], ...request }),
+  listTableFiles: (request: Model<'ListTableFilesRequest'>) => ({ id: [], ...request }),
   profileTable: (request: Model<'ProfileTableRequest'>) => ({ id: [], ...request }),
   diffTable: (request: Model<'DiffTableRequest'>) => ({ id: [], ...request }),
   prewarmTableIndex: (request: Model<'PrewarmTableIndexRequest'>) => ({ id: [], ...request }),
@@ -55,6 +56,7 @@ const answers: {
   readonly deleteRows: (answer: Answered<'deleteRows'>) => Model<'DeleteRowsResponse'>;
   readonly purgeTrash: (answer: Answered<'purgeTrash'>) => Model<'PurgeTrashResponse'>;
   readonly listTrash: (answer: Answered<'listTrash'>) => Model<'ListTrashResponse'>;
+  readonly listTableFiles: (answer: Answered<'listTableFiles'>) => Model<'ListTableFilesResponse'>;
   readonly profileTable: (answer: Answered<'profileTable'>) => Model<'ProfileTableResponse'>;
   readonly diffTable: (answer: Answered<'diffTable'>) => Model<'DiffTableResponse'>;
 } = {
@@ -63,6 +65,7 @@ const answers: {
   deleteRows: (answer) => answer,
   purgeTrash: (answer) => answer,
   listTrash: (answer) => answer as never,
+  listTableFiles: (answer) => answer as never,
   profileTable: (answer) => answer as never,
   diffTable: (answer) => answer as never,
 };

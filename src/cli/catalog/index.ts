@@ -5,6 +5,7 @@ export { createNamespace } from './create-namespace.ts';
 export { describe } from './describe.ts';
 export { diff } from './diff.ts';
 export { drop } from './drop.ts';
+export { files } from './files.ts';
 export { index } from './index-command.ts';
 export { log } from './log.ts';
 export { ls } from './ls.ts';

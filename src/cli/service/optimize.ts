@@ -41,6 +41,10 @@ export const optimize: Command = {
       flags: '--compression <mode>',
       summary: `how the table is compressed from now on: ${COMPRESSIONS.join(', ')}; its fragments are written anew`,
     },
+    {
+      flags: '--plain',
+      summary: 'write anew what other programs cannot read file by file: see files --plain',
+    },
     { flags: '--dry-run', summary: 'say what would be done and do nothing' },
   ],
   examples: ['dirspace optimize prod/search/user', 'dirspace optimize user --dry-run --json'],
@@ -74,7 +78,10 @@ export const optimize: Command = {
       ...(options.text('compression') === undefined
         ? {}
         : { compression: options.choice('compression', COMPRESSIONS) }),
-      ...(rows === 0 ? {} : { compaction: { targetRows: rows } }),
+      compaction: {
+        plain: options.flag('plain'),
+        ...(rows === 0 ? {} : { targetRows: rows }),
+      },
     });
     const stats = await optimized.catch((error) => {
       throw keeps ? error : withoutRight(error);

@@ -43,8 +43,11 @@ export function pageOf<Item>(
   const items = from === 0 && sorted.length <= limit ? sorted : sorted.slice(from, from + limit);
   const last = items.at(-1);
   if (last === undefined || from + items.length >= sorted.length) return { items };
-  return { items, page_token: Buffer.from(PREFIX + keyOf(last)).toString('base64url') };
+  return { items, page_token: pageToken(keyOf(last)) };
 }
+
+/** The token of the page after the one whose last key that is. */
+export const pageToken = (key: string): string => Buffer.from(PREFIX + key).toString('base64url');
 
 /** Items a page may have. @throws InvalidInput */
 export function pageLimit(request: PageRequest): number {

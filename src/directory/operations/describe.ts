@@ -1,17 +1,34 @@
 /**
  * Carries out DescribeTable: returns the members that the request asks for, for a table or one of
  * its versions. Tables that other programs write are described from Lance's manifest.
- * catalog/target.ts finds the version that is described.
+ * catalog/target.ts finds the version that is described. Also carries out ListTableFiles: tells which
+ * files hold the rows of a version, and how.
  */
 import { pathToFileURL } from 'node:url';
-import { isOutside } from '../../format/index.ts';
+import { describeType, type Schema } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { isOutside, MAIN_BRANCH } from '../../format/index.ts';
+import { prepareSchema } from '../../ipc/index.ts';
 import type {
   CallOptions,
   DescribeTableRequest,
   DescribeTableResponse,
   LanceOpening,
+  ListedColumn,
+  ListedFragment,
+  ListTableFilesRequest,
+  ListTableFilesResponse,
 } from '../../protocol/index.ts';
-import { frozen, lagByPath, lanceProblem, prepareReads, type Snapshot } from '../../table/index.ts';
+import {
+  type FragmentFiles,
+  frozen,
+  lagByPath,
+  lanceProblem,
+  listFiles,
+  prepareReads,
+  type Snapshot,
+  type StoredColumn,
+} from '../../table/index.ts';
 import {
   type Catalog,
   describedTarget,
@@ -19,6 +36,9 @@ import {
   lanceTarget,
   liesOutside,
   locationOf,
+  pageStart,
+  pageToken,
+  snapshotToRead,
   storedTable,
   tablePlace,
 } from '../catalog/index.ts';
@@ -113,3 +133,78 @@ async function detailsOf(
     ...(manifest.lance === true ? { lance: await lanceOpening(catalog, snapshot, isHead) } : {}),
   };
 }
+
+/** Fragments of a page, at most. */
+const MOST_FRAGMENTS = 10_000;
+
+/** @throws InvalidInput for a page token of another version */
+export async function listTableFiles(
+  catalog: Catalog,
+  request: ListTableFilesRequest,
+  options: CallOptions = {},
+): Promise<ListTableFilesResponse> {
+  const { limit = MOST_FRAGMENTS } = request;
+  const snapshot = await snapshotToRead(catalog, { ...request, id: [...request.id] });
+  const { layouts, fragments, next } = await listFiles(catalog.engine, snapshot, {
+    from: firstOf(snapshot, request),
+    most: Math.min(limit, MOST_FRAGMENTS),
+    signal: options.signal,
+  });
+  const { branch } = snapshot.branch;
+  const { deletedRows, fragments: count } = snapshot.manifest.totals;
+  return {
+    version: snapshot.version,
+    ...(branch === MAIN_BRANCH ? {} : { branch }),
+    row_count: snapshot.rowCount,
+    num_deleted_rows: deletedRows,
+    num_fragments: count,
+    columns: snapshot.schema.fields.map(({ name, type }) => ({
+      name,
+      data_type: describeType(type),
+    })),
+    arrow_schema: schemaMessage(snapshot.schema),
+    layouts: layouts.map(({ isPlain, columns }) => ({
+      plain: isPlain,
+      columns: columns.map(listedColumn),
+    })),
+    fragments: fragments.map(listedFragment),
+    ...(next === undefined ? {} : { page_token: pageToken(`${snapshot.checksum}:${next}`) }),
+  };
+}
+
+/** Behind the magic bytes that begin a file. */
+const schemaMessage = (schema: Schema): string =>
+  Buffer.from(prepareSchema(schema).head.subarray(8)).toString('base64');
+
+/** The place of the first fragment of the page. */
+function firstOf(snapshot: Snapshot, request: ListTableFilesRequest): number {
+  const start = pageStart(request);
+  if (start === undefined) return 0;
+  const [, checksum, place] = /^(.*):(\d{1,15})$/.exec(start) ?? [];
+  if (checksum === snapshot.checksum) return Number(place);
+  throw new DirspaceError(
+    'InvalidInput',
+    `page_token is of another version than ${snapshot.version}. Name the version that the first page answered, or begin again.`,
+    { details: { version: snapshot.version } },
+  );
+}
+
+const listedColumn = ({
+  name,
+  form,
+  file,
+  storedName,
+  storedType,
+}: StoredColumn): ListedColumn => ({
+  name,
+  form,
+  ...(file === undefined ? {} : { file }),
+  ...(storedName === undefined ? {} : { stored_name: storedName }),
+  ...(storedType === undefined ? {} : { stored_type: storedType }),
+});
+
+const listedFragment = ({ firstRow, deletedRows, ...rest }: FragmentFiles): ListedFragment => ({
+  ...rest,
+  first_row: firstRow,
+  num_deleted_rows: deletedRows,
+});

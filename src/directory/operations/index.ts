@@ -8,7 +8,7 @@ export * as branchChanges from './branch-changes.ts';
 export * as changes from './changes.ts';
 export { batchCommitTables, batchCreateTableVersions } from './commit-tables.ts';
 export { createTable, declareTable } from './create-table.ts';
-export { describeTable } from './describe.ts';
+export { describeTable, listTableFiles } from './describe.ts';
 export * as indexes from './indexes.ts';
 export * as namespaces from './namespaces.ts';
 export * as query from './query.ts';

@@ -139,11 +139,15 @@ async function compactBranch(
   });
 }
 
-function goalsOf(limits: Limits, given: CompactionParameters): CompactionGoals {
+function goalsOf(
+  limits: Limits,
+  given: CompactionParameters,
+): CompactionGoals & { readonly plain?: boolean } {
   const {
     target_rows = limits.fragmentRows,
     target_bytes = limits.fragmentBytes,
     max_deleted_share = DEFAULT_MAX_DELETED_SHARE,
+    plain,
   } = given;
   for (const [name, value] of Object.entries({ target_rows, target_bytes })) {
     if (Number.isSafeInteger(value) && value > 0) continue;
@@ -159,6 +163,7 @@ function goalsOf(limits: Limits, given: CompactionParameters): CompactionGoals {
     targetRows: target_rows,
     targetBytes: target_bytes,
     maxDeletedShare: max_deleted_share,
+    ...(plain === true ? { plain } : {}),
     tiered: false,
   };
 }

@@ -48,6 +48,8 @@ export interface FragmentFooter {
   readonly dictionaries: readonly DictionaryLayout[];
   readonly part: PartLayout | undefined;
   readonly stored: StoredSchema;
+  /** Columns that lie in the file with wide offsets: readers of Arrow find their wide types there. */
+  readonly wide: readonly number[];
 }
 
 /**
@@ -117,6 +119,7 @@ export function* decodeFooterInSteps(
     dictionaries: layout.dictionaries,
     part: layout.part,
     stored,
+    wide: layout.wide,
   };
 }
 

@@ -53,3 +53,4 @@ export {
   encodeStatistics,
   mergeStatistics,
 } from './statistics.ts';
+export { wideSchema } from './wide-offsets.ts';

@@ -101,7 +101,7 @@ export const CleanupTableResponse = response(
 
 const compaction = object(
   {},
-  { target_rows: positive, target_bytes: positive, max_deleted_share: number },
+  { target_rows: positive, target_bytes: positive, max_deleted_share: number, plain: boolean },
 );
 
 export const OptimizeTableRequest = request(

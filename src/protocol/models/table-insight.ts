@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models by which requests and answers of ProfileTable and DiffTable are
- * validated. ../table-insight.ts has their TypeScript types and documents the members.
+ * Defines the JSON models by which requests and answers of ProfileTable, DiffTable and
+ * ListTableFiles are validated. ../table-insight.ts has their TypeScript types and documents the members.
  */
 
 import { request, response } from './common.ts';
@@ -116,3 +116,48 @@ export const DiffTableResponse = response({
     },
   ),
 });
+
+export const ListTableFilesRequest = request(
+  {},
+  {
+    id,
+    incarnation: string,
+    branch: string,
+    version: count,
+    tag: string,
+    limit: positive,
+    page_token: string,
+  },
+);
+
+const storedColumn = object(
+  { name: string, form: string },
+  { file: count, stored_name: string, stored_type: string },
+);
+
+export const ListTableFilesResponse = response(
+  {
+    version: count,
+    row_count: count,
+    num_deleted_rows: count,
+    num_fragments: count,
+    columns: array(object({ name: string, data_type: string })),
+    arrow_schema: string,
+    layouts: array(object({ plain: boolean, columns: array(storedColumn) })),
+    fragments: array(
+      object(
+        {
+          id: count,
+          first_row: count,
+          rows: count,
+          num_deleted_rows: count,
+          files: array(object({ path: string, bytes: count })),
+          compressed: boolean,
+          layout: count,
+        },
+        { deletion: object({ path: string, rows: count }, { offset: count }) },
+      ),
+    ),
+  },
+  { branch: string, page_token: string },
+);

@@ -10,7 +10,11 @@ import { type ConnectOptions, checkConnectOptions } from './connect-options.ts';
 import { checkStrings, type Properties } from './properties.ts';
 
 /** A namespace with what it can do beyond the protocol. */
-export type Catalog = Namespace & CatalogExtensions;
+export type Catalog = Namespace &
+  CatalogExtensions & {
+    /** Whether this program reads the files of the catalog itself: they are at the locations that it answers. */
+    readonly opensFiles?: boolean;
+  };
 
 /** Opens a catalog. It checks its properties itself: `checkProperties` says what is wrong. */
 export type NamespaceFactory = (

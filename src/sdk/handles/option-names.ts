@@ -173,6 +173,8 @@ export const PROFILE_OPTIONS = [
   ...CALL_OPTIONS,
 ] as const;
 
+export const FILES_OPTIONS = ['version', 'tag', 'noDeletions', 'plain', ...CALL_OPTIONS] as const;
+
 export const DIFF_OPTIONS = ['on', 'limit', ...CALL_OPTIONS] as const;
 
 export const LIST_VERSIONS_OPTIONS = ['limit', 'descending', ...CALL_OPTIONS] as const;
@@ -197,7 +199,12 @@ export const OPTIMIZE_OPTIONS = [
   'onProgress',
 ] as const;
 
-export const COMPACTION_OPTIONS = ['targetRows', 'targetBytes', 'maxDeletedShare'] as const;
+export const COMPACTION_OPTIONS = [
+  'targetRows',
+  'targetBytes',
+  'maxDeletedShare',
+  'plain',
+] as const;
 
 /** @throws InvalidInput for any other name: without its condition a change would hit every row */
 export function onlyOptions(options: object, known: readonly string[], what: string): void {

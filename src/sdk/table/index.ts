@@ -32,6 +32,13 @@ export { type CompactionOptions, type OptimizeOptions, timeOf } from './optimize
 export type { AddDataOptions } from './row-changes.ts';
 export type { IntoSql } from './sql-literal.ts';
 export { Table } from './table.ts';
+export type {
+  FileColumn,
+  FileLayout,
+  FilesOptions,
+  FragmentFiles,
+  TableFiles,
+} from './table-files.ts';
 export type { IndexConfig, IndexOptions, IndexStatistics } from './table-indexes.ts';
 export type {
   ColumnChange,

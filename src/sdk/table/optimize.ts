@@ -61,6 +61,11 @@ export interface CompactionOptions {
   readonly targetBytes?: number;
   /** From 0 to 1: a fragment of which more rows are deleted is rewritten; 0.1 if absent. */
   readonly maxDeletedShare?: number;
+  /**
+   * Also rewrites each fragment whose files other programs cannot read alone: with deleted rows, with columns
+   * in several files, or with other columns than the version. See `files`.
+   */
+  readonly plain?: boolean;
 }
 
 /** @throws Unsupported from a catalog that has no operation for it */
@@ -101,6 +106,7 @@ function optimizeMembers(
             target_rows: compaction.targetRows,
             target_bytes: compaction.targetBytes,
             max_deleted_share: compaction.maxDeletedShare,
+            plain: compaction.plain,
           })
         : compaction,
     compression: compression === undefined ? undefined : checkCompression(compression),

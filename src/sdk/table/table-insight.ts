@@ -3,6 +3,7 @@
  * columns are like, `diff` what two versions have apart from each other. Answers have the members of
  * the catalog's in camel case.
  */
+import { DirspaceError } from '../../errors.ts';
 import {
   type CallOptions,
   type DiffTableResponse,
@@ -19,10 +20,12 @@ import {
   checkWhere,
   DIFF_OPTIONS,
   defined,
+  onBranch,
   PROFILE_OPTIONS,
   SELECTION_MEMBERS,
 } from '../handles/index.ts';
 import type { TablePosition } from './position.ts';
+import { type TableStatistics, tableStatistics } from './table-results.ts';
 import { followsNewest, resolveSelection, selectionOf, type VersionSelection } from './versions.ts';
 
 /** Which columns of which rows to look at, and for how long. */
@@ -187,6 +190,19 @@ export class TableInsight {
 
   constructor(at: TablePosition) {
     this.#at = at;
+  }
+
+  /** @throws Unsupported where a version is checked out */
+  async stats(options?: CallOptions): Promise<TableStatistics> {
+    this.#at.reading(options);
+    if (this.#at.pinned !== undefined) {
+      throw new DirspaceError(
+        'Unsupported',
+        `Statistics are of the newest version, but ${this.#at.display()} is checked out; call checkoutLatest() first.`,
+      );
+    }
+    const request = onBranch(this.#at.newest);
+    return tableStatistics(await this.#at.home.catalog.getTableStats(request, options));
   }
 
   /** @throws TableColumnNotFound, InvalidInput; Unsupported from a catalog that has no operation for it */

@@ -5,7 +5,6 @@
  * through the catalog's operations, so it works the same over a directory and a server.
  */
 import { type Table as ArrowTable, ownSchema, type Schema } from '../../arrow/index.ts';
-import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, CountTableRowsRequest } from '../../protocol/index.ts';
 import type { AnyRow, DataInput, RowsInput } from '../convert/index.ts';
 import {
@@ -15,7 +14,6 @@ import {
   type LsmStats,
   type LsmWriteSpec,
   type OnTable,
-  onBranch,
   onTable,
   refuseLsmCall,
   SELECTION_MEMBERS,
@@ -44,6 +42,7 @@ import { primaryKeyChange } from './primary-key.ts';
 import { type AddDataOptions, RowChanges } from './row-changes.ts';
 import { SchemaChanges } from './schema-changes.ts';
 import { searchOf } from './search-of.ts';
+import { type FilesOptions, type TableFiles, tableFiles } from './table-files.ts';
 import {
   type IndexConfig,
   type IndexOptions,
@@ -57,14 +56,13 @@ import {
   TableInsight,
   type TableProfile,
 } from './table-insight.ts';
-import {
-  type AddResult,
-  type DeleteResult,
-  type OptimizeStats,
-  type TableStatistics,
-  tableStatistics,
-  type UpdateResult,
-  type WriteResult,
+import type {
+  AddResult,
+  DeleteResult,
+  OptimizeStats,
+  TableStatistics,
+  UpdateResult,
+  WriteResult,
 } from './table-results.ts';
 import { Tags } from './tags.ts';
 import type { UpdateInput, UpdateOptions } from './updates.ts';
@@ -190,15 +188,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
 
   /** Sizes of the newest version; a version checked out has none. */
   async stats(options?: CallOptions): Promise<TableStatistics> {
-    this.#at.reading(options);
-    if (this.#at.pinned !== undefined) {
-      throw new DirspaceError(
-        'Unsupported',
-        `Statistics are of the newest version, but ${this.display()} is checked out; call checkoutLatest() first.`,
-      );
-    }
-    const request = onBranch(this.#at.newest);
-    return tableStatistics(await this.#at.home.catalog.getTableStats(request, options));
+    return this.#insight.stats(options);
   }
 
   query(): Query<RowType> {
@@ -331,6 +321,11 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
     options: DiffOptions = {},
   ): Promise<TableDiff> {
     return this.#insight.diff(from, to, options);
+  }
+
+  /** The Arrow files that hold the rows, for programs that read them without this package. */
+  async files(options: FilesOptions = {}): Promise<TableFiles> {
+    return tableFiles(this.#at, options);
   }
 
   /** The tags of the table, of all its branches. */

@@ -1,8 +1,8 @@
 /**
  * Lists the versions of a table's branch (`listVersions`), and finds the version that a number, tag
  * or time selects (`resolveSelection`). A time is compared with the clocks of the writers, without
- * those that contradict the others (as-of.ts). `selectionOf` takes a number for a version and a
- * text for a tag; `followsNewest` recognises selections without version, tag and time.
+ * those that contradict the others (`versionsInOrder`). `selectionOf` takes a number for a version and
+ * a text for a tag; `followsNewest` recognises selections without version, tag and time.
  * `restoreVersion` makes an old version the newest.
  */
 import { DirspaceError } from '../../errors.ts';
@@ -18,7 +18,6 @@ import {
   pages,
   type TableTarget,
 } from '../handles/index.ts';
-import { versionsInOrder } from './as-of.ts';
 import type { TablePosition } from './position.ts';
 
 /** A version as the history lists it. */
@@ -213,4 +212,39 @@ async function versionAsOf(
     `${displayPath(target.id)} had no version at ${new Date(time).toISOString()}${hint}.`,
     { details: { id: target.id, as_of_millis: time } },
   );
+}
+
+export interface TimedVersion {
+  readonly version: number;
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number;
+}
+
+/**
+ * Of versions in ascending order those whose times ascend too. What is dated after the newest one
+ * was made by a clock that ran ahead. Of the others as many as possible are kept, so that one commit
+ * by a wrong clock costs that commit its time and nothing else; of equal choices the later one.
+ */
+export function versionsInOrder(versions: readonly TimedVersion[]): TimedVersion[] {
+  const newest = versions.at(-1)?.timestamp ?? 0;
+  const known = versions.filter(({ timestamp }) => timestamp <= newest);
+  // The longest run without a step back: of each length the one that ends earliest.
+  const ends: number[] = [];
+  const before: number[] = [];
+  for (const [at, { timestamp }] of known.entries()) {
+    let length = ends.length;
+    let low = 0;
+    while (low < length) {
+      const middle = (low + length) >> 1;
+      if ((known[ends[middle] as number] as TimedVersion).timestamp <= timestamp) low = middle + 1;
+      else length = middle;
+    }
+    before[at] = low === 0 ? -1 : (ends[low - 1] as number);
+    ends[low] = at;
+  }
+  const kept: TimedVersion[] = [];
+  for (let at = ends.at(-1) ?? -1; at >= 0; at = before[at] as number) {
+    kept.push(known[at] as TimedVersion);
+  }
+  return kept.reverse();
 }

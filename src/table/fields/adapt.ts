@@ -58,7 +58,8 @@ export function adapterOf(
 
 const trees = new WeakMap<StoredSchema, readonly StoredField[]>();
 
-function storedTree(stored: StoredSchema): readonly StoredField[] {
+/** The fields of a file with their ids. */
+export function storedTree(stored: StoredSchema): readonly StoredField[] {
   let tree = trees.get(stored);
   if (tree === undefined) {
     let next = 0;

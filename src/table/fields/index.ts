@@ -3,7 +3,13 @@
  * path, adapting columns of older schemas, widening types, computed columns, remembering schemas.
  */
 
-export { type Adapter, adapterBetween, adapterOf } from './adapt.ts';
+export {
+  type Adapter,
+  adapterBetween,
+  adapterOf,
+  type StoredField,
+  storedTree,
+} from './adapt.ts';
 export { checkName, refuseTwins } from './column-names.ts';
 export {
   type ComputedColumn,

@@ -106,11 +106,17 @@ function composedFooter(of: readonly FragmentFooter[]): FragmentFooter {
     if (!isLike) throw corrupt(name, 'its batches are others than those of its fragment');
   }
   const stored = later.reduce((before, { stored: next }) => joined(before, next), own.stored);
+  let next = 0;
+  const firsts = of.map(({ schema }) => {
+    next += schema.fields.length;
+    return next - schema.fields.length;
+  });
   const composed = {
     ...own,
     schema: stored.schema,
     fieldIds: stored.fieldIds,
     stored,
+    wide: of.flatMap(({ wide }, at) => wide.map((column) => column + (firsts[at] as number))),
     batches: own.batches.map((batch, at) => ({
       ...batch,
       columns: new ComposedChunks(of.map(({ batches }) => (batches[at] as typeof batch).columns)),

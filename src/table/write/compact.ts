@@ -15,7 +15,7 @@ import {
   isCompressedEntry,
   liveRows,
 } from '../../format/index.ts';
-import { deletedRows, openFragment, readFields } from '../fragments/index.ts';
+import { deletedRows, openFragment, readFields, unlikeFragments } from '../fragments/index.ts';
 import { type JoinedFragments, joinedIndexes } from '../indexes/index.ts';
 import { lanceFieldsOf } from '../lance/index.ts';
 import { selectedCount } from '../read/index.ts';
@@ -38,6 +38,8 @@ import { type CompactionGoals, type FragmentRun, planCompaction } from './compac
 import { type NewFragment, writeFragments, writesLance } from './write.ts';
 
 export interface CompactOptions extends Omit<CompactionGoals, 'mustRewrite'> {
+  /** Whether to rewrite each fragment that programs of others cannot read alone. */
+  readonly plain?: boolean | undefined;
   /** How fragments are to be compressed; what the table says if absent. */
   readonly compression?: Compression | undefined;
   /** Whether that has just changed, so that fragments written otherwise are written anew. */
@@ -92,12 +94,10 @@ export async function compact(
     const base = (await resolveHead(engine, branch))?.snapshot;
     if (base === undefined) return report;
     const entries = await base.fragments();
-    const runs = planCompaction(entries, {
-      ...options,
-      mustRewrite: options.tiered
-        ? undefined
-        : either(fragmentsForLance(engine, base), await fragmentsToCompress(engine, base, options)),
-    });
+    const mustRewrite = options.tiered
+      ? undefined
+      : await fragmentsToRewrite(engine, base, options);
+    const runs = planCompaction(entries, { ...options, mustRewrite });
     if (runs.length === 0) return report;
     if (options.dryRun) {
       const filesRemoved = filesFreed(entries, runs);
@@ -122,6 +122,20 @@ const either = (one: Pick, other: Pick): Pick =>
   one === undefined || other === undefined
     ? (one ?? other)
     : (fragment) => one(fragment) || other(fragment);
+
+async function fragmentsToRewrite(
+  engine: Engine,
+  base: Snapshot,
+  options: CompactOptions,
+): Promise<Pick> {
+  const unlike =
+    options.plain === true ? await unlikeFragments(engine, base, options.signal) : undefined;
+  return [
+    fragmentsForLance(engine, base),
+    await fragmentsToCompress(engine, base, options),
+    unlike && (({ id }: FragmentEntry) => unlike.has(id)),
+  ].reduce(either);
+}
 
 /** Picks the fragments that are not compressed as the table says. Where it says nothing, all are left. */
 async function fragmentsToCompress(

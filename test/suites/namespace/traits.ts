@@ -64,6 +64,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
     write: true,
   },
   refreshMaterializedView: { request: { id }, write: true },
+  listTableFiles: { request: { id } },
   profileTable: { request: { id } },
   diffTable: { request: { id, from: {} } },
   diffTableBranch: { request: { id, from_branch: 'side' } },

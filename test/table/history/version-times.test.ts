@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
-import { versionsInOrder } from '../../../src/sdk/table/as-of.ts';
+import { versionsInOrder } from '../../../src/sdk/table/versions.ts';
 import { cleanup } from '../../../src/table/history/cleanup.ts';
 import { visibleVersions } from '../../../src/table/versions/version-files.ts';
 import {
