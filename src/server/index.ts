@@ -29,4 +29,4 @@ export {
   startServer,
 } from './server.ts';
 export type { Limits, LogFields, Logger, LogLevel, MetricsOptions } from './settings/index.ts';
-export type { Control, Trial, TrialRequest } from './trial.ts';
+export type { Control, Trial, TrialCall, TrialRequest } from './trial.ts';

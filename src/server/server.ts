@@ -61,7 +61,13 @@ import {
   resolveLimits,
   traceOf,
 } from './settings/index.ts';
-import { controlRoutes, isControl, type Trial, type TrialRequest } from './trial.ts';
+import {
+  controlRoutes,
+  isControl,
+  type Trial,
+  type TrialCall,
+  type TrialRequest,
+} from './trial.ts';
 import { KeptRows, Sessions, type UiOptions, uiOptions, uiRoutes } from './ui/index.ts';
 
 /** Options of a server: what it serves, to whom, and its limits. */
@@ -226,7 +232,7 @@ async function assembled(options: ServerOptions, trial?: Trial): Promise<Server>
 
   const decorate = (state: RequestState, answer: HttpAnswer): HttpAnswer => {
     // Before it is sent, so that whoever has an answer finds it in the journal.
-    if (trial !== undefined && !isControl(state.route)) trial.answered(told(state, answer.status));
+    if (trial !== undefined && !isControl(state.route)) trial.answered(told(state), answer);
     const headers = {
       ...answer.headers,
       ...state.dialect?.headers,
@@ -382,15 +388,18 @@ const trialAnswer =
   (trial: Trial) =>
   async (route: Route, http: HttpRequest): Promise<HttpAnswer> => {
     const work = async (): Promise<HttpAnswer> => route.answer(http);
-    return isOperation(route.name) ? trial.answer(route.name, work) : work();
+    if (!isOperation(route.name)) return work();
+    const untimed: TrialCall['untimed'] = (first) =>
+      http.state.untimed(() => first(http.state.progress.signal));
+    return trial.answer({ operation: route.name, work, untimed });
   };
 
 const isOperation = (name: string | undefined): name is AnyOperation =>
   (EVERY_OPERATION_NAMES as readonly (string | undefined)[]).includes(name);
 
-function told({ request, route }: RequestState, status: number): TrialRequest {
+function told({ request, route, begun }: RequestState): TrialRequest {
   const operation = isOperation(route) ? { operation: route } : {};
-  return { method: request.method, path: request.url, ...operation, status };
+  return { method: request.method, path: request.url, ...operation, begun };
 }
 
 /** Where it is another than that of the failure's kind. */

@@ -21,21 +21,31 @@ export interface Control {
   readonly answer: (body: unknown) => unknown;
 }
 
-/** A request that was answered. */
+/** A request, answered or not. */
 export interface TrialRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
   readonly operation?: AnyOperation;
-  readonly status: number;
+  /** When it came, by the clock that only goes forward. */
+  readonly begun: number;
+}
+
+/** A request of an operation, before it is answered. */
+export interface TrialCall {
+  readonly operation: AnyOperation;
+  /** What the server would do. */
+  work(): Promise<HttpAnswer>;
+  /** Does something first that may take any time. Its signal is aborted when the caller leaves. */
+  untimed(first: (signal: AbortSignal) => Promise<void>): Promise<void>;
 }
 
 export interface Trial {
   readonly controls: readonly Control[];
-  /** Answers a request of an operation; `work` is what the server would do. */
-  answer(operation: string, work: () => Promise<HttpAnswer>): Promise<HttpAnswer>;
+  /** Answers a request of an operation. */
+  answer(call: TrialCall): Promise<HttpAnswer>;
   /** Called once for each request that is not for a control, before its answer is sent. */
-  answered(request: TrialRequest): void;
+  answered(request: TrialRequest, answer: HttpAnswer): void;
 }
 
 const CONTROL = 'control';

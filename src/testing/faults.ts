@@ -1,7 +1,7 @@
 /**
  * Faults that a fixture answers with, by operation and count. `FaultPlan` holds those that were
- * given last; `take` gives the fault of a request and counts it. `errorOf` and `brokenAnswer` are what
- * the caller gets in place of the answer.
+ * given last; `take` gives the fault of a request and counts it. `errorOf`, `droppedAnswer` and `cutAnswer`
+ * are what the caller gets in place of the answer.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';
@@ -31,20 +31,21 @@ const MEMBERS = ['operation', 'after', 'times', 'delayMs', 'kind'];
 const MOST_FAULTS = 1_000;
 const MOST_DELAY_MS = 600_000;
 
-/** @throws InvalidInput that names the fault and the member */
+/** A copy, which does not change with what was given. @throws InvalidInput that names the fault and the member */
 export function checkFaults(value: unknown): readonly Fault[] {
   if (!Array.isArray(value)) throw invalid('', 'are no list');
   if (value.length > MOST_FAULTS) throw invalid('', `are ${value.length}; ${MOST_FAULTS} may be`);
-  for (const [at, fault] of value.entries()) {
-    if (typeof fault !== 'object' || fault === null || Array.isArray(fault)) {
+  return Array.from(value, (given: unknown, at) => {
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
       throw invalid(`[${at}]`, 'is no object');
     }
+    const fault: Fault = { ...given };
     for (const name of Object.keys(fault)) {
-      if (!MEMBERS.includes(name)) {
-        throw invalid(`[${at}]`, `has ${JSON.stringify(name)}.${suggestion(name, MEMBERS)}`);
-      }
+      if (MEMBERS.includes(name)) continue;
+      const hint = suggestion(name, MEMBERS);
+      throw invalid(`[${at}]`, `has ${JSON.stringify(name)}; it has ${MEMBERS.join(', ')}.${hint}`);
     }
-    const { operation, kind, delayMs, after, times } = fault as Fault;
+    const { operation, kind, delayMs, after, times } = fault;
     if (operation !== undefined && !(EVERY_OPERATION_NAMES as string[]).includes(operation)) {
       const near = suggestion(String(operation), EVERY_OPERATION_NAMES);
       throw invalid(`[${at}].operation`, `is ${JSON.stringify(operation)}, no operation.${near}`);
@@ -62,12 +63,12 @@ export function checkFaults(value: unknown): readonly Fault[] {
     if (kind === undefined && delayMs === undefined) {
       throw invalid(`[${at}]`, 'has neither kind nor delayMs, so nothing would fail');
     }
-  }
-  return value as Fault[];
+    return fault;
+  });
 }
 
 const invalid = (place: string, what: string): DirspaceError =>
-  new DirspaceError('InvalidInput', `The faults${place} ${what}.`, {
+  new DirspaceError('InvalidInput', `The faults${place} ${what}${/[.?]$/.test(what) ? '' : '.'}`, {
     details: { member: `faults${place}` },
   });
 
@@ -119,11 +120,33 @@ export function errorOf({ kind }: Fault): DirspaceError | undefined {
   }
 }
 
-/** Ends the connection when its body is read, at once or in the middle of what it was. */
-export const brokenAnswer = (answer: HttpAnswer | undefined): HttpAnswer => ({
-  status: answer?.status ?? 200,
-  headers: answer?.headers ?? {},
-  body: brokenBody(answer?.body ?? ''),
+/** Of an answer that is none. It never reaches a client: the connection ends before the head is sent. */
+const DROPPED = 'x-dropped';
+
+/** Ends the connection before anything is sent. */
+export const droppedAnswer = (): HttpAnswer => ({
+  status: 200,
+  headers: { [DROPPED]: '1' },
+  body: brokenBody(''),
+});
+
+export const isDropped = ({ headers }: Pick<HttpAnswer, 'headers'>): boolean => DROPPED in headers;
+
+/** A `fetch` that fails for dropped answers, as one over a socket does. */
+export const failingFetch =
+  (own: typeof fetch): typeof fetch =>
+  async (input, init) => {
+    const response = await own(input, init);
+    if (!response.headers.has(DROPPED)) return response;
+    const cause = await response.arrayBuffer().catch((error: unknown) => error);
+    throw new TypeError('fetch failed', { cause });
+  };
+
+/** Ends the connection in the middle of the body. */
+export const cutAnswer = ({ status, headers, body }: HttpAnswer): HttpAnswer => ({
+  status,
+  headers,
+  body: brokenBody(body),
 });
 
 async function* brokenBody(body: HttpAnswer['body']): AsyncGenerator<Uint8Array> {

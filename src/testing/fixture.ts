@@ -9,9 +9,18 @@ import { suggestion } from '../known-names.ts';
 import { type Connection, connect } from '../sdk/index.ts';
 import { type Control, createTrialServer, type Trial } from '../server/index.ts';
 import { CurrentCatalog } from './current-catalog.ts';
-import { brokenAnswer, errorOf, type Fault, FaultPlan } from './faults.ts';
+import {
+  checkFaults,
+  cutAnswer,
+  droppedAnswer,
+  errorOf,
+  type Fault,
+  FaultPlan,
+  failingFetch,
+  isDropped,
+} from './faults.ts';
 import { type FixtureRequest, Journal } from './journal.ts';
-import { checkSeed, plant, type Seed } from './seed.ts';
+import { copySeed, plant, type Seed } from './seed.ts';
 
 /** Options of a fixture. */
 export interface FixtureOptions {
@@ -58,34 +67,40 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
       `A fixture has no option ${JSON.stringify(name)}; it has ${OPTIONS.join(', ')}.${suggestion(name, OPTIONS)}`,
     );
   }
-  const seed = checkSeed(options.seed ?? {});
+  const seed = copySeed(options.seed ?? {});
+  const first = checkFaults(options.faults ?? []);
   const plan = new FaultPlan();
-  plan.set(options.faults ?? []);
+  plan.set(first);
   const journal = new Journal(options.journal ?? JOURNAL);
   const current = new CurrentCatalog(await planted(seed));
+  const waits = new Waits();
   let resetting = Promise.resolve();
   const reset = (): Promise<void> => {
-    // One after the other: two at once would leave a catalog that nobody closes.
+    // One after the other: many at once would each have a catalog in memory.
     resetting = resetting
       .catch(() => {})
       .then(async () => {
-        await current.replace(await planted(seed));
-        plan.set(options.faults ?? []);
+        const next = await planted(seed);
+        waits.end('began anew');
+        await current.replace(next);
+        plan.set(first);
         journal.clear();
       });
     return resetting;
   };
   const trial: Trial = {
     controls: controls(plan, journal, options.resetRoute === false ? undefined : reset),
-    answered: (request) => journal.add(request),
-    answer: async (operation, work) => {
+    answered: ({ begun, ...request }, answer) =>
+      journal.add({ ...request, ...(isDropped(answer) ? {} : { status: answer.status }) }, begun),
+    answer: async ({ operation, work, untimed }) => {
       const fault = plan.take(operation);
       if (fault === undefined) return work();
-      if (fault.delayMs !== undefined) await systemEnv.sleep(fault.delayMs);
+      const { delayMs } = fault;
+      if (delayMs !== undefined) await untimed((signal) => waits.wait(delayMs, signal));
       const error = errorOf(fault);
       if (error !== undefined) throw error;
-      if (fault.kind === 'drop') return brokenAnswer(undefined);
-      return fault.kind === 'cut' ? brokenAnswer(await work()) : work();
+      if (fault.kind === 'drop') return droppedAnswer();
+      return fault.kind === 'cut' ? cutAnswer(await work()) : work();
     },
   };
   const server = await createTrialServer(
@@ -97,6 +112,7 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
     trial,
   );
   const close = async (): Promise<void> => {
+    waits.end('is closing');
     await server.close();
     await current.connection.close();
   };
@@ -109,7 +125,7 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
   }
   return {
     url,
-    fetch: server.fetch,
+    fetch: failingFetch(server.fetch),
     get catalog() {
       return current.connection;
     },
@@ -119,6 +135,23 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Requests that wait because of a fault, until the time is over, their caller leaves, or the fixture ends them. */
+class Waits {
+  #end = new AbortController();
+
+  async wait(millis: number, caller: AbortSignal): Promise<void> {
+    await systemEnv.sleep(millis, AbortSignal.any([this.#end.signal, caller]));
+  }
+
+  end(what: string): void {
+    const ended = this.#end;
+    this.#end = new AbortController();
+    ended.abort(
+      new DirspaceError('ServiceUnavailable', `The fixture ${what} while the request waited.`),
+    );
+  }
 }
 
 async function planted(seed: Seed): Promise<Connection> {

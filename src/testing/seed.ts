@@ -1,6 +1,7 @@
 /**
  * The seed of a fixture: what is in its catalog at the beginning, as plain JSON. `parseSeed` reads the text
- * of a file, `checkSeed` validates it and names the place of what is wrong, `plant` makes it.
+ * of a file, `copySeed` takes what a program gives; both validate it and name the place of what is wrong.
+ * `plant` makes it.
  */
 import { DirspaceError } from '../errors.ts';
 import { parseExactJson } from '../interchange/index.ts';
@@ -43,8 +44,19 @@ export function parseSeed(text: string): Seed {
   return checkSeed(value);
 }
 
+/** A copy of a seed, which does not change with what was given. @throws InvalidInput */
+export function copySeed(value: Seed): Seed {
+  let copy: Seed;
+  try {
+    copy = structuredClone(value);
+  } catch (cause) {
+    throw wrong('', `cannot be copied, as it holds more than data: ${(cause as Error).message}`);
+  }
+  return checkSeed(copy);
+}
+
 /** @throws InvalidInput */
-export function checkSeed(value: unknown): Seed {
+function checkSeed(value: unknown): Seed {
   const seed = object(value, '', ['namespaces', 'tables']);
   for (const [at, one] of list(seed.namespaces, 'namespaces').entries()) {
     const place = `namespaces[${at}]`;
@@ -100,7 +112,7 @@ export async function plant(catalog: Connection, { namespaces, tables }: Seed): 
 const wrong = (place: string, what: string): DirspaceError =>
   new DirspaceError(
     'InvalidInput',
-    `The seed${place === '' ? '' : `, at ${place},`} ${what}. A seed is {"namespaces": [{"path", "properties"}], "tables": [{"name", "path", "schema", "rows", "properties", "tags"}]}.`,
+    `The seed${place === '' ? '' : `, at ${place},`} ${what}${/[.?]$/.test(what) ? '' : '.'} A seed is {"namespaces": [{"path", "properties"}], "tables": [{"name", "path", "schema", "rows", "properties", "tags"}]}.`,
     { details: { member: place } },
   );
 
@@ -114,7 +126,9 @@ function object(
   }
   for (const name of known === undefined ? [] : Object.keys(value)) {
     if (known?.includes(name)) continue;
-    throw wrong(place, `has ${JSON.stringify(name)}.${suggestion(name, known ?? [])}`);
+    const names = known?.join(', ');
+    const hint = suggestion(name, known ?? []);
+    throw wrong(place, `has ${JSON.stringify(name)}; it has ${names}.${hint}`);
   }
   return value as Readonly<Record<string, unknown>>;
 }

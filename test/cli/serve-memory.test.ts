@@ -1,5 +1,5 @@
 /** `dirspace serve --memory`: seeded, failing and reset as its options say. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXIT } from '../../src/cli/terminal/index.ts';
@@ -53,10 +53,14 @@ test('has the page with --ui, and no reset without --reset-route', async () => {
 });
 
 mkdirSync(join(folder, 'folder'));
+const large = file('large.json', '');
+truncateSync(large, 256 * 1024 * 1024 + 1);
 test.each([
   [['serve', '--seed', seed], 'it is for serve --memory'],
   [['serve', '--reset-route'], 'it is for serve --memory'],
   [[...memory, '--root', folder], '--root means nothing here'],
+  [[...memory, '--host', '0.0.0.0'], '--host means nothing here'],
+  [[...memory, '--seed', large], 'has 268435457 bytes; 268435456 may be'],
   [[...memory, '--config', seed], '--config means nothing here'],
   [[...memory, '--create'], '--create means nothing'],
   [[...memory, '--seed', join(folder, 'nothing')], 'cannot be read'],

@@ -1,11 +1,14 @@
 /** Fixtures: seeded, put back, failing on purpose, and telling what was asked. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { connect as connectSocket } from 'node:net';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { connectNamespace } from '../../src/index.ts';
 import { parseSeed } from '../../src/testing/index.ts';
+import { Journal } from '../../src/testing/journal.ts';
 import { type Fixture, type FixtureOptions, fixture, type Seed } from '../../src/testing.ts';
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const close of open.splice(0).reverse()) await close();
 });
 
@@ -77,7 +80,11 @@ describe('a seed', () => {
 
   test.each([
     [[], 'is no object'],
-    [{ table: [] }, 'has "table". Did you mean "tables"?'],
+    [{ table: [] }, 'has "table"; it has namespaces, tables. Did you mean "tables"?'],
+    [
+      { tables: [{ status: 1 }] },
+      'has "status"; it has name, path, schema, rows, properties, tags. A',
+    ],
     [{ tables: [{ rows: [] }] }, 'tables[0].name, is no text'],
     [{ tables: [{ name: 'a' }] }, 'has neither rows nor a schema'],
     [{ tables: [{ name: 'a', rows: [1] }] }, 'tables[0].rows[0], is no object'],
@@ -88,6 +95,36 @@ describe('a seed', () => {
     await expect(fixture({ seed: seed as Seed })).rejects.toMatchObject({
       code: 'InvalidInput',
       message: expect.stringContaining(message),
+    });
+  });
+
+  test('gives a namespace its properties wherever it is listed', async () => {
+    const properties = { owner: 'team' };
+    const namespaces = [{ path: ['a', 'b'] }, { path: ['a'], properties }];
+    const { catalog } = await started({ seed: { namespaces } });
+    expect((await catalog.describeNamespace(['a'])).properties).toMatchObject(properties);
+    expect(await catalog.namespaceExists(['a', 'b'])).toBe(true);
+  });
+
+  test('is copied, and takes nothing but data', async () => {
+    const row = { id: 1 };
+    const rows = [row];
+    const fault = { kind: 'error' as 'error' | 'conflict', times: 1 };
+    const made = await started({ seed: { tables: [{ name: 'a', rows }] }, faults: [fault] });
+    rows.push({ id: 2 });
+    row.id = 3;
+    fault.kind = 'conflict';
+    await made.reset();
+    const list = `${made.url}/v1/namespace/$/table/list`;
+    expect((await made.fetch(list)).status).toBe(500);
+    expect(await (await made.catalog.openTable('a')).query().toArray()).toMatchObject([{ id: 1 }]);
+    made.setFaults([fault]);
+    fault.kind = 'error';
+    expect((await made.fetch(list)).status).toBe(409);
+    const odd = { tables: [{ name: 'a', rows: [{ id: () => 1 }] }] };
+    await expect(fixture({ seed: odd })).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message: expect.stringContaining('holds more than data'),
     });
   });
 
@@ -118,7 +155,12 @@ describe('a reset', () => {
     expect(await made.catalog.tableExists('other')).toBe(false);
     // The faults of the beginning are there again.
     expect((await fetch(`${made.url}/v1/namespace/$/table/list`)).status).toBe(500);
-    expect(made.requests()[0]).toMatchObject({ number: 1 });
+    expect(made.requests()).toMatchObject([
+      { operation: 'CountTableRows', number: 1 },
+      {},
+      {},
+      { number: 4 },
+    ]);
   });
 
   test('several at once leave one catalog, and the route can be left out', async () => {
@@ -187,16 +229,61 @@ describe('faults', () => {
     [[{ kind: 'slow' }], 'it is unavailable, conflict'],
     [[{ kind: 'error', times: -1 }], '[0].times is -1'],
     [[{ delayMs: 1e9 }], '[0].delayMs is 1000000000'],
-    [[{ kind: 'error', time: 1 }], 'Did you mean "times"?'],
+    [
+      [{ kind: 'error', time: 1 }],
+      '[0] has "time"; it has operation, after, times, delayMs, kind. Did you mean "times"?',
+    ],
     [[null], '[0] is no object'],
     [Array.from({ length: 1_001 }, () => ({ kind: 'error' })), 'are 1001'],
   ])('%j are refused', async (faults, message) => {
     await expect(fixture({ faults: faults as never })).rejects.toThrow(message);
   });
 
-  test('wait before the work', async () => {
-    const made = await started({ faults: [{ operation: 'CountTableRows', delayMs: 5, times: 1 }] });
-    expect(await (await fetch(`${made.url}${USER}/count_rows`, QUERY)).json()).toBe(2);
+  /** A request that waits 300 s, by a clock that the test moves. */
+  async function waiting(kind?: 'error') {
+    const fault = { operation: 'CountTableRows', delayMs: 300_000, ...(kind && { kind }) };
+    const made = await started({ faults: [fault] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let status = 0;
+    const answer = made.fetch(`${made.url}${USER}/count_rows`, QUERY).then((found) => {
+      status = found.status;
+      return found.text();
+    });
+    return { made, answer, status: () => status };
+  }
+
+  test.each([
+    [undefined, 200],
+    ['error' as const, 500],
+  ])('wait as long as they say, then %j', async (kind, then) => {
+    const { answer, status } = await waiting(kind);
+    await vi.advanceTimersByTimeAsync(299_999);
+    expect(status()).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    await answer;
+    expect(status()).toBe(then);
+  });
+
+  test.each(['close', 'reset'] as const)('that wait end with a %s', async (what) => {
+    const { made, answer, status } = await waiting();
+    await made[what]();
+    expect(await answer).toContain(what === 'close' ? 'is closing' : 'began anew');
+    expect(status()).toBe(503);
+    // It belongs to what was there before.
+    if (what === 'reset') expect(made.requests()).toEqual([]);
+  });
+
+  test('that wait end when their caller leaves', async () => {
+    const made = await started({ faults: [{ delayMs: 300_000 }] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const leaving = new AbortController();
+    const answer = made.fetch(`${made.url}${USER}/count_rows`, {
+      ...QUERY,
+      signal: leaving.signal,
+    });
+    leaving.abort();
+    await expect(answer).rejects.toThrow('aborted');
+    await vi.waitFor(() => expect(made.requests()).toHaveLength(1));
   });
 });
 
@@ -221,6 +308,70 @@ describe('the journal', () => {
     ]);
     expect((await post(made.url, 'requests/clear')).status).toBe(204);
     expect(made.requests()).toEqual([]);
+  });
+
+  test('hides what may be a key, also in addresses that are of nothing', async () => {
+    const made = await started();
+    const sent = [
+      '/v1/table?api_key=secret&limit=5&token=secret',
+      '/v1/table?secret',
+      '/ui?ticket=secret&a%70i_key=secret',
+    ];
+    for (const path of sent) await fetch(made.url + path);
+    expect(made.requests().map(({ path }) => path)).toEqual([
+      '/v1/table?api_key=…&limit=5&token=…',
+      '/v1/table?…',
+      '/ui?ticket=…&a%70i_key=…',
+    ]);
+    await made.reset();
+    const socket = connectSocket(Number(new URL(made.url).port), '127.0.0.1');
+    socket.end(
+      'GET http://me:secret@127.0.0.1/v1/table?secret HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n',
+    );
+    for await (const _ of socket);
+    await made.fetch(`${made.url}/${'long/'.repeat(1_000)}?secret`);
+    expect(made.requests().map(({ path }) => path)).toEqual([
+      '/v1/table?…',
+      `/${'long/'.repeat(1_000).slice(0, 4_095)}…`,
+    ]);
+  });
+
+  test('tells that nothing was answered where the connection was dropped', async () => {
+    const made = await started({ faults: [{ kind: 'drop' }] });
+    await expect(fetch(`${made.url}/v1/table`)).rejects.toThrow('fetch failed');
+    await expect(made.fetch(`${made.url}/v1/table`)).rejects.toThrow('fetch failed');
+    const dropped = { method: 'GET', path: '/v1/table', operation: 'ListAllTables' };
+    expect(made.requests()).toEqual([
+      { number: 1, ...dropped },
+      { number: 2, ...dropped },
+    ]);
+  });
+
+  test('keeps the newest, oldest first', async () => {
+    const made = await started({ journal: 3 });
+    for (let at = 1; at <= 8; at++) {
+      await made.fetch(`${made.url}/${at}`);
+      const kept = made.requests().map(({ path }) => Number(path.slice(1)));
+      expect(kept).toEqual([at - 2, at - 1, at].filter((one) => one > 0));
+    }
+  });
+
+  test('passes over a request that came before it was emptied and is answered afterwards', () => {
+    const journal = new Journal(2);
+    const begun = performance.now();
+    const request = { method: 'GET', path: '/', status: 200 };
+    vi.spyOn(performance, 'now').mockReturnValueOnce(begun + 1);
+    journal.clear();
+    journal.add(request, begun);
+    journal.add(request, begun + 2);
+    expect(journal.newest()).toEqual([{ number: 1, ...request }]);
+  });
+
+  test.each([0, Number.NaN, 'x', -1, 1.5, 1e9])('cannot keep %j requests', async (journal) => {
+    await expect(fixture({ journal: journal as number })).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message: `The option journal is ${typeof journal === 'number' ? journal : '"x"'}; it is a whole number of requests from 1 to 1000000.`,
+    });
   });
 
   test('has requests that came without a socket', async () => {
