@@ -352,3 +352,11 @@ test('chunks of an answer over REST are no memory of the server', async () => {
   await db.close();
   await server.close();
 });
+
+test('all columns in their order have the names that select gives them', async () => {
+  const db = await connect('memory://');
+  const table = await db.createTable('t', [{ a: 1, b: 2 }]);
+  const renamed = table.query().select({ a: 'a', c: 'b' });
+  expect((await renamed.outputSchema()).fields.map(({ name }) => name)).toEqual(['a', 'c']);
+  expect(await renamed.toArray()).toEqual([{ a: 1, c: 2 }]);
+});

@@ -123,7 +123,10 @@ export function schemaOfColumns(schema: Schema, columns: readonly ReadColumn[]):
   const plain =
     columns.length === schema.fields.length &&
     columns.every(
-      (column, at) => column.kind === 'field' && column.field.field === schema.fields[at],
+      (column, at) =>
+        column.kind === 'field' &&
+        column.field.field === schema.fields[at] &&
+        column.name === column.field.field.name,
     );
   if (plain) return schema;
   const fields = columns.map((column) => {
