@@ -15,7 +15,7 @@ import { rolldown } from 'rolldown';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const dist = resolve(process.argv[2] ?? join(project, 'dist'));
-const LIBRARY = ['index', 'server', 'conformance', 'testing'];
+const LIBRARY = ['index', 'server', 'conformance', 'testing', 'duckdb'];
 
 /** Packages whose code the command line carries, and where each has its licence. */
 const CARRIED = {
@@ -39,6 +39,14 @@ const GROUPS = [
     test: /node_modules\/(apache-arrow|flatbuffers|tslib)\/|src\/(arrow|values|ipc|protocol)\//,
   },
   { name: 'engine', test: /src\/(format|store|vector|sql|table|directory)\// },
+];
+
+/** What every entry of the library loads is one chunk, however few of its modules the least entry needs. */
+const SHARED = [
+  {
+    name: 'arrow',
+    test: /src\/(arrow|values)\/|src\/sdk\/convert\/read-column|src\/sdk\/handles\/option-names/,
+  },
 ];
 
 /** Of code that no program debugs: less text is parsed at each start. Errors keep the names of functions. */
@@ -104,7 +112,9 @@ for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (/\.c?js(\.map)?$/.test(file)) rmSync(join(dist, file));
 }
 const library = [...LIBRARY, ...process.argv.slice(3)];
-await bundle(Object.fromEntries(library.map((name) => [name, name])), dist);
+await bundle(Object.fromEntries(library.map((name) => [name, name])), dist, {
+  groups: SHARED,
+});
 await bundle({ main: 'cli/main' }, join(dist, 'cli'), {
   carried: Object.keys(CARRIED),
   groups: GROUPS,

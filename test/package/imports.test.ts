@@ -28,11 +28,12 @@ const ORDER = [
   'conformance',
   'sdk',
   'testing',
+  'duckdb',
   'cli',
   'ui',
   '(entries)',
 ];
-const ENTRIES = ['index.ts', 'server.ts', 'conformance.ts', 'testing.ts'];
+const ENTRIES = ['index.ts', 'server.ts', 'conformance.ts', 'testing.ts', 'duckdb.ts'];
 /** Rooms that use less than what stands before them: values no library, the store bytes alone. */
 const MAY_USE: Record<string, readonly string[]> = {
   values: ['(ground)'],

@@ -33,11 +33,12 @@ describe('package.json', () => {
     expect(existsSync(join(project, 'binding.gyp'))).toBe(false);
   });
 
-  test('has exact versions of what it depends on, and nothing optional', () => {
+  test('has exact versions of what it depends on, and DuckDB alone beside them, where a program has it', () => {
     for (const version of Object.values(member('dependencies'))) {
       expect(version).toMatch(/^\d+\.\d+\.\d+$/);
     }
-    expect(manifest).not.toHaveProperty('peerDependencies');
+    expect(manifest.peerDependencies).toEqual({ '@duckdb/node-api': '*' });
+    expect(manifest.peerDependenciesMeta).toEqual({ '@duckdb/node-api': { optional: true } });
     expect(manifest).not.toHaveProperty('optionalDependencies');
   });
 
@@ -196,12 +197,12 @@ describe('the build', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const declared = files.filter((file) => /\.d\.c?ts$/.test(file));
     expect(declared.filter((file) => !file.startsWith('types')).sort()).toEqual(
-      ['conformance', 'index', 'server', 'testing'].flatMap((name) => [
+      ['conformance', 'duckdb', 'index', 'server', 'testing'].flatMap((name) => [
         `${name}.d.cts`,
         `${name}.d.ts`,
       ]),
     );
-    expect(declared.length).toBeLessThanOrEqual(14);
+    expect(declared.length).toBeLessThanOrEqual(18);
     const needed = new Set<string>();
     for (const file of declared) {
       const text = readFileSync(join(folder, file), 'utf8');
@@ -221,7 +222,7 @@ describe('the build', () => {
     const declared = (entry: string): string => readFileSync(built(`${entry}.d.ts`), 'utf8');
     /** The names of `{ a as b, type c }` as they are called in the file, and outside of it. */
     const names = (list: string): string[] => list.match(/[\w$]+/g) ?? [];
-    const entries = ['index', 'server', 'conformance', 'testing'].map((entry) => {
+    const entries = ['index', 'server', 'conformance', 'testing', 'duckdb'].map((entry) => {
       const text = declared(entry).replaceAll(/\/\*[\s\S]*?\*\//g, '');
       const at = text.lastIndexOf('export {');
       return { entry, body: text.slice(0, at), exported: names(text.slice(at)) };
@@ -270,6 +271,10 @@ describe('the build', () => {
         ],
         [
           "testing",
+          [],
+        ],
+        [
+          "duckdb",
           [],
         ],
       ]

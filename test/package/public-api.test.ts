@@ -105,7 +105,7 @@ function exportsOf(file: string): Map<string, boolean> {
   return found;
 }
 
-test.each(['index.ts', 'server.ts', 'conformance.ts', 'testing.ts'])(
+test.each(['index.ts', 'server.ts', 'conformance.ts', 'testing.ts', 'duckdb.ts'])(
   'everything that %s exports says what it is',
   (entry) => {
     const found = exportsOf(join(SOURCES, entry));

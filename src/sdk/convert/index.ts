@@ -22,6 +22,7 @@ export {
 } from './data.ts';
 export type { ColumnTypes, VectorColumns } from './infer.ts';
 export { MakeArrowTableOptions, makeArrowTable, VectorColumnOptions } from './make-table.ts';
+export { readColumn } from './read-column.ts';
 export { type AnyRow, batchRows, collectRows, type Row } from './rows.ts';
 export {
   type NamedTypeField,

@@ -1,0 +1,13 @@
+/**
+ * Exports the public names of the entry `dirspace/duckdb`: `registerTable` and `registerTables`, which give
+ * a connection of `@duckdb/node-api` the rows of tables. The code is in duckdb/.
+ */
+
+export {
+  type DuckDBAppenderLike,
+  type DuckDBConnectionLike,
+  type RegisteredTable,
+  type RegisterTableOptions,
+  registerTable,
+  registerTables,
+} from './duckdb/index.ts';
