@@ -32,6 +32,7 @@ export async function runProcess(): Promise<void> {
         for (const signal of ['SIGINT', 'SIGTERM'] as const)
           process.on(signal, () => resolve(signal));
       }),
+    inputEnded,
     ask,
     abandon: (exitCode) => process.exit(exitCode),
   });
@@ -40,6 +41,16 @@ export async function runProcess(): Promise<void> {
   const lost = code === EXIT.ok ? await output.end() : undefined;
   if (lost !== undefined) process.stderr.write(errorText(lost, isJsonAsked(argv)));
   process.exitCode = lost === undefined ? code : EXIT.failure;
+}
+
+function inputEnded(): Promise<void> {
+  const { stdin } = process;
+  return new Promise((resolve) => {
+    for (const event of ['end', 'close', 'error']) stdin.once(event, () => resolve());
+    stdin.resume();
+    // An input that stays open must not keep a process that was asked to end. Files have no handle.
+    (stdin as { unref?: () => void }).unref?.();
+  });
 }
 
 /** The terminal stays as it is, so that Ctrl-C ends the command and not the question alone. */

@@ -100,6 +100,14 @@ export function formatOfName(name: string): FileFormat | undefined {
   return FORMATS.find(({ endings }) => endings.some((ending) => plain.endsWith(ending)));
 }
 
+/** The name of a file without the endings that say its format and compression; undefined where none says a format. */
+export function stemOfName(name: string): string | undefined {
+  const plain = plainName(name);
+  const small = plain.toLowerCase();
+  const ending = FORMATS.flatMap(({ endings }) => endings).find((each) => small.endsWith(each));
+  return ending === undefined ? undefined : plain.slice(0, -ending.length);
+}
+
 /** Undefined where there is no such format. */
 export const formatNamed = (name: string): FileFormat | undefined =>
   FORMATS.find((format) => format.name === name);

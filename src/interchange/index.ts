@@ -19,18 +19,23 @@ export {
   formatNamed,
   formatOfName,
   type ReadOptions,
+  stemOfName,
 } from './file-formats.ts';
 export {
   type ByteSource,
   type FilePlace,
+  type FoundFile,
   fileProblem,
   fileSource,
+  filesBelow,
   filesNamed,
   isAddress,
+  kindOfPath,
   memorySource,
   nameOfAddress,
   streamSource,
   urlSource,
+  wholeFile,
 } from './files/index.ts';
 export { parseExactJson } from './json/index.ts';
 export { isDataset, isLanceFile, openLance } from './lance-file.ts';

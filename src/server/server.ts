@@ -240,6 +240,7 @@ async function assembled(options: ServerOptions, trial?: Trial): Promise<Server>
       // Catalogs heed it, and the client of another server behind this one refuses what would not.
       [SUPPORTS_HEADER]: 'branch',
       [REQUEST_ID_HEADER]: state.id,
+      ...trial?.headers(),
     };
     return { ...answer, headers };
   };

@@ -42,6 +42,8 @@ export interface TrialCall {
 
 export interface Trial {
   readonly controls: readonly Control[];
+  /** Of every answer, beside its own. */
+  headers(): Readonly<Record<string, string>>;
   /** Answers a request of an operation. */
   answer(call: TrialCall): Promise<HttpAnswer>;
   /** Called once for each request that is not for a control, before its answer is sent. */

@@ -6,7 +6,7 @@
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';
-import { type Connection, connect } from '../sdk/index.ts';
+import type { Connection } from '../sdk/index.ts';
 import { type Control, createTrialServer, type Trial } from '../server/index.ts';
 import { CurrentCatalog } from './current-catalog.ts';
 import {
@@ -20,12 +20,17 @@ import {
   isDropped,
 } from './faults.ts';
 import { type FixtureRequest, Journal } from './journal.ts';
-import { copySeed, plant, type Seed } from './seed.ts';
+import { Life, lifeOptions } from './life.ts';
+import type { Seed } from './seed.ts';
+import { sownOf } from './sown.ts';
 
 /** Options of a fixture. */
 export interface FixtureOptions {
-  /** What is there at the beginning and after each reset; an empty catalog if absent. */
-  readonly seed?: Seed;
+  /**
+   * What is there at the beginning and after each reset; an empty catalog if absent. A text is the path of a
+   * file of JSON, of a folder with a file for each table, or of a catalog, which is read once.
+   */
+  readonly seed?: Seed | string;
   /** Faults from the beginning on; a reset takes them back to these. */
   readonly faults?: readonly Fault[];
   /** The port to listen on; any free one if absent. */
@@ -36,6 +41,13 @@ export interface FixtureOptions {
   readonly ui?: boolean;
   /** Whether `POST /v1/dirspace/reset` is served; true if absent. */
   readonly resetRoute?: boolean;
+  /** `sequential` counts ids of the catalog and of requests from 1, anew after each reset; `random` if absent. */
+  readonly ids?: 'random' | 'sequential';
+  /**
+   * Where time stands at the beginning and after each reset, such as `2026-01-01T00:00:00Z`; each request of an
+   * operation moves it on by a second. The real time if absent.
+   */
+  readonly clock?: string | Date;
 }
 
 /** A catalog in memory behind a server that listens. */
@@ -55,7 +67,7 @@ export interface Fixture extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const OPTIONS = ['seed', 'faults', 'port', 'journal', 'ui', 'resetRoute'];
+const OPTIONS = ['seed', 'faults', 'port', 'journal', 'ui', 'resetRoute', 'ids', 'clock'];
 const JOURNAL = 10_000;
 
 /** Starts a fixture. @throws InvalidInput for a seed, faults or options that are wrong */
@@ -67,12 +79,14 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
       `A fixture has no option ${JSON.stringify(name)}; it has ${OPTIONS.join(', ')}.${suggestion(name, OPTIONS)}`,
     );
   }
-  const seed = copySeed(options.seed ?? {});
+  const lives = lifeOptions(options.ids, options.clock);
   const first = checkFaults(options.faults ?? []);
   const plan = new FaultPlan();
   plan.set(first);
   const journal = new Journal(options.journal ?? JOURNAL);
-  const current = new CurrentCatalog(await planted(seed));
+  const sown = await sownOf(options.seed ?? {});
+  let life = new Life(lives);
+  const current = new CurrentCatalog(await sown.open(life.env));
   const waits = new Waits();
   let resetting = Promise.resolve();
   const reset = (): Promise<void> => {
@@ -80,9 +94,11 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
     resetting = resetting
       .catch(() => {})
       .then(async () => {
-        const next = await planted(seed);
+        const next = new Life(lives);
+        const catalog = await sown.open(next.env);
         waits.end('began anew');
-        await current.replace(next);
+        life = next;
+        await current.replace(catalog);
         plan.set(first);
         journal.clear();
       });
@@ -92,7 +108,9 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
     controls: controls(plan, journal, options.resetRoute === false ? undefined : reset),
     answered: ({ begun, ...request }, answer) =>
       journal.add({ ...request, ...(isDropped(answer) ? {} : { status: answer.status }) }, begun),
+    headers: () => (life.date === undefined ? {} : { date: life.date }),
     answer: async ({ operation, work, untimed }) => {
+      life.tick();
       const fault = plan.take(operation);
       if (fault === undefined) return work();
       const { delayMs } = fault;
@@ -107,6 +125,12 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
     {
       namespace: current.namespace,
       ui: options.ui ?? false,
+      env: {
+        now: () => life.now(),
+        uuid: () => life.requestId(),
+        random: systemEnv.random,
+        sleep: systemEnv.sleep,
+      },
       limits: { drainDelayMs: 0, maxEventLoopDelayMs: 0 },
     },
     trial,
@@ -151,17 +175,6 @@ class Waits {
     ended.abort(
       new DirspaceError('ServiceUnavailable', `The fixture ${what} while the request waited.`),
     );
-  }
-}
-
-async function planted(seed: Seed): Promise<Connection> {
-  const catalog = await connect('memory://');
-  try {
-    await plant(catalog, seed);
-    return catalog;
-  } catch (error) {
-    await catalog.close();
-    throw error;
   }
 }
 

@@ -6,4 +6,4 @@
 export type { Fault } from './faults.ts';
 export { type Fixture, type FixtureOptions, fixture } from './fixture.ts';
 export type { FixtureRequest } from './journal.ts';
-export { parseSeed, type Seed, type SeedNamespace, type SeedTable } from './seed.ts';
+export type { Seed, SeedNamespace, SeedTable } from './seed.ts';

@@ -1,9 +1,13 @@
 /** `dirspace serve --memory`: seeded, failing and reset as its options say. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../src/cli/terminal/index.ts';
 import { callCli } from '../helpers/cli.ts';
+import { compiledModule } from '../helpers/compiled.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
 const folder = temporaryFolder();
@@ -52,6 +56,69 @@ test('has the page with --ui, and no reset without --reset-route', async () => {
   expect(said).toEqual([200, 404, 200]);
 });
 
+test('serves a folder of files, with ids that count and a clock that stands', async () => {
+  mkdirSync(join(folder, 'seeds', 'prod'), { recursive: true });
+  writeFileSync(join(folder, 'seeds', 'prod', 'user.csv'), 'id\n7\n');
+  const fixed = ['--ids', 'sequential', '--clock', '2026-01-01T00:00:00Z'];
+  const said: unknown[] = [];
+  await callCli([...memory, '--seed', join(folder, 'seeds'), ...fixed], {
+    during: async (line) => {
+      const { url } = JSON.parse(line) as { url: string };
+      const list = await fetch(`${url}/v1/namespace/$/list`);
+      said.push(list.headers.get('date'), list.headers.get('x-request-id'));
+      said.push((await callCli(['query', 'prod/user', '--uri', url])).out);
+    },
+  });
+  expect(said).toEqual([
+    'Thu, 01 Jan 2026 00:00:01 GMT',
+    '00000000-0000-4000-9000-000000000001',
+    'id\n7\n',
+  ]);
+});
+
+describe('--stop-with-stdin', () => {
+  const stops = ['--stop-with-stdin'];
+
+  test.each([
+    ['serve --memory', [...memory, ...stops]],
+    ['serve', ['serve', '--root', folder, '--port', '0', ...stops]],
+  ])('%s ends when its standard input has ended', async (_, args) => {
+    let isEnded = false;
+    const { code } = await callCli(args, {
+      // The signal that would end it too never comes.
+      during: () => new Promise(() => {}),
+      inputEnded: async () => {
+        isEnded = true;
+      },
+    });
+    expect({ code, isEnded }).toEqual({ code: EXIT.ok, isEnded: true });
+  });
+
+  const main = fileURLToPath(compiledModule('cli/main.js'));
+
+  test.each(['input', 'signal'] as const)('a process ends by its %s', async (how) => {
+    const child = spawn(process.execPath, [main, ...memory, ...stops], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { url } = JSON.parse(line.toString()) as { url: string };
+    expect((await fetch(`${url}/v1/table`)).status).toBe(200);
+    if (how === 'input') child.stdin.end();
+    else child.kill();
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test('without it the end of the input says nothing', async () => {
+    const said: string[] = [];
+    await callCli(memory, {
+      inputEnded: async () => void said.push('input'),
+      during: async () => void said.push('signal'),
+    });
+    expect(said).toEqual(['signal']);
+  });
+});
+
 mkdirSync(join(folder, 'folder'));
 const large = file('large.json', '');
 truncateSync(large, 256 * 1024 * 1024 + 1);
@@ -64,7 +131,11 @@ test.each([
   [[...memory, '--config', seed], '--config means nothing here'],
   [[...memory, '--create'], '--create means nothing'],
   [[...memory, '--seed', join(folder, 'nothing')], 'cannot be read'],
-  [[...memory, '--seed', join(folder, 'folder')], 'is no file'],
+  [[...memory, '--faults', join(folder, 'folder')], 'is no file'],
+  [[...memory, '--ids', 'sequentiel'], 'give one of random, sequential'],
+  [[...memory, '--clock', '2026-01-01T00:00:00'], 'with its zone, such as 2026-01-01T00:00:00Z'],
+  [['serve', '--ids', 'sequential'], 'it is for serve --memory'],
+  [['serve', '--clock', '2026-01-01'], 'it is for serve --memory'],
   [[...memory, '--faults', file('wrong.json', '[')], 'is no JSON'],
   [[...memory, '--seed', file('text.json', '{')], 'is no JSON'],
   [[...memory, '--faults', file('odd.json', [{ kind: 'odd' }])], 'it is unavailable'],

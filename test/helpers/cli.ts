@@ -19,6 +19,8 @@ export interface CliOptions {
   readonly width?: number;
   /** Done while a command lasts that ends when it is asked to: from its first line on. */
   readonly during?: (line: string, said: () => string) => Promise<void>;
+  /** Resolves when the standard input has ended. */
+  readonly inputEnded?: () => Promise<void>;
   /** Is given what asks a running command to read its configuration again. */
   readonly reloadAsked?: (listener: () => void) => void;
 }
@@ -44,6 +46,7 @@ export async function callCli(
           interrupted: () =>
             first.then((line) => during(line, () => error)).then(() => 'SIGINT' as const),
         }),
+    ...(options.inputEnded === undefined ? {} : { inputEnded: options.inputEnded }),
     ...(options.reloadAsked === undefined ? {} : { reloadAsked: options.reloadAsked }),
     out: (text) => {
       out += text;

@@ -291,7 +291,7 @@ test('lines for a shell are commands that are tried, or of npm', () => {
 });
 
 /** The page whose JSON is a seed of fixtures. */
-const FIXTURES = 'docs/testing-against-dirspace.md';
+const FIXTURES = 'docs/fixture.md';
 const seedShown = (): string => codeOf(page(FIXTURES), 'json');
 
 describe('the configuration of a server', () => {

@@ -2,8 +2,8 @@
 import { connect as connectSocket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { connectNamespace } from '../../src/index.ts';
-import { parseSeed } from '../../src/testing/index.ts';
 import { Journal } from '../../src/testing/journal.ts';
+import { parseSeed } from '../../src/testing/seed.ts';
 import { type Fixture, type FixtureOptions, fixture, type Seed } from '../../src/testing.ts';
 
 const open: (() => Promise<void>)[] = [];

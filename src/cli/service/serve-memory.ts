@@ -7,8 +7,8 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Fault } from '../../testing/index.ts';
 import { EXIT, type ServiceCall, UsageError } from '../terminal/index.ts';
 
-/** Bytes of a seed or of faults. */
-const MOST_FILE = 256 * 1024 * 1024;
+/** Bytes of faults. */
+const MOST_FILE = 1024 * 1024;
 const NOT_IN_MEMORY = ['uri', 'root', 'config', 'host', 'cacheBytes', 'bufferBytes', 'vectorBytes'];
 
 export async function serveMemory(call: ServiceCall, port: number): Promise<number> {
@@ -16,13 +16,16 @@ export async function serveMemory(call: ServiceCall, port: number): Promise<numb
   options.refuse(NOT_IN_MEMORY, '--memory serves a catalog in memory, on this machine alone.');
   if (options.flag('create')) throw new UsageError('--create means nothing beside --memory.');
   // The other commands start faster without fixtures.
-  const { fixture, parseSeed } = await import('../../testing/index.ts');
-  const seed = parseSeed(await textOf(options.text('seed'), 'seed', '{}'));
-  const faults = parsed(await textOf(options.text('faults'), 'faults', '[]'));
+  const { fixture } = await import('../../testing/index.ts');
+  const ids = options.choice('ids', ['random', 'sequential']);
+  const [seed, clock] = [options.text('seed'), options.text('clock')];
+  const faults = parsed(await textOf(options.text('faults')));
   around.outliveReaders?.();
-  const stopped = around.interrupted?.();
+  const stopped = untilStopped(call);
   const served = await fixture({
-    seed,
+    ...(seed === undefined ? {} : { seed }),
+    ...(clock === undefined ? {} : { clock }),
+    ids,
     faults: faults as readonly Fault[],
     port,
     resetRoute: options.flag('resetRoute'),
@@ -34,6 +37,14 @@ export async function serveMemory(call: ServiceCall, port: number): Promise<numb
   return EXIT.ok;
 }
 
+/** Resolves when the process is asked to end, or where `--stop-with-stdin` is given its standard input has ended. */
+export async function untilStopped({ options, around }: ServiceCall): Promise<void> {
+  const ends: (Promise<unknown> | undefined)[] = [around.interrupted?.()];
+  if (options.flag('stopWithStdin')) ends.push(around.inputEnded?.());
+  const known = ends.filter((end) => end !== undefined);
+  if (known.length > 0) await Promise.race(known);
+}
+
 /** Says where a server answers, and where its page is if it has one. */
 export function announce({ options, around }: ServiceCall, url: string, hasPage: boolean): void {
   const page = hasPage ? `${url}/ui` : undefined;
@@ -43,16 +54,16 @@ export function announce({ options, around }: ServiceCall, url: string, hasPage:
 
 /** The options that are for `--memory` alone. @throws UsageError where one is given without it */
 export function refuseMemoryOptions({ options }: ServiceCall): void {
-  options.refuse(['seed', 'faults'], 'it is for serve --memory.');
+  options.refuse(['seed', 'faults', 'ids', 'clock'], 'it is for serve --memory.');
   if (options.flag('resetRoute')) {
     throw new UsageError('--reset-route means nothing here: it is for serve --memory.');
   }
 }
 
-async function textOf(file: string | undefined, flag: string, absent: string): Promise<string> {
-  if (file === undefined) return absent;
+async function textOf(file: string | undefined): Promise<string> {
+  if (file === undefined) return '[]';
   const cannot = (why: string, cause?: unknown): UsageError =>
-    new UsageError(`The file ${JSON.stringify(file)} of --${flag} ${why}.`, { cause });
+    new UsageError(`The file ${JSON.stringify(file)} of --faults ${why}.`, { cause });
   const found = await stat(file).catch((cause: unknown) => {
     throw cannot('cannot be read', cause);
   });

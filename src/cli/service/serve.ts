@@ -18,7 +18,7 @@ import {
   UsageError,
 } from '../terminal/index.ts';
 import { Reloads } from './reloads.ts';
-import { announce, refuseMemoryOptions, serveMemory } from './serve-memory.ts';
+import { announce, refuseMemoryOptions, serveMemory, untilStopped } from './serve-memory.ts';
 
 export const serve: ServiceCommand = {
   name: 'serve',
@@ -37,10 +37,20 @@ export const serve: ServiceCommand = {
     { flags: '--ui', summary: 'show the catalog in a browser too, at /ui' },
     { flags: '--config <file>', summary: 'a JSON file with databases, auth and limits' },
     { flags: '--memory', summary: 'serve a catalog in memory, for tests; nothing is kept' },
-    { flags: '--seed <file>', summary: 'with --memory: what is there at the beginning, as JSON' },
+    {
+      flags: '--seed <path>',
+      summary: 'with --memory: what is there first: JSON, a folder of files, or a catalog',
+    },
     { flags: '--reset-route', summary: 'with --memory: POST /v1/dirspace/reset begins anew' },
     { flags: '--faults <file>', summary: 'with --memory: what fails, as JSON' },
+    { flags: '--ids <kind>', summary: 'with --memory: random (default) or sequential' },
+    {
+      flags: '--clock <time>',
+      summary: 'with --memory: where time stands; each request moves it on by a second',
+    },
+    { flags: '--stop-with-stdin', summary: 'end when the standard input ends' },
   ],
+  choices: { ids: ['random', 'sequential'] },
   examples: [
     'dirspace serve --root ./catalog',
     'dirspace serve --config server.json --json',
@@ -67,7 +77,7 @@ export const serve: ServiceCommand = {
     const { logLevel, ...settings } = config;
     const logger = lineLogger(around, logLevel);
     around.outliveReaders?.();
-    const stopped = around.interrupted?.();
+    const stopped = untilStopped(call);
     const server = await startServer({ ...settings, logger });
     const file = options.text('config') ?? (around.env.DIRSPACE_CONFIG || undefined);
     const reloads = new Reloads({ server, logger, config, load, file });

@@ -86,6 +86,8 @@ export interface Surroundings {
   reloadAsked?(listener: () => void): void;
   /** Resolves when the user, or the system, asks the process to end after this call. */
   interrupted?(): Promise<Interruption | undefined>;
+  /** Resolves when the standard input has ended, or cannot be read. What is in it is thrown away. */
+  inputEnded?(): Promise<void>;
   /** The line that is typed for a question; undefined at the end of the input. */
   ask?(question: string, signal: AbortSignal): Promise<string | undefined>;
   /** Ends the process at once. */

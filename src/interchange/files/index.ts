@@ -14,4 +14,5 @@ export { type Compression, compressionOf, decompressed, plainName } from './deco
 export { filesNamed } from './file-pattern.ts';
 export { type FilePlace, fileProblem } from './file-problem.ts';
 export { fileSource, openedFile } from './file-source.ts';
+export { type FoundFile, filesBelow, kindOfPath, wholeFile } from './folder-files.ts';
 export { isAddress, nameOfAddress, urlSource } from './url-source.ts';
