@@ -1,10 +1,10 @@
 /**
  * Installs clients of others and drives `dirspace serve` with them: `node test/interop/run.mjs
- * lancedb`, `python`, `lance`, `java`, `engines` or `ui`. Says so and ends well where they cannot be installed. Needs the built
+ * lancedb`, `python`, `lance`, `java`, `engines`, `ui` or `recipes`. Says so and ends well where they cannot be installed. Needs the built
  * package: npm run build.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [name, ...more] = process.argv.slice(2);
@@ -48,22 +48,22 @@ function arrowJs() {
   else console.log(`apache-arrow 15 to 21 are left out of the corpus: ${failed}`);
 }
 
-/** A Python with the packages that the suite needs. */
-function pythonWith(what) {
+/** A Python with the packages that the suite needs; `leaveOut` is told why there is none. */
+function pythonWith(what, leaveOut = skip) {
   const base = ['python3', 'python'].find(
     (one) =>
       failure(one, ['-c', 'import sys, venv; assert sys.version_info >= (3, 10)']) === undefined,
   );
-  if (base === undefined) skip(what, 'there is no Python of 3.10 or newer here');
+  if (base === undefined) return leaveOut(what, 'there is no Python of 3.10 or newer here');
   const venv = join(folder, '.venv');
   const bin = join(venv, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
   if (!existsSync(bin)) {
     const failed = failure(base, ['-m', 'venv', venv]);
-    if (failed !== undefined) skip('no virtual environment can be made', failed);
+    if (failed !== undefined) return leaveOut('no virtual environment can be made', failed);
   }
   const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
   const failed = failure(bin, [...install, '-r', 'requirements.txt']);
-  if (failed !== undefined) skip(`${what} cannot be installed`, failed);
+  if (failed !== undefined) return leaveOut(`${what} cannot be installed`, failed);
   return bin;
 }
 
@@ -179,7 +179,45 @@ async function ui() {
   run(process.execPath, ['--test', '--test-concurrency=1', '--test-reporter=spec']);
 }
 
-const suites = { lancedb, python, lance, java, engines, ui };
+/** The recipes of docs/fixture.md, with the packed package; what is not here is left out with a line: `recipes [NAME...]`. */
+function recipes(wanted) {
+  const project = join(import.meta.dirname, '../..');
+  const built = join(folder, '.built');
+  const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+  mkdirSync(built, { recursive: true });
+  const pack = ['pack', '--ignore-scripts', '--pack-destination', built];
+  const packed = join(built, `dirspace-${version}.tgz`);
+  const install = ['install', '--no-audit', '--no-fund', '--no-package-lock', '--no-save', packed];
+  const failed = failure('npm', pack, { cwd: project }) ?? failure('npm', install);
+  if (failed !== undefined) skip('the package and jest cannot be installed', failed);
+  const jest = { NODE_OPTIONS: '--experimental-vm-modules' };
+  const leftOut = (what, why) => {
+    console.log(`SKIPPED: ${what}: ${why.trim().split('\n').at(-1)}`);
+  };
+  const makers = {
+    pytest: () => [pythonWith('pytest and LanceDB', leftOut), ['-m', 'pytest', '-q']],
+    junit: () => ['mvn', ['-B', '-q', 'test']],
+    rust: () => ['cargo', ['test', '--quiet'], { CARGO_TARGET_DIR: join(built, 'rust') }],
+    jest: () => ['npx', ['jest', '--testMatch', '**/user.jest.mjs'], jest],
+  };
+  const broken = [];
+  for (const name of wanted.length === 0 ? Object.keys(makers) : wanted) {
+    const [command, args, env] = makers[name]();
+    if (command === undefined) continue;
+    if (failure(command, ['--version']) !== undefined) {
+      leftOut(`the recipe of ${name}`, `there is no ${command} here`);
+      continue;
+    }
+    console.log(`The recipe of ${name}:`);
+    const options = { cwd: folder, stdio: 'inherit', env: { ...process.env, ...env } };
+    const { status } = spawnSync(command, args, options);
+    console.log(status === 0 ? 'passed' : `FAILED: ${status}`);
+    if (status !== 0) broken.push(name);
+  }
+  process.exit(broken.length === 0 ? 0 : 1);
+}
+
+const suites = { lancedb, python, lance, java, engines, ui, recipes };
 if (suites[name] === undefined) {
   console.error(`Give one of ${Object.keys(suites).join(', ')}.`);
   process.exit(2);

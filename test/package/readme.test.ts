@@ -119,9 +119,10 @@ test('the API reference has every entry of the package', () => {
 });
 
 test('every block of code is of a language that is run or checked', () => {
-  // `mjs` is the example of a test runner: test/conformance/report.test.ts runs it.
-  // test/interop/python/test_files.py runs `python`.
-  const known = ['js', 'sh', 'json', 'text', 'mjs', 'python'];
+  // `mjs` are examples of test runners: test/conformance/report.test.ts and test/package/recipes.test.ts
+  // run them. test/interop/python/test_files.py runs `python` of files; what docs/fixture.md has of other
+  // languages is run by `npm run interop:recipes`.
+  const known = ['js', 'sh', 'json', 'text', 'mjs', 'python', 'java', 'rust'];
   for (const { path, blocks } of allPages()) {
     const others = blocks.filter(({ language }) => !known.includes(language));
     expect({ path, others }).toEqual({ path, others: [] });
@@ -130,8 +131,9 @@ test('every block of code is of a language that is run or checked', () => {
     pages
       .filter(({ blocks }) => blocks.some(({ language }) => language === wanted))
       .map(({ path }) => path);
-  expect(pagesWith('mjs')).toEqual(['docs/testing-against-dirspace.md']);
-  expect(pagesWith('python')).toEqual(['docs/files.md']);
+  expect(pagesWith('mjs')).toEqual([FIXTURES, 'docs/testing-against-dirspace.md']);
+  expect(pagesWith('python')).toEqual(['docs/files.md', FIXTURES]);
+  expect([...pagesWith('java'), ...pagesWith('rust')]).toEqual([FIXTURES, FIXTURES]);
 });
 
 describe('the examples print what their comments say', () => {
