@@ -45,7 +45,7 @@ const GROUPS = [
 const SHARED = [
   {
     name: 'arrow',
-    test: /src\/(arrow|values)\/|src\/sdk\/convert\/read-column|src\/sdk\/handles\/option-names/,
+    test: /src\/(arrow|values|ipc)\/|src\/sdk\/convert\/read-column|src\/sdk\/handles\/option-names/,
   },
 ];
 

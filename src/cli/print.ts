@@ -46,7 +46,8 @@ async function printData(
 ): Promise<void> {
   if ('rows' in answer) {
     await (asJson ? printJsonRows(answer, around) : printColumns(answer, around));
-  } else if (asJson) await around.out(`${toJson(answer.json)}\n`);
+  } else if (answer.json === undefined) return;
+  else if (asJson) await around.out(`${toJson(answer.json)}\n`);
   else if (answer.text !== undefined && answer.text !== '') {
     await around.out(`${visibleLines(answer.text)}\n`);
   }

@@ -16,7 +16,7 @@ export async function runProcess(): Promise<void> {
   const argv = process.argv.slice(2);
   const code = await runCli(argv, {
     env: process.env,
-    out: (text) => output.write(text),
+    out: (data) => output.write(data),
     error: (text) => void process.stderr.write(text),
     terminals: {
       input: process.stdin.isTTY === true,

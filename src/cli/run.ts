@@ -79,6 +79,7 @@ async function run(request: Request, around: Surroundings): Promise<number> {
       // A program that reads the errors of `--json` finds nothing else there.
       if (terminals.error || !asJson) state = told;
     },
+    write: (data) => around.out(data),
   });
   const work = async (): Promise<number> => {
     const connection = await openConnection(options, around, purpose, signal);
@@ -99,7 +100,8 @@ async function run(request: Request, around: Surroundings): Promise<number> {
   };
   try {
     // What changes nothing has nothing to take back.
-    return await (readOnly ? orInterrupted(work(), signal) : work());
+    const isWaited = !readOnly || command.takesBack === true;
+    return await (isWaited ? work() : orInterrupted(work(), signal));
   } finally {
     line.end();
   }

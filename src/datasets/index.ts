@@ -1,8 +1,9 @@
 /**
  * Exports the reader and the writer of Lance datasets in folders of their own, outside of any
- * catalog.
+ * catalog, and how what is written gets its name at once.
  */
 
 export type { LanceVersionChoice } from './dataset-versions.ts';
 export { type LanceRows, openLanceDataFile, openLanceDataset } from './read-dataset.ts';
+export { refuseInCatalog, removeAbandoned, stagingPath, syncFolder } from './staging.ts';
 export { type LanceCopy, writeLanceDataset } from './write-dataset.ts';

@@ -6,29 +6,19 @@
  * If the process is killed, nothing appears under the target's name, and the next copy to it
  * removes what was left. Memory holds one batch and the list of pages of one data file.
  */
-import {
-  type FileHandle,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  realpath,
-  rename,
-  rm,
-} from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { RecordBatch, Schema } from '../arrow/index.ts';
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import {
-  FORMAT_FILE,
   type LanceExportSchema,
   LanceFileEncoder,
   type LanceFragment,
   lanceExportManifest,
   lanceExportSchema,
 } from '../format/index.ts';
-import { hasDied, parseProcessTag, processTag } from '../store/index.ts';
+import { refuseInCatalog, removeAbandoned, stagingPath, syncFolder } from './staging.ts';
 
 export interface LanceCopy {
   readonly rows: number;
@@ -64,9 +54,9 @@ export async function writeLanceDataset(
   const target = resolve(folder);
   const marked = lanceExportSchema(schema);
   await refuseTaken(target, folder);
-  await refuseInCatalog(target, folder);
+  await refuseInCatalog(target, folder, 'folder');
   await removeAbandoned(target);
-  const staging = `${target}${PARTIAL}${processTag()}-${systemEnv.uuid()}`;
+  const staging = stagingPath(target);
   await makeStaging(staging, folder);
   try {
     const copy = await writeInto(staging, marked, batches, options);
@@ -99,27 +89,6 @@ async function refuseTaken(target: string, folder: string): Promise<void> {
   if (found !== undefined) throw taken(folder);
 }
 
-/** Whatever lies in a catalog's folder and was not made by the engine is damage of the catalog. */
-async function refuseInCatalog(target: string, folder: string): Promise<void> {
-  const isThere = (path: string): Promise<boolean> =>
-    lstat(path).then(
-      () => true,
-      () => false,
-    );
-  const parent = await realpath(dirname(target)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw error;
-  });
-  for (let at = parent; at !== undefined; at = dirname(at) === at ? undefined : dirname(at)) {
-    if (!(await isThere(join(at, FORMAT_FILE)))) continue;
-    throw new DirspaceError(
-      'InvalidInput',
-      `${JSON.stringify(folder)} lies in the folder of the catalog ${JSON.stringify(at)}, which would then be damaged: it holds nothing but files of the catalog. Name a folder outside of it.`,
-      { details: { catalog: at } },
-    );
-  }
-}
-
 async function makeStaging(staging: string, folder: string): Promise<void> {
   try {
     await mkdir(staging);
@@ -132,41 +101,6 @@ async function makeStaging(staging: string, folder: string): Promise<void> {
       { cause },
     );
   }
-}
-
-const PARTIAL = '.partial-';
-/** How long the folder of a process stays that cannot be asked, as on another machine; milliseconds. */
-const UNKNOWN_GRACE = 7 * 24 * 3_600_000;
-
-/** Removes what copies to the same target left whose process has died. */
-async function removeAbandoned(target: string): Promise<void> {
-  const prefix = basename(target) + PARTIAL;
-  const parent = dirname(target);
-  const names = await readdir(parent).catch(() => []);
-  for (const name of names) {
-    const id = name.startsWith(prefix) ? name.slice(prefix.length) : '';
-    if (!PARTIAL_ID.test(id)) continue;
-    const owner = parseProcessTag(id);
-    const path = join(parent, name);
-    const isHere = owner !== undefined && processTag().startsWith(owner.host);
-    if (isHere ? hasDied(owner) : await isSilent(path))
-      await rm(path, { recursive: true, force: true });
-  }
-}
-
-/** What names a copy: its process, then 128 random bits. Older releases left out the process. */
-const PARTIAL_ID =
-  /^(?:[0-9a-f]{8}-[0-9a-f]{1,8}-[0-9a-f]{1,12}-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** Whether nothing was written there for a week. */
-async function isSilent(path: string): Promise<boolean> {
-  const data = join(path, 'data');
-  const names = await readdir(data).catch(() => []);
-  for (const file of [path, data, ...names.map((name) => join(data, name))]) {
-    const found = await lstat(file).catch(() => undefined);
-    if (found !== undefined && systemEnv.now() - found.mtimeMs < UNKNOWN_GRACE) return false;
-  }
-  return true;
 }
 
 async function writeInto(
@@ -261,16 +195,5 @@ class DataFile {
 
   async #write(pieces: readonly Uint8Array[]): Promise<void> {
     for (const piece of pieces) await this.#handle.writeFile(piece);
-  }
-}
-
-/** Makes names in the folder last; systems that cannot open folders do so by themselves. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

@@ -1,12 +1,19 @@
 /**
- * The table of file formats that can be read (`FORMATS`): for each its name, the endings of its
- * files, and the function that opens a file of it as rows. `formatOfName` finds the format of a file
- * by its ending, `openFormat` also by the first bytes, and undoes its compression. A new format is a
- * row here; its reader is in the folder of its name.
+ * The table of file formats (`FORMATS`): for each its name, the endings of its files, and the
+ * functions that open a file of it as rows and that write rows as one. `formatOfName` finds the format of
+ * a file by its ending, `findFormat` also by the first bytes, and undoes its compression. A new format
+ * is a row here; its reader and writer are in the folder of its name.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
-import { openArrowBody, openArrowFile } from '../ipc/index.ts';
-import { type BuildColumn, type CsvOptions, csvTypes, openCsv } from './csv/index.ts';
+import { encodeIpcFile, encodeIpcStream, openArrowBody, openArrowFile } from '../ipc/index.ts';
+import {
+  type BuildColumn,
+  type CsvOptions,
+  type CsvWriteOptions,
+  csvTypes,
+  encodeCsv,
+  openCsv,
+} from './csv/index.ts';
 import {
   type ByteSource,
   compressionOf,
@@ -14,7 +21,7 @@ import {
   plainName,
   withHead,
 } from './files/index.ts';
-import { jsonArray, jsonLines, jsonRows } from './json/index.ts';
+import { encodeJson, encodeJsonLines, jsonArray, jsonLines, jsonRows } from './json/index.ts';
 
 /** What is asked of a reader, whatever the format. */
 export interface ReadOptions {
@@ -26,6 +33,11 @@ export interface ReadOptions {
   /** Makes columns of types that a format of texts has no form for. */
   readonly build?: BuildColumn | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What is said of the files to write. */
+export interface WriteOptions {
+  readonly csv?: CsvWriteOptions | undefined;
 }
 
 /** The rows of a file that is open. */
@@ -44,6 +56,14 @@ export interface FileFormat {
   readonly isArrow: boolean;
   /** Reads as far as the schema. @throws InvalidInput naming the file and the place */
   open(source: ByteSource, options: ReadOptions): FileRows | Promise<FileRows>;
+  /**
+   * The bytes of a file of the rows, in pieces that are made as they are pulled.
+   * @throws InvalidInput for options that the format does not have
+   */
+  encode(
+    rows: RecordBatchStream,
+    options: WriteOptions,
+  ): AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
   /**
    * Finds out the types that all rows of the files fit, where types are found out from rows. Reads
    * the files whole.
@@ -65,18 +85,34 @@ const csvFormat = (name: string, ending: string, delimiter?: string): FileFormat
       const { schema, types, build } = options;
       return { data: await openCsv(source, { ...csvOf(options), schema, types, build }) };
     },
+    encode: (rows, { csv = {} }) =>
+      encodeCsv(
+        rows,
+        delimiter === undefined ? csv : { ...csv, delimiter: csv.delimiter ?? delimiter },
+      ),
     allTypes: (sources, options) => csvTypes(sources, csvOf(options)),
   };
 };
 
+const openArrow: FileFormat['open'] = async ({ ranges, pieces }) => ({
+  data: await (ranges === undefined ? openArrowBody(pieces()) : openArrowFile(ranges)),
+});
+
 export const FORMATS: readonly FileFormat[] = [
   {
     name: 'arrow',
-    endings: ['.arrow', '.arrows', '.feather', '.ipc'],
+    endings: ['.arrow', '.feather', '.ipc'],
     isArrow: true,
-    open: async ({ ranges, pieces }) => ({
-      data: await (ranges === undefined ? openArrowBody(pieces()) : openArrowFile(ranges)),
-    }),
+    open: openArrow,
+    encode: encodeIpcFile,
+  },
+  {
+    // Both forms are read under either name; they differ in what is written.
+    name: 'arrow-stream',
+    endings: ['.arrows'],
+    isArrow: true,
+    open: openArrow,
+    encode: encodeIpcStream,
   },
   csvFormat('csv', '.csv'),
   csvFormat('tsv', '.tsv', '\t'),
@@ -85,12 +121,14 @@ export const FORMATS: readonly FileFormat[] = [
     endings: ['.json'],
     isArrow: false,
     open: (source) => jsonRows(jsonArray(source.pieces(), source.name)),
+    encode: encodeJson,
   },
   {
     name: 'ndjson',
     endings: ['.ndjson', '.jsonl'],
     isArrow: false,
     open: (source) => jsonRows(jsonLines(source.pieces(), source.name)),
+    encode: encodeJsonLines,
   },
 ];
 

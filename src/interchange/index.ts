@@ -1,12 +1,13 @@
 /**
- * Exports the reading of files that other programs wrote: where their bytes are (`ByteSource`), and
- * the formats that give rows (`FORMATS`). Whoever uses it loads it when a file is
- * opened: most programs and commands read none.
+ * Exports the reading of files that other programs wrote, and the writing of files for them: where
+ * their bytes are (`ByteSource`, `writeFile`), and the formats that give and take rows (`FORMATS`).
+ * Whoever uses it loads it when a file is opened: most programs and commands read none.
  */
 
 export {
   type BuildColumn,
   type CsvOptions,
+  type CsvWriteOptions,
   REJECTED_HEADER,
   type RejectedRow,
   rejectedLine,
@@ -20,9 +21,13 @@ export {
   formatOfName,
   type ReadOptions,
   stemOfName,
+  type WriteOptions,
 } from './file-formats.ts';
 export {
   type ByteSource,
+  type Compression as FileCompression,
+  compressed,
+  compressionOfName,
   type FilePlace,
   type FoundFile,
   fileProblem,
@@ -35,7 +40,10 @@ export {
   nameOfAddress,
   streamSource,
   urlSource,
+  type WritableStreamLike,
   wholeFile,
+  writeFile,
+  writeStream,
 } from './files/index.ts';
 export { parseExactJson } from './json/index.ts';
 export { isDataset, isLanceFile, openLance } from './lance-file.ts';

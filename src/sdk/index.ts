@@ -57,8 +57,13 @@ export {
 } from './convert/index.ts';
 export { type EmbeddingFunctionConfig, embedding } from './embedding/index.ts';
 export {
+  Exportable,
+  type ExportOptions,
+  type ExportProgress,
+  type ExportResult,
   type FileColumnTypes,
   type FileInput,
+  type FileOutput,
   type FromCsvOptions,
   type FromFileOptions,
   type FromJsonOptions,
@@ -67,6 +72,8 @@ export {
   fromJson,
   fromJsonLines,
   type ReadProgress,
+  type ToCsvOptions,
+  type ToFileOptions,
 } from './files/index.ts';
 export { type FunctionType, type FunctionTypes, registerFunction } from './functions.ts';
 export {

@@ -1,16 +1,24 @@
-/** `dirspace export`: versions of tables as Lance datasets; and exports that are killed. */
-import { spawn } from 'node:child_process';
+/** `dirspace export`: rows as files of other programs, versions as Lance datasets; and exports that are killed. */
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RecordBatch } from '../../src/arrow/apache.ts';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
 import { openLanceDataset } from '../../src/datasets/index.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import { exactValues } from '../helpers/arrow-samples.ts';
-import { callCli } from '../helpers/cli.ts';
+import { callCli, spawnCli } from '../helpers/cli.ts';
 import { compiledModule } from '../helpers/compiled.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
@@ -107,7 +115,7 @@ test('a folder in a catalog is refused, whatever it is called, and the catalog s
   const before = readdirSync(folder, { recursive: true });
   for (const place of places) {
     const { code, error } = await run('export', 'p/a', '--lance', place);
-    expect([place, code]).toEqual([place, EXIT.failure]);
+    expect([place, code]).toEqual([place, EXIT.usage]);
     expect(error).toContain('Name a folder outside of it');
   }
   expect(readdirSync(folder, { recursive: true })).toEqual(before);
@@ -165,5 +173,119 @@ describe('an export that is killed', () => {
       expect((await openLanceDataset(target)).rows).toBe(ROWS);
       expect(files(folder)).toEqual(['x.lance']);
     }
+  });
+});
+
+describe('files of other programs', () => {
+  async function people() {
+    const made = await fresh();
+    await made.db.createTable('t', [
+      { name: 'Ada', age: 36, note: null },
+      { name: 'Grace, M.', age: 85, note: '' },
+      { name: 'Kay', age: 20, note: 'x' },
+    ]);
+    return made;
+  }
+
+  test('by the ending, with what query takes', async () => {
+    const { at, run, db } = await people();
+    const told = await run('export', 't', '-o', at('t.csv'));
+    expect(told).toMatchObject({ code: EXIT.ok, out: '' });
+    expect(told.error).toBe(`Exported version 1 of t to ${at('t.csv')}: 3 rows, 49 bytes.\n`);
+    expect(readFileSync(at('t.csv'), 'utf8')).toBe(
+      'name,age,note\nAda,36,\n"Grace, M.",85,""\nKay,20,x\n',
+    );
+    const query = ['t', 'age > 20', '-s', 'age,name', '--sort', 'age:desc', '-n', '1'];
+    const json = await run('export', ...query, '-o', at('t.ndjson'), '--json');
+    expect(JSON.parse(json.out)).toEqual({
+      ...{ id: ['t'], version: 1, file: at('t.ndjson'), format: 'ndjson', rows: 1, bytes: 30 },
+    });
+    expect(readFileSync(at('t.ndjson'), 'utf8')).toBe('{"age":85,"name":"Grace, M."}\n');
+    await (await db.openTable('t')).delete('age < 80');
+    await run('export', 't', '--at', '1', '-o', at('old.arrow'));
+    await run('export', 't', '-o', at('new.tsv.gz'), '--header', 'no', '--null', '-');
+    expect(gunzipSync(readFileSync(at('new.tsv.gz'))).toString()).toBe('Grace, M.\t85\t""\n');
+    expect((await run('import', at('old.arrow'), 'old')).error).toContain('3 rows');
+  });
+
+  test('to standard output', async () => {
+    const { run } = await people();
+    const csv = ['export', 't', '--format', 'csv', '-s', 'age', '--delimiter', 'tab'];
+    for (const output of [[], ['-o', '-'], ['--output', '-']]) {
+      expect(await run(...csv, ...output)).toEqual({
+        ...{ code: EXIT.ok, out: 'age\n36\n85\n20\n', error: '' },
+      });
+    }
+  });
+
+  test('bytes that are no text come as they are, and a reader may leave', async () => {
+    const { root, at } = await people();
+    const main = fileURLToPath(compiledModule('cli/main.js'));
+    const words = [main, 'export', 't', '--format', 'arrow', '--root', root];
+    writeFileSync(at('t.arrow'), execFileSync(process.execPath, words));
+    const db = await connect(root);
+    expect((await db.importFile(at('t.arrow'), 'back')).rows).toBe(3);
+    const left = await spawnCli(['export', 't', '--format', 'csv', '--root', root], {
+      unread: true,
+    });
+    expect(left).toMatchObject({ code: EXIT.ok, error: '' });
+  });
+
+  test('what cannot be written says what to do', async () => {
+    const { at, run, folder } = await people();
+    const errors: [args: string[], message: string][] = [
+      [[], 'Give --format, one of csv'],
+      [['-o', at('t.txt')], 'tells none'],
+      [['--format', 'xlsx'], 'give one of csv'],
+      [['--format', 'json', '--header', 'no'], 'it is of CSV, not of json'],
+      [['-o', at('t.csv'), '--compression', 'lz4'], 'give one of none, gzip, zstd'],
+      [['-o', at('t.csv'), '--delimiter', 'ab'], 'one ASCII character'],
+      [['-o', at('none/t.csv')], 'there is no folder'],
+      [['-o', at('catalog/t.csv')], 'Name a file outside of it'],
+      [['age >', '-o', at('t.csv')], 'age >'],
+      [['-s', 'nme', '-o', at('t.csv')], 'nme'],
+      [['--lance', at('t.lance'), '-o', at('t.csv')], 'holds a whole version'],
+      [['--lance', at('t.lance'), '-s', 'age'], 'holds a whole version'],
+      [['--lance', ''], 'Name the folder'],
+    ];
+    for (const [args, message] of errors) {
+      const { code, error } = await run('export', 't', ...args);
+      expect([args, code]).toEqual([args, EXIT.usage]);
+      expect(error).toContain(message);
+    }
+    expect((await run('export', '-o', 'x.csv', '--where', 'age > 1', 't')).error).toContain(
+      'The predicate is the second argument',
+    );
+    expect((await run('export', 'age > 1', 't', '-o', at('t.csv'))).code).toBe(EXIT.usage);
+    expect(readdirSync(folder)).toEqual(['catalog']);
+  });
+
+  test('an export that is killed leaves no half file', async () => {
+    const { db, root, run } = await fresh();
+    const text = 'x'.repeat(200);
+    await db.createTable(
+      't',
+      Array.from({ length: 100_000 }, (_, n) => ({ n, text })),
+    );
+    const folder = temporaryFolder();
+    const target = join(folder, 't.csv');
+    writeFileSync(target, 'old');
+    const main = fileURLToPath(compiledModule('cli/main.js'));
+    const child = spawn(process.execPath, [main, 'export', 't', '-o', target, '--root', root], {
+      stdio: 'ignore',
+    });
+    const closed = once(child, 'close');
+    const isHalf = (): boolean =>
+      readdirSync(folder).some(
+        (name) => name.includes('.partial-') && statSync(join(folder, name)).size > 1_000_000,
+      );
+    while (child.exitCode === null && !isHalf()) await new Promise((done) => setImmediate(done));
+    child.kill('SIGKILL');
+    await closed;
+    expect(readdirSync(folder)).toHaveLength(2);
+    expect(readFileSync(target, 'utf8')).toBe('old');
+    expect((await run('export', 't', '-o', target)).code).toBe(EXIT.ok);
+    expect(readdirSync(folder)).toEqual(['t.csv']);
+    expect(readFileSync(target, 'utf8').split('\n')).toHaveLength(100_002);
   });
 });

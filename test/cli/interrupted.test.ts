@@ -301,6 +301,7 @@ describe('progress', () => {
     ['optimize', ['t'], {}, '2 of 2 rows rewritten'],
     ['query', ['t'], {}, '2 rows'],
     ['head', ['t'], { rows: '1' }, '1 row'],
+    ['export', ['t'], { format: 'csv' }, '2 rows, 0 MB, 0 MB/s'],
     ['ls', [], { long: true }, '1 of 1 tables'],
     ['update', ['t'], { set: ['n=1'] }, 'writing'],
   ])('%s says how far it is', async (name, given, options, expected) => {
@@ -318,6 +319,7 @@ describe('progress', () => {
       progress: (told) => {
         state = told;
       },
+      write: () => {},
     });
     if ('rows' in answer) for await (const _ of answer.rows);
     await connection.close();

@@ -48,7 +48,8 @@ export async function callCli(
         }),
     ...(options.inputEnded === undefined ? {} : { inputEnded: options.inputEnded }),
     ...(options.reloadAsked === undefined ? {} : { reloadAsked: options.reloadAsked }),
-    out: (text) => {
+    out: (data) => {
+      const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
       out += text;
       told(text);
     },

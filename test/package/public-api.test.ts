@@ -17,6 +17,7 @@ test('what the package exports', () => {
       "DEFAULT_DELIMITER",
       "DirspaceError",
       "ERROR_KINDS",
+      "Exportable",
       "FullTextQueryType",
       "HeaderProvider",
       "Index",

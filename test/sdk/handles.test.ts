@@ -12,6 +12,8 @@ import { recordingCatalog, SCHEMA_JSON, TABLE_ANSWERS } from '../helpers/recordi
 type Calls<Handle> = Readonly<Record<string, (handle: Handle, options?: CallOptions) => unknown>>;
 
 const rows = [{ id: 1n, name: 'a' }];
+/** Whatever is written there is gone. */
+const DEVICE = '/dev/null';
 
 const CONNECTION: Calls<Connection> = {
   createNamespace: (c, o) => c.createNamespace(['p'], o),
@@ -62,6 +64,13 @@ const TABLE: Calls<Table> = {
   vectorSearch: (t, o) => t.vectorSearch([1]).toArray(o),
   search: (t, o) => t.search('x').toArray(o),
   toArrow: (t, o) => t.toArrow(o),
+  stream: (t, o) => t.stream(o),
+  toFile: (t, o) => t.toFile(DEVICE, { ...o, format: 'csv' }),
+  toCsv: (t, o) => t.toCsv(DEVICE, o),
+  toJsonLines: (t, o) => t.toJsonLines(DEVICE, o),
+  toJson: (t, o) => t.toJson(DEVICE, o),
+  toArrowFile: (t, o) => t.toArrowFile(DEVICE, o),
+  toBytes: (t, o) => t.toBytes('csv', o).next(),
   add: (t, o) => t.add(rows, o),
   update: (t, o) => t.update({ id: '1' }, o),
   delete: (t, o) => t.delete('TRUE', o),
@@ -99,6 +108,13 @@ const QUERY: Calls<Query> = {
   execute: (q, o) => q.execute(o).next(),
   toArrow: (q, o) => q.toArrow(o),
   toArray: (q, o) => q.toArray(o),
+  stream: (q, o) => q.stream(o),
+  toFile: (q, o) => q.toFile(DEVICE, { ...o, format: 'csv' }),
+  toCsv: (q, o) => q.toCsv(DEVICE, o),
+  toJsonLines: (q, o) => q.toJsonLines(DEVICE, o),
+  toJson: (q, o) => q.toJson(DEVICE, o),
+  toArrowFile: (q, o) => q.toArrowFile(DEVICE, o),
+  toBytes: (q, o) => q.toBytes('csv', o).next(),
   outputSchema: (q, o) => q.outputSchema(o),
   explainPlan: (q, o) => q.explainPlan(false, o),
   analyzePlan: (q, o) => q.analyzePlan(o),

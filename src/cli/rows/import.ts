@@ -27,9 +27,10 @@ import {
   versionOf,
   withParents,
 } from '../terminal/index.ts';
+import { megabytes, unescaped } from './file-words.ts';
 
 const MODES = ['create', 'append', 'overwrite', 'merge'] as const;
-const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'arrow'] as const;
+const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'arrow', 'arrow-stream'] as const;
 const RAGGED = ['refuse', 'pad'] as const;
 const SAMPLES = ['first', 'all'] as const;
 const HEADERS = ['yes', 'no'] as const;
@@ -248,10 +249,6 @@ async function optionsOf(
   };
 }
 
-/** A tab is hard to type. */
-const unescaped = (text: string | undefined): string | undefined =>
-  text === '\\t' || text === 'tab' ? '\t' : text;
-
 /** The file of `--reject`, made when the first row comes. */
 class RejectFile {
   readonly file: string | undefined;
@@ -280,8 +277,6 @@ class RejectFile {
     this.#handle = undefined;
   }
 }
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
 
 function progressOf({
   bytesRead,

@@ -9,11 +9,9 @@ import {
   type Command,
   counted,
   openSelected,
-  parseObject,
   type RowsAnswer,
-  UsageError,
 } from '../terminal/index.ts';
-import { orderings, selectedColumns } from './query-columns.ts';
+import { askedRows, tableOf } from './asked-rows.ts';
 import { readRows } from './read-rows.ts';
 
 /** Rows that are shown on a terminal; everywhere else all of them are. */
@@ -53,52 +51,20 @@ export const query: Command = {
   refusedIsUsage: true,
   reads: true,
   async run(call: Call): Promise<RowsAnswer> {
-    const id = tableOf(call);
+    const id = tableOf(call, 'query');
     const { options, signal, terminals } = call;
     const isCut = options.text('rows') === undefined && terminals.output;
     const limit = isCut ? ROWS : options.count('rows', Number.MAX_SAFE_INTEGER);
     const table = await openSelected(call, id);
     // What is counted below must be the version that is shown.
     if (isCut) await table.checkout(await table.version({ signal }), { signal });
-    const names = fieldNames(table, signal);
-    const selected = await selectedColumns(options.texts('select'), names);
-    if (selected.includes('*')) {
-      throw new UsageError('-s takes names of columns; without -s all of them are shown.');
-    }
-    const columns = selected.length > 0 ? selected : await names();
+    const { asked, columns } = await askedRows(call, table, limit);
     const predicate = call.arguments[1];
-    const asked = table.query().limit(limit);
-    if (selected.length > 0) asked.select(selected);
-    if (predicate !== undefined) asked.where(predicate);
-    const ordering = await orderings(options.texts('sort'), names);
-    if (ordering.length > 0) asked.orderBy(ordering);
     const rows = readRows(asked, call);
     if (!isCut) return { columns, rows };
     return { columns, rows, note: () => noteOfMore(table, predicate, signal) };
   },
 };
-
-/** The other order of the arguments is told as such. */
-function tableOf(call: Call): ReturnType<typeof parseObject> {
-  const [id = '', predicate] = call.arguments;
-  try {
-    return parseObject(id);
-  } catch (error) {
-    if (predicate === undefined || !/^[\w./$-]+$/.test(predicate)) throw error;
-    throw new UsageError(
-      `The table comes first: dirspace query ${predicate} ${JSON.stringify(id)}.`,
-    );
-  }
-}
-
-/** Reads the schema once, when it is first asked for. */
-function fieldNames(table: Table, signal: AbortSignal): () => Promise<readonly string[]> {
-  let names: Promise<readonly string[]> | undefined;
-  return () => {
-    names ??= table.schema({ signal }).then(({ fields }) => fields.map(({ name }) => name));
-    return names;
-  };
-}
 
 async function noteOfMore(
   table: Table,

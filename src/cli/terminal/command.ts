@@ -37,6 +37,8 @@ export interface Command {
   readonly refusedIsUsage?: true;
   /** True for commands that change nothing: they open the catalog read-only. */
   readonly reads: boolean | ((given: readonly (string | undefined)[]) => boolean);
+  /** Takes back what it has written outside of the catalog where it is interrupted, which is waited for. */
+  readonly takesBack?: true;
   /** Whether it makes a catalog where none is. Others exit with 3. */
   readonly makesCatalog?: true;
   run(call: Call): Promise<Answer | RowsAnswer>;
@@ -56,6 +58,8 @@ export interface Call {
   confirm(question: () => Promise<string | undefined>): Promise<boolean>;
   /** `state` says how far the work is, in words; it is asked for once that takes longer than a second. */
   progress(state: () => string | undefined): void;
+  /** Writes to standard output as it is; resolves when more can be taken. */
+  write(data: Uint8Array): void | Promise<void>;
   /** By position; undefined where an optional one was left out. */
   readonly arguments: readonly (string | undefined)[];
   readonly options: Options;
@@ -76,7 +80,7 @@ export interface ServiceCall extends Pick<Call, 'arguments' | 'options'> {
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Resolves when more can be taken. Whoever writes much waits for it, so that memory stays bounded. */
-  out(text: string): void | Promise<void>;
+  out(data: string | Uint8Array): void | Promise<void>;
   error(text: string): void;
   /** None is one if absent. */
   readonly terminals?: Terminals;
@@ -108,7 +112,7 @@ export interface Terminals {
 
 /** One result in both forms. */
 export interface Answer {
-  /** One document, for programs. */
+  /** One document, for programs; undefined where the command has written its data itself. */
   readonly json: unknown;
   /** The same for people; nothing is printed when it is empty. */
   readonly text?: string;

@@ -32,9 +32,9 @@ export class OutputStream {
   }
 
   /** Resolves when more can be taken. Throws OutputClosed and OutputFailed. */
-  write(text: string): void | Promise<void> {
+  write(data: string | Uint8Array): void | Promise<void> {
     if (this.#problem !== undefined) throw this.#problem;
-    if (this.#stream.write(text)) return undefined;
+    if (this.#stream.write(data)) return undefined;
     const drained = this.#drained();
     // Who does not wait is told by the next write, or at the end.
     drained.catch(() => {});

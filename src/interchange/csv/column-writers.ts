@@ -7,6 +7,8 @@ import {
   bitmapBytes,
   concatData,
   type Data,
+  type DataType,
+  type Dictionary,
   dataOf,
   type Field,
   setBit,
@@ -265,9 +267,16 @@ class TextWriter implements ColumnWriter {
   }
 }
 
+/** Read from JSON. */
 const NESTED: readonly Type[] = [
   ...[Type.List, Type.LargeList, Type.FixedSizeList, Type.Struct, Type.Map, Type.Union],
+  Type.Interval,
 ];
+
+const isJson = (type: DataType): boolean =>
+  type.typeId === Type.Dictionary
+    ? isJson((type as Dictionary).dictionary)
+    : NESTED.includes(type.typeId);
 
 /** Builds columns of the types that have no form in bytes here, window by window. */
 class BuiltWriter implements ColumnWriter {
@@ -296,7 +305,7 @@ class BuiltWriter implements ColumnWriter {
   append(bytes: Uint8Array, scanner: CsvScanner, column: number, bad: Uint8Array): boolean {
     const { bounds, rows, columns } = scanner;
     const { field } = this.#column;
-    const isNested = NESTED.includes(field.type.typeId);
+    const isNested = isJson(field.type);
     const values: unknown[] = [];
     let hasBad = false;
     const refuse = (row: number): void => {

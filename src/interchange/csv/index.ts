@@ -1,4 +1,4 @@
-/** Exports the reading of CSV as record batches, and the options that say how a file is written. */
+/** Exports the reading of CSV as record batches, its writing, and the options of both. */
 
 export type { BuildColumn } from './column-writers.ts';
 export {
@@ -8,3 +8,4 @@ export {
   rejectedLine,
 } from './csv-options.ts';
 export { type CsvReadOptions, csvTypes, openCsv } from './csv-reader.ts';
+export { type CsvWriteOptions, encodeCsv } from './csv-writer.ts';

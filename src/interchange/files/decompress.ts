@@ -17,11 +17,21 @@ export const COMPRESSED_ENDINGS: Readonly<Record<string, Compression>> = {
   '.zstd': 'zstd',
 };
 
+const endingOf = (name: string): string | undefined => {
+  const small = name.toLowerCase();
+  return Object.keys(COMPRESSED_ENDINGS).find((each) => small.endsWith(each));
+};
+
 /** The name without an ending that tells of compression. */
 export function plainName(name: string): string {
-  const small = name.toLowerCase();
-  const ending = Object.keys(COMPRESSED_ENDINGS).find((each) => small.endsWith(each));
+  const ending = endingOf(name);
   return ending === undefined ? name : name.slice(0, -ending.length);
+}
+
+/** What the ending of a name says; undefined where it says nothing. */
+export function compressionOfName(name: string): Compression | undefined {
+  const ending = endingOf(name);
+  return ending === undefined ? undefined : COMPRESSED_ENDINGS[ending];
 }
 
 const MAGIC: readonly (readonly [Compression, readonly number[]])[] = [

@@ -1,6 +1,6 @@
 /**
  * Exports where the bytes of a file are (`ByteSource`): files, pipes, addresses, streams; how they
- * are compressed; and the error for a file that cannot be read.
+ * are compressed; the error for a file that cannot be read; and the writing of files.
  */
 
 export {
@@ -10,9 +10,17 @@ export {
   streamSource,
   withHead,
 } from './byte-source.ts';
-export { type Compression, compressionOf, decompressed, plainName } from './decompress.ts';
+export { compressed } from './compress.ts';
+export {
+  type Compression,
+  compressionOf,
+  compressionOfName,
+  decompressed,
+  plainName,
+} from './decompress.ts';
 export { filesNamed } from './file-pattern.ts';
 export { type FilePlace, fileProblem } from './file-problem.ts';
 export { fileSource, openedFile } from './file-source.ts';
 export { type FoundFile, filesBelow, kindOfPath, wholeFile } from './folder-files.ts';
 export { isAddress, nameOfAddress, urlSource } from './url-source.ts';
+export { type Pieces, type WritableStreamLike, writeFile, writeStream } from './write-file.ts';

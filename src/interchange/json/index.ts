@@ -1,5 +1,7 @@
-/** Exports the reading of JSON text as rows: one object per line, or one array of objects. */
+/** Exports the reading and the writing of JSON: one object per line, or one array of objects. */
 
 export { parseExactJson } from './exact-json.ts';
+export { jsonCell, wordOf } from './json-cells.ts';
 export { type JsonRow, jsonArray, jsonLines } from './json-rows.ts';
 export { jsonRows } from './json-source.ts';
+export { encodeJson, encodeJsonLines } from './json-writer.ts';

@@ -1,6 +1,18 @@
-/** Exports the opening of files of other programs as rows, and as streams that tables take. */
+/**
+ * Exports the opening of files of other programs as rows, and as streams that tables take, and the
+ * writing of rows as such files.
+ */
 
 export { columnTypesOf, type FileColumnTypes } from './column-types.ts';
+export type {
+  ExportOptions,
+  ExportProgress,
+  ExportResult,
+  FileOutput,
+  ToCsvOptions,
+  ToFileOptions,
+} from './export-rows.ts';
+export { Exportable } from './exportable.ts';
 export { type FileInput, filesOf } from './file-input.ts';
 export {
   type FromCsvOptions,

@@ -16,6 +16,7 @@ import type {
 import { buildContext, columnPlace } from '../build/index.ts';
 import { type DataInput, toRecordBatchStream } from '../convert/index.ts';
 import type { GivenFile } from './file-input.ts';
+import { csvForms, jsonForms } from './text-forms.ts';
 
 /** Where a row stands: rows and lines of its file, both counted from 1. */
 export interface RowPlace {
@@ -74,7 +75,7 @@ interface OpenFile {
 
 const build: BuildColumn = (field, values) => {
   const context = buildContext();
-  return context.build(field.type, values, columnPlace(field, 0), context);
+  return context.build(field.type, csvForms(field.type, values), columnPlace(field, 0), context);
 };
 
 /** @throws InvalidInput for a file that is missing, or of no known format, before any row is read */
@@ -105,10 +106,14 @@ export async function openFiles(
   };
 
   async function* jsonRows(): AsyncGenerator<object> {
+    const { schema, types } = options;
+    const typed = Array.from(types ?? [], ([name, type]) => ({ name, type }));
+    const change = jsonForms(schema?.fields ?? typed);
     let rows = 0;
     for (const at of files.keys()) {
       const { data } = await enter(at, rows, options);
       for await (const row of data as AsyncIterable<object>) {
+        change?.(row);
         rows++;
         yield row;
       }

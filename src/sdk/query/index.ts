@@ -1,6 +1,6 @@
 /**
  * Exports the query builders (`Query`, `VectorQuery`, `TakeQuery`), which return rows, batches or
- * Arrow tables, and full-text queries as objects.
+ * Arrow tables, and full-text queries as objects; and what tables have in common with them.
  */
 
 export { AutoQuery } from './auto-query.ts';
@@ -42,3 +42,4 @@ export {
   type TokenizeOptions,
   tokenize,
 } from './text-queries.ts';
+export { WithoutLsm } from './without-lsm.ts';

@@ -14,11 +14,13 @@ import {
   type RecordBatch,
   type RecordBatchStream,
   recordBatch,
+  recordBatchStream,
   type Schema,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, QueryTableRequest } from '../../protocol/index.ts';
 import { type AnyRow, collectRows } from '../convert/index.ts';
+import { Exportable } from '../files/index.ts';
 import {
   atVersion,
   checkOptionNames,
@@ -45,12 +47,13 @@ export type SelectColumns =
   | Readonly<Record<string, string>>;
 
 /** Builders change the query they are called on and answer it. */
-export class QueryBase<RowType = AnyRow> implements AsyncIterable<RecordBatch> {
+export class QueryBase<RowType = AnyRow> extends Exportable implements AsyncIterable<RecordBatch> {
   readonly #target: TableTarget;
   protected readonly request: QueryTableRequest;
 
   /** Tables make queries; see `Table.query`. */
   constructor(target: TableTarget) {
+    super();
     this.#target = target;
     // Assigned one by one: spread into a new object, they would take longer than a short query.
     const request: QueryTableRequest = atVersion(target) as QueryTableRequest;
@@ -98,11 +101,20 @@ export class QueryBase<RowType = AnyRow> implements AsyncIterable<RecordBatch> {
       return;
     }
     checkCount('maxBatchLength', maxBatchLength, 1);
-    for await (const batch of await this.#run(options)) yield* pieces(batch, maxBatchLength);
+    yield* cutBatches(await this.#run(options), maxBatchLength);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
     return this.execute();
+  }
+
+  /** The batches as they are read, as one stream with their schema, which can be read once. */
+  override async stream(options: QueryExecutionOptions = {}): Promise<RecordBatchStream> {
+    const { maxBatchLength } = options;
+    const found = await this.#run(options);
+    if (maxBatchLength === undefined) return found;
+    checkCount('maxBatchLength', maxBatchLength, 1);
+    return recordBatchStream(found.schema, cutBatches(found, maxBatchLength));
   }
 
   /** All rows as one table, which holds them in memory. */
@@ -172,6 +184,13 @@ export class QueryBase<RowType = AnyRow> implements AsyncIterable<RecordBatch> {
     lifetime.enter({ signal });
     return this.answer({ ...options, signal });
   }
+}
+
+async function* cutBatches(
+  batches: AsyncIterable<RecordBatch>,
+  most: number,
+): AsyncGenerator<RecordBatch, void, undefined> {
+  for await (const batch of batches) yield* pieces(batch, most);
 }
 
 /** A long batch as several, each in memory of its own. */

@@ -4,18 +4,20 @@
  * (row-changes.ts), columns (schema-changes.ts), indexes, tags and branches. It reaches the table
  * through the catalog's operations, so it works the same over a directory and a server.
  */
-import { type Table as ArrowTable, ownSchema, type Schema } from '../../arrow/index.ts';
+import {
+  type Table as ArrowTable,
+  ownSchema,
+  type RecordBatchStream,
+  type Schema,
+} from '../../arrow/index.ts';
 import type { CallOptions, CountTableRowsRequest } from '../../protocol/index.ts';
 import type { AnyRow, DataInput, RowsInput } from '../convert/index.ts';
 import {
   atVersion,
   checkOptionNames,
   type Home,
-  type LsmStats,
-  type LsmWriteSpec,
   type OnTable,
   onTable,
-  refuseLsmCall,
   SELECTION_MEMBERS,
 } from '../handles/index.ts';
 import {
@@ -26,6 +28,7 @@ import {
   rowNumbers,
   TakeQuery,
   type VectorQuery,
+  WithoutLsm,
 } from '../query/index.ts';
 import { Branches } from './branches.ts';
 import type {
@@ -78,7 +81,7 @@ import {
 } from './versions.ts';
 
 /** Reads and changes one table; its history, tags, branches and indexes. */
-export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
+export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, AsyncDisposable {
   readonly #at: TablePosition;
   readonly #rows: RowChanges;
   readonly #columns: SchemaChanges;
@@ -87,6 +90,7 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
 
   /** Connections make tables; see `Connection.openTable`. */
   constructor(home: Home, named: OnTable, branch?: string) {
+    super();
     this.#at = new TablePosition(home, named, branch);
     this.#rows = new RowChanges(this.#at);
     this.#columns = new SchemaChanges(this.#at);
@@ -240,6 +244,11 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
 
   async toArrow(options?: CallOptions): Promise<ArrowTable> {
     return this.query().toArrow(options);
+  }
+
+  /** All rows as one stream of batches with their schema, which can be read once. */
+  override async stream(options?: CallOptions): Promise<RecordBatchStream> {
+    return this.query().stream(options);
   }
 
   /** Adds rows as one new version, or none of them. */
@@ -457,37 +466,5 @@ export class Table<RowType = AnyRow> implements Disposable, AsyncDisposable {
   /** Reads an index into memory before it is asked. @throws TableIndexNotFound, Unsupported */
   async prewarmIndex(name: string, options: CallOptions = {}): Promise<void> {
     return this.#indexes.prewarm(name, options);
-  }
-
-  // LanceDB's calls for writes through a log, which no table has: what asks of one answers, the others are refused.
-
-  async setLsmWriteSpec(_spec: LsmWriteSpec): Promise<void> {
-    return refuseLsmCall('setLsmWriteSpec');
-  }
-
-  async unsetLsmWriteSpec(): Promise<void> {
-    return refuseLsmCall('unsetLsmWriteSpec');
-  }
-
-  async getLsmWriteSpec(): Promise<LsmWriteSpec | undefined> {
-    return undefined;
-  }
-
-  async closeLsmWriters(): Promise<void> {}
-
-  async flushLsm(): Promise<void> {
-    return refuseLsmCall('flushLsm');
-  }
-
-  async compactLsm(): Promise<void> {
-    return refuseLsmCall('compactLsm');
-  }
-
-  async checkpointLsm(): Promise<void> {
-    return refuseLsmCall('checkpointLsm');
-  }
-
-  async getLsmStats(_includeGenerationRows?: boolean): Promise<LsmStats | undefined> {
-    return undefined;
   }
 }

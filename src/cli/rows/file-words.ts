@@ -1,0 +1,7 @@
+/** Words that the import and the export of files share. */
+
+export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
+
+/** A tab is hard to type. */
+export const unescaped = (text: string | undefined): string | undefined =>
+  text === '\\t' || text === 'tab' ? '\t' : text;

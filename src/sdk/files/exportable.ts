@@ -1,0 +1,61 @@
+/**
+ * `Exportable`: the base of what gives rows, queries and tables. It writes the rows as files of other
+ * programs (`toCsv`, `toParquet`, ...; `toFile` by the ending of the name) or gives the bytes of such a
+ * file (`toBytes`).
+ */
+import type { RecordBatchStream } from '../../arrow/index.ts';
+import type { CallOptions } from '../../protocol/index.ts';
+import {
+  type ExportOptions,
+  type ExportResult,
+  exportedBytes,
+  exportRows,
+  type FileOutput,
+  type ToCsvOptions,
+  type ToFileOptions,
+} from './export-rows.ts';
+
+/**
+ * What gives rows that can be written as a file. A file appears at its place when it is whole, and
+ * replaces one that is there; memory holds a batch.
+ */
+export abstract class Exportable {
+  /** The rows as one stream of batches with their schema; memory is bounded however many there are. */
+  abstract stream(options?: CallOptions): Promise<RecordBatchStream>;
+
+  /**
+   * Writes a file of the format that the ending of its name tells, or the option `format`.
+   * @throws InvalidInput for a format that there is not, and for a place that cannot be written
+   */
+  async toFile(output: FileOutput, options: ToFileOptions = {}): Promise<ExportResult> {
+    return exportRows((run) => this.stream(run), output, options);
+  }
+
+  /** Writes CSV: null is an empty field, and an empty text `""`. */
+  async toCsv(output: FileOutput, options: ToCsvOptions = {}): Promise<ExportResult> {
+    const { delimiter, header, null: nullText, ...rest } = options;
+    const given = Object.entries({ delimiter, header, null: nullText });
+    const csv = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+    return this.toFile(output, { ...rest, format: 'csv', csv });
+  }
+
+  /** Writes one JSON object on each line. */
+  async toJsonLines(output: FileOutput, options: ExportOptions = {}): Promise<ExportResult> {
+    return this.toFile(output, { ...options, format: 'ndjson' });
+  }
+
+  /** Writes one JSON array of objects. */
+  async toJson(output: FileOutput, options: ExportOptions = {}): Promise<ExportResult> {
+    return this.toFile(output, { ...options, format: 'json' });
+  }
+
+  /** Writes an Arrow IPC file, which is also Feather of version 2. */
+  async toArrowFile(output: FileOutput, options: ExportOptions = {}): Promise<ExportResult> {
+    return this.toFile(output, { ...options, format: 'arrow' });
+  }
+
+  /** The bytes of such a file, pulled as they are wanted. */
+  toBytes(format: string, options: Omit<ToFileOptions, 'format'> = {}): AsyncGenerator<Uint8Array> {
+    return exportedBytes((run) => this.stream(run), { ...options, format });
+  }
+}
