@@ -43,7 +43,7 @@ describe('package.json', () => {
   });
 
   test('ships what is built and the documents', () => {
-    const documents = ['docs', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
+    const documents = ['docs', 'container', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
     expect(manifest.files).toEqual(['dist', ...documents]);
     for (const file of documents) expect(existsSync(join(project, file))).toBe(true);
   });
