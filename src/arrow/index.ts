@@ -96,7 +96,7 @@ export {
   valueArray,
 } from './arrow-types.ts';
 export { bitmapBytes, countBits, getBit, setBit, setBits, sliceBits } from './bitmaps.ts';
-export { concatBatches, concatData, indexCapacity } from './concat.ts';
+export { concatBatches, concatBatchesInSteps, concatData, indexCapacity } from './concat.ts';
 export { DictionaryUnion, remapIndices } from './dictionaries.ts';
 export { encodeDictionary } from './dictionary-encode.ts';
 export { gather, gatherBatch } from './gather.ts';

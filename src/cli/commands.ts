@@ -24,6 +24,7 @@ import {
   head,
   importFile,
   query,
+  sql,
   updateRows,
 } from './rows/index.ts';
 import {
@@ -46,6 +47,7 @@ export const COMMANDS: readonly (Command | ServiceCommand)[] = [
   exportTable,
   head,
   query,
+  sql,
   deleteRows,
   updateRows,
   addColumns,

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline/promises';
 import { errorText } from './report-error.ts';
 import { isJsonAsked, runCli } from './run.ts';
 import { EXIT, OutputStream } from './terminal/index.ts';
+import { typedLines } from './typed-lines.ts';
 
 /** Runs the command that the process was started with, and sets its exit code. */
 export async function runProcess(): Promise<void> {
@@ -34,6 +35,7 @@ export async function runProcess(): Promise<void> {
       }),
     inputEnded,
     ask,
+    lines: typedLines,
     abandon: (exitCode) => process.exit(exitCode),
   });
   // Pending output without a reader must not keep a process alive that was asked to end.

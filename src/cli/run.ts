@@ -74,6 +74,9 @@ async function run(request: Request, around: Surroundings): Promise<number> {
     terminals,
     signal,
     show: typed.show,
+    print: (answer) => printAnswer(answer, asJson, { ...around, error }),
+    note: (text) => error(`${text}\n`),
+    lines: (prompt, complete) => around.lines?.(prompt, complete) ?? noLines(),
     confirm: (question) => confirm(question, around, terminals, signal),
     progress: (told) => {
       // A program that reads the errors of `--json` finds nothing else there.
@@ -85,7 +88,7 @@ async function run(request: Request, around: Surroundings): Promise<number> {
     const connection = await openConnection(options, around, purpose, signal);
     try {
       const answer = await command.run(callOn(connection));
-      await printAnswer(answer, asJson, { ...around, error });
+      if (answer !== undefined) await printAnswer(answer, asJson, { ...around, error });
       return EXIT.ok;
     } catch (failure) {
       const told = await explained(failure, typed, connection, signal);
@@ -123,6 +126,8 @@ function typedIds(
     areDropped: command.ofDropped === true,
   };
 }
+
+async function* noLines(): AsyncGenerator<string> {}
 
 async function confirm(
   question: () => Promise<string | undefined>,

@@ -20,6 +20,8 @@ export const EXTENSION_OPERATIONS = {
     answer: 'arrow-file',
   }),
   ListTableFiles: json('/v1/dirspace/table/{id}/files', 'read', 'List the files of a version'),
+  RunSql: json('/v1/dirspace/sql', 'read', 'Answer a SELECT', { answer: 'arrow-file' }),
+  ExplainSql: json('/v1/dirspace/sql/explain', 'read', 'Tell how a SELECT is carried out'),
   ProfileTable: json('/v1/dirspace/table/{id}/profile', 'read', 'Tell what columns are like'),
   DiffTable: json('/v1/dirspace/table/{id}/diff', 'read', 'Compare two versions'),
   PrewarmTableIndex: json(

@@ -5,15 +5,18 @@
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type { CatalogWatch, WatchRequest } from './events.ts';
-import type { QueryColumns } from './models/index.ts';
 import type { CallOptions } from './namespace.ts';
 import type {
   DiffTableRequest,
   DiffTableResponse,
+  ExplainSqlRequest,
+  ExplainSqlResponse,
   ListTableFilesRequest,
   ListTableFilesResponse,
   ProfileTableRequest,
   ProfileTableResponse,
+  RunSqlRequest,
+  TakeRowsRequest,
 } from './table-insight.ts';
 
 /** The id that the table was dropped under, from the root down. */
@@ -52,18 +55,6 @@ export interface DeleteRowsResponse {
   readonly transaction_id?: string;
   readonly version: number;
   readonly num_deleted_rows: number;
-}
-
-/** Rows named one by one: by `row_ids`, or by `offsets` among the live rows of the version. */
-export interface TakeRowsRequest {
-  readonly id: readonly string[];
-  readonly incarnation?: string;
-  readonly branch?: string;
-  readonly version?: number;
-  readonly row_ids?: readonly bigint[];
-  readonly offsets?: readonly bigint[];
-  readonly columns?: QueryColumns;
-  readonly with_row_id?: boolean;
 }
 
 /** An index to read into memory before it is asked. */
@@ -457,6 +448,10 @@ export interface CatalogExtensions {
     request: ListTableFilesRequest,
     options?: CallOptions,
   ): Promise<ListTableFilesResponse>;
+  /** Answers a SELECT. @throws InvalidInput with the place in the text, TableNotFound */
+  runSql?(request: RunSqlRequest, options?: CallOptions): Promise<RecordBatchStream>;
+  /** How a SELECT is carried out, in words. */
+  explainSql?(request: ExplainSqlRequest, options?: CallOptions): Promise<ExplainSqlResponse>;
   /** Tells what columns are like: of all rows, or of a sample where the time is up. */
   profileTable?(request: ProfileTableRequest, options?: CallOptions): Promise<ProfileTableResponse>;
   /** Compares two versions. @throws TableVersionNotFound, TableBranchNotFound, TableTagNotFound */

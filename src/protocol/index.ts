@@ -75,7 +75,6 @@ export type {
   SyncLanceRequest,
   SyncLanceResponse,
   SyncLanceTable,
-  TakeRowsRequest,
   TrashItem,
   UndropTableRequest,
   UndropTableResponse,
@@ -294,6 +293,8 @@ export type {
   DiffTableRequest,
   DiffTableResponse,
   DiffVersion,
+  ExplainSqlRequest,
+  ExplainSqlResponse,
   ListedColumn,
   ListedDeletion,
   ListedFragment,
@@ -303,7 +304,9 @@ export type {
   ProfiledColumn,
   ProfileTableRequest,
   ProfileTableResponse,
+  RunSqlRequest,
   ShownValue,
+  TakeRowsRequest,
   VersionName,
 } from './table-insight.ts';
 export {

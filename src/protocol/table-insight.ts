@@ -1,10 +1,24 @@
 /**
- * Defines the requests and answers of ProfileTable, which tells what the columns of a version are
- * like, of DiffTable, which compares two versions, and of ListTableFiles. Values are as JSON can hold them
+ * Defines TakeRowsRequest, and the requests and answers of ProfileTable, which tells what the columns of a version are
+ * like, of DiffTable, which compares two versions, of ListTableFiles, and of RunSql, which
+ * answers a SELECT. Values are as JSON can hold them
  * (`ShownValue`): integers beyond 2^53, decimals, dates and times are texts, bytes are hexadecimal
  * digits, nested values are JSON in a text; texts are cut after 256 characters. ListTableFiles tells of
  * the Arrow files that hold the rows of a version, for programs that read them without this package.
  */
+import type { QueryColumns } from './models/index.ts';
+
+/** Rows named one by one: by `row_ids`, or by `offsets` among the live rows of the version. */
+export interface TakeRowsRequest {
+  readonly id: readonly string[];
+  readonly incarnation?: string;
+  readonly branch?: string;
+  readonly version?: number;
+  readonly row_ids?: readonly bigint[];
+  readonly offsets?: readonly bigint[];
+  readonly columns?: QueryColumns;
+  readonly with_row_id?: boolean;
+}
 
 /** A value as JSON holds it. */
 export type ShownValue = string | number | boolean | null;
@@ -267,4 +281,23 @@ export interface ListedDeletion {
    * absent, the file is an Arrow file whose one column holds the offsets of this fragment.
    */
   readonly offset?: number;
+}
+
+/** A SELECT over tables of one catalog. */
+export interface RunSqlRequest {
+  /** The namespace that names of tables are looked up in, with those below it; the root if absent. */
+  readonly id?: readonly string[];
+  /** The table that it reads, which is to be the only one: another that took its name is not meant. */
+  readonly incarnation?: string;
+  /** One statement, as docs/sql.md describes it. */
+  readonly sql: string;
+}
+
+/** As that of RunSql. */
+export type ExplainSqlRequest = RunSqlRequest;
+
+/** How a SELECT is carried out. */
+export interface ExplainSqlResponse {
+  /** One step a line, each above those that it reads from. */
+  readonly plan: string;
 }

@@ -25,7 +25,6 @@ import {
   type CreateNamespaceResult,
   type CreateTableArguments,
   type CreateTableOptions,
-  copy,
   type DeclareTableOptions,
   type DropNamespaceOptions,
   type DropNamespaceResult,
@@ -67,8 +66,15 @@ import {
 import * as files from './import-file.ts';
 import * as lance from './lance.ts';
 import * as views from './materialized-view.ts';
-import { createNamespace, dropNamespace, updateNamespaceProperties } from './namespaces.ts';
+import {
+  createNamespace,
+  dropNamespace,
+  dropTablesOf,
+  updateNamespaceProperties,
+} from './namespaces.ts';
+import { type SqlOptions, SqlQuery } from './query/index.ts';
 import { Table } from './table/index.ts';
+import * as names from './table-names.ts';
 import * as trash from './trash.ts';
 
 /** An open catalog: namespaces, tables by name, the trash, transactions and watching. */
@@ -309,10 +315,7 @@ export class Connection implements AsyncDisposable {
     options: DeclareTableOptions = {},
   ): Promise<DeclareTableResponse> {
     const id = this.#calls.table(name, namespacePath, options);
-    checkChangeOptions(options, CONNECTION_OPTIONS.declareTable);
-    const { location, properties, vendCredentials: vend_credentials } = options;
-    const request = defined({ id, location, properties: copy(properties), vend_credentials });
-    return this.namespace.declareTable(request, options);
+    return names.declareTable(this.#home, id, options);
   }
 
   /** What the catalog knows of a table; `members` are those of the protocol's request. */
@@ -350,13 +353,7 @@ export class Connection implements AsyncDisposable {
 
   /** Drops the tables of one namespace, not those of the namespaces in it. */
   async dropAllTables(namespacePath?: readonly string[], options?: CallOptions): Promise<void> {
-    const path = namespacePath && pathOf(namespacePath);
-    checkChangeOptions(options);
-    const names = await this.tableNames(path, options);
-    for (const name of names) {
-      // Another program may drop them at the same time.
-      await isThere(this.dropTable(name, path, options), 'TableNotFound');
-    }
+    await dropTablesOf(this, namespacePath && pathOf(namespacePath), options);
   }
 
   /** Forgets a table and keeps its data, which `registerTable` can take in again. */
@@ -378,10 +375,7 @@ export class Connection implements AsyncDisposable {
     options: RegisterTableOptions = {},
   ): Promise<RegisterTableResponse> {
     const id = this.#calls.table(name, namespacePath, options);
-    checkChangeOptions(options, CONNECTION_OPTIONS.registerTable);
-    const { mode, properties } = options;
-    const request = defined({ id, location, mode, properties: copy(properties) });
-    return this.namespace.registerTable(request, options);
+    return names.registerTable(this.#home, id, location, options);
   }
 
   /** Renames a table, or moves it to another namespace. */
@@ -390,12 +384,8 @@ export class Connection implements AsyncDisposable {
     newName: string,
     options: RenameTableOptions = {},
   ): Promise<void> {
-    checkChangeOptions(options, CONNECTION_OPTIONS.renameTable);
-    const { namespacePath, newNamespacePath } = options;
-    const id = this.#calls.table(currentName, namespacePath, options);
-    const moved = newNamespacePath && pathOf(newNamespacePath, 'newNamespacePath');
-    const request = defined({ id, new_table_name: newName, new_namespace_id: moved });
-    await this.namespace.renameTable(request, options);
+    const id = this.#calls.table(currentName, options.namespacePath, options);
+    await names.renameTable(this.#home, id, newName, options);
   }
 
   /**
@@ -447,6 +437,16 @@ export class Connection implements AsyncDisposable {
   ): Promise<files.ImportFileResult> {
     this.#calls.table(name, namespacePath, options);
     return files.importFile(this, this.#home, file, [name, namespacePath], options);
+  }
+
+  /**
+   * A SELECT over the tables of the catalog, as in `db.sql('SELECT city, count(*) FROM prod.users GROUP BY
+   * city')`. It runs when its rows are asked for, by `toArray`, `toArrow` or a loop over its batches.
+   */
+  sql<RowType = AnyRow>(text: string, options: SqlOptions = {}): SqlQuery<RowType> {
+    this.#home.lifetime.enter();
+    checkOptionNames(options, CONNECTION_OPTIONS.sql);
+    return new SqlQuery(this.#home, text, options);
   }
 
   /** What was dropped at or below a namespace and can be brought back, newest drop first. */

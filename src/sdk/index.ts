@@ -139,6 +139,7 @@ export {
   type SplitSequentialOptions,
 } from './permutation.ts';
 export {
+  type AggregateCalls,
   type AnalyzePlanDistributedMetrics,
   AutoQuery,
   BooleanQuery,
@@ -149,6 +150,8 @@ export {
   type FullTextQuery,
   FullTextQueryType,
   type FullTextSearchOptions,
+  type GroupedOrdering,
+  GroupedQuery,
   type IntoVector,
   MatchQuery,
   MultiMatchQuery,
@@ -162,8 +165,11 @@ export {
   type QueryVectors,
   type Reranker,
   RRFReranker,
+  RunnableQuery,
   rerankers,
   type SelectColumns,
+  type SqlOptions,
+  SqlQuery,
   TakeQuery,
   type TokenizeOptions,
   tokenize,

@@ -1,8 +1,9 @@
 /**
- * Implements a connection's methods that create, change and drop namespaces: checks the options and
- * calls the catalog.
+ * Implements a connection's methods that create, change, empty and drop namespaces: checks the options
+ * and calls the catalog.
  */
 import type { CallOptions } from '../protocol/index.ts';
+import type { Connection } from './connection.ts';
 import {
   type CreateNamespaceOptions,
   type CreateNamespaceResult,
@@ -17,6 +18,7 @@ import {
   checkChangeOptions,
   defined,
   type Home,
+  isThere,
   offered,
 } from './handles/index.ts';
 
@@ -53,4 +55,17 @@ export async function updateNamespaceProperties(
   const update = offered(catalog, 'updateNamespaceProperties');
   const { properties, removals } = checkedChanges(changes);
   return (await update(defined({ id, properties, removals }), options)).properties;
+}
+
+/** Drops the tables of one namespace that are there now. */
+export async function dropTablesOf(
+  connection: Pick<Connection, 'tableNames' | 'dropTable'>,
+  path: readonly string[] | undefined,
+  options: CallOptions | undefined,
+): Promise<void> {
+  checkChangeOptions(options);
+  for (const name of await connection.tableNames(path, options)) {
+    // Another program may drop them at the same time.
+    await isThere(connection.dropTable(name, path, options), 'TableNotFound');
+  }
 }

@@ -27,7 +27,14 @@ import { type Pruned, prune, type StatisticsLookup } from './prune.ts';
 import { requirementsOf } from './required-columns.ts';
 import { type RowNumberSet, rowNumbersOf } from './row-ids.ts';
 import { countCompared, selectCompared } from './select/index.ts';
-import { type Bound, childrenOf, familyOf, plainType, typeText } from './typed/index.ts';
+import {
+  type Bound,
+  type Column,
+  childrenOf,
+  familyOf,
+  plainType,
+  typeText,
+} from './typed/index.ts';
 
 export type { ColumnTest, Condition, RangeEnd } from './conditions.ts';
 export type { ColumnSource, EvaluationContext, RowNumbers } from './load/index.ts';
@@ -65,6 +72,8 @@ export interface CompiledExpression {
    */
   readonly heavy: boolean;
   evaluateInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, Vector>;
+  /** As `evaluateInSteps`, in the form that expressions are computed in. */
+  columnInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, Column>;
   selectInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, Uint32Array>;
   countInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, number>;
   /** The same of its one column; null where only `count` can tell. */
@@ -115,6 +124,19 @@ export async function compileValue(
   } catch (error) {
     throw withMistake(error, sql);
   }
+}
+
+/**
+ * Compiles a tree of a statement. Its names are columns of `schema`; what the trees of one statement take
+ * together is bounded by its text. @throws InvalidInput, TableColumnNotFound
+ */
+export function compileTree(tree: Expression, schema: Schema): CompiledExpression {
+  return new Compiled(tree, bindExpression(tree, schema));
+}
+
+/** The same of a condition. */
+export function compileConditionTree(tree: Expression, schema: Schema): CompiledExpression {
+  return new Compiled(tree, bindPredicate(tree, schema));
 }
 
 function cached(
@@ -243,6 +265,10 @@ class Compiled implements CompiledExpression {
     }
     const frame = new BatchFrame(batch, context);
     return toVector(yield* evaluateInSteps(bound, frame), this.type, frame.memory);
+  }
+
+  *columnInSteps(batch: ColumnSource, context: EvaluationContext = {}): Generator<void, Column> {
+    return yield* evaluateInSteps(this.#bound, new BatchFrame(batch, context));
   }
 
   select(batch: ColumnSource, context?: EvaluationContext): Uint32Array {

@@ -3,15 +3,17 @@
  * Also exports how expressions load and read the values of Arrow columns.
  */
 
-export { textOf as valueText } from './evaluate/index.ts';
+export { textOf as valueText, toVector } from './evaluate/index.ts';
 export {
   type ColumnSource,
   type ColumnTest,
   type CompiledExpression,
   type Condition,
   type CountKernels,
+  compileConditionTree,
   compileExpression,
   compilePredicate,
+  compileTree,
   compileValue,
   countKernels,
   type EvaluationContext,
@@ -22,16 +24,43 @@ export {
   type StatisticsLookup,
 } from './expression.ts';
 export type { FunctionSignature, UserFunction } from './functions/index.ts';
-export { loadColumn } from './load/index.ts';
+export { loadColumn, withValidity } from './load/index.ts';
+export { withMistakeIn } from './mistakes.ts';
+export {
+  type AggregateExpression,
+  type Expression,
+  formatExpression,
+  formatName,
+  type JoinKind,
+  type NamedQuery,
+  type OrderItem,
+  parseStatement,
+  parseTerm,
+  type QueryBody,
+  refuse,
+  type Select,
+  type Statement,
+  type TableReference,
+  type TimeTravel,
+  type TypeName,
+  type WindowSpec,
+} from './parse/index.ts';
 export { registerFunction } from './register.ts';
 export { type ShownValue, shownNumber, shownValue } from './shown-values.ts';
 export {
   type Column,
+  columnOf,
   compareValues,
+  type Family,
   familyOf,
+  integerRange,
+  isOrdered,
+  isWide,
+  nearestName,
   plainType,
   reader,
   TRUE,
+  typeText,
   type Validity,
   type Value,
   VIRTUAL_COLUMNS,

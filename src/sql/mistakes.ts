@@ -10,10 +10,25 @@ import { charactersBefore, formatExcerpt, placeText, shorten } from './parse/ind
 const STATEMENT = /^\s*(select\b|where(?=\s+[\w"(]))/i;
 
 /** The error itself, its message longer where there is something to add. */
-export function withMistake(error: unknown, sql: string): unknown {
+export const withMistake = (error: unknown, sql: string): unknown =>
+  mistaken(error, sql, ({ code, details }) =>
+    code === 'InvalidInput' ? statementHint(sql) : quoteHint(details, sql),
+  );
+
+/** The same for a statement. */
+export const withMistakeIn = (error: unknown, sql: string): unknown =>
+  mistaken(error, sql, ({ code, details }) =>
+    code === 'InvalidInput' ? undefined : quoteHint(details, sql),
+  );
+
+function mistaken(
+  error: unknown,
+  sql: string,
+  hintOf: (error: DirspaceError) => string | undefined,
+): unknown {
   if (!isDirspaceError(error, 'InvalidInput', 'TableColumnNotFound')) return error;
   const { position } = error.details;
-  const hint = error.code === 'InvalidInput' ? statementHint(sql) : quoteHint(error.details, sql);
+  const hint = hintOf(error);
   if (typeof position === 'number') countCharacters(error, sql, position);
   if (hint !== undefined) error.message += hint;
   if (typeof position === 'number') error.message += `\n${formatExcerpt(sql, position - 1)}`;

@@ -26,9 +26,11 @@ export { type ColumnProfile, profileTable } from './profile/index.ts';
 export {
   analyzeQuery,
   explainQuery,
+  hasOrder,
   type OrderKey,
   type QueryRequest,
   query,
+  RowSorter,
 } from './query/index.ts';
 export { countWhere, prepareReads, requestMemory, take } from './read/index.ts';
 export type { StagedVersion } from './staged/index.ts';

@@ -55,6 +55,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   export: ['t', '--lance', 'COPY'],
   head: ['t'],
   query: ['t', 'a > 0'],
+  sql: ['SELECT a FROM t'],
   delete: ['t', 'a > 5'],
   update: ['t', 'a > 5', '--set', 'a=1'],
   'add-columns': ['t', '--set', 'b=1'],

@@ -316,12 +316,15 @@ describe('progress', () => {
       signal: new AbortController().signal,
       show: showAsTyped(given),
       confirm: async () => true,
+      print: async () => {},
+      note: () => {},
+      lines: async function* () {},
       progress: (told) => {
         state = told;
       },
       write: () => {},
     });
-    if ('rows' in answer) for await (const _ of answer.rows);
+    if (answer !== undefined && 'rows' in answer) for await (const _ of answer.rows);
     await connection.close();
     expect(state()).toBe(expected);
   });

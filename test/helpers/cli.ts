@@ -17,6 +17,10 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Columns of the terminal that output goes to; none is one if absent. */
   readonly width?: number;
+  /** Standard input; none if absent. */
+  readonly input?: string;
+  /** Whether that is typed at a terminal. */
+  readonly isTyped?: boolean;
   /** Done while a command lasts that ends when it is asked to: from its first line on. */
   readonly during?: (line: string, said: () => string) => Promise<void>;
   /** Resolves when the standard input has ended. */
@@ -47,6 +51,14 @@ export async function callCli(
             first.then((line) => during(line, () => error)).then(() => 'SIGINT' as const),
         }),
     ...(options.inputEnded === undefined ? {} : { inputEnded: options.inputEnded }),
+    ...(options.input === undefined
+      ? {}
+      : {
+          lines: async function* () {
+            yield* (options.input ?? '').split('\n');
+          },
+        }),
+    ...(options.isTyped === true ? { terminals: { input: true, output: true, error: true } } : {}),
     ...(options.reloadAsked === undefined ? {} : { reloadAsked: options.reloadAsked }),
     out: (data) => {
       const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');

@@ -22,6 +22,7 @@ const ORDER = [
   'sql',
   'indexes',
   'table',
+  'statements',
   'directory',
   'client',
   'server',

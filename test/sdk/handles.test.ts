@@ -43,6 +43,7 @@ const CONNECTION: Calls<Connection> = {
   watch: (c, o) => c.watch({ ...o }),
   listTrash: (c, o) => c.listTrash([], o),
   syncLance: (c, o) => c.syncLance([], o),
+  sql: (c, o) => c.sql('SELECT 1').toArray(o),
   importFile: (c, o) => c.importFile('x.csv', 't', [], o),
   importLance: (c, o) => c.importLance('x.lance', 't', [], o),
   exportLance: (c, o) => c.exportLance('x.lance', 't', [], o),
@@ -142,6 +143,8 @@ const EXEMPT = new Set([
   'constructor',
   ...['isOpen', 'close', 'display', 'currentBranch'],
   ...['select', 'withRowId', 'where', 'filter', 'limit', 'offset', 'orderBy'],
+  // Others run what these make.
+  ...['groupBy', 'aggregate'],
   ...['fullTextSearch', 'fastSearch', 'nearestTo', 'nearestToText', 'rerank'],
   // Refused by name, whatever the handle.
   ...['setLsmWriteSpec', 'getLsmWriteSpec', 'unsetLsmWriteSpec', 'getLsmStats', 'useLsm'],

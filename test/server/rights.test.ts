@@ -68,6 +68,8 @@ const BODIES: Partial<Record<AnyOperation, object>> = {
     source_query: '{"source_table": "t", "source_namespace": ["prod"]}',
     output_schema: '',
   },
+  RunSql: { sql: 'SELECT * FROM t' },
+  ExplainSql: { sql: 'SELECT * FROM t' },
   DiffTable: { from: {} },
   DiffTableBranch: { from_branch: 'b' },
   CherryPickTableBranch: { from_branch: 'b' },

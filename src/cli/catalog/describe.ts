@@ -4,7 +4,7 @@
  * of the namespace have together. An id may name either; a table is looked for first.
  */
 import { isDirspaceError } from '../../errors.ts';
-import type { DescribeTableResponse, JsonArrowField } from '../../protocol/index.ts';
+import type { DescribeTableResponse } from '../../protocol/index.ts';
 import {
   type Answer,
   argument,
@@ -13,6 +13,7 @@ import {
   columns,
   facts,
   parsePath,
+  typeText,
   UsageError,
   versionOf,
 } from '../terminal/index.ts';
@@ -144,12 +145,3 @@ const named = (
   map: Readonly<Record<string, string>> | undefined,
 ): [string, string][] =>
   Object.entries(map ?? {}).map(([name, value]) => [`${kind} ${name}`, value]);
-
-/** `fixed_size_list<float32>[4]`, `struct<city: utf8>`. */
-function typeText({ type }: JsonArrowField): string {
-  const children = type.fields?.map((child) =>
-    type.type.endsWith('list') ? typeText(child) : `${child.name}: ${typeText(child)}`,
-  );
-  const inner = children === undefined ? '' : `<${children.join(', ')}>`;
-  return `${type.type}${inner}${type.length === undefined ? '' : `[${type.length}]`}`;
-}

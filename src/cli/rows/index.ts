@@ -5,3 +5,4 @@ export { exportTable } from './export.ts';
 export { head } from './head.ts';
 export { importFile } from './import.ts';
 export { query } from './query.ts';
+export { sql } from './sql.ts';

@@ -20,7 +20,7 @@ const ROWS = 100;
 export const query: Command = {
   name: 'query',
   summary: 'Show the rows of a table that fit an SQL predicate',
-  otherNames: ['select', 'sql', 'scan', 'find'],
+  otherNames: ['scan', 'find'],
   arguments: [
     ['<id>', 'the table'],
     ['[predicate]', 'SQL, such as "age > 3 AND name LIKE \'a%\'"; all rows if absent'],

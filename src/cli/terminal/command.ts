@@ -41,7 +41,8 @@ export interface Command {
   readonly takesBack?: true;
   /** Whether it makes a catalog where none is. Others exit with 3. */
   readonly makesCatalog?: true;
-  run(call: Call): Promise<Answer | RowsAnswer>;
+  /** Undefined where all there is was printed. */
+  run(call: Call): Promise<Answer | RowsAnswer | undefined>;
 }
 
 export interface Call {
@@ -56,6 +57,18 @@ export interface Call {
    * only where it is asked.
    */
   confirm(question: () => Promise<string | undefined>): Promise<boolean>;
+  /** Prints an answer now, for commands that have several. */
+  print(answer: Answer | RowsAnswer): Promise<void>;
+  /** Says something to a person who is asked for lines. */
+  note(text: string): void;
+  /**
+   * The lines of standard input. On a terminal each is asked for by the prompt at hand, with those of
+   * before to go back to, and `complete` gives the words that the last one of a line may become.
+   */
+  lines(
+    prompt: () => string,
+    complete: (line: string) => Promise<LineCompletion>,
+  ): AsyncIterable<string>;
   /** `state` says how far the work is, in words; it is asked for once that takes longer than a second. */
   progress(state: () => string | undefined): void;
   /** Writes to standard output as it is; resolves when more can be taken. */
@@ -94,9 +107,17 @@ export interface Surroundings {
   inputEnded?(): Promise<void>;
   /** The line that is typed for a question; undefined at the end of the input. */
   ask?(question: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Lines of standard input, as `Call.lines` gives them; none if absent. */
+  lines?(
+    prompt: () => string,
+    complete: (line: string) => Promise<LineCompletion>,
+  ): AsyncIterable<string>;
   /** Ends the process at once. */
   abandon?(code: number): void;
 }
+
+/** Words, and the end of the line that each of them is to take the place of. */
+export type LineCompletion = readonly [words: string[], replaced: string];
 
 /** The signal by which a process is asked to end. */
 export type Interruption = 'SIGINT' | 'SIGTERM';

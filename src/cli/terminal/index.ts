@@ -12,6 +12,7 @@ export {
   type CommandOption,
   Declined,
   InputError,
+  type LineCompletion,
   nameFor,
   Options,
   OtherProtocol,
@@ -42,3 +43,4 @@ export { withParents } from './parents.ts';
 export { showProgress } from './progress.ts';
 export { openSelected, versionNumber, versionOf } from './selection.ts';
 export { safeJson, visibleLines } from './terminal-text.ts';
+export { typeText } from './type-text.ts';

@@ -34,7 +34,7 @@ import {
   snapshotToRead,
   storedTable,
 } from '../catalog/index.ts';
-import { atMost } from './query.ts';
+import { atMost } from './reads/index.ts';
 import { writeOptions } from './rows.ts';
 
 /** Examples of each kind of rows: where nothing is said, and at most. */

@@ -11,7 +11,7 @@ export { createTable, declareTable } from './create-table.ts';
 export { describeTable, listTableFiles } from './describe.ts';
 export * as indexes from './indexes.ts';
 export * as namespaces from './namespaces.ts';
-export * as query from './query.ts';
+export * as reads from './reads/index.ts';
 export * as references from './references.ts';
 export * as rows from './rows.ts';
 export * as schemas from './schemas.ts';

@@ -13,6 +13,7 @@ import * as query from './query.ts';
 import * as refs from './refs.ts';
 import * as rows from './rows.ts';
 import * as schema from './schema.ts';
+import * as statements from './statements.ts';
 import * as tableInsight from './table-insight.ts';
 import * as tables from './tables.ts';
 import * as transactions from './transactions.ts';
@@ -27,6 +28,7 @@ export * from './query.ts';
 export * from './refs.ts';
 export * from './rows.ts';
 export * from './schema.ts';
+export * from './statements.ts';
 export * from './tables.ts';
 export * from './transactions.ts';
 export * from './versions.ts';
@@ -50,6 +52,7 @@ export const MODELS = {
   ...views,
   ...extensions,
   ...tableInsight,
+  ...statements,
 };
 
 /** Such as `CreateTableRequest`. */

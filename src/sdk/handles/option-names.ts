@@ -140,6 +140,7 @@ export const CONNECTION_OPTIONS = {
   renameTable: ['namespacePath', 'newNamespacePath'],
   undropTable: ['trashId'],
   syncLance: [],
+  sql: ['namespacePath'],
   listTrash: ['signal', 'detached'],
   purgeTrash: ['olderThan', 'dryRun', 'detached'],
 } as const;

@@ -5,6 +5,11 @@
 
 export { AutoQuery } from './auto-query.ts';
 export {
+  type AggregateCalls,
+  type GroupedOrdering,
+  GroupedQuery,
+} from './grouped-query.ts';
+export {
   type ColumnOrdering,
   type FullTextSearchOptions,
   type IntoVector,
@@ -16,15 +21,15 @@ export {
 } from './query.ts';
 export {
   type AnalyzePlanDistributedMetrics,
-  checkCount,
   type ExecutableQuery,
   QueryBase,
-  type QueryExecutionOptions,
   type SelectColumns,
 } from './query-base.ts';
 export { type Reranker, RRFReranker } from './rerank.ts';
 /** What fuses the rows of two searches, under the name that LanceDB's SDK gives it. */
 export * as rerankers from './rerankers.ts';
+export { checkCount, type QueryExecutionOptions, RunnableQuery } from './runnable-query.ts';
+export { type SqlOptions, SqlQuery } from './sql-query.ts';
 export { rowNumbers, TakeQuery } from './take-query.ts';
 export {
   BooleanQuery,

@@ -1,43 +1,14 @@
 /**
- * `QueryBase`: the base of all query builders. It collects the request of a query and runs it
- * (`execute`, `toArray`, `toArrow`). `outputSchema` and `explainPlan` describe the query without
- * reading rows; `analyzePlan` runs it and measures. query.ts and take-query.ts extend it.
- * `checkCount` throws InvalidInput for anything but a whole number of at least a given size.
+ * `QueryBase`: the base of the builders of queries on one table. It collects the request, which
+ * runnable-query.ts runs. `outputSchema` and `explainPlan` describe the query without reading rows;
+ * `analyzePlan` runs it and measures. query.ts and take-query.ts extend it.
  */
-import {
-  type Table as ArrowTable,
-  arrowTable,
-  columnsOf,
-  gatherBatch,
-  HandOut,
-  markSharedData,
-  type RecordBatch,
-  type RecordBatchStream,
-  recordBatch,
-  recordBatchStream,
-  type Schema,
-} from '../../arrow/index.ts';
+import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, QueryTableRequest } from '../../protocol/index.ts';
-import { type AnyRow, collectRows } from '../convert/index.ts';
-import { Exportable } from '../files/index.ts';
-import {
-  atVersion,
-  checkOptionNames,
-  onBranch,
-  RUN_OPTIONS,
-  refuseLsm,
-  showKind,
-  type TableTarget,
-} from '../handles/index.ts';
-
-/** Limits of one run of a query. */
-export interface QueryExecutionOptions extends CallOptions {
-  /** At most so many rows to a batch; longer batches are cut. */
-  readonly maxBatchLength?: number;
-  /** Ends the query with a TimeoutError after so long. */
-  readonly timeoutMs?: number;
-}
+import type { AnyRow } from '../convert/index.ts';
+import { atVersion, onBranch, refuseLsm, showKind, type TableTarget } from '../handles/index.ts';
+import { RunnableQuery } from './runnable-query.ts';
 
 /** Column names, or output names with the SQL expressions that give them. */
 export type SelectColumns =
@@ -47,13 +18,13 @@ export type SelectColumns =
   | Readonly<Record<string, string>>;
 
 /** Builders change the query they are called on and answer it. */
-export class QueryBase<RowType = AnyRow> extends Exportable implements AsyncIterable<RecordBatch> {
+export class QueryBase<RowType = AnyRow> extends RunnableQuery<RowType> {
   readonly #target: TableTarget;
   protected readonly request: QueryTableRequest;
 
   /** Tables make queries; see `Table.query`. */
   constructor(target: TableTarget) {
-    super();
+    super(target.lifetime);
     this.#target = target;
     // Assigned one by one: spread into a new object, they would take longer than a short query.
     const request: QueryTableRequest = atVersion(target) as QueryTableRequest;
@@ -91,50 +62,6 @@ export class QueryBase<RowType = AnyRow> extends Exportable implements AsyncIter
     return this;
   }
 
-  /** The batches as they are read; memory is bounded however many there are. */
-  async *execute(
-    options: QueryExecutionOptions = {},
-  ): AsyncGenerator<RecordBatch, void, undefined> {
-    const { maxBatchLength } = options;
-    if (maxBatchLength === undefined) {
-      yield* await this.#run(options);
-      return;
-    }
-    checkCount('maxBatchLength', maxBatchLength, 1);
-    yield* cutBatches(await this.#run(options), maxBatchLength);
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
-    return this.execute();
-  }
-
-  /** The batches as they are read, as one stream with their schema, which can be read once. */
-  override async stream(options: QueryExecutionOptions = {}): Promise<RecordBatchStream> {
-    const { maxBatchLength } = options;
-    const found = await this.#run(options);
-    if (maxBatchLength === undefined) return found;
-    checkCount('maxBatchLength', maxBatchLength, 1);
-    return recordBatchStream(found.schema, cutBatches(found, maxBatchLength));
-  }
-
-  /** All rows as one table, which holds them in memory. */
-  async toArrow(options: QueryExecutionOptions = {}): Promise<ArrowTable> {
-    const stream = await this.#run(options);
-    const batches: RecordBatch[] = [];
-    for await (const batch of stream) batches.push(batch);
-    return arrowTable(stream.schema, batches);
-  }
-
-  /**
-   * The rows as plain objects. Their type is the one that `openTable` or this call names, as in
-   * `toArray<{ id: number }>()`; the columns that come out are not compared with it.
-   */
-  async toArray(options?: QueryExecutionOptions): Promise<RowType[]>;
-  async toArray<Result>(options?: QueryExecutionOptions): Promise<Result[]>;
-  async toArray<Result>(options: QueryExecutionOptions = {}): Promise<Result[]> {
-    return collectRows(await this.#run(options)) as Promise<Result[]>;
-  }
-
   /** The schema of what comes out; reads no rows. */
   async outputSchema(options: CallOptions = {}): Promise<Schema> {
     const { catalog, lifetime } = this.#target;
@@ -165,50 +92,8 @@ export class QueryBase<RowType = AnyRow> extends Exportable implements AsyncIter
   }
 
   /** Sends the request; TakeQuery overrides it. */
-  protected answer(options: CallOptions): Promise<RecordBatchStream> {
+  protected override answer(options: CallOptions): Promise<RecordBatchStream> {
     return this.#target.catalog.queryTable({ ...this.request }, options);
-  }
-
-  #run(options: QueryExecutionOptions): Promise<RecordBatchStream> {
-    const { lifetime } = this.#target;
-    checkOptionNames(options, RUN_OPTIONS);
-    const { timeoutMs } = options;
-    if (timeoutMs === undefined) {
-      lifetime.enter(options);
-      return this.answer(options);
-    }
-    checkCount('timeoutMs', timeoutMs, 1);
-    const limits = [AbortSignal.timeout(timeoutMs)];
-    if (options.signal !== undefined) limits.push(options.signal);
-    const signal = AbortSignal.any(limits);
-    lifetime.enter({ signal });
-    return this.answer({ ...options, signal });
-  }
-}
-
-async function* cutBatches(
-  batches: AsyncIterable<RecordBatch>,
-  most: number,
-): AsyncGenerator<RecordBatch, void, undefined> {
-  for await (const batch of batches) yield* pieces(batch, most);
-}
-
-/** A long batch as several, each in memory of its own. */
-function* pieces(batch: RecordBatch, most: number): Generator<RecordBatch> {
-  if (batch.numRows <= most) {
-    if (batch.numRows > 0) yield batch;
-    return;
-  }
-  const out = new HandOut();
-  // Rows that are picked may lie in the memory of the batch still, which the later pieces read.
-  columnsOf(batch).forEach(markSharedData);
-  for (let start = 0; start < batch.numRows; start += most) {
-    const rows = Math.min(most, batch.numRows - start);
-    const part = gatherBatch(
-      batch,
-      Uint32Array.from({ length: rows }, (_, at) => start + at),
-    );
-    yield recordBatch(batch.schema, out.columns(columnsOf(part)), rows);
   }
 }
 
@@ -229,15 +114,3 @@ export function analyzeOptions(given: CallOptions | AnalyzePlanDistributedMetric
 export type ExecutableQuery = QueryBase;
 
 const isNames = (columns: SelectColumns): columns is readonly string[] => Array.isArray(columns);
-
-const shown = (value: unknown): string =>
-  typeof value === 'string' ? JSON.stringify(value) : String(value);
-
-/** Throws InvalidInput for what is no safe integer of at least `least`. */
-export function checkCount(name: string, value: number, least = 0): number {
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new DirspaceError(
-    'InvalidInput',
-    `${name} is ${shown(value)}; it is an integer >= ${least}.`,
-  );
-}

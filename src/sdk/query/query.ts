@@ -17,13 +17,10 @@ import type { CallOptions, OrderBy, QueryTableRequest, QueryText } from '../../p
 import { isThenable } from '../build/index.ts';
 import type { AnyRow } from '../convert/index.ts';
 import { defined, onBranch, onlyOptions, showKind, type TableTarget } from '../handles/index.ts';
-import {
-  type AnalyzePlanDistributedMetrics,
-  analyzeOptions,
-  checkCount,
-  QueryBase,
-} from './query-base.ts';
+import { type AggregateCalls, GroupedQuery } from './grouped-query.ts';
+import { type AnalyzePlanDistributedMetrics, analyzeOptions, QueryBase } from './query-base.ts';
 import { type Reranker, RRFReranker, reranked } from './rerank.ts';
+import { checkCount } from './runnable-query.ts';
 import { columnsNamed, type FullTextQuery, isFullTextQuery, textsIn } from './text-queries.ts';
 
 /** One key of an ordering; nested columns have dots. */
@@ -185,6 +182,36 @@ export class Query<RowType = AnyRow> extends FilteredQuery<RowType> {
     const { k, vector: _, ...kept } = this.request;
     const query = new VectorQuery<RowType>(this.#source, vector, kept);
     return k === Number.MAX_SAFE_INTEGER ? query : query.limit(k);
+  }
+
+  /**
+   * Groups of the rows that fit: by columns, or by other SQL. `aggregate` says what is computed of each,
+   * as in `query().groupBy('city').aggregate({ n: 'count(*)' })`.
+   */
+  groupBy(keys: string | readonly string[]): GroupedQuery {
+    return this.#grouped(typeof keys === 'string' ? [keys] : keys.slice());
+  }
+
+  /** What is computed of all rows that fit together. */
+  aggregate(calls: AggregateCalls): GroupedQuery {
+    return this.#grouped([]).aggregate(calls);
+  }
+
+  /** @throws InvalidInput for what a query of groups has no place for */
+  #grouped(keys: readonly string[]): GroupedQuery {
+    const { request } = this;
+    const isBare =
+      request.k === Number.MAX_SAFE_INTEGER &&
+      (['columns', 'offset', 'order_by', 'full_text_query', 'with_row_id'] as const).every(
+        (member) => request[member] === undefined,
+      );
+    if (!isBare) {
+      throw new DirspaceError(
+        'InvalidInput',
+        'groupBy and aggregate follow where alone; select, order and limit the groups after them.',
+      );
+    }
+    return new GroupedQuery(this.#source, request.filter, keys);
   }
 
   /** Rows whose text matches the words, best first. */

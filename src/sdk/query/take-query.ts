@@ -11,7 +11,8 @@ import type { CallOptions, QueryColumns } from '../../protocol/index.ts';
 import type { AnyRow } from '../convert/index.ts';
 import { atVersion, defined, ownOr, showKind, type TableTarget } from '../handles/index.ts';
 import { pickRows } from './pick-rows.ts';
-import { type AnalyzePlanDistributedMetrics, checkCount, QueryBase } from './query-base.ts';
+import { type AnalyzePlanDistributedMetrics, QueryBase } from './query-base.ts';
+import { checkCount } from './runnable-query.ts';
 
 /** Rows named one by one: in the order asked for, repeats kept; those that are not there left out. */
 export class TakeQuery<RowType = AnyRow> extends QueryBase<RowType> {

@@ -15,6 +15,7 @@ import {
   type ResponseOf,
   unsupported,
 } from '../../protocol/index.ts';
+import { pathsIn } from '../../statements/index.ts';
 
 export interface Call<Op extends AnyOperation = AnyOperation> {
   readonly operation: Op;
@@ -56,10 +57,19 @@ export interface Addressed {
 export function addressedParts({ operation, request }: Call): readonly Addressed[] {
   const { entries, operations } = request as Addressed;
   if (operation === 'BatchCreateTableVersions') return entries ?? [];
+  if (operation === 'RunSql' || operation === 'ExplainSql') return readParts(request as SqlRequest);
   if (operation !== 'BatchCommitTables') return [request as Addressed];
   return (operations ?? []).flatMap((members) =>
     COMMIT_MEMBERS.flatMap((name) => (members[name] === undefined ? [] : [members[name]])),
   );
+}
+
+type SqlRequest = RequestOf<'RunSql'>;
+
+/** The tables that a statement reads; the namespace where it reads none. @throws InvalidInput */
+function readParts({ id = [], sql }: SqlRequest): Addressed[] {
+  const paths = pathsIn(sql);
+  return paths.length === 0 ? [{ id }] : paths.map((path) => ({ id: [...id, ...path] }));
 }
 
 const COMMIT_MEMBERS = [

@@ -63,6 +63,11 @@ function prefixed(call: Call, prefix: ObjectPath): Call['request'] {
     const source_id = [...prefix, ...viewSource(view)];
     return { ...underPrefix(view, prefix), source_id } as Call['request'];
   }
+  if (operation === 'RunSql' || operation === 'ExplainSql') {
+    // Without an id, names would be looked up from the root of the whole catalog.
+    const { id = [] } = request as Addressed;
+    return { ...request, id: [...prefix, ...id] } as Call['request'];
+  }
   return underPrefix(request as Addressed, prefix) as Call['request'];
 }
 

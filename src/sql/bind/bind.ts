@@ -206,6 +206,8 @@ export class Binder {
           at,
         );
       }
+      case 'aggregate':
+        return refuse(at, `${tree.name}(..) is not possible here: an expression sees one row`);
       case 'field': {
         const arg = this.bind(tree.arg);
         if (!DataType.isStruct(arg.type))

@@ -14,6 +14,7 @@ export {
   NarrowFrame,
   noColumns,
   type RowNumbers,
+  withValidity,
 } from './frame.ts';
 export { gather } from './gather.ts';
 export { loadColumn } from './load.ts';

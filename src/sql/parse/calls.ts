@@ -1,14 +1,16 @@
 /**
  * Parses a function call such as `f(x, y)` (`parseCall`) or a list of arguments
- * (`parseArguments`). Throws InvalidInput for aggregates, window functions and other unsupported
- * forms of a call. special-calls.ts parses calls with a grammar of their own; bind/bind-call.ts
- * decides whether the function exists.
+ * (`parseArguments`). Aggregates and window functions are read where the parser is of a statement, with
+ * their FILTER, OVER and ORDER BY (windows.ts); else they throw InvalidInput, as do unsupported forms of a
+ * call. special-calls.ts parses calls with a grammar of their own; bind/bind-call.ts decides whether
+ * the function exists.
  */
 
 import type { Parser } from './parser.ts';
 import { refuse } from './sql-error.ts';
-import type { Expression } from './tree.ts';
+import type { Expression, OrderItem } from './tree.ts';
 import { typedLiteral } from './types.ts';
+import { parseFilter, parseOrder, parseOver } from './windows.ts';
 
 /** A name that was read, and what its first word may name. */
 export interface Name {
@@ -21,8 +23,14 @@ export interface Name {
 const AGGREGATES = new Set(
   (
     'count sum avg min max stddev variance array_agg string_agg bool_and bool_or every median ' +
-    'approx_distinct first_value last_value corr covar_pop covar_samp var_pop stddev_pop'
+    'approx_distinct first_value last_value corr covar_pop covar_samp var_pop stddev_pop ' +
+    'var_samp stddev_samp any_value'
   ).split(' '),
+);
+
+/** Functions that a window alone has. */
+const WINDOW_FUNCTIONS = new Set(
+  'row_number rank dense_rank percent_rank ntile lag lead first_value last_value'.split(' '),
 );
 
 /** The cursor is on the opening parenthesis. */
@@ -31,30 +39,67 @@ export function parseCall(parser: Parser, { path, at }: Name): Expression {
   const name = (path.at(-1) ?? '').toLowerCase();
   const open = tokens.start;
   tokens.next();
-  let form = '';
+  let star = false;
+  let distinct = false;
   let args: Expression[] = [];
+  let orderBy: OrderItem[] = [];
   if (tokens.text === '*' && !parser.isString) {
-    form = '*';
+    star = true;
     tokens.next();
-  } else if (tokens.word === 'distinct') refuseForm(name, at);
-  else if (!parser.isMark(')')) {
+  } else if (tokens.word === 'distinct') {
+    if (!parser.aggregates) refuseForm(name, at);
+    tokens.next();
+    distinct = true;
+    args = parseArguments(parser, name, at);
+  } else if (!parser.isMark(')')) {
     parser.took('all');
     args = parseArguments(parser, name, at);
-    if (tokens.word === 'order') refuseForm(name, at);
+  }
+  if (tokens.word === 'order' && args.length > 0) {
+    if (!parser.aggregates) refuseForm(name, at);
+    orderBy = parseOrder(parser);
   }
   parser.close(')', '(', open);
   const { height } = parser;
   if (parser.isString && args.length > 0) return typedLiteral(parser, path, args, at);
   parser.height = height;
   const { word } = tokens;
-  if (word === 'over') refuse(at, 'A window function is not supported here');
-  if (form !== '' || word === 'filter' || word === 'within') refuseForm(name, at);
+  if (!parser.aggregates) {
+    if (word === 'over') refuse(at, 'A window function is not supported here');
+    if (star || word === 'filter' || word === 'within') refuseForm(name, at);
+  }
   if (path.length > 1 && path[0]?.toLowerCase() !== 'pg_catalog') {
     refuse(at, `The function ${path.join('.')} is not supported`);
   }
   if (path.length > 2) refuse(at, `The function ${path.join('.')} is not supported`);
-  if (AGGREGATES.has(name)) refuseForm(name, at);
-  return { kind: 'call', name, args, at };
+  if (!parser.aggregates) {
+    if (AGGREGATES.has(name)) refuseForm(name, at);
+    return { kind: 'call', name, args, at };
+  }
+  if (word === 'within')
+    refuse(at, 'WITHIN GROUP is not supported; write the order inside of the call');
+  const filter = word === 'filter' ? parseFilter(parser) : undefined;
+  const over = tokens.word === 'over' ? parseOver(parser) : undefined;
+  const isOfMany = AGGREGATES.has(name) || (WINDOW_FUNCTIONS.has(name) && over !== undefined);
+  if (!isOfMany) {
+    if (WINDOW_FUNCTIONS.has(name)) refuse(at, `${name} needs a window: ${name}(..) OVER (..)`);
+    if (over !== undefined) refuse(at, `${name} is no window function`);
+    if (star || distinct || filter !== undefined || orderBy.length > 0) refuseForm(name, at);
+    return { kind: 'call', name, args, at };
+  }
+  parser.height = height + 1;
+  parser.bound();
+  return {
+    kind: 'aggregate',
+    name,
+    args,
+    star,
+    distinct,
+    orderBy,
+    ...(filter === undefined ? {} : { filter }),
+    ...(over === undefined ? {} : { over }),
+    at,
+  };
 }
 
 function refuseForm(name: string, at: number): never {

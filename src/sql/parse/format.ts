@@ -4,7 +4,13 @@
  * grammar needs it.
  */
 import { KEYWORDS } from './keywords.ts';
-import { type Expression, QUANTIFIED, type TypeName } from './tree.ts';
+import {
+  type AggregateExpression,
+  type Expression,
+  type OrderItem,
+  QUANTIFIED,
+  type TypeName,
+} from './tree.ts';
 
 /** How tightly each form binds; an operand that binds less is put in parentheses. */
 const OR = 1;
@@ -121,6 +127,8 @@ function write(tree: Expression): [text: string, level: number] {
       }
       return writeCall(tree.name, tree.args);
     }
+    case 'aggregate':
+      return [writeAggregate(tree), ATOM];
     case 'field':
       return [`(${write(tree.arg)[0]}).${formatName(tree.name)}`, ATOM];
     case 'element':
@@ -140,6 +148,39 @@ const OWN_SYNTAX: Readonly<Record<string, string>> = {
   left: '"left"',
   right: '"right"',
 };
+
+function writeAggregate(tree: AggregateExpression): string {
+  const { name, args, star, distinct, orderBy, filter, over } = tree;
+  const order = orderBy.length === 0 ? '' : ` ORDER BY ${orderItems(orderBy)}`;
+  const inner = star ? '*' : `${distinct ? 'DISTINCT ' : ''}${commas(args)}${order}`;
+  const where = filter === undefined ? '' : ` FILTER (WHERE ${write(filter)[0]})`;
+  return `${formatName(name)}(${inner})${where}${writeWindow(over)}`;
+}
+
+const FRAMES = {
+  rows: 'ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW',
+  whole: 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING',
+};
+
+function writeWindow(over: AggregateExpression['over']): string {
+  if (over === undefined) return '';
+  if (typeof over === 'string') return ` OVER ${formatName(over)}`;
+  const { partitionBy, orderBy, frame } = over;
+  const parts = [
+    ...(partitionBy.length === 0 ? [] : [`PARTITION BY ${commas(partitionBy)}`]),
+    ...(orderBy.length === 0 ? [] : [`ORDER BY ${orderItems(orderBy)}`]),
+    ...(frame === undefined ? [] : [FRAMES[frame]]),
+  ];
+  return ` OVER (${parts.join(' ')})`;
+}
+
+const orderItems = (items: readonly OrderItem[]): string =>
+  items
+    .map(({ value, ascending, nullsFirst }) => {
+      const nulls = nullsFirst === undefined ? '' : ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`;
+      return `${write(value)[0]}${ascending ? '' : ' DESC'}${nulls}`;
+    })
+    .join(', ');
 
 function commas(items: readonly Expression[]): string {
   return items.map((item) => write(item)[0]).join(', ');

@@ -7,6 +7,8 @@
 
 import { Parser } from './parser.ts';
 import { refuse } from './sql-error.ts';
+import { parseStatementText } from './statement.ts';
+import type { Statement } from './statement-tree.ts';
 import { END, Tokens } from './tokens.ts';
 import type { Expression } from './tree.ts';
 
@@ -16,29 +18,71 @@ export { charactersBefore, formatExcerpt } from './excerpt.ts';
 export const MAX_SQL_BYTES = 1 << 20;
 
 /**
+ * Parses one SELECT, in time linear in the text, with the bounds of `parseExpression`. Throws InvalidInput
+ * with the place of what cannot be read or is not supported.
+ */
+export function parseStatement(sql: string): Statement {
+  checkText(sql, 'statement');
+  return parseStatementText(sql);
+}
+
+/**
+ * Parses an expression that is to be part of a statement: its calls may be of many rows. With the bounds
+ * and errors of `parseExpression`.
+ */
+export function parseTerm(sql: string): Expression {
+  checkText(sql, 'expression');
+  const tokens = new Tokens(sql);
+  if (tokens.kind === END) refuse(0, 'The expression is empty');
+  const parser = new Parser(tokens);
+  parser.aggregates = true;
+  return parser.whole();
+}
+
+/**
  * Parses one expression, in time linear in the text. Throws InvalidInput, with the position in
  * `sql`, for text that is no expression, that is not supported, that is longer than MAX_SQL_BYTES,
  * has more than 60,000 parts (literals of IN not counted, of which there are 200,000 at most), or nests
  * deeper than 500 levels.
  */
 export function parseExpression(sql: string): Expression {
-  if (sql.length > MAX_SQL_BYTES || Buffer.byteLength(sql) > MAX_SQL_BYTES) {
-    refuse(undefined, `The expression is longer than ${MAX_SQL_BYTES} bytes; shorten it`);
-  }
-  if (sql.includes('\0')) refuse(sql.indexOf('\0'), 'An expression may not hold a zero character');
-  const half = sql.search(/\p{Surrogate}/u);
-  if (half >= 0) refuse(half, 'An expression may not hold half of a surrogate pair');
+  checkText(sql, 'expression');
   const tokens = new Tokens(sql);
   if (tokens.kind === END) refuse(0, 'The expression is empty');
   return new Parser(tokens).whole();
 }
+
+function checkText(sql: string, what: 'expression' | 'statement'): void {
+  const article = what === 'statement' ? 'A' : 'An';
+  if (sql.length > MAX_SQL_BYTES || Buffer.byteLength(sql) > MAX_SQL_BYTES) {
+    refuse(undefined, `The ${what} is longer than ${MAX_SQL_BYTES} bytes; shorten it`);
+  }
+  if (sql.includes('\0'))
+    refuse(sql.indexOf('\0'), `${article} ${what} may not hold a zero character`);
+  const half = sql.search(/\p{Surrogate}/u);
+  if (half >= 0) refuse(half, `${article} ${what} may not hold half of a surrogate pair`);
+}
+
 export { formatExpression, formatName } from './format.ts';
 export { checked, placeText, refuse, shorten } from './sql-error.ts';
+export type {
+  JoinKind,
+  NamedQuery,
+  QueryBody,
+  Select,
+  SelectItem,
+  Statement,
+  TableReference,
+  TimeTravel,
+} from './statement-tree.ts';
 export {
+  type AggregateExpression,
   type ArithmeticOperator,
   type CompareOperator,
   type Expression,
+  type OrderItem,
   QUANTIFIED,
   type TypeName,
+  type WindowSpec,
 } from './tree.ts';
 export { MAX_PRECISION, typeByArrowName, typeByName } from './type-names.ts';

@@ -76,6 +76,8 @@ const WORD_LEVELS: ReadonlyMap<string, number> = new Map([
 
 export class Parser {
   readonly tokens: Tokens;
+  /** Whether calls may be of many rows: those of statements. */
+  aggregates = false;
   /** Levels of the tree that was read last. */
   height = 0;
   #depth = 0;

@@ -23,7 +23,7 @@ export function refuseSyntax(tokens: Tokens, expected?: string): never {
   const place = kind === END ? 'the end' : `or near "${shorten(sql.slice(start, end))}"`;
   const more = expected === undefined ? '' : `; ${expected}`;
   const hint = kind === WORD && KEYWORDS.has(word) ? NEEDS_QUOTES : '';
-  return refuse(start, `Cannot read the expression: syntax error at ${place}${more}${hint}`);
+  return refuse(start, `Cannot read the ${tokens.what}: syntax error at ${place}${more}${hint}`);
 }
 
 /** The bracket before the cursor that is not closed yet; undefined where all are. */

@@ -82,15 +82,25 @@ export class Tokens {
   /** How many tokens were read. */
   parts = 0;
 
-  constructor(sql: string) {
+  /** What the text is, for messages. */
+  readonly what: 'expression' | 'statement';
+
+  constructor(sql: string, what: 'expression' | 'statement' = 'expression') {
     this.sql = sql;
+    this.what = what;
+    this.next();
+  }
+
+  /** Reads the token again that begins at `start`, which was read before. */
+  rewind(start: number): void {
+    this.end = start;
     this.next();
   }
 
   /** Throws InvalidInput with a position for what begins no token, and for quotes left open. */
   next(): void {
     if (++this.parts > MAX_PARTS) {
-      const message = `The expression has more than ${MAX_PARTS} parts; use IN for long lists`;
+      const message = `The ${this.what} has more than ${MAX_PARTS} parts; use IN for long lists`;
       refuse(this.start, message);
     }
     const { sql } = this;
@@ -190,7 +200,10 @@ export class Tokens {
       end = NUMBERS.lastIndex;
       const after = end < sql.length ? classOf(sql.charCodeAt(end)) : 0;
       if (after === LETTER || after === DIGIT) {
-        refuse(start, `Cannot read the expression: a number ends in '${sql.slice(end, end + 10)}'`);
+        refuse(
+          start,
+          `Cannot read the ${this.what}: a number ends in '${sql.slice(end, end + 10)}'`,
+        );
       }
     }
     this.#set(NUMBER, sql.slice(start, end), end);
@@ -231,7 +244,11 @@ export class Tokens {
       return;
     }
     const text = sql.charAt(start);
-    if (text === ';') refuse(start, "';' is not part of an expression");
+    if (text === ';')
+      refuse(
+        start,
+        `';' is not part of ${this.what === 'statement' ? 'a statement' : 'an expression'}`,
+      );
     const two = text === ':' ? sql.slice(start, start + 2) : '';
     const mark = two === '::' || two === ':=' ? two : text;
     this.#set(MARK, mark, start + mark.length);
@@ -244,7 +261,7 @@ export class Tokens {
     NUMBERS.test(sql);
     const end = NUMBERS.lastIndex;
     if (end < sql.length && classOf(sql.charCodeAt(end)) === LETTER) {
-      refuse(start, `Cannot read the expression: a number ends in '${sql.slice(end, end + 10)}'`);
+      refuse(start, `Cannot read the ${this.what}: a number ends in '${sql.slice(end, end + 10)}'`);
     }
     this.#set(NUMBER, sql.slice(start, end), end);
   }

@@ -129,5 +129,41 @@ export type Expression =
       readonly name: string;
       readonly args: readonly Expression[];
     })
+  | AggregateExpression
   | (Located & { readonly kind: 'field'; readonly arg: Expression; readonly name: string })
   | (Located & { readonly kind: 'element'; readonly arg: Expression; readonly index: Expression });
+
+/**
+ * A function of many rows, or of a window of them: statements alone have these. The rest of sql/ refuses
+ * them, as an expression sees one row.
+ */
+export interface AggregateExpression extends Located {
+  readonly kind: 'aggregate';
+  /** Lower-case. */
+  readonly name: string;
+  /** None for `count(*)`, whose `star` is true. */
+  readonly args: readonly Expression[];
+  readonly star: boolean;
+  readonly distinct: boolean;
+  readonly orderBy: readonly OrderItem[];
+  readonly filter?: Expression;
+  /** A window, or the name of one that the statement's WINDOW clause defines. */
+  readonly over?: WindowSpec | string;
+}
+
+export interface OrderItem {
+  readonly value: Expression;
+  readonly ascending: boolean;
+  /** As PostgreSQL has it, nulls are last if absent where `ascending`, and first where not. */
+  readonly nullsFirst?: boolean;
+}
+
+export interface WindowSpec extends Located {
+  readonly partitionBy: readonly Expression[];
+  readonly orderBy: readonly OrderItem[];
+  /**
+   * `rows`: from the first row of the partition to this one. `whole`: all rows of the partition. Absent:
+   * to the last row that is equal to this one in order, or all where there is no order.
+   */
+  readonly frame?: 'rows' | 'whole';
+}

@@ -4,6 +4,7 @@
  */
 
 export type { OrderKey } from './order.ts';
+export { RowSorter } from './row-sorter.ts';
 export { analyzeQuery, explainQuery, type QueryRequest, query } from './snapshot-query.ts';
 export { hasOrder } from './sort-keys.ts';
 export { checkSearchable, isSearchable, TextReader } from './text-column.ts';

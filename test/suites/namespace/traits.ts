@@ -65,6 +65,8 @@ export const CALLS: Readonly<Record<string, Call>> = {
   },
   refreshMaterializedView: { request: { id }, write: true },
   listTableFiles: { request: { id } },
+  runSql: { request: { sql: 'SELECT 1' } },
+  explainSql: { request: { sql: 'SELECT 1' } },
   profileTable: { request: { id } },
   diffTable: { request: { id, from: {} } },
   diffTableBranch: { request: { id, from_branch: 'side' } },

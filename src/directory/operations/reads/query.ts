@@ -1,38 +1,31 @@
 /**
- * Carries out QueryTable, TakeRows, ProfileTable and the operations that explain and analyze query
+ * Carries out QueryTable, TakeRows and the operations that explain and analyze query
  * plans. Rows of one version are read by a scan with filter and order, by vector or full-text search,
- * or by ids and offsets. table/query/, table/read/ and table/profile/ do the reading.
+ * or by ids and offsets. table/query/ and table/read/ do the reading.
  */
-import { handedOut, type RecordBatchStream } from '../../arrow/index.ts';
-import { DirspaceError } from '../../errors.ts';
-import { MAIN_BRANCH } from '../../format/index.ts';
+import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
+import { DirspaceError } from '../../../errors.ts';
 import {
   type AnalyzeTableQueryPlanRequest,
   type AnalyzeTableQueryPlanResponse,
   type CallOptions,
   type ExplainTableQueryPlanRequest,
   type ExplainTableQueryPlanResponse,
-  type ProfiledColumn,
-  type ProfileTableRequest,
-  type ProfileTableResponse,
   parseMode,
   type QueryColumns,
   type QueryTableRequest,
   type TakeRowsRequest,
-} from '../../protocol/index.ts';
-import { textQuery } from '../../search/index.ts';
+} from '../../../protocol/index.ts';
+import { textQuery } from '../../../search/index.ts';
 import {
   analyzeQuery,
-  type ColumnProfile,
   explainQuery,
   type OrderKey,
-  profileTable as profileVersion,
   type QueryRequest,
   query,
-  type Snapshot,
   take,
-} from '../../table/index.ts';
-import { type Catalog, snapshotToRead } from '../catalog/index.ts';
+} from '../../../table/index.ts';
+import { type Catalog, snapshotToRead } from '../../catalog/index.ts';
 
 /** Rows in row order, unless an ordering or a vector says otherwise. */
 export async function queryTable(
@@ -82,67 +75,6 @@ export async function analyzeTableQueryPlan(
   const snapshot = await snapshotToRead(catalog, request);
   const wanted = queryRequest(request, options);
   return { analysis: await analyzeQuery(catalog.engine, snapshot, wanted) };
-}
-
-const BUDGET_MILLIS = 200;
-const LONGEST_BUDGET_MILLIS = 600_000;
-const BUCKETS = 20;
-const TOP = 10;
-/** Buckets and values that a request may ask for. */
-const MOST = 1_000;
-
-/** @throws TableColumnNotFound, InvalidInput for a faulty filter and beyond a bound */
-export async function profileTable(
-  catalog: Catalog,
-  request: ProfileTableRequest,
-  options: CallOptions = {},
-): Promise<ProfileTableResponse> {
-  const { budget_millis: budget = BUDGET_MILLIS, buckets = BUCKETS, top = TOP } = request;
-  const snapshot = await snapshotToRead(catalog, { ...request, id: [...request.id] });
-  const profile = await profileVersion(catalog.engine, snapshot, {
-    columns: request.columns,
-    filter: request.filter,
-    budgetMillis: atMost('budget_millis', budget, LONGEST_BUDGET_MILLIS),
-    buckets: atMost('buckets', buckets, MOST),
-    top: atMost('top', top, MOST),
-    signal: options.signal,
-  });
-  return {
-    version: snapshot.version,
-    ...branchOf(snapshot),
-    rows: profile.rows,
-    rows_exact: profile.rowsExact,
-    sampled: profile.sampled,
-    rows_scanned: profile.rowsScanned,
-    rows_matched: profile.rowsMatched,
-    elapsed_millis: Math.max(0, Math.round(profile.millis)),
-    columns: profile.columns.map(profiledColumn),
-  };
-}
-
-const branchOf = ({ branch: { branch } }: Snapshot): { branch?: string } =>
-  branch === MAIN_BRANCH ? {} : { branch };
-
-function profiledColumn(profile: ColumnProfile): ProfiledColumn {
-  const { allNulls, mean, histogram } = profile;
-  return {
-    name: profile.name,
-    data_type: profile.type,
-    kind: profile.kind,
-    rows: profile.rows,
-    nulls: profile.nulls,
-    nans: profile.nans,
-    ...(allNulls === undefined ? {} : { all_nulls: allNulls }),
-    min: profile.min,
-    max: profile.max,
-    bounds_exact: profile.boundsExact,
-    ...(mean === undefined ? {} : { mean }),
-    distinct: profile.distinct,
-    distinct_exact: profile.distinctExact,
-    top: profile.top,
-    top_exact: profile.topExact,
-    ...(histogram === undefined ? {} : { histogram }),
-  };
 }
 
 function queryRequest(request: QueryTableRequest, options: CallOptions): QueryRequest {
@@ -202,11 +134,3 @@ function queryVectors(request: QueryTableRequest): readonly (readonly number[])[
 }
 
 /** A count that a request asks for. @throws InvalidInput beyond `most` */
-export function atMost(member: string, value: number, most: number): number {
-  if (value <= most) return value;
-  throw new DirspaceError(
-    'InvalidInput',
-    `${member} is ${value}, and at most ${most} are answered. Ask for fewer.`,
-    { details: { member } },
-  );
-}

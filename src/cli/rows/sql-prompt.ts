@@ -1,0 +1,182 @@
+/**
+ * The prompt of `dirspace sql`: statements line by line, each up to its semicolon, and commands that
+ * begin with a backslash, such as `\d`. A statement that fails at a prompt is told, and the prompt goes on;
+ * where the lines come from a file, it is the last one.
+ */
+import { isDirspaceError } from '../../errors.ts';
+import {
+  type Answer,
+  type Call,
+  type LineCompletion,
+  parseObject,
+  type RowsAnswer,
+  typeText,
+  UsageError,
+} from '../terminal/index.ts';
+
+const HELP = `Statements end in a semicolon. Besides:
+  \\d            the tables
+  \\d NAME       the columns of a table
+  \\explain SQL  the steps of a statement
+  \\?            this help
+  \\q            the end; so is Ctrl-D`;
+
+/** What a call has at a prompt, and where lines come from a file. */
+export type Answering = (statement: string, isExplained?: boolean) => Promise<Answer | RowsAnswer>;
+
+export async function runPrompt(call: Call, answered: Answering): Promise<void> {
+  const { terminals } = call;
+  let begun = '';
+  const isAsking = terminals.input;
+  if (isAsking) call.note('Statements end in a semicolon; \\? tells more.');
+  const names = new Completion(call);
+  const lines = call.lines(
+    () => (begun === '' ? 'sql> ' : '...> '),
+    (line) => names.of(line),
+  );
+  for await (const line of lines) {
+    if (begun === '' && /^\s*\\/.test(line)) {
+      if (!(await commanded(call, line.trim(), answered))) return;
+      continue;
+    }
+    begun = begun === '' ? line : `${begun}\n${line}`;
+    if (begun.trim() === '') begun = '';
+    if (!/;\s*$/.test(line)) continue;
+    const statement = begun;
+    begun = '';
+    await told(call, () => answered(statement));
+  }
+  if (begun.trim() !== '') await told(call, () => answered(begun));
+}
+
+/** Prints an answer. At a prompt its failure is told, and others are thrown. */
+async function told(call: Call, work: () => Promise<Answer | RowsAnswer>): Promise<void> {
+  try {
+    await call.print(await work());
+  } catch (error) {
+    const isAnswer = isDirspaceError(error) || error instanceof UsageError;
+    if (!call.terminals.input || !isAnswer || call.signal.aborted) throw error;
+    call.note(error.message);
+  }
+}
+
+/** Whether the prompt goes on. */
+async function commanded(call: Call, line: string, answered: Answering): Promise<boolean> {
+  const [word = '', ...rest] = line.split(/\s+/);
+  const named = rest.join(' ').replace(/;$/, '').trim();
+  switch (word) {
+    case '\\q':
+    case '\\quit':
+      return false;
+    case '\\?':
+    case '\\h':
+      call.note(HELP);
+      return true;
+    case '\\explain':
+      await told(call, () => answered(named, true));
+      return true;
+    case '\\d':
+    case '\\dt':
+      await told(call, () => (named === '' ? tables(call) : columns(call, named)));
+      return true;
+    default:
+      call.note(`There is no command ${word}; \\? lists those that there are.`);
+      return true;
+  }
+}
+
+async function tables({ connection, signal }: Call): Promise<Answer> {
+  const names: string[] = [];
+  let pageToken: string | undefined;
+  do {
+    const page = await connection.listAllTables({
+      signal,
+      ...(pageToken === undefined ? {} : { pageToken }),
+    });
+    names.push(...page.tables.map((id) => id.split('$').map(quoted).join('.')));
+    pageToken = page.pageToken;
+  } while (pageToken !== undefined && names.length < MOST_NAMES);
+  return { json: names, text: names.length === 0 ? 'There are no tables.' : names.join('\n') };
+}
+
+async function columns({ connection, signal }: Call, name: string): Promise<RowsAnswer> {
+  const path = pathNamed(name);
+  const described = await connection.describeTable(
+    path.at(-1) ?? '',
+    path.slice(0, -1),
+    { load_detailed_metadata: true },
+    { signal },
+  );
+  const rows = (described.schema?.fields ?? []).map((field) => ({
+    column: field.name,
+    type: typeText(field),
+    nulls: field.nullable ? '' : 'not null',
+  }));
+  return { columns: ['column', 'type', 'nulls'], rows: once(rows) };
+}
+
+async function* once<Item>(item: Item): AsyncGenerator<Item> {
+  yield item;
+}
+
+/** `prod.users`, with double quotes around names that need them; `prod/users` as elsewhere. */
+function pathNamed(text: string): string[] {
+  if (!text.includes('"') && /[/$]/.test(text)) {
+    const { namespace, name } = parseObject(text);
+    return [...namespace, name];
+  }
+  const names = [...text.matchAll(/"((?:[^"]|"")*)"|([^".]+)/g)];
+  return names.map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim());
+}
+
+const quoted = (name: string): string =>
+  /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+
+/** Names that one completion looks through. */
+const MOST_NAMES = 10_000;
+
+const WORDS = (
+  'SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET JOIN LEFT RIGHT FULL INNER CROSS ON USING AND OR NOT ' +
+  'IN LIKE ILIKE BETWEEN IS NULL DISTINCT UNION ALL WITH AS CASE WHEN THEN ELSE END CAST OVER PARTITION ' +
+  'FILTER VERSION TAG BRANCH count sum avg min max median stddev string_agg array_agg row_number rank lag lead'
+).split(' ');
+
+/** What the last word of a line may become: a word of SQL, a table, or a column of a table named. */
+class Completion {
+  readonly #call: Call;
+  #tables: Promise<string[]> | undefined;
+  readonly #columns = new Map<string, Promise<string[]>>();
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  async of(line: string): Promise<LineCompletion> {
+    const [word = ''] = /[\w".]*$/.exec(line) ?? [];
+    this.#tables ??= tables(this.#call).then(({ json }) => json as string[]);
+    const known = await this.#tables;
+    const named = known.filter((name) => line.includes(name)).slice(0, 4);
+    const ofTables = await Promise.all(named.map((name) => this.#columnsOf(name)));
+    const isUpper = word !== word.toLowerCase();
+    const words = WORDS.map((keyword) => (isUpper ? keyword.toUpperCase() : keyword.toLowerCase()));
+    const all = new Set([...ofTables.flat(), ...known, ...words]);
+    const found = [...all].filter((candidate) =>
+      candidate.toLowerCase().startsWith(word.toLowerCase()),
+    );
+    return [found, word];
+  }
+
+  #columnsOf(table: string): Promise<string[]> {
+    let names = this.#columns.get(table);
+    if (names === undefined) {
+      const { connection, signal } = this.#call;
+      const path = pathNamed(table);
+      names = connection
+        .describeTable(path.at(-1) ?? '', path.slice(0, -1), {}, { signal })
+        .then(({ schema }) => (schema?.fields ?? []).map(({ name }) => quoted(name)))
+        .catch(() => []);
+      this.#columns.set(table, names);
+    }
+    return names;
+  }
+}

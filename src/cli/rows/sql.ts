@@ -1,0 +1,67 @@
+/**
+ * `dirspace sql`: answers a SELECT over the tables of a catalog. Without a statement it reads statements
+ * from standard input, each up to its semicolon: on a terminal with a prompt (sql-prompt.ts).
+ */
+import {
+  type Answer,
+  type Call,
+  type Command,
+  parsePath,
+  type RowsAnswer,
+  UsageError,
+} from '../terminal/index.ts';
+import { readAnswer } from './read-rows.ts';
+import { runPrompt } from './sql-prompt.ts';
+
+export const sql: Command = {
+  name: 'sql',
+  summary: 'Answer a SELECT over the tables of a catalog',
+  otherNames: ['select', 'psql'],
+  arguments: [
+    [
+      '[statement]',
+      'such as "SELECT city, count(*) FROM prod.users GROUP BY city"; read from standard input if absent',
+    ],
+  ],
+  options: [
+    {
+      flags: '--in <namespace>',
+      summary: 'the namespace that names of tables are looked up in; the root if absent',
+    },
+    { flags: '--explain', summary: 'tell the steps of the statement, and read no rows' },
+  ],
+  examples: [
+    'dirspace sql "SELECT city, avg(age) AS age FROM prod.users GROUP BY city ORDER BY age DESC"',
+    'dirspace sql --in prod "SELECT count(*) FROM users FOR VERSION AS OF 3"',
+    'dirspace sql < report.sql',
+  ],
+  ofTooMany: 'A statement is one argument; put it into quotes.',
+  refusedIsUsage: true,
+  reads: true,
+  async run(call: Call): Promise<Answer | RowsAnswer | undefined> {
+    const [statement] = call.arguments;
+    if (statement !== undefined) return answered(call, statement);
+    if (call.options.flag('json') && call.terminals.input) {
+      throw new UsageError('At a prompt there is no --json; give the statement as an argument.');
+    }
+    await runPrompt(call, (text, isExplained) => answered(call, text, isExplained));
+    return undefined;
+  },
+};
+
+/** The rows of a statement, or its plan. */
+async function answered(
+  call: Call,
+  statement: string,
+  isExplained: boolean = call.options.flag('explain'),
+): Promise<Answer | RowsAnswer> {
+  const { options, signal } = call;
+  const namespace = options.text('in');
+  const namespacePath = namespace === undefined ? [] : parsePath(namespace);
+  const query = call.connection.sql(statement, { namespacePath });
+  if (isExplained) {
+    const plan = await query.explainPlan({ signal });
+    return { json: { plan }, text: plan };
+  }
+  return readAnswer(query, call);
+}

@@ -1,0 +1,11 @@
+/** `typeText`: the type of a field in JSON, as the command line shows it. */
+import type { JsonArrowField } from '../../protocol/index.ts';
+
+/** `fixed_size_list<float32>[4]`, `struct<city: utf8>`. */
+export function typeText({ type }: JsonArrowField): string {
+  const children = type.fields?.map((child) =>
+    type.type.endsWith('list') ? typeText(child) : `${child.name}: ${typeText(child)}`,
+  );
+  const inner = children === undefined ? '' : `<${children.join(', ')}>`;
+  return `${type.type}${inner}${type.length === undefined ? '' : `[${type.length}]`}`;
+}

@@ -1,0 +1,97 @@
+/**
+ * `typedLines`: the lines of standard input. On a terminal they are asked for, can be edited and completed,
+ * and those of earlier sessions are at hand: the file of them is `sql-history` in the folder `dirspace`
+ * of `XDG_STATE_HOME`, or of `~/.local/state`, readable by its owner alone.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import type { LineCompletion } from './terminal/index.ts';
+
+/** Lines that are kept. */
+const HISTORY = 1_000;
+
+export async function* typedLines(
+  prompt: () => string,
+  complete: (line: string) => Promise<LineCompletion>,
+): AsyncGenerator<string> {
+  const { stdin, stdout } = process;
+  if (stdin.isTTY !== true) {
+    yield* createInterface({ input: stdin, terminal: false });
+    return;
+  }
+  const lines = createInterface({
+    input: stdin,
+    output: stdout,
+    terminal: true,
+    historySize: HISTORY,
+    history: keptHistory(),
+    removeHistoryDuplicates: true,
+    completer: (line: string, done: (error: null, found: LineCompletion) => void) => {
+      const none = (): LineCompletion => [[], line];
+      complete(line)
+        .catch(none)
+        .then((found) => done(null, found));
+    },
+  } as never);
+  let history: readonly string[] = [];
+  lines.on('history', (all: string[]) => {
+    history = [...all];
+  });
+  let isAsking = false;
+  // Ctrl-C takes back what is typed, and ends what runs as it does elsewhere.
+  lines.on('SIGINT', () => {
+    if (!isAsking) process.kill(process.pid, 'SIGINT');
+    else if (lines.line === '') lines.close();
+    else lines.write(null, { ctrl: true, name: 'u' });
+  });
+  try {
+    for (;;) {
+      isAsking = true;
+      const line = await nextLine(lines, prompt());
+      isAsking = false;
+      if (line === undefined) return;
+      yield line;
+    }
+  } finally {
+    lines.close();
+    keepHistory(history);
+  }
+}
+
+/** Undefined at the end of the input. */
+function nextLine(lines: Interface, prompt: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const ended = (): void => resolve(undefined);
+    lines.once('close', ended);
+    lines.question(prompt, (line) => {
+      lines.off('close', ended);
+      resolve(line);
+    });
+  });
+}
+
+function historyFile(): string {
+  const state = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
+  return join(state, 'dirspace', 'sql-history');
+}
+
+/** Newest first. A file that cannot be read is none. */
+function keptHistory(): string[] {
+  try {
+    return readFileSync(historyFile(), 'utf8').split('\n').filter(Boolean).reverse();
+  } catch {
+    return [];
+  }
+}
+
+/** What cannot be kept is not worth a failure. */
+function keepHistory(history: readonly string[]): void {
+  if (history.length === 0) return;
+  try {
+    mkdirSync(dirname(historyFile()), { recursive: true, mode: 0o700 });
+    const lines = history.slice(0, HISTORY).toReversed();
+    writeFileSync(historyFile(), `${lines.join('\n')}\n`, { mode: 0o600 });
+  } catch {}
+}

@@ -1,0 +1,10 @@
+/** Exports the operations that read rows: queries, SELECT statements and profiles. */
+
+export { atMost, profileTable } from './profile.ts';
+export {
+  analyzeTableQueryPlan,
+  explainTableQueryPlan,
+  queryTable,
+  takeTableRows,
+} from './query.ts';
+export { explainSql, runSql } from './sql.ts';

@@ -1,0 +1,83 @@
+/**
+ * Carries out RunSql and ExplainSql: opens the tables that a SELECT names, each at one version for as long
+ * as it is read, and hands them to statements/, which plans and runs it.
+ */
+import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
+import { DirspaceError } from '../../../errors.ts';
+import type {
+  CallOptions,
+  ExplainSqlRequest,
+  ExplainSqlResponse,
+  RunSqlRequest,
+} from '../../../protocol/index.ts';
+import type { RequestMemory } from '../../../request-memory.ts';
+import {
+  type OpenedStatement,
+  openStatement,
+  type StatementTable,
+  type TableSource,
+  tableRequest,
+} from '../../../statements/index.ts';
+import { countWhere, query, requestMemory, type Snapshot, Turn } from '../../../table/index.ts';
+import { type Catalog, snapshotToRead } from '../../catalog/index.ts';
+
+/** @throws TableNotFound, TableVersionNotFound, InvalidInput with the place in the text */
+export async function runSql(
+  catalog: Catalog,
+  request: RunSqlRequest,
+  { signal }: CallOptions = {},
+): Promise<RecordBatchStream> {
+  const { engine } = catalog;
+  const memory = requestMemory(engine);
+  const statement = openStatement(request.sql);
+  const sources = await openedTables(catalog, request, statement, { memory, signal });
+  const turn = new Turn(engine.env);
+  return handedOut(statement.run(sources, { memory, turn, signal }));
+}
+
+export async function explainSql(
+  catalog: Catalog,
+  request: ExplainSqlRequest,
+): Promise<ExplainSqlResponse> {
+  const statement = openStatement(request.sql);
+  const memory = requestMemory(catalog.engine);
+  const sources = await openedTables(catalog, request, statement, { memory, signal: undefined });
+  return { plan: statement.explain(sources) };
+}
+
+interface Reading {
+  readonly memory: RequestMemory;
+  readonly signal: AbortSignal | undefined;
+}
+
+function openedTables(
+  catalog: Catalog,
+  { id = [], incarnation }: RunSqlRequest,
+  { tables }: OpenedStatement,
+  reading: Reading,
+): Promise<TableSource[]> {
+  if (incarnation !== undefined && tables.length !== 1) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The request names the incarnation of one table, and the statement reads ${tables.length}.`,
+    );
+  }
+  const only = incarnation === undefined ? {} : { incarnation };
+  const open = async (table: StatementTable): Promise<TableSource> => {
+    const named = { ...tableRequest(id, table), ...only };
+    return sourceOf(catalog, await snapshotToRead(catalog, named), reading);
+  };
+  return Promise.all(tables.map(open));
+}
+
+const sourceOf = (
+  { engine }: Catalog,
+  snapshot: Snapshot,
+  { memory, signal }: Reading,
+): TableSource => ({
+  schema: snapshot.schema,
+  rowCount: snapshot.rowCount,
+  read: (request) => query(engine, snapshot, { ...request, memory, signal }),
+  count: async (filter) =>
+    filter === undefined ? snapshot.rowCount : countWhere(engine, snapshot, filter, signal),
+});

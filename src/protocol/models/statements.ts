@@ -1,0 +1,12 @@
+/**
+ * Defines the JSON models by which requests and answers of RunSql and ExplainSql are validated.
+ * ../table-insight.ts has their TypeScript types and documents the members.
+ */
+
+import { request, response } from './common.ts';
+import { array, string } from './model-schema.ts';
+
+const members = { id: array(string), incarnation: string };
+export const RunSqlRequest = request({ sql: string }, members);
+export const ExplainSqlRequest = request({ sql: string }, members);
+export const ExplainSqlResponse = response({ plan: string });

@@ -1,0 +1,143 @@
+/**
+ * `RunnableQuery`: what is ready to be run, and gives rows: as batches, as objects or as an Arrow table.
+ * `checkCount` throws InvalidInput for anything but a whole number of at least a given size.
+ */
+import {
+  type Table as ArrowTable,
+  arrowTable,
+  columnsOf,
+  gatherBatch,
+  HandOut,
+  markSharedData,
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatch,
+  recordBatchStream,
+} from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import type { CallOptions } from '../../protocol/index.ts';
+import { type AnyRow, collectRows } from '../convert/index.ts';
+import { Exportable } from '../files/index.ts';
+import { checkOptionNames, type Lifetime, RUN_OPTIONS } from '../handles/index.ts';
+
+/** Limits of one run of a query. */
+export interface QueryExecutionOptions extends CallOptions {
+  /** At most so many rows to a batch; longer batches are cut. */
+  readonly maxBatchLength?: number;
+  /** Ends the query with a TimeoutError after so long. */
+  readonly timeoutMs?: number;
+}
+
+/** What is ready to be run. Each run asks the catalog anew. */
+export abstract class RunnableQuery<RowType = AnyRow>
+  extends Exportable
+  implements AsyncIterable<RecordBatch>
+{
+  readonly #lifetime: Lifetime;
+
+  constructor(lifetime: Lifetime) {
+    super();
+    this.#lifetime = lifetime;
+  }
+
+  /** The batches as they are read; memory is bounded however many there are. */
+  async *execute(
+    options: QueryExecutionOptions = {},
+  ): AsyncGenerator<RecordBatch, void, undefined> {
+    const { maxBatchLength } = options;
+    if (maxBatchLength === undefined) {
+      yield* await this.#run(options);
+      return;
+    }
+    checkCount('maxBatchLength', maxBatchLength, 1);
+    yield* cutBatches(await this.#run(options), maxBatchLength);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+    return this.execute();
+  }
+
+  /** The batches as they are read, as one stream with their schema, which can be read once. */
+  override async stream(options: QueryExecutionOptions = {}): Promise<RecordBatchStream> {
+    const { maxBatchLength } = options;
+    const found = await this.#run(options);
+    if (maxBatchLength === undefined) return found;
+    checkCount('maxBatchLength', maxBatchLength, 1);
+    return recordBatchStream(found.schema, cutBatches(found, maxBatchLength));
+  }
+
+  /** All rows as one table, which holds them in memory. */
+  async toArrow(options: QueryExecutionOptions = {}): Promise<ArrowTable> {
+    const stream = await this.#run(options);
+    const batches: RecordBatch[] = [];
+    for await (const batch of stream) batches.push(batch);
+    return arrowTable(stream.schema, batches);
+  }
+
+  /**
+   * The rows as plain objects. Their type is the one that `openTable` or this call names, as in
+   * `toArray<{ id: number }>()`; the columns that come out are not compared with it.
+   */
+  async toArray(options?: QueryExecutionOptions): Promise<RowType[]>;
+  async toArray<Result>(options?: QueryExecutionOptions): Promise<Result[]>;
+  async toArray<Result>(options: QueryExecutionOptions = {}): Promise<Result[]> {
+    return collectRows(await this.#run(options)) as Promise<Result[]>;
+  }
+
+  /** Sends the request. */
+  protected abstract answer(options: CallOptions): Promise<RecordBatchStream>;
+
+  #run(options: QueryExecutionOptions): Promise<RecordBatchStream> {
+    const lifetime = this.#lifetime;
+    checkOptionNames(options, RUN_OPTIONS);
+    const { timeoutMs } = options;
+    if (timeoutMs === undefined) {
+      lifetime.enter(options);
+      return this.answer(options);
+    }
+    checkCount('timeoutMs', timeoutMs, 1);
+    const limits = [AbortSignal.timeout(timeoutMs)];
+    if (options.signal !== undefined) limits.push(options.signal);
+    const signal = AbortSignal.any(limits);
+    lifetime.enter({ signal });
+    return this.answer({ ...options, signal });
+  }
+}
+
+async function* cutBatches(
+  batches: AsyncIterable<RecordBatch>,
+  most: number,
+): AsyncGenerator<RecordBatch, void, undefined> {
+  for await (const batch of batches) yield* pieces(batch, most);
+}
+
+/** A long batch as several, each in memory of its own. */
+function* pieces(batch: RecordBatch, most: number): Generator<RecordBatch> {
+  if (batch.numRows <= most) {
+    if (batch.numRows > 0) yield batch;
+    return;
+  }
+  const out = new HandOut();
+  // Rows that are picked may lie in the memory of the batch still, which the later pieces read.
+  columnsOf(batch).forEach(markSharedData);
+  for (let start = 0; start < batch.numRows; start += most) {
+    const rows = Math.min(most, batch.numRows - start);
+    const part = gatherBatch(
+      batch,
+      Uint32Array.from({ length: rows }, (_, at) => start + at),
+    );
+    yield recordBatch(batch.schema, out.columns(columnsOf(part)), rows);
+  }
+}
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value) : String(value);
+
+/** Throws InvalidInput for what is no safe integer of at least `least`. */
+export function checkCount(name: string, value: number, least = 0): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new DirspaceError(
+    'InvalidInput',
+    `${name} is ${shown(value)}; it is an integer >= ${least}.`,
+  );
+}

@@ -1,0 +1,51 @@
+/** A connection's methods that give tables their names: declaring, registering and renaming them. */
+import type { DeclareTableResponse, RegisterTableResponse } from '../protocol/index.ts';
+import {
+  copy,
+  type DeclareTableOptions,
+  type RegisterTableOptions,
+  type RenameTableOptions,
+} from './connection-options.ts';
+import {
+  CONNECTION_OPTIONS,
+  checkChangeOptions,
+  defined,
+  type Home,
+  pathOf,
+} from './handles/index.ts';
+
+export async function declareTable(
+  { catalog }: Home,
+  id: string[],
+  options: DeclareTableOptions,
+): Promise<DeclareTableResponse> {
+  checkChangeOptions(options, CONNECTION_OPTIONS.declareTable);
+  const { location, properties, vendCredentials: vend_credentials } = options;
+  const request = defined({ id, location, properties: copy(properties), vend_credentials });
+  return catalog.declareTable(request, options);
+}
+
+export async function registerTable(
+  { catalog }: Home,
+  id: string[],
+  location: string,
+  options: RegisterTableOptions,
+): Promise<RegisterTableResponse> {
+  checkChangeOptions(options, CONNECTION_OPTIONS.registerTable);
+  const { mode, properties } = options;
+  const request = defined({ id, location, mode, properties: copy(properties) });
+  return catalog.registerTable(request, options);
+}
+
+export async function renameTable(
+  { catalog }: Home,
+  id: string[],
+  newName: string,
+  options: RenameTableOptions,
+): Promise<void> {
+  checkChangeOptions(options, CONNECTION_OPTIONS.renameTable);
+  const { newNamespacePath } = options;
+  const moved = newNamespacePath && pathOf(newNamespacePath, 'newNamespacePath');
+  const request = defined({ id, new_table_name: newName, new_namespace_id: moved });
+  await catalog.renameTable(request, options);
+}

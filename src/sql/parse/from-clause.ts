@@ -1,0 +1,214 @@
+/**
+ * `FromParser`: parses the FROM clause of a SELECT: tables with their versions and aliases, queries in
+ * parentheses, and joins.
+ */
+
+import type { Parser } from './parser.ts';
+import { refuse } from './sql-error.ts';
+import type { JoinKind, Statement, TableReference, TimeTravel } from './statement-tree.ts';
+import { NUMBER, STRING, type Tokens } from './tokens.ts';
+import type { Expression } from './tree.ts';
+
+/** Tables of one statement. */
+const MAX_TABLES = 32;
+
+/** What the parser of the statement reads for it. */
+export interface QueryParser {
+  readonly parser: Parser;
+  name(expected: string): string;
+  /** After AS any word will do. */
+  label(): string;
+  bareAlias(): string | undefined;
+  /** `(a, b)`, or nothing. */
+  columnNames(): string[];
+  beginsQuery(): boolean;
+  query(): Statement;
+}
+
+export class FromParser {
+  readonly #names: QueryParser;
+  readonly #parser: Parser;
+  readonly #tokens: Tokens;
+  #tables = 0;
+
+  constructor(names: QueryParser) {
+    this.#names = names;
+    this.#parser = names.parser;
+    this.#tokens = names.parser.tokens;
+  }
+
+  /** A table, with those that are joined to it. */
+  joined(): TableReference {
+    const parser = this.#parser;
+    let left = this.#table();
+    for (;;) {
+      const at = this.#tokens.start;
+      const join = this.#joinKind();
+      if (join === undefined) return left;
+      const right = this.#table();
+      let on: Expression | undefined;
+      let using: string[] | undefined;
+      if (join !== 'cross') {
+        if (parser.took('on')) on = parser.expression();
+        else if (parser.took('using')) {
+          using = this.#names.columnNames();
+          if (using.length === 0) parser.refuseToken("'(' is expected");
+        } else parser.refuseToken('ON or USING is expected');
+      }
+      left = {
+        kind: 'join',
+        join,
+        left,
+        right,
+        ...(on === undefined ? {} : { on }),
+        ...(using === undefined ? {} : { using }),
+        at,
+      };
+    }
+  }
+
+  /** The words of a join; undefined where none begins there. */
+  #joinKind(): JoinKind | undefined {
+    const parser = this.#parser;
+    const { word, start } = this.#tokens;
+    switch (word) {
+      case 'join':
+        this.#tokens.next();
+        return 'inner';
+      case 'inner':
+      case 'cross':
+        this.#tokens.next();
+        parser.takeWord('join');
+        return word;
+      case 'left':
+      case 'right':
+      case 'full':
+        this.#tokens.next();
+        parser.took('outer');
+        parser.takeWord('join');
+        return word;
+      case 'natural':
+        return refuse(start, 'NATURAL JOIN is not supported; name the columns with USING');
+      case 'semi':
+      case 'anti':
+      case 'asof':
+      case 'lateral':
+        return refuse(start, `${word.toUpperCase()} is not supported`);
+      default:
+        return undefined;
+    }
+  }
+
+  #table(): TableReference {
+    const parser = this.#parser;
+    const tokens = this.#tokens;
+    const at = tokens.start;
+    if (tokens.word === 'lateral') refuse(at, 'LATERAL is not supported');
+    if (parser.isMark('(')) {
+      tokens.next();
+      if (this.#names.beginsQuery() && !parser.isMark('(')) {
+        const query = this.#names.query();
+        parser.close(')', '(', at);
+        return { kind: 'derived', query, ...this.#alias(), at };
+      }
+      const inner = this.joined();
+      parser.close(')', '(', at);
+      return inner;
+    }
+    this.#tables++;
+    if (this.#tables > MAX_TABLES) refuse(at, `More than ${MAX_TABLES} tables are read`);
+    if (tokens.kind === STRING || tokens.kind === NUMBER) {
+      refuse(at, 'FROM takes the name of a table, in double quotes where it needs them');
+    }
+    const path = [this.#names.name('the name of a table is expected')];
+    while (parser.tookMark('.')) path.push(this.#names.label());
+    if (parser.isMark('(')) refuse(at, `The function ${path.join('.')} gives no table here`);
+    const travel = this.#travel();
+    const alias = this.#alias();
+    if (travel !== undefined && tokens.word === 'for') {
+      refuse(tokens.start, 'A table is read at one version');
+    }
+    return {
+      kind: 'table',
+      path,
+      ...(travel === undefined ? {} : { travel }),
+      ...alias,
+      at,
+    };
+  }
+
+  #alias(): { alias?: string; columns: string[] } {
+    const parser = this.#parser;
+    const alias = parser.took('as')
+      ? this.#names.name('an alias is expected')
+      : this.#names.bareAlias();
+    if (this.#tokens.word === 'tablesample') {
+      refuse(this.#tokens.start, 'TABLESAMPLE is not supported');
+    }
+    if (alias === undefined) return { columns: [] };
+    return { alias, columns: this.#names.columnNames() };
+  }
+
+  /** FOR VERSION AS OF 3 | 'tag', FOR TAG 'tag', FOR BRANCH 'branch' [VERSION 3]. */
+  #travel(): TimeTravel | undefined {
+    const parser = this.#parser;
+    const tokens = this.#tokens;
+    if (!parser.took('for')) return undefined;
+    const { word, start } = tokens;
+    switch (word) {
+      case 'version':
+      case 'system_version': {
+        tokens.next();
+        this.#asOf(true);
+        const { kind, text } = tokens;
+        if (kind === STRING) {
+          tokens.next();
+          return { tag: text };
+        }
+        return { version: this.#versionNumber() };
+      }
+      case 'tag':
+        tokens.next();
+        this.#asOf(false);
+        return { tag: this.#text('the name of a tag is expected, in single quotes') };
+      case 'branch': {
+        tokens.next();
+        this.#asOf(false);
+        const branch = this.#text('the name of a branch is expected, in single quotes');
+        if (!parser.took('version')) return { branch };
+        this.#asOf(false);
+        return { branch, version: this.#versionNumber() };
+      }
+      case 'timestamp':
+      case 'system_time':
+        return refuse(
+          start,
+          'A version is not found by its time; FOR VERSION AS OF takes its number or a tag',
+        );
+      default:
+        return parser.refuseToken('VERSION, TAG or BRANCH is expected');
+    }
+  }
+
+  #asOf(isNeeded: boolean): void {
+    if (!isNeeded && this.#tokens.word !== 'as') return;
+    this.#parser.takeWord('as');
+    this.#parser.takeWord('of');
+  }
+
+  #versionNumber(): string {
+    const { kind, text } = this.#tokens;
+    if (kind !== NUMBER || !/^[1-9]\d*$/.test(text)) {
+      this.#parser.refuseToken('the number of a version is expected');
+    }
+    this.#tokens.next();
+    return text;
+  }
+
+  #text(expected: string): string {
+    const { kind, text } = this.#tokens;
+    if (kind !== STRING) this.#parser.refuseToken(expected);
+    this.#tokens.next();
+    return text;
+  }
+}

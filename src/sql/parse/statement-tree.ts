@@ -1,0 +1,93 @@
+/**
+ * Defines `Statement`, the syntax tree of a SELECT. It is plain data, as `Expression` is: names are as
+ * written, and statements/ finds out what they mean.
+ */
+import type { Expression, OrderItem, WindowSpec } from './tree.ts';
+
+interface Located {
+  /** Offset into the user's text in UTF-16 units. */
+  readonly at?: number;
+}
+
+/** A query with its order and limit: the whole statement, or one in parentheses. */
+export interface Statement extends Located {
+  readonly with: readonly NamedQuery[];
+  readonly body: QueryBody;
+  readonly orderBy: readonly OrderItem[];
+  /** Constants. */
+  readonly limit?: Expression;
+  readonly offset?: Expression;
+}
+
+/** `name (columns) AS (query)` of a WITH clause. */
+export interface NamedQuery extends Located {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly query: Statement;
+}
+
+export type QueryBody =
+  | Select
+  | (Located & {
+      readonly kind: 'union';
+      readonly all: boolean;
+      readonly parts: readonly QueryBody[];
+    })
+  | (Located & { readonly kind: 'query'; readonly query: Statement })
+  | (Located & { readonly kind: 'values'; readonly rows: readonly (readonly Expression[])[] });
+
+export interface Select extends Located {
+  readonly kind: 'select';
+  readonly distinct: boolean;
+  readonly items: readonly SelectItem[];
+  /** Those of the FROM clause, separated by commas; none without one. */
+  readonly from: readonly TableReference[];
+  readonly where?: Expression;
+  readonly groupBy: readonly Expression[];
+  /** GROUP BY ALL: by all items that are of one row. */
+  readonly groupByAll: boolean;
+  readonly having?: Expression;
+  readonly qualify?: Expression;
+  readonly windows: readonly { readonly name: string; readonly spec: WindowSpec }[];
+}
+
+export type SelectItem =
+  | (Located & { readonly kind: 'value'; readonly value: Expression; readonly alias?: string })
+  /** `*`, or `a.b.*`; without the columns of EXCLUDE. */
+  | (Located & {
+      readonly kind: 'star';
+      readonly path: readonly string[];
+      readonly exclude: readonly string[];
+    });
+
+export type JoinKind = 'inner' | 'left' | 'right' | 'full' | 'cross';
+
+export type TableReference =
+  | (Located & {
+      readonly kind: 'table';
+      /** As written: `prod.search.user`. */
+      readonly path: readonly string[];
+      readonly alias?: string;
+      readonly columns: readonly string[];
+      readonly travel?: TimeTravel;
+    })
+  | (Located & {
+      readonly kind: 'derived';
+      readonly query: Statement;
+      readonly alias?: string;
+      readonly columns: readonly string[];
+    })
+  | (Located & {
+      readonly kind: 'join';
+      readonly join: JoinKind;
+      readonly left: TableReference;
+      readonly right: TableReference;
+      readonly on?: Expression;
+      readonly using?: readonly string[];
+    });
+
+/** Which version of a table: by number, by the name of a tag, or the newest of a branch. */
+export type TimeTravel =
+  | { readonly version: string; readonly branch?: string }
+  | { readonly tag: string }
+  | { readonly branch: string };

@@ -1,0 +1,325 @@
+/**
+ * `parseStatement`: parses a SELECT into a tree, by PostgreSQL's grammar as far as statements/ carries
+ * it out. What it does not is refused with its place. The trees of expressions are those of
+ * `parseExpression`, and calls in them may be of many rows.
+ */
+
+import { FromParser, type QueryParser } from './from-clause.ts';
+import { FUNCTION_NAME, RESERVED } from './keywords.ts';
+import { Parser } from './parser.ts';
+import { refuse } from './sql-error.ts';
+import type {
+  NamedQuery,
+  QueryBody,
+  Select,
+  SelectItem,
+  Statement,
+  TableReference,
+} from './statement-tree.ts';
+import { END, NAME, OPERATOR, Tokens, WORD } from './tokens.ts';
+import type { Expression, WindowSpec } from './tree.ts';
+import { parseOrder, parseWindow } from './windows.ts';
+
+/** Statements may nest so deep in each other. */
+const MAX_NESTED = 32;
+
+/**
+ * @param text bounded by the caller, as that of an expression is
+ * @throws InvalidInput with the place of what cannot be read or is not supported
+ */
+export function parseStatementText(text: string): Statement {
+  const tokens = new Tokens(text.replace(/;[\s;]*$/, ''), 'statement');
+  if (tokens.kind === END) refuse(0, 'The statement is empty');
+  return new StatementParser(tokens).whole();
+}
+
+class StatementParser implements QueryParser {
+  readonly parser: Parser;
+  readonly #tokens: Tokens;
+  readonly #from: FromParser;
+  #nested = 0;
+
+  constructor(tokens: Tokens) {
+    this.#tokens = tokens;
+    this.parser = new Parser(tokens);
+    this.parser.aggregates = true;
+    this.#from = new FromParser(this);
+  }
+
+  whole(): Statement {
+    const { word, start } = this.#tokens;
+    if (!this.beginsQuery()) {
+      refuse(
+        start,
+        OTHER_STATEMENTS.has(word)
+          ? `${word.toUpperCase()} is no query; SELECT reads tables, and calls of the catalog change them`
+          : 'A statement begins with SELECT, WITH or VALUES',
+      );
+    }
+    const statement = this.query();
+    if (this.#tokens.kind !== END) this.parser.refuseToken();
+    return statement;
+  }
+
+  beginsQuery(): boolean {
+    const { word } = this.#tokens;
+    return QUERY_WORDS.has(word) || this.parser.isMark('(');
+  }
+
+  query(): Statement {
+    const parser = this.parser;
+    const tokens = this.#tokens;
+    const at = tokens.start;
+    this.#nested++;
+    if (this.#nested > MAX_NESTED) {
+      refuse(at, `Queries are nested deeper than ${MAX_NESTED} levels`);
+    }
+    const named: NamedQuery[] = [];
+    if (parser.took('with')) {
+      if (tokens.word === 'recursive') refuse(tokens.start, 'WITH RECURSIVE is not supported');
+      do named.push(this.#namedQuery());
+      while (parser.tookMark(','));
+    }
+    const body = this.#body();
+    const orderBy = tokens.word === 'order' ? parseOrder(parser) : [];
+    let limit: Expression | undefined;
+    let offset: Expression | undefined;
+    for (;;) {
+      if (tokens.word === 'limit' && limit === undefined) {
+        tokens.next();
+        if (!parser.took('all')) limit = parser.expression();
+      } else if (tokens.word === 'offset' && offset === undefined) {
+        tokens.next();
+        offset = parser.expression();
+        if (!parser.took('rows')) parser.took('row');
+      } else break;
+    }
+    if (tokens.word === 'fetch') refuse(tokens.start, 'FETCH is not supported; write LIMIT');
+    this.#nested--;
+    return {
+      with: named,
+      body,
+      orderBy,
+      ...(limit === undefined ? {} : { limit }),
+      ...(offset === undefined ? {} : { offset }),
+      at,
+    };
+  }
+
+  #namedQuery(): NamedQuery {
+    const at = this.#tokens.start;
+    const name = this.name('the name of a query is expected');
+    const columns = this.columnNames();
+    this.parser.takeWord('as');
+    if (this.parser.took('not')) this.parser.takeWord('materialized');
+    else this.parser.took('materialized');
+    return { name, columns, query: this.#inParentheses(), at };
+  }
+
+  #inParentheses(): Statement {
+    const open = this.#tokens.start;
+    this.parser.take('(');
+    const query = this.query();
+    this.parser.close(')', '(', open);
+    return query;
+  }
+
+  /** `(a, b)`, or nothing. */
+  columnNames(): string[] {
+    const parser = this.parser;
+    const open = this.#tokens.start;
+    const names: string[] = [];
+    if (!parser.tookMark('(')) return names;
+    do names.push(this.name('the name of a column is expected'));
+    while (parser.tookMark(','));
+    parser.close(')', '(', open);
+    return names;
+  }
+
+  name(expected: string): string {
+    const { kind, text, category } = this.#tokens;
+    const isWord = kind === WORD && category !== RESERVED;
+    if (kind !== NAME && !isWord) this.parser.refuseToken(expected);
+    this.#tokens.next();
+    return text;
+  }
+
+  #body(): QueryBody {
+    const tokens = this.#tokens;
+    const at = tokens.start;
+    let body = this.#part();
+    for (;;) {
+      const { word, start } = tokens;
+      if (word === 'intersect' || word === 'except') {
+        refuse(start, `${word.toUpperCase()} is not supported; UNION is`);
+      }
+      if (word !== 'union') return body;
+      tokens.next();
+      const all = this.parser.took('all');
+      if (!all) this.parser.took('distinct');
+      if (tokens.word === 'by') refuse(tokens.start, 'UNION BY NAME is not supported');
+      const next = this.#part();
+      body =
+        body.kind === 'union' && body.all === all
+          ? { ...body, parts: [...body.parts, next] }
+          : { kind: 'union', all, parts: [body, next], at };
+    }
+  }
+
+  #part(): QueryBody {
+    const parser = this.parser;
+    const { word, start: at } = this.#tokens;
+    if (parser.isMark('(')) return { kind: 'query', query: this.#inParentheses(), at };
+    if (word === 'values') return this.#values(at);
+    if (word === 'select') return this.#select(at);
+    if (word === 'from') refuse(at, 'A query begins with SELECT, which names its columns');
+    return parser.refuseToken('SELECT is expected');
+  }
+
+  #values(at: number): QueryBody {
+    const parser = this.parser;
+    this.#tokens.next();
+    const rows: Expression[][] = [];
+    do {
+      const open = this.#tokens.start;
+      parser.take('(');
+      const row: Expression[] = [];
+      do row.push(parser.expression());
+      while (parser.tookMark(','));
+      parser.close(')', '(', open);
+      if (row.length !== (rows[0] ?? row).length) {
+        refuse(open, 'The rows of VALUES differ in their number of values');
+      }
+      rows.push(row);
+    } while (parser.tookMark(','));
+    return { kind: 'values', rows, at };
+  }
+
+  #select(at: number): Select {
+    const parser = this.parser;
+    const tokens = this.#tokens;
+    tokens.next();
+    let distinct = false;
+    if (parser.took('distinct')) {
+      if (tokens.word === 'on') refuse(tokens.start, 'DISTINCT ON is not supported');
+      distinct = true;
+    } else parser.took('all');
+    const items: SelectItem[] = [];
+    do items.push(this.#item());
+    while (parser.tookMark(','));
+    const from: TableReference[] = [];
+    if (parser.took('from')) {
+      do from.push(this.#from.joined());
+      while (parser.tookMark(','));
+    }
+    const where = parser.took('where') ? parser.expression() : undefined;
+    let groupByAll = false;
+    const groupBy: Expression[] = [];
+    if (parser.took('group')) {
+      parser.takeWord('by');
+      if (parser.took('all')) groupByAll = true;
+      else {
+        do {
+          if (/^(?:rollup|cube|grouping)$/.test(tokens.word)) {
+            refuse(tokens.start, `${tokens.word.toUpperCase()} is not supported`);
+          }
+          groupBy.push(parser.expression());
+        } while (parser.tookMark(','));
+      }
+    }
+    const having = parser.took('having') ? parser.expression() : undefined;
+    const windows: { name: string; spec: WindowSpec }[] = [];
+    if (parser.took('window')) {
+      do {
+        const name = this.name('the name of a window is expected');
+        parser.takeWord('as');
+        windows.push({ name, spec: parseWindow(parser) });
+      } while (parser.tookMark(','));
+    }
+    const qualify = parser.took('qualify') ? parser.expression() : undefined;
+    return {
+      kind: 'select',
+      distinct,
+      items,
+      from,
+      groupBy,
+      groupByAll,
+      windows,
+      ...(where === undefined ? {} : { where }),
+      ...(having === undefined ? {} : { having }),
+      ...(qualify === undefined ? {} : { qualify }),
+      at,
+    };
+  }
+
+  #item(): SelectItem {
+    const parser = this.parser;
+    const tokens = this.#tokens;
+    const at = tokens.start;
+    const star = this.#star(at);
+    if (star !== undefined) return star;
+    const value = parser.expression();
+    const alias = parser.took('as') ? this.label() : this.bareAlias();
+    return { kind: 'value', value, ...(alias === undefined ? {} : { alias }), at };
+  }
+
+  /** `*` and `a.b.*`; undefined where neither stands there, with the cursor where it was. */
+  #star(at: number): SelectItem | undefined {
+    const parser = this.parser;
+    const tokens = this.#tokens;
+    const path: string[] = [];
+    while (tokens.kind === NAME || (tokens.kind === WORD && tokens.category !== RESERVED)) {
+      path.push(tokens.text);
+      tokens.next();
+      if (!parser.tookMark('.')) {
+        tokens.rewind(at);
+        return undefined;
+      }
+    }
+    if (tokens.kind !== OPERATOR || tokens.text !== '*') {
+      tokens.rewind(at);
+      return undefined;
+    }
+    tokens.next();
+    const exclude = this.#excluded();
+    return { kind: 'star', path, exclude, at };
+  }
+
+  #excluded(): string[] {
+    const parser = this.parser;
+    if (!parser.took('exclude')) return [];
+    const names = this.columnNames();
+    return names.length > 0 ? names : [this.name('the name of a column is expected')];
+  }
+
+  /** After AS any word will do. */
+  label(): string {
+    const { kind, text } = this.#tokens;
+    if (kind !== WORD && kind !== NAME) this.parser.refuseToken('a name is expected');
+    this.#tokens.next();
+    return text;
+  }
+
+  bareAlias(): string | undefined {
+    const { kind, text, category, word } = this.#tokens;
+    const isWord =
+      kind === WORD &&
+      category !== RESERVED &&
+      category !== FUNCTION_NAME &&
+      !FOLLOWING_WORDS.has(word);
+    if (kind !== NAME && !isWord) return undefined;
+    this.#tokens.next();
+    return text;
+  }
+}
+
+const QUERY_WORDS = new Set(['select', 'with', 'values', 'from']);
+const OTHER_STATEMENTS = new Set(
+  (
+    'insert update delete merge create drop alter truncate copy explain show describe set use begin ' +
+    'commit rollback pragma attach load install export import call grant revoke vacuum analyze'
+  ).split(' '),
+);
+
+/** Words that are no alias without AS, as they go on with the query. */
+const FOLLOWING_WORDS = new Set(['qualify', 'semi', 'anti', 'asof', 'exclude']);

@@ -1,0 +1,92 @@
+/**
+ * Defines `Accumulator`, the state of one aggregate over all groups of a statement, and what its kinds
+ * share. accumulators.ts makes them.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import { type Column, columnOf, type Validity, type Value } from '../../sql/index.ts';
+
+export interface Accumulator {
+  /** Bytes of the state. */
+  readonly bytes: number;
+  /**
+   * Takes the rows of a batch. @param groups of each row; -1 where it does not count
+   * @param size how many groups there are now
+   */
+  add(groups: Int32Array, size: number, columns: readonly Column[]): void;
+  /** The values of the groups of a range, in steps where that takes long; once all rows were added. */
+  result(groups: GroupRange): Column | Generator<void, Column>;
+}
+
+/** The result of an accumulator, as steps. */
+export function* resultOf(state: Accumulator, groups: GroupRange): Generator<void, Column> {
+  const result = state.result(groups);
+  return 'form' in result ? result : yield* result;
+}
+
+export interface GroupRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What an aggregate is asked for. */
+export interface Aggregate {
+  /** A name that `aggregateName` gives. */
+  readonly name: string;
+  /** Of what it gives. */
+  readonly type: DataType;
+  /** Of its first argument; undefined for `count(*)`. */
+  readonly argument: DataType | undefined;
+  readonly separator: string;
+  /** Directions of the keys whose columns follow the argument. */
+  readonly order: readonly Direction[];
+}
+
+export interface Direction {
+  readonly ascending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** An array with room for `size` entries; those that are new are 0. */
+export function roomFor(array: Float64Array<ArrayBuffer>, size: number): Float64Array<ArrayBuffer> {
+  if (size <= array.length) return array;
+  const larger = new Float64Array(Math.max(size, array.length * 2));
+  larger.set(array);
+  return larger;
+}
+
+/** A column of numbers, null where no row was counted. */
+export function numbersWhere(
+  type: DataType,
+  values: Float64Array,
+  counts: Float64Array,
+  { from, to }: GroupRange,
+): Column {
+  const numbers = new Float64Array(to - from);
+  const valid = new Uint8Array(to - from);
+  for (let group = from; group < to; group++) {
+    numbers[group - from] = values[group] ?? 0;
+    valid[group - from] = (counts[group] ?? 0) > 0 ? 1 : 0;
+  }
+  return { form: 'number', type, length: to - from, values: numbers, valid };
+}
+
+/** A column of one value for each group. */
+export const columnFor = (
+  type: DataType,
+  { from, to }: GroupRange,
+  valueAt: (group: number) => Value,
+): Column =>
+  columnOf(
+    type,
+    Array.from({ length: to - from }, (_, at) => valueAt(from + at)),
+  );
+
+/** Groups of the rows that have a value: -1 for others. */
+export function groupsWhere(groups: Int32Array, valid: Validity): Int32Array {
+  if (valid === null) return groups;
+  const given = new Int32Array(groups.length);
+  for (let row = 0; row < groups.length; row++) {
+    given[row] = valid[row] === 0 ? -1 : (groups[row] as number);
+  }
+  return given;
+}

@@ -1,0 +1,194 @@
+/** Least and greatest values of groups: of numbers, of wide integers by their words, and of all others. */
+import type { DataType } from '../../arrow/index.ts';
+import {
+  type Column,
+  compareValues,
+  familyOf,
+  reader,
+  type Value,
+  validityOf,
+} from '../../sql/index.ts';
+import {
+  type Accumulator,
+  type Aggregate,
+  columnFor,
+  type GroupRange,
+  groupsWhere,
+  numbersWhere,
+  roomFor,
+} from './accumulator.ts';
+
+/** @param argument its type */
+export function bounds(aggregate: Aggregate, argument: DataType): Accumulator {
+  const family = familyOf(argument);
+  const isInt = family === 'int';
+  if (family === 'float' || (isInt && (argument as { bitWidth?: number }).bitWidth !== 64)) {
+    return new NumberBounds(aggregate);
+  }
+  const isUnsigned = isInt && (argument as { isSigned?: boolean }).isSigned === false;
+  const isWords = isInt || family === 'timestamp' || family === 'duration';
+  return isWords && !isUnsigned ? new WideBounds(aggregate) : new ValueBounds(aggregate);
+}
+
+/** NaN is above all others. */
+class NumberBounds implements Accumulator {
+  readonly #type: DataType;
+  readonly #isLeast: boolean;
+  #bounds = new Float64Array(64);
+  #counts = new Float64Array(64);
+
+  constructor({ name, type }: Aggregate) {
+    this.#type = type;
+    this.#isLeast = name === 'min';
+  }
+
+  get bytes(): number {
+    return this.#bounds.byteLength * 2;
+  }
+
+  add(given: Int32Array, size: number, [column]: readonly [Column]): void {
+    this.#bounds = roomFor(this.#bounds, size);
+    this.#counts = roomFor(this.#counts, size);
+    const least = this.#bounds;
+    const counts = this.#counts;
+    const groups = groupsWhere(given, validityOf(column));
+    const values = column.form === 'number' ? column.values : valuesOf(column);
+    const isLeast = this.#isLeast;
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row] as number;
+      if (group < 0) continue;
+      const value = values[row] as number;
+      const bound = least[group] as number;
+      const isFirst = counts[group] === 0;
+      counts[group] = 1;
+      if (isFirst || (isLeast ? isBefore(value, bound) : isBefore(bound, value))) {
+        least[group] = value;
+      }
+    }
+  }
+
+  result(range: GroupRange): Column {
+    return numbersWhere(this.#type, this.#bounds, this.#counts, range);
+  }
+}
+
+const isBefore = (a: number, b: number): boolean => a < b || (Number.isNaN(b) && !Number.isNaN(a));
+
+const valuesOf = (column: Column): number[] => {
+  const read = reader(column);
+  return Array.from({ length: column.length }, (_, row) => (read(row) ?? 0) as number);
+};
+
+const WORD = 2 ** 32;
+
+/** Signed integers of 64 bits, whose halves are compared as numbers. */
+class WideBounds implements Accumulator {
+  readonly #type: DataType;
+  readonly #isLeast: boolean;
+  #low = new Float64Array(64);
+  #high = new Float64Array(64);
+  #counts = new Float64Array(64);
+
+  constructor({ name, type }: Aggregate) {
+    this.#type = type;
+    this.#isLeast = name === 'min';
+  }
+
+  get bytes(): number {
+    return this.#low.byteLength * 3;
+  }
+
+  add(given: Int32Array, size: number, [column]: readonly [Column]): void {
+    this.#low = roomFor(this.#low, size);
+    this.#high = roomFor(this.#high, size);
+    this.#counts = roomFor(this.#counts, size);
+    const groups = groupsWhere(given, validityOf(column));
+    const words = wideWords(column);
+    const lows = this.#low;
+    const highs = this.#high;
+    const counts = this.#counts;
+    const isLeast = this.#isLeast;
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row] as number;
+      if (group < 0) continue;
+      const low = (words[2 * row] as number) >>> 0;
+      const high = words[2 * row + 1] as number;
+      const [ownLow, ownHigh] = [lows[group] as number, highs[group] as number];
+      const isBelow = high < ownHigh || (high === ownHigh && low < ownLow);
+      const isAbove = high > ownHigh || (high === ownHigh && low > ownLow);
+      if (counts[group] === 0 || (isLeast ? isBelow : isAbove)) {
+        lows[group] = low;
+        highs[group] = high;
+        counts[group] = 1;
+      }
+    }
+  }
+
+  result(range: GroupRange): Column {
+    return columnFor(this.#type, range, (group) =>
+      (this.#counts[group] ?? 0) === 0
+        ? null
+        : BigInt(this.#high[group] ?? 0) * BigInt(WORD) + BigInt(this.#low[group] ?? 0),
+    );
+  }
+}
+
+function wideWords(column: Column): Int32Array {
+  if (column.form === 'wide' && column.values instanceof BigInt64Array) {
+    return new Int32Array(column.values.buffer, column.values.byteOffset, column.length * 2);
+  }
+  const read = reader(column);
+  const wide = BigInt64Array.from({ length: column.length }, (_, row) =>
+    BigInt((read(row) ?? 0) as number | bigint),
+  );
+  return new Int32Array(wide.buffer);
+}
+
+/** Bytes of a value that is kept, beside those of its text. */
+const VALUE_BYTES = 48;
+
+/** Values of all other types; texts are compared as bytes, and read once they are bounds. */
+class ValueBounds implements Accumulator {
+  readonly #type: DataType;
+  readonly #sign: number;
+  readonly #bounds: Value[] = [];
+  bytes = 0;
+
+  constructor({ name, type }: Aggregate) {
+    this.#type = type;
+    this.#sign = name === 'min' ? 1 : -1;
+  }
+
+  add(given: Int32Array, _: number, [column]: readonly [Column]): void {
+    const groups = groupsWhere(given, validityOf(column));
+    const read = column.form === 'bytes' ? bytesAt(column) : reader(column);
+    const least = this.#bounds;
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row] as number;
+      if (group < 0) continue;
+      const value = asBytes(read(row));
+      const bound = least[group];
+      if (bound !== undefined && compareValues(value, bound) * this.#sign >= 0) continue;
+      this.bytes += bound === undefined ? VALUE_BYTES : 0;
+      this.bytes += Math.max(0, sizeOf(value) - sizeOf(bound));
+      least[group] = value instanceof Uint8Array ? value.slice() : value;
+    }
+  }
+
+  result(range: GroupRange): Column {
+    const isText = familyOf(this.#type) === 'text';
+    return columnFor(this.#type, range, (group) => {
+      const bound = this.#bounds[group] ?? null;
+      return isText && bound instanceof Uint8Array ? Buffer.from(bound).toString() : bound;
+    });
+  }
+}
+
+const bytesAt =
+  ({ data, starts, ends }: Extract<Column, { form: 'bytes' }>) =>
+  (row: number): Value =>
+    data.subarray(starts[row], ends[row]);
+
+const asBytes = (value: Value): Value => (typeof value === 'string' ? Buffer.from(value) : value);
+
+const sizeOf = (value: Value): number => (value instanceof Uint8Array ? value.length : 0);

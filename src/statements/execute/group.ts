@@ -1,0 +1,247 @@
+/**
+ * Groups rows by keys and sums them up. The keys of all groups and the states of their aggregates are kept
+ * in memory; rows are not, but for what aggregates such as array_agg collect.
+ */
+import {
+  type Data,
+  type DataType,
+  type RecordBatch,
+  recordBatch,
+  type Schema,
+} from '../../arrow/index.ts';
+import {
+  type AggregateExpression,
+  type Column,
+  compileTree,
+  type Expression,
+  plainType,
+  TRUE,
+  toVector,
+  withValidity,
+} from '../../sql/index.ts';
+import { aggregateName, type GroupStep, textOf } from '../plan/index.ts';
+import { type Accumulator, type GroupRange, resultOf } from './accumulator.ts';
+import { accumulator } from './accumulators.ts';
+import { DistinctWords } from './distinct-words.ts';
+import { columnReader, type Relation, run, type Work } from './relation.ts';
+import { isOfWords, KeyNumbers, ValueNumbers } from './value-numbers.ts';
+import { WordTable } from './word-table.ts';
+
+export function groupedRows(input: Relation, step: GroupStep, work: Work): Relation {
+  return {
+    schema: step.schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      const held = work.memory.hold('The groups of a statement');
+      try {
+        const groups = new Groups(input, step, work);
+        for await (const batch of input.batches()) {
+          await groups.add(batch);
+          held.set(groups.bytes);
+        }
+        yield* groups.result();
+      } finally {
+        held.end();
+      }
+    },
+  };
+}
+
+class Groups {
+  readonly #work: Work;
+  readonly #schema: Schema;
+  readonly #isWhole: boolean;
+  readonly #keys: (batch: RecordBatch) => Promise<Column[]>;
+  readonly #numbers: KeyNumbers;
+  readonly #aggregates: readonly GroupAggregate[];
+  /** Whether there are rows of number 0, which is null's where there is one key. */
+  #hasFirst = false;
+
+  constructor(input: Relation, { keys, aggregates, schema }: GroupStep, work: Work) {
+    this.#work = work;
+    this.#schema = schema;
+    this.#isWhole = keys.length === 0;
+    this.#keys = columnReader(keys, input.schema, work);
+    const types = schema.fields.slice(0, keys.length).map(({ type }) => plainType(type));
+    this.#numbers = new KeyNumbers(types);
+    this.#aggregates = aggregates.map((call, at) => {
+      const type = schema.fields[keys.length + at]?.type as DataType;
+      return new GroupAggregate(call, type, input, { work, isWhole: keys.length === 0 });
+    });
+  }
+
+  get bytes(): number {
+    const states = this.#aggregates.reduce((sum, { bytes }) => sum + bytes, 0);
+    return this.#numbers.bytes + states;
+  }
+
+  async add(batch: RecordBatch): Promise<void> {
+    const columns = await this.#keys(batch);
+    const groups = this.#isWhole ? new Int32Array(batch.numRows) : this.#numbers.add(columns);
+    const { size } = this.#numbers;
+    this.#hasFirst ||= groups.includes(0);
+    for (const aggregate of this.#aggregates) await aggregate.add(batch, groups, size);
+  }
+
+  /** A statement without GROUP BY has one group, be there rows or not. */
+  async *result(): AsyncGenerator<RecordBatch> {
+    const { size } = this.#numbers;
+    for (let from = this.#isWhole || this.#hasFirst ? 0 : 1; from < size; from += RESULT_ROWS) {
+      const range = { from, to: Math.min(size, from + RESULT_ROWS) };
+      const columns = this.#isWhole ? [] : this.#numbers.columns(numbersFrom(range));
+      for (const aggregate of this.#aggregates) {
+        columns.push(await run(this.#work, aggregate.result(range)));
+      }
+      const memory = this.#work.memory.batch();
+      const data = columns.map((column, at) => {
+        const type = this.#schema.fields[at]?.type as DataType;
+        return toVector(column, plainType(type), memory).data[0] as Data;
+      });
+      yield recordBatch(this.#schema, data, range.to - range.from);
+    }
+  }
+}
+
+/** Groups of one batch of the result. */
+const RESULT_ROWS = 1 << 14;
+
+const numbersFrom = ({ from, to }: GroupRange): Int32Array =>
+  Int32Array.from({ length: to - from }, (_, at) => from + at);
+
+/** One aggregate of all groups, with the rows that it leaves out. */
+class GroupAggregate {
+  readonly #state: Accumulator;
+  readonly #columns: (batch: RecordBatch) => Promise<Column[]>;
+  readonly #filter: ((batch: RecordBatch) => Promise<Column[]>) | undefined;
+  /** Of DISTINCT: the values, and the pairs of a group and a value that were there. */
+  readonly #values: ValueNumbers | undefined;
+  readonly #pairs: WordTable | undefined;
+
+  constructor(
+    call: AggregateExpression,
+    type: DataType,
+    input: Relation,
+    { work, isWhole }: { readonly work: Work; readonly isWhole: boolean },
+  ) {
+    const { schema } = input;
+    this.#filter =
+      call.filter === undefined ? undefined : columnReader([call.filter], schema, work);
+    const order = call.orderBy.map(({ value }) => value);
+    const [argument, ...more] = call.args;
+    const argumentType = argument === undefined ? undefined : compileTree(argument, schema).type;
+    const name = aggregateName(call.name);
+    const isDistinct = call.distinct || call.name === 'approx_distinct';
+    const plain = argumentType && plainType(argumentType);
+    const counts = isDistinct && isWhole && name === 'count' && plain !== undefined;
+    if (counts && isOfWords(plain)) {
+      this.#state = new DistinctWords(type);
+      this.#columns = columnReader(call.args, schema, work);
+      return;
+    }
+    this.#state = accumulator({
+      name,
+      type,
+      argument: call.star ? undefined : argumentType,
+      separator: separatorOf(more[0]),
+      order: call.orderBy.map(({ ascending, nullsFirst }) => ({
+        ascending,
+        nullsFirst: nullsFirst ?? !ascending,
+      })),
+    });
+    const trees: Expression[] = argument === undefined ? [] : [argument, ...order];
+    this.#columns = columnReader(trees, schema, work);
+    // The least of distinct values is the least of all.
+    const matters = !['min', 'max', 'bool_and', 'bool_or', 'any_value'].includes(name);
+    if (isDistinct && matters && plain !== undefined) {
+      this.#values = new ValueNumbers(plain);
+      // Where there is one group, a value that has a new number comes for the first time. Null has none.
+      if (!isWhole || name === 'array_agg') this.#pairs = new WordTable();
+    }
+  }
+
+  get bytes(): number {
+    return this.#state.bytes + (this.#values?.bytes ?? 0) + (this.#pairs?.bytes ?? 0);
+  }
+
+  async add(batch: RecordBatch, groups: Int32Array, size: number): Promise<void> {
+    const columns = await this.#columns(batch);
+    let counted = groups;
+    if (this.#filter !== undefined) counted = whereTrue(counted, (await this.#filter(batch))[0]);
+    const [column] = columns;
+    if (this.#values !== undefined && column !== undefined) {
+      const before = this.#values.size;
+      // Values of rows that do not count are none, but for those of groups.
+      const given = this.#pairs === undefined ? onlyCounted(column, counted) : column;
+      const numbers = this.#values.add(given);
+      counted =
+        this.#pairs === undefined
+          ? firstOf(numbers, before)
+          : firstInGroups(counted, numbers, this.#pairs);
+    }
+    this.#state.add(counted, size, columns);
+  }
+
+  result(groups: GroupRange): Generator<void, Column> {
+    return resultOf(this.#state, groups);
+  }
+}
+
+/** The column, null where a row does not count. */
+function onlyCounted(column: Column, groups: Int32Array): Column {
+  if (!groups.includes(-1)) return column;
+  return withValidity(
+    column,
+    Uint8Array.from(groups, (group) => (group < 0 ? 0 : 1)),
+  );
+}
+
+/** The one group for rows whose number is new, counted from `before`; -1 for others. */
+function firstOf(numbers: Int32Array, before: number): Int32Array {
+  const groups = new Int32Array(numbers.length);
+  let next = before;
+  for (let row = 0; row < numbers.length; row++) {
+    if (numbers[row] === next) next++;
+    else groups[row] = -1;
+  }
+  return groups;
+}
+
+/** The groups of rows whose value comes for the first time in them; -1 for others. */
+function firstInGroups(groups: Int32Array, values: Int32Array, pairs: WordTable): Int32Array {
+  const words = new Int32Array(groups.length * 2);
+  const rows = new Int32Array(groups.length);
+  let count = 0;
+  for (let row = 0; row < groups.length; row++) {
+    if ((groups[row] as number) < 0) continue;
+    words[2 * count] = groups[row] as number;
+    words[2 * count + 1] = values[row] as number;
+    rows[count++] = row;
+  }
+  const out = new Int32Array(groups.length).fill(-1);
+  const numbers = new Int32Array(count);
+  let next = pairs.size + 1;
+  pairs.numbers(words, numbers);
+  for (let at = 0; at < count; at++) {
+    if (numbers[at] !== next) continue;
+    next++;
+    const row = rows[at] as number;
+    out[row] = groups[row] as number;
+  }
+  return out;
+}
+
+function whereTrue(groups: Int32Array, condition: Column | undefined): Int32Array {
+  const counted = new Int32Array(groups.length);
+  const truth = condition?.form === 'truth' ? condition.values : undefined;
+  const constant = condition?.form === 'constant' && condition.value === true;
+  for (let row = 0; row < groups.length; row++) {
+    const isTrue = truth === undefined ? constant : truth[row] === TRUE;
+    counted[row] = isTrue ? (groups[row] as number) : -1;
+  }
+  return counted;
+}
+
+function separatorOf(tree: Expression | undefined): string {
+  if (tree === undefined) return '';
+  if (tree.kind === 'string') return tree.value;
+  throw new TypeError(`The separator ${textOf(tree)} was not checked`);
+}

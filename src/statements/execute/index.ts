@@ -1,0 +1,76 @@
+/** Carries out plans: `relationOf` makes the rows of a plan, batch by batch. */
+import { Schema } from '../../arrow/index.ts';
+import type { Plan } from '../plan/index.ts';
+import { groupedRows } from './group.ts';
+import { joinedRows } from './join.ts';
+import type { Relation, Work } from './relation.ts';
+import { emptyRows, filteredRows, limitedRows, projectedRows, unitedRows } from './rows.ts';
+import { scanned } from './scan.ts';
+import { sortedRows } from './sort.ts';
+import { countedRows } from './statistics.ts';
+import { windowedRows } from './window.ts';
+
+export type { Relation, Work } from './relation.ts';
+export { filterText } from './scan.ts';
+
+export function relationOf(plan: Plan, work: Work): Relation {
+  switch (plan.kind) {
+    case 'scan':
+      return scanned(plan);
+    case 'filter':
+      return filteredRows(relationOf(plan.input, work), plan.condition, work);
+    case 'project':
+      return projectedRows(relationOf(plan.input, work), plan.values, plan.schema, work);
+    case 'join': {
+      const left = relationOf(plan.left, work);
+      const right = relationOf(plan.right, work);
+      const keepsLeft = plan.join === 'inner' && rowsOf(plan.left) < rowsOf(plan.right);
+      return joinedRows({ left, right, step: plan, keepsLeft }, work);
+    }
+    case 'group':
+      return countedRows(plan) ?? groupedRows(relationOf(plan.input, work), plan, work);
+    case 'window':
+      return windowedRows(relationOf(plan.input, work), plan, work);
+    case 'sort':
+      return sortedRows(relationOf(plan.input, work), plan.keys, plan.limit, work);
+    case 'limit':
+      return limitedRows(relationOf(plan.input, work), plan.limit, plan.offset);
+    case 'union':
+      return unitedRows(
+        plan.inputs.map((input) => relationOf(input, work)),
+        plan.schema,
+        work,
+      );
+    case 'values':
+      return emptyRows(plan.rows.length, new Schema([]));
+  }
+}
+
+/** A condition is taken to leave this share of the rows. */
+const SHARE = 0.3;
+
+/** About how many rows a plan gives, by what is known of its tables. */
+export function rowsOf(plan: Plan): number {
+  switch (plan.kind) {
+    case 'scan': {
+      const rows = plan.source.rowCount * (plan.filters.length === 0 ? 1 : SHARE);
+      return Math.min(rows, plan.limit ?? Number.MAX_SAFE_INTEGER);
+    }
+    case 'filter':
+      return rowsOf(plan.input) * SHARE;
+    case 'join':
+      return plan.keys.length === 0
+        ? rowsOf(plan.left) * rowsOf(plan.right)
+        : Math.max(rowsOf(plan.left), rowsOf(plan.right));
+    case 'group':
+      return plan.keys.length === 0 ? 1 : rowsOf(plan.input) * SHARE;
+    case 'limit':
+      return Math.min(rowsOf(plan.input), plan.limit);
+    case 'union':
+      return plan.inputs.reduce((sum, input) => sum + rowsOf(input), 0);
+    case 'values':
+      return plan.rows.length;
+    default:
+      return rowsOf(plan.input);
+  }
+}

@@ -1,0 +1,350 @@
+/**
+ * Joins two relations by their keys: all rows of one side are kept in memory, those of the other stream
+ * past it. Rows with a null among their keys have no partner. Without keys every row of one side is paired
+ * with every row of the other.
+ */
+import {
+  batchBytes,
+  columnsOf,
+  concatBatchesInSteps,
+  type Data,
+  gatherData,
+  nullColumn,
+  type RecordBatch,
+  recordBatch,
+  type Schema,
+} from '../../arrow/index.ts';
+import type { HeldMemory } from '../../request-memory.ts';
+import { type Column, compileConditionTree, compileTree, plainType } from '../../sql/index.ts';
+import { comparableKeys, type JoinStep } from '../plan/index.ts';
+import {
+  BATCH_ROWS,
+  collected,
+  columnReader,
+  oneStep,
+  type Relation,
+  run,
+  type Work,
+} from './relation.ts';
+import { KeyNumbers } from './value-numbers.ts';
+
+export interface Joined {
+  readonly left: Relation;
+  readonly right: Relation;
+  readonly step: JoinStep;
+  /** Whether the left side is the one that is kept, which only an inner join may ask for. */
+  readonly keepsLeft: boolean;
+}
+
+export function joinedRows({ left, right, step, keepsLeft }: Joined, work: Work): Relation {
+  const keys = comparableKeys(step);
+  const streamed = keepsLeft ? right : left;
+  const kept = keepsLeft ? left : right;
+  const streamedKeys = keys.map((key) => (keepsLeft ? key.right : key.left));
+  const keptKeys = keys.map((key) => (keepsLeft ? key.left : key.right));
+  return {
+    schema: step.schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      const held = work.memory.hold('The rows of a join that are kept in memory');
+      try {
+        const rows = await KeptRows.of(kept, keptKeys, step.join !== 'inner', held, work);
+        const probe = new Probe(rows, streamed, streamedKeys, step, work);
+        for await (const batch of streamed.batches()) yield* probe.pairs(batch);
+        if (step.join === 'full') yield* probe.unmatched();
+      } finally {
+        held.end();
+      }
+    },
+  };
+}
+
+/** The side that is kept: one batch, and for each key its rows as a chain. */
+class KeptRows {
+  readonly batch: RecordBatch;
+  readonly rows: number;
+  readonly numbers: KeyNumbers | undefined;
+  /** The first row of each key, and the next of the same key after each row; -1 where there is none. */
+  readonly first: Int32Array;
+  readonly next: Int32Array;
+
+  private constructor(
+    batch: RecordBatch,
+    rows: number,
+    numbers: KeyNumbers | undefined,
+    chains: { first: Int32Array; next: Int32Array },
+  ) {
+    this.batch = batch;
+    this.rows = rows;
+    this.numbers = numbers;
+    this.first = chains.first;
+    this.next = chains.next;
+  }
+
+  /** @param hasNone whether a row of nulls follows the others, for rows without a partner */
+  static async of(
+    input: Relation,
+    keys: JoinStep['keys'][number]['left'][],
+    hasNone: boolean,
+    held: HeldMemory,
+    work: Work,
+  ): Promise<KeptRows> {
+    const batches = await collected(input, held);
+    const schema = batches[0]?.schema ?? input.schema;
+    const rows = batches.reduce((sum, { numRows }) => sum + numRows, 0);
+    const bytes = batches.reduce((sum, batch) => sum + batchBytes(batch), 0);
+    held.set(2 * bytes);
+    const given = await numbersOf(batches, keys, input, work);
+    if (hasNone || batches.length === 0) batches.push(nullRows(schema, hasNone ? 1 : 0));
+    const [only] = batches;
+    const batch =
+      only !== undefined && batches.length === 1
+        ? only
+        : await run(work, concatBatchesInSteps(batches));
+    if (given === undefined) {
+      const none = new Int32Array(0);
+      return new KeptRows(batch, rows, undefined, { first: none, next: none });
+    }
+    const { numbers, ofRows } = given;
+    const first = new Int32Array(numbers.size).fill(-1);
+    const next = new Int32Array(rows);
+    for (let row = rows - 1; row >= 0; row--) {
+      const number = ofRows[row] as number;
+      next[row] = first[number] as number;
+      first[number] = row;
+    }
+    held.set(2 * bytes + numbers.bytes + first.byteLength + next.byteLength);
+    return new KeptRows(batch, rows, numbers, { first, next });
+  }
+}
+
+/** The numbers of the keys of all rows, one after the other; undefined where there are no keys. */
+async function numbersOf(
+  batches: readonly RecordBatch[],
+  keys: JoinStep['keys'][number]['left'][],
+  { schema }: Relation,
+  work: Work,
+): Promise<{ numbers: KeyNumbers; ofRows: Int32Array } | undefined> {
+  if (keys.length === 0) return undefined;
+  const numbers = new KeyNumbers(keys.map((key) => plainType(compileTree(key, schema).type)));
+  const read = columnReader(keys, schema, work);
+  const ofRows = new Int32Array(batches.reduce((sum, { numRows }) => sum + numRows, 0));
+  let at = 0;
+  for (const batch of batches) {
+    ofRows.set(numbers.add(await read(batch)), at);
+    at += batch.numRows;
+    await run(work, oneStep());
+  }
+  return { numbers, ofRows };
+}
+
+const nullRows = (schema: Schema, rows: number): RecordBatch =>
+  recordBatch(
+    schema,
+    schema.fields.map(({ type }) => nullColumn(type, rows)),
+    rows,
+  );
+
+class Probe {
+  readonly #kept: KeptRows;
+  readonly #step: JoinStep;
+  readonly #work: Work;
+  readonly #keys: (batch: RecordBatch) => Promise<Column[]>;
+  readonly #condition: ReturnType<typeof compileConditionTree> | undefined;
+  /** Where each column of the result comes from. */
+  readonly #places: readonly { readonly isKept: boolean; readonly at: number }[];
+  /** Rows of the kept side that had a partner. */
+  readonly #hadPartner: Uint8Array;
+  #schema: Schema;
+
+  constructor(
+    kept: KeptRows,
+    streamed: Relation,
+    keys: JoinStep['keys'][number]['left'][],
+    step: JoinStep,
+    work: Work,
+  ) {
+    this.#kept = kept;
+    this.#step = step;
+    this.#work = work;
+    this.#schema = step.schema;
+    this.#keys = columnReader(keys, streamed.schema, work);
+    this.#hadPartner = new Uint8Array(step.join === 'full' ? kept.rows : 0);
+    this.#places = step.schema.fields.map(({ name }) => {
+      const at = streamed.schema.fields.findIndex((field) => field.name === name);
+      if (at >= 0) return { isKept: false, at };
+      return {
+        isKept: true,
+        at: kept.batch.schema.fields.findIndex((field) => field.name === name),
+      };
+    });
+    const { condition } = step;
+    this.#condition =
+      condition === undefined ? undefined : compileConditionTree(condition, conditionSchema(step));
+  }
+
+  async *pairs(batch: RecordBatch): AsyncGenerator<RecordBatch> {
+    const { join } = this.#step;
+    const hasPartner = join === 'inner' ? undefined : new Uint8Array(batch.numRows);
+    const finder = await this.#finder(batch);
+    for (;;) {
+      const { streamed, kept } = finder.next();
+      if (streamed.length === 0) break;
+      const pairs = this.#paired(batch, streamed, kept);
+      const fitting = await this.#fitting(pairs);
+      if (hasPartner !== undefined) {
+        const count = fitting?.length ?? streamed.length;
+        for (let at = 0; at < count; at++) {
+          const pair = fitting === undefined ? at : (fitting[at] as number);
+          hasPartner[streamed[pair] as number] = 1;
+          if (join === 'full') this.#hadPartner[kept[pair] as number] = 1;
+        }
+      }
+      if (fitting === undefined) yield pairs;
+      else if (fitting.length > 0) yield this.#picked(pairs, fitting);
+      await run(this.#work, oneStep());
+    }
+    if (hasPartner === undefined) return;
+    const alone = rowsWithout(hasPartner);
+    if (alone.length === 0) return;
+    yield this.#paired(batch, alone, new Uint32Array(alone.length).fill(this.#kept.rows));
+  }
+
+  /** Rows of the kept side that no row came to. */
+  async *unmatched(): AsyncGenerator<RecordBatch> {
+    const alone = rowsWithout(this.#hadPartner);
+    for (let from = 0; from < alone.length; from += BATCH_ROWS) {
+      const rows = alone.subarray(from, from + BATCH_ROWS);
+      const columns = this.#places.map(({ isKept, at }, column) =>
+        isKept
+          ? gatherData(columnsOf(this.#kept.batch)[at] as Data, rows)
+          : nullColumn(this.#schema.fields[column]?.type as Data['type'], rows.length),
+      );
+      yield recordBatch(this.#schema, columns, rows.length);
+    }
+  }
+
+  async #finder(batch: RecordBatch): Promise<PairFinder> {
+    const { numbers, first, next, rows } = this.#kept;
+    if (numbers === undefined) return new AllPairs(batch.numRows, rows);
+    const known = numbers.find(await this.#keys(batch));
+    return new KeyPairs(known, first, next);
+  }
+
+  #paired(batch: RecordBatch, streamed: Uint32Array, kept: Uint32Array): RecordBatch {
+    const own = columnsOf(batch);
+    const others = columnsOf(this.#kept.batch);
+    const isWhole = streamed.length === batch.numRows && isCounting(streamed);
+    const columns = this.#places.map(({ isKept, at }) => {
+      if (isKept) return gatherData(others[at] as Data, kept);
+      return isWhole ? (own[at] as Data) : gatherData(own[at] as Data, streamed);
+    });
+    return recordBatch(this.#schema, columns, streamed.length);
+  }
+
+  /** Pairs that the condition is true for; undefined where those are all. */
+  async #fitting(pairs: RecordBatch): Promise<Uint32Array | undefined> {
+    if (this.#condition === undefined) return undefined;
+    const { memory } = this.#work;
+    const rows = await run(this.#work, this.#condition.selectInSteps(pairs, { memory }));
+    return rows.length === pairs.numRows ? undefined : rows;
+  }
+
+  #picked(pairs: RecordBatch, rows: Uint32Array): RecordBatch {
+    const columns = columnsOf(pairs).map((column) => gatherData(column, rows));
+    return recordBatch(this.#schema, columns, rows.length);
+  }
+}
+
+/** The columns that the condition of a join may read are all among those of its result. */
+const conditionSchema = ({ schema }: JoinStep): Schema => schema;
+
+const isCounting = (rows: Uint32Array): boolean => {
+  for (let at = 0; at < rows.length; at++) if (rows[at] !== at) return false;
+  return true;
+};
+
+function rowsWithout(marks: Uint8Array): Uint32Array {
+  let count = 0;
+  for (let row = 0; row < marks.length; row++) if (marks[row] === 0) count++;
+  const rows = new Uint32Array(count);
+  for (let row = 0, at = 0; at < count; row++) if (marks[row] === 0) rows[at++] = row;
+  return rows;
+}
+
+/** Gives pairs of rows, some at a time; none at the end. */
+interface PairFinder {
+  next(): { readonly streamed: Uint32Array; readonly kept: Uint32Array };
+}
+
+class KeyPairs implements PairFinder {
+  readonly #numbers: Int32Array;
+  readonly #first: Int32Array;
+  readonly #next: Int32Array;
+  #row = 0;
+  /** The next row of the kept side for the row at hand; -1 where its chain is at its end. */
+  #chain = -1;
+
+  constructor(numbers: Int32Array, first: Int32Array, next: Int32Array) {
+    this.#numbers = numbers;
+    this.#first = first;
+    this.#next = next;
+    this.#begin();
+  }
+
+  #begin(): void {
+    const number = this.#numbers[this.#row] ?? 0;
+    this.#chain = number === 0 ? -1 : (this.#first[number] as number);
+  }
+
+  next(): { streamed: Uint32Array; kept: Uint32Array } {
+    const streamed = new Uint32Array(BATCH_ROWS);
+    const kept = new Uint32Array(BATCH_ROWS);
+    const numbers = this.#numbers;
+    const first = this.#first;
+    const next = this.#next;
+    let row = this.#row;
+    let chain = this.#chain;
+    let count = 0;
+    while (row < numbers.length && count < BATCH_ROWS) {
+      if (chain < 0) {
+        row++;
+        const number = row < numbers.length ? (numbers[row] as number) : 0;
+        chain = number === 0 ? -1 : (first[number] as number);
+        continue;
+      }
+      streamed[count] = row;
+      kept[count++] = chain;
+      chain = next[chain] as number;
+    }
+    this.#row = row;
+    this.#chain = chain;
+    return { streamed: streamed.subarray(0, count), kept: kept.subarray(0, count) };
+  }
+}
+
+class AllPairs implements PairFinder {
+  readonly #rows: number;
+  readonly #kept: number;
+  #row = 0;
+  #other = 0;
+
+  constructor(rows: number, kept: number) {
+    this.#rows = kept === 0 ? 0 : rows;
+    this.#kept = kept;
+  }
+
+  next(): { streamed: Uint32Array; kept: Uint32Array } {
+    const most = Math.min(BATCH_ROWS, (this.#rows - this.#row) * this.#kept - this.#other);
+    const streamed = new Uint32Array(Math.max(0, most));
+    const kept = new Uint32Array(Math.max(0, most));
+    for (let at = 0; at < most; at++) {
+      streamed[at] = this.#row;
+      kept[at] = this.#other++;
+      if (this.#other === this.#kept) {
+        this.#other = 0;
+        this.#row++;
+      }
+    }
+    return { streamed, kept };
+  }
+}

@@ -1,0 +1,127 @@
+/** The steps that look at one row at a time: conditions, computed columns, limits, unions and VALUES. */
+import {
+  columnsOf,
+  type Data,
+  gatherBatch,
+  nullColumn,
+  type RecordBatch,
+  recordBatch,
+  type Schema,
+  sliceData,
+  typesEqual,
+} from '../../arrow/index.ts';
+import {
+  compileConditionTree,
+  compileTree,
+  type Expression,
+  loadColumn,
+  toVector,
+} from '../../sql/index.ts';
+import { dataNamed, type Relation, run, type Work } from './relation.ts';
+
+export function filteredRows(input: Relation, condition: Expression, work: Work): Relation {
+  const compiled = compileConditionTree(condition, input.schema);
+  return {
+    schema: input.schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      for await (const batch of input.batches()) {
+        const rows = await run(work, compiled.selectInSteps(batch, { memory: work.memory }));
+        if (rows.length === 0) continue;
+        yield rows.length === batch.numRows ? batch : gatherBatch(batch, rows);
+      }
+    },
+  };
+}
+
+export function projectedRows(
+  input: Relation,
+  values: readonly Expression[],
+  schema: Schema,
+  work: Work,
+): Relation {
+  const columns = values.map((value) =>
+    value.kind === 'column' && value.path.length === 1
+      ? (value.path[0] as string)
+      : compileTree(value, input.schema),
+  );
+  return {
+    schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      for await (const batch of input.batches()) {
+        const data: Data[] = [];
+        for (const column of columns) {
+          if (typeof column === 'string') data.push(dataNamed(batch, column));
+          else {
+            const steps = column.evaluateInSteps(batch, { memory: work.memory });
+            data.push((await run(work, steps)).data[0] as Data);
+          }
+        }
+        yield recordBatch(schema, data, batch.numRows);
+      }
+    },
+  };
+}
+
+export function limitedRows(input: Relation, limit: number, offset: number): Relation {
+  return {
+    schema: input.schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      let skip = offset;
+      let wanted = limit;
+      if (wanted <= 0) return;
+      for await (const batch of input.batches()) {
+        const from = Math.min(skip, batch.numRows);
+        skip -= from;
+        const rows = Math.min(batch.numRows - from, wanted);
+        if (rows <= 0) continue;
+        wanted -= rows;
+        yield rows === batch.numRows ? batch : slicedBatch(batch, from, rows);
+        if (wanted === 0) return;
+      }
+    },
+  };
+}
+
+export const slicedBatch = (batch: RecordBatch, from: number, rows: number): RecordBatch =>
+  recordBatch(
+    batch.schema,
+    columnsOf(batch).map((column) => sliceData(column, from, rows)),
+    rows,
+  );
+
+/** The rows of all, one relation after the other, in the types of the schema. */
+export function unitedRows(inputs: readonly Relation[], schema: Schema, work: Work): Relation {
+  return {
+    schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      for (const input of inputs) {
+        for await (const batch of input.batches()) {
+          const columns = columnsOf(batch).map((data, at) =>
+            conformed(data, schema.fields[at]?.type as Data['type'], work),
+          );
+          yield recordBatch(schema, columns, batch.numRows);
+        }
+      }
+    },
+  };
+}
+
+/** A column in a type that holds the same values. */
+function conformed(data: Data, type: Data['type'], work: Work): Data {
+  if (typesEqual(data.type, type)) return data;
+  if (data.typeId === NULL_TYPE) return nullColumn(type, data.length);
+  return toVector(loadColumn(data), type, work.memory.batch()).data[0] as Data;
+}
+
+/** That of Arrow's columns of nothing but nulls. */
+const NULL_TYPE = 1;
+
+/** Rows without columns, to compute constants over. */
+export function emptyRows(count: number, schema: Schema): Relation {
+  return {
+    schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      yield recordBatch(schema, [], count);
+    },
+  };
+}

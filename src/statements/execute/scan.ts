@@ -1,0 +1,69 @@
+/** Reads the table of a scan: its columns, conditions, order and limit are told to the source. */
+import { columnsOf, type Data, type RecordBatch, recordBatch, Schema } from '../../arrow/index.ts';
+import { type Expression, formatExpression } from '../../sql/index.ts';
+import { joined, rewritten, type ScanStep, type SourceRequest } from '../plan/index.ts';
+import type { Relation } from './relation.ts';
+
+const ROW_ID = '_rowid';
+
+/** The conditions as SQL in the table's own names. */
+export function filterText({ filters, columns }: ScanStep): string | undefined {
+  const filter = joined(filters);
+  if (filter === undefined) return undefined;
+  return formatExpression(
+    rewritten(filter, (part): Expression | undefined => {
+      if (part.kind !== 'column') return undefined;
+      const [internal = '', ...members] = part.path;
+      return { ...part, path: [columns.get(internal) ?? internal, ...members] };
+    }),
+  );
+}
+
+export function sourceRequest(step: ScanStep): SourceRequest {
+  const { schema, columns, orderBy, limit, offset } = step;
+  const nameOf = (internal: string): string => columns.get(internal) ?? internal;
+  const isRowId = (internal: string): boolean =>
+    nameOf(internal) === ROW_ID && !step.source.schema.fields.some(({ name }) => name === ROW_ID);
+  const names = schema.fields.map(({ name }) => name);
+  const filter = filterText(step);
+  return {
+    columns: names.filter((name) => !isRowId(name)).map(nameOf),
+    withRowId: names.some(isRowId),
+    ...(filter === undefined ? {} : { filter }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(offset === undefined ? {} : { offset }),
+    orderBy: orderBy.map(({ value, ascending, nullsFirst }) => ({
+      column: nameOf(value.kind === 'column' ? (value.path[0] ?? '') : ''),
+      ascending,
+      nullsFirst,
+    })),
+  };
+}
+
+export function scanned(step: ScanStep): Relation {
+  const { schema, source, columns } = step;
+  return {
+    schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      const stream = await source.read(sourceRequest(step));
+      const places = schema.fields.map(({ name }) =>
+        stream.schema.fields.findIndex((field) => field.name === columns.get(name)),
+      );
+      // The types are those that come: the table's own.
+      const own = new Schema(
+        schema.fields.map((field, at) => {
+          const { type } = stream.schema.fields[places[at] as number] ?? field;
+          return type === field.type ? field : field.clone({ type });
+        }),
+      );
+      for await (const batch of stream) {
+        const data = columnsOf(batch);
+        yield recordBatch(
+          own,
+          places.map((place) => data[place] as Data),
+          batch.numRows,
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,130 @@
+/**
+ * Puts rows in order. All of them are kept in memory, or twice as many as are wanted where there is a
+ * limit; beyond the memory of a request the statement is refused.
+ */
+import type { Data, RecordBatch } from '../../arrow/index.ts';
+import { describeType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { compileTree, familyOf } from '../../sql/index.ts';
+import { hasOrder, RowSorter } from '../../table/index.ts';
+import { type SortKey, textOf } from '../plan/index.ts';
+import { collected, type Relation, type RowPlaces, rowsAt, run, type Work } from './relation.ts';
+import { slicedBatch } from './rows.ts';
+
+/** Rows that are collected before the first of them are picked, at least. */
+const SPARE_ROWS = 1 << 18;
+
+export function sortedRows(
+  input: Relation,
+  keys: readonly SortKey[],
+  limit: number | undefined,
+  work: Work,
+): Relation {
+  const sort = rowSorter(input, keys, work);
+  return {
+    schema: input.schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      const held = work.memory.hold('The rows that ORDER BY puts in order');
+      try {
+        const most = limit ?? Number.MAX_SAFE_INTEGER;
+        if (most === 0) return;
+        const batches: RecordBatch[] = [];
+        await collected(
+          input,
+          held,
+          (rows) => {
+            if (rows < most * 2 || rows < most + SPARE_ROWS) return undefined;
+            return sort(batches, most).then((first) => {
+              batches.splice(0, batches.length, ...first);
+            });
+          },
+          batches,
+        );
+        yield* await sort(batches, most);
+      } finally {
+        held.end();
+      }
+    },
+  };
+}
+
+/** Columns that come before the keys in order, with as many rows as the batch of this number. */
+type FirstKeys = (batch: number) => readonly Data[];
+
+/**
+ * Orders batches by keys, and gives the first rows; `first` are ascending keys before all others.
+ * @throws InvalidInput for keys without an order
+ */
+export function rowSorter(
+  { schema }: Relation,
+  keys: readonly SortKey[],
+  work: Work,
+): (batches: readonly RecordBatch[], limit: number, first?: FirstKeys) => Promise<RecordBatch[]> {
+  // A key that is null in every row orders nothing.
+  const compiled = keys
+    .map((key) => ({ key, value: compileTree(key.value, schema) }))
+    .filter(({ value }) => familyOf(value.type) !== 'null');
+  for (const { key, value } of compiled) {
+    if (hasOrder(value.type)) continue;
+    throw new DirspaceError(
+      'InvalidInput',
+      `Rows cannot be ordered by ${textOf(key.value)}: values of ${describeType(value.type)} have no order here.`,
+    );
+  }
+  return async (batches, limit, first = () => []) => {
+    const rows = batches.reduce((sum, { numRows }) => sum + numRows, 0);
+    if (rows === 0) return [];
+    const directions = [
+      ...first(0).map(() => ({ ascending: true, nullsFirst: false })),
+      ...compiled.map(({ key }) => key),
+    ];
+    if (directions.length === 0) return firstRows(batches, limit);
+    const held = work.memory.hold('The keys that rows are put in order by');
+    try {
+      const sorter = new RowSorter({
+        directions,
+        limit: Math.min(limit, rows),
+        most: rows,
+        holding: (bytes) => held.set(bytes),
+      });
+      for (const [index, batch] of batches.entries()) {
+        const columns: Data[] = [...first(index)];
+        for (const { value } of compiled) {
+          const vector = await run(work, value.evaluateInSteps(batch, { memory: work.memory }));
+          columns.push(vector.data[0] as Data);
+        }
+        const { numRows } = batch;
+        const add = { keys: columns, rows: numRows, fragment: index, first: 0 };
+        await run(work, sorter.add({ ...add, selection: undefined }));
+      }
+      const sorted = await run(work, sorter.finish());
+      return await run(work, rowsAt(schema, batches, placesOf(sorted.rowIds(0, sorted.count))));
+    } finally {
+      held.end();
+    }
+  };
+}
+
+function firstRows(batches: readonly RecordBatch[], limit: number): RecordBatch[] {
+  const kept: RecordBatch[] = [];
+  let wanted = limit;
+  for (const batch of batches) {
+    const rows = Math.min(wanted, batch.numRows);
+    if (rows === 0) break;
+    kept.push(rows === batch.numRows ? batch : slicedBatch(batch, 0, rows));
+    wanted -= rows;
+  }
+  return kept;
+}
+
+/** Row ids have the batch in their upper half. */
+function placesOf(ids: BigUint64Array): RowPlaces {
+  const words = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2);
+  const batch = new Uint32Array(ids.length);
+  const row = new Uint32Array(ids.length);
+  for (let at = 0; at < ids.length; at++) {
+    row[at] = words[2 * at] as number;
+    batch[at] = words[2 * at + 1] as number;
+  }
+  return { batch, row };
+}

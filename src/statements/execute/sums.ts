@@ -1,0 +1,277 @@
+/**
+ * Sums, averages and deviations of groups. `IntegerSums` is exact for integers and decimals: it adds the
+ * halves of 64-bit values apart, and puts them together at the end. `FloatSums` adds doubles row by row.
+ * `Deviations` computes variances by Welford's method.
+ */
+import type { DataType, Decimal } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import {
+  type Column,
+  familyOf,
+  integerRange,
+  reader,
+  typeText,
+  validityOf,
+} from '../../sql/index.ts';
+import {
+  type Accumulator,
+  type Aggregate,
+  columnFor,
+  type GroupRange,
+  groupsWhere,
+  numbersWhere,
+  roomFor,
+} from './accumulator.ts';
+
+const WORD = 2 ** 32;
+/** Rows after which the low halves are carried over: sums of so many are below 2^53. */
+const CARRY_ROWS = 1 << 20;
+
+export class IntegerSums implements Accumulator {
+  readonly #aggregate: Aggregate;
+  #low = new Float64Array(64);
+  #high = new Float64Array(64);
+  #counts = new Float64Array(64);
+  /** Of values beyond 64 bits. */
+  #wide: (bigint | undefined)[] | undefined;
+  #rows = 0;
+
+  constructor(aggregate: Aggregate) {
+    this.#aggregate = aggregate;
+  }
+
+  get bytes(): number {
+    return this.#low.byteLength * 3 + (this.#wide?.length ?? 0) * 32;
+  }
+
+  add(given: Int32Array, size: number, [column]: readonly [Column]): void {
+    this.#low = roomFor(this.#low, size);
+    this.#high = roomFor(this.#high, size);
+    this.#counts = roomFor(this.#counts, size);
+    const groups = groupsWhere(given, validityOf(column));
+    const counts = this.#counts;
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row] as number;
+      if (group >= 0) (counts[group] as number)++;
+    }
+    if (column.form === 'wide') this.#addWide(groups, column.values);
+    else if (column.form === 'number') this.#addNumbers(groups, column.values);
+    else {
+      const read = reader(column);
+      const values = Array.from(groups, (_, row) => BigInt((read(row) ?? 0) as number | bigint));
+      this.#addBig(groups, values);
+    }
+    this.#rows += groups.length;
+    if (this.#rows >= CARRY_ROWS) this.#carry();
+  }
+
+  #addWide(groups: Int32Array, values: BigInt64Array | BigUint64Array | readonly bigint[]): void {
+    if (!(values instanceof BigInt64Array) && !(values instanceof BigUint64Array)) {
+      this.#addBig(groups, values);
+      return;
+    }
+    const words = new Int32Array(values.buffer, values.byteOffset, groups.length * 2);
+    const unsigned = values instanceof BigUint64Array;
+    const low = this.#low;
+    const high = this.#high;
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row] as number;
+      if (group < 0) continue;
+      const upper = words[2 * row + 1] as number;
+      (low[group] as number) += (words[2 * row] as number) >>> 0;
+      (high[group] as number) += unsigned ? upper >>> 0 : upper;
+    }
+  }
+
+  #addNumbers(groups: Int32Array, values: Float64Array | Float32Array | Int32Array): void {
+    const low = this.#low;
+    const high = this.#high;
+    if (values instanceof Int32Array) {
+      for (let row = 0; row < groups.length; row++) {
+        const group = groups[row] as number;
+        if (group >= 0) (low[group] as number) += values[row] as number;
+      }
+      return;
+    }
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row] as number;
+      if (group < 0) continue;
+      const value = values[row] as number;
+      const upper = Math.floor(value / WORD);
+      (high[group] as number) += upper;
+      (low[group] as number) += value - upper * WORD;
+    }
+  }
+
+  #addBig(groups: Int32Array, values: readonly bigint[]): void {
+    this.#wide ??= [];
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row] as number;
+      if (group < 0) continue;
+      this.#wide[group] = (this.#wide[group] ?? 0n) + (values[row] ?? 0n);
+    }
+  }
+
+  #carry(): void {
+    this.#rows = 0;
+    const low = this.#low;
+    const high = this.#high;
+    for (let group = 0; group < low.length; group++) {
+      const over = Math.floor((low[group] as number) / WORD);
+      (high[group] as number) += over;
+      (low[group] as number) -= over * WORD;
+    }
+  }
+
+  #sum(group: number): bigint {
+    const words = BigInt(this.#high[group] as number) * BigInt(WORD);
+    return words + BigInt(this.#low[group] as number) + (this.#wide?.[group] ?? 0n);
+  }
+
+  result(range: GroupRange): Column {
+    const { name, type, argument } = this.#aggregate;
+    const counts = this.#counts;
+    if (name === 'avg') {
+      const isDecimal = familyOf(argument as DataType) === 'decimal';
+      const scale = isDecimal ? 10 ** (argument as Decimal).scale : 1;
+      const means = new Float64Array(range.to);
+      for (let group = range.from; group < range.to; group++) {
+        const count = counts[group] ?? 0;
+        if (count > 0) means[group] = Number(this.#sum(group)) / scale / count;
+      }
+      return numbersWhere(type, means, counts, range);
+    }
+    const [least, most] = sumRange(type);
+    return columnFor(type, range, (group) => {
+      const sum = (counts[group] ?? 0) === 0 ? null : this.#sum(group);
+      if (sum !== null && (sum < least || sum > most)) {
+        throw new DirspaceError(
+          'InvalidInput',
+          `A sum is ${sum}, which ${typeText(type)} does not hold; write sum(CAST(x AS decimal(38, 0))) or sum(CAST(x AS double)).`,
+        );
+      }
+      return sum;
+    });
+  }
+}
+
+function sumRange(type: DataType): readonly [bigint, bigint] {
+  if (familyOf(type) === 'int') return integerRange(type);
+  const most = 10n ** BigInt((type as Decimal).precision) - 1n;
+  return [-most, most];
+}
+
+/** The numbers of a column as doubles, whatever their type. */
+export function doublesOf(column: Column): ArrayLike<number> {
+  if (column.form === 'number') return column.values;
+  const scale = familyOf(column.type) === 'decimal' ? 10 ** (column.type as Decimal).scale : 1;
+  const read = reader(column);
+  return Float64Array.from({ length: column.length }, (_, row) => Number(read(row) ?? 0) / scale);
+}
+
+export class FloatSums implements Accumulator {
+  readonly #aggregate: Aggregate;
+  #sums = new Float64Array(64);
+  #counts = new Float64Array(64);
+
+  constructor(aggregate: Aggregate) {
+    this.#aggregate = aggregate;
+  }
+
+  get bytes(): number {
+    return this.#sums.byteLength * 2;
+  }
+
+  add(given: Int32Array, size: number, [column]: readonly [Column]): void {
+    this.#sums = roomFor(this.#sums, size);
+    this.#counts = roomFor(this.#counts, size);
+    const sums = this.#sums;
+    const counts = this.#counts;
+    const groups = groupsWhere(given, validityOf(column));
+    const values = doublesOf(column);
+    if (values instanceof Float64Array) addDoubles(groups, values, sums, counts);
+    else {
+      for (let row = 0; row < groups.length; row++) {
+        const group = groups[row] as number;
+        if (group < 0) continue;
+        (sums[group] as number) += values[row] as number;
+        (counts[group] as number)++;
+      }
+    }
+  }
+
+  result(range: GroupRange): Column {
+    const { name, type } = this.#aggregate;
+    const counts = this.#counts;
+    if (name === 'sum') return numbersWhere(type, this.#sums, counts, range);
+    const means = new Float64Array(range.to);
+    for (let group = range.from; group < range.to; group++) {
+      means[group] = (this.#sums[group] ?? 0) / (counts[group] ?? 0);
+    }
+    return numbersWhere(type, means, counts, range);
+  }
+}
+
+function addDoubles(
+  groups: Int32Array,
+  values: Float64Array,
+  sums: Float64Array,
+  counts: Float64Array,
+): void {
+  for (let row = 0; row < groups.length; row++) {
+    const group = groups[row] as number;
+    if (group < 0) continue;
+    (sums[group] as number) += values[row] as number;
+    (counts[group] as number)++;
+  }
+}
+
+export class Deviations implements Accumulator {
+  readonly #aggregate: Aggregate;
+  #means = new Float64Array(64);
+  #squares = new Float64Array(64);
+  #counts = new Float64Array(64);
+
+  constructor(aggregate: Aggregate) {
+    this.#aggregate = aggregate;
+  }
+
+  get bytes(): number {
+    return this.#means.byteLength * 3;
+  }
+
+  add(given: Int32Array, size: number, [column]: readonly [Column]): void {
+    this.#means = roomFor(this.#means, size);
+    this.#squares = roomFor(this.#squares, size);
+    this.#counts = roomFor(this.#counts, size);
+    const groups = groupsWhere(given, validityOf(column));
+    const values = doublesOf(column);
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row] as number;
+      if (group < 0) continue;
+      const value = values[row] as number;
+      const count = (this.#counts[group] as number) + 1;
+      const before = this.#means[group] as number;
+      const mean = before + (value - before) / count;
+      this.#counts[group] = count;
+      this.#means[group] = mean;
+      (this.#squares[group] as number) += (value - before) * (value - mean);
+    }
+  }
+
+  result(range: GroupRange): Column {
+    const { name, type } = this.#aggregate;
+    const less = name.endsWith('samp') ? 1 : 0;
+    const isRoot = name.startsWith('stddev');
+    const values = new Float64Array(range.to);
+    const enough = new Float64Array(range.to);
+    for (let group = range.from; group < range.to; group++) {
+      const count = (this.#counts[group] ?? 0) - less;
+      if (count <= 0) continue;
+      enough[group] = 1;
+      const variance = (this.#squares[group] ?? 0) / count;
+      values[group] = isRoot ? Math.sqrt(variance) : variance;
+    }
+    return numbersWhere(type, values, enough, range);
+  }
+}

@@ -1,0 +1,347 @@
+/**
+ * `ValueNumbers`: numbers the values of one column of any type, equal values alike, in every batch.
+ * Null has a number of its own, both zeros have one, and so have all NaNs. `KeyNumbers` does so for rows of
+ * several columns. Groups, DISTINCT, joins and partitions of windows are told apart by these.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import {
+  type Column,
+  columnOf,
+  familyOf,
+  isWide,
+  reader,
+  type Validity,
+  type Value,
+  validityOf,
+} from '../../sql/index.ts';
+import { ByteTable, WordTable } from './word-table.ts';
+
+/** How the values of a type are held. */
+type Kind = 'words' | 'bytes' | 'values';
+
+/** Whether values of a type are held as two words each. */
+export const isOfWords = (type: DataType): boolean => kindOf(type) === 'words';
+
+function kindOf(type: DataType): Kind {
+  switch (familyOf(type)) {
+    case 'bool':
+    case 'int':
+    case 'float':
+    case 'date':
+    case 'time':
+    case 'timestamp':
+    case 'duration':
+      return 'words';
+    case 'text':
+    case 'bytes':
+      return 'bytes';
+    default:
+      return 'values';
+  }
+}
+
+/** Bytes of a value in a JavaScript map, apart from its text. */
+const VALUE_BYTES = 100;
+
+export class ValueNumbers {
+  readonly #type: DataType;
+  readonly #kind: Kind;
+  readonly #words = new WordTable();
+  readonly #texts = new ByteTable();
+  readonly #numbers = new Map<unknown, number>();
+  readonly #values: Value[] = [];
+  #valueBytes = 0;
+
+  /** @param type of the values, without a dictionary around it */
+  constructor(type: DataType) {
+    this.#type = type;
+    this.#kind = kindOf(type);
+  }
+
+  /** All numbers given are below. */
+  get size(): number {
+    switch (this.#kind) {
+      case 'words':
+        return this.#words.size + 1;
+      case 'bytes':
+        return this.#texts.size + 1;
+      default:
+        return this.#values.length + 1;
+    }
+  }
+
+  get bytes(): number {
+    const held = this.#kind === 'words' ? this.#words.bytes : this.#texts.bytes;
+    return held + this.#valueBytes;
+  }
+
+  /** The number of each row: 0 for null, from 1 on for others. New values are given new ones. */
+  add(column: Column): Int32Array {
+    return this.#of(column, true);
+  }
+
+  /** The same; 0 also for values that did not come before. */
+  find(column: Column): Int32Array {
+    return this.#of(column, false);
+  }
+
+  #of(column: Column, isAdding: boolean): Int32Array {
+    const out = new Int32Array(column.length);
+    if (column.form === 'constant') {
+      const [number = 0] = this.#of(columnOf(column.type, [column.value]), isAdding);
+      return out.fill(number);
+    }
+    if (this.#kind === 'bytes' && column.form === 'bytes') {
+      this.#texts.numbers(column, isAdding, out);
+    } else if (this.#kind === 'words') {
+      this.#numberWords(wordsOf(column), validityOf(column), isAdding, out);
+    } else this.#numberOthers(column, isAdding, out);
+    return out;
+  }
+
+  /** What stands in the place of a null is no value. */
+  #numberWords(words: Int32Array, valid: Validity, isAdding: boolean, out: Int32Array): void {
+    const table = this.#words;
+    if (valid === null) {
+      if (isAdding) table.numbers(words, out);
+      else table.known(words, out);
+      return;
+    }
+    const given = new Int32Array(words.length);
+    let count = 0;
+    for (let row = 0; row < out.length; row++) {
+      if (valid[row] === 0) continue;
+      given[2 * count] = words[2 * row] as number;
+      given[2 * count + 1] = words[2 * row + 1] as number;
+      count++;
+    }
+    const found = new Int32Array(count);
+    if (isAdding) table.numbers(given, found);
+    else table.known(given, found);
+    for (let row = 0, at = 0; at < count; row++) {
+      if (valid[row] !== 0) out[row] = found[at++] as number;
+    }
+  }
+
+  #numberOthers(column: Column, isAdding: boolean, out: Int32Array): void {
+    const read = reader(column);
+    for (let row = 0; row < out.length; row++) {
+      const value = read(row);
+      if (value === null || value === undefined) continue;
+      if (this.#kind === 'bytes') {
+        const data = typeof value === 'string' ? Buffer.from(value) : (value as Uint8Array);
+        const [starts, ends] = [Int32Array.of(0), Int32Array.of(data.length)];
+        const one = out.subarray(row, row + 1);
+        this.#texts.numbers({ data, starts, ends, valid: null }, isAdding, one);
+        continue;
+      }
+      const key = keyOf(value);
+      let number = this.#numbers.get(key);
+      if (number === undefined && isAdding) {
+        this.#values.push(value);
+        number = this.#values.length;
+        this.#numbers.set(key, number);
+        this.#valueBytes += VALUE_BYTES + (typeof key === 'string' ? 3 * key.length : 16);
+      }
+      out[row] = number ?? 0;
+    }
+  }
+
+  /** The values of these numbers. */
+  column(numbers: Int32Array): Column {
+    const type = this.#type;
+    const { length } = numbers;
+    if (this.#kind === 'bytes') {
+      return { form: 'bytes', type, length, ...this.#texts.values(numbers), dense: false };
+    }
+    if (this.#kind === 'words') return this.#ofWords(numbers);
+    const values = Array.from(numbers, (number) =>
+      number === 0 ? null : this.#values[number - 1],
+    );
+    return columnOf(type, values);
+  }
+
+  #ofWords(numbers: Int32Array): Column {
+    const type = this.#type;
+    const { length } = numbers;
+    const { low, high } = this.#words;
+    const family = familyOf(type);
+    const words = new Int32Array(length * 2);
+    const valid = new Uint8Array(length);
+    let nulls = 0;
+    for (let row = 0; row < length; row++) {
+      const at = (numbers[row] as number) - 1;
+      if (at < 0) {
+        nulls++;
+        continue;
+      }
+      valid[row] = 1;
+      words[2 * row] = low[at] as number;
+      words[2 * row + 1] = high[at] as number;
+    }
+    const known = nulls === 0 ? null : valid;
+    if (family === 'bool') {
+      const values = new Uint8Array(length);
+      for (let row = 0; row < length; row++)
+        values[row] = valid[row] === 0 ? 1 : (words[2 * row] ?? 0);
+      return { form: 'truth', type, length, values };
+    }
+    if (family === 'float') {
+      return { form: 'number', type, length, values: new Float64Array(words.buffer), valid: known };
+    }
+    if (isWide(type)) {
+      const unsigned = family === 'int' && !(type as unknown as { isSigned: boolean }).isSigned;
+      const values = unsigned ? new BigUint64Array(words.buffer) : new BigInt64Array(words.buffer);
+      return { form: 'wide', type, length, values, valid: known };
+    }
+    const values = new Float64Array(length);
+    for (let row = 0; row < length; row++) {
+      values[row] = (words[2 * row + 1] as number) * 2 ** 32 + ((words[2 * row] as number) >>> 0);
+    }
+    return { form: 'number', type, length, values, valid: known };
+  }
+}
+
+/** Two words a row, one to one with the values; those of nulls mean nothing. */
+export function wordsOf(column: Column): Int32Array {
+  const { length } = column;
+  if (column.form === 'wide') {
+    const { values } = column;
+    if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
+      return new Int32Array(values.buffer, values.byteOffset, length * 2);
+    }
+    const wide = BigInt64Array.from({ length }, (_, row) => BigInt.asIntN(64, values[row] ?? 0n));
+    return new Int32Array(wide.buffer);
+  }
+  const words = new Int32Array(length * 2);
+  if (column.form === 'truth') {
+    for (let row = 0; row < length; row++) words[2 * row] = column.values[row] as number;
+    return words;
+  }
+  if (column.form !== 'number') {
+    const read = reader(column);
+    const values = Array.from({ length }, (_, row) => read(row) ?? null);
+    return wordsOf(columnOf(column.type, values));
+  }
+  const { values } = column;
+  if (familyOf(column.type) === 'float') {
+    const floats = new Float64Array(words.buffer);
+    for (let row = 0; row < length; row++) {
+      const value = values[row] as number;
+      // One zero, and one NaN.
+      floats[row] = value === 0 ? 0 : Number.isNaN(value) ? Number.NaN : value;
+    }
+    return words;
+  }
+  if (values instanceof Int32Array) {
+    for (let row = 0; row < length; row++) {
+      const value = values[row] as number;
+      words[2 * row] = value;
+      words[2 * row + 1] = value >> 31;
+    }
+    return words;
+  }
+  for (let row = 0; row < length; row++) {
+    const value = values[row] as number;
+    words[2 * row] = value;
+    words[2 * row + 1] = Math.floor(value / 2 ** 32);
+  }
+  return words;
+}
+
+/** What a map tells values by: equal for equal values alone. */
+function keyOf(value: Value): unknown {
+  return typeof value === 'bigint' ? value : JSON.stringify(plain(value));
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return { n: String(value) };
+  if (typeof value === 'number') {
+    return Number.isFinite(value) ? (value === 0 ? 0 : value) : { f: String(value) };
+  }
+  if (value instanceof Uint8Array) return { b: Buffer.from(value).toString('latin1') };
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value).map(([name, part]) => [name, plain(part)]);
+}
+
+/** The numbers of rows of several columns. */
+export class KeyNumbers {
+  readonly #columns: readonly ValueNumbers[];
+  /** Number the pairs of the number of all columns before one, and of that one. */
+  readonly #pairs: readonly WordTable[];
+
+  /** @param types of the columns, of which there is at least one */
+  constructor(types: readonly DataType[]) {
+    this.#columns = types.map((type) => new ValueNumbers(type));
+    this.#pairs = types.slice(1).map(() => new WordTable());
+  }
+
+  /** All numbers given are below. */
+  get size(): number {
+    const pairs = this.#pairs.at(-1);
+    return pairs === undefined ? (this.#columns[0]?.size ?? 1) : pairs.size + 1;
+  }
+
+  get bytes(): number {
+    const tables = [...this.#columns, ...this.#pairs];
+    return tables.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Of a single column, 0 is the number of null. */
+  add(columns: readonly Column[]): Int32Array {
+    const [first, ...more] = columns.map((column, at) =>
+      (this.#columns[at] as ValueNumbers).add(column),
+    );
+    let numbers = first as Int32Array;
+    for (const [at, next] of more.entries()) {
+      const words = pairWords(numbers, next);
+      numbers = new Int32Array(next.length);
+      (this.#pairs[at] as WordTable).numbers(words, numbers);
+    }
+    return numbers;
+  }
+
+  /** 0 for rows that did not come before, and for those with a null. */
+  find(columns: readonly Column[]): Int32Array {
+    const [first, ...more] = columns.map((column, at) =>
+      (this.#columns[at] as ValueNumbers).find(column),
+    );
+    let numbers = first as Int32Array;
+    for (const [at, next] of more.entries()) {
+      const words = pairWords(numbers, next);
+      const before = numbers;
+      numbers = new Int32Array(next.length);
+      (this.#pairs[at] as WordTable).known(words, numbers);
+      for (let row = 0; row < next.length; row++) {
+        if (before[row] === 0 || next[row] === 0) numbers[row] = 0;
+      }
+    }
+    return numbers;
+  }
+
+  /** The values of these numbers, column by column. */
+  columns(numbers: Int32Array): Column[] {
+    const columns: Column[] = [];
+    let current = numbers;
+    for (let at = this.#columns.length - 1; at >= 0; at--) {
+      const pairs = at === 0 ? undefined : (this.#pairs[at - 1] as WordTable);
+      const own = pairs === undefined ? current : partsOf(pairs.high, current);
+      columns.unshift((this.#columns[at] as ValueNumbers).column(own));
+      if (pairs !== undefined) current = partsOf(pairs.low, current);
+    }
+    return columns;
+  }
+}
+
+function pairWords(left: Int32Array, right: Int32Array): Int32Array {
+  const words = new Int32Array(left.length * 2);
+  for (let row = 0; row < left.length; row++) {
+    words[2 * row] = left[row] as number;
+    words[2 * row + 1] = right[row] as number;
+  }
+  return words;
+}
+
+const partsOf = (words: Int32Array, numbers: Int32Array): Int32Array =>
+  numbers.map((number) => words[number - 1] as number);

@@ -1,0 +1,267 @@
+/**
+ * `WordTable` numbers pairs of 32-bit words, each pair once, from 1 on in the order in which they first
+ * come. It holds the values of a column of numbers, and pairs of the numbers of two other tables.
+ * `ByteTable` does so for texts and binary values. Both are exact: values that differ have different
+ * numbers.
+ */
+import { systemEnv } from '../../env.ts';
+
+/** Drawn for each process, so that nobody can choose values that all fall on one slot. */
+const [SEED_A = 1, SEED_B = 1] = [0, 1].map(() => (systemEnv.random() * 2 ** 32) | 0);
+
+/** Slots at first; a table grows when it is two thirds full. */
+const FIRST_SLOTS = 1 << 10;
+
+/** Values that one table can tell apart. */
+const MOST_VALUES = 1 << 26;
+
+/** A slot is a pair and its number, in one line of the processor's cache. */
+const SLOT_SHIFT = 2;
+
+/** 32 bits that depend on all of both words, and on the process. */
+export function hashOfWords(low: number, high: number): number {
+  let hash = Math.imul(low ^ SEED_A, 0x9e3779b1);
+  hash ^= hash >>> 15;
+  hash = Math.imul(hash + high, 0x85ebca6b) ^ SEED_B;
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
+const roomOf = (slots: number): number => Math.floor((slots * 2) / 3);
+
+export class WordTable {
+  size = 0;
+  /** The words of number n at place n - 1. */
+  low: Int32Array = new Int32Array(FIRST_SLOTS);
+  high: Int32Array = new Int32Array(FIRST_SLOTS);
+  #slots = new Int32Array(FIRST_SLOTS << SLOT_SHIFT);
+
+  get bytes(): number {
+    return (this.low.length + this.high.length + this.#slots.length) * 4;
+  }
+
+  /** The numbers of the pairs `words[2i], words[2i + 1]`; new ones where they are new. */
+  numbers(words: Int32Array, out: Int32Array): void {
+    const rows = out.length;
+    for (let row = 0; row < rows; ) {
+      const until = Math.min(rows, row + this.#room());
+      const { low, high } = this;
+      const slots = this.#slots;
+      const mask = (slots.length >> SLOT_SHIFT) - 1;
+      let { size } = this;
+      for (; row < until; row++) {
+        const a = words[2 * row] as number;
+        const b = words[2 * row + 1] as number;
+        let slot = (hashOfWords(a, b) & mask) << SLOT_SHIFT;
+        let found = slots[slot + 2] as number;
+        while (found !== 0 && (slots[slot] !== a || slots[slot + 1] !== b)) {
+          slot = (slot + (1 << SLOT_SHIFT)) & ((mask << SLOT_SHIFT) | 3);
+          found = slots[slot + 2] as number;
+        }
+        if (found === 0) {
+          low[size] = a;
+          high[size] = b;
+          size++;
+          slots[slot] = a;
+          slots[slot + 1] = b;
+          slots[slot + 2] = size;
+          found = size;
+        }
+        out[row] = found;
+      }
+      this.size = size;
+    }
+  }
+
+  /** The numbers of pairs that are there; 0 for others. */
+  known(words: Int32Array, out: Int32Array): void {
+    const slots = this.#slots;
+    const mask = (slots.length >> SLOT_SHIFT) - 1;
+    for (let row = 0; row < out.length; row++) {
+      const a = words[2 * row] as number;
+      const b = words[2 * row + 1] as number;
+      let slot = (hashOfWords(a, b) & mask) << SLOT_SHIFT;
+      let found = slots[slot + 2] as number;
+      while (found !== 0 && (slots[slot] !== a || slots[slot + 1] !== b)) {
+        slot = (slot + (1 << SLOT_SHIFT)) & ((mask << SLOT_SHIFT) | 3);
+        found = slots[slot + 2] as number;
+      }
+      out[row] = found;
+    }
+  }
+
+  /** How many pairs fit before it has to grow; it grows where none does. */
+  #room(): number {
+    const slots = this.#slots.length >> SLOT_SHIFT;
+    if (this.size < roomOf(slots)) return roomOf(slots) - this.size;
+    const larger = grown(slots);
+    const mask = larger - 1;
+    const next = new Int32Array(larger << SLOT_SHIFT);
+    this.low = longer(this.low, larger);
+    this.high = longer(this.high, larger);
+    const { low, high, size } = this;
+    for (let at = 0; at < size; at++) {
+      const a = low[at] as number;
+      const b = high[at] as number;
+      let slot = (hashOfWords(a, b) & mask) << SLOT_SHIFT;
+      while (next[slot + 2] !== 0) slot = (slot + (1 << SLOT_SHIFT)) & ((mask << SLOT_SHIFT) | 3);
+      next[slot] = a;
+      next[slot + 1] = b;
+      next[slot + 2] = at + 1;
+    }
+    this.#slots = next;
+    return roomOf(larger) - size;
+  }
+}
+
+export interface ByteValues {
+  readonly data: Uint8Array;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  readonly valid: Uint8Array | null;
+}
+
+/** Values of at most so many bytes, all together. */
+const MOST_BYTES = 1 << 30;
+
+/** Values are kept as words, each padded with zeros to the next word. */
+export class ByteTable {
+  size = 0;
+  #words = new Int32Array(1 << 12);
+  #used = 0;
+  /** Of number n at place n - 1: where its words begin, and its length in bytes. */
+  #starts = new Int32Array(FIRST_SLOTS);
+  #lengths = new Int32Array(FIRST_SLOTS);
+  #hashes = new Int32Array(FIRST_SLOTS);
+  #slots = new Int32Array(FIRST_SLOTS);
+
+  get bytes(): number {
+    return (this.#words.length + this.#starts.length * 3 + this.#slots.length) * 4;
+  }
+
+  /**
+   * The numbers of the values `data[starts[row] .. ends[row])`; 0 for rows that are not `valid`.
+   * @param isAdding whether new values are given numbers; else theirs is 0
+   */
+  numbers({ data, starts, ends, valid }: ByteValues, isAdding: boolean, out: Int32Array): void {
+    const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+    for (let row = 0; row < out.length; row++) {
+      if (valid !== null && valid[row] === 0) continue;
+      const start = starts[row] as number;
+      const end = ends[row] as number;
+      const last = end - ((end - start) & 3);
+      let hash = SEED_A ^ (end - start);
+      for (let at = start; at < last; at += 4) {
+        hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1);
+        hash ^= hash >>> 15;
+      }
+      const rest = last < end ? restOf(data, last, end) : 0;
+      hash = Math.imul(hash ^ rest ^ SEED_B, 0x85ebca6b);
+      hash ^= hash >>> 13;
+      const slots = this.#slots;
+      const mask = slots.length - 1;
+      let slot = hash & mask;
+      let found = slots[slot] as number;
+      while (found !== 0 && !this.#is(found - 1, hash, view, start, end, last, rest)) {
+        slot = (slot + 1) & mask;
+        found = slots[slot] as number;
+      }
+      if (found === 0 && isAdding) found = this.#add(view, start, end, last, rest, hash, slot);
+      out[row] = found;
+    }
+  }
+
+  #is(
+    at: number,
+    hash: number,
+    view: DataView,
+    start: number,
+    end: number,
+    last: number,
+    rest: number,
+  ): boolean {
+    if (this.#hashes[at] !== hash || this.#lengths[at] !== end - start) return false;
+    const words = this.#words;
+    let word = this.#starts[at] as number;
+    for (let byte = start; byte < last; byte += 4) {
+      if (words[word++] !== view.getInt32(byte, true)) return false;
+    }
+    return last === end || words[word] === rest;
+  }
+
+  #add(
+    view: DataView,
+    start: number,
+    end: number,
+    last: number,
+    rest: number,
+    hash: number,
+    slot: number,
+  ): number {
+    const at = this.size;
+    const needed = this.#used + ((end - start + 3) >> 2);
+    if (needed > this.#words.length) {
+      if (needed * 4 > MOST_BYTES) throw new RangeError('The texts of a table are beyond 1 GiB');
+      this.#words = longer(this.#words, Math.max(needed, this.#words.length * 2));
+    }
+    this.#starts[at] = this.#used;
+    this.#lengths[at] = end - start;
+    this.#hashes[at] = hash;
+    for (let byte = start; byte < last; byte += 4) {
+      this.#words[this.#used++] = view.getInt32(byte, true);
+    }
+    if (last < end) this.#words[this.#used++] = rest;
+    this.size++;
+    this.#slots[slot] = this.size;
+    if (this.size >= roomOf(this.#slots.length)) this.#grow();
+    return at + 1;
+  }
+
+  #grow(): void {
+    const length = grown(this.#slots.length);
+    const slots = new Int32Array(length);
+    this.#starts = longer(this.#starts, length);
+    this.#lengths = longer(this.#lengths, length);
+    this.#hashes = longer(this.#hashes, length);
+    for (let at = 0; at < this.size; at++) {
+      let slot = (this.#hashes[at] as number) & (length - 1);
+      while (slots[slot] !== 0) slot = (slot + 1) & (length - 1);
+      slots[slot] = at + 1;
+    }
+    this.#slots = slots;
+  }
+
+  /** The values of these numbers, where they lie in this table; none of 0. */
+  values(numbers: Int32Array): ByteValues & { readonly valid: Uint8Array } {
+    const starts = new Int32Array(numbers.length);
+    const ends = new Int32Array(numbers.length);
+    const valid = new Uint8Array(numbers.length);
+    for (let row = 0; row < numbers.length; row++) {
+      const at = (numbers[row] as number) - 1;
+      if (at < 0) continue;
+      valid[row] = 1;
+      starts[row] = (this.#starts[at] as number) * 4;
+      ends[row] = (starts[row] as number) + (this.#lengths[at] as number);
+    }
+    return { data: new Uint8Array(this.#words.buffer), starts, ends, valid };
+  }
+}
+
+/** The one to three bytes that are left, as a word. */
+function restOf(data: Uint8Array, from: number, end: number): number {
+  let rest = data[from] as number;
+  if (from + 1 < end) rest |= (data[from + 1] as number) << 8;
+  if (from + 2 < end) rest |= (data[from + 2] as number) << 16;
+  return rest;
+}
+
+function grown(slots: number): number {
+  if (slots >= MOST_VALUES) throw new RangeError(`A table holds ${MOST_VALUES} values at most`);
+  return slots * (slots < 1 << 20 ? 4 : 2);
+}
+
+function longer(array: Int32Array, length: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(length);
+  larger.set(array.subarray(0, length));
+  return larger;
+}

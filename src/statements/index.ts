@@ -1,0 +1,98 @@
+/**
+ * SELECT statements over tables: `openStatement` parses one and says which tables it reads; once these are
+ * open, it is planned and carried out. Names, types and places of errors are settled before a row is read.
+ */
+import {
+  columnsOf,
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatch,
+} from '../arrow/index.ts';
+import { parseStatement, type TableReference, withMistakeIn } from '../sql/index.ts';
+import { relationOf, type Work } from './execute/index.ts';
+import { planStatement, type TableSource, tablesOf } from './plan/index.ts';
+import { planInWords } from './plan-in-words.ts';
+
+export type { Work } from './execute/index.ts';
+export type { SourceRequest, TableSource } from './plan/index.ts';
+
+/** One version of a table that a statement reads. */
+export type StatementTable = Pick<
+  Extract<TableReference, { kind: 'table' }>,
+  'path' | 'travel' | 'at'
+>;
+
+/** Which table of a catalog that is, and which version of it, as requests say it. */
+export interface TableRequest {
+  readonly id: string[];
+  readonly version?: number;
+  readonly tag?: string;
+  readonly branch?: string;
+}
+
+/** @param namespace that names of tables are looked up in */
+export function tableRequest(
+  namespace: readonly string[],
+  { path, travel }: StatementTable,
+): TableRequest {
+  const id = [...namespace, ...path];
+  if (travel === undefined) return { id };
+  if (!('version' in travel)) return { id, ...travel };
+  const { version, ...rest } = travel;
+  return { id, ...rest, version: Number(version) };
+}
+
+/** Paths of the tables that a statement reads. @throws InvalidInput with the place in the text */
+export const pathsIn = (sql: string): readonly (readonly string[])[] =>
+  openStatement(sql).tables.map(({ path }) => path);
+
+export interface OpenedStatement {
+  /** Each version once. */
+  readonly tables: readonly StatementTable[];
+  /**
+   * @param sources one for each of `tables`
+   * @throws InvalidInput, TableColumnNotFound with the place in the text
+   */
+  run(sources: readonly TableSource[], work: Work): RecordBatchStream;
+  /** How it is carried out, in words. */
+  explain(sources: readonly TableSource[]): string;
+}
+
+/** @throws InvalidInput with the place in the text */
+export function openStatement(sql: string): OpenedStatement {
+  const statement = located(sql, () => parseStatement(sql));
+  const tables = tablesOf(statement);
+  const planned = (sources: readonly TableSource[]): ReturnType<typeof planStatement> =>
+    planStatement(
+      statement,
+      new Map([...tables.keys()].map((key, at) => [key, sources[at] as TableSource])),
+    );
+  return {
+    tables: [...tables.values()],
+    run: (sources, work) => located(sql, () => answerOf(planned(sources), work)),
+    explain: (sources) => located(sql, () => planInWords(planned(sources).plan)),
+  };
+}
+
+function answerOf(
+  { plan, schema }: ReturnType<typeof planStatement>,
+  work: Work,
+): RecordBatchStream {
+  const relation = relationOf(plan, work);
+  return {
+    schema,
+    async *[Symbol.asyncIterator](): AsyncGenerator<RecordBatch> {
+      for await (const batch of relation.batches()) {
+        if (batch.numRows > 0) yield recordBatch(schema, [...columnsOf(batch)], batch.numRows);
+      }
+    },
+  };
+}
+
+function located<Result>(sql: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw withMistakeIn(error, sql);
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Plans the FROM clause of a SELECT: the tables that it names, queries in parentheses and of WITH, and
+ * their joins. The answer is a step with all their columns, and the scope that says what names mean.
+ */
+import { Field, Schema, Uint64 } from '../../arrow/index.ts';
+import { type Expression, refuse, type TableReference } from '../../sql/index.ts';
+import { joinOf } from './joins.ts';
+import type { Plan, TableSource } from './plan-tree.ts';
+import { type PlannedQuery, type Planner, tableLabel } from './planner.ts';
+import { type MergedColumn, Scope, type ScopeColumn } from './scope.ts';
+import { projected, renamed } from './steps.ts';
+import { columnTree, conjuncts } from './trees.ts';
+
+export interface PlannedTables {
+  readonly plan: Plan;
+  readonly scope: Scope;
+}
+
+/** Tables that commas separate are paired row by row, until WHERE says which pairs are wanted. */
+export function plannedTables(
+  planner: Planner,
+  references: readonly TableReference[],
+): PlannedTables {
+  const [first, ...more] = references.map((reference) => plannedTable(planner, reference));
+  if (first === undefined) {
+    const schema = new Schema([]);
+    return { plan: { kind: 'values', rows: [[]], schema }, scope: new Scope([]) };
+  }
+  return more.reduce(
+    (left, right) => ({
+      plan: joinOf('inner', left.plan, right.plan, []),
+      scope: bothScopes(left.scope, right.scope),
+    }),
+    first,
+  );
+}
+
+const bothScopes = (left: Scope, right: Scope, merged: readonly MergedColumn[] = []): Scope =>
+  new Scope([...left.tables, ...right.tables], [...left.merged, ...right.merged, ...merged]);
+
+function plannedTable(planner: Planner, reference: TableReference): PlannedTables {
+  switch (reference.kind) {
+    case 'table': {
+      const named =
+        reference.path.length === 1 ? planner.named(reference.path[0] ?? '') : undefined;
+      if (named !== undefined) {
+        if (reference.travel !== undefined) {
+          refuse(reference.at, `${reference.path[0]} is a query of WITH, which has no versions`);
+        }
+        const query = planner.query(named.query, named.planner);
+        const columns = reference.columns.length > 0 ? reference.columns : named.columns;
+        return derived(planner, query, [reference.alias ?? named.name], columns, reference.at);
+      }
+      const source = planner.source(reference);
+      return scanned(planner, source, reference);
+    }
+    case 'derived': {
+      const query = planner.query(reference.query);
+      const path = reference.alias === undefined ? [] : [reference.alias];
+      return derived(planner, query, path, reference.columns, reference.at);
+    }
+    case 'join':
+      return plannedJoin(planner, reference);
+  }
+}
+
+function scanned(
+  planner: Planner,
+  source: TableSource,
+  reference: Extract<TableReference, { kind: 'table' }>,
+): PlannedTables {
+  const { alias, path, columns: renames, at } = reference;
+  const label = alias ?? path.at(-1) ?? '';
+  const { fields } = source.schema;
+  checkRenames(renames, fields.length, at);
+  const columns: ScopeColumn[] = [];
+  const names = new Map<string, string>();
+  const own: Field[] = [];
+  for (const [place, field] of fields.entries()) {
+    const name = renames[place] ?? field.name;
+    const internal = planner.freshName(name, label);
+    names.set(internal, field.name);
+    own.push(renamed(field, internal));
+    columns.push({ name, internal, type: field.type });
+  }
+  if (!fields.some(({ name }) => name === ROW_ID)) {
+    const internal = planner.freshName(ROW_ID, label);
+    names.set(internal, ROW_ID);
+    own.push(new Field(internal, new Uint64(), false));
+    columns.push({ name: ROW_ID, internal, type: new Uint64(), isHidden: true });
+  }
+  return {
+    plan: {
+      kind: 'scan',
+      source,
+      label: tableLabel(reference),
+      columns: names,
+      filters: [],
+      orderBy: [],
+      schema: new Schema(own),
+    },
+    scope: new Scope([{ path: alias === undefined ? path : [alias], columns }]),
+  };
+}
+
+/** The column that every table has besides those of its schema. */
+const ROW_ID = '_rowid';
+
+function checkRenames(renames: readonly string[], columns: number, at: number | undefined): void {
+  if (renames.length <= columns) return;
+  refuse(at, `${renames.length} names are given to the ${columns} columns of a table`);
+}
+
+/** The columns of another query, with names that are new here. */
+function derived(
+  planner: Planner,
+  { plan, names }: PlannedQuery,
+  path: readonly string[],
+  renames: readonly string[],
+  at: number | undefined,
+): PlannedTables {
+  checkRenames(renames, names.length, at);
+  const columns: ScopeColumn[] = plan.schema.fields.map((field, place) => {
+    const name = renames[place] ?? (names[place] as string);
+    const internal = planner.freshName(name, path[0] ?? 'query');
+    return { name, internal, type: field.type };
+  });
+  const values = columns.map(({ internal }, place) => ({
+    name: internal,
+    value: columnTree(plan.schema.fields[place]?.name ?? ''),
+  }));
+  return { plan: projected(plan, values), scope: new Scope([{ path, columns }]) };
+}
+
+function plannedJoin(
+  planner: Planner,
+  reference: Extract<TableReference, { kind: 'join' }>,
+): PlannedTables {
+  const left = plannedTable(planner, reference.left);
+  const right = plannedTable(planner, reference.right);
+  const both = bothScopes(left.scope, right.scope);
+  const { join, on, using = [], at } = reference;
+  const terms: Expression[] = conjuncts(
+    on === undefined ? undefined : planner.resolvedRow(on, both, 'ON'),
+  );
+  const merged: MergedColumn[] = [];
+  for (const name of using) {
+    const sides = [left, right].map(({ scope }) => scope.find([name], at));
+    const [a, b] = sides;
+    if (a === undefined || b === undefined) {
+      refuse(
+        at,
+        `USING (${name}): the table on the ${a === undefined ? 'left' : 'right'} has no such column`,
+      );
+    }
+    terms.push({ kind: 'binary', op: '=', left: a, right: b });
+    const of = [a, b].flatMap((side) => (side.kind === 'column' ? [side.path[0] ?? ''] : []));
+    const coalesced: Expression = { kind: 'call', name: 'coalesce', args: [a, b] };
+    merged.push({ name, value: join === 'full' ? coalesced : join === 'right' ? b : a, of });
+  }
+  // A column that was merged before is now part of the new one.
+  const scope = new Scope(both.tables, [
+    ...both.merged.filter(({ name }) => !using.some((used) => used === name)),
+    ...merged,
+  ]);
+  if (join === 'right') {
+    return { plan: joinOf('left', right.plan, left.plan, terms), scope };
+  }
+  const kind = join === 'cross' ? 'inner' : join;
+  return { plan: joinOf(kind, left.plan, right.plan, terms), scope };
+}

@@ -1,0 +1,161 @@
+/**
+ * The functions of many rows: which there are, what they take, and the type of what they give
+ * (`aggregateType`). `checkWindowCall` does the same for those that a window alone has.
+ */
+import {
+  Bool,
+  type DataType,
+  Decimal,
+  Field,
+  Float64,
+  Int64,
+  List,
+  Uint64,
+  Utf8,
+} from '../../arrow/index.ts';
+import {
+  type Expression,
+  type Family,
+  familyOf,
+  isOrdered,
+  plainType,
+  refuse,
+  typeText,
+} from '../../sql/index.ts';
+
+/** Names that mean the same. */
+const SAME: Readonly<Record<string, string>> = {
+  stddev: 'stddev_samp',
+  variance: 'var_samp',
+  every: 'bool_and',
+  approx_distinct: 'count',
+};
+
+export const aggregateName = (name: string): string => SAME[name] ?? name;
+
+/** Digits of the widest decimal. */
+const MOST_DIGITS = 38;
+
+interface AggregateRule {
+  readonly args: number;
+  readonly takes: (family: Family) => boolean;
+  readonly wanted: string;
+  readonly gives: (type: DataType) => DataType;
+}
+
+const isNumber = (family: Family): boolean =>
+  family === 'int' || family === 'float' || family === 'decimal';
+const anything = (): boolean => true;
+const double = (): DataType => new Float64();
+
+const RULES: Readonly<Record<string, AggregateRule>> = {
+  count: { args: 1, takes: anything, wanted: '', gives: () => new Int64() },
+  sum: { args: 1, takes: isNumber, wanted: 'numbers', gives: sumType },
+  avg: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
+  min: { args: 1, takes: isOrdered, wanted: 'values that have an order', gives: (type) => type },
+  max: { args: 1, takes: isOrdered, wanted: 'values that have an order', gives: (type) => type },
+  any_value: { args: 1, takes: anything, wanted: '', gives: (type) => type },
+  stddev_samp: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
+  stddev_pop: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
+  var_samp: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
+  var_pop: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
+  median: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
+  bool_and: { args: 1, takes: (f) => f === 'bool', wanted: 'booleans', gives: () => new Bool() },
+  bool_or: { args: 1, takes: (f) => f === 'bool', wanted: 'booleans', gives: () => new Bool() },
+  string_agg: { args: 2, takes: (f) => f === 'text', wanted: 'texts', gives: () => new Utf8() },
+  array_agg: {
+    args: 1,
+    takes: anything,
+    wanted: '',
+    gives: (type) => new List(new Field('item', type, true)),
+  },
+};
+
+/** Of integers it is exact, and refused where it does not fit. */
+function sumType(type: DataType): DataType {
+  switch (familyOf(type)) {
+    case 'int':
+      return (type as Int64).isSigned || (type as Int64).bitWidth < 64 ? new Int64() : new Uint64();
+    case 'decimal':
+      return new Decimal((type as Decimal).scale, MOST_DIGITS, 128);
+    default:
+      return new Float64();
+  }
+}
+
+interface AskedCall {
+  readonly name: string;
+  readonly star: boolean;
+  readonly args: readonly Expression[];
+  readonly at?: number;
+}
+
+/**
+ * The type of what an aggregate gives. @param types of its arguments
+ * @throws InvalidInput with its place
+ */
+export function aggregateType(call: AskedCall, types: readonly DataType[]): DataType {
+  const { name, at } = call;
+  if (call.star) {
+    if (name !== 'count') refuse(at, `${name}(*) is not possible; count(*) is`);
+    return new Int64();
+  }
+  const rule = Object.hasOwn(RULES, aggregateName(name)) ? RULES[aggregateName(name)] : undefined;
+  if (rule === undefined) {
+    return refuse(at, `The aggregate ${name} is not supported; there are ${KNOWN_AGGREGATES}`);
+  }
+  if (types.length !== rule.args) {
+    refuse(at, `${name} takes ${rule.args === 1 ? 'one argument' : 'a text and a separator'}`);
+  }
+  if (name === 'string_agg' && call.args[1]?.kind !== 'string') {
+    refuse(call.args[1]?.at ?? at, 'The separator of string_agg is a text in single quotes');
+  }
+  const type = plainType(types[0] as DataType);
+  const family = familyOf(type);
+  if (family !== 'null' && !rule.takes(family)) {
+    refuse(at, `${name} takes ${rule.wanted}, not ${typeText(type)}`);
+  }
+  return rule.gives(type);
+}
+
+const KNOWN_AGGREGATES = [...Object.keys(RULES), ...Object.keys(SAME)].sort().join(', ');
+
+/** Of functions of a window: arguments at least and at most. */
+const WINDOW_ARGUMENTS: Readonly<Record<string, readonly [number, number]>> = {
+  row_number: [0, 0],
+  rank: [0, 0],
+  dense_rank: [0, 0],
+  percent_rank: [0, 0],
+  ntile: [1, 1],
+  lag: [1, 3],
+  lead: [1, 3],
+  first_value: [1, 1],
+  last_value: [1, 1],
+};
+
+/** Those that are computed row after row where the frame grows. */
+const RUNNING = new Set(['count', 'sum', 'avg', 'min', 'max', 'bool_and', 'bool_or']);
+
+/** The type of what a function gives of a window. @throws InvalidInput with its place */
+export function windowType(
+  call: AskedCall & { readonly distinct: boolean; readonly grows: boolean },
+  types: readonly DataType[],
+): DataType {
+  const { name, at } = call;
+  const given = Object.hasOwn(WINDOW_ARGUMENTS, name) ? WINDOW_ARGUMENTS[name] : undefined;
+  if (given === undefined) {
+    if (call.distinct) refuse(at, `${name}(DISTINCT ..) is not supported over a window`);
+    const type = aggregateType(call, types);
+    if (call.grows && !RUNNING.has(aggregateName(name))) {
+      refuse(at, `${name} is not supported over a window with an order; leave ORDER BY out of it`);
+    }
+    return type;
+  }
+  const [least, most] = given;
+  if (types.length < least || types.length > most) {
+    const range = least === most ? String(least) : `${least} to ${most}`;
+    refuse(at, `${name} takes ${range} arguments`);
+  }
+  if (name === 'percent_rank') return new Float64();
+  return least === 0 || name === 'ntile' ? new Int64() : plainType(types[0] as DataType);
+}

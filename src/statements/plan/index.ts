@@ -1,0 +1,89 @@
+/**
+ * Turns statements into plans: `planStatement` for a parsed one whose tables are open, `tablesOf` for the
+ * tables that have to be.
+ */
+import { Schema } from '../../arrow/index.ts';
+import type { Statement, TableReference } from '../../sql/index.ts';
+import type { Plan, TableSource } from './plan-tree.ts';
+import { Planner, sourceKey } from './planner.ts';
+import { pruned } from './pruned.ts';
+import { renamed } from './steps.ts';
+
+export { aggregateName } from './functions.ts';
+export { comparableKeys } from './joins.ts';
+export type {
+  GroupStep,
+  JoinStep,
+  Plan,
+  ScanStep,
+  SortKey,
+  SortStep,
+  SourceOrder,
+  SourceRequest,
+  TableSource,
+  WindowStep,
+} from './plan-tree.ts';
+export { sourceKey } from './planner.ts';
+export { columnsIn, joined, rewritten, textOf } from './trees.ts';
+
+type NamedTable = Extract<TableReference, { kind: 'table' }>;
+
+/** A plan, and the schema of the answer: its columns by place, each with a name of its own. */
+export interface PlannedStatement {
+  readonly plan: Plan;
+  readonly schema: Schema;
+}
+
+/** @throws InvalidInput, TableColumnNotFound with the place in the text */
+export function planStatement(
+  statement: Statement,
+  sources: ReadonlyMap<string, TableSource>,
+): PlannedStatement {
+  const { plan, names } = Planner.of(sources).query(statement);
+  const used = new Set<string>();
+  const fields = plan.schema.fields.map((field, place) => {
+    const name = names[place] as string;
+    let own = name;
+    for (let count = 1; used.has(own); count++) own = `${name}_${count}`;
+    used.add(own);
+    return renamed(field, own);
+  });
+  const all = new Set(plan.schema.fields.map(({ name }) => name));
+  return { plan: pruned(plan, all), schema: new Schema(fields) };
+}
+
+/** The tables that a statement reads, each version once. Names of WITH are none where they are known. */
+export function tablesOf(statement: Statement): Map<string, NamedTable> {
+  const found = new Map<string, NamedTable>();
+  lookIn(statement, new Set(), found);
+  return found;
+}
+
+function lookIn(
+  { with: named, body }: Statement,
+  outer: ReadonlySet<string>,
+  found: Map<string, NamedTable>,
+): void {
+  const known = new Set(outer);
+  for (const { name, query } of named) {
+    lookIn(query, known, found);
+    known.add(name.toLowerCase());
+  }
+  const ofTable = (reference: TableReference): void => {
+    if (reference.kind === 'derived') lookIn(reference.query, known, found);
+    else if (reference.kind === 'join') {
+      ofTable(reference.left);
+      ofTable(reference.right);
+    } else {
+      const [name = ''] = reference.path;
+      const isNamed = reference.path.length === 1 && known.has(name.toLowerCase());
+      if (!isNamed) found.set(sourceKey(reference), reference);
+    }
+  };
+  const ofBody = (part: Statement['body']): void => {
+    if (part.kind === 'select') part.from.forEach(ofTable);
+    else if (part.kind === 'union') part.parts.forEach(ofBody);
+    else if (part.kind === 'query') lookIn(part.query, known, found);
+  };
+  ofBody(body);
+}

@@ -1,0 +1,87 @@
+/**
+ * `commonKeyType`: what the two sides of an equation between tables are to be cast to, so that equal
+ * values have equal bits.
+ */
+import type { DataType, Decimal, Timestamp } from '../../arrow/index.ts';
+import { familyOf, integerRange, plainType, type TypeName, typeText } from '../../sql/index.ts';
+
+const name = (text: string, ...args: number[]): TypeName => ({ name: text, args });
+
+/** Digits of the widest decimal. */
+const MOST_DIGITS = 38;
+
+/** `same` where values compare as they are, `none` where they do not compare at all. */
+export function commonKeyType(a: DataType, b: DataType): TypeName | 'same' | 'none' {
+  const [left, right] = [plainType(a), plainType(b)];
+  const families = [familyOf(left), familyOf(right)] as const;
+  if (families.includes('null')) return 'same';
+  if (families[0] === families[1]) return ofOneFamily(left, right);
+  const has = (...wanted: string[]): boolean => families.every((family) => wanted.includes(family));
+  if (has('int', 'decimal')) {
+    const { scale } = (families[0] === 'decimal' ? left : right) as Decimal;
+    return name('decimal', MOST_DIGITS, scale);
+  }
+  if (has('int', 'decimal', 'float')) return name('double');
+  if (has('date', 'timestamp')) {
+    const { unit, timezone } = (families[0] === 'timestamp' ? left : right) as Timestamp;
+    return timezone == null ? name('timestamp', 3 * unit) : 'none';
+  }
+  return 'none';
+}
+
+function ofOneFamily(left: DataType, right: DataType): TypeName | 'same' | 'none' {
+  switch (familyOf(left)) {
+    case 'int':
+      // Above 2^63 they have the bits of negative ones.
+      return isUint64(left) === isUint64(right) ? 'same' : name('decimal', MOST_DIGITS, 0);
+    case 'decimal': {
+      const scales = [left as Decimal, right as Decimal].map(({ scale }) => scale);
+      return scales[0] === scales[1] ? 'same' : name('decimal', MOST_DIGITS, Math.max(...scales));
+    }
+    case 'timestamp': {
+      const [x, y] = [left as Timestamp, right as Timestamp];
+      if ((x.timezone == null) !== (y.timezone == null)) return 'none';
+      if (x.unit === y.unit) return 'same';
+      const digits = 3 * Math.max(x.unit, y.unit);
+      return name(x.timezone == null ? 'timestamp' : 'timestamptz', digits);
+    }
+    case 'date':
+      return unitOf(left) === unitOf(right) ? 'same' : name('timestamp', 3);
+    case 'time':
+      return unitOf(left) === unitOf(right) ? 'same' : 'none';
+    case 'duration':
+      return unitOf(left) === unitOf(right) ? 'same' : 'none';
+    case 'bool':
+    case 'float':
+    case 'text':
+    case 'bytes':
+      return 'same';
+    default:
+      return typeText(left) === typeText(right) ? 'same' : 'none';
+  }
+}
+
+const isUint64 = (type: DataType): boolean => integerRange(type)[1] > 2n ** 63n;
+
+const unitOf = (type: DataType): unknown => (type as { unit?: unknown }).unit;
+
+/** The same for the columns of a union, which may also be texts with nulls among them. */
+export function commonColumnType(types: readonly DataType[]): TypeName | 'same' | 'none' {
+  let found: TypeName | 'same' = 'same';
+  const known = types.filter((type) => familyOf(type) !== 'null');
+  for (const type of known.slice(1)) {
+    const common = commonKeyType(known[0] as DataType, type);
+    if (common === 'none') return 'none';
+    if (common !== 'same' && rank(common) >= rank(found)) found = common;
+  }
+  if (found === 'same' && new Set(known.map(typeText)).size > 1) {
+    const families = new Set(known.map(familyOf));
+    if (families.has('int')) return name('bigint');
+    if (families.has('float')) return name('double');
+    return 'none';
+  }
+  return found;
+}
+
+const rank = (type: TypeName | 'same'): number =>
+  type === 'same' ? 0 : type.name === 'double' ? 3 : type.name === 'decimal' ? 2 : 1;

@@ -1,0 +1,138 @@
+/**
+ * Defines `Plan`, the tree of steps that a statement is carried out by. Every step gives rows of a schema
+ * whose column names are unique in it; expressions name columns of the step below them.
+ */
+import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
+import type { AggregateExpression, Expression } from '../../sql/index.ts';
+
+/** Which rows and columns of a table to read. */
+export interface SourceRequest {
+  readonly columns: readonly string[];
+  /** SQL; a condition on the columns of the table. */
+  readonly filter?: string;
+  readonly orderBy?: readonly SourceOrder[];
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly withRowId?: boolean;
+}
+
+export interface SourceOrder {
+  readonly column: string;
+  readonly ascending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** One version of a table. */
+export interface TableSource {
+  readonly schema: Schema;
+  readonly rowCount: number;
+  read(request: SourceRequest): Promise<RecordBatchStream>;
+  /** How many rows a condition selects. */
+  count(filter: string | undefined): Promise<number>;
+}
+
+interface Step {
+  readonly schema: Schema;
+}
+
+/** Reads a table. */
+export interface ScanStep extends Step {
+  readonly kind: 'scan';
+  readonly source: TableSource;
+  /** For plans in words. */
+  readonly label: string;
+  /** Names of the table's columns, by those of the schema. */
+  readonly columns: ReadonlyMap<string, string>;
+  readonly filters: readonly Expression[];
+  readonly orderBy: readonly SortKey[];
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+export interface FilterStep extends Step {
+  readonly kind: 'filter';
+  readonly input: Plan;
+  readonly condition: Expression;
+}
+
+/** Computes columns. */
+export interface ProjectStep extends Step {
+  readonly kind: 'project';
+  readonly input: Plan;
+  /** One for each column of the schema. */
+  readonly values: readonly Expression[];
+}
+
+export interface JoinStep extends Step {
+  readonly kind: 'join';
+  /** `inner` without keys pairs all rows. */
+  readonly join: 'inner' | 'left' | 'full';
+  readonly left: Plan;
+  readonly right: Plan;
+  readonly keys: readonly { readonly left: Expression; readonly right: Expression }[];
+  /** What pairs have to fulfil besides. */
+  readonly condition?: Expression;
+}
+
+/** Rows that are equal in all keys become one. */
+export interface GroupStep extends Step {
+  readonly kind: 'group';
+  readonly input: Plan;
+  readonly keys: readonly Expression[];
+  readonly aggregates: readonly AggregateExpression[];
+}
+
+export interface WindowStep extends Step {
+  readonly kind: 'window';
+  readonly input: Plan;
+  readonly partitionBy: readonly Expression[];
+  readonly orderBy: readonly SortKey[];
+  readonly frame: 'rows' | 'peers' | 'whole';
+  /** One for each column of the schema beyond those of the input. */
+  readonly calls: readonly AggregateExpression[];
+}
+
+export interface SortKey {
+  readonly value: Expression;
+  readonly ascending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+export interface SortStep extends Step {
+  readonly kind: 'sort';
+  readonly input: Plan;
+  readonly keys: readonly SortKey[];
+  /** The first rows that are wanted; all if absent. */
+  readonly limit?: number;
+}
+
+export interface LimitStep extends Step {
+  readonly kind: 'limit';
+  readonly input: Plan;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** The rows of one after those of the other; columns go by place. */
+export interface UnionStep extends Step {
+  readonly kind: 'union';
+  readonly inputs: readonly Plan[];
+}
+
+/** Rows that the statement itself writes down. */
+export interface ValuesStep extends Step {
+  readonly kind: 'values';
+  readonly rows: readonly (readonly Expression[])[];
+}
+
+export type Plan =
+  | ScanStep
+  | FilterStep
+  | ProjectStep
+  | JoinStep
+  | GroupStep
+  | WindowStep
+  | SortStep
+  | LimitStep
+  | UnionStep
+  | ValuesStep;

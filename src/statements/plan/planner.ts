@@ -1,0 +1,273 @@
+/**
+ * `Planner`: turns the tree of a statement into a plan. It holds what all parts of a statement share: its
+ * tables, the queries of WITH, and the names that columns have in the plan.
+ */
+import { Schema } from '../../arrow/index.ts';
+import {
+  compileTree,
+  type Expression,
+  formatName,
+  type NamedQuery,
+  type OrderItem,
+  type QueryBody,
+  refuse,
+  type Statement,
+  type TableReference,
+} from '../../sql/index.ts';
+import { commonColumnType } from './key-types.ts';
+import type { Plan, SortKey, TableSource } from './plan-tree.ts';
+import type { Scope } from './scope.ts';
+import { plannedSelect } from './select.ts';
+import { projected, sorted, united } from './steps.ts';
+import { columnTree, rewritten } from './trees.ts';
+
+type NamedTable = Extract<TableReference, { kind: 'table' }>;
+
+/** A plan and the names that its columns are to have, which may repeat. */
+export interface PlannedQuery {
+  readonly plan: Plan;
+  readonly names: readonly string[];
+}
+
+/** A query of WITH, and the planner that its own names are to be looked up by. */
+interface KnownQuery extends NamedQuery {
+  readonly planner: Planner;
+}
+
+/** Steps of one plan; the queries of WITH are planned again wherever they are named. */
+const MOST_STEPS = 2_000;
+
+/** What the parts of one statement share. */
+interface Shared {
+  readonly sources: ReadonlyMap<string, TableSource>;
+  readonly used: Set<string>;
+  steps: number;
+}
+
+export const tableLabel = ({ path, travel }: NamedTable): string => {
+  const name = path.map(formatName).join('.');
+  if (travel === undefined) return name;
+  const said = Object.entries(travel).map(([what, value]) => `${what} ${value}`);
+  return `${name} at ${said.join(', ')}`;
+};
+
+/** The same for references to one version of one table. */
+export const sourceKey = ({ path, travel }: NamedTable): string => JSON.stringify([path, travel]);
+
+export class Planner {
+  readonly #shared: Shared;
+  readonly #known: readonly KnownQuery[];
+
+  constructor(shared: Shared, known: readonly KnownQuery[] = []) {
+    this.#shared = shared;
+    this.#known = known;
+  }
+
+  static of(sources: ReadonlyMap<string, TableSource>): Planner {
+    return new Planner({ sources, used: new Set(), steps: 0 });
+  }
+
+  source(reference: NamedTable): TableSource {
+    const source = this.#shared.sources.get(sourceKey(reference));
+    return source ?? refuse(reference.at, `There is no table ${tableLabel(reference)}`);
+  }
+
+  /** A query of WITH by its name. */
+  named(name: string): KnownQuery | undefined {
+    return this.#known.findLast((known) => known.name.toLowerCase() === name.toLowerCase());
+  }
+
+  /** A name for a column of the plan that no other has. */
+  freshName(name: string, table = ''): string {
+    const { used } = this.#shared;
+    let fresh = name;
+    if (used.has(fresh) && table !== '') fresh = `${table}.${name}`;
+    for (let count = 2; used.has(fresh); count++) fresh = `${name} ${count}`;
+    used.add(fresh);
+    return fresh;
+  }
+
+  /** The tree in names of the plan; it is of one row. @throws for aggregates, naming the clause */
+  resolvedRow(tree: Expression, scope: Scope, clause: string): Expression {
+    return rewritten(tree, (part) => {
+      if (part.kind === 'aggregate') {
+        refuse(part.at, `${part.name}(..) is not possible in ${clause}, which sees one row`);
+      }
+      return part.kind === 'column' ? scope.resolve(part.path, part.at) : undefined;
+    });
+  }
+
+  query(statement: Statement, planner: Planner = this): PlannedQuery {
+    const shared = planner.#shared;
+    shared.steps += 1;
+    if (shared.steps > MOST_STEPS) {
+      refuse(statement.at, 'The statement names queries of WITH in each other too many times');
+    }
+    const known = [...planner.#known];
+    for (const named of statement.with) {
+      if (known.slice(planner.#known.length).some(({ name }) => name === named.name)) {
+        refuse(named.at, `WITH defines ${named.name} twice`);
+      }
+      known.push({ ...named, planner: new Planner(shared, [...known]) });
+    }
+    const own = statement.with.length === 0 ? planner : new Planner(shared, known);
+    return own.#body(statement.body, statement.orderBy, {
+      limit: countOf(statement.limit, 'LIMIT'),
+      offset: countOf(statement.offset, 'OFFSET'),
+    });
+  }
+
+  #body(body: QueryBody, orderBy: readonly OrderItem[], window: RowWindow): PlannedQuery {
+    switch (body.kind) {
+      case 'select':
+        return plannedSelect(this, body, orderBy, window);
+      case 'query': {
+        const query = this.query(body.query);
+        return orderBy.length === 0 && isAll(window) ? query : finished(query, orderBy, window);
+      }
+      case 'values':
+        return finished(this.#values(body), orderBy, window);
+      case 'union':
+        return finished(this.#union(body), orderBy, window);
+    }
+  }
+
+  #values({ rows, at }: Extract<QueryBody, { kind: 'values' }>): PlannedQuery {
+    const none = new Schema([]);
+    const plans = rows.map((row) => {
+      const one: Plan = { kind: 'values', rows: [[]], schema: none };
+      return projected(
+        one,
+        row.map((value, place) => ({
+          name: `column${place + 1}`,
+          value: rewritten(value, (part) => {
+            if (part.kind === 'column') refuse(part.at, 'VALUES has no columns');
+            return undefined;
+          }),
+        })),
+      );
+    });
+    const names = (rows[0] ?? []).map((_, place) => `column${place + 1}`);
+    return this.#joinedRows(
+      plans.map((plan) => ({ plan, names })),
+      at,
+    );
+  }
+
+  #union({ all, parts, at }: Extract<QueryBody, { kind: 'union' }>): PlannedQuery {
+    const queries = parts.map((part) => this.#body(part, [], {}));
+    const query = this.#joinedRows(queries, at);
+    if (all) return query;
+    const { plan, names } = query;
+    const { schema } = plan;
+    const keys = schema.fields.map(({ name }) => columnTree(name));
+    return { plan: { kind: 'group', input: plan, keys, aggregates: [], schema }, names };
+  }
+
+  /** The rows of all one after the other, their columns brought to one type each. */
+  #joinedRows(queries: readonly PlannedQuery[], at: number | undefined): PlannedQuery {
+    const [first] = queries as [PlannedQuery];
+    if (queries.length === 1) return first;
+    const widths = new Set(queries.map(({ names }) => names.length));
+    if (widths.size > 1) {
+      refuse(at, `The parts of UNION have ${[...widths].join(' and ')} columns`);
+    }
+    const names = first.names.map((name) => this.freshName(name));
+    const plans = queries.map(({ plan }) => plan);
+    const casts = names.map((_, place) => {
+      const types = plans.map(({ schema }) => schema.fields[place]?.type as never);
+      const cast = commonColumnType(types);
+      if (cast === 'none') {
+        refuse(
+          at,
+          `Column ${place + 1} of the parts of UNION has types that do not go together; cast them`,
+        );
+      }
+      return cast;
+    });
+    const inputs = plans.map((plan) =>
+      projected(
+        plan,
+        names.map((name, place) => {
+          const value = columnTree(plan.schema.fields[place]?.name ?? '');
+          const cast = casts[place] as Exclude<(typeof casts)[number], 'none'>;
+          const asked: Expression =
+            cast === 'same' ? value : { kind: 'cast', arg: value, type: cast, lenient: false };
+          return { name, value: asked };
+        }),
+      ),
+    );
+    const known = inputs.find(({ schema }) => !hasNulls(schema)) ?? (inputs[0] as Plan);
+    const fields = known.schema.fields.map((field, place) => {
+      const typed = inputs
+        .map(({ schema }) => schema.fields[place])
+        .find((other) => other?.typeId !== 1);
+      return (typed ?? field).clone({ nullable: true });
+    });
+    return { plan: united(inputs, new Schema(fields)), names: first.names };
+  }
+}
+
+const hasNulls = ({ fields }: Schema): boolean => fields.some(({ typeId }) => typeId === 1);
+
+/** Which rows of a query are wanted. */
+export interface RowWindow {
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
+const isAll = ({ limit, offset = 0 }: RowWindow): boolean => limit === undefined && offset === 0;
+
+/** A query whose order may name its columns alone. */
+function finished(
+  { plan, names }: PlannedQuery,
+  orderBy: readonly OrderItem[],
+  window: RowWindow,
+): PlannedQuery {
+  const keys = orderBy.map(({ value, ...direction }): SortKey => {
+    const place = placeOf(value, names);
+    if (place !== undefined)
+      return sortKey(columnTree(plan.schema.fields[place]?.name ?? ''), direction);
+    return refuse(value.at, 'ORDER BY of a UNION takes a column of it, by its name or its number');
+  });
+  return { plan: windowed(sorted(plan, keys), window), names };
+}
+
+export const sortKey = (
+  value: Expression,
+  { ascending, nullsFirst }: Pick<OrderItem, 'ascending' | 'nullsFirst'>,
+): SortKey => ({ value, ascending, nullsFirst: nullsFirst ?? !ascending });
+
+export function windowed(input: Plan, { limit, offset = 0 }: RowWindow): Plan {
+  if (limit === undefined && offset === 0) return input;
+  const most = limit ?? Number.MAX_SAFE_INTEGER;
+  return { kind: 'limit', input, limit: most, offset, schema: input.schema };
+}
+
+/** Which column an item of ORDER BY or GROUP BY names by its number or its name. */
+export function placeOf(value: Expression, names: readonly string[]): number | undefined {
+  if (value.kind === 'number' && /^\d+$/.test(value.text)) {
+    const place = Number(value.text);
+    if (place >= 1 && place <= names.length) return place - 1;
+    refuse(value.at, `There is no column ${value.text}; there are ${names.length}`);
+  }
+  if (value.kind !== 'column' || value.path.length !== 1) return undefined;
+  const [name = ''] = value.path;
+  const exact = names.indexOf(name);
+  if (exact >= 0) return exact;
+  const alike = names.findIndex((other) => other.toLowerCase() === name.toLowerCase());
+  return alike < 0 ? undefined : alike;
+}
+
+/** A constant that counts rows. */
+function countOf(tree: Expression | undefined, clause: string): number | undefined {
+  if (tree === undefined || tree.kind === 'null') return undefined;
+  const compiled = compileTree(tree, new Schema([]));
+  const value: unknown = compiled.evaluate({ numRows: 1, getChild: () => null }).get(0);
+  if (value === null) return undefined;
+  const count = Number(value);
+  if (!Number.isSafeInteger(count) || count < 0) {
+    refuse(tree.at, `${clause} takes a number of rows, not ${String(value)}`);
+  }
+  return count;
+}

@@ -1,0 +1,125 @@
+/**
+ * `pruned`: the plan without columns that nothing reads, so that they are not read from disk; and with the
+ * order and the number of rows told to the reading of a table where it can see to them.
+ */
+import { type Field, Schema } from '../../arrow/index.ts';
+import type { Expression } from '../../sql/index.ts';
+import type { LimitStep, Plan, ProjectStep, ScanStep, SortKey } from './plan-tree.ts';
+import { columnsIn } from './trees.ts';
+
+/** @param wanted names of the plan's columns; those not there are none of its own */
+export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
+  switch (plan.kind) {
+    case 'scan':
+      return prunedScan(plan, wanted);
+    case 'filter': {
+      const input = pruned(plan.input, union(wanted, columnsIn([plan.condition])));
+      return { ...plan, input, schema: input.schema };
+    }
+    case 'project': {
+      const kept = plan.schema.fields.flatMap(({ name }, at) => (wanted.has(name) ? [at] : []));
+      const values = kept.map((at) => plan.values[at] as Expression);
+      const schema = new Schema(kept.map((at) => plan.schema.fields[at] as Field));
+      return { ...plan, values, schema, input: pruned(plan.input, columnsIn(values)) };
+    }
+    case 'join': {
+      const all = union(
+        wanted,
+        columnsIn([
+          ...plan.keys.flatMap(({ left, right }) => [left, right]),
+          ...(plan.condition === undefined ? [] : [plan.condition]),
+        ]),
+      );
+      const schema = new Schema(plan.schema.fields.filter(({ name }) => all.has(name)));
+      return { ...plan, left: pruned(plan.left, all), right: pruned(plan.right, all), schema };
+    }
+    case 'group': {
+      const { length } = plan.keys;
+      const kept = plan.aggregates.flatMap((_, at) =>
+        wanted.has(plan.schema.fields[length + at]?.name ?? '') ? [at] : [],
+      );
+      const aggregates = kept.map((at) => plan.aggregates[at] as (typeof plan.aggregates)[number]);
+      const schema = new Schema([
+        ...plan.schema.fields.slice(0, length),
+        ...kept.map((at) => plan.schema.fields[length + at] as Field),
+      ]);
+      const input = pruned(plan.input, columnsIn([...plan.keys, ...aggregates]));
+      return { ...plan, aggregates, schema, input };
+    }
+    case 'window': {
+      const keys = plan.orderBy.map(({ value }) => value);
+      const reads = columnsIn([...plan.calls, ...plan.partitionBy, ...keys]);
+      const added = plan.schema.fields.slice(plan.input.schema.fields.length);
+      const input = pruned(plan.input, union(wanted, reads));
+      return { ...plan, input, schema: new Schema([...input.schema.fields, ...added]) };
+    }
+    case 'sort': {
+      const input = pruned(
+        plan.input,
+        union(wanted, columnsIn(plan.keys.map(({ value }) => value))),
+      );
+      return { ...plan, input, schema: input.schema };
+    }
+    case 'limit': {
+      const read = readWindow(plan);
+      if (read !== undefined) return pruned(read, wanted);
+      const most = Math.min(Number.MAX_SAFE_INTEGER, plan.limit + plan.offset);
+      const below = plan.input.kind === 'sort' ? { ...plan.input, limit: most } : plan.input;
+      const input = pruned(below, wanted);
+      return { ...plan, input, schema: input.schema };
+    }
+    case 'union': {
+      const kept = plan.schema.fields.flatMap(({ name }, at) => (wanted.has(name) ? [at] : []));
+      const inputs = plan.inputs.map((input) =>
+        pruned(input, new Set(kept.map((at) => input.schema.fields[at]?.name ?? ''))),
+      );
+      return {
+        ...plan,
+        inputs,
+        schema: new Schema(kept.map((at) => plan.schema.fields[at] as Field)),
+      };
+    }
+    case 'values':
+      return plan;
+  }
+}
+
+const union = (a: ReadonlySet<string>, b: ReadonlySet<string>): Set<string> =>
+  new Set([...a, ...b]);
+
+function prunedScan(plan: ScanStep, wanted: ReadonlySet<string>): ScanStep {
+  const schema = new Schema(plan.schema.fields.filter(({ name }) => wanted.has(name)));
+  return { ...plan, schema };
+}
+
+/** The limited rows, where the reading of a table can see to the limit, and to the order before it. */
+const readWindow = ({ input, limit, offset }: LimitStep): Plan | undefined =>
+  input.kind === 'sort'
+    ? readInOrder(input.input, input.keys, limit, offset)
+    : readInOrder(input, [], limit, offset);
+
+/** A scan that gives these rows itself, below a projection of its columns. */
+function readInOrder(
+  plan: Plan,
+  keys: readonly SortKey[],
+  limit: number,
+  offset: number,
+): Plan | undefined {
+  const scan = plan.kind === 'project' ? plan.input : plan;
+  if (scan.kind !== 'scan' || scan.limit !== undefined) return undefined;
+  const orderBy: SortKey[] = [];
+  for (const key of keys) {
+    const value = plan.kind === 'project' ? itemOf(plan, key.value) : key.value;
+    // Members of structs, and what is computed, are put in order by the statement itself.
+    if (value?.kind !== 'column' || value.path.length !== 1) return undefined;
+    if (scan.columns.get(value.path[0] ?? '')?.includes('.') !== false) return undefined;
+    orderBy.push({ ...key, value });
+  }
+  const read: ScanStep = { ...scan, orderBy, limit, offset };
+  return plan.kind === 'project' ? { ...plan, input: read } : read;
+}
+
+function itemOf(plan: ProjectStep, key: Expression): Expression | undefined {
+  const [name] = key.kind === 'column' ? key.path : [];
+  return plan.values[plan.schema.fields.findIndex((field) => field.name === name)];
+}

@@ -1,0 +1,273 @@
+/**
+ * `plannedSelect`: plans one SELECT with its ORDER BY and LIMIT. In the order in which SQL carries them
+ * out: FROM, WHERE, groups and their aggregates, HAVING, windows, QUALIFY, the values of the items,
+ * DISTINCT, ORDER BY, LIMIT.
+ */
+import {
+  type AggregateExpression,
+  compileTree,
+  type Expression,
+  formatExpression,
+  type OrderItem,
+  refuse,
+  type Select,
+  type WindowSpec,
+} from '../../sql/index.ts';
+import { plannedTables } from './from-clause.ts';
+import { aggregateType } from './functions.ts';
+import { pushed } from './joins.ts';
+import type { Plan, SortKey } from './plan-tree.ts';
+import {
+  type PlannedQuery,
+  type Planner,
+  placeOf,
+  type RowWindow,
+  sortKey,
+  windowed,
+} from './planner.ts';
+import type { Scope } from './scope.ts';
+import { filtered, grouped, projected, sorted } from './steps.ts';
+import { columnTree, conjuncts, rewritten, textOf, visit } from './trees.ts';
+import { plannedWindows } from './windows.ts';
+
+interface Item {
+  readonly name: string;
+  readonly value: Expression;
+}
+
+export function plannedSelect(
+  planner: Planner,
+  select: Select,
+  orderBy: readonly OrderItem[],
+  window: RowWindow,
+): PlannedQuery {
+  const { plan: tables, scope } = plannedTables(planner, select.from);
+  const where =
+    select.where === undefined ? undefined : planner.resolvedRow(select.where, scope, 'WHERE');
+  let plan = pushed(tables, conjuncts(where));
+  let items = itemsOf(select, scope);
+  const names = items.map(({ name }) => name);
+  const ofNames = (tree: Expression): Expression => resolved(tree, scope, items, select);
+  const keysBy = groupKeys(select, scope, items);
+  let having = select.having === undefined ? undefined : ofNames(select.having);
+  let qualify = select.qualify === undefined ? undefined : ofNames(select.qualify);
+  let order = orderBy.map((item): SortKey => {
+    const place = placeOf(item.value, names);
+    return sortKey(place === undefined ? ofNames(item.value) : (items[place] as Item).value, item);
+  });
+  const everything = (): Expression[] => [
+    ...items.map(({ value }) => value),
+    ...order.map(({ value }) => value),
+    ...[having, qualify].filter((tree) => tree !== undefined),
+  ];
+  const rewriteAll = (change: (tree: Expression) => Expression): void => {
+    items = items.map((item) => ({ ...item, value: change(item.value) }));
+    order = order.map((key) => ({ ...key, value: change(key.value) }));
+    having = having && change(having);
+    qualify = qualify && change(qualify);
+  };
+
+  const aggregates = aggregatesOf(everything());
+  if (keysBy.length > 0 || aggregates.length > 0 || select.groupByAll || having !== undefined) {
+    const groups = plannedGroups(planner, plan, keysBy, aggregates);
+    plan = groups.plan;
+    rewriteAll(groups.rewrite);
+    if (having !== undefined) plan = pushed(plan, conjuncts(having));
+  }
+  having = undefined;
+  const windows = plannedWindows(planner, plan, everything());
+  plan = windows.plan;
+  rewriteAll(windows.rewrite);
+  if (qualify !== undefined) plan = filtered(plan, qualify);
+
+  return finishedSelect(planner, plan, {
+    items,
+    order,
+    isDistinct: select.distinct,
+    window,
+    names,
+  });
+}
+
+/** The items with `*` written out, in names of the plan. */
+function itemsOf(select: Select, scope: Scope): Item[] {
+  return select.items.flatMap((item): Item[] => {
+    if (item.kind === 'star') {
+      const columns = scope.star(item.path, item.at);
+      const dropped = new Set(item.exclude.map((name) => name.toLowerCase()));
+      for (const name of item.exclude) {
+        if (!columns.some((column) => column.name.toLowerCase() === name.toLowerCase())) {
+          refuse(item.at, `EXCLUDE names ${name}, which is no column of it`);
+        }
+      }
+      const kept = columns.filter(({ name }) => !dropped.has(name.toLowerCase()));
+      if (kept.length === 0) refuse(item.at, 'EXCLUDE leaves no column');
+      return kept;
+    }
+    const value = resolved(item.value, scope, [], select);
+    return [{ name: item.alias ?? nameOf(item.value, value), value }];
+  });
+}
+
+/** The name of a column is that of what it is read from; others are called by their text. */
+function nameOf(written: Expression, value: Expression): string {
+  if (written.kind === 'column') {
+    const name = written.path.at(-1) ?? '';
+    const [internal = ''] = value.kind === 'column' ? value.path : [];
+    // As the table writes it, where the letter case differs.
+    return internal.toLowerCase() === name.toLowerCase() ? internal : name;
+  }
+  return written.kind === 'field' ? written.name : formatExpression(written);
+}
+
+/** A tree in names of the plan. Aliases of items are found where no column has the name. */
+function resolved(
+  tree: Expression,
+  scope: Scope,
+  items: readonly Item[],
+  { windows }: Select,
+): Expression {
+  return rewritten(tree, (part) => {
+    if (part.kind === 'aggregate' && typeof part.over === 'string') {
+      const { over: name } = part;
+      const known = windows.find((window) => window.name.toLowerCase() === name.toLowerCase());
+      const spec: WindowSpec = known?.spec ?? refuse(part.at, `WINDOW defines no ${name}`);
+      return resolved({ ...part, over: spec }, scope, items, { windows } as Select);
+    }
+    if (part.kind !== 'column') return undefined;
+    const alias =
+      part.path.length === 1
+        ? placeOf(
+            part,
+            items.map(({ name }) => name),
+          )
+        : undefined;
+    const found = scope.find(part.path, part.at);
+    if (found !== undefined || alias === undefined)
+      return found ?? scope.resolve(part.path, part.at);
+    return items[alias]?.value;
+  });
+}
+
+function groupKeys(select: Select, scope: Scope, items: readonly Item[]): Expression[] {
+  if (select.groupByAll) {
+    return distinct(items.map(({ value }) => value).filter((value) => !isOfMany(value)));
+  }
+  const names = items.map(({ name }) => name);
+  const keys = select.groupBy.map((tree) => {
+    const named = tree.kind === 'column' ? scope.find(tree.path, tree.at) : undefined;
+    const place = named === undefined ? placeOf(tree, names) : undefined;
+    const key =
+      place === undefined ? resolved(tree, scope, items, select) : (items[place] as Item).value;
+    if (isOfMany(key)) refuse(tree.at, 'GROUP BY takes no aggregates and no windows');
+    return key;
+  });
+  return distinct(keys);
+}
+
+const distinct = (trees: readonly Expression[]): Expression[] => [
+  ...new Map(trees.map((tree) => [textOf(tree), tree])).values(),
+];
+
+function isOfMany(tree: Expression): boolean {
+  let found = false;
+  visit(tree, (part) => {
+    if (part.kind === 'aggregate') found = true;
+    return !found;
+  });
+  return found;
+}
+
+/** The calls that groups are summed up by; those of windows are not, but what is within them may be. */
+function aggregatesOf(trees: readonly Expression[]): AggregateExpression[] {
+  const found = new Map<string, AggregateExpression>();
+  const look = (tree: Expression): void =>
+    visit(tree, (part) => {
+      if (part.kind !== 'aggregate' || part.over !== undefined) return true;
+      for (const inner of [...part.args, ...part.orderBy.map(({ value }) => value)]) {
+        if (isOfMany(inner))
+          refuse(part.at, `${part.name}(..) is given another aggregate or a window`);
+      }
+      if (part.filter !== undefined && isOfMany(part.filter)) {
+        refuse(part.at, 'FILTER takes a condition of one row');
+      }
+      found.set(textOf(part), part);
+      return false;
+    });
+  for (const tree of trees) look(tree);
+  return [...found.values()];
+}
+
+function plannedGroups(
+  planner: Planner,
+  input: Plan,
+  keys: readonly Expression[],
+  aggregates: readonly AggregateExpression[],
+): { plan: Plan; rewrite: (tree: Expression) => Expression } {
+  const named = keys.map((value) => ({
+    name: planner.freshName(value.kind === 'column' ? `${value.path.join('.')} ` : textOf(value)),
+    value,
+  }));
+  const calls = aggregates.map((call) => ({ name: planner.freshName(textOf(call)), call }));
+  const plan = grouped(input, named, calls, (call) =>
+    aggregateType(
+      call,
+      call.args.map((arg) => compileTree(arg, input.schema).type),
+    ),
+  );
+  const names = new Map([
+    ...named.map(({ name, value }) => [textOf(value), name] as const),
+    ...calls.map(({ name, call }) => [textOf(call), name] as const),
+  ]);
+  const rewrite = (tree: Expression): Expression =>
+    rewritten(tree, (part) => {
+      const name = names.get(textOf(part));
+      if (name !== undefined) return columnTree(name, part.at);
+      if (part.kind !== 'column') return undefined;
+      return refuse(
+        part.at,
+        `${textOf(part)} is of one row; name it in GROUP BY, or put it into an aggregate such as any_value(..)`,
+      );
+    });
+  return { plan, rewrite };
+}
+
+interface Finish {
+  readonly items: readonly Item[];
+  readonly order: readonly SortKey[];
+  readonly isDistinct: boolean;
+  readonly window: RowWindow;
+  readonly names: readonly string[];
+}
+
+/** The values of the items, with those to order by beside them until the rows are in order. */
+function finishedSelect(planner: Planner, input: Plan, finish: Finish): PlannedQuery {
+  const { items, order, isDistinct, window, names } = finish;
+  const shown = items.map(({ name, value }) => ({ name: planner.freshName(name), value }));
+  const byText = new Map(shown.map(({ name, value }) => [textOf(value), name]));
+  const hidden: Item[] = [];
+  const keys = order.map((key): SortKey => {
+    const text = textOf(key.value);
+    let name = byText.get(text);
+    if (name === undefined) {
+      if (isDistinct) refuse(key.value.at, 'With DISTINCT, ORDER BY takes what is selected');
+      name = planner.freshName(text);
+      byText.set(text, name);
+      hidden.push({ name, value: key.value });
+    }
+    return { ...key, value: columnTree(name) };
+  });
+  let plan: Plan = projected(input, [...shown, ...hidden]);
+  if (isDistinct) {
+    const values = shown.map(({ name }) => ({ name, value: columnTree(name) }));
+    plan = grouped(plan, values, [], () => refuse(undefined, ''));
+  }
+  plan = windowed(sorted(plan, keys), window);
+  if (hidden.length > 0) {
+    plan = projected(
+      plan,
+      shown.map(({ name }) => ({ name, value: columnTree(name) })),
+    );
+  }
+  return { plan, names };
+}

@@ -1,0 +1,82 @@
+/** Makes the steps of plans, with the schema of what each gives. */
+import { Field, Schema } from '../../arrow/index.ts';
+import { compileConditionTree, compileTree, type Expression } from '../../sql/index.ts';
+import type {
+  FilterStep,
+  GroupStep,
+  JoinStep,
+  Plan,
+  ProjectStep,
+  SortKey,
+  UnionStep,
+} from './plan-tree.ts';
+
+/** A column with its name and value. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: Expression;
+}
+
+/** The field of what a tree gives: that of the column where it is one, as its metadata stays. */
+export function fieldOf(name: string, value: Expression, schema: Schema): Field {
+  const whole =
+    value.kind === 'column' && value.path.length === 1
+      ? schema.fields.find((field) => field.name === value.path[0])
+      : undefined;
+  if (whole !== undefined) return renamed(whole, name);
+  return new Field(name, compileTree(value, schema).type, true);
+}
+
+export const renamed = (field: Field, name: string, nullable = field.nullable): Field =>
+  new Field(name, field.type, nullable, field.metadata);
+
+export function projected(input: Plan, columns: readonly NamedValue[]): ProjectStep {
+  const fields = columns.map(({ name, value }) => fieldOf(name, value, input.schema));
+  const values = columns.map(({ value }) => value);
+  return { kind: 'project', input, values, schema: new Schema(fields) };
+}
+
+/** @throws InvalidInput where it is no condition */
+export function filtered(input: Plan, condition: Expression): FilterStep {
+  compileConditionTree(condition, input.schema);
+  return { kind: 'filter', input, condition, schema: input.schema };
+}
+
+/** The schema of a join: columns of a side that may be missing may be null. */
+export function joinSchema(join: JoinStep['join'], left: Plan, right: Plan): Schema {
+  const side = ({ schema }: Plan, mayMiss: boolean): Field[] =>
+    schema.fields.map((field) => renamed(field, field.name, field.nullable || mayMiss));
+  return new Schema([...side(left, join === 'full'), ...side(right, join !== 'inner')]);
+}
+
+export function grouped(
+  input: Plan,
+  keys: readonly NamedValue[],
+  aggregates: readonly { readonly name: string; readonly call: GroupStep['aggregates'][number] }[],
+  typeOf: (call: GroupStep['aggregates'][number]) => Field['type'],
+): GroupStep {
+  const plain = ({ name, value }: NamedValue): Field => {
+    const { type } = compileTree(value, input.schema);
+    return new Field(name, type, true, fieldOf(name, value, input.schema).metadata);
+  };
+  return {
+    kind: 'group',
+    input,
+    keys: keys.map(({ value }) => value),
+    aggregates: aggregates.map(({ call }) => call),
+    schema: new Schema([
+      ...keys.map(plain),
+      ...aggregates.map(({ name, call }) => new Field(name, typeOf(call), call.name !== 'count')),
+    ]),
+  };
+}
+
+export function sorted(input: Plan, keys: readonly SortKey[]): Plan {
+  return keys.length === 0 ? input : { kind: 'sort', input, keys, schema: input.schema };
+}
+
+export const united = (inputs: readonly Plan[], schema: Schema): UnionStep => ({
+  kind: 'union',
+  inputs,
+  schema,
+});

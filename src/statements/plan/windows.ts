@@ -1,0 +1,113 @@
+/**
+ * Plans the window functions of a SELECT: one step for each window, which puts the rows of a partition in
+ * order and adds a column for each call.
+ */
+import { Field, Schema } from '../../arrow/index.ts';
+import {
+  type AggregateExpression,
+  compileTree,
+  type Expression,
+  refuse,
+  type WindowSpec,
+} from '../../sql/index.ts';
+import { windowType } from './functions.ts';
+import type { Plan, WindowStep } from './plan-tree.ts';
+import { type Planner, sortKey } from './planner.ts';
+import { columnTree, rewritten, textOf, visit } from './trees.ts';
+
+type WindowCall = AggregateExpression & { readonly over: WindowSpec };
+
+export function plannedWindows(
+  planner: Planner,
+  input: Plan,
+  trees: readonly Expression[],
+): { plan: Plan; rewrite: (tree: Expression) => Expression } {
+  const names = new Map<string, string>();
+  /** Calls by what is written of their windows. */
+  const windows = new Map<string, { name: string; call: WindowCall }[]>();
+  for (const tree of trees) {
+    visit(tree, (part) => {
+      if (part.kind !== 'aggregate' || typeof part.over !== 'object') return true;
+      const text = textOf(part);
+      if (names.has(text)) return false;
+      const call = checkedCall(part as WindowCall);
+      const name = planner.freshName(text);
+      names.set(text, name);
+      const key = textOf({ ...WINDOW, over: call.over });
+      windows.set(key, [...(windows.get(key) ?? []), { name, call }]);
+      return false;
+    });
+  }
+  let plan = input;
+  for (const calls of windows.values()) plan = windowStep(plan, calls);
+  const rewrite = (tree: Expression): Expression =>
+    rewritten(tree, (part) => {
+      const name = part.kind === 'aggregate' ? names.get(textOf(part)) : undefined;
+      return name === undefined ? undefined : columnTree(name, part.at);
+    });
+  return { plan, rewrite };
+}
+
+/** Stands for any call, to write a window as text. */
+const WINDOW: AggregateExpression = {
+  kind: 'aggregate',
+  name: 'count',
+  args: [],
+  star: true,
+  distinct: false,
+  orderBy: [],
+};
+
+function checkedCall(call: WindowCall): WindowCall {
+  const { args, over, filter, at } = call;
+  const parts = [...args, ...over.partitionBy, ...over.orderBy.map(({ value }) => value)];
+  for (const part of parts) {
+    visit(part, (inner) => {
+      if (inner.kind === 'aggregate')
+        refuse(inner.at ?? at, 'A window function is given another one');
+      return true;
+    });
+  }
+  if (filter !== undefined) refuse(at, 'FILTER is not supported with OVER');
+  if (call.orderBy.length > 0) refuse(at, 'ORDER BY within a call is not supported with OVER');
+  return withDefault(call);
+}
+
+/** The value and the default of lag and lead in the one type that holds both. */
+function withDefault(call: WindowCall): WindowCall {
+  const [value, distance, otherwise] = call.args;
+  const isShift = call.name === 'lag' || call.name === 'lead';
+  if (!isShift || value === undefined || distance === undefined || otherwise === undefined) {
+    return call;
+  }
+  const first = (one: Expression, other: Expression): Expression => ({
+    kind: 'case',
+    whens: [
+      { when: { kind: 'is', arg: { kind: 'null' }, test: 'null', negated: false }, value: one },
+    ],
+    otherwise: other,
+  });
+  return { ...call, args: [first(value, otherwise), distance, first(otherwise, value)] };
+}
+
+function windowStep(
+  input: Plan,
+  calls: readonly { readonly name: string; readonly call: WindowCall }[],
+): WindowStep {
+  const { over } = (calls[0] as { call: WindowCall }).call;
+  const { partitionBy, orderBy } = over;
+  const frame = over.frame ?? (orderBy.length === 0 ? 'whole' : 'peers');
+  const fields = calls.map(({ name, call }) => {
+    const types = call.args.map((arg) => compileTree(arg, input.schema).type);
+    return new Field(name, windowType({ ...call, grows: frame !== 'whole' }, types), true);
+  });
+  return {
+    kind: 'window',
+    input,
+    partitionBy,
+    orderBy: orderBy.map(({ value, ...direction }) => sortKey(value, direction)),
+    frame,
+    calls: calls.map(({ call }) => call),
+    schema: new Schema([...input.schema.fields, ...fields]),
+  };
+}

@@ -1,0 +1,89 @@
+/** `dirspace sql`: statements as arguments, from a file and at a prompt. */
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { connect } from '../../src/sdk/connect.ts';
+import { callCli } from '../helpers/cli.ts';
+import { temporaryFolder } from '../helpers/temporary.ts';
+
+let root: string;
+beforeAll(async () => {
+  root = join(temporaryFolder(), 'catalog');
+  const db = await connect(root, { durability: 'relaxed' });
+  await db.createNamespace(['prod']);
+  await db.createTable(
+    'users',
+    [
+      { id: 1, city: 'Oslo' },
+      { id: 2, city: 'Rome' },
+      { id: 3, city: 'Oslo' },
+    ],
+    ['prod'],
+  );
+  await db.createTable('odd-name', [{ id: 1 }]);
+  await db.close();
+});
+
+const sql = (args: readonly string[], options: object = {}): ReturnType<typeof callCli> =>
+  callCli(['sql', ...args, '--root', root], options);
+
+test('a statement is one argument', async () => {
+  const counted = await sql([
+    'SELECT city, count(*) AS n FROM prod.users GROUP BY city ORDER BY city',
+  ]);
+  expect(counted).toEqual({ code: 0, out: 'city  n\nOslo  2\nRome  1\n', error: '' });
+  const json = await sql(['SELECT max(id) AS m FROM prod.users', '--json']);
+  expect(JSON.parse(json.out)).toEqual([{ m: 3 }]);
+  expect((await sql(['SELECT id FROM prod.users WHERE id > 9'])).out).toBe('id\n');
+});
+
+test('names of tables are looked up in a namespace, and plans are told', async () => {
+  expect((await sql(['SELECT count(*) AS n FROM users', '--in', 'prod'])).out).toBe('n\n3\n');
+  const plan = await sql(['SELECT city FROM prod.users WHERE id > 1', '--explain']);
+  expect(plan.out).toContain('Read prod.users: city, where id > 1');
+});
+
+test('mistakes are told by their place, with exit code 2', async () => {
+  const wrong = await sql(['SELECT cty FROM prod.users']);
+  expect(wrong.code).toBe(2);
+  expect(wrong.error).toContain('did you mean city?');
+  expect(wrong.error).toContain('       ^');
+  expect((await sql(['SELECT', '1'])).error).toContain('put it into quotes');
+  expect((await sql(['SELECT * FROM prod.nothing'])).code).toBe(3);
+});
+
+describe('standard input', () => {
+  test('has statements up to their semicolons', async () => {
+    const input =
+      "SELECT 1 AS a;\n\nSELECT id\nFROM prod.users -- all\nWHERE city = 'Rome';\nSELECT 7 AS z";
+    expect(await sql([], { input })).toEqual({ code: 0, out: 'a\n1\nid\n2\nz\n7\n', error: '' });
+  });
+
+  test('ends where a statement fails', async () => {
+    const failed = await sql([], { input: 'SELECT 1 AS a;\nSELECT nope;\nSELECT 2 AS b;' });
+    expect({ code: failed.code, out: failed.out }).toEqual({ code: 2, out: 'a\n1\n' });
+  });
+});
+
+describe('a prompt', () => {
+  const typed = (input: string): ReturnType<typeof callCli> => sql([], { input, isTyped: true });
+
+  test('goes on after a mistake, and ends at \\q', async () => {
+    const { code, out, error } = await typed('SELECT nope;\nSELECT 2 AS b;\n\\q\nSELECT 3 AS c;');
+    expect({ code, out }).toEqual({ code: 0, out: 'b\n2\n' });
+    expect(error).toContain('There is no column nope');
+  });
+
+  test('lists tables and columns', async () => {
+    expect((await typed('\\d')).out).toBe('"odd-name"\nprod.users\n');
+    expect((await typed('\\d prod.users')).out).toContain('city    utf8');
+    expect((await typed('\\d "odd-name"')).out).toContain('id');
+    expect((await typed('\\d prod.nothing\nSELECT 1 AS a;')).out).toBe('a\n1\n');
+    expect((await typed('\\explain SELECT 1')).out).toContain('One row without a table');
+    expect((await typed('\\what')).error).toContain('There is no command \\what');
+    expect((await typed('\\?')).error).toContain('Statements end in a semicolon');
+  });
+
+  test('has no --json', async () => {
+    expect((await sql(['--json'], { input: 'SELECT 1;', isTyped: true })).code).toBe(2);
+  });
+});

@@ -1,0 +1,435 @@
+// Random SELECTs, through tables of ours and through DuckDB: groups, joins, windows, unions, queries of WITH and
+// in FROM. Rows are compared without their order, unless the statement gives all of it.
+// node statements.mjs [--cases N] [--seed N] [--built FOLDER], after `npm run differential` has compiled the modules
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { parseArgs } from 'node:util';
+import * as arrow from 'apache-arrow';
+import { generator, makePredicates } from './predicates.mjs';
+import { randomRows } from './rows.mjs';
+
+const { values: args } = parseArgs({
+  options: {
+    cases: { type: 'string', default: '1000' },
+    rows: { type: 'string', default: '700' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    show: { type: 'string', default: '6' },
+    built: { type: 'string', default: '../../../.build/src' },
+  },
+});
+const seed = Number(args.seed);
+const cases = Number(args.cases);
+const ROWS = Number(args.rows);
+console.log(`seed ${seed}, ${cases} cases`);
+
+const base = new URL(`${args.built}/`, args.built.startsWith('/') ? 'file:///' : import.meta.url);
+const { connect } = await import(new URL('index.js', base).href);
+
+const rng = generator(seed);
+const { random, int, pick } = rng;
+const { db: duck, vectors } = await randomRows(rng, ROWS);
+const folder = mkdtempSync(`${tmpdir()}/statements-`);
+const ours = await connect(folder, { durability: 'relaxed' });
+const rid = arrow.makeVector(Int32Array.from({ length: ROWS }, (_, row) => row));
+const whole = new arrow.Table({ ...vectors, rid });
+const parts = [0, ROWS >> 3, ROWS >> 1, ROWS];
+const t = await ours.createTable('t', whole.slice(0, parts[1]));
+for (let part = 1; part < 3; part++) await t.add(whole.slice(parts[part], parts[part + 1]));
+await t.delete('rid % 17 = 3');
+await duck.run('ALTER TABLE t RENAME TO raw');
+await duck.run(
+  'CREATE TABLE t AS SELECT *, CAST(rowid AS INTEGER) AS rid FROM raw WHERE rowid % 17 <> 3',
+);
+const small = Array.from({ length: 60 }, (_, row) => ({
+  k: random() < 0.1 ? null : int(40) - 20,
+  name: random() < 0.1 ? null : pick(['a', 'ab', 'abc', 'ABC', 'k01', 'k02', '日本', '']),
+  w: random() * 10,
+  uid: row,
+}));
+await ours.createTable(
+  'u',
+  new arrow.Table({
+    k: arrow.vectorFromArray(
+      small.map(({ k }) => k),
+      new arrow.Int16(),
+    ),
+    name: arrow.vectorFromArray(
+      small.map(({ name }) => name),
+      new arrow.Utf8(),
+    ),
+    w: arrow.vectorFromArray(
+      small.map(({ w }) => w),
+      new arrow.Float64(),
+    ),
+    uid: arrow.vectorFromArray(
+      small.map(({ uid }) => uid),
+      new arrow.Int32(),
+    ),
+  }),
+);
+await duck.run('CREATE TABLE u (k SMALLINT, name VARCHAR, w DOUBLE, uid INTEGER)');
+for (const { k, name, w, uid } of small) {
+  await duck.run(
+    `INSERT INTO u VALUES (${k}, ${name === null ? 'NULL' : `'${name}'`}, '${w}'::DOUBLE, ${uid})`,
+  );
+}
+
+const both = (text) => [text, text];
+const glued = (parts) =>
+  [0, 1].map((side) =>
+    parts.map((part) => (typeof part === 'string' ? part : part[side])).join(''),
+  );
+const listed = (items, between = ', ') =>
+  glued(items.flatMap((item, at) => (at === 0 ? [item] : [between, item])));
+const some = (list, most) => Array.from({ length: 1 + int(most) }, () => pick(list));
+const { condition } = makePredicates(rng);
+// Row ids differ once rows are deleted.
+const predicate = (depth) => {
+  for (;;) {
+    const made = condition(depth);
+    if (!made[0].includes('_rowid')) return made;
+  }
+};
+
+const KEYS = [
+  'i8',
+  'i32',
+  'u32',
+  'n64',
+  'i64',
+  's',
+  'c',
+  'dict',
+  'b',
+  'd',
+  'ts',
+  'dec',
+  'g',
+  'st.a',
+  'st.b',
+];
+const COMPUTED = [
+  'i8 % 3',
+  'n64 + 1',
+  'upper(s)',
+  "CASE WHEN i8 > 0 THEN 'p' WHEN i8 < -50 THEN 'n' END",
+  'i32 IS NULL',
+  'coalesce(s, c)',
+  'abs(i8)',
+  'length(s)',
+  "c || '-' || c",
+  'i8 > 3',
+  'CAST(i8 AS double)',
+  'f > 0',
+];
+const NUMBERS = ['i8', 'i32', 'u32', 'n64', 'dec', 'f', 'i8 + 1', 'n64 * 2', 'CAST(i8 AS double)'];
+const key = () => (random() < 0.75 ? pick(KEYS) : pick(COMPUTED));
+const aggregate = () => {
+  const call = pick([
+    () => 'count(*)',
+    () => `count(${pick(KEYS)})`,
+    () => `count(DISTINCT ${key()})`,
+    () => `sum(${pick(NUMBERS)})`,
+    () => `avg(${pick(NUMBERS)})`,
+    () => `min(${pick(KEYS)})`,
+    () => `max(${pick(KEYS)})`,
+    () =>
+      `${pick(['stddev_samp', 'stddev_pop', 'var_samp', 'var_pop', 'stddev', 'variance'])}(${pick(['i8', 'n64', 'f', 'dec'])})`,
+    () => `median(${pick(['i8', 'n64', 'f'])})`,
+    () => `bool_and(${pick(['b', 'i8 > 0'])})`,
+    () => `bool_or(${pick(['b', 'i8 > 0'])})`,
+    () => `sum(DISTINCT ${pick(['i8', 'n64'])})`,
+    () => "string_agg(s, '|' ORDER BY s DESC, rid)",
+    () => 'array_agg(i8 ORDER BY rid)',
+    () => 'any_value(c || c) IS NULL',
+    () => `sum(${pick(['i8', 'n64'])}) + count(*)`,
+  ])();
+  const takesFilter = /\)$/.test(call) && random() < 0.2;
+  return takesFilter
+    ? `${call} FILTER (WHERE ${pick(['i8 > 0', 'b', 's IS NOT NULL', "c = 'k01'"])})`
+    : call;
+};
+const where = () => (random() < 0.5 ? glued([' WHERE ', predicate(2)]) : both(''));
+const aliased = (items) => listed(items.map((item, at) => `${item} AS x${at}`));
+
+function grouped() {
+  const keys = random() < 0.2 ? [] : some([...new Set([key(), key(), key()])], 2);
+  const calls = some([aggregate(), aggregate(), aggregate(), aggregate()], 3);
+  const by =
+    keys.length === 0
+      ? ''
+      : ` GROUP BY ${random() < 0.5 ? keys.join(', ') : keys.map((_, at) => at + 1).join(', ')}`;
+  const having = keys.length > 0 && random() < 0.25 ? ` HAVING count(*) > ${int(8)}` : '';
+  return glued(['SELECT ', aliased([...keys, ...calls]), ' FROM t', where(), by, having]);
+}
+
+function ordered() {
+  const items = [...some(KEYS, 2), 'rid'];
+  const order = items.map(
+    (_, at) => `${at + 1} ${pick(['ASC', 'DESC'])} NULLS ${pick(['FIRST', 'LAST'])}`,
+  );
+  const sql = glued([
+    'SELECT ',
+    aliased(items),
+    ' FROM t',
+    where(),
+    ` ORDER BY ${order.join(', ')}`,
+    ` LIMIT ${pick([1, 5, 50, 5000])} OFFSET ${pick([0, 0, 3, 400])}`,
+  ]);
+  return { sql, inOrder: true };
+}
+
+function topGroups() {
+  const [by, call] = [key(), aggregate()];
+  const order = pick([
+    '2 DESC NULLS LAST, 1 NULLS FIRST',
+    '1 DESC NULLS FIRST',
+    '1 ASC NULLS LAST',
+  ]);
+  // Lists have no order here.
+  if (/array_agg/.test(call)) return both(`SELECT ${by} AS x0, ${call} AS x1 FROM t GROUP BY 1`);
+  const sql = glued([
+    `SELECT ${by} AS x0, ${call} AS x1 FROM t`,
+    where(),
+    ` GROUP BY 1 ORDER BY ${order} LIMIT ${pick([1, 4, 100])}`,
+  ]);
+  return { sql, inOrder: true };
+}
+
+const ON = [
+  'a.i8 = b.k',
+  'a.s = b.name',
+  'a.i32 = b.k',
+  'a.n64 = b.k AND a.s = b.name',
+  'a.i8 = b.k AND a.f > b.w',
+  'a.dec = b.k',
+  'a.i8 = b.k AND b.w > 3',
+  'a.i8 % 5 = b.k % 5 AND a.rid < 40',
+  'a.f = b.k',
+  'a.u32 = b.k',
+];
+function joins() {
+  const join = pick([
+    'JOIN',
+    'LEFT JOIN',
+    'RIGHT JOIN',
+    'FULL JOIN',
+    'LEFT OUTER JOIN',
+    'INNER JOIN',
+  ]);
+  const filter =
+    random() < 0.4
+      ? ` WHERE ${pick(['a.i8 > 0', 'b.w < 5', 'a.s IS NOT NULL', 'b.k IS NULL', 'a.rid < 100 AND b.uid < 30', 'a.i8 = b.k'])}`
+      : '';
+  if (random() < 0.3) {
+    return both(
+      `SELECT count(*) AS x0, sum(b.uid) AS x1, min(a.c) AS x2 FROM t a ${join} u b ON ${pick(ON)}${filter}`,
+    );
+  }
+  if (random() < 0.3) {
+    return both(
+      `SELECT b.name AS x0, count(*) AS x1, avg(a.f) AS x2 FROM t a ${join} u b ON ${pick(ON)}${filter} GROUP BY b.name`,
+    );
+  }
+  return both(
+    `SELECT a.rid AS x0, b.uid AS x1, ${pick(['a.s', 'b.name', 'a.d', 'a.i8 + b.k'])} AS x2 FROM t a ${join} u b ON ${pick(ON)}${filter}`,
+  );
+}
+
+function commas() {
+  return both(
+    pick([
+      'SELECT count(*) AS x0 FROM t a, u b WHERE a.i8 = b.k',
+      'SELECT b.uid AS x0, c.uid AS x1 FROM u b, u c WHERE b.k = c.k AND b.uid < c.uid',
+      'SELECT a.rid AS x0, b.uid AS x1, c.uid AS x2 FROM t a, u b, u c WHERE a.i8 = b.k AND b.name = c.name AND a.rid < 200',
+      'SELECT count(*) AS x0 FROM u b CROSS JOIN u c WHERE b.w < c.w',
+      'SELECT k AS x0, count(*) AS x1 FROM u b JOIN (SELECT k, uid FROM u WHERE w > 4) q USING (k) GROUP BY k',
+      'SELECT k AS x0, b.uid AS x1, q.m AS x2 FROM u b FULL JOIN (SELECT k, max(w) AS m FROM u WHERE k > 0 GROUP BY k) q USING (k)',
+    ]),
+  );
+}
+
+function windows() {
+  const part =
+    random() < 0.7 ? `PARTITION BY ${listed(some(['c', 'i8 % 4', 's', 'b'], 2))[0]} ` : '';
+  const order = `ORDER BY ${pick(['i8 NULLS FIRST, rid', 'rid DESC', 's DESC NULLS LAST, rid', 'd NULLS FIRST, rid'])}`;
+  const ties = `ORDER BY ${pick(['i8 NULLS FIRST', 'c', 'dec DESC NULLS LAST'])}`;
+  const call = pick([
+    () => `row_number() OVER (${part}${order})`,
+    () => `rank() OVER (${part}${ties})`,
+    () => `dense_rank() OVER (${part}${ties})`,
+    () => `percent_rank() OVER (${part}${ties})`,
+    () => `ntile(4) OVER (${part}${order})`,
+    () => `lag(${pick(['i8', 's', 'd'])}) OVER (${part}${order})`,
+    () => `lead(rid, 2, -1) OVER (${part}${order})`,
+    () => `sum(${pick(['i8', 'n64', 'dec'])}) OVER (${part}${ties})`,
+    () => `count(${pick(['*', 's'])}) OVER (${part}${ties})`,
+    () => `avg(n64) OVER (${part}${order} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`,
+    () => `max(s) OVER (${part}${ties})`,
+    () => `min(i8) OVER (${part || 'PARTITION BY c'})`,
+    () => `sum(i8) OVER (${part}${order} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)`,
+    () => `first_value(rid) OVER (${part}${order})`,
+    () =>
+      `last_value(rid) OVER (${part}${order} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)`,
+  ]);
+  const kind = random();
+  if (kind < 0.2)
+    return both(
+      `SELECT rid AS x0, ${call()} AS x1 FROM t QUALIFY row_number() OVER (PARTITION BY c ${order}) <= ${1 + int(3)}`,
+    );
+  if (kind < 0.35)
+    return both(
+      `SELECT c AS x0, count(*) AS x1, rank() OVER (ORDER BY count(*) DESC, c) AS x2 FROM t GROUP BY c`,
+    );
+  return glued([`SELECT rid AS x0, ${call()} AS x1, ${call()} AS x2 FROM t`, where()]);
+}
+
+function sets() {
+  const arm = () =>
+    pick([
+      'SELECT i8 AS x0, s AS x1 FROM t',
+      'SELECT k AS x0, name AS x1 FROM u',
+      "SELECT 1 AS x0, 'one' AS x1",
+      'SELECT n64 AS x0, c AS x1 FROM t WHERE rid < 40',
+      'SELECT NULL AS x0, s AS x1 FROM t WHERE rid < 9',
+    ]);
+  const word = pick(['UNION ALL', 'UNION', 'UNION ALL']);
+  const sql = [arm(), arm(), ...(random() < 0.3 ? [arm()] : [])].join(` ${word} `);
+  return random() < 0.3
+    ? {
+        sql: both(`${sql} ORDER BY 1 NULLS FIRST, 2 NULLS LAST LIMIT ${1 + int(60)}`),
+        inOrder: true,
+      }
+    : both(sql);
+}
+
+function nested() {
+  return pick([
+    () =>
+      glued([
+        'SELECT x0, count(*) AS x1 FROM (',
+        `SELECT ${key()} AS x0, rid FROM t`,
+        where(),
+        ') q GROUP BY x0',
+      ]),
+    () =>
+      both(
+        `WITH q AS (SELECT ${pick(['c', 's', 'b'])} AS g, sum(i8) AS n FROM t GROUP BY 1), r AS (SELECT max(n) AS m FROM q) SELECT g AS x0, n AS x1 FROM q JOIN r ON q.n = r.m`,
+      ),
+    () => glued(['SELECT DISTINCT ', aliased(some([key(), key(), key()], 2)), ' FROM t', where()]),
+    () =>
+      both(
+        `SELECT * FROM (SELECT i8 AS x0, count(*) AS x1 FROM t GROUP BY i8) q WHERE x0 > ${int(60)} AND x1 > 1`,
+      ),
+    () =>
+      both(
+        `SELECT a.x0 AS x0, b.x1 AS x1 FROM (SELECT c AS x0, count(*) AS n FROM t GROUP BY c) a LEFT JOIN (SELECT c AS x1, count(*) AS n FROM t WHERE i8 > 0 GROUP BY c) b ON a.n > b.n`,
+      ),
+    () => both(`SELECT count(*) AS x0 FROM (SELECT DISTINCT ${key()} AS k FROM t) q`),
+    () =>
+      both(
+        `SELECT x0, x1 FROM (VALUES (1, 'a'), (2, NULL), (3, 'c')) v(x0, x1) WHERE x0 > ${int(3)}`,
+      ),
+    () =>
+      both(
+        `SELECT count(*) AS x0 FROM t WHERE ${pick(['i8 > 3', "c = 'k01'", 's IS NULL', 'i8 BETWEEN -5 AND 30'])}`,
+      ),
+  ])();
+}
+
+const rounded = (number) => {
+  if (Number.isNaN(number)) return 'NaN';
+  if (!Number.isFinite(number)) return String(number);
+  if (Number.isInteger(number) && Math.abs(number) < 2 ** 53)
+    return String(number === 0 ? 0 : number);
+  const text = Math.abs(number) < 1e6 ? String(Number(number.toFixed(5))) : number.toPrecision(9);
+  return Number(text) === 0 ? '0' : String(Number(text));
+};
+function canon(value) {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number') return rounded(value);
+  if (typeof value === 'bigint')
+    return Number.isSafeInteger(Number(value)) ? String(value) : Number(value).toPrecision(9);
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (value instanceof Date) return `date ${value.getTime()}`;
+  if (Array.isArray(value)) return value.map(canon);
+  if ('days' in value && !('micros' in value)) return `date ${value.days * 86_400_000}`;
+  if ('micros' in value && 'days' in value) return String(value);
+  if ('micros' in value) return String(value.micros);
+  if ('scale' in value) return rounded(Number(value.value) / 10 ** value.scale);
+  if ('items' in value) return value.items.map(canon);
+  if ('entries' in value) return canonOfMembers(value.entries);
+  return canonOfMembers(value);
+}
+const canonOfMembers = (members) =>
+  Object.fromEntries(Object.entries(members).map(([name, item]) => [name, canon(item)]));
+/** Decimals come as texts of ours, and numbers that are written so are one. */
+const loose = (value) =>
+  typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) && value.length < 17
+    ? rounded(Number(value))
+    : value;
+const rowText = (row) =>
+  JSON.stringify(row.map((value) => (Array.isArray(value) ? value : loose(value))));
+
+const KINDS = { grouped, ordered, topGroups, joins, commas, windows, sets, nested };
+const counts = Object.fromEntries(
+  Object.keys(KINDS).map((name) => [name, { same: 0, different: 0, refused: 0, duck: 0 }]),
+);
+let shown = 0;
+for (let at = 0; at < cases; at++) {
+  const kind = pick(Object.keys(KINDS));
+  const made = KINDS[kind]();
+  const {
+    sql: [mine, theirs],
+    inOrder,
+  } = Array.isArray(made) ? { sql: made, inOrder: false } : made;
+  const outcome = async (work) => {
+    try {
+      return { rows: await work() };
+    } catch (error) {
+      return { error };
+    }
+  };
+  const a = await outcome(async () => {
+    const rows = await ours.sql(mine).toArray();
+    return rows.map((row) => rowText(Object.values(row).map(canon)));
+  });
+  const b = await outcome(async () => {
+    const rows = (await duck.runAndReadAll(theirs)).getRows();
+    return rows.map((row) => rowText(row.map(canon)));
+  });
+  const tell = (what) => {
+    if (shown++ < Number(args.show)) console.log(`${kind}: ${mine}\n  ${what}\n`);
+  };
+  if (b.error !== undefined) {
+    counts[kind].duck++;
+    if (process.env.DUCK) tell(`DuckDB: ${b.error.message.slice(0, 300)}`);
+    continue;
+  }
+  if (a.error !== undefined) {
+    counts[kind].refused++;
+    tell(`refused: ${a.error.message.slice(0, 300)}`);
+    continue;
+  }
+  if (!inOrder) {
+    a.rows.sort();
+    b.rows.sort();
+  }
+  if (a.rows.join() === b.rows.join()) {
+    counts[kind].same++;
+    continue;
+  }
+  counts[kind].different++;
+  const place = a.rows.findIndex((row, index) => row !== b.rows[index]);
+  tell(
+    `rows ${a.rows.length} / ${b.rows.length}, at ${place}: ours ${a.rows[place]}, DuckDB ${b.rows[place]}`,
+  );
+}
+console.table(counts);
+await ours.close();
+rmSync(folder, { recursive: true, force: true });
+const bad = Object.values(counts).reduce(
+  (sum, { different, refused }) => sum + different + refused,
+  0,
+);
+process.exitCode = bad === 0 ? 0 : 1;

@@ -1,0 +1,100 @@
+/** SELECT over REST: rights on each table that a statement reads, and the namespace of a database. */
+import { describe, expect, test } from 'vitest';
+import { connectNamespace } from '../../src/sdk/connect.ts';
+import { scopedCaller } from '../../src/server/auth/index.ts';
+import { ask, type Pair, restPair } from '../helpers/rest-pair.ts';
+import { statementCatalog } from '../statements/catalog.ts';
+
+async function served(): Promise<Pair> {
+  const { db } = await statementCatalog();
+  return restPair({
+    namespace: db.namespace,
+    auth: {
+      apiKeys: [
+        { key: 'all', name: 'all', grants: ['read:$'] },
+        { key: 'prod', name: 'prod', grants: ['read:prod'] },
+        { key: 'none', name: 'none', grants: ['write:elsewhere'] },
+      ],
+    },
+  });
+}
+
+const statusOf = async (pair: Pair, key: string, body: object, path = ''): Promise<number> =>
+  (await ask(pair, 'POST', `/v1/dirspace/sql${path}`, body, { 'x-api-key': key })).status;
+
+describe('rights', () => {
+  test.each([
+    ['all', 'SELECT * FROM cities', 200],
+    ['all', 'SELECT * FROM prod.people p JOIN cities c ON p.city = c.name', 200],
+    ['prod', 'SELECT * FROM prod.people', 200],
+    ['prod', 'SELECT * FROM cities', 403],
+    ['prod', 'SELECT * FROM missing', 403],
+    ['prod', 'SELECT * FROM prod.missing', 404],
+    ['prod', 'SELECT * FROM prod.people p JOIN cities c ON p.city = c.name', 403],
+    ['prod', 'SELECT * FROM prod.people UNION ALL SELECT * FROM cities', 403],
+    ['prod', 'SELECT * FROM (SELECT * FROM cities) q', 403],
+    ['prod', 'WITH q AS (SELECT * FROM cities) SELECT * FROM q', 403],
+    // The name of a query hides a table within what follows it, and not before.
+    ['prod', 'WITH cities AS (SELECT * FROM cities) SELECT * FROM cities', 403],
+    ['all', 'WITH cities AS (SELECT 1 AS x) SELECT * FROM cities', 200],
+    // What reads no table needs the right to read the namespace that is named.
+    ['prod', 'SELECT 1', 403],
+    ['none', 'SELECT * FROM prod.people', 403],
+    ['none', 'SELECT 1', 403],
+    ['wrong', 'SELECT 1', 401],
+    ['all', 'SELECT FROM', 400],
+  ])('%s: %s', async (key, sql, status) => {
+    const pair = await served();
+    expect(await statusOf(pair, key, { sql })).toBe(status);
+    expect(await statusOf(pair, key, { sql }, '/explain')).toBe(status);
+  });
+
+  test('names are looked up below the namespace of a request, and rights there', async () => {
+    const pair = await served();
+    const sql = 'SELECT * FROM people';
+    expect(await statusOf(pair, 'prod', { sql, id: ['prod'] })).toBe(200);
+    expect(await statusOf(pair, 'prod', { sql })).toBe(403);
+  });
+});
+
+test('a database that is a namespace of a catalog has no others', async () => {
+  const asked: unknown[] = [];
+  const caller = scopedCaller(
+    (async ({ request }: { request: unknown }) => void asked.push(request)) as never,
+    ['tenant'],
+  );
+  for (const request of [{ sql: 'SELECT 1' }, { sql: 'SELECT 1', id: ['prod'] }]) {
+    await caller({ operation: 'RunSql', request, options: {} });
+    await caller({ operation: 'ExplainSql', request, options: {} });
+  }
+  expect(asked.map((request) => (request as { id: string[] }).id)).toEqual([
+    ['tenant'],
+    ['tenant'],
+    ['tenant', 'prod'],
+    ['tenant', 'prod'],
+  ]);
+});
+
+test('the client asks as a program in the same process does', async () => {
+  const { base, fetch } = await served();
+  const remote = await connectNamespace('rest', { uri: base, 'headers.x-api-key': 'all' }, {
+    fetch,
+  } as never);
+  const query = remote.sql(
+    'SELECT city, count(*) AS n FROM prod.people GROUP BY city ORDER BY n, city',
+  );
+  expect(await query.toArray()).toEqual([
+    { city: null, n: 1n },
+    { city: 'Oslo', n: 2n },
+    { city: 'Rome', n: 2n },
+  ]);
+  expect(await query.explainPlan()).toContain('Read prod.people: city');
+  expect((await query.outputSchema()).fields.map(({ name }) => name)).toEqual(['city', 'n']);
+  const table = await remote.openTable('people', ['prod']);
+  expect(await table.query().aggregate({ n: 'count(*)' }).toArray()).toEqual([{ n: 5n }]);
+  await expect(remote.sql('SELECT nope FROM cities').toArray()).rejects.toMatchObject({
+    code: 'TableColumnNotFound',
+    message: expect.stringContaining('(at position 8)'),
+  });
+  await remote.close();
+});

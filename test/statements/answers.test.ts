@@ -1,0 +1,423 @@
+/** What statements answer. test/interop/duckdb compares random ones with DuckDB. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Catalog, statementCatalog } from './catalog.ts';
+
+let catalog: Catalog;
+beforeAll(async () => {
+  catalog = await statementCatalog();
+});
+
+const P = 'prod.people';
+/** Values of the rows in the order of the columns. */
+const answer = async (sql: string): Promise<unknown[][]> =>
+  (await catalog.rows(sql)).map((row) => Object.values(row));
+
+const CASES: readonly (readonly [about: string, sql: string, rows: readonly unknown[][]])[] = [
+  ['no table', "SELECT 1 + 2, upper('a')", [[3, 'A']]],
+  ['a condition', `SELECT name FROM ${P} WHERE age = 20 ORDER BY id`, [['bob'], ['dee']]],
+  ['quoted names', `SELECT "id" FROM "prod"."people" WHERE "name" = 'cy'`, [[3]]],
+  ['an alias of a table', `SELECT p.id FROM ${P} AS p WHERE p.name = 'ada'`, [[1]]],
+  [
+    'the path of a table before a column',
+    `SELECT prod.people.id, people.name FROM ${P} LIMIT 1`,
+    [[1, 'ada']],
+  ],
+  ['names without regard to case', `SELECT ID FROM ${P} WHERE NAME = 'ada'`, [[1]]],
+  ['a semicolon at the end', `SELECT count(*) FROM ${P} ; `, [[5]]],
+  ['columns of a table renamed', `SELECT c.b FROM cities AS c(a, b) WHERE c.a = 'Oslo'`, [['NO']]],
+  [
+    'star of one table',
+    `SELECT c.* FROM ${P} p JOIN cities c ON p.city = c.name WHERE p.id = 1`,
+    [['Oslo', 'NO']],
+  ],
+  [
+    'star without some',
+    `SELECT * EXCLUDE (name, city, age, score) FROM ${P} WHERE id = 1`,
+    [[1, true]],
+  ],
+  [
+    'groups',
+    `SELECT city, count(*), count(age), sum(age), avg(age), min(name), max(score) FROM ${P} GROUP BY city ORDER BY city NULLS FIRST`,
+    [
+      [null, 1, 1, 20, 20, 'dee', null],
+      ['Oslo', 2, 1, 36, 36, 'ada', 1.5],
+      ['Rome', 2, 2, 71, 35.5, 'bob', 4],
+    ],
+  ],
+  [
+    'groups by number and by alias',
+    `SELECT city AS place, count(*) FROM ${P} GROUP BY place ORDER BY 1`,
+    [
+      ['Oslo', 2],
+      ['Rome', 2],
+      [null, 1],
+    ],
+  ],
+  [
+    'GROUP BY ALL',
+    `SELECT active, count(*) AS n FROM ${P} GROUP BY ALL ORDER BY n DESC, active`,
+    [
+      [true, 3],
+      [false, 1],
+      [null, 1],
+    ],
+  ],
+  [
+    'groups of an expression',
+    `SELECT age > 30 AS old, count(*) FROM ${P} GROUP BY age > 30 ORDER BY old NULLS LAST`,
+    [
+      [false, 2],
+      [true, 2],
+      [null, 1],
+    ],
+  ],
+  [
+    'groups of several keys',
+    `SELECT city, active, count(*) FROM ${P} GROUP BY city, active ORDER BY city NULLS LAST, active`,
+    [
+      ['Oslo', true, 1],
+      ['Oslo', null, 1],
+      ['Rome', false, 1],
+      ['Rome', true, 1],
+      [null, true, 1],
+    ],
+  ],
+  [
+    'HAVING',
+    `SELECT city FROM ${P} GROUP BY city HAVING count(*) > 1 AND sum(age) > 50`,
+    [['Rome']],
+  ],
+  ['aggregates in expressions', `SELECT 100 * count(age) / count(*) FROM ${P}`, [[80]]],
+  [
+    'aggregates of no rows',
+    `SELECT count(*), sum(age), min(name), array_agg(id) FROM ${P} WHERE id > 99`,
+    [[0, null, null, null]],
+  ],
+  ['groups of no rows', `SELECT city, count(*) FROM ${P} WHERE id > 99 GROUP BY city`, []],
+  [
+    'distinct aggregates',
+    `SELECT count(DISTINCT city), count(DISTINCT age), sum(DISTINCT age) FROM ${P}`,
+    [[2, 3, 107]],
+  ],
+  [
+    'distinct aggregates of groups',
+    `SELECT city, count(DISTINCT active) FROM ${P} GROUP BY city ORDER BY city`,
+    [
+      ['Oslo', 1],
+      ['Rome', 2],
+      [null, 1],
+    ],
+  ],
+  [
+    'FILTER',
+    `SELECT count(*) FILTER (WHERE active), sum(age) FILTER (WHERE city = 'Rome') FROM ${P}`,
+    [[3, 71]],
+  ],
+  ['distinct with FILTER', `SELECT count(DISTINCT age) FILTER (WHERE id > 1) FROM ${P}`, [[2]]],
+  [
+    'deviations',
+    `SELECT var_pop(age), stddev_samp(id), variance(id) FROM ${P} WHERE age IN (20, 36)`,
+    [[56.888888888888886, 1.5275252316519465, 2.333333333333333]],
+  ],
+  [
+    'a deviation of one row',
+    `SELECT stddev(age), stddev_pop(age) FROM ${P} WHERE id = 1`,
+    [[null, 0]],
+  ],
+  ['median', `SELECT median(age), median(score) FROM ${P}`, [[28, 2]]],
+  [
+    'booleans',
+    `SELECT bool_and(active), bool_or(active), every(id > 0) FROM ${P}`,
+    [[false, true, true]],
+  ],
+  [
+    'lists and texts in order',
+    `SELECT string_agg(name, '-' ORDER BY name DESC), array_agg(age ORDER BY id) FROM ${P}`,
+    [['eve-dee-cy-bob-ada', [36n, 20n, null, 20n, 51n]]],
+  ],
+  [
+    'zeros of both signs are one',
+    `SELECT count(*) FROM (SELECT score FROM ${P} WHERE id = 3 UNION SELECT CAST(0 AS double)) q`,
+    [[1]],
+  ],
+  [
+    'DISTINCT',
+    `SELECT DISTINCT city FROM ${P} ORDER BY city NULLS FIRST`,
+    [[null], ['Oslo'], ['Rome']],
+  ],
+  [
+    'an inner join',
+    `SELECT p.id, c.country FROM ${P} p JOIN cities c ON p.city = c.name ORDER BY 1`,
+    [
+      [1, 'NO'],
+      [2, 'IT'],
+      [3, 'NO'],
+      [5, 'IT'],
+    ],
+  ],
+  [
+    'a left join',
+    `SELECT p.id, c.country FROM ${P} p LEFT JOIN cities c ON p.city = c.name WHERE p.id > 3 ORDER BY 1`,
+    [
+      [4, null],
+      [5, 'IT'],
+    ],
+  ],
+  [
+    'a right join',
+    `SELECT p.id, c.country FROM ${P} p RIGHT JOIN cities c ON p.city = c.name AND p.id > 3 ORDER BY 1 NULLS LAST, 2`,
+    [
+      [5, 'IT'],
+      [null, '??'],
+      [null, 'FR'],
+      [null, 'NO'],
+    ],
+  ],
+  [
+    'a full join',
+    `SELECT p.id, c.country FROM ${P} p FULL JOIN cities c ON p.city = c.name AND c.country = 'IT' ORDER BY 1 NULLS LAST, 2`,
+    [
+      [1, null],
+      [2, 'IT'],
+      [3, null],
+      [4, null],
+      [5, 'IT'],
+      [null, '??'],
+      [null, 'FR'],
+      [null, 'NO'],
+    ],
+  ],
+  [
+    'a condition on the kept side of a left join',
+    `SELECT p.id, c.country FROM ${P} p LEFT JOIN cities c ON p.city = c.name AND p.id < 2 ORDER BY 1`,
+    [
+      [1, 'NO'],
+      [2, null],
+      [3, null],
+      [4, null],
+      [5, null],
+    ],
+  ],
+  [
+    'a join by an inequality',
+    `SELECT a.id, b.id FROM ${P} a JOIN ${P} b ON a.age < b.age ORDER BY 1, 2`,
+    [
+      [1, 5],
+      [2, 1],
+      [2, 5],
+      [4, 1],
+      [4, 5],
+    ],
+  ],
+  [
+    'tables separated by commas',
+    `SELECT count(*) FROM ${P} p, cities c WHERE p.city = c.name`,
+    [[4]],
+  ],
+  ['CROSS JOIN', `SELECT count(*) FROM ${P} CROSS JOIN cities`, [[20]]],
+  [
+    'USING',
+    `SELECT name, n, country FROM (SELECT city AS name, count(*) AS n FROM ${P} GROUP BY city) q JOIN cities USING (name) ORDER BY name`,
+    [
+      ['Oslo', 2, 'NO'],
+      ['Rome', 2, 'IT'],
+    ],
+  ],
+  [
+    'USING in a full join',
+    `SELECT name FROM (SELECT 'Bern' AS name) q FULL JOIN cities USING (name) ORDER BY name NULLS LAST`,
+    [['Bern'], ['Oslo'], ['Paris'], ['Rome'], [null]],
+  ],
+  [
+    'keys of different types',
+    `SELECT p.id FROM ${P} p JOIN (SELECT CAST(5 AS double) AS k UNION ALL SELECT 2) q ON p.id = q.k ORDER BY 1`,
+    [[2], [5]],
+  ],
+  [
+    'a join of three',
+    `SELECT count(*) FROM ${P} a JOIN ${P} b ON a.city = b.city JOIN cities c ON b.city = c.name`,
+    [[8]],
+  ],
+  [
+    'queries in FROM',
+    `SELECT max(n) FROM (SELECT city, count(*) AS n FROM ${P} GROUP BY city) q`,
+    [[2]],
+  ],
+  [
+    'WITH',
+    `WITH a AS (SELECT id, age FROM ${P} WHERE age IS NOT NULL), b AS (SELECT avg(age) AS m FROM a) SELECT a.id FROM a JOIN b ON a.age > b.m ORDER BY 1`,
+    [[1], [5]],
+  ],
+  [
+    'WITH named twice',
+    `WITH q AS (SELECT id FROM ${P} WHERE id < 3) SELECT count(*) FROM q a JOIN q b ON a.id = b.id`,
+    [[2]],
+  ],
+  [
+    'UNION ALL',
+    `SELECT id FROM ${P} WHERE id = 1 UNION ALL SELECT 7 UNION ALL SELECT 7`,
+    [[1], [7], [7]],
+  ],
+  ['UNION', `SELECT 7 AS x UNION SELECT 7 UNION SELECT 8 ORDER BY x DESC`, [[8], [7]]],
+  [
+    'UNION of a null and a text',
+    `SELECT NULL AS x UNION ALL SELECT 'a' ORDER BY x NULLS FIRST`,
+    [[null], ['a']],
+  ],
+  [
+    'VALUES',
+    `SELECT b, a FROM (VALUES (1, 'x'), (2, NULL)) v(a, b) ORDER BY a DESC`,
+    [
+      [null, 2],
+      ['x', 1],
+    ],
+  ],
+  [
+    'order by what is not shown',
+    `SELECT name FROM ${P} ORDER BY age DESC NULLS LAST, id LIMIT 2 OFFSET 1`,
+    [['ada'], ['bob']],
+  ],
+  ['order by an expression', `SELECT id FROM ${P} ORDER BY -id LIMIT 2`, [[5], [4]]],
+  [
+    'nulls last by default, first where it descends',
+    `SELECT id FROM ${P} ORDER BY age DESC, id LIMIT 1`,
+    [[3]],
+  ],
+  ['LIMIT 0', `SELECT id FROM ${P} LIMIT 0`, []],
+  [
+    'a limit within and without',
+    `SELECT id FROM (SELECT id FROM ${P} ORDER BY id LIMIT 2) q LIMIT 5`,
+    [[1], [2]],
+  ],
+  [
+    'a smaller limit without',
+    `SELECT id FROM (SELECT id FROM ${P} ORDER BY id LIMIT 4) q LIMIT 2`,
+    [[1], [2]],
+  ],
+  [
+    'row numbers',
+    `SELECT id, row_number() OVER (PARTITION BY city ORDER BY id DESC) FROM ${P} ORDER BY id`,
+    [
+      [1, 2],
+      [2, 2],
+      [3, 1],
+      [4, 1],
+      [5, 1],
+    ],
+  ],
+  [
+    'ranks',
+    `SELECT id, rank() OVER (ORDER BY age), dense_rank() OVER (ORDER BY age), percent_rank() OVER (ORDER BY age) FROM ${P} ORDER BY id`,
+    [
+      [1, 3, 2, 0.5],
+      [2, 1, 1, 0],
+      [3, 5, 4, 1],
+      [4, 1, 1, 0],
+      [5, 4, 3, 0.75],
+    ],
+  ],
+  [
+    'lag and lead',
+    `SELECT id, lag(name) OVER w, lead(id, 2, 0) OVER w FROM ${P} WINDOW w AS (ORDER BY id) ORDER BY id`,
+    [
+      [1, null, 3],
+      [2, 'ada', 4],
+      [3, 'bob', 5],
+      [4, 'cy', 0],
+      [5, 'dee', 0],
+    ],
+  ],
+  [
+    'running sums take equal rows together',
+    `SELECT id, sum(id) OVER (ORDER BY age), sum(id) OVER (ORDER BY age ROWS UNBOUNDED PRECEDING) > 0 FROM ${P} ORDER BY id`,
+    [
+      [1, 7, true],
+      [2, 6, true],
+      [3, 15, true],
+      [4, 6, true],
+      [5, 12, true],
+    ],
+  ],
+  [
+    'aggregates of whole partitions',
+    `SELECT id, count(*) OVER (PARTITION BY city), max(age) OVER () FROM ${P} ORDER BY id`,
+    [
+      [1, 2, 51],
+      [2, 2, 51],
+      [3, 2, 51],
+      [4, 1, 51],
+      [5, 2, 51],
+    ],
+  ],
+  [
+    'windows over groups',
+    `SELECT city, rank() OVER (ORDER BY count(*) DESC, city) FROM ${P} GROUP BY city ORDER BY 2`,
+    [
+      ['Oslo', 1],
+      ['Rome', 2],
+      [null, 3],
+    ],
+  ],
+  [
+    'QUALIFY',
+    `SELECT name FROM ${P} QUALIFY row_number() OVER (PARTITION BY city ORDER BY id) = 1 ORDER BY name`,
+    [['ada'], ['bob'], ['dee']],
+  ],
+  [
+    'ntile',
+    `SELECT id, ntile(2) OVER (ORDER BY id) FROM ${P} ORDER BY id`,
+    [
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [4, 2],
+      [5, 2],
+    ],
+  ],
+  [
+    'first and last values',
+    `SELECT id, first_value(id) OVER (PARTITION BY city ORDER BY id), last_value(id) OVER (PARTITION BY city) FROM ${P} WHERE city = 'Oslo' ORDER BY id`,
+    [
+      [1, 1, 3],
+      [3, 1, 3],
+    ],
+  ],
+  ['row ids', `SELECT count(DISTINCT _rowid) FROM ${P}`, [[5]]],
+];
+
+describe('statements', () => {
+  test.each(CASES)('%s', async (_, sql, expected) => {
+    expect(await answer(sql)).toEqual(expected);
+  });
+
+  test('columns of one name are told apart', async () => {
+    expect(
+      await catalog.rows(`SELECT a.id, b.id FROM ${P} a JOIN ${P} b ON a.id = b.id LIMIT 1`),
+    ).toEqual([{ id: 1, id_1: 1 }]);
+  });
+
+  test('columns have the names of what they are', async () => {
+    const schema = await catalog.db
+      .sql(`SELECT id, p.age, count(*), avg(score) AS mean, ID + 1 FROM ${P} p GROUP BY 1, 2, 5`)
+      .outputSchema();
+    expect(schema.fields.map(({ name }) => name)).toEqual(
+      ['id', 'age', 'count(*)', 'mean', 'ID + 1'].map((name) => name.replace('ID + 1', '"ID" + 1')),
+    );
+  });
+
+  test('sums of integers are exact, and refused where they do not fit', async () => {
+    const big = 9_007_199_254_740_993n;
+    await catalog.db.createTable('big', [{ x: big }, { x: big }, { x: -1n }]);
+    expect(await catalog.db.sql('SELECT sum(x) AS s FROM big').toArray()).toEqual([
+      { s: big * 2n - 1n },
+    ]);
+    await catalog.db.createTable('huge', [{ x: 2n ** 62n }, { x: 2n ** 62n }]);
+    await expect(catalog.db.sql('SELECT sum(x) FROM huge').toArray()).rejects.toThrow(
+      'A sum is 9223372036854775808, which int64 does not hold',
+    );
+    const [row] = await catalog.db
+      .sql('SELECT sum(CAST(x AS decimal(38, 0))) AS s FROM huge')
+      .toArray();
+    expect(String(row?.s)).toBe('9223372036854775808');
+  });
+});

@@ -1,0 +1,169 @@
+/** Which rows statements read: versions, memory, ownership, rights of others; and queries of groups. */
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { connect } from '../../src/sdk/connect.ts';
+import { memoryFs } from '../helpers/memory-fs.ts';
+import { statementCatalog } from './catalog.ts';
+
+test('versions are read by number, tag and branch', async () => {
+  const { db, rows } = await statementCatalog();
+  const table = await db.openTable('cities');
+  await (await table.tags()).create('first', 1);
+  await table.add([{ name: 'Bern', country: 'CH' }]);
+  const side = await (await table.branches()).create('side');
+  await side.add([{ name: 'Lyon', country: 'FR' }]);
+  const count = async (from: string): Promise<unknown> =>
+    (await rows(`SELECT count(*) AS n FROM cities ${from}`))[0]?.n;
+  expect(await count('')).toBe(5);
+  expect(await count('FOR VERSION AS OF 1')).toBe(4);
+  expect(await count("FOR VERSION AS OF 'first'")).toBe(4);
+  expect(await count("FOR TAG 'first' AS t")).toBe(4);
+  expect(await count("FOR BRANCH 'side'")).toBe(6);
+  const both = `SELECT a.name AS n FROM cities a LEFT JOIN cities FOR TAG 'first' b ON a.name = b.name WHERE b.country IS NULL AND a.name IS NOT NULL`;
+  expect(await rows(both)).toEqual([{ n: 'Bern' }]);
+  await db.close();
+});
+
+test('names are looked up in the namespace that is named', async () => {
+  const { db } = await statementCatalog();
+  const [row] = await db
+    .sql('SELECT count(*) AS n FROM people', { namespacePath: ['prod'] })
+    .toArray();
+  expect(row).toEqual({ n: 5n });
+  await expect(
+    db.sql('SELECT * FROM cities', { namespacePath: ['prod'] }).toArray(),
+  ).rejects.toThrow('prod$cities');
+  await db.close();
+});
+
+test('deleted rows are not counted', async () => {
+  const { db, rows } = await statementCatalog();
+  const table = await db.openTable('people', ['prod']);
+  await table.delete('id = 2');
+  expect(await rows('SELECT count(*) AS n, sum(id) AS s FROM prod.people')).toEqual([
+    { n: 4, s: 13 },
+  ]);
+  expect(await rows('SELECT count(*) AS n FROM prod.people')).toEqual([{ n: 4 }]);
+  await db.close();
+});
+
+test('what a caller does to an answer changes no later one', async () => {
+  const db = await connect('/c', { fs: memoryFs() });
+  const values = Float64Array.from({ length: 20_000 }, (_, at) => at);
+  await db.createTable(
+    't',
+    Array.from(values, (x) => ({ x })),
+  );
+  const sum = async (): Promise<unknown> =>
+    (await db.sql('SELECT sum(x) AS s FROM t').toArray())[0]?.s;
+  const before = await sum();
+  for await (const batch of db.sql('SELECT x FROM t')) {
+    const [column] = batch.data.children;
+    (column as { values: Float64Array }).values.fill(0);
+  }
+  expect(await sum()).toBe(before);
+  await db.close();
+});
+
+test('what is kept in memory is bounded, and the bound is named', async () => {
+  const db = await connect('/c', { fs: memoryFs(), requestMemory: 4 * 1024 * 1024 });
+  const rows = Array.from({ length: 60_000 }, (_, id) => ({ id, name: `somebody number ${id}` }));
+  await db.createTable('t', rows);
+  const refused = async (sql: string): Promise<void> => {
+    await expect(db.sql(sql).toArray()).rejects.toMatchObject({
+      code: 'InvalidInput',
+      details: { limit: 'requestMemory' },
+    });
+  };
+  await refused('SELECT name, count(*) FROM t GROUP BY name');
+  await refused('SELECT count(DISTINCT name) FROM t');
+  await refused('SELECT id, name FROM t ORDER BY upper(name)');
+  await refused('SELECT max(a.id) FROM t a JOIN t b ON a.name = b.name');
+  await refused('SELECT lag(name) OVER (ORDER BY id) FROM t');
+  await refused('SELECT array_agg(name) FROM t');
+  // What is refused gives back what it had.
+  expect(await db.sql('SELECT count(*) AS n, max(id) AS m FROM t WHERE id > 5').toArray()).toEqual([
+    { n: 59_994n, m: 59_999 },
+  ]);
+  await db.close();
+});
+
+test('a statement that is not wanted any more ends', async () => {
+  const { db } = await statementCatalog();
+  const ending = new AbortController();
+  const long =
+    'SELECT count(*) FROM prod.people a, prod.people b, prod.people c, prod.people d, prod.people e, prod.people f, prod.people g, prod.people h, prod.people i, prod.people j, prod.people k';
+  const answer = db.sql(long).toArray({ signal: ending.signal });
+  await nextRound();
+  ending.abort(new Error('enough'));
+  await expect(answer).rejects.toThrow('enough');
+  await db.close();
+});
+
+test('groups of a query', async () => {
+  const { db } = await statementCatalog();
+  const table = await db.openTable('people', ['prod']);
+  const groups = table
+    .query()
+    .where('id > 1')
+    .groupBy('city')
+    .aggregate({ n: 'count(*)', mean: 'avg(age)' })
+    .having('count(*) > 0')
+    .orderBy({ columnName: 'n', ascending: false })
+    .limit(1);
+  expect(await groups.toArray()).toEqual([{ city: 'Rome', n: 2n, mean: 35.5 }]);
+  expect(await table.query().aggregate({ 'all of them': 'count(*)' }).toArray()).toEqual([
+    { 'all of them': 5n },
+  ]);
+  await table.delete('id = 1');
+  const before = await table.query().groupBy(['id % 2']).aggregate({ n: 'count(*)' }).toArray();
+  expect(before).toHaveLength(2);
+  await table.checkout((await table.version()) - 1);
+  expect(await table.query().aggregate({ n: 'count(*)' }).toArray()).toEqual([{ n: 5n }]);
+  await db.close();
+});
+
+test('texts of a query of groups are terms, and nothing else', async () => {
+  const { db } = await statementCatalog();
+  const table = await db.openTable('cities');
+  const away = 'true) UNION ALL SELECT name, id FROM prod.people --';
+  for (const query of [
+    table.query().where(away).groupBy('name').aggregate({ n: 'count(*)' }),
+    table.query().groupBy(away).aggregate({ n: 'count(*)' }),
+    table
+      .query()
+      .groupBy('name')
+      .aggregate({ n: `count(*) ${away}` }),
+    table.query().groupBy('name').aggregate({ n: 'count(*)' }).having(away),
+  ]) {
+    await expect(query.toArray()).rejects.toThrow(/closes nothing|Cannot read the expression/);
+  }
+  const quoted = table.query().groupBy('name').aggregate({ 'a" FROM x': 'count(*)' });
+  expect(Object.keys((await quoted.toArray())[0] ?? {})).toEqual(['name', 'a" FROM x']);
+  expect(() => table.query().limit(3).groupBy('name')).toThrow('follow where alone');
+  await db.close();
+});
+
+test('a table that took the name of another is not meant', async () => {
+  const { db } = await statementCatalog();
+  const table = await db.openTable('cities');
+  await db.dropTable('cities');
+  await db.createTable('cities', [{ name: 'x', country: 'y' }]);
+  await expect(table.query().aggregate({ n: 'count(*)' }).toArray()).rejects.toThrow('cities');
+  await db.close();
+});
+
+test('the plan tells what is read', async () => {
+  const { db } = await statementCatalog();
+  const plan = await db
+    .sql(
+      "SELECT p.name FROM prod.people p JOIN cities c ON p.city = c.name WHERE p.id > 3 AND c.country = 'IT' ORDER BY p.age LIMIT 2",
+    )
+    .explainPlan();
+  expect(plan).toContain('Read prod.people: name, city, age, where id > 3');
+  expect(plan).toContain("Read cities: name, where country = 'IT'");
+  expect(plan).toContain('the first 2');
+  const read = await db.sql('SELECT name FROM prod.people ORDER BY age DESC LIMIT 2').explainPlan();
+  expect(read).toContain('in order of age DESC, at most 2 rows');
+  await db.close();
+});

@@ -1,0 +1,99 @@
+/** Statements that are refused, each with the place in the text and what to do. */
+import { beforeAll, expect, test } from 'vitest';
+import { type Catalog, statementCatalog } from './catalog.ts';
+
+let catalog: Catalog;
+beforeAll(async () => {
+  catalog = await statementCatalog();
+});
+
+const CASES: readonly (readonly [sql: string, message: string])[] = [
+  ['', 'The statement is empty'],
+  ['DELETE FROM cities', 'DELETE is no query; SELECT reads tables'],
+  ['FROM cities', 'A query begins with SELECT'],
+  ['cities', 'A statement begins with SELECT, WITH or VALUES'],
+  ['SELECT * FROM cities; SELECT 1', "';' is not part of a statement"],
+  ['SELECT name FRM cities', 'Cannot read the statement: syntax error at or near "cities"'],
+  ['SELECT nam FROM cities', 'There is no column nam; did you mean name?'],
+  ['SELECT c.nam FROM cities c', 'There is no column c.nam; did you mean name?'],
+  ['SELECT name FROM cities a, cities b', 'The column name name is ambiguous: 2 columns have it'],
+  ['SELECT country, count(*) FROM cities', 'country is of one row; name it in GROUP BY'],
+  ['SELECT name FROM cities WHERE count(*) > 1', 'count(..) is not possible in WHERE'],
+  ['SELECT sum(count(*)) FROM cities', 'sum(..) is given another aggregate'],
+  ['SELECT sum(name) FROM cities', 'sum takes numbers, not utf8'],
+  ['SELECT corr(1, 2) FROM cities', 'The aggregate corr is not supported'],
+  ['SELECT row_number() FROM cities', 'row_number needs a window'],
+  ['SELECT upper(name) OVER () FROM cities', 'upper is no window function'],
+  [
+    'SELECT stddev(1) OVER (ORDER BY name) FROM cities',
+    'stddev is not supported over a window with an order',
+  ],
+  [
+    'SELECT sum(1) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM cities',
+    'This frame is not supported',
+  ],
+  ['SELECT name FROM cities ORDER BY 2', 'There is no column 2; there are 1'],
+  [
+    'SELECT DISTINCT name FROM cities ORDER BY country',
+    'With DISTINCT, ORDER BY takes what is selected',
+  ],
+  ['SELECT name FROM cities LIMIT -1', 'LIMIT takes a number of rows, not -1'],
+  ['SELECT name FROM cities LIMIT 1.5', 'LIMIT takes a number of rows, not 1.5'],
+  ['SELECT name FROM cities UNION SELECT 1, 2', 'The parts of UNION have 1 and 2 columns'],
+  ["SELECT 1 UNION SELECT 'a'", 'Column 1 of the parts of UNION has types that do not go together'],
+  ['SELECT 1 EXCEPT SELECT 1', 'EXCEPT is not supported; UNION is'],
+  ['WITH RECURSIVE a AS (SELECT 1) SELECT * FROM a', 'WITH RECURSIVE is not supported'],
+  [
+    'SELECT * FROM cities NATURAL JOIN cities',
+    'NATURAL JOIN is not supported; name the columns with USING',
+  ],
+  ['SELECT * FROM cities a JOIN cities b', 'ON or USING is expected'],
+  [
+    'SELECT * FROM cities a JOIN prod.people b ON a.name = b.id',
+    'column name (utf8) cannot be compared with column id (int32)',
+  ],
+  ['SELECT * FROM cities a JOIN cities b ON a.name', 'a boolean is needed'],
+  ["SELECT * FROM cities FOR TIMESTAMP AS OF '2020-01-01'", 'A version is not found by its time'],
+  ['SELECT * FROM cities FOR VERSION AS OF 99', 'Version 99 of the table cities was not found'],
+  ["SELECT * FROM cities FOR TAG 'none'", 'none'],
+  ['SELECT * FROM nothing', 'nothing'],
+  ['SELECT x.* FROM cities', 'There is no table x in FROM'],
+  ['SELECT * EXCLUDE (nope) FROM cities', 'EXCLUDE names nope, which is no column of it'],
+  ['SELECT (SELECT 1) FROM cities', 'A subquery is not supported here'],
+  ['SELECT name FROM cities WHERE name IN (SELECT 1)', 'A subquery is not supported here'],
+  [
+    'SELECT string_agg(name, name) FROM cities',
+    'The separator of string_agg is a text in single quotes',
+  ],
+  ['SELECT lag(name) OVER w FROM cities', 'WINDOW defines no w'],
+];
+
+test.each(CASES)('%s', async (sql, message) => {
+  const query = catalog.db.sql(sql);
+  await expect(query.toArray()).rejects.toThrow(message);
+  await expect(query.explainPlan()).rejects.toThrow(message);
+});
+
+test('the place of a mistake is told by its line', async () => {
+  await expect(
+    catalog.db.sql('SELECT name\nFROM cities\nWHERE contry = 1').toArray(),
+  ).rejects.toMatchObject({ code: 'TableColumnNotFound', details: { position: 31 } });
+});
+
+test('texts of a hostile depth or length are refused before they are planned', async () => {
+  const deep = `${'SELECT * FROM ('.repeat(40)}SELECT 1${') q'.repeat(40)}`;
+  await expect(catalog.db.sql(deep).toArray()).rejects.toThrow('nested deeper than 32 levels');
+  const wide = `SELECT 1 FROM ${Array.from({ length: 40 }, (_, at) => `cities c${at}`).join(', ')}`;
+  await expect(catalog.db.sql(wide).toArray()).rejects.toThrow('More than 32 tables');
+  const grows = Array.from({ length: 15 }, (_, at) =>
+    at === 0
+      ? 'q0 AS (SELECT 1 AS x)'
+      : `q${at} AS (SELECT a.x FROM q${at - 1} a JOIN q${at - 1} b ON a.x = b.x)`,
+  );
+  await expect(
+    catalog.db.sql(`WITH ${grows.join(', ')} SELECT * FROM q14`).toArray(),
+  ).rejects.toThrow('too many times');
+  await expect(catalog.db.sql(`SELECT '${'x'.repeat(2 ** 20)}'`).toArray()).rejects.toThrow(
+    'longer than',
+  );
+});
