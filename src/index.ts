@@ -323,6 +323,7 @@ export {
   fromFile,
   fromJson,
   fromJsonLines,
+  fromParquet,
   type GenerationStats,
   type GroupedOrdering,
   GroupedQuery,

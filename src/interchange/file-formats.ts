@@ -5,6 +5,7 @@
  * is a row here; its reader and writer are in the folder of its name.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
+import { DirspaceError } from '../errors.ts';
 import { encodeIpcFile, encodeIpcStream, openArrowBody, openArrowFile } from '../ipc/index.ts';
 import {
   type BuildColumn,
@@ -116,6 +117,19 @@ export const FORMATS: readonly FileFormat[] = [
   },
   csvFormat('csv', '.csv'),
   csvFormat('tsv', '.tsv', '\t'),
+  {
+    name: 'parquet',
+    endings: ['.parquet', '.pq'],
+    isArrow: true,
+    // Loaded with a file of it: most files are none.
+    open: async (source, { signal }) => {
+      const { openParquet } = await import('./parquet/index.ts');
+      return { data: await openParquet(source, signal) };
+    },
+    encode: () => {
+      throw new DirspaceError('Unsupported', 'Parquet files are read and not written.');
+    },
+  },
   {
     name: 'json',
     endings: ['.json'],

@@ -6,6 +6,7 @@
 export {
   canEncodeFrames,
   decodeFrame,
+  decodeLz4Block,
   decodeZstdInSteps,
   decodeZstdPieces,
   encodeFrame,

@@ -47,7 +47,7 @@ export interface ImportFileOptions extends CallOptions {
   readonly mode?: 'create' | 'append' | 'overwrite' | 'merge';
   /** Key columns of a merge. */
   readonly on?: string | readonly string[];
-  /** csv, tsv, json, ndjson or arrow; the ending of the name, or the first bytes, tell if not given. */
+  /** csv, tsv, json, ndjson, parquet or arrow; the ending of the name, or the first bytes, tell if not given. */
   readonly format?: string;
   /** All columns with their types; of a new table only. */
   readonly schema?: SchemaInput;

@@ -71,6 +71,7 @@ export {
   fromFile,
   fromJson,
   fromJsonLines,
+  fromParquet,
   type ReadProgress,
   type ToCsvOptions,
   type ToFileOptions,

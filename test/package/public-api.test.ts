@@ -58,6 +58,7 @@ test('what the package exports', () => {
       "fromFile",
       "fromJson",
       "fromJsonLines",
+      "fromParquet",
       "implementationNames",
       "isDirspaceError",
       "makeArrowTable",

@@ -30,7 +30,7 @@ import {
 import { megabytes, unescaped } from './file-words.ts';
 
 const MODES = ['create', 'append', 'overwrite', 'merge'] as const;
-const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'arrow', 'arrow-stream'] as const;
+const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'arrow', 'arrow-stream'] as const;
 const RAGGED = ['refuse', 'pad'] as const;
 const SAMPLES = ['first', 'all'] as const;
 const HEADERS = ['yes', 'no'] as const;
@@ -43,7 +43,7 @@ export const importFile: Command = {
   arguments: [
     [
       '<file>',
-      'CSV (.csv, .tsv), JSON (.json, an array; .ndjson, .jsonl), Arrow IPC (.arrow, .arrows, .feather, .ipc), each plain, .gz or .zst, or a Lance dataset; a quoted pattern, whose files are read by name; an http address; or - for standard input',
+      'CSV (.csv, .tsv), JSON (.json, an array; .ndjson, .jsonl), Parquet (.parquet), Arrow IPC (.arrow, .arrows, .feather, .ipc), each plain, .gz or .zst, or a Lance dataset; a quoted pattern, whose files are read by name; an http address; or - for standard input',
     ],
     ['<id>', 'the table'],
   ],

@@ -19,6 +19,8 @@ export interface ByteSource {
   pieces(): AsyncIterable<Uint8Array>;
   /** Undefined where bytes come in their order only. */
   readonly ranges: FileBytes | undefined;
+  /** The same of addresses, where each range takes a request; for formats that are read by ranges alone. */
+  readonly remoteRanges?: FileBytes | undefined;
   /** Bytes that were read so far, those of a second pass counted from 0. */
   bytesRead(): number;
 }
@@ -89,7 +91,7 @@ const HEAD_BYTES = 512;
 export async function withHead(
   source: ByteSource,
 ): Promise<{ readonly head: Uint8Array; readonly source: ByteSource }> {
-  const { ranges } = source;
+  const ranges = source.ranges ?? source.remoteRanges;
   if (ranges !== undefined) {
     return { head: await ranges.read(0, Math.min(ranges.size, HEAD_BYTES)), source };
   }

@@ -22,5 +22,6 @@ export { filesNamed } from './file-pattern.ts';
 export { type FilePlace, fileProblem } from './file-problem.ts';
 export { fileSource, openedFile } from './file-source.ts';
 export { type FoundFile, filesBelow, kindOfPath, wholeFile } from './folder-files.ts';
+export { type Spool, spooled } from './spool.ts';
 export { isAddress, nameOfAddress, urlSource } from './url-source.ts';
 export { type Pieces, type WritableStreamLike, writeFile, writeStream } from './write-file.ts';

@@ -1,8 +1,10 @@
 /**
  * `urlSource`: the bytes at an address as a `ByteSource`. Only addresses that the user gives are
- * fetched, with `fetch`; a `file:` address is a file on the disk. Another pass fetches anew.
+ * fetched, with `fetch`; a `file:` address is a file on the disk. Another pass fetches anew. Of formats
+ * that are read from their end, ranges are fetched where the server gives any.
  */
 import { fileURLToPath } from 'node:url';
+import type { FileBytes } from '../../ipc/index.ts';
 import type { ByteSource } from './byte-source.ts';
 import { fileProblem } from './file-problem.ts';
 import { fileSource } from './file-source.ts';
@@ -52,9 +54,23 @@ export async function urlSource(address: string, signal?: AbortSignal): Promise<
   // A length is that of what the server compressed on the way.
   const isPlain = !first.headers.has('content-encoding');
   let read = 0;
+  const found = isPlain && length !== null && /^\d+$/.test(length) ? Number(length) : undefined;
+  const hasRanges = found !== undefined && first.headers.get('accept-ranges') === 'bytes';
+  const dropFirst = async (): Promise<void> => {
+    const dropped = first;
+    first = undefined;
+    await dropped?.body?.cancel();
+  };
+  const count = (bytes: number): void => {
+    read += bytes;
+  };
   return {
     name,
-    size: isPlain && length !== null && /^\d+$/.test(length) ? Number(length) : undefined,
+    remoteRanges:
+      hasRanges && BY_RANGES.test(url.pathname)
+        ? rangesOf(url, name, found, first.headers.get('etag'), { dropFirst, count, signal })
+        : undefined,
+    size: found,
     isRepeatable: true,
     async *pieces() {
       const answer = first ?? (await answerOf());
@@ -74,4 +90,54 @@ export async function urlSource(address: string, signal?: AbortSignal): Promise<
     ranges: undefined,
     bytesRead: () => read,
   };
+}
+
+/** Endings of formats that are read from their end. */
+const BY_RANGES = /\.(?:parquet|pq)$/i;
+const RANGE_BYTES = 1 << 22;
+
+function rangesOf(
+  url: URL,
+  name: string,
+  size: number,
+  tag: string | null,
+  around: {
+    /** Ends the answer that has the whole file. */
+    dropFirst(): Promise<void>;
+    count(bytes: number): void;
+    readonly signal: AbortSignal | undefined;
+  },
+): FileBytes {
+  const { dropFirst, count, signal } = around;
+  const read = async (from: number, to: number): Promise<Uint8Array> => {
+    if (to <= from) return new Uint8Array(0);
+    await dropFirst();
+    const headers = { range: `bytes=${from}-${to - 1}`, ...(tag !== null && { 'if-match': tag }) };
+    const answer = await fetch(url, { headers, ...(signal && { signal }) });
+    const [, all] = /\/(\d+)$/.exec(answer.headers.get('content-range') ?? '') ?? [];
+    const isSame = answer.status === 206 && Number(all) === size;
+    // Of an answer without end no more is read than was asked for.
+    const bytes = isSame ? await wholeAnswer(answer, to - from) : undefined;
+    if (bytes === undefined) {
+      await answer.body?.cancel();
+      const found = isSame ? 'other bytes than were asked for' : `${answer.status}`;
+      const message = `${name} was changed while it was read, or gives no ranges: it answered ${found}.`;
+      throw fileProblem(message, { file: name });
+    }
+    count(bytes.length);
+    return bytes;
+  };
+  return { size, read, piece: RANGE_BYTES };
+}
+
+/** Undefined where it has another length. */
+async function wholeAnswer(answer: Response, length: number): Promise<Uint8Array | undefined> {
+  const bytes = new Uint8Array(length);
+  let filled = 0;
+  for await (const piece of answer.body as unknown as AsyncIterable<Uint8Array>) {
+    if (filled + piece.length > length) return undefined;
+    bytes.set(piece, filled);
+    filled += piece.length;
+  }
+  return filled === length ? bytes : undefined;
 }

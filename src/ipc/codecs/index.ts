@@ -11,6 +11,6 @@ export {
   FRAME_BYTES,
   FRAME_OVERHEAD,
 } from './frames.ts';
-export { decodeLz4InSteps, maxLz4Size } from './lz4.ts';
+export { decodeLz4Block, decodeLz4InSteps, maxLz4Size } from './lz4.ts';
 export { decodeZstdInSteps, maxZstdSize } from './zstd.ts';
 export { decodeZstdPieces } from './zstd-stream.ts';

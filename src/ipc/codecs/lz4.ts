@@ -85,6 +85,10 @@ export function* decodeLz4InSteps(
   return output;
 }
 
+/** Decodes a block without a frame around it; answers how many bytes it filled. */
+export const decodeLz4Block = (input: Uint8Array, output: Uint8Array, refuse: Refuse): number =>
+  input.length === 0 ? 0 : decodeBlock(input, 0, input.length, output, 0, 0, output.length, refuse);
+
 /** Decodes one block; matches may reach back to `oldest`, output ends before `limit`. */
 function decodeBlock(
   input: Uint8Array,

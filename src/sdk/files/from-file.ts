@@ -12,7 +12,7 @@ import { openFiles } from './open-files.ts';
 
 /** How to read files. */
 export interface FromFileOptions {
-  /** csv, tsv, json, ndjson or arrow; the ending of the name, or the first bytes, tell if not given. */
+  /** csv, tsv, json, ndjson, parquet or arrow; the ending of the name, or the first bytes, tell if not given. */
   readonly format?: string;
   /** All columns with their types. */
   readonly schema?: SchemaInput;
@@ -27,7 +27,7 @@ export interface FromFileOptions {
 /** How to read CSV. */
 export interface FromCsvOptions extends CsvOptions, Omit<FromFileOptions, 'format' | 'csv'> {}
 
-/** How to read JSON. */
+/** How to read JSON, and Parquet. */
 export type FromJsonOptions = Omit<FromFileOptions, 'format' | 'csv'>;
 
 const FILE_OPTIONS = ['format', 'schema', 'types', 'csv', 'signal'] as const;
@@ -75,4 +75,13 @@ export function fromJson(
 ): Promise<RecordBatchStream> {
   onlyOptions(options, ['schema', 'types', 'signal'], 'fromJson');
   return fromFile(file, { ...options, format: 'json' });
+}
+
+/** Opens Parquet. Its columns have the types of the file; `schema` and `types` fit them without loss. */
+export function fromParquet(
+  file: FileInput | readonly FileInput[],
+  options: FromJsonOptions = {},
+): Promise<RecordBatchStream> {
+  onlyOptions(options, ['schema', 'types', 'signal'], 'fromParquet');
+  return fromFile(file, { ...options, format: 'parquet' });
 }

@@ -22,5 +22,6 @@ export {
   fromFile,
   fromJson,
   fromJsonLines,
+  fromParquet,
 } from './from-file.ts';
 export { type OpenFiles, openFiles, type ReadProgress, type RowPlace } from './open-files.ts';

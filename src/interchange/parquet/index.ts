@@ -1,0 +1,3 @@
+/** Exports the reading of Parquet files as record batches. */
+
+export { openParquet } from './parquet-reader.ts';

@@ -1,0 +1,133 @@
+/**
+ * `HybridReader`: gives the numbers of an RLE and bit-packed run, in which Parquet has levels and the
+ * codes of dictionaries, a few at a time: a run of three bytes may stand for two billion of them.
+ */
+import type { Refuse } from './thrift.ts';
+
+export class HybridReader {
+  readonly #bytes: Uint8Array;
+  readonly #width: number;
+  readonly #refuse: Refuse;
+  #at: number;
+  readonly #end: number;
+  /** Numbers that are left of the run, and its value; of bit-packed ones the bit where the next is. */
+  #left = 0;
+  #value = 0;
+  #isPacked = false;
+  #bit = 0;
+
+  /** @param width bits of a number, up to 32 */
+  constructor(bytes: Uint8Array, from: number, to: number, width: number, refuse: Refuse) {
+    if (width > 32) refuse('it has numbers of more than 32 bits where fewer are expected');
+    this.#bytes = bytes;
+    this.#at = from;
+    this.#end = to;
+    this.#width = width;
+    this.#refuse = refuse;
+  }
+
+  /** Fills `out` from `start` to before `end`. */
+  read(out: Uint8Array | Int32Array, start: number, end: number): void {
+    let at = start;
+    while (at < end) {
+      if (this.#left === 0) this.#run();
+      const count = Math.min(end - at, this.#left);
+      if (this.#isPacked) this.#unpack(out, at, at + count);
+      else out.fill(this.#value, at, at + count);
+      this.#left -= count;
+      at += count;
+    }
+  }
+
+  #run(): void {
+    let head = 0;
+    for (let scale = 1; ; scale *= 128) {
+      if (this.#at >= this.#end || scale > 2 ** 35) this.#refuse('a run of numbers is cut short');
+      const byte = this.#bytes[this.#at++] as number;
+      head += (byte & 127) * scale;
+      if (byte < 128) break;
+    }
+    this.#isPacked = head % 2 === 1;
+    const count = Math.floor(head / 2);
+    if (this.#isPacked) {
+      this.#bit = this.#at * 8;
+      this.#left = count * 8;
+      this.#at += count * this.#width;
+      // The last run may lack the bytes of numbers that are not there.
+      if (this.#at > this.#end) {
+        const bits = this.#end * 8 - this.#bit;
+        this.#left = this.#width === 0 ? this.#left : Math.floor(bits / this.#width);
+        this.#at = this.#end;
+      }
+    } else {
+      const bytes = (this.#width + 7) >> 3;
+      if (this.#at + bytes > this.#end) this.#refuse('a run of numbers is cut short');
+      let value = 0;
+      for (let each = 0; each < bytes; each++) {
+        value += (this.#bytes[this.#at + each] as number) * 256 ** each;
+      }
+      this.#value = value;
+      this.#left = count;
+      this.#at += bytes;
+    }
+    if (this.#left === 0 && this.#at >= this.#end) this.#refuse('a run of numbers is cut short');
+  }
+
+  #unpack(out: Uint8Array | Int32Array, start: number, end: number): void {
+    const [bytes, width] = [this.#bytes, this.#width];
+    let bit = this.#bit;
+    if (width === 1) {
+      for (let at = start; at < end; at++, bit++) {
+        out[at] = ((bytes[bit >>> 3] as number) >> (bit & 7)) & 1;
+      }
+    } else if (width <= 24) {
+      const mask = (1 << width) - 1;
+      for (let at = start; at < end; at++, bit += width) {
+        const byte = Math.floor(bit / 8);
+        const word =
+          (bytes[byte] as number) |
+          ((bytes[byte + 1] ?? 0) << 8) |
+          ((bytes[byte + 2] ?? 0) << 16) |
+          ((bytes[byte + 3] ?? 0) << 24);
+        out[at] = (word >>> (bit & 7)) & mask;
+      }
+    } else {
+      for (let at = start; at < end; at++, bit += width) {
+        let value = 0;
+        for (let each = 0; each < width; each++) {
+          const place = bit + each;
+          if (((bytes[Math.floor(place / 8)] as number) >> (place & 7)) & 1) value += 2 ** each;
+        }
+        out[at] = value;
+      }
+    }
+    this.#bit = bit;
+  }
+}
+
+/** Bits that numbers up to `most` take. */
+export const bitsOf = (most: number): number => (most === 0 ? 0 : 32 - Math.clz32(most));
+
+/** Numbers packed from the highest bit on, as old writers have levels. */
+export class PackedReader {
+  readonly #bytes: Uint8Array;
+  readonly #width: number;
+  #bit: number;
+
+  constructor(bytes: Uint8Array, from: number, width: number) {
+    this.#bytes = bytes;
+    this.#bit = from * 8;
+    this.#width = width;
+  }
+
+  read(out: Uint8Array | Int32Array, start: number, end: number): void {
+    for (let at = start; at < end; at++) {
+      let value = 0;
+      for (let each = 0; each < this.#width; each++, this.#bit++) {
+        const byte = this.#bytes[this.#bit >>> 3] ?? 0;
+        value = value * 2 + ((byte >> (7 - (this.#bit & 7))) & 1);
+      }
+      out[at] = value;
+    }
+  }
+}

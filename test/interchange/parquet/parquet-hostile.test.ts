@@ -1,0 +1,99 @@
+/** Parquet files that are damaged or made to do harm: they are refused, and take no memory that they declare. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { isDirspaceError } from '../../../src/errors.ts';
+import { fromParquet } from '../../../src/sdk/files/index.ts';
+import { casesOf } from '../../helpers/long.ts';
+import { seeded } from '../../helpers/seeded.ts';
+
+const fixture = (name: string): Uint8Array =>
+  new Uint8Array(readFileSync(join(import.meta.dirname, 'files', `${name}.parquet`)));
+
+async function outcome(bytes: Uint8Array): Promise<string> {
+  try {
+    let rows = 0;
+    for await (const batch of await fromParquet(bytes)) rows += batch.numRows;
+    return `${rows} rows`;
+  } catch (error) {
+    if (isDirspaceError(error, 'InvalidInput')) return error.message;
+    throw error;
+  }
+}
+
+/** A copy with these bytes at a place from the end. */
+function patched(bytes: Uint8Array, fromEnd: number, ...patch: number[]): Uint8Array {
+  const copy = bytes.slice();
+  copy.set(patch, copy.length - fromEnd);
+  return copy;
+}
+
+test('what is no whole file is refused', async () => {
+  const bytes = fixture('duckdb');
+  const refusal = (what: string): string => `The data cannot be read as Parquet: ${what}.`;
+  expect(await outcome(new Uint8Array(0))).toContain('is empty');
+  expect(await outcome(bytes.subarray(0, 8))).toBe(refusal('it is too short'));
+  expect(await outcome(bytes.subarray(0, -1))).toContain('it may be cut off');
+  expect(await outcome(patched(bytes, 4, 0x50, 0x41, 0x52, 0x45))).toContain('it is encrypted');
+  expect(await outcome(patched(bytes, 8, 0xff, 0xff, 0xff, 0x7f))).toContain('more than the file');
+  const long = new Uint8Array((1 << 26) + 100);
+  long.set(bytes.subarray(-8), long.length - 8);
+  expect(await outcome(patched(long, 8, 0x10, 0, 0, 4))).toContain('at most 67108864 are read');
+});
+
+const NAMES = [
+  'default',
+  'page2small',
+  'delta',
+  'split',
+  'brotli',
+  'gzip',
+  'lz4',
+  'legacylist',
+  'noarrow',
+  'duckdb',
+  'duckdb-v2',
+];
+const CASES = casesOf(120, 4000);
+/** More than any column of these files has. */
+const MOST_BYTES = 64 << 20;
+
+test.each(NAMES)(
+  '%s with bytes changed is read or refused, in bounded memory',
+  async (name) => {
+    const bytes = fixture(name);
+    const random = seeded(name.length * 7919 + CASES);
+    const below = (most: number): number => Math.floor(random() * most);
+    let refused = 0;
+    for (let each = 0; each < CASES; each++) {
+      const copy = bytes.slice();
+      const changes = 1 + below(3);
+      for (let change = 0; change < changes; change++) {
+        const place = below(copy.length);
+        if (below(3) > 0) copy[place] = below(256);
+        else copy.set([0xff, 0xff, 0xff, 0x7f].slice(0, copy.length - place), place);
+      }
+      const before = process.memoryUsage().arrayBuffers;
+      const found = await outcome(each % 10 === 9 ? copy.subarray(0, below(copy.length)) : copy);
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MOST_BYTES);
+      if (!/^\d+ rows$/.test(found)) refused++;
+    }
+    expect(refused).toBeGreaterThan(CASES / 8);
+  },
+  600_000,
+);
+
+test('every byte of a footer', async () => {
+  const bytes = fixture('noarrow');
+  const length = new DataView(bytes.buffer).getUint32(bytes.length - 8, true);
+  const step = casesOf(37, 1);
+  for (let place = bytes.length - 8 - length; place < bytes.length; place += step) {
+    for (const mask of [1, 0x80, 0xff]) {
+      const copy = bytes.slice();
+      copy[place] = (copy[place] as number) ^ mask;
+      const before = process.memoryUsage().arrayBuffers;
+      await outcome(copy);
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MOST_BYTES);
+    }
+  }
+});
