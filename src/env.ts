@@ -14,6 +14,11 @@ export interface Env {
    * things, clocks never do.
    */
   now(): number;
+  /**
+   * Milliseconds of real time since any moment, by which long work lets others have the event loop; `now` where it
+   * is absent. Given where `now` stands still.
+   */
+  elapsed?(): number;
   /** A fresh lower-case UUID. */
   uuid(): string;
   /** Uniform in [0, 1). */
@@ -25,6 +30,9 @@ export interface Env {
   sleep(ms: number, signal?: AbortSignal, background?: boolean): Promise<void>;
 }
 
+/** By what turns of the event loop are measured. */
+export const elapsed = (env: Env): number => env.elapsed?.() ?? env.now();
+
 /** The same environment with a clock of whole milliseconds: stored times are integers. */
 export const wholeMillis = (env: Env): Env => ({
   now: () => {
@@ -32,6 +40,7 @@ export const wholeMillis = (env: Env): Env => ({
     if (Number.isSafeInteger(now)) return Math.max(0, now);
     throw new DirspaceError('InvalidInput', `env.now() answered ${now}, which is no time.`);
   },
+  ...(env.elapsed === undefined ? {} : { elapsed: () => elapsed(env) }),
   uuid: () => env.uuid(),
   random: () => env.random(),
   sleep: (ms, signal, background) => env.sleep(ms, signal, background),

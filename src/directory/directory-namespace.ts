@@ -6,7 +6,7 @@
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises';
-import type { Env } from '../env.ts';
+import { type Env, elapsed } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import {
   type AnyOperation,
@@ -102,7 +102,7 @@ export class DirectoryNamespace
   #isTurnDue(env: Env): boolean {
     let now: number;
     try {
-      now = env.now();
+      now = elapsed(env);
     } catch {
       // A clock that tells no time is refused by what needs it.
       return false;

@@ -69,6 +69,7 @@ export class Life {
     const random = isSequential ? replayed() : systemEnv.random;
     this.env = {
       now: () => this.now(),
+      elapsed: systemEnv.now,
       uuid: () => (isSequential ? sequentialId('8', ++ids) : systemEnv.uuid()),
       random,
       sleep: isSequential ? foregroundSleep : systemEnv.sleep,

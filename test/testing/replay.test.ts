@@ -151,6 +151,17 @@ describe('the clock', () => {
     expect(await versions()).toEqual([0]);
   });
 
+  test('keeps nobody from the event loop while a program asks on and on', async () => {
+    await using made = await fixture(fixed);
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+    }, 1);
+    for (let at = 0; at < 300_000 && !isOver; at++) await made.catalog.namespaceExists(['prod']);
+    clearTimeout(timer);
+    expect(isOver).toBe(true);
+  });
+
   test('is the real one where none is given, and answers have no other', async () => {
     await using made = await fixture({ ids: 'sequential' });
     const answer = await made.fetch(`${made.url}/v1/table`);

@@ -4,6 +4,7 @@
  * shrink where rows take long. `sliceRows` computes their size, `byteSlices` cuts columns by their bytes; `breathe` yields when the plan's
  * turn is over, and throws once its signal is aborted.
  */
+
 import {
   concatData,
   type Data,
@@ -12,6 +13,7 @@ import {
   sliceData,
   Vector,
 } from '../../arrow/index.ts';
+import { elapsed } from '../../env.ts';
 import type {
   ColumnSource,
   CompiledExpression,
@@ -214,11 +216,11 @@ async function slices<Part>(
   for (let from = 0; from < rows; ) {
     // Before the first one as well: other batches of the plan may have taken the turn.
     await breathe(plan);
-    const began = env.now();
+    const began = elapsed(env);
     const here = Math.min(count, rows - from);
     parts.push(await inTurns(turn, work.inSteps(from, here), signal));
     from += here;
-    count = pace(env.now() - began, count);
+    count = pace(elapsed(env) - began, count);
   }
   return parts;
 }

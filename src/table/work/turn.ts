@@ -5,7 +5,7 @@
  * served, one in each round of the event loop, so that several long requests do not delay a short
  * one.
  */
-import type { Env } from '../../env.ts';
+import { type Env, elapsed } from '../../env.ts';
 
 const MILLISECONDS = 8;
 /** Of work that begins while others wait for their turns. */
@@ -37,13 +37,13 @@ export class Turn {
 
   constructor(env: Env) {
     this.#env = env;
-    this.#start = env.now();
+    this.#start = elapsed(env);
   }
 
   /** Asked before each fragment, and each batch of a large one. */
   isOver(): boolean {
     this.#steps += 1;
-    return this.#steps > STEPS || this.#env.now() - this.#start >= this.#most;
+    return this.#steps > STEPS || elapsed(this.#env) - this.#start >= this.#most;
   }
 
   /** Yields to the event loop, and begins the next turn. */
@@ -52,7 +52,7 @@ export class Turn {
     this.entered = false;
     this.#steps = 0;
     this.#most = MILLISECONDS;
-    this.#start = this.#env.now();
+    this.#start = elapsed(this.#env);
   }
 }
 

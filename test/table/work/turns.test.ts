@@ -18,9 +18,10 @@ import {
   Utf8,
   vectorFromArray,
 } from '../../../src/arrow/apache.ts';
-import { systemEnv } from '../../../src/env.ts';
+import { elapsed, systemEnv, wholeMillis } from '../../../src/env.ts';
 import { type Connection, connect } from '../../../src/index.ts';
 import type { Table } from '../../../src/sdk/table/table.ts';
+import { Turn } from '../../../src/table/work/turn.ts';
 import { memoryFs } from '../../helpers/memory-fs.ts';
 import { seeded } from '../../helpers/seeded.ts';
 
@@ -316,3 +317,30 @@ test.each(["replace(s, 'x', 'yy') = 'q'", "reverse(s) = 'q'"])(
     expect(await roundsOf(() => one.countRows(condition))).toBeGreaterThan(alone + 3);
   },
 );
+
+test('turns are over by the time that is told apart from a clock that stands', async () => {
+  const env = { ...systemEnv, now: () => 5, elapsed: () => spent };
+  let spent = 100;
+  const turn = new Turn(env);
+  spent = 107;
+  expect(turn.isOver()).toBe(false);
+  spent = 108;
+  expect(turn.isOver()).toBe(true);
+  await turn.pass();
+  spent = 115;
+  expect(turn.isOver()).toBe(false);
+  // A catalog hands it on, with whole milliseconds.
+  expect(elapsed(wholeMillis(env))).toBe(115);
+  expect(elapsed(wholeMillis({ ...systemEnv, now: () => 7.5 }))).toBe(7);
+});
+
+test('a scan goes by that time too', async () => {
+  let spent = 0;
+  const env = { ...systemEnv, now: () => 5, elapsed: () => (spent += 30) };
+  const db = await connect('/root', { fs: memoryFs(), env });
+  const rows = Array.from({ length: 600 }, (_, id) => ({ s: `t${id}` }));
+  const table = await db.createTable('t', rows);
+  const rounds = await roundsOf(() => table.countRows("regexp_like(s, 'q+z{3}')"));
+  // By that time each slice takes long, so that the next ones are small; by the other there are four.
+  expect(rounds).toBeGreaterThan(100);
+});
