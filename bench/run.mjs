@@ -21,6 +21,7 @@ const SUITES = {
   memory: async () => (await import('./workloads/memory.mjs')).memoryWorkloads,
   cold: async () => (await import('./workloads/cold.mjs')).coldWorkloads,
   queries: async () => (await import('./workloads/queries.mjs')).queryWorkloads,
+  sql: async () => (await import('./workloads/sql.mjs')).sqlWorkloads,
   predicates: async () => (await import('./workloads/predicates.mjs')).predicateWorkloads,
   visits: async () => (await import('./workloads/visits.mjs')).visitWorkloads,
   changes: async () => (await import('./workloads/changes.mjs')).changeWorkloads,

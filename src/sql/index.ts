@@ -24,7 +24,13 @@ export {
   type StatisticsLookup,
 } from './expression.ts';
 export type { FunctionSignature, UserFunction } from './functions/index.ts';
-export { loadColumn, withValidity } from './load/index.ts';
+export {
+  dictionaryParts,
+  dictionaryRows,
+  gather as gatherColumn,
+  loadColumn,
+  withValidity,
+} from './load/index.ts';
 export { withMistakeIn } from './mistakes.ts';
 export {
   type AggregateExpression,

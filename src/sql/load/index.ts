@@ -17,4 +17,4 @@ export {
   withValidity,
 } from './frame.ts';
 export { gather } from './gather.ts';
-export { loadColumn } from './load.ts';
+export { dictionaryParts, dictionaryRows, loadColumn } from './load.ts';

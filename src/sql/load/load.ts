@@ -100,6 +100,11 @@ export function dictionaryParts(data: Data): { values: Column; rows: Uint32Array
     loaded.length === 0
       ? none
       : withNull(loaded.length === 1 ? (loaded[0] as Column) : concatenate(loaded));
+  return { values, rows: dictionaryRows(data, count) };
+}
+
+/** The entry of each row; `count`, which is how many there are, for null and for indices past the end. */
+export function dictionaryRows(data: Data, count: number): Uint32Array {
   const indices = data.values as ArrayLike<number | bigint>;
   const valid = loadValidity(data);
   const rows = new Uint32Array(data.length);
@@ -107,7 +112,7 @@ export function dictionaryParts(data: Data): { values: Column; rows: Uint32Array
     const index = Number(indices[i]);
     rows[i] = (valid !== null && valid[i] === 0) || !(index >= 0 && index < count) ? count : index;
   }
-  return { values, rows };
+  return rows;
 }
 
 /** `column` and one more row that is null. */

@@ -25,6 +25,7 @@ export function bounds(aggregate: Aggregate, argument: DataType): Accumulator {
   if (family === 'float' || (isInt && (argument as { bitWidth?: number }).bitWidth !== 64)) {
     return new NumberBounds(aggregate);
   }
+  if (family === 'text' || family === 'bytes') return new ByteBounds(aggregate);
   const isUnsigned = isInt && (argument as { isSigned?: boolean }).isSigned === false;
   const isWords = isInt || family === 'timestamp' || family === 'duration';
   return isWords && !isUnsigned ? new WideBounds(aggregate) : new ValueBounds(aggregate);
@@ -147,7 +148,73 @@ function wideWords(column: Column): Int32Array {
 /** Bytes of a value that is kept, beside those of its text. */
 const VALUE_BYTES = 48;
 
-/** Values of all other types; texts are compared as bytes, and read once they are bounds. */
+/** Texts and binary values, by their bytes. */
+class ByteBounds implements Accumulator {
+  readonly #type: DataType;
+  readonly #sign: number;
+  readonly #bounds: Uint8Array[] = [];
+  bytes = 0;
+
+  constructor({ name, type }: Aggregate) {
+    this.#type = type;
+    this.#sign = name === 'min' ? 1 : -1;
+  }
+
+  add(given: Int32Array, _: number, [column]: readonly [Column]): void {
+    const groups = groupsWhere(given, validityOf(column));
+    const { data, starts, ends } = column.form === 'bytes' ? column : bytesOf(column);
+    const bounds = this.#bounds;
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row] as number;
+      if (group < 0) continue;
+      const start = starts[row] as number;
+      const end = ends[row] as number;
+      const bound = bounds[group];
+      if (bound !== undefined && compareBytes(data, start, end, bound) * this.#sign >= 0) continue;
+      this.bytes += end - start + (bound === undefined ? VALUE_BYTES : -bound.length);
+      bounds[group] = data.slice(start, end);
+    }
+  }
+
+  result(range: GroupRange): Column {
+    const isText = familyOf(this.#type) === 'text';
+    return columnFor(this.#type, range, (group) => {
+      const bound = this.#bounds[group] ?? null;
+      return isText && bound !== null ? Buffer.from(bound).toString() : bound;
+    });
+  }
+}
+
+function compareBytes(data: Uint8Array, start: number, end: number, bound: Uint8Array): number {
+  const shared = Math.min(end - start, bound.length);
+  for (let at = 0; at < shared; at++) {
+    const order = (data[start + at] as number) - (bound[at] as number);
+    if (order !== 0) return order;
+  }
+  return end - start - bound.length;
+}
+
+/** Values that an expression made, as bytes. */
+function bytesOf(column: Column): { data: Uint8Array; starts: Int32Array; ends: Int32Array } {
+  const read = reader(column);
+  const parts = Array.from({ length: column.length }, (_, row) => {
+    const value = read(row) ?? '';
+    return typeof value === 'string' ? Buffer.from(value) : (value as Uint8Array);
+  });
+  const ends = new Int32Array(parts.length);
+  let end = 0;
+  for (const [row, part] of parts.entries()) {
+    end += part.length;
+    ends[row] = end;
+  }
+  return {
+    data: Buffer.concat(parts),
+    starts: ends.map((at, row) => at - (parts[row]?.length ?? 0)),
+    ends,
+  };
+}
+
+/** Values of all other types. */
 class ValueBounds implements Accumulator {
   readonly #type: DataType;
   readonly #sign: number;
@@ -161,34 +228,20 @@ class ValueBounds implements Accumulator {
 
   add(given: Int32Array, _: number, [column]: readonly [Column]): void {
     const groups = groupsWhere(given, validityOf(column));
-    const read = column.form === 'bytes' ? bytesAt(column) : reader(column);
+    const read = reader(column);
     const least = this.#bounds;
     for (let row = 0; row < groups.length; row++) {
       const group = groups[row] as number;
       if (group < 0) continue;
-      const value = asBytes(read(row));
+      const value = read(row);
       const bound = least[group];
       if (bound !== undefined && compareValues(value, bound) * this.#sign >= 0) continue;
-      this.bytes += bound === undefined ? VALUE_BYTES : 0;
-      this.bytes += Math.max(0, sizeOf(value) - sizeOf(bound));
-      least[group] = value instanceof Uint8Array ? value.slice() : value;
+      if (bound === undefined) this.bytes += VALUE_BYTES;
+      least[group] = value;
     }
   }
 
   result(range: GroupRange): Column {
-    const isText = familyOf(this.#type) === 'text';
-    return columnFor(this.#type, range, (group) => {
-      const bound = this.#bounds[group] ?? null;
-      return isText && bound instanceof Uint8Array ? Buffer.from(bound).toString() : bound;
-    });
+    return columnFor(this.#type, range, (group) => this.#bounds[group] ?? null);
   }
 }
-
-const bytesAt =
-  ({ data, starts, ends }: Extract<Column, { form: 'bytes' }>) =>
-  (row: number): Value =>
-    data.subarray(starts[row], ends[row]);
-
-const asBytes = (value: Value): Value => (typeof value === 'string' ? Buffer.from(value) : value);
-
-const sizeOf = (value: Value): number => (value instanceof Uint8Array ? value.length : 0);

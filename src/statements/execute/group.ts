@@ -4,7 +4,7 @@
  */
 import {
   type Data,
-  type DataType,
+  DataType,
   type RecordBatch,
   recordBatch,
   type Schema,
@@ -23,8 +23,8 @@ import { aggregateName, type GroupStep, textOf } from '../plan/index.ts';
 import { type Accumulator, type GroupRange, resultOf } from './accumulator.ts';
 import { accumulator } from './accumulators.ts';
 import { DistinctWords } from './distinct-words.ts';
-import { columnReader, type Relation, run, type Work } from './relation.ts';
-import { isOfWords, KeyNumbers, ValueNumbers } from './value-numbers.ts';
+import { columnReader, dataNamed, type Relation, run, type Work } from './relation.ts';
+import { isOfWords, type KeyColumn, KeyNumbers, ValueNumbers } from './value-numbers.ts';
 import { WordTable } from './word-table.ts';
 
 export function groupedRows(input: Relation, step: GroupStep, work: Work): Relation {
@@ -50,7 +50,7 @@ class Groups {
   readonly #work: Work;
   readonly #schema: Schema;
   readonly #isWhole: boolean;
-  readonly #keys: (batch: RecordBatch) => Promise<Column[]>;
+  readonly #keys: (batch: RecordBatch) => Promise<KeyColumn[]>;
   readonly #numbers: KeyNumbers;
   readonly #aggregates: readonly GroupAggregate[];
   /** Whether there are rows of number 0, which is null's where there is one key. */
@@ -60,7 +60,7 @@ class Groups {
     this.#work = work;
     this.#schema = schema;
     this.#isWhole = keys.length === 0;
-    this.#keys = columnReader(keys, input.schema, work);
+    this.#keys = keyReader(keys, input.schema, work);
     const types = schema.fields.slice(0, keys.length).map(({ type }) => plainType(type));
     this.#numbers = new KeyNumbers(types);
     this.#aggregates = aggregates.map((call, at) => {
@@ -106,6 +106,27 @@ const RESULT_ROWS = 1 << 14;
 
 const numbersFrom = ({ from, to }: GroupRange): Int32Array =>
   Int32Array.from({ length: to - from }, (_, at) => from + at);
+
+/** Columns with a dictionary are keys by it: its values are looked up once. */
+function keyReader(
+  keys: readonly Expression[],
+  schema: Schema,
+  work: Work,
+): (batch: RecordBatch) => Promise<KeyColumn[]> {
+  const readers = keys.map((key) => ({
+    name: key.kind === 'column' && key.path.length === 1 ? (key.path[0] as string) : undefined,
+    read: columnReader([key], schema, work),
+  }));
+  return async (batch) => {
+    const columns: KeyColumn[] = [];
+    for (const { name, read } of readers) {
+      const data = name === undefined ? undefined : dataNamed(batch, name);
+      if (data !== undefined && DataType.isDictionary(data.type)) columns.push(data);
+      else columns.push((await read(batch))[0] as Column);
+    }
+    return columns;
+  };
+}
 
 /** One aggregate of all groups, with the rows that it leaves out. */
 class GroupAggregate {

@@ -13,22 +13,23 @@ import { windowedRows } from './window.ts';
 export type { Relation, Work } from './relation.ts';
 export { filterText } from './scan.ts';
 
-export function relationOf(plan: Plan, work: Work): Relation {
+/** @param isEncoded whether columns may have dictionaries that the schema does not say */
+export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation {
   switch (plan.kind) {
     case 'scan':
       return scanned(plan);
     case 'filter':
-      return filteredRows(relationOf(plan.input, work), plan.condition, work);
+      return filteredRows(relationOf(plan.input, work, isEncoded), plan.condition, work);
     case 'project':
-      return projectedRows(relationOf(plan.input, work), plan.values, plan.schema, work);
+      return projectedRows(relationOf(plan.input, work, isEncoded), plan.values, plan.schema, work);
     case 'join': {
       const left = relationOf(plan.left, work);
       const right = relationOf(plan.right, work);
       const keepsLeft = plan.join === 'inner' && rowsOf(plan.left) < rowsOf(plan.right);
-      return joinedRows({ left, right, step: plan, keepsLeft }, work);
+      return joinedRows({ left, right, step: plan, keepsLeft, isEncoded }, work);
     }
     case 'group':
-      return countedRows(plan) ?? groupedRows(relationOf(plan.input, work), plan, work);
+      return countedRows(plan) ?? groupedRows(relationOf(plan.input, work, true), plan, work);
     case 'window':
       return windowedRows(relationOf(plan.input, work), plan, work);
     case 'sort':

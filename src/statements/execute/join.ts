@@ -8,14 +8,25 @@ import {
   columnsOf,
   concatBatchesInSteps,
   type Data,
+  DataType,
+  Dictionary,
   gatherData,
+  Int32,
+  makeData,
   nullColumn,
   type RecordBatch,
   recordBatch,
   type Schema,
+  Vector,
 } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
-import { type Column, compileConditionTree, compileTree, plainType } from '../../sql/index.ts';
+import {
+  type Column,
+  compileConditionTree,
+  compileTree,
+  familyOf,
+  plainType,
+} from '../../sql/index.ts';
 import { comparableKeys, type JoinStep } from '../plan/index.ts';
 import {
   BATCH_ROWS,
@@ -34,9 +45,14 @@ export interface Joined {
   readonly step: JoinStep;
   /** Whether the left side is the one that is kept, which only an inner join may ask for. */
   readonly keepsLeft: boolean;
+  /** Whether texts of the kept side may be given as indices of a dictionary, for groups by them. */
+  readonly isEncoded: boolean;
 }
 
-export function joinedRows({ left, right, step, keepsLeft }: Joined, work: Work): Relation {
+export function joinedRows(
+  { left, right, step, keepsLeft, isEncoded }: Joined,
+  work: Work,
+): Relation {
   const keys = comparableKeys(step);
   const streamed = keepsLeft ? right : left;
   const kept = keepsLeft ? left : right;
@@ -48,7 +64,7 @@ export function joinedRows({ left, right, step, keepsLeft }: Joined, work: Work)
       const held = work.memory.hold('The rows of a join that are kept in memory');
       try {
         const rows = await KeptRows.of(kept, keptKeys, step.join !== 'inner', held, work);
-        const probe = new Probe(rows, streamed, streamedKeys, step, work);
+        const probe = new Probe(rows, streamed, streamedKeys, step, work, isEncoded);
         for await (const batch of streamed.batches()) yield* probe.pairs(batch);
         if (step.join === 'full') yield* probe.unmatched();
       } finally {
@@ -58,26 +74,32 @@ export function joinedRows({ left, right, step, keepsLeft }: Joined, work: Work)
   };
 }
 
+/** The rows of each key. */
+interface Chains {
+  /** The first row of each number, and the next of the same one after each row; -1 where there is none. */
+  readonly first: Int32Array;
+  readonly next: Int32Array;
+  /** Whether no key has two rows. */
+  readonly isUnique: boolean;
+}
+
 /** The side that is kept: one batch, and for each key its rows as a chain. */
 class KeptRows {
   readonly batch: RecordBatch;
   readonly rows: number;
   readonly numbers: KeyNumbers | undefined;
-  /** The first row of each key, and the next of the same key after each row; -1 where there is none. */
-  readonly first: Int32Array;
-  readonly next: Int32Array;
+  readonly chains: Chains;
 
   private constructor(
     batch: RecordBatch,
     rows: number,
     numbers: KeyNumbers | undefined,
-    chains: { first: Int32Array; next: Int32Array },
+    chains: Chains,
   ) {
     this.batch = batch;
     this.rows = rows;
     this.numbers = numbers;
-    this.first = chains.first;
-    this.next = chains.next;
+    this.chains = chains;
   }
 
   /** @param hasNone whether a row of nulls follows the others, for rows without a partner */
@@ -102,18 +124,22 @@ class KeptRows {
         : await run(work, concatBatchesInSteps(batches));
     if (given === undefined) {
       const none = new Int32Array(0);
-      return new KeptRows(batch, rows, undefined, { first: none, next: none });
+      return new KeptRows(batch, rows, undefined, { first: none, next: none, isUnique: false });
     }
     const { numbers, ofRows } = given;
     const first = new Int32Array(numbers.size).fill(-1);
     const next = new Int32Array(rows);
+    let isUnique = true;
     for (let row = rows - 1; row >= 0; row--) {
       const number = ofRows[row] as number;
-      next[row] = first[number] as number;
+      const before = first[number] as number;
+      // Number 0 is that of null, which has no partner.
+      if (before >= 0 && number !== 0) isUnique = false;
+      next[row] = before;
       first[number] = row;
     }
     held.set(2 * bytes + numbers.bytes + first.byteLength + next.byteLength);
-    return new KeptRows(batch, rows, numbers, { first, next });
+    return new KeptRows(batch, rows, numbers, { first, next, isUnique });
   }
 }
 
@@ -149,6 +175,8 @@ class Probe {
   readonly #step: JoinStep;
   readonly #work: Work;
   readonly #keys: (batch: RecordBatch) => Promise<Column[]>;
+  /** Of the kept side, for columns that are given as indices of them. */
+  readonly #dictionaries: readonly (Vector | undefined)[];
   readonly #condition: ReturnType<typeof compileConditionTree> | undefined;
   /** Where each column of the result comes from. */
   readonly #places: readonly { readonly isKept: boolean; readonly at: number }[];
@@ -162,7 +190,11 @@ class Probe {
     keys: JoinStep['keys'][number]['left'][],
     step: JoinStep,
     work: Work,
+    isEncoded: boolean,
   ) {
+    this.#dictionaries = columnsOf(kept.batch).map((column) =>
+      isEncoded && isText(column) ? new Vector([column]) : undefined,
+    );
     this.#kept = kept;
     this.#step = step;
     this.#work = work;
@@ -224,10 +256,10 @@ class Probe {
   }
 
   async #finder(batch: RecordBatch): Promise<PairFinder> {
-    const { numbers, first, next, rows } = this.#kept;
+    const { numbers, chains, rows } = this.#kept;
     if (numbers === undefined) return new AllPairs(batch.numRows, rows);
     const known = numbers.find(await this.#keys(batch));
-    return new KeyPairs(known, first, next);
+    return new KeyPairs(known, chains);
   }
 
   #paired(batch: RecordBatch, streamed: Uint32Array, kept: Uint32Array): RecordBatch {
@@ -235,6 +267,8 @@ class Probe {
     const others = columnsOf(this.#kept.batch);
     const isWhole = streamed.length === batch.numRows && isCounting(streamed);
     const columns = this.#places.map(({ isKept, at }) => {
+      const dictionary = isKept ? this.#dictionaries[at] : undefined;
+      if (dictionary !== undefined) return encoded(dictionary, kept);
       if (isKept) return gatherData(others[at] as Data, kept);
       return isWhole ? (own[at] as Data) : gatherData(own[at] as Data, streamed);
     });
@@ -254,6 +288,18 @@ class Probe {
     return recordBatch(this.#schema, columns, rows.length);
   }
 }
+
+const isText = ({ type }: Data): boolean =>
+  familyOf(type) === 'text' && !DataType.isDictionary(type);
+
+/** The rows of a column as indices of it. */
+const encoded = (dictionary: Vector, rows: Uint32Array): Data =>
+  makeData({
+    type: new Dictionary(dictionary.type, new Int32()),
+    length: rows.length,
+    data: new Int32Array(rows.buffer, rows.byteOffset, rows.length),
+    dictionary,
+  } as never);
 
 /** The columns that the condition of a join may read are all among those of its result. */
 const conditionSchema = ({ schema }: JoinStep): Schema => schema;
@@ -280,23 +326,36 @@ class KeyPairs implements PairFinder {
   readonly #numbers: Int32Array;
   readonly #first: Int32Array;
   readonly #next: Int32Array;
+  readonly #isUnique: boolean;
   #row = 0;
   /** The next row of the kept side for the row at hand; -1 where its chain is at its end. */
   #chain = -1;
 
-  constructor(numbers: Int32Array, first: Int32Array, next: Int32Array) {
+  constructor(numbers: Int32Array, { first, next, isUnique }: Chains) {
     this.#numbers = numbers;
     this.#first = first;
     this.#next = next;
-    this.#begin();
+    this.#isUnique = isUnique;
+    this.#chain = this.#chainOf(0);
   }
 
-  #begin(): void {
-    const number = this.#numbers[this.#row] ?? 0;
-    this.#chain = number === 0 ? -1 : (this.#first[number] as number);
+  #chainOf(row: number): number {
+    const number = this.#numbers[row] ?? 0;
+    return number === 0 ? -1 : (this.#first[number] as number);
+  }
+
+  /** No row has more than one partner. */
+  #all(): { streamed: Uint32Array; kept: Uint32Array } {
+    const rows = this.#numbers.length - this.#row;
+    this.#row = this.#numbers.length;
+    const streamed = new Uint32Array(rows);
+    const kept = new Uint32Array(rows);
+    const count = rows === 0 ? 0 : partners(this.#numbers, this.#first, streamed, kept);
+    return { streamed: streamed.subarray(0, count), kept: kept.subarray(0, count) };
   }
 
   next(): { streamed: Uint32Array; kept: Uint32Array } {
+    if (this.#isUnique) return this.#all();
     const streamed = new Uint32Array(BATCH_ROWS);
     const kept = new Uint32Array(BATCH_ROWS);
     const numbers = this.#numbers;
@@ -320,6 +379,23 @@ class KeyPairs implements PairFinder {
     this.#chain = chain;
     return { streamed: streamed.subarray(0, count), kept: kept.subarray(0, count) };
   }
+}
+
+function partners(
+  numbers: Int32Array,
+  first: Int32Array,
+  streamed: Uint32Array,
+  kept: Uint32Array,
+): number {
+  let count = 0;
+  for (let row = 0; row < numbers.length; row++) {
+    const number = numbers[row] as number;
+    const partner = number === 0 ? -1 : (first[number] as number);
+    if (partner < 0) continue;
+    streamed[count] = row;
+    kept[count++] = partner;
+  }
+  return count;
 }
 
 class AllPairs implements PairFinder {

@@ -3,17 +3,21 @@
  * Null has a number of its own, both zeros have one, and so have all NaNs. `KeyNumbers` does so for rows of
  * several columns. Groups, DISTINCT, joins and partitions of windows are told apart by these.
  */
-import type { DataType } from '../../arrow/index.ts';
+import type { Data, DataType, Vector } from '../../arrow/index.ts';
 import {
   type Column,
   columnOf,
+  dictionaryParts,
+  dictionaryRows,
   familyOf,
+  gatherColumn,
   isWide,
   reader,
   type Validity,
   type Value,
   validityOf,
 } from '../../sql/index.ts';
+import { SmallNumbers } from './small-numbers.ts';
 import { ByteTable, WordTable } from './word-table.ts';
 
 /** How the values of a type are held. */
@@ -43,13 +47,26 @@ function kindOf(type: DataType): Kind {
 /** Bytes of a value in a JavaScript map, apart from its text. */
 const VALUE_BYTES = 100;
 
+/** A column, or data that has a dictionary. */
+export type KeyColumn = Column | Data;
+
+/** The entries of a dictionary with null at the end, and their numbers as far as they were asked for. */
+interface KnownDictionary {
+  readonly values: Column;
+  readonly numbers: Int32Array;
+}
+
+const UNASKED = -1;
+
 export class ValueNumbers {
   readonly #type: DataType;
   readonly #kind: Kind;
   readonly #words = new WordTable();
+  readonly #small = new SmallNumbers(this.#words);
   readonly #texts = new ByteTable();
   readonly #numbers = new Map<unknown, number>();
   readonly #values: Value[] = [];
+  readonly #dictionaries = new WeakMap<Vector, KnownDictionary>();
   #valueBytes = 0;
 
   /** @param type of the values, without a dictionary around it */
@@ -71,13 +88,38 @@ export class ValueNumbers {
   }
 
   get bytes(): number {
-    const held = this.#kind === 'words' ? this.#words.bytes : this.#texts.bytes;
-    return held + this.#valueBytes;
+    const ofWords = this.#words.bytes + this.#small.bytes;
+    return (this.#kind === 'words' ? ofWords : this.#texts.bytes) + this.#valueBytes;
   }
 
   /** The number of each row: 0 for null, from 1 on for others. New values are given new ones. */
-  add(column: Column): Int32Array {
-    return this.#of(column, true);
+  add(column: KeyColumn): Int32Array {
+    return 'form' in column ? this.#of(column, true) : this.#ofDictionary(column);
+  }
+
+  /** Entries are looked up once for all batches that share a dictionary, those that rows have. */
+  #ofDictionary(data: Data): Int32Array {
+    const dictionary = data.dictionary as Vector;
+    let known = this.#dictionaries.get(dictionary);
+    if (known === undefined) {
+      const { values } = dictionaryParts(data);
+      known = { values, numbers: new Int32Array(values.length).fill(UNASKED) };
+      this.#dictionaries.set(dictionary, known);
+    }
+    const { values, numbers } = known;
+    const rows = dictionaryRows(data, numbers.length - 1);
+    const asked: number[] = [];
+    for (let row = 0; row < rows.length; row++) {
+      const entry = rows[row] as number;
+      if (numbers[entry] !== UNASKED) continue;
+      numbers[entry] = 0;
+      asked.push(entry);
+    }
+    const given = this.#of(gatherColumn(values, Uint32Array.from(asked)), true);
+    for (const [at, entry] of asked.entries()) numbers[entry] = given[at] as number;
+    const out = new Int32Array(rows.length);
+    for (let row = 0; row < rows.length; row++) out[row] = numbers[rows[row] as number] as number;
+    return out;
   }
 
   /** The same; 0 also for values that did not come before. */
@@ -101,10 +143,8 @@ export class ValueNumbers {
 
   /** What stands in the place of a null is no value. */
   #numberWords(words: Int32Array, valid: Validity, isAdding: boolean, out: Int32Array): void {
-    const table = this.#words;
     if (valid === null) {
-      if (isAdding) table.numbers(words, out);
-      else table.known(words, out);
+      this.#numberAll(words, isAdding, out);
       return;
     }
     const given = new Int32Array(words.length);
@@ -116,11 +156,16 @@ export class ValueNumbers {
       count++;
     }
     const found = new Int32Array(count);
-    if (isAdding) table.numbers(given, found);
-    else table.known(given, found);
+    this.#numberAll(given.subarray(0, 2 * count), isAdding, found);
     for (let row = 0, at = 0; at < count; row++) {
       if (valid[row] !== 0) out[row] = found[at++] as number;
     }
+  }
+
+  #numberAll(words: Int32Array, isAdding: boolean, out: Int32Array): void {
+    if (this.#small.numbers(words, isAdding, out)) return;
+    if (isAdding) this.#words.numbers(words, out);
+    else this.#words.known(words, out);
   }
 
   #numberOthers(column: Column, isAdding: boolean, out: Int32Array): void {
@@ -289,7 +334,7 @@ export class KeyNumbers {
   }
 
   /** Of a single column, 0 is the number of null. */
-  add(columns: readonly Column[]): Int32Array {
+  add(columns: readonly KeyColumn[]): Int32Array {
     const [first, ...more] = columns.map((column, at) =>
       (this.#columns[at] as ValueNumbers).add(column),
     );

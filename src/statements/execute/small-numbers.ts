@@ -1,0 +1,73 @@
+/**
+ * `SmallNumbers`: the numbers that a `WordTable` gave to integers from 0 to about a million, by their
+ * value, so that columns of codes, counts and keys are looked up without a hash.
+ */
+import type { WordTable } from './word-table.ts';
+
+/** Values below are looked up here. */
+const MOST = 1 << 20;
+/** Entries at first. */
+const FIRST = 1 << 8;
+
+/** Of a value that the table was asked for, and does not have. */
+const ABSENT = -1;
+
+export class SmallNumbers {
+  readonly #table: WordTable;
+  #numbers = new Int32Array(FIRST);
+
+  constructor(table: WordTable) {
+    this.#table = table;
+  }
+
+  get bytes(): number {
+    return this.#numbers.byteLength;
+  }
+
+  /**
+   * The numbers of the integers of two words each. False where one of them is not small: `out` is then to
+   * be filled otherwise. @param isAdding whether new values are given numbers; else theirs is 0
+   */
+  numbers(words: Int32Array, isAdding: boolean, out: Int32Array): boolean {
+    const most = mostOf(words);
+    if (most < 0) return false;
+    if (most >= this.#numbers.length) this.#grow(most + 1);
+    const numbers = this.#numbers;
+    for (let row = 0; row < out.length; row++) {
+      const value = words[2 * row] as number;
+      let number = numbers[value] as number;
+      if (number === 0 || (isAdding && number === ABSENT)) {
+        number = this.#asked(words.subarray(2 * row, 2 * row + 2), isAdding);
+        numbers[value] = number;
+      }
+      out[row] = number === ABSENT ? 0 : number;
+    }
+    return true;
+  }
+
+  #asked(words: Int32Array, isAdding: boolean): number {
+    const one = new Int32Array(1);
+    if (isAdding) this.#table.numbers(words, one);
+    else this.#table.known(words, one);
+    return one[0] === 0 ? ABSENT : (one[0] as number);
+  }
+
+  #grow(length: number): void {
+    const larger = new Int32Array(2 ** Math.ceil(Math.log2(length)));
+    larger.set(this.#numbers);
+    this.#numbers = larger;
+  }
+}
+
+/** The greatest of the integers; -1 where one is not small. */
+function mostOf(words: Int32Array): number {
+  let most = 0;
+  let high = 0;
+  for (let at = 0; at < words.length; at += 2) {
+    const low = words[at] as number;
+    high |= words[at + 1] as number;
+    if (low < 0) return -1;
+    if (low > most) most = low;
+  }
+  return high === 0 && most < MOST ? most : -1;
+}
