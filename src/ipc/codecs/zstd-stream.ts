@@ -7,11 +7,10 @@ import { plainPause } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';
 import { Xxh64 } from './xxh64.ts';
 import { BlockDecoder } from './zstd-blocks.ts';
+import { type FrameHeader, frameHeader, MAX_WINDOW, numberIn } from './zstd-header.ts';
 import { BLOCK_BYTES } from './zstd-literals.ts';
 
 const MAGIC = 0xfd2fb528;
-/** As the command line of Zstandard refuses more unless it is told. */
-const MAX_WINDOW = 2 ** 27;
 /** Content that is given as one piece, or a little more. */
 const PIECE_BYTES = 1 << 18;
 const CUT_SHORT = 'its Zstandard frame is cut short';
@@ -72,38 +71,17 @@ async function* frame(input: Input, refuse: Refuse): AsyncGenerator<Uint8Array> 
   }
 }
 
-interface Header {
-  /** Bytes before a place that a match may refer to. */
-  readonly window: number;
-  /** Of the content, where the frame says so. */
-  readonly size: number | undefined;
-  readonly hasChecksum: boolean;
-}
-
-async function readHeader(input: Input, refuse: Refuse): Promise<Header> {
-  const flags = numberIn(await input.take(1));
-  const isSingle = (flags & 0x20) !== 0;
-  if ((flags & 8) !== 0) refuse('its Zstandard frame has an unknown header');
-  const code = isSingle ? 0 : numberIn(await input.take(1));
-  if (numberIn(await input.take([0, 1, 2, 4][flags & 3] as number)) !== 0) {
-    refuse('its Zstandard frame needs a dictionary');
-  }
-  const width = [isSingle ? 1 : 0, 2, 4, 8][flags >> 6] as number;
-  const declared = numberIn(await input.take(width)) + (width === 2 ? 256 : 0);
-  const window = isSingle ? declared : 2 ** (10 + (code >> 3)) * (1 + (code & 7) / 8);
+async function readHeader(input: Input, refuse: Refuse): Promise<FrameHeader> {
+  const asked = frameHeader(refuse);
+  let step = asked.next();
+  while (step.done !== true) step = asked.next(numberIn(await input.take(step.value)));
+  const { window } = step.value;
   if (window > MAX_WINDOW) {
     refuse(
       `its Zstandard frame needs ${window} bytes to be held, more than the ${MAX_WINDOW} allowed`,
     );
   }
-  return { window, size: width > 0 ? declared : undefined, hasChecksum: (flags & 4) !== 0 };
-}
-
-/** A little-endian number. */
-function numberIn(bytes: Uint8Array): number {
-  let value = 0;
-  for (let at = bytes.length - 1; at >= 0; at--) value = value * 256 + (bytes[at] as number);
-  return value;
+  return step.value;
 }
 
 /** Takes exact numbers of bytes out of pieces. */

@@ -11,6 +11,7 @@ import type { Refuse } from './flatbuffer.ts';
 import { type LaterZstdDecoder, nodeZstd, nodeZstdLater, type ZstdDecoder } from './node-zstd.ts';
 import { xxh64LowInSteps } from './xxh64.ts';
 import { type Block, BlockDecoder } from './zstd-blocks.ts';
+import { frameHeader, MAX_WINDOW, numberIn } from './zstd-header.ts';
 import { type ZstdKernels, zstdKernels } from './zstd-kernels.ts';
 import { BLOCK_BYTES } from './zstd-literals.ts';
 import { isShort, ShortDecoder } from './zstd-short.ts';
@@ -122,8 +123,8 @@ const ownAndNode = (): Decoders => ({
   worthBytes: WORTH_BYTES,
 });
 
-/** Windows that Node's decoder may allocate, whatever the content, and the largest that it takes. */
-const [SMALL_WINDOW, MAX_WINDOW] = [2 ** 23, 2 ** 27];
+/** Windows that Node's decoder may allocate, whatever the content; `MAX_WINDOW` is the largest that it takes. */
+const SMALL_WINDOW = 2 ** 23;
 
 /** Node's decoder allocates the window that a frame asks for; the one here needs none. */
 const asksForMuch = ({ window, most }: Frame): boolean =>
@@ -145,26 +146,15 @@ interface Frame {
 /** The header of a frame, and its extent by the lengths of its blocks. */
 function readFrame(input: Uint8Array, start: number, refuse: Refuse): Frame {
   let at = start + 4;
-  /** The next bytes as a little-endian number. */
   const take = (bytes: number): number => {
-    const from = at;
     at += bytes;
     if (at > input.length) refuse('its Zstandard frame is cut short');
-    let value = 0;
-    for (let each = bytes - 1; each >= 0; each -= 1) {
-      value = value * 256 + (input[from + each] as number);
-    }
-    return value;
+    return numberIn(input.subarray(at - bytes, at));
   };
-  const flags = take(1);
-  const single = (flags & 0x20) !== 0;
-  if ((flags & 8) !== 0) refuse('its Zstandard frame has an unknown header');
-  const window = single ? 0 : take(1);
-  if (take([0, 1, 2, 4][flags & 3] as number) !== 0) {
-    refuse('its Zstandard frame needs a dictionary');
-  }
-  const width = [single ? 1 : 0, 2, 4, 8][flags >> 6] as number;
-  const declared = take(width) + (width === 2 ? 256 : 0);
+  const asked = frameHeader(refuse);
+  let step = asked.next();
+  while (step.done !== true) step = asked.next(take(step.value));
+  const { size, window, hasChecksum } = step.value;
   const blocksAt = at;
   let most = 0;
   for (let last = false; !last; ) {
@@ -173,13 +163,13 @@ function readFrame(input: Uint8Array, start: number, refuse: Refuse): Frame {
     last = (input[at]! & 1) === 1;
     at = block.to;
   }
-  const checksum = (flags & 4) === 0 ? undefined : take(4);
+  const checksum = hasChecksum ? take(4) : undefined;
   return {
     blocksAt,
     end: at,
-    size: width > 0 ? declared : undefined,
-    window: single ? declared : 2 ** (10 + (window >> 3)) * (1 + (window & 7) / 8),
-    most: width > 0 ? declared : most,
+    size,
+    window,
+    most: size ?? most,
     checksum,
   };
 }
