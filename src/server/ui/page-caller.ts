@@ -39,6 +39,7 @@ export const PAGE_OPERATIONS = [
   'AnalyzeTableQueryPlan',
   'QueryTable',
   'TakeRows',
+  'DiffTable',
   'DiffTableBranch',
   'ProfileTable',
 ] as const;

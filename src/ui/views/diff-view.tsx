@@ -1,30 +1,52 @@
-/** `DiffView`: what two versions of a table have apart from each other. */
-import {
-  Answered,
-  ask,
-  type Described,
-  Pairs,
-  typeText,
-  useAnswer,
-  type Version,
-  type ViewProps,
-} from '../base/index.ts';
+/** `DiffView`: what two versions of a table have apart from each other, as DiffTable tells it. */
+import { Answered, Pairs, useAnswer, type ViewProps } from '../base/index.ts';
 
+interface Column {
+  readonly name: string;
+  readonly data_type: string;
+  readonly nullable: boolean;
+}
+
+interface Changes {
+  readonly added: Readonly<Record<string, string>>;
+  readonly removed: Readonly<Record<string, string>>;
+  readonly changed: Readonly<Record<string, { readonly from: string; readonly to: string }>>;
+}
+
+/** The members of the answer that are shown. */
 interface Compared {
-  readonly from: Described;
-  readonly to: Described;
-  readonly rows: readonly [number, number];
-  readonly between: readonly Version[];
+  readonly from: { readonly row_count: number };
+  readonly to: { readonly row_count: number };
+  readonly schema: {
+    readonly added: readonly Column[];
+    readonly dropped: readonly Column[];
+    readonly changed: readonly {
+      readonly from: Column;
+      readonly to: Column;
+      readonly metadata_changed: boolean;
+    }[];
+  };
+  readonly metadata: Changes;
+  readonly properties: Changes;
+  readonly rows: {
+    readonly added: number;
+    readonly removed: number;
+    readonly changed: number;
+  };
 }
 
 export function DiffView({ facts, location }: ViewProps) {
   const { from, to } = location.query;
   const isAsked = from !== undefined && to !== undefined && from !== to;
-  const asked = useAnswer<Compared>(
-    isAsked ? 'compare' : undefined,
-    { id: facts.id, branch: facts.branch, from: Number(from), to: Number(to) },
-    compare,
-  );
+  const named = (version: string | undefined): object => ({
+    version: Number(version),
+    ...(facts.branch === undefined ? {} : { branch: facts.branch }),
+  });
+  const asked = useAnswer<Compared>(isAsked ? 'DiffTable' : undefined, {
+    id: facts.id,
+    from: named(from),
+    to: named(to),
+  });
   if (!isAsked) {
     return <p class="note">Choose two versions, From and To, to see what is different.</p>;
   }
@@ -40,9 +62,11 @@ export function DiffView({ facts, location }: ViewProps) {
             of={[
               [
                 'Rows',
-                `${found.rows[0].toLocaleString('en')} → ${found.rows[1].toLocaleString('en')}`,
+                `${number(found.from.row_count)} → ${number(found.to.row_count)}: ${rowChanges(found)}`,
               ],
-              ...columnChanges(found.from, found.to),
+              ...columnChanges(found),
+              ...mapChanges('metadata', found.metadata),
+              ...mapChanges('property', found.properties),
             ]}
           />
         )}
@@ -51,42 +75,46 @@ export function DiffView({ facts, location }: ViewProps) {
   );
 }
 
-async function compare(_: string, body: object, signal: AbortSignal): Promise<Compared> {
-  const { id, branch, from, to } = body as {
-    id: string[];
-    branch?: string;
-    from: number;
-    to: number;
-  };
-  const of = (version: number): object => ({
-    id,
-    version,
-    ...(branch === undefined ? {} : { branch }),
-  });
-  const described = (version: number): Promise<Described> =>
-    ask('DescribeTable', { ...of(version), load_detailed_metadata: true }, signal);
-  const rows = (version: number): Promise<number> => ask('CountTableRows', of(version), signal);
-  const [a, b, before, after] = await Promise.all([
-    described(from),
-    described(to),
-    rows(from),
-    rows(to),
-  ]);
-  return { from: a, to: b, rows: [before, after], between: [] };
-}
+const number = (count: number): string => count.toLocaleString('en');
 
-function columnChanges(from: Described, to: Described): [string, string][] {
-  const types = ({ schema }: Described): Map<string, string> =>
-    new Map((schema?.fields ?? []).map(({ name, type }) => [name, typeText(type)]));
-  const [before, after] = [types(from), types(to)];
-  const changes: [string, string][] = [];
-  for (const [name, type] of after) {
-    const old = before.get(name);
-    if (old === undefined) changes.push([name, `column added: ${type}`]);
-    else if (old !== type) changes.push([name, `type ${old} → ${type}`]);
-  }
-  for (const [name, type] of before) {
-    if (!after.has(name)) changes.push([name, `column removed: ${type}`]);
-  }
+/** Told apart by where they were written: no row is read for it. */
+const rowChanges = ({ rows: { added, removed, changed } }: Compared): string =>
+  [
+    `${number(added)} written`,
+    `${number(removed)} gone`,
+    ...(changed > 0 ? [`${number(changed)} with columns written anew`] : []),
+  ].join(', ');
+
+const typeOf = ({ data_type, nullable }: Column): string =>
+  nullable ? data_type : `${data_type} not null`;
+
+function columnChanges({ schema: { added, dropped, changed } }: Compared): [string, string][] {
+  const changes: [string, string][] = [
+    ...added.map((column): [string, string] => [column.name, `column added: ${typeOf(column)}`]),
+    ...changed.map(({ from, to, metadata_changed: metadata }): [string, string] => [
+      to.name,
+      [
+        ...(from.name === to.name ? [] : [`renamed from ${from.name}`]),
+        ...(typeOf(from) === typeOf(to) ? [] : [`type ${typeOf(from)} → ${typeOf(to)}`]),
+        ...(metadata ? ['other metadata'] : []),
+      ].join(', '),
+    ]),
+    ...dropped.map((column): [string, string] => [
+      column.name,
+      `column removed: ${typeOf(column)}`,
+    ]),
+  ];
   return changes.length > 0 ? changes : [['Columns', 'the same']];
 }
+
+const mapChanges = (kind: string, { added, removed, changed }: Changes): [string, string][] => [
+  ...Object.entries(added).map(([name, value]): [string, string] => [
+    `${kind} ${name}`,
+    `added: ${value}`,
+  ]),
+  ...Object.entries(changed).map(([name, { from, to }]): [string, string] => [
+    `${kind} ${name}`,
+    `${from} → ${to}`,
+  ]),
+  ...Object.keys(removed).map((name): [string, string] => [`${kind} ${name}`, 'removed']),
+];

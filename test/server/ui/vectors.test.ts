@@ -1,4 +1,4 @@
-/** Samples of vectors for the page, the neighbours of one, and profiles of columns. */
+/** Samples of vectors for the page, the neighbours of one, profiles of columns, and comparisons. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../../../src/sdk/connect.ts';
 import { projected } from '../../../src/server/ui/vectors.ts';
@@ -75,4 +75,15 @@ describe('the neighbours of a row', () => {
 test('columns are told of as ProfileTable does', async () => {
   const { json } = await asked('ProfileTable', { columns: ['x'], budget_millis: 1_000 });
   expect(json.columns[0]).toMatchObject({ name: 'x', nulls: 0, distinct: 50 });
+});
+
+test('two versions are compared as DiffTable does', async () => {
+  const body = { id, from: { version: 1 }, to: { version: 1 } };
+  const { status, json } = await ask(pair, 'POST', '/ui/api/DiffTable', body);
+  expect(status).toBe(200);
+  expect(json).toMatchObject({
+    from: { version: 1, row_count: 50 },
+    schema: { added: [], dropped: [], changed: [] },
+    rows: { by: 'place', added: 0, removed: 0, unchanged: 50 },
+  });
 });
