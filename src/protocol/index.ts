@@ -290,6 +290,10 @@ export type { OperationRow, Permission, QueryMember, StricterMember } from './op
 export { ALIAS_ROUTES, type AliasRoute, type OperationName } from './operations.ts';
 export type {
   DiffColumn,
+  DiffColumnChange,
+  DiffMap,
+  DiffRow,
+  DiffRows,
   DiffTableRequest,
   DiffTableResponse,
   DiffVersion,
@@ -302,6 +306,7 @@ export type {
   ListTableFilesRequest,
   ListTableFilesResponse,
   ProfiledColumn,
+  ProfiledHistogram,
   ProfileTableRequest,
   ProfileTableResponse,
   RunSqlRequest,

@@ -148,6 +148,7 @@ export interface DiffTableResponse {
   readonly rows: DiffRows;
 }
 
+/** One of the versions compared. */
 export interface DiffVersion {
   readonly branch: string;
   readonly version: number;
@@ -168,12 +169,14 @@ export interface DiffColumnChange {
   readonly metadata_changed: boolean;
 }
 
+/** Names and values that only one version has, or with another value. */
 export interface DiffMap {
   readonly added: Readonly<Record<string, string>>;
   readonly removed: Readonly<Record<string, string>>;
   readonly changed: Readonly<Record<string, { readonly from: string; readonly to: string }>>;
 }
 
+/** Rows of two versions, counted. */
 export interface DiffRows {
   /** `key`: matched by values. `place`: told apart by where they were written. */
   readonly by: string;

@@ -3,7 +3,7 @@
  * Also exports how expressions load and read the values of Arrow columns.
  */
 
-export { textOf as valueText, toVector } from './evaluate/index.ts';
+export { toVector } from './evaluate/index.ts';
 export {
   type ColumnSource,
   type ColumnTest,
@@ -52,7 +52,7 @@ export {
   type WindowSpec,
 } from './parse/index.ts';
 export { registerFunction } from './register.ts';
-export { type ShownValue, shownNumber, shownValue } from './shown-values.ts';
+export { cutText, inWords, shownNumber, shownValue } from './shown-values.ts';
 export {
   type Column,
   columnOf,

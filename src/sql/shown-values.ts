@@ -1,13 +1,13 @@
 /**
  * `shownValue`: makes of a value of a column what JSON can hold and a person can read: numbers as
  * numbers where none of their digits is lost, else as text; dates, times and decimals as text;
- * bytes in hexadecimal digits; nested values as JSON. Long ones are cut.
+ * bytes in hexadecimal digits; nested values as JSON. Long ones are cut. Also has the parts of that
+ * (`shownNumber`, `inWords`, `cutText`).
  */
 import type { DataType } from '../arrow/index.ts';
+import type { ShownValue } from '../protocol/index.ts';
 import { textOf } from './evaluate/index.ts';
 import { familyOf, type Value } from './typed/index.ts';
-
-export type ShownValue = string | number | boolean | null;
 
 /** Characters of a value. */
 const LONGEST = 256;
@@ -22,7 +22,7 @@ export function shownValue(value: Value, type: DataType): ShownValue {
       return shownNumber(value as number | bigint);
     case 'bytes': {
       const bytes = value as Uint8Array;
-      return cut(Buffer.from(bytes.subarray(0, LONGEST)).toString('hex'));
+      return cutText(Buffer.from(bytes.subarray(0, LONGEST)).toString('hex'));
     }
     case 'decimal':
     case 'date':
@@ -32,14 +32,15 @@ export function shownValue(value: Value, type: DataType): ShownValue {
     case 'interval':
       return inWords(value, type);
     case 'text':
-      return cut(value as string);
+      return cutText(value as string);
     default:
-      return cut(JSON.stringify(value, (_, part: unknown) => plainPart(part)));
+      return cutText(JSON.stringify(value, (_, part: unknown) => plainPart(part)));
   }
 }
 
-/** Numbers that JSON has none for are texts. */
+/** Numbers that JSON has none for are texts: infinities, NaN, and zero with a sign. */
 export function shownNumber(value: number | bigint): string | number {
+  if (Object.is(value, -0)) return '-0';
   if (typeof value === 'number') {
     return Number.isFinite(value)
       ? value
@@ -53,7 +54,8 @@ export function shownNumber(value: number | bigint): string | number {
   return Number.isSafeInteger(rounded) ? rounded : String(value);
 }
 
-function inWords(value: Value, type: DataType): string {
+/** Decimals, dates, times and intervals. */
+export function inWords(value: Value, type: DataType): string {
   try {
     return textOf(value, type) ?? String(value);
   } catch {
@@ -62,11 +64,12 @@ function inWords(value: Value, type: DataType): string {
   }
 }
 
-function cut(text: string): string {
-  if (text.length <= LONGEST) return text;
+/** The first `most` characters, and an ellipsis where there are more. */
+export function cutText(text: string, most: number = LONGEST): string {
+  if (text.length <= most) return text;
   // Not within a pair of surrogates.
-  const last = text.charCodeAt(LONGEST - 2);
-  return `${text.slice(0, last >= 0xd800 && last < 0xdc00 ? LONGEST - 2 : LONGEST - 1)}…`;
+  const last = text.charCodeAt(most - 1);
+  return `${text.slice(0, last >= 0xd800 && last < 0xdc00 ? most - 1 : most)}…`;
 }
 
 function plainPart(part: unknown): unknown {

@@ -6,8 +6,11 @@
 import { DirspaceError } from '../../errors.ts';
 import {
   type CallOptions,
+  type DiffMap,
+  type DiffRow,
   type DiffTableResponse,
   type ProfiledColumn,
+  type ProfiledHistogram,
   type ProfileTableRequest,
   type ShownValue,
   unsupported,
@@ -27,6 +30,15 @@ import {
 import type { TablePosition } from './position.ts';
 import { type TableStatistics, tableStatistics } from './table-results.ts';
 import { followsNewest, resolveSelection, selectionOf, type VersionSelection } from './versions.ts';
+
+/** Counts between edges. */
+export type ColumnHistogram = ProfiledHistogram;
+
+/** Names and values that only one version has, or with another value. */
+export type MapChanges = DiffMap;
+
+/** A row as it is shown: values by column. */
+export type ShownRow = DiffRow;
 
 /** Which columns of which rows to look at, and for how long. */
 export interface ProfileOptions extends CallOptions {
@@ -88,14 +100,6 @@ export interface ColumnProfile {
   readonly histogram?: ColumnHistogram;
 }
 
-/** Counts between edges, of which there is one more; a value on an edge is in the bucket above it. */
-export interface ColumnHistogram {
-  /** `values`, `lengths` (characters, bytes, items), `norms` of vectors, or `booleans`: false and true. */
-  readonly of: string;
-  readonly edges: readonly ShownValue[];
-  readonly counts: readonly number[];
-}
-
 /** How versions are compared. */
 export interface DiffOptions extends CallOptions {
   /**
@@ -151,13 +155,6 @@ export interface ColumnChange {
   readonly metadataChanged: boolean;
 }
 
-/** Names and values that only one version has, or with another value. */
-export interface MapChanges {
-  readonly added: Readonly<Record<string, string>>;
-  readonly removed: Readonly<Record<string, string>>;
-  readonly changed: Readonly<Record<string, { readonly from: string; readonly to: string }>>;
-}
-
 /** Rows of two versions, counted. */
 export interface RowDifferences {
   /** `key`: matched by values. `place`: told apart by where they were written. */
@@ -181,9 +178,6 @@ export interface RowDifferences {
     }[];
   };
 }
-
-/** A row as it is shown: values by column. */
-export type ShownRow = Readonly<Record<string, ShownValue>>;
 
 export class TableInsight {
   readonly #at: TablePosition;

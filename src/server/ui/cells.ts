@@ -19,7 +19,7 @@ import {
   UnionMode,
   Vector,
 } from '../../arrow/index.ts';
-import { type Value as SqlValue, valueText } from '../../sql/index.ts';
+import { cutText, inWords, type Value as SqlValue, shownNumber } from '../../sql/index.ts';
 import { decimalText, decimalWords } from '../../values/index.ts';
 
 export type Cell = string | number | boolean | null;
@@ -76,7 +76,7 @@ function valueReader(data: Data, most: number): Reader {
     case Type.Time:
     case Type.Timestamp:
     case Type.Duration:
-      return (row) => valueText(values[row] as SqlValue, type) ?? String(values[row]);
+      return (row) => inWords(values[row] as SqlValue, type);
     case Type.Interval:
       return intervalReader(data, (type as Interval).unit);
     case Type.List:
@@ -106,16 +106,10 @@ function valueReader(data: Data, most: number): Reader {
 const exact = (value: number | bigint): Cell =>
   typeof value === 'bigint' ? value.toString() : value;
 
-/** JSON knows no infinities, and no zero with a sign. */
-function finite(value: number): Cell {
-  if (Object.is(value, -0)) return '-0';
-  return Number.isFinite(value) ? value : String(value);
-}
-
 function floatReader(data: Data, precision: Precision): Reader {
   const vector = new Vector([data]);
-  if (precision === Precision.DOUBLE) return (row) => finite(vector.get(row));
-  return (row) => finite(shortest(vector.get(row)));
+  if (precision === Precision.DOUBLE) return (row) => shownNumber(vector.get(row));
+  return (row) => shownNumber(shortest(vector.get(row)));
 }
 
 /** The shortest decimal that is the same 32-bit float: 0.1 in place of 0.10000000149011612. */
@@ -127,18 +121,11 @@ function shortest(value: number): number {
   return value;
 }
 
-const cut = (text: string, most: number): string => {
-  if (text.length <= most) return text;
-  // Half of a surrogate pair would not be text.
-  const end = /[\ud800-\udbff]/.test(text[most - 1] as string) ? most - 1 : most;
-  return `${text.slice(0, end)}\u2026`;
-};
-
 function textCell(value: string | Uint8Array, most: number): Cell {
-  if (typeof value === 'string') return cut(value, most);
+  if (typeof value === 'string') return cutText(value, most);
   const shown = value.subarray(0, most);
   const text = Buffer.from(shown.buffer, shown.byteOffset, shown.byteLength).toString('hex');
-  return cut(`0x${text}`, most);
+  return cutText(`0x${text}`, most);
 }
 
 /** A cell inside another, as JSON has it. */
@@ -150,7 +137,7 @@ const quoted = (text: string): string =>
 function listText(items: Reader, from: number, to: number, most: number): string {
   let text = '[';
   for (let at = from; at < to; at++) {
-    if (text.length > most) return `${cut(text, most)} (${to - from} values)`;
+    if (text.length > most) return `${cutText(text, most)} (${to - from} values)`;
     text += (at === from ? '' : ', ') + inner(items(at));
   }
   return `${text}]`;
@@ -162,7 +149,7 @@ function structReader(data: Data, fields: readonly Field[], most: number): Reade
     const parts = readers.map(
       (read, at) => `${JSON.stringify(fields[at]?.name ?? '')}: ${inner(read(row))}`,
     );
-    return cut(`{${parts.join(', ')}}`, most);
+    return cutText(`{${parts.join(', ')}}`, most);
   };
 }
 
@@ -180,7 +167,7 @@ function mapReader(data: Data, most: number): Reader {
     ) {
       parts.push(`${JSON.stringify(String(keys?.(at)))}: ${inner(values?.(at) ?? null)}`);
     }
-    return cut(`{${parts.join(', ')}}`, most);
+    return cutText(`{${parts.join(', ')}}`, most);
   };
 }
 
@@ -213,7 +200,7 @@ function unionReader(data: Data, type: Union, most: number): Reader {
 function intervalReader(data: Data, unit: IntervalUnit): Reader {
   const words = data.values as Int32Array;
   const text = (months: number, days: number, nanos: bigint): string =>
-    valueText({ months, days, nanos } as unknown as SqlValue, data.type) ?? '';
+    inWords({ months, days, nanos } as unknown as SqlValue, data.type);
   if (unit === IntervalUnit.YEAR_MONTH) return (row) => text(words[row] as number, 0, 0n);
   if (unit === IntervalUnit.DAY_TIME) {
     return (row) =>

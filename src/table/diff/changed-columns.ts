@@ -3,13 +3,8 @@
  * many pairs its value is another. `firstRows` reads the rows that are shown as examples.
  */
 import { columnsOf, type RecordBatch } from '../../arrow/index.ts';
-import {
-  loadColumn,
-  reader,
-  type ShownValue,
-  shownValue,
-  type ValueHashes,
-} from '../../sql/index.ts';
+import type { DiffRow } from '../../protocol/index.ts';
+import { loadColumn, reader, shownValue, type ValueHashes } from '../../sql/index.ts';
 import { planScan, takenInParts } from '../read/index.ts';
 import type { Turn } from '../work/index.ts';
 import { columnHashes, type Side } from './match-rows.ts';
@@ -110,16 +105,14 @@ function rowIdsOf(rows: RowList, from: number, to: number): BigUint64Array {
   return ids;
 }
 
-export type ShownRow = Readonly<Record<string, ShownValue>>;
-
 /** The first rows of a list, with all columns of their version. */
 export async function firstRows(
   { plan: { engine, snapshot, signal, memory } }: Side,
   rows: RowList,
   most: number,
-): Promise<ShownRow[]> {
+): Promise<DiffRow[]> {
   const plan = await planScan(engine, snapshot, { signal, memory });
-  const shown: ShownRow[] = [];
+  const shown: DiffRow[] = [];
   const count = Math.min(rows.length, most);
   const parts = takenInParts(plan, 0, count, (from, to) => rowIdsOf(rows, from, to));
   for await (const { batch } of parts) {

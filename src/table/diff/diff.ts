@@ -6,11 +6,12 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
+import type { DiffMap, DiffRow } from '../../protocol/index.ts';
 import { adapterBetween, type IdentifiedField } from '../fields/index.ts';
 import { planScan, requestMemory } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
-import { changedColumns, firstRows, type ShownRow } from './changed-columns.ts';
+import { changedColumns, firstRows } from './changed-columns.ts';
 import { commonFieldIds } from './common-fields.ts';
 import {
   type FragmentDifferences,
@@ -35,8 +36,8 @@ export interface DiffRequest {
 
 /** A row of one key in both versions. */
 export interface ChangedRow {
-  readonly before: ShownRow;
-  readonly after: ShownRow;
+  readonly before: DiffRow;
+  readonly after: DiffRow;
   readonly columns: readonly string[];
 }
 
@@ -53,8 +54,8 @@ export interface RowsDiff {
   /** Columns of both versions whose values cannot be compared, as their types do not fit. */
   readonly notCompared: readonly string[];
   readonly examples?: {
-    readonly added: readonly ShownRow[];
-    readonly removed: readonly ShownRow[];
+    readonly added: readonly DiffRow[];
+    readonly removed: readonly DiffRow[];
     readonly changed: readonly ChangedRow[];
   };
 }
@@ -62,9 +63,9 @@ export interface RowsDiff {
 export interface VersionsDiff {
   readonly schema: SchemaDifferences;
   /** Of the metadata of the table and of its schema, by name. */
-  readonly metadata: MapDifferences;
+  readonly metadata: DiffMap;
   /** Of the table's properties, where the versions carry them. */
-  readonly properties: MapDifferences;
+  readonly properties: DiffMap;
   readonly fragments: {
     readonly kept: number;
     readonly changed: number;
@@ -72,12 +73,6 @@ export interface VersionsDiff {
     readonly removed: number;
   };
   readonly rows: RowsDiff;
-}
-
-export interface MapDifferences {
-  readonly added: Readonly<Record<string, string>>;
-  readonly removed: Readonly<Record<string, string>>;
-  readonly changed: Readonly<Record<string, { readonly from: string; readonly to: string }>>;
 }
 
 /** Cells of all examples of one kind, at most. */
@@ -173,8 +168,8 @@ async function diffByKey(
         added: await firstRows(other, added, shown),
         removed: await firstRows(one, removed, shown),
         changed: found.first.map((differing, at) => ({
-          before: old[at] as ShownRow,
-          after: fresh[at] as ShownRow,
+          before: old[at] as DiffRow,
+          after: fresh[at] as DiffRow,
           columns: differing.map((column) => names[column] as string),
         })),
       },
@@ -236,7 +231,7 @@ const metadataOf = ({ manifest }: Snapshot): Record<string, string> => ({
 function mapDifferences(
   from: Readonly<Record<string, string>>,
   to: Readonly<Record<string, string>>,
-): MapDifferences {
+): DiffMap {
   const only = (map: typeof from, other: typeof to): Record<string, string> =>
     Object.fromEntries(Object.entries(map).filter(([name]) => !Object.hasOwn(other, name)));
   const changed = Object.entries(to).flatMap(([name, value]) =>

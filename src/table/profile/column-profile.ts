@@ -5,23 +5,10 @@
  */
 import { columnsOf, type Data, describeType, type Field } from '../../arrow/index.ts';
 import type { ColumnStatistics } from '../../format/index.ts';
-import {
-  familyOf,
-  loadColumn,
-  reader,
-  type ShownValue,
-  shownNumber,
-  shownValue,
-} from '../../sql/index.ts';
+import type { ProfiledHistogram, ShownValue } from '../../protocol/index.ts';
+import { familyOf, loadColumn, reader, shownNumber, shownValue } from '../../sql/index.ts';
 import { type ScanPlan, take } from '../read/index.ts';
-import type { ColumnKind, ColumnTally, Measure, SeenBounds } from './column-tally.ts';
-
-export interface HistogramProfile {
-  readonly of: Measure | 'booleans';
-  /** One more than there are counts; of booleans the two values. */
-  readonly edges: readonly ShownValue[];
-  readonly counts: readonly number[];
-}
+import type { ColumnKind, ColumnTally, SeenBounds } from './column-tally.ts';
 
 export interface ColumnProfile {
   readonly name: string;
@@ -44,7 +31,7 @@ export interface ColumnProfile {
   readonly top: readonly { readonly value: ShownValue; readonly count: number }[];
   /** Whether no other value is as frequent. */
   readonly topExact: boolean;
-  readonly histogram: HistogramProfile | undefined;
+  readonly histogram: ProfiledHistogram | undefined;
 }
 
 export interface Sample {
@@ -134,7 +121,7 @@ async function topValues(
   return found;
 }
 
-function histogramOf(tally: ColumnTally, most: number): HistogramProfile | undefined {
+function histogramOf(tally: ColumnTally, most: number): ProfiledHistogram | undefined {
   if (tally.kind === 'boolean') {
     const known = tally.rows - tally.nulls;
     if (known === 0) return undefined;

@@ -1,0 +1,32 @@
+/** Values as JSON holds them, for the page, profiles and comparisons alike. */
+import { expect, test } from 'vitest';
+import { Float64, Int64, Timestamp, TimeUnit, Utf8 } from '../../src/arrow/apache.ts';
+import { dataOf } from '../../src/arrow/index.ts';
+import { cellReader } from '../../src/server/ui/cells.ts';
+import { cutText, shownNumber, shownValue } from '../../src/sql/index.ts';
+
+test('texts are cut behind as many characters as are asked for, and within no pair', () => {
+  expect(cutText('abc', 3)).toBe('abc');
+  expect(cutText('abcd', 3)).toBe('abc…');
+  expect(cutText('ab🦆d', 3)).toBe('ab…');
+  expect(cutText('a🦆cd', 3)).toBe('a🦆…');
+  expect(shownValue('x'.repeat(257), new Utf8())).toBe(`${'x'.repeat(256)}…`);
+});
+
+test('numbers that JSON has none for are texts, the same on the page', () => {
+  const values = [0.5, -0, Number.NaN, Infinity, -Infinity];
+  const words = [0.5, '-0', 'NaN', 'inf', '-inf'];
+  expect(values.map(shownNumber)).toEqual(words);
+  expect(values.map((value) => shownValue(value, new Float64()))).toEqual(words);
+  const type = new Float64();
+  const read = cellReader(dataOf(type, 5, { values: Float64Array.from(values) }), 100);
+  expect(values.map((_, row) => read(row))).toEqual(words);
+  expect(shownValue(2n ** 53n, new Int64())).toBe('9007199254740992');
+});
+
+test('a time in a zone that the runtime does not know is the number of its unit', () => {
+  const type = new Timestamp(TimeUnit.SECOND, 'No/Where');
+  expect(shownValue(7n, type)).toBe('7');
+  const read = cellReader(dataOf(type, 1, { values: BigInt64Array.of(7n) }), 100);
+  expect(read(0)).toBe('7');
+});
