@@ -163,6 +163,15 @@ test('columns in several files, wide offsets and views are no obstacle that is w
   }
 });
 
+test('a fragment of few deleted rows is written anew where plain files are asked for', async () => {
+  const db = await connect('memory://');
+  const table = await db.createTable('t', rowsFrom(0, 100));
+  await table.delete('id = 7');
+  expect((await table.optimize()).compaction.fragmentsRemoved).toBe(0);
+  await table.optimize({ compaction: { plain: true } });
+  expect(await table.files({ plain: true })).toMatchObject({ rowCount: 99, deletedRows: 0 });
+});
+
 test('versions, tags and branches', async () => {
   const db = await connect('/c', { fs: memoryFs() });
   const table = await db.createTable('t', [{ a: 1 }]);
