@@ -5,6 +5,7 @@
 import {
   type About,
   ask,
+  dbOf,
   Failure,
   formatLocation,
   isSignedOut,
@@ -17,6 +18,7 @@ import {
 } from './base/index.ts';
 import { NamespacePage } from './namespace-page.tsx';
 import { SignIn } from './sign-in.tsx';
+import { SqlPage } from './sql-page.tsx';
 import { TablePage } from './table-page.tsx';
 import { nextTheme, theme } from './theme.ts';
 import { CatalogTree } from './tree.tsx';
@@ -45,8 +47,8 @@ export function App() {
     }, setFailure);
   }, [asked]);
   useEffect(() => {
-    document.title = `${location.path.join('/') || 'Catalog'} - dirspace`;
-  }, [location.path.join('/')]);
+    document.title = `${location.kind === 'sql' ? 'SQL' : location.path.join('/') || 'Catalog'} - dirspace`;
+  }, [location.kind, location.path.join('/')]);
 
   /** Typing and scrolling replace the entry of the history; everything else adds one. */
   const go = (next: Location, quietly = false): void => {
@@ -112,6 +114,7 @@ export function App() {
             </select>
           </label>
         )}
+        <a href={formatLocation({ kind: 'sql', path: [], query: dbOf(location) })}>SQL</a>
         <span class="space" />
         {about.principal === 'anybody' ? null : <span>{about.principal}</span>}
         {about.signed_in ? (
@@ -126,7 +129,9 @@ export function App() {
       </header>
       <div class="columns" key={db}>
         <CatalogTree location={location} go={go} />
-        {location.kind === 't' ? (
+        {location.kind === 'sql' ? (
+          <SqlPage location={location} go={go} />
+        ) : location.kind === 't' ? (
           <TablePage key={location.path.join('/')} location={location} go={go} />
         ) : (
           <NamespacePage location={location} />

@@ -40,6 +40,8 @@ export const PAGE_OPERATIONS = [
   'QueryTable',
   'TakeRows',
   'DiffTable',
+  'RunSql',
+  'ExplainSql',
   'DiffTableBranch',
   'ProfileTable',
 ] as const;

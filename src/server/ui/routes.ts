@@ -29,6 +29,7 @@ import { pageHeaders, refuseOtherPages } from './page-guard.ts';
 import { textOf } from './page-request.ts';
 import { rowsWindow, wholeRow } from './rows.ts';
 import { cookieHeader } from './sessions.ts';
+import { statementRows } from './statement.ts';
 import { openedTable } from './table.ts';
 import { neighbours, vectorSample } from './vectors.ts';
 
@@ -87,6 +88,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   table: (_, caller, body) => openedTable(caller, body),
   rows: rowsWindow,
   row: (_, caller, body) => wholeRow(caller, body),
+  sql: statementRows,
   vectors: vectorSample,
   neighbours: (_, caller, body) => neighbours(caller, body),
 };
@@ -94,7 +96,7 @@ const VIEWS: Readonly<Record<string, View>> = {
 /** Those that answer JSON are passed on as they are. */
 const JSON_OPERATIONS = PAGE_OPERATIONS.filter(
   (operation) => EVERY_OPERATION[operation].answer !== 'arrow-file',
-) as Exclude<PageOperation, 'QueryTable' | 'TakeRows'>[];
+) as Exclude<PageOperation, 'QueryTable' | 'TakeRows' | 'RunSql'>[];
 
 const withHeaders = (answer: HttpAnswer, headers: Record<string, string>): HttpAnswer => ({
   ...answer,

@@ -1,4 +1,5 @@
 /** Exports the views of a table: one for each of its tabs. */
+export { Chart, type ChartCell, type ChartKind, numberOf } from './chart.tsx';
 export { ColumnsView } from './columns-view.tsx';
 export { HistoryView } from './history-view.tsx';
 export { RefsView } from './refs-view.tsx';

@@ -85,6 +85,66 @@ describe('the tree', () => {
   });
 });
 
+describe('SQL', () => {
+  looks('answers a statement, and keeps it in the address', async (page, show) => {
+    await show('');
+    await page.getByRole('link', { name: 'SQL' }).click();
+    await page.getByRole('textbox').first().waitFor();
+    const box = page.getByLabel('A SELECT over tables');
+    await box.fill('SELECT 1 + 2 AS three, NULL AS none');
+    await box.press('Control+Enter');
+    const rows = page.getByRole('table', { name: 'Rows of the answer' });
+    await rows.waitFor();
+    assert.deepEqual(await rows.locator('td').allTextContents(), ['3', 'null']);
+    assert.match(page.url(), /#\/sql\?q=SELECT\+1/);
+    await page.goBack();
+    await page.getByText('Nothing was asked yet.').waitFor();
+  });
+
+  looks('says where a statement is wrong', async (page, show) => {
+    await show('#/sql?q=SELECT%20nothing%20FROM%20prod.search.user');
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    assert.match(await alert.textContent(), /There is no column nothing.*\^/s);
+  });
+
+  looks('shows at most a thousand rows, and says so', async (page, show) => {
+    await show(`#/sql?q=${encodeURIComponent('SELECT 1 AS one FROM prod.search.user')}`);
+    await page.getByText('The first 1,000 rows').waitFor();
+    assert.equal(await page.locator('tbody tr').count(), 1000);
+  });
+
+  looks('draws an answer as bars, a line and points', async (page, show) => {
+    const values = "SELECT * FROM (VALUES ('a', 2), ('b', 5), ('c', 3)) v(name, n)";
+    for (const [kind, marks] of [
+      ['bar', 'rect'],
+      ['line', 'polyline'],
+      ['scatter', 'circle'],
+    ]) {
+      await show(`#/sql?q=${encodeURIComponent(values)}&show=chart&chart=${kind}`);
+      const chart = page.getByRole('img', { name: 'n by name' });
+      await chart.waitFor();
+      assert.ok((await chart.locator(marks).count()) >= 1, kind);
+    }
+    await page.getByLabel('Chart').selectOption('bar');
+    await page.locator('.chart rect').first().waitFor();
+    assert.match(page.url(), /chart=bar/);
+  });
+
+  looks('tells the steps of a statement', async (page, show) => {
+    await show(`#/sql?q=${encodeURIComponent('SELECT count(*) FROM prod.search.user')}&show=plan`);
+    await page.getByText('Sum up: count(*)').waitFor();
+  });
+
+  looks('shows hostile values as texts', async (page, show) => {
+    const hostile = '<img src=x onerror="window.pwned=1">';
+    await show(
+      `#/sql?q=${encodeURIComponent(`SELECT '${hostile}' AS "${hostile.replaceAll('"', '""')}"`)}`,
+    );
+    await page.getByRole('cell', { name: hostile }).waitFor();
+  });
+});
+
 describe('rows', () => {
   looks(
     'of ten million are reached by the scroll bar, the wheel and the keys',

@@ -1,0 +1,217 @@
+/**
+ * `SqlPage`: a box for a SELECT over all tables, and its answer as rows, as a chart or as the steps it
+ * is carried out by. All of it is in the address: `#/sql?q=SELECT..&show=chart&chart=bar&x=city&y=n`.
+ */
+import {
+  Answered,
+  changed,
+  counted,
+  Failure,
+  type Go,
+  type Location,
+  useAnswer,
+  useEffect,
+  useRef,
+  useState,
+} from './base/index.ts';
+import { Chart, type ChartCell, type ChartKind, numberOf } from './views/index.ts';
+
+interface Answer {
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: readonly (readonly ChartCell[])[];
+  /** There are more rows than these. */
+  readonly is_cut?: boolean;
+}
+
+const SHOWN = ['rows', 'chart', 'plan'] as const;
+const CHARTS: readonly ChartKind[] = ['bar', 'line', 'scatter'];
+const EXAMPLE = 'SELECT city, count(*) AS n FROM prod.users GROUP BY city ORDER BY n DESC';
+
+export function SqlPage({ location, go }: { readonly location: Location; readonly go: Go }) {
+  const { q = '', show = 'rows', db } = location.query;
+  const [text, setText] = useState(q);
+  const [runs, setRuns] = useState(0);
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => setText(q), [q]);
+  const run = (): void => {
+    setRuns(runs + 1);
+    go(changed(location, { q: text.trim() }));
+  };
+  const isPlan = show === 'plan';
+  const rows = useAnswer<Answer>(q === '' || isPlan ? undefined : 'sql', { sql: q, runs, db });
+  const plan = useAnswer<{ plan: string }>(q === '' || !isPlan ? undefined : 'ExplainSql', {
+    sql: q,
+    db,
+  });
+  return (
+    <main class="page" id="main">
+      <h2 class="id">SQL</h2>
+      <div class="statement">
+        <label for="statement">A SELECT over tables such as prod.users; Ctrl+Enter runs it</label>
+        <textarea
+          id="statement"
+          ref={box}
+          class="code"
+          rows={4}
+          spellcheck={false}
+          placeholder={EXAMPLE}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+            event.preventDefault();
+            run();
+          }}
+        />
+        <p class="line">
+          <button type="button" onClick={run}>
+            Run
+          </button>
+          {SHOWN.map((name) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={show === name}
+              onClick={() => go(changed(location, { show: name }))}
+            >
+              {name}
+            </button>
+          ))}
+        </p>
+      </div>
+      <div class="view scroll">
+        {q === '' ? (
+          <p class="note">Nothing was asked yet.</p>
+        ) : isPlan ? (
+          <Answered asked={plan}>{(answer) => <pre class="code">{answer.plan}</pre>}</Answered>
+        ) : rows.failure !== undefined ? (
+          <Failure error={rows.failure} />
+        ) : (
+          <Answered asked={rows}>
+            {(answer) =>
+              show === 'chart' ? (
+                <ChartOf answer={answer} location={location} go={go} />
+              ) : (
+                <RowsOf answer={answer} />
+              )
+            }
+          </Answered>
+        )}
+      </div>
+    </main>
+  );
+}
+
+function RowsOf({ answer: { columns, rows, is_cut: isCut } }: { readonly answer: Answer }) {
+  return (
+    <>
+      <p class="line">
+        <span role="status">
+          {isCut === true
+            ? `The first ${counted(rows.length, 'row')}`
+            : counted(rows.length, 'row')}
+        </span>
+        <a download="rows.csv" href={csvAddress(columns, rows)}>
+          CSV of these rows
+        </a>
+      </p>
+      <table aria-label="Rows of the answer">
+        <thead>
+          <tr>
+            {columns.map(({ name, type }) => (
+              <th key={name} scope="col" title={type}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <tr key={at}>
+              {row.map((cell, column) => (
+                <td
+                  key={columns[column]?.name}
+                  class={cell === null ? 'null' : isNumber(columns[column]?.type) ? 'right' : ''}
+                >
+                  {cell === null ? 'null' : String(cell)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function ChartOf({
+  answer: { columns, rows },
+  location,
+  go,
+}: {
+  readonly answer: Answer;
+  readonly location: Location;
+  readonly go: Go;
+}) {
+  const { query } = location;
+  const numeric = columns.filter((_, at) => rows.some((row) => !Number.isNaN(numberOf(row[at]))));
+  const kind = CHARTS.find((name) => name === query.chart) ?? 'bar';
+  const y = columns.find(({ name }) => name === query.y) ?? numeric.at(-1);
+  const x = columns.find(({ name }) => name === query.x) ?? columns.find((one) => one !== y) ?? y;
+  if (x === undefined || y === undefined || rows.length === 0) {
+    return <p class="note">There are no numbers to draw.</p>;
+  }
+  const of = (column: (typeof columns)[number]): ChartCell[] => {
+    const at = columns.indexOf(column);
+    return rows.map((row) => row[at] ?? null);
+  };
+  const choice = (name: string, label: string, value: string, options: readonly string[]) => (
+    <label>
+      {label}{' '}
+      <select
+        value={value}
+        onChange={(event) => go(changed(location, { [name]: event.currentTarget.value }))}
+      >
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {option}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <>
+      <p class="line">
+        {choice('chart', 'Chart', kind, CHARTS)}
+        {choice(
+          'x',
+          'across',
+          x.name,
+          columns.map(({ name }) => name),
+        )}
+        {choice(
+          'y',
+          'up',
+          y.name,
+          numeric.map(({ name }) => name),
+        )}
+      </p>
+      <Chart kind={kind} label={`${y.name} by ${x.name}`} x={of(x)} y={of(y)} />
+    </>
+  );
+}
+
+const isNumber = (type = ''): boolean => /^(u?int|float|decimal)/.test(type);
+
+/** The rows that are shown as a file; the address holds them, and nothing is asked of the server. */
+function csvAddress(columns: Answer['columns'], rows: Answer['rows']): string {
+  const cell = (value: ChartCell): string => {
+    const text = value === null ? '' : String(value);
+    return /[",\r\n]/.test(text) || (text === '' && value !== null)
+      ? `"${text.replaceAll('"', '""')}"`
+      : text;
+  };
+  const lines = [columns.map(({ name }) => name), ...rows].map((line) => line.map(cell).join(','));
+  return `data:text/csv;charset=utf-8,${encodeURIComponent(`${lines.join('\r\n')}\r\n`)}`;
+}
