@@ -5,7 +5,6 @@
  * is a row here; its reader and writer are in the folder of its name.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
-import { DirspaceError } from '../errors.ts';
 import { encodeIpcFile, encodeIpcStream, openArrowBody, openArrowFile } from '../ipc/index.ts';
 import {
   type BuildColumn,
@@ -23,6 +22,7 @@ import {
   withHead,
 } from './files/index.ts';
 import { encodeJson, encodeJsonLines, jsonArray, jsonLines, jsonRows } from './json/index.ts';
+import type { ParquetWriteOptions } from './parquet/index.ts';
 
 /** What is asked of a reader, whatever the format. */
 export interface ReadOptions {
@@ -39,6 +39,7 @@ export interface ReadOptions {
 /** What is said of the files to write. */
 export interface WriteOptions {
   readonly csv?: CsvWriteOptions | undefined;
+  readonly parquet?: ParquetWriteOptions | undefined;
 }
 
 /** The rows of a file that is open. */
@@ -126,8 +127,9 @@ export const FORMATS: readonly FileFormat[] = [
       const { openParquet } = await import('./parquet/index.ts');
       return { data: await openParquet(source, signal) };
     },
-    encode: () => {
-      throw new DirspaceError('Unsupported', 'Parquet files are read and not written.');
+    encode: async (rows, { parquet }) => {
+      const { encodeParquet } = await import('./parquet/index.ts');
+      return encodeParquet(rows, parquet);
     },
   },
   {

@@ -47,3 +47,4 @@ export {
 } from './files/index.ts';
 export { parseExactJson } from './json/index.ts';
 export { isDataset, isLanceFile, openLance } from './lance-file.ts';
+export type { ParquetCompression, ParquetWriteOptions } from './parquet/index.ts';

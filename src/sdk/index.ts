@@ -3,7 +3,13 @@
  * results.
  */
 
-export type { CsvOptions, RejectedRow } from '../interchange/index.ts';
+export type {
+  CsvOptions,
+  CsvWriteOptions,
+  ParquetCompression,
+  ParquetWriteOptions,
+  RejectedRow,
+} from '../interchange/index.ts';
 export type { UserFunction } from '../sql/index.ts';
 export { connect, connectNamespace } from './connect.ts';
 export { Connection } from './connection.ts';
@@ -75,6 +81,7 @@ export {
   type ReadProgress,
   type ToCsvOptions,
   type ToFileOptions,
+  type ToParquetOptions,
 } from './files/index.ts';
 export { type FunctionType, type FunctionTypes, registerFunction } from './functions.ts';
 export {

@@ -206,6 +206,12 @@ describe('files of other programs', () => {
     await run('export', 't', '-o', at('new.tsv.gz'), '--header', 'no', '--null', '-');
     expect(gunzipSync(readFileSync(at('new.tsv.gz'))).toString()).toBe('Grace, M.\t85\t""\n');
     expect((await run('import', at('old.arrow'), 'old')).error).toContain('3 rows');
+    await run('export', 'old', '-o', at('old.parquet'), '--compression', 'zstd');
+    expect(readFileSync(at('old.parquet')).subarray(0, 4).toString()).toBe('PAR1');
+    expect((await run('import', at('old.parquet'), 'again')).error).toContain('3 rows');
+    expect((await run('query', 'again', '--json')).out).toBe(
+      (await run('query', 'old', '--json')).out,
+    );
   });
 
   test('to standard output', async () => {
@@ -239,6 +245,8 @@ describe('files of other programs', () => {
       [['--format', 'xlsx'], 'give one of csv'],
       [['--format', 'json', '--header', 'no'], 'it is of CSV, not of json'],
       [['-o', at('t.csv'), '--compression', 'lz4'], 'give one of none, gzip, zstd'],
+      [['-o', at('t.csv'), '--compression', 'snappy'], 'snappy is of Parquet, not of csv'],
+      [['-o', at('t.parquet.gz')], 'The pages of a Parquet file are compressed'],
       [['-o', at('t.csv'), '--delimiter', 'ab'], 'one ASCII character'],
       [['-o', at('none/t.csv')], 'there is no folder'],
       [['-o', at('catalog/t.csv')], 'Name a file outside of it'],

@@ -265,7 +265,6 @@ describe('the build', () => {
         "Batches",
         "Bytes",
         "Columns",
-        "CsvWriteOptions",
         "Dialect",
         "Done",
         "EmbeddingFunction",

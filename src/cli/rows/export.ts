@@ -16,14 +16,14 @@ import {
 import { askedRows, tableOf } from './asked-rows.ts';
 import { megabytes, unescaped } from './file-words.ts';
 
-const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'arrow', 'arrow-stream'] as const;
-const COMPRESSIONS = ['none', 'gzip', 'zstd'] as const;
+const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'arrow', 'arrow-stream'] as const;
+const COMPRESSIONS = ['none', 'gzip', 'zstd', 'snappy'] as const;
 const HEADERS = ['yes', 'no'] as const;
 const STANDARD_OUTPUT = '-';
 
 export const exportTable: Command = {
   name: 'export',
-  summary: 'Write the rows of a table as CSV, JSON, Arrow or Lance',
+  summary: 'Write the rows of a table as CSV, JSON, Parquet, Arrow or Lance',
   otherNames: ['dump', 'backup', 'save', 'unload'],
   arguments: [
     ['<id>', 'the table'],
@@ -42,7 +42,8 @@ export const exportTable: Command = {
     },
     {
       flags: '--compression <mode>',
-      summary: `of the file: ${COMPRESSIONS.join(', ')}; .gz and .zst of its name tell if absent`,
+      summary:
+        'none, gzip or zstd; .gz and .zst of the name tell if absent. Of Parquet also snappy, which it has if absent',
     },
     {
       flags: '-s, --select <column,...>',
@@ -153,7 +154,11 @@ async function optionsOf(call: Call, file: string | undefined): Promise<ToFileOp
   const isText = format === 'csv' || format === 'tsv';
   if (!isText) options.refuse(['delimiter', 'header', 'null'], `it is of CSV, not of ${format}.`);
   const compression = choice('compression', COMPRESSIONS);
-  const isBinary = format.startsWith('arrow') || (compression ?? 'none') !== 'none';
+  const isParquet = format === 'parquet';
+  if (compression === 'snappy' && !isParquet) {
+    throw new UsageError(`--compression snappy is of Parquet, not of ${format}.`);
+  }
+  const isBinary = isParquet || format.startsWith('arrow') || (compression ?? 'none') !== 'none';
   if (file === undefined && isBinary && terminals.output) {
     throw new UsageError('Bytes are not written to a terminal; give a file with -o, or a pipe.');
   }
@@ -170,7 +175,8 @@ async function optionsOf(call: Call, file: string | undefined): Promise<ToFileOp
   return {
     format,
     signal,
-    ...(compression && { compression }),
+    ...(compression !== undefined && isParquet && { parquet: { compression } }),
+    ...(compression !== undefined && compression !== 'snappy' && !isParquet && { compression }),
     ...(isText && { csv }),
     progress: (progress) => {
       latest = progress;

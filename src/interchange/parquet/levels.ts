@@ -1,6 +1,7 @@
 /**
- * `HybridReader`: gives the numbers of an RLE and bit-packed run, in which Parquet has levels and the
- * codes of dictionaries, a few at a time: a run of three bytes may stand for two billion of them.
+ * RLE and bit-packed runs of numbers, in which Parquet has levels and the codes of dictionaries.
+ * `HybridReader` gives the numbers a few at a time: a run of three bytes may stand for two billion of
+ * them. `encodeHybrid` makes runs.
  */
 import type { Refuse } from './thrift.ts';
 
@@ -130,4 +131,53 @@ export class PackedReader {
       out[at] = value;
     }
   }
+}
+
+/** Values that are the same from here on become a run of their own if there are as many. */
+const LEAST_RUN = 8;
+
+/** @param width bits of a number, up to 24 */
+export function encodeHybrid(
+  values: Uint8Array | Int32Array,
+  count: number,
+  width: number,
+): Uint8Array {
+  const bytes = (width + 7) >> 3;
+  const out = new Uint8Array(
+    16 + Math.ceil(count / 8) * (width + 1) + 8 * Math.ceil(count / 8 / 64),
+  );
+  let into = 0;
+  const putHead = (head: number): void => {
+    let rest = head;
+    for (; rest > 127; rest = Math.floor(rest / 128)) out[into++] = (rest & 127) | 128;
+    out[into++] = rest;
+  };
+  /** Where numbers that are to be packed begin: eight or a multiple of it, but for the last ones. */
+  let packed = 0;
+  const flush = (to: number): void => {
+    if (to === packed) return;
+    const groups = Math.ceil((to - packed) / 8);
+    putHead(groups * 2 + 1);
+    let word = 0;
+    let bits = 0;
+    for (let at = packed; at < packed + groups * 8; at++) {
+      word |= (at < to ? (values[at] as number) : 0) << bits;
+      bits += width;
+      for (; bits >= 8; bits -= 8, word >>>= 8) out[into++] = word & 255;
+    }
+  };
+  for (let at = 0; at < count; ) {
+    const value = values[at] as number;
+    let end = at + 1;
+    while (end < count && values[end] === value) end++;
+    if (end - at >= LEAST_RUN) {
+      flush(at);
+      putHead((end - at) * 2);
+      for (let each = 0; each < bytes; each++) out[into++] = (value >>> (8 * each)) & 255;
+      packed = end;
+      at = end;
+    } else at = Math.min(count, at + 8);
+  }
+  flush(count);
+  return out.subarray(0, into);
 }

@@ -12,6 +12,7 @@ import type {
   CsvWriteOptions,
   FileCompression,
   FileFormat,
+  ParquetWriteOptions,
   WritableStreamLike,
 } from '../../interchange/index.ts';
 import { nearest } from '../../known-names.ts';
@@ -44,11 +45,15 @@ export interface ExportOptions extends CallOptions {
 /** How to write CSV. */
 export interface ToCsvOptions extends ExportOptions, CsvWriteOptions {}
 
+/** How to write Parquet, whose pages are compressed and not the whole file. */
+export interface ToParquetOptions extends Omit<ExportOptions, 'compression'>, ParquetWriteOptions {}
+
 /** How to write files of any format. */
 export interface ToFileOptions extends ExportOptions {
-  /** csv, tsv, json, ndjson, arrow or arrow-stream; the ending of the name tells if not given. */
+  /** csv, tsv, json, ndjson, parquet, arrow or arrow-stream; the ending of the name tells if not given. */
   readonly format?: string;
   readonly csv?: CsvWriteOptions;
+  readonly parquet?: ParquetWriteOptions;
 }
 
 /** What was written. */
@@ -59,7 +64,14 @@ export interface ExportResult {
   readonly bytes: number;
 }
 
-const EXPORT_OPTIONS = ['format', 'csv', 'compression', 'progress', 'timeoutMs'] as const;
+const EXPORT_OPTIONS = [
+  'format',
+  'csv',
+  'parquet',
+  'compression',
+  'progress',
+  'timeoutMs',
+] as const;
 const COMPRESSIONS = ['none', 'gzip', 'zstd'] as const;
 
 /** Runs what gives the rows. */
@@ -166,13 +178,22 @@ async function planOf(options: ToFileOptions, path: string | undefined): Promise
   if (options.csv !== undefined && format.allTypes === undefined) {
     throw invalid(`The options csv are of CSV, and the file is written as ${format.name}.`);
   }
+  const isParquet = format.name === 'parquet';
+  if (options.parquet !== undefined && !isParquet) {
+    throw invalid(`The options parquet are of Parquet, and the file is written as ${format.name}.`);
+  }
   const named = path === undefined ? undefined : compressionOfName(path);
+  if (isParquet && (given ?? named ?? 'none') !== 'none') {
+    throw invalid(
+      'The pages of a Parquet file are compressed, and not the file: give parquet: {compression: "zstd"}, and a name that ends with .parquet.',
+    );
+  }
   const compression: FileCompression | undefined =
     given === undefined ? named : given === 'none' ? undefined : given;
   return {
     format,
     pieces: async (rows) => {
-      const pieces = await format.encode(rows, { csv: options.csv });
+      const pieces = await format.encode(rows, { csv: options.csv, parquet: options.parquet });
       return compression === undefined ? pieces : compressed(pieces, compression);
     },
   };

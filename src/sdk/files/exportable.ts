@@ -13,6 +13,7 @@ import {
   type FileOutput,
   type ToCsvOptions,
   type ToFileOptions,
+  type ToParquetOptions,
 } from './export-rows.ts';
 
 /**
@@ -47,6 +48,14 @@ export abstract class Exportable {
   /** Writes one JSON array of objects. */
   async toJson(output: FileOutput, options: ExportOptions = {}): Promise<ExportResult> {
     return this.toFile(output, { ...options, format: 'json' });
+  }
+
+  /** Writes Parquet. @throws Unsupported naming a column of a type that Parquet has not */
+  async toParquet(output: FileOutput, options: ToParquetOptions = {}): Promise<ExportResult> {
+    const { compression, rowGroupRows, ...rest } = options;
+    const given = Object.entries({ compression, rowGroupRows });
+    const parquet = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+    return this.toFile(output, { ...rest, format: 'parquet', parquet });
   }
 
   /** Writes an Arrow IPC file, which is also Feather of version 2. */

@@ -11,6 +11,7 @@ export type {
   FileOutput,
   ToCsvOptions,
   ToFileOptions,
+  ToParquetOptions,
 } from './export-rows.ts';
 export { Exportable } from './exportable.ts';
 export { type FileInput, filesOf } from './file-input.ts';
