@@ -240,6 +240,33 @@ test('JSON has all digits, and texts for what it has no form for', async () => {
   expect(await other.query().toArray()).toEqual(await table.query().toArray());
 });
 
+test('numbers of 64 bits at their edges, signed and unsigned', async () => {
+  const edges = [
+    0n,
+    1n,
+    2n ** 31n,
+    2n ** 32n,
+    2n ** 53n - 1n,
+    2n ** 53n,
+    2n ** 53n + 1n,
+    2n ** 63n - 1n,
+  ];
+  const signed = [...edges, ...edges.map((edge) => -edge), -(2n ** 63n), 0n, 0n];
+  const unsigned = [
+    ...edges,
+    ...edges.map((edge) => 2n ** 64n - 1n - edge),
+    2n ** 63n,
+    2n ** 64n - 1n,
+    5n,
+  ];
+  const fields = everyType().fields.filter(({ name }) => ['int64', 'uint64'].includes(name));
+  const rows = signed.map((int64, at) => ({ int64, uint64: unsigned[at] }));
+  const table = await db.createTable('t', rows, [], { schema: new Schema(fields) });
+  await table.toCsv(at('t.csv'), { header: false });
+  const lines = rows.map(({ int64, uint64 }) => `${int64},${uint64}\n`);
+  expect(readFileSync(at('t.csv'), 'utf8')).toBe(lines.join(''));
+});
+
 test('a query, a version, a tag and a branch', async () => {
   const table = await db.createTable('t', [{ n: 1 }, { n: 2 }, { n: 3 }]);
   await table.delete('n = 1');

@@ -94,7 +94,7 @@ class Planner {
   #whole(node: ParquetNode, hint: Field | undefined, place: Place, nullable: boolean): Plan {
     const { name, children, maxDefinition: level } = node;
     const leaf = this.#leaves;
-    const metadata = hint?.metadata ?? new Map();
+    const metadata = hint?.metadata ?? (isUuid(node) ? UUID : new Map());
     if (node.physical !== undefined) {
       this.#leaves++;
       const form = leafForm(node, hint?.type, this.#refuse);
@@ -203,6 +203,15 @@ class Planner {
     };
   }
 }
+
+/** What says of 16 bytes in Arrow that they are a UUID. */
+const UUID: Map<string, string> = new Map([
+  ['ARROW:extension:name', 'arrow.uuid'],
+  ['ARROW:extension:metadata', ''],
+]);
+const UUID_LOGICAL = 14;
+const isUuid = ({ logical, width }: ParquetNode): boolean =>
+  logical?.[UUID_LOGICAL] !== undefined && width === 16;
 
 const renamed = (field: Field, name: string): Field =>
   field.name === name ? field : new Field(name, field.type, field.nullable, field.metadata);

@@ -163,7 +163,8 @@ function addField(
       return;
     }
     default: {
-      const form = leafElement(type, path);
+      const isUuid = field.metadata.get('ARROW:extension:name') === 'arrow.uuid';
+      const form = leafElement(type, path, isUuid);
       elements.push(element({ name, repetition, ...form }));
       around.leaves.push({
         path,
@@ -204,7 +205,8 @@ const logicalOf = (field: number, fields: Fields = []): Value => ({
   struct: [[field, { struct: fields }]],
 });
 
-function leafElement(type: DataType, path: readonly string[]): LeafElement {
+/** @param isUuid whether the field says that its bytes are a UUID */
+function leafElement(type: DataType, path: readonly string[], isUuid: boolean): LeafElement {
   switch (type.typeId) {
     case Type.Null:
       return { physical: PHYSICAL.INT32, logical: logicalOf(11) };
@@ -230,7 +232,8 @@ function leafElement(type: DataType, path: readonly string[]): LeafElement {
     case Type.FixedSizeBinary: {
       const width = (type as FixedSizeBinary).byteWidth;
       if (width === 0) throw unsupported(path, 'values of no bytes');
-      return { physical: PHYSICAL.FIXED_LEN_BYTE_ARRAY, width };
+      const logical = isUuid && width === 16 ? logicalOf(14) : undefined;
+      return { physical: PHYSICAL.FIXED_LEN_BYTE_ARRAY, width, logical };
     }
     case Type.Decimal: {
       const { scale, precision } = type as Decimal;

@@ -35,9 +35,11 @@ export function integerText(data: Data): WriteText {
 /** Values as numbers where these are exact: a bigint takes several times as long. */
 export function countsOf(values: BigInt64Array | BigUint64Array): (row: number) => number | bigint {
   const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
+  const isSigned = values instanceof BigInt64Array;
   return (row) => {
-    const high = words[2 * row + 1] as number;
-    // Between -2^53 and 2^53; the top bit of an unsigned value makes it negative here.
+    const word = words[2 * row + 1] as number;
+    const high = isSigned ? word : word >>> 0;
+    // Between -2^53 and 2^53.
     if (high >= -0x200000 + 1 && high < 0x200000) {
       return high * 4_294_967_296 + ((words[2 * row] as number) >>> 0);
     }

@@ -101,6 +101,19 @@ test.each(['duckdb', 'duckdb-v2'])('%s has the values that pyarrow reads', async
   expect(strip(found)).toEqual(strip(expected));
 });
 
+test('a UUID stays one', async () => {
+  const db = await connect('/c', { fs: memoryFs() });
+  const { table } = await db.importFile(at('duckdb.parquet'), 't');
+  const pieces: Uint8Array[] = [];
+  for await (const piece of table.query().select(['u']).toBytes('parquet')) pieces.push(piece);
+  for (const file of [at('duckdb.parquet'), Buffer.concat(pieces)]) {
+    const { schema } = await fromParquet(file);
+    const field = schema.fields.find(({ name }) => name === 'u');
+    expect(String(field?.type)).toBe('FixedSizeBinary[16]');
+    expect(field?.metadata.get('ARROW:extension:name')).toBe('arrow.uuid');
+  }
+});
+
 describe('wherever the bytes are', () => {
   const stops: (() => void)[] = [];
   afterEach(() => {
