@@ -1,6 +1,6 @@
 /**
- * Files of other programs into a table: CSV of 1,000,000 rows of 5 columns (65 MB), plain and compressed, and
- * lines of JSON, beside DuckDB's import of the same file.
+ * Files of other programs into a table: CSV and Parquet of 1,000,000 rows of 5 columns (65 MB), plain and
+ * compressed, and lines of JSON; and the table as such files. Beside DuckDB's import and export of the same.
  */
 import { createReadStream, createWriteStream, writeFileSync } from 'node:fs';
 import { finished, pipeline } from 'node:stream/promises';
@@ -39,6 +39,31 @@ export async function* filesWorkloads(ctx) {
   yield row('files: import CSV, 1,000,000 x 5', csv, 'read_csv', [{ atMost: 2000 }]);
   yield row('files: import CSV.gz, 1,000,000 x 5', `${csv}.gz`, 'read_csv', []);
   yield row('files: import NDJSON, 100,000 x 5', lines, 'read_json', []);
+  const parquet = ctx.folder('rows.parquet');
+  const { table } = await db.importFile(csv, 'whole');
+  await table.toParquet(parquet);
+  yield row('files: import Parquet, 1,000,000 x 5', parquet, 'read_parquet', [{ atMost: 2000 }]);
+  await duck?.run(`CREATE TABLE whole AS SELECT * FROM read_parquet('${parquet}')`);
+  const out = (name, ending, how, goals) => ({
+    name,
+    goals: isWhole ? goals : [],
+    samples: SAMPLES,
+    settled: true,
+    sides: {
+      ours: async () => (await table.toFile(ctx.folder(`ours.${ending}`))).rows,
+      ...(duck && {
+        duckdb: async () => {
+          await duck.run(`COPY whole TO '${ctx.folder(`duckdb.${ending}`)}' (${how})`);
+          return duck.number('SELECT count(*) FROM whole');
+        },
+      }),
+    },
+  });
+  yield out('files: export CSV, 1,000,000 x 5', 'csv', 'FORMAT csv', [{ atMost: 3000 }]);
+  yield out('files: export CSV.gz, 1,000,000 x 5', 'csv.gz', 'FORMAT csv, COMPRESSION gzip', []);
+  yield out('files: export NDJSON, 1,000,000 x 5', 'ndjson', 'FORMAT json', []);
+  const how = 'FORMAT parquet, COMPRESSION snappy';
+  yield out('files: export Parquet, 1,000,000 x 5', 'parquet', how, [{ atMost: 3000 }]);
   await db.close();
 }
 
