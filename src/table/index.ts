@@ -22,7 +22,12 @@ export {
   type SourceRows,
 } from './merge/index.ts';
 export { openEngine } from './open-engine.ts';
-export { type ColumnProfile, profileTable } from './profile/index.ts';
+export {
+  type ColumnBounds,
+  type ColumnProfile,
+  exactBounds,
+  profileTable,
+} from './profile/index.ts';
 export {
   analyzeQuery,
   explainQuery,

@@ -167,3 +167,25 @@ test('the plan tells what is read', async () => {
   expect(read).toContain('in order of age DESC, at most 2 rows');
   await db.close();
 });
+
+test('bounds come from statistics where these tell them, and from rows elsewhere', async () => {
+  const { db, rows } = await statementCatalog();
+  const bounds =
+    'SELECT min(id) AS a, max(name) AS b, count(*) AS n, max(score) AS s FROM prod.people';
+  expect(await rows(bounds)).toEqual([{ a: 1, b: 'eve', n: 5, s: 4 }]);
+  const table = await db.openTable('people', ['prod']);
+  await table.delete('id = 1 OR id = 5');
+  expect(await rows(bounds)).toEqual([{ a: 2, b: 'dee', n: 3, s: 2.5 }]);
+  expect(await rows('SELECT max(id) AS m FROM prod.people WHERE id < 4')).toEqual([{ m: 3 }]);
+  await db.createTable('odd', [
+    { f: 1, t: 'x'.repeat(500) },
+    { f: Number.NaN, t: 'y' },
+  ]);
+  const [odd] = await rows('SELECT min(f) AS a, max(f) AS b, max(t) AS c, min(t) AS d FROM odd');
+  expect(odd).toEqual({ a: 1, b: Number.NaN, c: 'y', d: 'x'.repeat(500) });
+  await db.createEmptyTable('none', {
+    fields: [{ name: 'x', type: { type: 'int64' }, nullable: true }],
+  } as never);
+  expect(await rows('SELECT min(x) AS a, count(*) AS n FROM none')).toEqual([{ a: null, n: 0 }]);
+  await db.close();
+});

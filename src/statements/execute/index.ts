@@ -7,7 +7,7 @@ import type { Relation, Work } from './relation.ts';
 import { emptyRows, filteredRows, limitedRows, projectedRows, unitedRows } from './rows.ts';
 import { scanned } from './scan.ts';
 import { sortedRows } from './sort.ts';
-import { countedRows } from './statistics.ts';
+import { knownRow } from './statistics.ts';
 import { windowedRows } from './window.ts';
 
 export type { Relation, Work } from './relation.ts';
@@ -28,8 +28,10 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
       const keepsLeft = plan.join === 'inner' && rowsOf(plan.left) < rowsOf(plan.right);
       return joinedRows({ left, right, step: plan, keepsLeft, isEncoded }, work);
     }
-    case 'group':
-      return countedRows(plan) ?? groupedRows(relationOf(plan.input, work, true), plan, work);
+    case 'group': {
+      const read = (): Relation => groupedRows(relationOf(plan.input, work, true), plan, work);
+      return knownRow(plan, work, read) ?? read();
+    }
     case 'window':
       return windowedRows(relationOf(plan.input, work), plan, work);
     case 'sort':

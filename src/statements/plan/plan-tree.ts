@@ -4,6 +4,7 @@
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { AggregateExpression, Expression } from '../../sql/index.ts';
+import type { ColumnBounds } from '../../table/index.ts';
 
 /** Which rows and columns of a table to read. */
 export interface SourceRequest {
@@ -27,6 +28,8 @@ export interface TableSource {
   readonly schema: Schema;
   readonly rowCount: number;
   read(request: SourceRequest): Promise<RecordBatchStream>;
+  /** The bounds of whole columns, where they are known without reading rows. */
+  bounds(columns: readonly string[]): Promise<readonly (ColumnBounds | undefined)[]>;
   /** How many rows a condition selects. */
   count(filter: string | undefined): Promise<number>;
 }

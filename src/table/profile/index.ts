@@ -4,4 +4,4 @@
  */
 
 export type { ColumnProfile } from './column-profile.ts';
-export { profileTable } from './profile.ts';
+export { type ColumnBounds, exactBounds, profileTable } from './profile.ts';

@@ -197,6 +197,28 @@ async function addInSlices(
   }
 }
 
+/** The least and the greatest value of a column; NaN is neither. */
+export interface ColumnBounds {
+  readonly min: NonNullable<ColumnStatistics['min']>;
+  readonly max: NonNullable<ColumnStatistics['max']>;
+  readonly hasNaN: boolean;
+}
+
+/** The bounds of whole columns, by statistics alone; undefined where these do not tell them exactly. */
+export async function exactBounds(
+  engine: Engine,
+  snapshot: Snapshot,
+  columns: readonly string[],
+): Promise<readonly (ColumnBounds | undefined)[]> {
+  const plan = await planScan(engine, snapshot, { columns });
+  const known = await statisticsOf(plan, new Turn(engine.env));
+  return columns.map((_, at) => {
+    const { min, max, minExact, maxExact, nans = 0 } = known?.[at] ?? {};
+    if (min === undefined || max === undefined || !minExact || !maxExact) return undefined;
+    return { min, max, hasNaN: nans > 0 };
+  });
+}
+
 /** What the statistics of all fragments tell of each column; undefined where that is not all. */
 async function statisticsOf(
   { snapshot, columns }: ScanPlan,

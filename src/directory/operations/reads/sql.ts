@@ -18,7 +18,14 @@ import {
   type TableSource,
   tableRequest,
 } from '../../../statements/index.ts';
-import { countWhere, query, requestMemory, type Snapshot, Turn } from '../../../table/index.ts';
+import {
+  countWhere,
+  exactBounds,
+  query,
+  requestMemory,
+  type Snapshot,
+  Turn,
+} from '../../../table/index.ts';
 import { type Catalog, snapshotToRead } from '../../catalog/index.ts';
 
 /** @throws TableNotFound, TableVersionNotFound, InvalidInput with the place in the text */
@@ -78,6 +85,7 @@ const sourceOf = (
   schema: snapshot.schema,
   rowCount: snapshot.rowCount,
   read: (request) => query(engine, snapshot, { ...request, memory, signal }),
+  bounds: (columns) => exactBounds(engine, snapshot, columns),
   count: async (filter) =>
     filter === undefined ? snapshot.rowCount : countWhere(engine, snapshot, filter, signal),
 });
