@@ -1,5 +1,8 @@
 /** What statements answer. test/interop/duckdb compares random ones with DuckDB. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { Int64 } from '../../src/arrow/index.ts';
+import { reader } from '../../src/sql/index.ts';
+import { IntegerSums } from '../../src/statements/execute/sums.ts';
 import { type Catalog, statementCatalog } from './catalog.ts';
 
 let catalog: Catalog;
@@ -239,6 +242,25 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
     [[8]],
   ],
   [
+    'a full join with a condition on one side',
+    `SELECT p.id, c.country FROM ${P} p FULL JOIN cities c ON p.city = c.name WHERE p.id > 3 ORDER BY 1`,
+    [
+      [4, null],
+      [5, 'IT'],
+    ],
+  ],
+  [
+    'keys of which one is null',
+    `SELECT count(*) FROM ${P} a JOIN ${P} b ON a.city = b.city AND a.active = b.active`,
+    [[3]],
+  ],
+  [
+    'distinct values that come first in rows that do not count',
+    `SELECT count(DISTINCT city) FILTER (WHERE id > 2), count(DISTINCT age) FILTER (WHERE id > 2) FROM ${P}`,
+    [[2, 2]],
+  ],
+  ['HAVING of one group', `SELECT count(*) FROM ${P} HAVING 1 = 2`, []],
+  [
     'queries in FROM',
     `SELECT max(n) FROM (SELECT city, count(*) AS n FROM ${P} GROUP BY city) q`,
     [[2]],
@@ -419,5 +441,28 @@ describe('statements', () => {
       .sql('SELECT sum(CAST(x AS decimal(38, 0))) AS s FROM huge')
       .toArray();
     expect(String(row?.s)).toBe('9223372036854775808');
+  });
+
+  test('unsigned integers are no negative ones', async () => {
+    const field = (name: string, type: string) => ({ name, type: { type }, nullable: false });
+    const schema = (type: string) => ({ fields: [field('x', type)] }) as never;
+    await catalog.db.createTable('unsigned', [{ x: 2n ** 64n - 1n }, { x: 7n }], [], {
+      schema: schema('uint64'),
+    });
+    await catalog.db.createTable('signed', [{ x: -1n }, { x: 7n }], [], {
+      schema: schema('int64'),
+    });
+    const joined = 'SELECT u.x FROM unsigned u JOIN signed s ON u.x = s.x';
+    expect(await catalog.db.sql(joined).toArray()).toEqual([{ x: 7n }]);
+  });
+
+  test('sums carry, however many rows there are', () => {
+    const type = new Int64();
+    const sums = new IntegerSums({ name: 'sum', type, argument: type, separator: '', order: [] });
+    const values = new BigInt64Array(1 << 16).fill(-1n);
+    const rows = { form: 'wide', type, length: values.length, values, valid: null } as const;
+    for (let batch = 0; batch < 40; batch++) sums.add(new Int32Array(values.length), 1, [rows]);
+    const [sum] = [sums.result({ from: 0, to: 1 })];
+    expect(reader(sum)(0)).toBe(-40n * 65_536n);
   });
 });

@@ -183,6 +183,8 @@ test('bounds come from statistics where these tell them, and from rows elsewhere
   ]);
   const [odd] = await rows('SELECT min(f) AS a, max(f) AS b, max(t) AS c, min(t) AS d FROM odd');
   expect(odd).toEqual({ a: 1, b: Number.NaN, c: 'y', d: 'x'.repeat(500) });
+  await db.createTable('nan', [{ f: 1 }, { f: Number.NaN }]);
+  expect(await rows('SELECT min(f) AS a, max(f) AS b FROM nan')).toEqual([{ a: 1, b: Number.NaN }]);
   await db.createEmptyTable('none', {
     fields: [{ name: 'x', type: { type: 'int64' }, nullable: true }],
   } as never);

@@ -106,7 +106,7 @@ function readInOrder(
   offset: number,
 ): Plan | undefined {
   const scan = plan.kind === 'project' ? plan.input : plan;
-  if (scan.kind !== 'scan' || scan.limit !== undefined) return undefined;
+  if (scan.kind !== 'scan') return undefined;
   const orderBy: SortKey[] = [];
   for (const key of keys) {
     const value = plan.kind === 'project' ? itemOf(plan, key.value) : key.value;
