@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isDirspaceError } from '../../../src/errors.ts';
+import { valueReader } from '../../../src/interchange/parquet/encodings.ts';
+import { decompressPage } from '../../../src/interchange/parquet/page-codecs.ts';
+import { BytesStore } from '../../../src/interchange/parquet/stores.ts';
 import { fromParquet } from '../../../src/sdk/files/index.ts';
 import { casesOf } from '../../helpers/long.ts';
 import { seeded } from '../../helpers/seeded.ts';
@@ -96,4 +99,61 @@ test('every byte of a footer', async () => {
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MOST_BYTES);
     }
   }
+});
+
+test('a page that does not match its checksum is refused', async () => {
+  const bytes = fixture('crc');
+  let found = 0;
+  for (let place = 40; place < 600; place++) {
+    const copy = bytes.slice();
+    copy[place] = (copy[place] as number) ^ 1;
+    if ((await outcome(copy)).includes('a page does not match its checksum')) found++;
+  }
+  expect(found).toBeGreaterThan(100);
+});
+
+test('a code without a word, and runs and lengths that lead out of a page, are refused', () => {
+  const refuse = (what: string): never => {
+    throw new Error(what);
+  };
+  const dictionary = new BytesStore(refuse);
+  dictionary.reserve(2);
+  dictionary.add(Uint8Array.of(1), 0, 1);
+  dictionary.add(Uint8Array.of(2), 0, 1);
+  const read = (encoding: number, count: number, ...bytes: number[]): Uint8Array => {
+    const page = {
+      physical: 6,
+      width: undefined,
+      encoding,
+      bytes: Uint8Array.from(bytes),
+      from: 0,
+    };
+    const store = new BytesStore(refuse);
+    valueReader({ ...page, values: count, dictionary }, refuse).read(store, count);
+    return store.take().bytes;
+  };
+  // Three bits of width; a run of four times the code.
+  expect([...read(8, 4, 3, 8, 1)]).toEqual([2, 2, 2, 2]);
+  expect(() => read(8, 4, 3, 8, 2)).toThrow('a code has no word in its dictionary');
+  expect(() => read(8, 4, 32, 8, 0xff, 0xff, 0xff, 0xff)).toThrow('a code has no word');
+  expect(() => read(8, 5, 3, 8, 1)).toThrow('a run of numbers is cut short');
+  expect(() => read(8, 1, 33, 8, 1)).toThrow('more than 32 bits');
+  expect([...read(0, 1, 1, 0, 0, 0, 9)]).toEqual([9]);
+  expect(() => read(0, 1, 2, 0, 0, 0, 9)).toThrow('a value leads out of its page');
+  expect(() => read(0, 1, 0xff, 0xff, 0xff, 0xff, 9)).toThrow('a value leads out of its page');
+  expect(() => read(0, 1_000_000, 1, 0, 0, 0, 9)).toThrow('a page is cut short');
+  expect(() => read(7, 1, 0)).toThrow(/cut short|out of its page/);
+});
+
+test('pages that declare what they cannot hold take no memory', async () => {
+  const refuse = (what: string): never => {
+    throw new Error(what);
+  };
+  const few = Uint8Array.of(0x80, 0x80, 0x80, 0x80, 4, 1, 2, 3);
+  const before = process.memoryUsage().arrayBuffers;
+  for (const codec of [1, 2, 4, 5, 6, 7]) {
+    await expect(decompressPage(codec, few, 1 << 28, refuse)).rejects.toThrow(/a page/);
+    await expect(decompressPage(codec, few, 2 ** 40, refuse)).rejects.toThrow(/at most 268435456/);
+  }
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MOST_BYTES);
 });
