@@ -240,6 +240,18 @@ test('JSON has all digits, and texts for what it has no form for', async () => {
   expect(await other.query().toArray()).toEqual(await table.query().toArray());
 });
 
+test('a text that is no base64 is refused as bytes', async () => {
+  const schema = new Schema(everyType().fields.filter(({ name }) => name === 'binary'));
+  for (const [name, text] of [
+    ['t.ndjson', '{"binary":"no base64!"}\n'],
+    ['t.csv', 'binary\nno base64!\n'],
+  ] as const) {
+    writeFileSync(at(name), text);
+    const read = async (): Promise<unknown> => collected(await fromFile(at(name), { schema }));
+    await expect(read()).rejects.toThrow(/no base64!/);
+  }
+});
+
 test('numbers of 64 bits at their edges, signed and unsigned', async () => {
   const edges = [
     0n,

@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isDirspaceError } from '../../../src/errors.ts';
 import { valueReader } from '../../../src/interchange/parquet/encodings.ts';
+import { parquetMetadata } from '../../../src/interchange/parquet/metadata.ts';
 import { decompressPage } from '../../../src/interchange/parquet/page-codecs.ts';
+import { snappyInSteps } from '../../../src/interchange/parquet/snappy.ts';
 import { BytesStore } from '../../../src/interchange/parquet/stores.ts';
+import { writeThrift } from '../../../src/interchange/parquet/thrift-writer.ts';
 import { fromParquet } from '../../../src/sdk/files/index.ts';
+import { drained } from '../../../src/steps.ts';
 import { casesOf } from '../../helpers/long.ts';
 import { seeded } from '../../helpers/seeded.ts';
 
@@ -155,5 +159,45 @@ test('pages that declare what they cannot hold take no memory', async () => {
     await expect(decompressPage(codec, few, 1 << 28, refuse)).rejects.toThrow(/a page/);
     await expect(decompressPage(codec, few, 2 ** 40, refuse)).rejects.toThrow(/at most 268435456/);
   }
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MOST_BYTES);
+});
+
+test('what metadata and a Snappy block say of themselves is compared', () => {
+  const refuse = (what: string): never => {
+    throw new Error(what);
+  };
+  const leaf = {
+    struct: [
+      [1, 1],
+      [3, 0],
+      [4, 'n'],
+    ],
+  } as const;
+  const schema = {
+    list: [
+      {
+        struct: [
+          [4, 'schema'],
+          [5, 1],
+        ],
+      },
+      leaf,
+    ],
+  } as const;
+  const footer = (rows: bigint): Uint8Array =>
+    writeThrift([
+      [1, 2],
+      [2, schema],
+      [3, rows],
+      [4, { list: [] }],
+    ]);
+  expect(parquetMetadata(footer(0n), refuse).leaves).toHaveLength(1);
+  expect(() => parquetMetadata(footer(5n), refuse)).toThrow(
+    'its row groups have 0 rows, and it says 5',
+  );
+  // A size of 2^27, and a literal of one byte.
+  const block = Uint8Array.of(0x80, 0x80, 0x80, 0x40, 0, 7);
+  const before = process.memoryUsage().arrayBuffers;
+  expect(() => drained(snappyInSteps(block, 1 << 27, refuse))).toThrow('larger than it can be');
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MOST_BYTES);
 });
