@@ -6,7 +6,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createInterface, type Interface } from 'node:readline';
+import { createInterface } from 'node:readline';
 import type { LineCompletion } from './terminal/index.ts';
 
 /** Lines that are kept. */
@@ -39,6 +39,18 @@ export async function* typedLines(
   lines.on('history', (all: string[]) => {
     history = [...all];
   });
+  const typed: string[] = [];
+  let isEnded = false;
+  let wake = (): void => {};
+  lines.on('line', (line) => {
+    // Several come at once where they are pasted.
+    typed.push(line);
+    wake();
+  });
+  lines.once('close', () => {
+    isEnded = true;
+    wake();
+  });
   let isAsking = false;
   // Ctrl-C takes back what is typed, and ends what runs as it does elsewhere.
   lines.on('SIGINT', () => {
@@ -48,28 +60,23 @@ export async function* typedLines(
   });
   try {
     for (;;) {
-      isAsking = true;
-      const line = await nextLine(lines, prompt());
-      isAsking = false;
-      if (line === undefined) return;
-      yield line;
+      if (typed.length === 0 && !isEnded) {
+        lines.setPrompt(prompt());
+        lines.prompt();
+        isAsking = true;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        isAsking = false;
+      }
+      const line = typed.shift();
+      if (line !== undefined) yield line;
+      else if (isEnded) return;
     }
   } finally {
     lines.close();
     keepHistory(history);
   }
-}
-
-/** Undefined at the end of the input. */
-function nextLine(lines: Interface, prompt: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const ended = (): void => resolve(undefined);
-    lines.once('close', ended);
-    lines.question(prompt, (line) => {
-      lines.off('close', ended);
-      resolve(line);
-    });
-  });
 }
 
 function historyFile(): string {

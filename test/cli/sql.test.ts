@@ -58,6 +58,11 @@ describe('standard input', () => {
     expect(await sql([], { input })).toEqual({ code: 0, out: 'a\n1\nid\n2\nz\n7\n', error: '' });
   });
 
+  test('has several of them in a line, and semicolons that end nothing', async () => {
+    const input = "SELECT ';' AS a; -- ; no\nSELECT 2 AS b;SELECT 3 AS c; /* ; */\n";
+    expect(await sql([], { input })).toEqual({ code: 0, out: 'a\n;\nb\n2\nc\n3\n', error: '' });
+  });
+
   test('ends where a statement fails', async () => {
     const failed = await sql([], { input: 'SELECT 1 AS a;\nSELECT nope;\nSELECT 2 AS b;' });
     expect({ code: failed.code, out: failed.out }).toEqual({ code: 2, out: 'a\n1\n' });

@@ -1,6 +1,6 @@
 /** What statements answer. test/interop/duckdb compares random ones with DuckDB. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Int64 } from '../../src/arrow/index.ts';
+import { Dictionary, Int8, Int64, Table, Utf8, vectorFromArray } from '../../src/arrow/index.ts';
 import { reader } from '../../src/sql/index.ts';
 import { IntegerSums } from '../../src/statements/execute/sums.ts';
 import { type Catalog, statementCatalog } from './catalog.ts';
@@ -260,6 +260,15 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
     [[2, 2]],
   ],
   ['HAVING of one group', `SELECT count(*) FROM ${P} HAVING 1 = 2`, []],
+  ['a table that is called user', `WITH "user" AS (SELECT 1 AS x) SELECT x FROM user`, [[1]]],
+  [
+    'USING three times',
+    `SELECT * FROM (SELECT 1 AS id, 2 AS x) a FULL JOIN (SELECT 2 AS id, 3 AS y) b USING (id) FULL JOIN (SELECT 2 AS id, 4 AS z) c USING (id) ORDER BY id`,
+    [
+      [1, 2, null, null],
+      [2, null, 3, 4],
+    ],
+  ],
   [
     'queries in FROM',
     `SELECT max(n) FROM (SELECT city, count(*) AS n FROM ${P} GROUP BY city) q`,
@@ -441,6 +450,13 @@ describe('statements', () => {
       .sql('SELECT sum(CAST(x AS decimal(38, 0))) AS s FROM huge')
       .toArray();
     expect(String(row?.s)).toBe('9223372036854775808');
+  });
+
+  test('columns with dictionaries go through UNION, and have an order', async () => {
+    const data = vectorFromArray(['b', 'a'], new Dictionary(new Utf8(), new Int8()));
+    await catalog.db.createTable('coded', new Table({ d: data }));
+    const sql = "SELECT d FROM coded UNION SELECT 'zz' UNION SELECT d FROM coded ORDER BY 1";
+    expect(await answer(sql)).toEqual([['a'], ['b'], ['zz']]);
   });
 
   test('unsigned integers are no negative ones', async () => {

@@ -191,3 +191,14 @@ test('bounds come from statistics where these tell them, and from rows elsewhere
   expect(await rows('SELECT min(x) AS a, count(*) AS n FROM none')).toEqual([{ a: null, n: 0 }]);
   await db.close();
 });
+
+test('a time limit ends a statement beside a signal of the caller', async () => {
+  const { db } = await statementCatalog();
+  const tables = Array.from({ length: 14 }, (_, at) => `prod.people t${at}`).join(', ');
+  const long = db.sql(`SELECT count(*) FROM ${tables} WHERE t0.id + t13.id < 0`);
+  const { signal } = new AbortController();
+  await expect(long.toArray({ timeoutMs: 50, signal })).rejects.toMatchObject({
+    name: 'TimeoutError',
+  });
+  await db.close();
+});

@@ -66,12 +66,33 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'The separator of string_agg is a text in single quotes',
   ],
   ['SELECT lag(name) OVER w FROM cities', 'WINDOW defines no w'],
+  ["SELECT name FROM cities ORDER BY 'name'", 'A text orders and groups nothing'],
+  ['SELECT 1 FROM cities x, prod.people x', 'The alias x stands for two tables'],
 ];
 
 test.each(CASES)('%s', async (sql, message) => {
   const query = catalog.db.sql(sql);
   await expect(query.toArray()).rejects.toThrow(message);
   await expect(query.explainPlan()).rejects.toThrow(message);
+});
+
+test('what takes long to plan is bounded, and equal names are told apart at once', async () => {
+  const of = (count: number, make: (at: number) => string): string =>
+    Array.from({ length: count }, (_, at) => make(at)).join(', ');
+  const refused = async (sql: string, message: string): Promise<void> => {
+    await expect(catalog.db.sql(sql).toArray()).rejects.toThrow(message);
+  };
+  await refused(`SELECT ${of(1_001, () => '1')}`, 'has 1001 items of SELECT, and 1000 is the most');
+  await refused(`SELECT ${of(17, () => '*')} FROM cities`, '17 stars');
+  await refused(`SELECT 1 FROM prod.people GROUP BY ${of(101, (at) => `id + ${at}`)}`, '101 keys');
+  await refused(
+    `SELECT ${of(101, (at) => `sum(id + ${at}) OVER ()`)} FROM prod.people`,
+    '101 window',
+  );
+  await refused(`WITH ${of(101, (at) => `q${at} AS (SELECT 1)`)} SELECT 1`, '101 queries of WITH');
+  await refused(Array(101).fill('SELECT 1').join(' UNION ALL '), '101 parts of UNION');
+  const [row] = await catalog.rows(`SELECT ${of(1_000, () => 'id')} FROM prod.people LIMIT 1`);
+  expect(Object.keys(row ?? {})).toHaveLength(1_000);
 });
 
 test('the place of a mistake is told by its line', async () => {

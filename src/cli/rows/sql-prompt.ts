@@ -40,14 +40,27 @@ export async function runPrompt(call: Call, answered: Answering): Promise<void> 
       continue;
     }
     begun = begun === '' ? line : `${begun}\n${line}`;
-    if (begun.trim() === '') begun = '';
-    if (!/;\s*$/.test(line)) continue;
-    const statement = begun;
-    begun = '';
-    await told(call, () => answered(statement));
+    for (let end = statementEnd(begun); end >= 0; end = statementEnd(begun)) {
+      const statement = begun.slice(0, end);
+      begun = begun.slice(end + 1);
+      if (statement.trim() !== '') await told(call, () => answered(statement));
+    }
+    if (onlyComments(begun)) begun = '';
   }
   if (begun.trim() !== '') await told(call, () => answered(begun));
 }
+
+/** Texts, names in quotes and comments, in which a semicolon ends nothing. */
+const APART = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
+
+/** Where the first statement of a text ends; -1 where it goes on. */
+function statementEnd(text: string): number {
+  for (const { 0: part, index } of text.matchAll(APART)) if (part === ';') return index;
+  return -1;
+}
+
+const onlyComments = (text: string): boolean =>
+  text.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, '').trim() === '';
 
 /** Prints an answer. At a prompt its failure is told, and others are thrown. */
 async function told(call: Call, work: () => Promise<Answer | RowsAnswer>): Promise<void> {

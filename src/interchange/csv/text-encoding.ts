@@ -46,7 +46,8 @@ export function encodingOf(head: Uint8Array, isWhole: boolean, asked?: Encoding)
     if (head[at + 1] === 0) odd++;
   }
   // Of texts in Latin letters one byte of two is zero; other scripts have zeros beside their commas.
-  const [few, many] = [looked / 100, looked / 20];
+  // Of a short file more have to be: one zero may be a mistake.
+  const [few, many] = [looked / 100, Math.max(looked / 20, Math.min(looked / 4, 10))];
   if (odd > many && even < few) return { encoding: 'utf-16le', mark: 0 };
   if (even > many && odd < few) return { encoding: 'utf-16be', mark: 0 };
   const whole = isWhole ? head : head.subarray(0, characterEnd(head));

@@ -189,7 +189,12 @@ export class Query<RowType = AnyRow> extends FilteredQuery<RowType> {
    * as in `query().groupBy('city').aggregate({ n: 'count(*)' })`.
    */
   groupBy(keys: string | readonly string[]): GroupedQuery {
-    return this.#grouped(typeof keys === 'string' ? [keys] : keys.slice());
+    if (typeof keys === 'string') return this.#grouped([keys]);
+    if (Array.isArray(keys)) return this.#grouped(keys.slice());
+    throw new DirspaceError(
+      'InvalidInput',
+      `groupBy takes columns or SQL, such as ["city", "age / 10"], and was given ${showKind(keys)}.`,
+    );
   }
 
   /** What is computed of all rows that fit together. */

@@ -96,12 +96,21 @@ export abstract class RunnableQuery<RowType = AnyRow>
       return this.answer(options);
     }
     checkCount('timeoutMs', timeoutMs, 1);
-    const limits = [AbortSignal.timeout(timeoutMs)];
-    if (options.signal !== undefined) limits.push(options.signal);
-    const signal = AbortSignal.any(limits);
+    const signal = endingAfter(timeoutMs, options.signal);
     lifetime.enter({ signal });
     return this.answer({ ...options, signal });
   }
+}
+
+/** Signals that a joined one holds weakly; without its reference the clock of one would be collected. */
+const parts = new WeakMap<AbortSignal, AbortSignal>();
+
+function endingAfter(timeoutMs: number, given: AbortSignal | undefined): AbortSignal {
+  const clock = AbortSignal.timeout(timeoutMs);
+  if (given === undefined) return clock;
+  const signal = AbortSignal.any([clock, given]);
+  parts.set(signal, clock);
+  return signal;
 }
 
 async function* cutBatches(

@@ -120,7 +120,12 @@ export class FromParser {
     if (tokens.kind === STRING || tokens.kind === NUMBER) {
       refuse(at, 'FROM takes the name of a table, in double quotes where it needs them');
     }
-    const path = [this.#names.name('the name of a table is expected')];
+    // A table far more often than the function of the session.
+    const path = [
+      tokens.word === 'user'
+        ? this.#names.label()
+        : this.#names.name('the name of a table is expected'),
+    ];
     while (parser.tookMark('.')) path.push(this.#names.label());
     if (parser.isMark('(')) refuse(at, `The function ${path.join('.')} gives no table here`);
     const travel = this.#travel();

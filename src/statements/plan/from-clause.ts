@@ -35,8 +35,16 @@ export function plannedTables(
   );
 }
 
-const bothScopes = (left: Scope, right: Scope, merged: readonly MergedColumn[] = []): Scope =>
-  new Scope([...left.tables, ...right.tables], [...left.merged, ...right.merged, ...merged]);
+/** @throws InvalidInput where one alias stands for two tables */
+function bothScopes(left: Scope, right: Scope): Scope {
+  for (const { path, isAlias } of right.tables) {
+    const twin = left.tables.find(
+      (table) => isAlias === true && table.isAlias === true && table.path[0] === path[0],
+    );
+    if (twin !== undefined) refuse(undefined, `The alias ${path[0]} stands for two tables`);
+  }
+  return new Scope([...left.tables, ...right.tables], [...left.merged, ...right.merged]);
+}
 
 function plannedTable(planner: Planner, reference: TableReference): PlannedTables {
   switch (reference.kind) {
@@ -99,7 +107,9 @@ function scanned(
       orderBy: [],
       schema: new Schema(own),
     },
-    scope: new Scope([{ path: alias === undefined ? path : [alias], columns }]),
+    scope: new Scope([
+      alias === undefined ? { path, columns } : { path: [alias], columns, isAlias: true },
+    ]),
   };
 }
 
@@ -129,7 +139,10 @@ function derived(
     name: internal,
     value: columnTree(plan.schema.fields[place]?.name ?? ''),
   }));
-  return { plan: projected(plan, values), scope: new Scope([{ path, columns }]) };
+  return {
+    plan: projected(plan, values),
+    scope: new Scope([{ path, columns, isAlias: path.length > 0 }]),
+  };
 }
 
 function plannedJoin(
@@ -154,13 +167,19 @@ function plannedJoin(
       );
     }
     terms.push({ kind: 'binary', op: '=', left: a, right: b });
-    const of = [a, b].flatMap((side) => (side.kind === 'column' ? [side.path[0] ?? ''] : []));
+    const before = both.merged.filter((one) => one.name.toLowerCase() === name.toLowerCase());
+    const of = [
+      ...before.flatMap((one) => one.of),
+      ...[a, b].flatMap((side) => (side.kind === 'column' ? [side.path[0] ?? ''] : [])),
+    ];
     const coalesced: Expression = { kind: 'call', name: 'coalesce', args: [a, b] };
     merged.push({ name, value: join === 'full' ? coalesced : join === 'right' ? b : a, of });
   }
   // A column that was merged before is now part of the new one.
   const scope = new Scope(both.tables, [
-    ...both.merged.filter(({ name }) => !using.some((used) => used === name)),
+    ...both.merged.filter(
+      ({ name }) => !using.some((used) => used.toLowerCase() === name.toLowerCase()),
+    ),
     ...merged,
   ]);
   if (join === 'right') {

@@ -4,6 +4,7 @@
  */
 import { Schema } from '../../arrow/index.ts';
 import type { Statement, TableReference } from '../../sql/index.ts';
+import { FreshNames } from './fresh-names.ts';
 import type { Plan, TableSource } from './plan-tree.ts';
 import { Planner, sourceKey } from './planner.ts';
 import { pruned } from './pruned.ts';
@@ -40,14 +41,10 @@ export function planStatement(
   sources: ReadonlyMap<string, TableSource>,
 ): PlannedStatement {
   const { plan, names } = Planner.of(sources).query(statement);
-  const used = new Set<string>();
-  const fields = plan.schema.fields.map((field, place) => {
-    const name = names[place] as string;
-    let own = name;
-    for (let count = 1; used.has(own); count++) own = `${name}_${count}`;
-    used.add(own);
-    return renamed(field, own);
-  });
+  const own = new FreshNames();
+  const fields = plan.schema.fields.map((field, place) =>
+    renamed(field, own.of(names[place] as string, '', '_', 1)),
+  );
   const all = new Set(plan.schema.fields.map(({ name }) => name));
   return { plan: pruned(plan, all), schema: new Schema(fields) };
 }

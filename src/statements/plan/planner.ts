@@ -14,11 +14,12 @@ import {
   type Statement,
   type TableReference,
 } from '../../sql/index.ts';
+import { atMost, FreshNames } from './fresh-names.ts';
 import { commonColumnType } from './key-types.ts';
 import type { Plan, SortKey, TableSource } from './plan-tree.ts';
 import type { Scope } from './scope.ts';
 import { plannedSelect } from './select.ts';
-import { projected, sorted, united } from './steps.ts';
+import { distinctRows, projected, sorted, united } from './steps.ts';
 import { columnTree, rewritten } from './trees.ts';
 
 type NamedTable = Extract<TableReference, { kind: 'table' }>;
@@ -37,10 +38,14 @@ interface KnownQuery extends NamedQuery {
 /** Steps of one plan; the queries of WITH are planned again wherever they are named. */
 const MOST_STEPS = 2_000;
 
+/** What one statement may have, so that planning it takes no longer than a moment. */
+const MOST_NAMED = 100;
+const MOST_PARTS = 100;
+
 /** What the parts of one statement share. */
 interface Shared {
   readonly sources: ReadonlyMap<string, TableSource>;
-  readonly used: Set<string>;
+  readonly names: FreshNames;
   steps: number;
 }
 
@@ -64,7 +69,7 @@ export class Planner {
   }
 
   static of(sources: ReadonlyMap<string, TableSource>): Planner {
-    return new Planner({ sources, used: new Set(), steps: 0 });
+    return new Planner({ sources, names: new FreshNames(), steps: 0 });
   }
 
   source(reference: NamedTable): TableSource {
@@ -79,12 +84,7 @@ export class Planner {
 
   /** A name for a column of the plan that no other has. */
   freshName(name: string, table = ''): string {
-    const { used } = this.#shared;
-    let fresh = name;
-    if (used.has(fresh) && table !== '') fresh = `${table}.${name}`;
-    for (let count = 2; used.has(fresh); count++) fresh = `${name} ${count}`;
-    used.add(fresh);
-    return fresh;
+    return this.#shared.names.of(name, table);
   }
 
   /** The tree in names of the plan; it is of one row. @throws for aggregates, naming the clause */
@@ -104,6 +104,7 @@ export class Planner {
       refuse(statement.at, 'The statement names queries of WITH in each other too many times');
     }
     const known = [...planner.#known];
+    atMost(statement.with.length, MOST_NAMED, 'queries of WITH', statement.at);
     for (const named of statement.with) {
       if (known.slice(planner.#known.length).some(({ name }) => name === named.name)) {
         refuse(named.at, `WITH defines ${named.name} twice`);
@@ -155,13 +156,11 @@ export class Planner {
   }
 
   #union({ all, parts, at }: Extract<QueryBody, { kind: 'union' }>): PlannedQuery {
+    atMost(parts.length, MOST_PARTS, 'parts of UNION', at);
     const queries = parts.map((part) => this.#body(part, [], {}));
     const query = this.#joinedRows(queries, at);
     if (all) return query;
-    const { plan, names } = query;
-    const { schema } = plan;
-    const keys = schema.fields.map(({ name }) => columnTree(name));
-    return { plan: { kind: 'group', input: plan, keys, aggregates: [], schema }, names };
+    return { plan: distinctRows(query.plan), names: query.names };
   }
 
   /** The rows of all one after the other, their columns brought to one type each. */
@@ -250,6 +249,9 @@ export function placeOf(value: Expression, names: readonly string[]): number | u
     const place = Number(value.text);
     if (place >= 1 && place <= names.length) return place - 1;
     refuse(value.at, `There is no column ${value.text}; there are ${names.length}`);
+  }
+  if (value.kind === 'string') {
+    refuse(value.at, 'A text orders and groups nothing; names are in double quotes');
   }
   if (value.kind !== 'column' || value.path.length !== 1) return undefined;
   const [name = ''] = value.path;

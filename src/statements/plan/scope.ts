@@ -18,6 +18,7 @@ export interface ScopeColumn {
 export interface ScopeTable {
   /** The alias alone, or the whole path of a table without one. */
   readonly path: readonly string[];
+  readonly isAlias?: boolean;
   readonly columns: readonly ScopeColumn[];
 }
 

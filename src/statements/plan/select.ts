@@ -13,6 +13,7 @@ import {
   type Select,
   type WindowSpec,
 } from '../../sql/index.ts';
+import { atMost } from './fresh-names.ts';
 import { plannedTables } from './from-clause.ts';
 import { aggregateType } from './functions.ts';
 import { pushed } from './joins.ts';
@@ -26,9 +27,14 @@ import {
   windowed,
 } from './planner.ts';
 import type { Scope } from './scope.ts';
-import { filtered, grouped, projected, sorted } from './steps.ts';
+import { distinctRows, filtered, grouped, projected, sorted } from './steps.ts';
 import { columnTree, conjuncts, rewritten, textOf, visit } from './trees.ts';
 import { plannedWindows } from './windows.ts';
+
+/** What a SELECT may have, so that planning it takes no longer than a moment. */
+const MOST_ITEMS = 1_000;
+const MOST_STARS = 16;
+const MOST_KEYS = 100;
 
 interface Item {
   readonly name: string;
@@ -68,6 +74,8 @@ export function plannedSelect(
   };
 
   const aggregates = aggregatesOf(everything());
+  atMost(keysBy.length, MOST_KEYS, 'keys of GROUP BY', select.at);
+  atMost(aggregates.length, MOST_ITEMS, 'aggregates', select.at);
   if (keysBy.length > 0 || aggregates.length > 0 || select.groupByAll || having !== undefined) {
     const groups = plannedGroups(planner, plan, keysBy, aggregates);
     plan = groups.plan;
@@ -91,6 +99,9 @@ export function plannedSelect(
 
 /** The items with `*` written out, in names of the plan. */
 function itemsOf(select: Select, scope: Scope): Item[] {
+  atMost(select.items.length, MOST_ITEMS, 'items of SELECT', select.at);
+  const stars = select.items.filter(({ kind }) => kind === 'star');
+  atMost(stars.length, MOST_STARS, 'stars', select.at);
   return select.items.flatMap((item): Item[] => {
     if (item.kind === 'star') {
       const columns = scope.star(item.path, item.at);
@@ -258,10 +269,7 @@ function finishedSelect(planner: Planner, input: Plan, finish: Finish): PlannedQ
     return { ...key, value: columnTree(name) };
   });
   let plan: Plan = projected(input, [...shown, ...hidden]);
-  if (isDistinct) {
-    const values = shown.map(({ name }) => ({ name, value: columnTree(name) }));
-    plan = grouped(plan, values, [], () => refuse(undefined, ''));
-  }
+  if (isDistinct) plan = distinctRows(plan);
   plan = windowed(sorted(plan, keys), window);
   if (hidden.length > 0) {
     plan = projected(

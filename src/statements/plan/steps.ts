@@ -1,5 +1,5 @@
 /** Makes the steps of plans, with the schema of what each gives. */
-import { Field, Schema } from '../../arrow/index.ts';
+import { Field, Null, Schema } from '../../arrow/index.ts';
 import { compileConditionTree, compileTree, type Expression } from '../../sql/index.ts';
 import type {
   FilterStep,
@@ -70,6 +70,15 @@ export function grouped(
     ]),
   };
 }
+
+/** Rows that are equal in all columns become one. */
+export const distinctRows = (input: Plan): GroupStep =>
+  grouped(
+    input,
+    input.schema.fields.map(({ name }) => ({ name, value: { kind: 'column', path: [name] } })),
+    [],
+    () => new Null(),
+  );
 
 export function sorted(input: Plan, keys: readonly SortKey[]): Plan {
   return keys.length === 0 ? input : { kind: 'sort', input, keys, schema: input.schema };

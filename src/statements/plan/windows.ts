@@ -10,10 +10,13 @@ import {
   refuse,
   type WindowSpec,
 } from '../../sql/index.ts';
+import { atMost } from './fresh-names.ts';
 import { windowType } from './functions.ts';
 import type { Plan, WindowStep } from './plan-tree.ts';
 import { type Planner, sortKey } from './planner.ts';
 import { columnTree, rewritten, textOf, visit } from './trees.ts';
+
+const MOST_CALLS = 100;
 
 type WindowCall = AggregateExpression & { readonly over: WindowSpec };
 
@@ -38,6 +41,7 @@ export function plannedWindows(
       return false;
     });
   }
+  atMost(names.size, MOST_CALLS, 'window functions', undefined);
   let plan = input;
   for (const calls of windows.values()) plan = windowStep(plan, calls);
   const rewrite = (tree: Expression): Expression =>

@@ -1,0 +1,26 @@
+/** `FreshNames`: names of columns of a plan, each given once. `atMost` bounds what a statement may have. */
+import { refuse } from '../../sql/index.ts';
+
+export class FreshNames {
+  readonly #used = new Set<string>();
+  /** How often a name was asked for, so that the next one is found at once. */
+  readonly #counts = new Map<string, number>();
+
+  /** The name itself, with its table, or with a number that no other has. */
+  of(name: string, table = '', separator = ' ', first = 2): string {
+    let fresh = name;
+    if (this.#used.has(fresh) && table !== '') fresh = `${table}.${name}`;
+    while (this.#used.has(fresh)) {
+      const count = this.#counts.get(name) ?? first;
+      this.#counts.set(name, count + 1);
+      fresh = `${name}${separator}${count}`;
+    }
+    this.#used.add(fresh);
+    return fresh;
+  }
+}
+
+/** @throws InvalidInput where a statement has more of something than it may have */
+export function atMost(count: number, most: number, what: string, at: number | undefined): void {
+  if (count > most) refuse(at, `The statement has ${count} ${what}, and ${most} is the most`);
+}
