@@ -3,6 +3,7 @@
  * given last; `take` gives the fault of a request and counts it. `errorOf`, `droppedAnswer` and `cutAnswer`
  * are what the caller gets in place of the answer.
  */
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';
 import { EVERY_OPERATION_NAMES } from '../protocol/index.ts';
@@ -159,5 +160,7 @@ async function* brokenBody(body: HttpAnswer['body']): AsyncGenerator<Uint8Array>
       break;
     }
   }
+  // What is sent has left the process before the connection ends.
+  if (body !== '') for (let round = 0; round < 2; round++) await nextRound();
   throw new Error('The connection is ended, as the faults of the fixture say.');
 }

@@ -5,6 +5,7 @@ import { connectNamespace } from '../../src/index.ts';
 import { Journal } from '../../src/testing/journal.ts';
 import { parseSeed } from '../../src/testing/seed.ts';
 import { type Fixture, type FixtureOptions, fixture, type Seed } from '../../src/testing.ts';
+import { rawAnswer } from '../helpers/raw-http.ts';
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -203,6 +204,16 @@ describe('faults', () => {
     made.setFaults([{ kind: 'cut', times: 1 }]);
     await expect(insert().then((answer) => answer.text())).rejects.toThrow();
     expect(await made.catalog.namespaceExists(['new'])).toBe(true);
+  });
+
+  test('cut answers in their middle: their head and a part of them come', async () => {
+    const made = await started();
+    made.setFaults([{ kind: 'cut' }]);
+    const request = `POST ${USER}/describe HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`;
+    const answer = await rawAnswer(made.url, request);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toContain('{"');
+    expect(answer).not.toMatch(/\}\s*$/);
   });
 
   test('cut streams of rows, which clients notice', async () => {
