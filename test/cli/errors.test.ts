@@ -56,7 +56,7 @@ describe('a name that is nearly right', () => {
     [['head', 'prod/serch'], EXIT.notFound, 'Did you mean prod/search?'],
     [['ls', 'prod/search/user'], EXIT.notFound, 'prod/search/user is a table; `dirspace describe'],
     [['query', 'prod/search/user', '-s', 'nam'], EXIT.usage, 'Did you mean "name"?'],
-    [['query', 'prod/search/user', '-s', '*'], EXIT.usage, 'without -s all of them are shown'],
+    [['query', 'prod/search/user', '-s', '*'], EXIT.usage, 'without -s all of them are there'],
     [['query', 'prod/search/user', 'nam = 3'], EXIT.usage, 'did you mean name?'],
     [['query', 'prod/search/user', 'name = "Ada"'], EXIT.usage, "text is written 'Ada'"],
     [['query', 'prod/search/user', 'upper(name) = "A b"'], EXIT.usage, "text is written 'A b'"],
