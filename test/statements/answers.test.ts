@@ -256,8 +256,8 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
   ],
   [
     'distinct values that come first in rows that do not count',
-    `SELECT count(DISTINCT city) FILTER (WHERE id > 2), count(DISTINCT age) FILTER (WHERE id > 2) FROM ${P}`,
-    [[2, 2]],
+    `SELECT count(DISTINCT city) FILTER (WHERE id > 2), count(DISTINCT age) FILTER (WHERE id > 2), count(DISTINCT name) FILTER (WHERE id > 2) FROM ${P}`,
+    [[2, 2, 3]],
   ],
   ['HAVING of one group', `SELECT count(*) FROM ${P} HAVING 1 = 2`, []],
   ['a table that is called user', `WITH "user" AS (SELECT 1 AS x) SELECT x FROM user`, [[1]]],
