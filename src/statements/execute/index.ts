@@ -11,7 +11,6 @@ import { knownRow } from './statistics.ts';
 import { windowedRows } from './window.ts';
 
 export type { Relation, Work } from './relation.ts';
-export { filterText } from './scan.ts';
 
 /** @param isEncoded whether columns may have dictionaries that the schema does not say */
 export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation {

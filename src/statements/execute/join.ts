@@ -6,7 +6,6 @@
 import {
   batchBytes,
   columnsOf,
-  concatBatchesInSteps,
   type Data,
   DataType,
   Dictionary,
@@ -29,6 +28,7 @@ import {
 } from '../../sql/index.ts';
 import { comparableKeys, type JoinStep } from '../plan/index.ts';
 import {
+  asOneBatch,
   BATCH_ROWS,
   collected,
   columnReader,
@@ -117,11 +117,7 @@ class KeptRows {
     held.set(2 * bytes);
     const given = await numbersOf(batches, keys, input, work);
     if (hasNone || batches.length === 0) batches.push(nullRows(schema, hasNone ? 1 : 0));
-    const [only] = batches;
-    const batch =
-      only !== undefined && batches.length === 1
-        ? only
-        : await run(work, concatBatchesInSteps(batches));
+    const batch = await asOneBatch(batches, work);
     if (given === undefined) {
       const none = new Int32Array(0);
       return new KeptRows(batch, rows, undefined, { first: none, next: none, isUnique: false });

@@ -5,6 +5,7 @@
 import {
   batchBytes,
   columnsOf,
+  concatBatchesInSteps,
   type Data,
   gatherParts,
   type RecordBatch,
@@ -82,6 +83,16 @@ export async function collected(
     held.set(bytes);
   }
   return batches;
+}
+
+/** All rows as one batch; there is at least one batch. */
+export async function asOneBatch(
+  batches: readonly RecordBatch[],
+  work: Work,
+): Promise<RecordBatch> {
+  const [only] = batches;
+  if (only !== undefined && batches.length === 1) return only;
+  return run(work, concatBatchesInSteps(batches));
 }
 
 /** Rows by the number of their batch and their place in it. */

@@ -5,7 +5,6 @@
 import {
   batchBytes,
   columnsOf,
-  concatBatchesInSteps,
   type Data,
   type DataType,
   Int32,
@@ -16,6 +15,7 @@ import {
 import { compileTree, type Expression, plainType, toVector } from '../../sql/index.ts';
 import type { WindowStep } from '../plan/index.ts';
 import {
+  asOneBatch,
   BATCH_ROWS,
   collected,
   columnReader,
@@ -45,11 +45,7 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
         const ordered = isInOrder
           ? unordered
           : await sort(unordered, Number.MAX_SAFE_INTEGER, (batch) => numberKeys(numbers?.[batch]));
-        const [only] = ordered;
-        const batch =
-          only !== undefined && ordered.length === 1
-            ? only
-            : await run(work, concatBatchesInSteps(ordered));
+        const batch = await asOneBatch(ordered, work);
         held.set(2 * batchBytes(batch));
         const partitions = marksOf(
           (await numbersOf([batch], partitionBy, input, work))?.[0],
