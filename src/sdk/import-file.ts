@@ -73,7 +73,7 @@ export interface ImportFileOptions extends CallOptions {
   readonly compression?: Compression;
 }
 
-export const IMPORT_FILE_OPTIONS = [
+const IMPORT_FILE_OPTIONS = [
   'mode',
   'on',
   'format',

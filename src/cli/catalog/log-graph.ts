@@ -133,7 +133,7 @@ function rowOf(
 }
 
 /** What a version did, with the rows that it added, removed and changed. */
-export function operationText(metadata: Readonly<Record<string, string>>): string {
+function operationText(metadata: Readonly<Record<string, string>>): string {
   const count = (...names: string[]): number =>
     names.reduce((sum, name) => sum + (Number(metadata[name]) || 0), 0);
   const parts = [

@@ -11,7 +11,7 @@ import { fileProblem } from './file-problem.ts';
 export type Compression = 'gzip' | 'zstd';
 
 /** Endings of names, by what they say. */
-export const COMPRESSED_ENDINGS: Readonly<Record<string, Compression>> = {
+const COMPRESSED_ENDINGS: Readonly<Record<string, Compression>> = {
   '.gz': 'gzip',
   '.zst': 'zstd',
   '.zstd': 'zstd',

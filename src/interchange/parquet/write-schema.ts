@@ -304,7 +304,7 @@ function intElement({ bitWidth, isSigned }: Int): LeafElement {
 }
 
 /** The fewest bytes that hold all decimals of so many digits. */
-export function decimalBytes(precision: number): number {
+function decimalBytes(precision: number): number {
   const most = 10n ** BigInt(precision);
   let bytes = 1;
   while (1n << BigInt(8 * bytes - 1) < most) bytes++;

@@ -19,7 +19,7 @@ export function filterText({ filters, columns }: ScanStep): string | undefined {
   );
 }
 
-export function sourceRequest(step: ScanStep): SourceRequest {
+function sourceRequest(step: ScanStep): SourceRequest {
   const { schema, columns, orderBy, limit, offset } = step;
   const nameOf = (internal: string): string => columns.get(internal) ?? internal;
   const isRowId = (internal: string): boolean =>
