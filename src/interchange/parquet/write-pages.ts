@@ -9,10 +9,10 @@ import { type Data, type DataType, Type } from '../../arrow/index.ts';
 import { encodeFrame, FRAME_BYTES } from '../../ipc/index.ts';
 import { bytesAt } from '../text/index.ts';
 import { bitsOf, encodeHybrid } from './levels.ts';
+import { PageDictionary } from './page-dictionary.ts';
 import { type Shredded, shred } from './shred.ts';
 import { encodeSnappy } from './snappy.ts';
 import { type Value, writeThrift } from './thrift-writer.ts';
-import { WordTable } from './word-table.ts';
 import type { WriteLeaf } from './write-schema.ts';
 import { plainValues } from './write-values.ts';
 
@@ -72,7 +72,7 @@ export class ChunkWriter {
   readonly #leaf: WriteLeaf;
   readonly #codec: ParquetCompression;
   readonly #pages: Uint8Array[] = [];
-  #words: WordTable | undefined;
+  #words: PageDictionary | undefined;
   /** Whether there are pages of codes. */
   #hasCodes = false;
   #hasPlain = false;
@@ -86,7 +86,7 @@ export class ChunkWriter {
   constructor(leaf: WriteLeaf, codec: ParquetCompression) {
     this.#leaf = leaf;
     this.#codec = codec;
-    this.#words = isBytes(leaf) ? new WordTable() : undefined;
+    this.#words = isBytes(leaf) ? new PageDictionary() : undefined;
   }
 
   /** Bytes of the pages so far. */
@@ -218,7 +218,7 @@ export class ChunkWriter {
   ): Promise<{ readonly pieces: readonly Uint8Array[]; readonly chunk: Value }> {
     let dictionary: readonly Uint8Array[] = [];
     if (this.#hasCodes) {
-      const { words } = this.#words as WordTable;
+      const { words } = this.#words as PageDictionary;
       const plain = new Uint8Array((words.offsets[words.length] as number) + 4 * words.length);
       const view = new DataView(plain.buffer);
       for (let word = 0, at = 0; word < words.length; word++) {

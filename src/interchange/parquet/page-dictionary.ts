@@ -1,11 +1,24 @@
-/** `WordTable`: numbers the distinct texts of a column chunk, for pages of codes. */
+/** `PageDictionary`: numbers the distinct texts of a column chunk, for pages of codes. */
+import { systemEnv } from '../../env.ts';
 import { BytesStore } from './stores.ts';
 
 /** A dictionary that is larger does not pay: its readers keep it in memory. */
 const MOST_BYTES = 1 << 20;
 const MOST_WORDS = 1 << 16;
 
-export class WordTable {
+/** Drawn for each process, so that nobody can choose texts that all fall on one slot. */
+const SEED = (systemEnv.random() * 2 ** 32) | 0;
+
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = SEED ^ (end - start);
+  for (let at = start; at < end; at++) {
+    hash = Math.imul(hash ^ (bytes[at] as number), 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  return hash;
+}
+
+export class PageDictionary {
   readonly words = new BytesStore((what) => {
     throw new RangeError(what);
   });
@@ -20,11 +33,8 @@ export class WordTable {
 
   /** The code of a word, which is new or known. */
   code(bytes: Uint8Array, start: number, end: number): number {
-    let hash = end - start;
-    for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0;
-    hash ^= hash >>> 15;
     const mask = this.#slots.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = hashOf(bytes, start, end) & mask; ; slot = (slot + 1) & mask) {
       const code = (this.#slots[slot] as number) - 1;
       if (code < 0) return this.#add(bytes, start, end, slot);
       if (this.#isWord(code, bytes, start, end)) return code;
@@ -55,10 +65,7 @@ export class WordTable {
     const { offsets, bytes, length } = this.words;
     for (let code = 0; code < length; code++) {
       const [start, end] = [offsets[code] as number, offsets[code + 1] as number];
-      let hash = end - start;
-      for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0;
-      hash ^= hash >>> 15;
-      let slot = hash & mask;
+      let slot = hashOf(bytes, start, end) & mask;
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
       slots[slot] = code + 1;
     }
