@@ -452,6 +452,7 @@ export {
   type SplitSequentialOptions,
   type SqlOptions,
   SqlQuery,
+  StatementQuery,
   StaticHeaderProvider,
   type SyncedLanceTable,
   type SyncLanceResult,

@@ -178,6 +178,7 @@ export {
   type SelectColumns,
   type SqlOptions,
   SqlQuery,
+  StatementQuery,
   TakeQuery,
   type TokenizeOptions,
   tokenize,

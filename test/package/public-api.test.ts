@@ -40,6 +40,7 @@ test('what the package exports', () => {
       "Scannable",
       "Session",
       "SqlQuery",
+      "StatementQuery",
       "StaticHeaderProvider",
       "Table",
       "Tags",

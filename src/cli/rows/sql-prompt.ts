@@ -99,6 +99,7 @@ async function commanded(call: Call, line: string, answered: Answering): Promise
 }
 
 async function tables({ connection, signal }: Call): Promise<Answer> {
+  const { formatName } = await grammar();
   const names: string[] = [];
   let pageToken: string | undefined;
   do {
@@ -106,7 +107,7 @@ async function tables({ connection, signal }: Call): Promise<Answer> {
       signal,
       ...(pageToken === undefined ? {} : { pageToken }),
     });
-    names.push(...page.tables.map((id) => id.split('$').map(quoted).join('.')));
+    names.push(...page.tables.map((id) => id.split('$').map(formatName).join('.')));
     pageToken = page.pageToken;
   } while (pageToken !== undefined && names.length < MOST_NAMES);
   return { json: names, text: names.length === 0 ? 'There are no tables.' : names.join('\n') };
@@ -142,8 +143,8 @@ function pathNamed(text: string): string[] {
   return names.map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim());
 }
 
-const quoted = (name: string): string =>
-  /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+/** How names are written in SQL; other commands start without it. */
+const grammar = (): Promise<typeof import('../../sql/index.ts')> => import('../../sql/index.ts');
 
 /** Names that one completion looks through. */
 const MOST_NAMES = 10_000;
@@ -184,9 +185,16 @@ class Completion {
     if (names === undefined) {
       const { connection, signal } = this.#call;
       const path = pathNamed(table);
-      names = connection
-        .describeTable(path.at(-1) ?? '', path.slice(0, -1), {}, { signal })
-        .then(({ schema }) => (schema?.fields ?? []).map(({ name }) => quoted(name)))
+      const described = connection.describeTable(
+        path.at(-1) ?? '',
+        path.slice(0, -1),
+        {},
+        { signal },
+      );
+      names = Promise.all([described, grammar()])
+        .then(([{ schema }, { formatName }]) =>
+          (schema?.fields ?? []).map(({ name }) => formatName(name)),
+        )
         .catch(() => []);
       this.#columns.set(table, names);
     }

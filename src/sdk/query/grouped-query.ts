@@ -2,12 +2,12 @@
  * `GroupedQuery`: groups of the rows of a table, and what is computed of each: counts, sums, means and
  * others. `Query.groupBy` and `Query.aggregate` make these.
  */
-import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import type { CallOptions, RunSqlRequest } from '../../protocol/index.ts';
+import type { RunSqlRequest } from '../../protocol/index.ts';
 import type { AnyRow } from '../convert/index.ts';
-import { offered, onlyOptions, showKind, type TableTarget } from '../handles/index.ts';
-import { checkCount, RunnableQuery } from './runnable-query.ts';
+import { onlyOptions, showKind, type TableTarget } from '../handles/index.ts';
+import { checkCount } from './runnable-query.ts';
+import { StatementQuery } from './statement-query.ts';
 
 /** Names of columns, each with the call that gives it, as in `{ n: 'count(*)', mean: 'avg(price)' }`. */
 export type AggregateCalls = Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface GroupedOrdering {
 }
 
 /** Methods change the query they are called on and answer it. */
-export class GroupedQuery<RowType = AnyRow> extends RunnableQuery<RowType> {
+export class GroupedQuery<RowType = AnyRow> extends StatementQuery<RowType> {
   readonly #target: TableTarget;
   readonly #filter: string | undefined;
   readonly #keys: readonly string[];
@@ -34,7 +34,7 @@ export class GroupedQuery<RowType = AnyRow> extends RunnableQuery<RowType> {
 
   /** Queries make these; see `Query.groupBy`. */
   constructor(target: TableTarget, filter: string | undefined, keys: readonly string[]) {
-    super(target.lifetime);
+    super(target);
     this.#target = target;
     this.#filter = filter;
     this.#keys = keys;
@@ -95,7 +95,9 @@ export class GroupedQuery<RowType = AnyRow> extends RunnableQuery<RowType> {
       );
     };
     const keys = this.#keys.map((key) => term(key, 'groupBy'));
-    const calls = this.#calls.map(([name, sql]) => `${term(sql, 'aggregate')} AS ${quoted(name)}`);
+    const calls = this.#calls.map(
+      ([name, sql]) => `${term(sql, 'aggregate')} AS ${formatName(name)}`,
+    );
     const items = [...keys, ...calls];
     if (items.length === 0) {
       throw new DirspaceError(
@@ -106,11 +108,11 @@ export class GroupedQuery<RowType = AnyRow> extends RunnableQuery<RowType> {
     const having = this.#having.map((condition) => `(${term(condition, 'having')})`);
     const order = this.#order.map(
       ({ columnName, ascending = true, nullsFirst = false }) =>
-        `${quoted(columnName)}${ascending ? '' : ' DESC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`,
+        `${formatName(columnName)}${ascending ? '' : ' DESC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`,
     );
     const parts = [
       `SELECT ${items.join(', ')}`,
-      `FROM ${this.#target.id.map(quoted).join('.')}${this.#travel()}`,
+      `FROM ${this.#target.id.map(formatName).join('.')}${this.#travel()}`,
       ...(this.#filter === undefined ? [] : [`WHERE ${term(this.#filter, 'where')}`]),
       ...(keys.length === 0 ? [] : [`GROUP BY ${keys.map((_, at) => at + 1).join(', ')}`]),
       ...(having.length === 0 ? [] : [`HAVING ${having.join(' AND ')}`]),
@@ -119,31 +121,9 @@ export class GroupedQuery<RowType = AnyRow> extends RunnableQuery<RowType> {
       ...(this.#offset === undefined ? [] : [`OFFSET ${this.#offset}`]),
     ];
     return parts.join(' ');
-
-    function quoted(name: string): string {
-      return formatName(name);
-    }
   }
 
-  /** The steps of the query in words; reads no rows. */
-  async explainPlan(options: CallOptions = {}): Promise<string> {
-    this.#target.lifetime.enter(options);
-    return (await offered(this.#target.catalog, 'explainSql')(await this.#request(), options)).plan;
-  }
-
-  async outputSchema(options: CallOptions = {}): Promise<Schema> {
-    this.#target.lifetime.enter(options);
-    const stream = await this.answer(options);
-    await stream[Symbol.asyncIterator]().return?.();
-    return stream.schema;
-  }
-
-  protected override async answer(options: CallOptions): Promise<RecordBatchStream> {
-    const run = offered(this.#target.catalog, 'runSql');
-    return run(await this.#request(), options);
-  }
-
-  async #request(): Promise<RunSqlRequest> {
+  protected override async statement(): Promise<RunSqlRequest> {
     const { incarnation } = this.#target;
     const sql = await this.toSql();
     return incarnation === undefined ? { sql } : { sql, incarnation };

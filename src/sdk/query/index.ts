@@ -30,6 +30,7 @@ export { type Reranker, RRFReranker } from './rerank.ts';
 export * as rerankers from './rerankers.ts';
 export { checkCount, type QueryExecutionOptions, RunnableQuery } from './runnable-query.ts';
 export { type SqlOptions, SqlQuery } from './sql-query.ts';
+export { StatementQuery } from './statement-query.ts';
 export { rowNumbers, TakeQuery } from './take-query.ts';
 export {
   BooleanQuery,
