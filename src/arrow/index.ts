@@ -104,7 +104,7 @@ export { gatherData } from './gather-data.ts';
 export { gatherParts, type PlacedRows } from './gather-parts.ts';
 export { HandOut, handedOut } from './hand-out.ts';
 export { internSchema, ownSchema } from './own-schema.ts';
-export { rebatch, splitBatch } from './rebatch.ts';
+export { rebatch, sliceBatch, splitBatch } from './rebatch.ts';
 export { describeType, fieldsEqual, schemasEqual, typesEqual } from './schema-equality.ts';
 export { apart, markShared, markSharedData } from './shared-memory.ts';
 export { newArray } from './small-arrays.ts';

@@ -2,12 +2,13 @@
 import {
   columnsOf,
   type Data,
+  DataType,
   gatherBatch,
   nullColumn,
   type RecordBatch,
   recordBatch,
   type Schema,
-  sliceData,
+  sliceBatch,
   typesEqual,
 } from '../../arrow/index.ts';
 import {
@@ -75,19 +76,12 @@ export function limitedRows(input: Relation, limit: number, offset: number): Rel
         const rows = Math.min(batch.numRows - from, wanted);
         if (rows <= 0) continue;
         wanted -= rows;
-        yield rows === batch.numRows ? batch : slicedBatch(batch, from, rows);
+        yield sliceBatch(batch, from, rows);
         if (wanted === 0) return;
       }
     },
   };
 }
-
-export const slicedBatch = (batch: RecordBatch, from: number, rows: number): RecordBatch =>
-  recordBatch(
-    batch.schema,
-    columnsOf(batch).map((column) => sliceData(column, from, rows)),
-    rows,
-  );
 
 /** The rows of all, one relation after the other, in the types of the schema. */
 export function unitedRows(inputs: readonly Relation[], schema: Schema, work: Work): Relation {
@@ -109,12 +103,9 @@ export function unitedRows(inputs: readonly Relation[], schema: Schema, work: Wo
 /** A column in a type that holds the same values. */
 function conformed(data: Data, type: Data['type'], work: Work): Data {
   if (typesEqual(data.type, type)) return data;
-  if (data.typeId === NULL_TYPE) return nullColumn(type, data.length);
+  if (DataType.isNull(data.type)) return nullColumn(type, data.length);
   return toVector(loadColumn(data), type, work.memory.batch()).data[0] as Data;
 }
-
-/** That of Arrow's columns of nothing but nulls. */
-const NULL_TYPE = 1;
 
 /** Rows without columns, to compute constants over. */
 export function emptyRows(count: number, schema: Schema): Relation {

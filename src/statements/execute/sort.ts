@@ -2,14 +2,12 @@
  * Puts rows in order. All of them are kept in memory, or twice as many as are wanted where there is a
  * limit; beyond the memory of a request the statement is refused.
  */
-import type { Data, RecordBatch } from '../../arrow/index.ts';
-import { describeType } from '../../arrow/index.ts';
+import { type Data, describeType, type RecordBatch, sliceBatch } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { compileTree, familyOf } from '../../sql/index.ts';
 import { hasOrder, RowSorter } from '../../table/index.ts';
 import { type SortKey, textOf } from '../plan/index.ts';
 import { collected, type Relation, type RowPlaces, rowsAt, run, type Work } from './relation.ts';
-import { slicedBatch } from './rows.ts';
 
 /** Rows that are collected before the first of them are picked, at least. */
 const SPARE_ROWS = 1 << 18;
@@ -111,7 +109,7 @@ function firstRows(batches: readonly RecordBatch[], limit: number): RecordBatch[
   for (const batch of batches) {
     const rows = Math.min(wanted, batch.numRows);
     if (rows === 0) break;
-    kept.push(rows === batch.numRows ? batch : slicedBatch(batch, 0, rows));
+    kept.push(sliceBatch(batch, 0, rows));
     wanted -= rows;
   }
   return kept;

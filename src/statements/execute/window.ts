@@ -11,6 +11,7 @@ import {
   makeData,
   type RecordBatch,
   recordBatch,
+  splitBatch,
 } from '../../arrow/index.ts';
 import { compileTree, type Expression, plainType, toVector } from '../../sql/index.ts';
 import type { WindowStep } from '../plan/index.ts';
@@ -24,7 +25,6 @@ import {
   run,
   type Work,
 } from './relation.ts';
-import { slicedBatch } from './rows.ts';
 import { rowSorter } from './sort.ts';
 import { KeyNumbers } from './value-numbers.ts';
 import { type Partitions, windowColumn } from './window-functions.ts';
@@ -64,9 +64,7 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
           added.push(toVector(column, type, work.memory.batch()).data[0] as Data);
         }
         const whole = recordBatch(schema, [...columnsOf(batch), ...added], batch.numRows);
-        for (let from = 0; from < whole.numRows; from += BATCH_ROWS) {
-          yield slicedBatch(whole, from, Math.min(BATCH_ROWS, whole.numRows - from));
-        }
+        yield* splitBatch(whole, BATCH_ROWS);
       } finally {
         held.end();
       }
@@ -87,9 +85,10 @@ async function numbersOf(
   const numbers: Int32Array[] = [];
   for (const batch of batches) {
     const own = new Int32Array(batch.numRows);
-    for (let from = 0; from < batch.numRows; from += BATCH_ROWS) {
-      const part = slicedBatch(batch, from, Math.min(BATCH_ROWS, batch.numRows - from));
+    let from = 0;
+    for (const part of splitBatch(batch, BATCH_ROWS)) {
       own.set(keys.add(await read(part)), from);
+      from += part.numRows;
       await run(work, oneStep());
     }
     numbers.push(own);

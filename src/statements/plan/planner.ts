@@ -2,7 +2,7 @@
  * `Planner`: turns the tree of a statement into a plan. It holds what all parts of a statement share: its
  * tables, the queries of WITH, and the names that columns have in the plan.
  */
-import { Schema } from '../../arrow/index.ts';
+import { DataType, Schema } from '../../arrow/index.ts';
 import {
   compileTree,
   type Expression,
@@ -196,18 +196,14 @@ export class Planner {
         }),
       ),
     );
-    const known = inputs.find(({ schema }) => !hasNulls(schema)) ?? (inputs[0] as Plan);
-    const fields = known.schema.fields.map((field, place) => {
-      const typed = inputs
-        .map(({ schema }) => schema.fields[place])
-        .find((other) => other?.typeId !== 1);
-      return (typed ?? field).clone({ nullable: true });
+    // A column that is null in some parts has the type of the others.
+    const fields = (inputs[0] as Plan).schema.fields.map((field, place) => {
+      const typed = inputs.find(({ schema }) => !DataType.isNull(schema.fields[place]?.type));
+      return (typed?.schema.fields[place] ?? field).clone({ nullable: true });
     });
     return { plan: united(inputs, new Schema(fields)), names: first.names };
   }
 }
-
-const hasNulls = ({ fields }: Schema): boolean => fields.some(({ typeId }) => typeId === 1);
 
 /** Which rows of a query are wanted. */
 export interface RowWindow {
