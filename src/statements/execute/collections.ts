@@ -48,8 +48,9 @@ export class Collections implements Accumulator {
       const group = groups[row] as number;
       if (group < 0) continue;
       const value = copied(read(row) ?? null);
-      this.bytes += VALUE_BYTES * (1 + keys.length) + sizeOf(value);
       const kept = { value, keys: readers.map((key) => copied(key(row) ?? null)) };
+      this.bytes += VALUE_BYTES * (1 + keys.length) + sizeOf(value);
+      for (const key of kept.keys) this.bytes += sizeOf(key);
       const list = this.#groups[group];
       if (list === undefined) this.#groups[group] = [kept];
       else list.push(kept);
