@@ -406,6 +406,7 @@ export {
   type ParquetWriteOptions,
   PermutationBuilder,
   PhraseQuery,
+  PrefixQuery,
   type ProfileOptions,
   type Properties,
   type PropertyRules,

@@ -230,6 +230,7 @@ export {
   NamespaceExistsRequest,
   OrderBy,
   PhraseQuery,
+  PrefixQuery,
   QueryColumns,
   QueryTableRequest,
   QueryText,

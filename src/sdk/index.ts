@@ -167,6 +167,7 @@ export {
   Occur,
   Operator,
   PhraseQuery,
+  PrefixQuery,
   Query,
   QueryBase,
   type QueryExecutionOptions,

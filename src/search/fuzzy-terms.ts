@@ -1,6 +1,6 @@
 /**
- * Terms near to words: within so many edits, which are one character inserted, left out or changed.
- * `FuzzyLeaf` has the words of one match, which share the number of terms that they may stand for;
+ * Terms that words stand for: those near to a fuzzy word, within so many edits, which are one
+ * character inserted, left out or changed, and those that begin with an open word. `FuzzyLeaf` has the words of one match, which share the number of terms that they may stand for;
  * the first words have the first choice, and each takes its terms in the order of their bytes.
  * `NearWords` offers terms to all fuzzy words of a column in one pass, in steps: a word is compared
  * with terms of about its length that have most of its characters, and only as far as they agree.
@@ -15,6 +15,13 @@ export interface FuzzyWord {
   readonly edits: number;
   /** Characters at the start that have to be the same. */
   readonly prefixLength: number;
+}
+
+/** A word that stands for the terms that begin with it. */
+export interface OpenWord {
+  readonly start: Uint8Array;
+  /** A term that it does not stand for. */
+  readonly except: Uint8Array | undefined;
 }
 
 /** The edits that LanceDB allows a word of so many characters by itself. */
@@ -67,8 +74,10 @@ function bitsOf(value: number): number {
   return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** The terms near to one word, of those that it was offered. */
+/** The terms that one word stands for, of those that it was offered. */
 export class NearTerms {
+  /** Undefined for a word that terms begin with. */
+  readonly open: OpenWord | undefined;
   readonly edits: number;
   /** Characters of the word. */
   readonly length: number;
@@ -82,7 +91,12 @@ export class NearTerms {
   readonly #signature: number;
   readonly #rows: [Uint16Array, Uint16Array];
 
-  constructor({ term, edits, prefixLength }: FuzzyWord) {
+  constructor(word: FuzzyWord | OpenWord) {
+    this.open = 'start' in word ? word : undefined;
+    const { term, edits, prefixLength } =
+      'start' in word
+        ? { term: word.start, edits: 0, prefixLength: Number.POSITIVE_INFINITY }
+        : word;
     const characters = new Characters();
     characters.read(term, 0, term.length);
     this.edits = edits;
@@ -115,6 +129,14 @@ export class NearTerms {
   isPast(term: Uint8Array, most: number): boolean {
     const last = this.terms[most - 1];
     return last !== undefined && Buffer.compare(last, term) <= 0;
+  }
+
+  /** Whether a term begins with it, for a word that terms begin with. */
+  begins(term: Uint8Array): boolean {
+    const { prefix, open } = this;
+    if (term.length < prefix.length) return false;
+    for (let at = 0; at < prefix.length; at++) if (term[at] !== prefix[at]) return false;
+    return open?.except === undefined || Buffer.compare(term, open.except) !== 0;
   }
 
   /** Whether a term can be near by the characters that it has, without their order. */
@@ -165,7 +187,7 @@ export class FuzzyLeaf {
   readonly #all: NearCount;
   #counted = 0;
 
-  constructor(words: readonly FuzzyWord[], most: number, all: NearCount) {
+  constructor(words: readonly (FuzzyWord | OpenWord)[], most: number, all: NearCount) {
     this.words = words.map((word) => new NearTerms(word));
     this.most = most;
     this.#all = all;
@@ -190,7 +212,7 @@ export class FuzzyLeaf {
     if (this.#all.terms <= MOST_NEAR_TERMS) return dropped;
     throw new DirspaceError(
       'InvalidInput',
-      `The fuzzy words of the query stand for more than ${MOST_NEAR_TERMS} terms of the table. Lower max_expansions or fuzziness, or raise prefix_length.`,
+      `The fuzzy words and prefixes of the query stand for more than ${MOST_NEAR_TERMS} terms of the table. Lower max_expansions or fuzziness, or raise prefix_length.`,
       { details: { member: 'max_expansions' } },
     );
   }
@@ -226,6 +248,8 @@ export interface TermCells {
 export class NearWords {
   readonly #characters = new Characters();
   readonly #sought: readonly Sought[];
+  /** Words that terms begin with, as long as they are looked for. */
+  #open: readonly Sought[] = [];
   /** By the characters of a term: the words that it may be near to. */
   #byLength = new Map<number, Sought[]>();
   #work = 0;
@@ -237,9 +261,10 @@ export class NearWords {
 
   #arrange(): void {
     this.#byLength = new Map();
+    this.#open = this.#sought.filter(({ word }) => word.open !== undefined && !word.isSpent);
     for (const sought of this.#sought) {
-      const { isSpent, length, edits } = sought.word;
-      if (isSpent) continue;
+      const { isSpent, length, edits, open } = sought.word;
+      if (isSpent || open !== undefined) continue;
       for (let count = Math.max(0, length - edits); count <= length + edits; count++) {
         const own = this.#byLength.get(count);
         if (own === undefined) this.#byLength.set(count, [sought]);
@@ -270,8 +295,16 @@ export class NearWords {
     for (const term of terms) {
       const sought = this.#soughtBy(term, 0, term.length);
       if (sought !== undefined) yield* this.#compare(term, sought);
+      if (this.#open.length > 0) yield* this.#offerOpen(term);
       yield* this.#step();
     }
+  }
+
+  /** Whether no word wants a term after the last one of these, which are in the order of their bytes. */
+  isPast({ bytes, offsets, first, end }: TermCells): boolean {
+    if (first === end) return false;
+    const last = bytes.subarray(Number(offsets[end - 1]), Number(offsets[end]));
+    return this.#sought.every(({ word, leaf }) => word.isSpent || word.isPast(last, leaf.most));
   }
 
   /** The same for the values of a column between two rows. */
@@ -281,8 +314,19 @@ export class NearWords {
       const next = Number(offsets[row + 1]);
       const sought = this.#soughtBy(bytes, start, next);
       if (sought !== undefined) yield* this.#compare(bytes.subarray(start, next), sought);
+      if (this.#open.length > 0) yield* this.#offerOpen(bytes.subarray(start, next));
       if (this.#work >= STEP) yield* this.#step();
       start = next;
+    }
+  }
+
+  *#offerOpen(term: Uint8Array): Generator<void, void> {
+    for (const { word, leaf } of this.#open) {
+      yield* this.#step();
+      this.#work += 4;
+      if (word.isSpent || !word.begins(term) || word.isPast(term, leaf.most)) continue;
+      this.#work += 4 * word.terms.length;
+      if (word.take(term, leaf.most)) leaf.grew();
     }
   }
 

@@ -3,7 +3,7 @@
  * takes how often each slot occurs in a document and how long its texts are, and gives NaN where it
  * does not match. Scores are 64-bit sums, which callers round to 32 bits.
  */
-import type { MatchNode, PhraseNode, TextQuery } from './text-query.ts';
+import type { LeafNode, TextQuery } from './text-query.ts';
 
 const K1 = 1.2;
 const B = 0.75;
@@ -54,12 +54,13 @@ export const shareOf = (count: number, norm: number): number => (count * (K1 + 1
 export const termShare = (count: number, length: number, average: number): number =>
   shareOf(count, lengthNorm(length, average));
 
-type Leaves = ReadonlyMap<MatchNode | PhraseNode, readonly LeafSlots[]>;
+type Leaves = ReadonlyMap<LeafNode, readonly LeafSlots[]>;
 
 export function scorerOf(query: TextQuery, leaves: Leaves, statistics: TextStatistics): Scorer {
   switch (query.kind) {
     case 'match':
     case 'phrase':
+    case 'prefix':
       return best((leaves.get(query) ?? []).map((slots) => leafScorer(query, slots, statistics)));
     case 'best':
       return best(query.matches.map((match) => scorerOf(match, leaves, statistics)));
@@ -121,12 +122,12 @@ const combined =
   };
 
 function leafScorer(
-  query: MatchNode | PhraseNode,
+  query: LeafNode,
   { column, groups, phrase }: LeafSlots,
   { documents, tokens, frequencies }: TextStatistics,
 ): Scorer {
   const all = query.kind === 'phrase' || query.all;
-  const boost = query.kind === 'match' ? query.boost : 1;
+  const boost = query.kind === 'phrase' ? 1 : query.boost;
   const total = documents[column] ?? 0;
   const average = total === 0 ? 1 : (tokens[column] ?? 0) / total;
   const weights = groups.map((slots) =>

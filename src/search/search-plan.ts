@@ -2,7 +2,8 @@
  * `SearchPlan`: a full-text query against the columns that it searches. It finds the words of the
  * query as each column's tokenizer does, and gives every distinct term a number, its slot. Whoever
  * reads the texts or an index counts, for each document, how often the term of a slot occurs; then
- * `scorer` scores it. Fuzzy words get their terms by `expand` once those near to them are known.
+ * `scorer` scores it. Fuzzy words, and words that
+ * may go on, get their terms by `expand` once those that they stand for are known.
  * The words of a query are limited, those of each column that it searches counted.
  */
 import { DirspaceError } from '../errors.ts';
@@ -24,7 +25,13 @@ import {
 } from './scores.ts';
 import type { SlotWeights } from './sum-segment.ts';
 import { hashOf, TermTable } from './term-table.ts';
-import { leavesOf, type MatchNode, type PhraseNode, type TextQuery } from './text-query.ts';
+import {
+  type LeafNode,
+  leavesOf,
+  type MatchNode,
+  type PrefixNode,
+  type TextQuery,
+} from './text-query.ts';
 import type { TextSettings } from './text-settings.ts';
 import { Tokenizer } from './tokenizer.ts';
 
@@ -45,10 +52,12 @@ export interface PlannedPhrase {
   readonly slop: number;
 }
 
-/** The fuzzy words of a leaf, and the slots of the terms that each stands for once they are known. */
+/** The fuzzy or open words of a leaf, and the slots of the terms that each stands for once they are known. */
 interface FuzzyGroups {
   readonly leaf: FuzzyLeaf;
   readonly groups: readonly number[][];
+  /** Slots at the start of each group that it has in any case. */
+  readonly own: number;
 }
 
 /** Words of a request, those of each column that a part of it searches counted. */
@@ -68,12 +77,23 @@ export class ColumnSearch {
   /** Of each term in the table. */
   readonly #slots: number[] = [];
   readonly #newSlot: () => number;
+  #wholeWords: Promise<Tokenizer> | undefined;
 
   constructor(column: string, tokenizer: Tokenizer, number: number, newSlot: () => number) {
     this.column = column;
     this.tokenizer = tokenizer;
     this.number = number;
     this.#newSlot = newSlot;
+  }
+
+  /** Cuts texts as its tokenizer does, and leaves words unstemmed and stop words in. */
+  wholeWords(): Promise<Tokenizer> {
+    this.#wholeWords ??= Tokenizer.open({
+      ...this.tokenizer.settings,
+      stem: false,
+      removeStopWords: false,
+    });
+    return this.#wholeWords;
   }
 
   /** The slot of a term, or -1. */
@@ -115,10 +135,10 @@ export class ColumnSearch {
 
   /** Gives fuzzy words the terms near to them, as many as each leaf may have, its first words first. */
   expand(): void {
-    for (const { leaf, groups } of this.fuzzy) {
+    for (const { leaf, groups, own } of this.fuzzy) {
       for (const [at, terms] of leaf.taken().entries()) {
         const group = groups[at] as number[];
-        group.length = 0;
+        group.length = own;
         for (const term of terms) group.push(this.wanted(term));
       }
     }
@@ -130,13 +150,13 @@ export class SearchPlan {
   readonly columns: readonly ColumnSearch[];
   /** Words of the query in all columns: what it takes to score a document, at most. */
   readonly words: number;
-  readonly #leaves: ReadonlyMap<MatchNode | PhraseNode, readonly LeafSlots[]>;
+  readonly #leaves: ReadonlyMap<LeafNode, readonly LeafSlots[]>;
   readonly #slots: { count: number };
 
   private constructor(
     root: TextQuery,
     columns: readonly ColumnSearch[],
-    leaves: ReadonlyMap<MatchNode | PhraseNode, readonly LeafSlots[]>,
+    leaves: ReadonlyMap<LeafNode, readonly LeafSlots[]>,
     slots: { count: number },
     words: number,
   ) {
@@ -164,7 +184,7 @@ export class SearchPlan {
     const known = new Map<string, ColumnSearch>();
     let count = 0;
     const columns: ColumnSearch[] = [];
-    const leaves = new Map<MatchNode | PhraseNode, LeafSlots[]>();
+    const leaves = new Map<LeafNode, LeafSlots[]>();
     for (const leaf of leavesOf(root)) {
       const found: LeafSlots[] = [];
       for (const path of leaf.column === undefined ? defaults : [leaf.column]) {
@@ -182,7 +202,10 @@ export class SearchPlan {
         const words = await wordsOf(leaf.terms, search.tokenizer, MOST_WORDS - count, pause);
         count += Math.max(1, words.length);
         if (count > MOST_WORDS) throw tooManyWords();
-        found.push(leafSlots(leaf, search, words, near));
+        if (leaf.kind === 'prefix') {
+          const all = await wordsOf(leaf.terms, await search.wholeWords(), MOST_WORDS, pause);
+          found.push(prefixSlots(leaf, search, words, all.at(-1), near));
+        } else found.push(leafSlots(leaf, search, words, near));
       }
       leaves.set(leaf, found);
     }
@@ -194,7 +217,7 @@ export class SearchPlan {
     return this.#slots.count;
   }
 
-  /** Whether fuzzy words wait for the terms that are near to them. */
+  /** Whether fuzzy or open words wait for the terms that they stand for. */
   get isFuzzy(): boolean {
     return this.columns.some(({ fuzzy }) => fuzzy.length > 0);
   }
@@ -213,9 +236,9 @@ export class SearchPlan {
     return this.#summed() !== undefined;
   }
 
-  #summed(): { readonly leaf: MatchNode; readonly slots: LeafSlots } | undefined {
+  #summed(): { readonly leaf: MatchNode | PrefixNode; readonly slots: LeafSlots } | undefined {
     const { root } = this;
-    if (root.kind !== 'match' || root.boost === 0) return undefined;
+    if ((root.kind !== 'match' && root.kind !== 'prefix') || root.boost === 0) return undefined;
     const [slots, ...more] = this.#leaves.get(root) ?? [];
     if (slots === undefined || more.length > 0) return undefined;
     // A word that stands for several terms is there with any of them.
@@ -246,7 +269,7 @@ export class SearchPlan {
 }
 
 function leafSlots(
-  leaf: MatchNode | PhraseNode,
+  leaf: Exclude<LeafNode, PrefixNode>,
   search: ColumnSearch,
   words: readonly Word[],
   near: NearCount,
@@ -272,7 +295,30 @@ function leafSlots(
     return { term, edits, prefixLength };
   });
   const groups = words.map((): number[] => []);
-  search.fuzzy.push({ leaf: new FuzzyLeaf(fuzzy, maxExpansions, near), groups });
+  search.fuzzy.push({ leaf: new FuzzyLeaf(fuzzy, maxExpansions, near), groups, own: 0 });
+  return { column, groups, phrase: undefined };
+}
+
+/**
+ * @param words of the text, as they are indexed
+ * @param last its last word as it is written, but for the form of its letters
+ */
+function prefixSlots(
+  { maxExpansions }: PrefixNode,
+  search: ColumnSearch,
+  words: readonly Word[],
+  last: Word | undefined,
+  near: NearCount,
+): LeafSlots {
+  const column = search.number;
+  if (last === undefined) return { column, groups: [], phrase: undefined };
+  // A stop word is no term by itself, but terms may begin with it.
+  const whole = words.find(({ position }) => position === last.position)?.term;
+  const before = words.filter(({ position }) => position !== last.position);
+  const open = whole === undefined ? [] : [search.wanted(whole)];
+  const leaf = new FuzzyLeaf([{ start: last.term, except: whole }], maxExpansions, near);
+  search.fuzzy.push({ leaf, groups: [open], own: open.length });
+  const groups = [...before.map(({ term }) => [search.wanted(term)]), open];
   return { column, groups, phrase: undefined };
 }
 

@@ -3,7 +3,13 @@
  * their defaults, and refuses what no search could answer or what is out of bounds.
  */
 import { DirspaceError } from '../errors.ts';
-import type { FtsQuery, MatchQuery, PhraseQuery, QueryText } from '../protocol/index.ts';
+import type {
+  FtsQuery,
+  MatchQuery,
+  PhraseQuery,
+  PrefixQuery,
+  QueryText,
+} from '../protocol/index.ts';
 
 export interface MatchNode {
   readonly kind: 'match';
@@ -28,6 +34,21 @@ export interface PhraseNode {
   readonly slop: number;
 }
 
+/** A match whose last word may go on: it stands for the terms that begin with it. */
+export interface PrefixNode {
+  readonly kind: 'prefix';
+  readonly terms: string;
+  readonly column: string | undefined;
+  readonly boost: number;
+  /** Terms that the last word stands for beside itself, at most. */
+  readonly maxExpansions: number;
+  /** Whether every word has to be there. */
+  readonly all: boolean;
+}
+
+/** What looks words up in columns. */
+export type LeafNode = MatchNode | PhraseNode | PrefixNode;
+
 /** Rows of `positive`, less what `negative` scores times a factor. */
 export interface BoostNode {
   readonly kind: 'boost';
@@ -50,7 +71,7 @@ export interface BooleanNode {
   readonly should: readonly TextQuery[];
 }
 
-export type TextQuery = MatchNode | PhraseNode | BoostNode | BestNode | BooleanNode;
+export type TextQuery = LeafNode | BoostNode | BestNode | BooleanNode;
 
 export interface FullTextQuery {
   readonly root: TextQuery;
@@ -112,16 +133,17 @@ class Parser {
   node(query: FtsQuery, depth: number): TextQuery {
     this.#count(1, depth);
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
-    const { match, phrase, boost, multi_match: multi, boolean } = query;
+    const { match, phrase, prefix, boost, multi_match: multi, boolean } = query;
     if (given.length !== 1) {
       const names = given.map(([name]) => name).join(', ') || 'nothing';
       throw refused(
         'full_text_query',
-        `A part of a full-text query has ${names}; give exactly one of match, phrase, boost, multi_match, boolean.`,
+        `A part of a full-text query has ${names}; give exactly one of match, phrase, prefix, boost, multi_match, boolean.`,
       );
     }
     if (match !== undefined) return this.match(match);
     if (phrase !== undefined) return this.phrase(phrase);
+    if (prefix !== undefined) return this.prefix(prefix);
     if (multi !== undefined) {
       if (multi.match_queries.length === 0) {
         throw refused('multi_match', 'multi_match has no match_queries; it has one or more.');
@@ -164,7 +186,7 @@ class Parser {
       column: query.column,
       boost: factor(query.boost ?? 1, 'boost'),
       fuzziness: fuzzinessOf(query.fuzziness),
-      maxExpansions: atMost(query.max_expansions ?? 50, 'max_expansions', MOST_EXPANSIONS),
+      maxExpansions: expansions(query.max_expansions),
       prefixLength: query.prefix_length ?? 0,
       all: isAnd(query.operator),
     };
@@ -172,6 +194,17 @@ class Parser {
 
   phrase({ terms, column, slop = 0 }: PhraseQuery): PhraseNode {
     return { kind: 'phrase', terms: this.#terms(terms), column, slop };
+  }
+
+  prefix(query: PrefixQuery): PrefixNode {
+    return {
+      kind: 'prefix',
+      terms: this.#terms(query.terms),
+      column: query.column,
+      boost: factor(query.boost ?? 1, 'boost'),
+      maxExpansions: expansions(query.max_expansions),
+      all: isAnd(query.operator),
+    };
   }
 
   #terms(terms: string): string {
@@ -187,6 +220,8 @@ class Parser {
 /** The protocol's null, which arrives as an absent member, goes by the length of each word. */
 const fuzzinessOf = (fuzziness: number | undefined): number | 'auto' =>
   fuzziness === undefined ? 'auto' : atMost(fuzziness, 'fuzziness', MOST_FUZZINESS);
+
+const expansions = (most = 50): number => atMost(most, 'max_expansions', MOST_EXPANSIONS);
 
 function isAnd(operator: string | undefined): boolean {
   const folded = operator?.toLowerCase() ?? 'or';
@@ -208,7 +243,7 @@ const refused = (member: string, message: string): DirspaceError =>
   new DirspaceError('InvalidInput', message, { details: { member } });
 
 /** The parts of a query that look words up in columns. */
-export function leavesOf(query: TextQuery): readonly (MatchNode | PhraseNode)[] {
+export function leavesOf(query: TextQuery): readonly LeafNode[] {
   switch (query.kind) {
     case 'boost':
       return [...leavesOf(query.positive), ...leavesOf(query.negative)];
@@ -238,6 +273,15 @@ export function describeTextQuery(query: TextQuery): string {
     case 'phrase': {
       const column = query.column === undefined ? '' : ` in ${query.column}`;
       return `phrase ${JSON.stringify(query.terms)}${column}${query.slop === 0 ? '' : ` slop ${query.slop}`}`;
+    }
+    case 'prefix': {
+      const { terms, column, all: every, boost } = query;
+      return [
+        `prefix ${JSON.stringify(terms)}`,
+        ...(column === undefined ? [] : [`in ${column}`]),
+        ...(every ? ['all words'] : []),
+        ...(boost === 1 ? [] : [`boost ${boost}`]),
+      ].join(' ');
     }
     case 'best':
       return `best of (${all(query.matches)})`;

@@ -33,21 +33,26 @@ export function naiveScores(
   wordsOf: (text: string) => readonly [string, number][],
 ): Map<number, number> {
   const leaf = (
-    { terms, column = '', slop }: { terms: string; column?: string; slop?: number },
-    groupOf: (word: string, left: number) => readonly string[],
+    {
+      terms,
+      column = '',
+      slop,
+    }: { readonly terms: string; readonly column?: string; readonly slop?: number },
+    groupOf: (word: string, left: number, isLast: boolean) => readonly string[],
     room: number,
     all: boolean,
     boost: number,
+    given?: readonly [string, number][],
   ): Map<number, number> => {
     const having = documents.filter(({ words }) => (words[column]?.length ?? 0) > 0);
     const total = having.length;
     const tokens = having.reduce((sum, { words }) => sum + (words[column]?.length ?? 0), 0);
     const frequency = (word: string): number =>
       having.filter(({ words }) => words[column]?.some(([other]) => other === word)).length;
-    const wanted = wordsOf(terms);
+    const wanted = given ?? wordsOf(terms);
     let left = room;
-    const groups = wanted.map(([word]) => {
-      const group = groupOf(word, left);
+    const groups = wanted.map(([word], at) => {
+      const group = groupOf(word, left, at === wanted.length - 1);
       left -= group.length;
       return group.map((term) => ({ term, idf: idf(total, frequency(term)) }));
     });
@@ -88,7 +93,7 @@ export function naiveScores(
     }
     return scores;
   };
-  const { match, phrase, boost, multi_match: multi, boolean } = query;
+  const { match, phrase, prefix: open, boost, multi_match: multi, boolean } = query;
   const again = (one: FtsQuery): Map<number, number> =>
     naiveScores(documents, one, columns, wordsOf);
   if (match !== undefined) {
@@ -109,6 +114,28 @@ export function naiveScores(
       return best(columns.map((column) => again({ phrase: { ...phrase, column } })));
     }
     return leaf({ slop: 0, ...phrase }, (word) => [word], 0, true, 1);
+  }
+  if (open !== undefined) {
+    const { column, max_expansions: most = 50 } = open;
+    if (column === undefined) {
+      return best(columns.map((one) => again({ prefix: { ...open, column: one } })));
+    }
+    const parts = open.terms.split(' ');
+    const start = (parts.pop() ?? '').normalize('NFD').replace(/\p{M}/gu, '');
+    const whole = wordsOf(start).map(([word]) => word);
+    const groupOf = (word: string, _: number, isLast: boolean): readonly string[] => {
+      if (!isLast) return [word];
+      const known = new Set(
+        documents.flatMap(({ words }) => (words[column] ?? []).map(([other]) => other)),
+      );
+      const longer = [...known]
+        .filter((other) => other.startsWith(word) && !whole.includes(other))
+        .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      return [...whole, ...longer.slice(0, most)];
+    };
+    const all = open.operator?.toLowerCase() === 'and';
+    const words: [string, number][] = [...wordsOf(parts.join(' ')), [start, 0]];
+    return leaf(open, groupOf, 0, all, open.boost ?? 1, words);
   }
   if (multi !== undefined) return best(multi.match_queries.map((one) => again({ match: one })));
   if (boost !== undefined) {

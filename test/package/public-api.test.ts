@@ -33,6 +33,7 @@ test('what the package exports', () => {
       "Operator",
       "PermutationBuilder",
       "PhraseQuery",
+      "PrefixQuery",
       "Query",
       "QueryBase",
       "RRFReranker",

@@ -132,6 +132,12 @@ describe('requests', () => {
       { full_text_query: { structured_query: { query: { match: { terms: 'x' } } } } },
     ],
     [
+      { full_text_query: { query: { prefix: { terms: 'x', column: 'a' } } } },
+      {
+        full_text_query: { structured_query: { query: { prefix: { terms: 'x', column: 'a' } } } },
+      },
+    ],
+    [
       {
         full_text_query: {
           query: {

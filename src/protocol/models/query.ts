@@ -36,6 +36,13 @@ export type MatchQuery = Static<typeof MatchQuery>;
 export const PhraseQuery = object({ terms: string }, { column: name, slop: count });
 export type PhraseQuery = Static<typeof PhraseQuery>;
 
+/** Not part of the protocol's shape: words of which the last one may go on. */
+export const PrefixQuery = object(
+  { terms: string },
+  { boost: number, column: name, max_expansions: count, operator: string },
+);
+export type PrefixQuery = Static<typeof PrefixQuery>;
+
 export const MultiMatchQuery = object({ match_queries: array(ref<MatchQuery>('MatchQuery')) });
 export type MultiMatchQuery = Static<typeof MultiMatchQuery>;
 
@@ -55,6 +62,7 @@ export interface BooleanQuery {
 export interface FtsQuery {
   match?: MatchQuery;
   phrase?: PhraseQuery;
+  prefix?: PrefixQuery;
   boost?: BoostQuery;
   multi_match?: MultiMatchQuery;
   boolean?: BooleanQuery;
@@ -78,6 +86,7 @@ export const FtsQuery = object(
   {
     match: ref<MatchQuery>('MatchQuery'),
     phrase: ref<PhraseQuery>('PhraseQuery'),
+    prefix: ref<PrefixQuery>('PrefixQuery'),
     boost: ref<BoostQuery>('BoostQuery'),
     multi_match: ref<MultiMatchQuery>('MultiMatchQuery'),
     boolean: ref<BooleanQuery>('BooleanQuery'),

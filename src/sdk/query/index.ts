@@ -44,6 +44,7 @@ export {
   Occur,
   Operator,
   PhraseQuery,
+  PrefixQuery,
   relativeTokens,
   type TokenizeOptions,
   tokenize,

@@ -1,6 +1,6 @@
 /**
- * Full-text queries as objects: `MatchQuery`, `PhraseQuery`, `BoostQuery`, `MultiMatchQuery` and
- * `BooleanQuery`, which `fullTextSearch` and `search` take beside plain text. Each holds the protocol's
+ * Full-text queries as objects: `MatchQuery`, `PhraseQuery`, `PrefixQuery`, `BoostQuery`,
+ * `MultiMatchQuery` and `BooleanQuery`, which `fullTextSearch` and `search` take beside plain text. Each holds the protocol's
  * form of itself; the catalog validates it. `tokenize` gives the words that a search would look for.
  */
 import { DirspaceError } from '../../errors.ts';
@@ -12,6 +12,7 @@ import { defined, onlyOptions, showKind } from '../handles/index.ts';
 export const FullTextQueryType = {
   Match: 'match',
   MatchPhrase: 'match_phrase',
+  Prefix: 'prefix',
   Boost: 'boost',
   MultiMatch: 'multi_match',
   Boolean: 'boolean',
@@ -87,6 +88,42 @@ export class PhraseQuery implements FullTextQuery {
 
   queryType(): FullTextQueryType {
     return FullTextQueryType.MatchPhrase;
+  }
+}
+
+/** Rows that have words in a column, the last of which may go on there. */
+export class PrefixQuery implements FullTextQuery {
+  readonly inner: FtsQuery;
+
+  /**
+   * @param options `maxExpansions`: terms that the last word stands for beside itself, 50 if absent,
+   * the first ones in the order of their bytes; `operator`: `Operator.Or` if absent; `boost`: factor
+   * of the score
+   */
+  constructor(
+    query: string,
+    column: string,
+    options: {
+      readonly boost?: number;
+      readonly maxExpansions?: number;
+      readonly operator?: Operator;
+    } = {},
+  ) {
+    onlyOptions(options, ['boost', 'maxExpansions', 'operator'], 'PrefixQuery');
+    const { boost, maxExpansions, operator } = options;
+    this.inner = {
+      prefix: defined({
+        terms: textOf(query, 'PrefixQuery'),
+        column,
+        boost,
+        max_expansions: maxExpansions,
+        operator: operatorOf(operator),
+      }),
+    };
+  }
+
+  queryType(): FullTextQueryType {
+    return FullTextQueryType.Prefix;
   }
 }
 
@@ -223,7 +260,7 @@ function checkedOr(operator: string): string {
 
 /** The columns that a query names. */
 export function columnsNamed(query: FtsQuery): string[] {
-  const { match, phrase, boost, multi_match: multi, boolean } = query;
+  const { match, phrase, prefix, boost, multi_match: multi, boolean } = query;
   const parts = [
     ...(boost === undefined ? [] : [boost.positive, boost.negative]),
     ...(boolean === undefined ? [] : [boolean.must, boolean.must_not, boolean.should].flat()),
@@ -231,6 +268,7 @@ export function columnsNamed(query: FtsQuery): string[] {
   const own = [
     match?.column,
     phrase?.column,
+    prefix?.column,
     ...(multi?.match_queries ?? []).map((one) => one.column),
   ];
   return [...own.filter((column) => column !== undefined), ...parts.flatMap(columnsNamed)];
@@ -238,9 +276,11 @@ export function columnsNamed(query: FtsQuery): string[] {
 
 /** The texts that a query looks for. */
 export function textsIn(query: FtsQuery): string[] {
-  const { match, phrase, boost, multi_match: multi, boolean } = query;
+  const { match, phrase, prefix, boost, multi_match: multi, boolean } = query;
   const [first] = multi?.match_queries ?? [];
-  const own = [match?.terms, phrase?.terms, first?.terms].filter((text) => text !== undefined);
+  const own = [match?.terms, phrase?.terms, prefix?.terms, first?.terms].filter(
+    (text) => text !== undefined,
+  );
   const parts = [
     ...(boost === undefined ? [] : [boost.positive]),
     ...(boolean === undefined ? [] : [...boolean.must, ...boolean.should]),

@@ -128,7 +128,7 @@ export class IndexedTexts {
     closeAll(this.#parts);
   }
 
-  /** Offers the terms of the indexes to fuzzy words. */
+  /** Offers the terms of the indexes to fuzzy and open words. */
   async findTerms(): Promise<void> {
     const { turn, signal } = this.#plan;
     for (const [column, search] of this.#search.columns.entries()) {
@@ -138,6 +138,7 @@ export class IndexedTexts {
         for (const prefix of near.prefixes()) {
           for await (const terms of (segments[column] as TextSegment).termsFrom(prefix)) {
             await inTurns(turn, near.offerCells(terms), signal);
+            if (near.isPast(terms)) break;
             if (turn.isOver()) await turn.pass();
             signal?.throwIfAborted();
           }

@@ -10,6 +10,7 @@ import {
   Operator,
   openNamespace,
   PhraseQuery,
+  PrefixQuery,
   type Table,
 } from '../../../src/index.ts';
 import { seeded } from '../../helpers/seeded.ts';
@@ -40,6 +41,7 @@ const QUERIES = [
   'zebra',
   new MatchQuery('even w4', 'text', { operator: Operator.And }),
   new MatchQuery('evan', 'text', { fuzziness: 1 }),
+  new PrefixQuery('mo w1', 'text', { maxExpansions: 3 }),
   new PhraseQuery('more w5', 'text'),
   new PhraseQuery('odd w5', 'text', { slop: 2 }),
 ];

@@ -26,6 +26,7 @@ import {
   Operator,
   openNamespace,
   PhraseQuery,
+  PrefixQuery,
   type Table,
   tokenize,
 } from '../../../src/index.ts';
@@ -54,7 +55,7 @@ const idsOf = async (table: Table, query: string | FullTextQuery): Promise<numbe
 
 const query = (inner: FtsQuery): FullTextQuery => ({ inner, queryType: () => 'match' });
 
-describe('answers of LanceDB', () => {
+describe('answers of LanceDB, and of prefixes', () => {
   let table: Table;
   beforeAll(async () => {
     const texts = ['apple banana', 'apple apple cherry', 'banana cherry date'];
@@ -104,6 +105,19 @@ describe('answers of LanceDB', () => {
       new MatchQuery('appel', 'text', { fuzziness: 2, prefixLength: 4 }),
       [13],
     ],
+    ['a word that goes on', new PrefixQuery('ch', 'text'), [1, 2, 3]],
+    ['a whole word whose stem is shorter', new PrefixQuery('Apples', 'text'), [1, 0, 3]],
+    ['what a stop word goes on as', new PrefixQuery('be', 'text'), [10, 11, 12]],
+    ['a word before one that goes on', new PrefixQuery('pi da', 'text'), [13, 9, 2, 3]],
+    [
+      'all words, the last of which goes on',
+      new PrefixQuery('banana da', 'text', { operator: Operator.And }),
+      [2, 3],
+    ],
+    ['a stop word and one that goes on', new PrefixQuery('the brow', 'text'), [4, 5, 6]],
+    ['a start of no word', new PrefixQuery('banana zeb', 'text', { operator: Operator.And }), []],
+    ['the first terms of a start', new PrefixQuery('a', 'text', { maxExpansions: 1 }), [13]],
+    ['no start', new PrefixQuery(' - ', 'text'), []],
     [
       'less of another',
       new BoostQuery(new MatchQuery('apple', 'text'), new MatchQuery('cherry', 'text')),
@@ -163,6 +177,9 @@ const WORDS = [
   'the',
 ];
 
+/** What some words begin with, or are. */
+const STARTS = ['a', 'ab', 'l', 'lek', 'o', 'zü', 'zürich', 'th', 'the', 'q'];
+
 /** A random query over the words. */
 function randomQuery(random: () => number, depth = 0): FtsQuery {
   const pick = <Value>(values: readonly Value[]): Value =>
@@ -177,7 +194,7 @@ function randomQuery(random: () => number, depth = 0): FtsQuery {
     ...column(),
     ...pick([{}, { operator: 'And' }, { operator: 'or', boost: 1 + random() }]),
   });
-  switch (depth > 1 ? pick([0, 1, 2]) : pick([0, 1, 2, 3, 4, 5])) {
+  switch (depth > 1 ? pick([0, 1, 2, 6]) : pick([0, 1, 2, 3, 4, 5, 6])) {
     case 0:
       return { match: match() };
     case 1:
@@ -198,6 +215,15 @@ function randomQuery(random: () => number, depth = 0): FtsQuery {
           positive: randomQuery(random, depth + 1),
           negative: randomQuery(random, depth + 1),
           negative_boost: random(),
+        },
+      };
+    case 6:
+      return {
+        prefix: {
+          terms: [...pick([[], ['ab'], ['the', 'ok']]), pick(STARTS)].join(' '),
+          ...column(),
+          max_expansions: pick([0, 1, 2, 50]),
+          ...pick([{}, { operator: 'And' }, { boost: 2 }]),
         },
       };
     default: {
@@ -388,11 +414,11 @@ describe('a search', () => {
       [Occur.MustNot, new MultiMatchQuery('c', ['text'], { boosts: [2], operator: Operator.And })],
       [
         Occur.Should,
-        new BoostQuery(new MatchQuery('d', 'text', { fuzziness: 1 }), new MatchQuery('e', 'text')),
+        new BoostQuery(new MatchQuery('d', 'text', { fuzziness: 1 }), new PrefixQuery('e', 'text')),
       ],
     ]);
     expect(await table.search(nested).explainPlan()).toContain(
-      'boolean (must phrase "a b" in text slop 1; should match "d" in text fuzziness 1 less 0.5 of match "e" in text; must not best of (match "c" in text all words boost 2))',
+      'boolean (must phrase "a b" in text slop 1; should match "d" in text fuzziness 1 less 0.5 of prefix "e" in text; must not best of (match "c" in text all words boost 2))',
     );
     expect(await table.search('word').analyzePlan()).toContain('rows 10');
   });
@@ -439,6 +465,7 @@ describe('a search', () => {
     [query({ match: { terms: 'x', operator: 'xor' } }), {}, 'InvalidInput', 'operator is "xor"'],
     [query({ match: { terms: 'x', fuzziness: 17 } }), {}, 'InvalidInput', 'fuzziness is 17'],
     [query({ match: { terms: 'x', max_expansions: 1025 } }), {}, 'InvalidInput', 'at most 1024'],
+    [query({ prefix: { terms: 'x', max_expansions: 1025 } }), {}, 'InvalidInput', 'at most 1024'],
     [query({ multi_match: { match_queries: [] } }), {}, 'InvalidInput', 'no match_queries'],
     ['x'.repeat(2 ** 20 + 1), {}, 'InvalidInput', 'at most 1048576 characters'],
   ])('%j is refused', async (asked, options, code, message) => {
