@@ -1,6 +1,11 @@
 /** Terms near to fuzzy words, against the distance that is worked out in full. */
 import { expect, test } from 'vitest';
-import { FuzzyLeaf, MOST_NEAR_TERMS, NearWords } from '../../src/search/fuzzy-terms.ts';
+import {
+  FuzzyLeaf,
+  MOST_NEAR_TERMS,
+  NearWords,
+  type TermCells,
+} from '../../src/search/fuzzy-terms.ts';
 import { drained } from '../../src/steps.ts';
 import { casesOf } from '../helpers/long.ts';
 import { seeded } from '../helpers/seeded.ts';
@@ -19,6 +24,25 @@ function distance(left: readonly string[], right: readonly string[]): number {
   }
   return last[right.length] as number;
 }
+
+test('of terms in order, no more are wanted once every word has all that it may have', () => {
+  const open = (start: string): FuzzyLeaf =>
+    new FuzzyLeaf([{ start: bytesOf(start), except: undefined }], 1, { terms: 0 });
+  const cells = (terms: readonly string[]): TermCells => {
+    const offsets = [0];
+    for (const term of terms) offsets.push((offsets.at(-1) ?? 0) + term.length);
+    const own = { offsets: Int32Array.from(offsets), first: 0, end: terms.length };
+    return { bytes: bytesOf(terms.join('')), ...own };
+  };
+  const near = new NearWords([open('a'), open('c')]);
+  drained(near.offerCells(cells(['ab', 'ac'])));
+  expect(near.isPast(cells(['ab', 'ac']))).toBe(false);
+  drained(near.offerCells(cells(['ca', 'cb'])));
+  expect(near.isPast(cells(['ca', 'cb']))).toBe(true);
+  // An earlier segment has a term that comes before the one taken.
+  expect(near.isPast(cells(['b']))).toBe(false);
+  expect(near.isPast(cells([]))).toBe(false);
+});
 
 test('words take the terms that are near, the first words and the first terms first', () => {
   const random = seeded(11);

@@ -143,6 +143,15 @@ describe('answers of LanceDB, and of prefixes', () => {
     expect(await idsOf(table, asked)).toEqual(ids);
   });
 
+  test('a word that goes on is compared as it is written, not as its stem', async () => {
+    const stems = await db.createTable('stems', [
+      { id: 0, text: 'apple' },
+      { id: 1, text: 'applied' },
+    ]);
+    expect(await idsOf(stems, new PrefixQuery('apples', 'text'))).toEqual([0]);
+    expect(await idsOf(stems, new PrefixQuery('appl', 'text'))).toEqual([0, 1]);
+  });
+
   test('scores, with words that are asked for twice', async () => {
     const small = await db.createTable('scores', [
       { id: 0, text: 'apple banana' },
