@@ -29,6 +29,7 @@ export function castNumbers(column: Column, to: DataType, mode: CastMode): Numbe
     const values = safeOf(column);
     return values === null ? null : wholeNumbers(values, column.valid, to, mode);
   }
+  if (g === 'float' && f === 'float' && mode === 'lossless') return sameFloats(column, to);
   if (g === 'float' && mode === 'explicit') {
     if (f === 'int' || f === 'float') return floats(column, to);
     if (f === 'decimal') return decimalsAsDoubles(column, to);
@@ -85,6 +86,20 @@ function floats(column: Column, to: DataType): NumberColumn | null {
   const values = safeOf(column);
   if (values === null || precision !== Precision.SINGLE || !('valid' in column)) return null;
   return made(to, new Float32Array(values), column.valid);
+}
+
+/** Numbers that single precision has as they are. */
+function sameFloats(column: Column, to: DataType): NumberColumn | null {
+  const { precision } = to as { precision?: Precision };
+  if (column.form !== 'number' || precision !== Precision.SINGLE) return null;
+  const { values: from, valid } = column;
+  const values = new Float32Array(from);
+  for (let i = 0; i < values.length; i++) {
+    const value = from[i] as number;
+    if (values[i] === value || Number.isNaN(value)) continue;
+    if (valid === null || valid[i] !== 0) return null;
+  }
+  return made(to, values, valid);
 }
 
 function decimalsAsDoubles(column: Column, to: DataType): NumberColumn | null {

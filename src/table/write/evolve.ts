@@ -1,14 +1,15 @@
 /**
- * Renames, widens and drops columns (`alterColumns`, `dropColumns`), and changes their nullability
- * and metadata (`updateFieldMetadata`). Types that could lose values are refused, and so is
+ * Renames, widens, narrows and drops columns (`alterColumns`, `dropColumns`), and changes their
+ * nullability and metadata (`updateFieldMetadata`). A type that a value does not fit is refused, and so is
  * dropping the last column. Fragments stay, because readers adapt older ones by field ids
- * (table/fields/adapt.ts); widening a table written for Lance rewrites them. add-columns.ts adds
- * columns.
+ * (table/fields/adapt.ts); narrowing rewrites them, and so does widening a table written for Lance.
+ * add-columns.ts adds columns.
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { lanceFields } from '../../format/index.ts';
 import {
+  canNarrow,
   canWiden,
   changeNode,
   checkName,
@@ -19,6 +20,7 @@ import {
   keptMetadata,
   leafOf,
   listFieldIds,
+  Narrowing,
   nodeWithChildren,
   refuseChange,
   refuseDrop,
@@ -50,9 +52,10 @@ export interface ColumnChange {
 }
 
 /**
- * Renames, widens and changes nullability, all in one version. Data is rewritten only where a column
- * is widened in a table that is written for Lance and whose columns have a form there.
- * @throws TableColumnNotFound, InvalidInput for a type that could lose values
+ * Renames, changes types and nullability, all in one version. Data is rewritten only where a column
+ * is narrowed, or widened in a table that is written for Lance and whose columns have a form there.
+ * @throws TableColumnNotFound, InvalidInput for a type that values could not be of, or a value that does not
+ * fit, by its row
  */
 export function alterColumns(
   engine: Engine,
@@ -66,24 +69,29 @@ export function alterColumns(
     rewriter: FragmentRewriter,
   ): Promise<NewSchema | undefined> => {
     let tree = base.fields;
-    const widened = new Set<number>();
+    const retyped = new Set<number>();
     for (const change of changes) {
       const place = findField(base.fields, change.path);
       requireOpen(place, 'a change of fields');
       refuseChange(base.fields, place, change);
       tree = await altered(writing, base, tree, place, change);
-      if (change.type !== undefined) widened.add((place.chain[0] as IdentifiedField).id);
+      if (change.type !== undefined) retyped.add((place.chain[0] as IdentifiedField).id);
     }
     refuseTwins(tree);
     if (sameFields(tree, base.fields)) return undefined;
-    // Lance adapts no column: the narrow ones are written anew.
-    if (widened.size > 0 && base.manifest.lance === true && hasLanceForm(tree)) {
-      const { replaced, durable } = await rewriter.rewrite(base, tree, [], { retyped: widened });
+    const conversions = await conversionsOf(base.fields, tree, retyped);
+    const narrows = [...conversions.values()].some((conversion) => conversion !== undefined);
+    // Lance adapts no column, and no reader narrows one: those are written anew.
+    const widens = retyped.size > 0 && base.manifest.lance === true && hasLanceForm(tree);
+    if (narrows || widens) {
+      const { replaced, durable } = await rewriter.rewrite(base, tree, [], {
+        retyped: conversions,
+      });
       const list = fragmentListOf(base.manifest);
       const fragments = await editFragments(writing, branch.tableFolder, list, { replaced });
       return { tree, fragments, after: durable };
     }
-    return { tree, fragments: await forgetStatistics(writing, base, widened) };
+    return { tree, fragments: await forgetStatistics(writing, base, retyped) };
   };
   return announced(engine, branch.tableFolder, (writing) =>
     rewriting(writing, branch, options, (rewriter) =>
@@ -93,6 +101,28 @@ export function alterColumns(
     ),
   );
 }
+
+/** By the ids of columns whose type changes; undefined where all values of the old type are of the new one. */
+async function conversionsOf(
+  before: readonly IdentifiedField[],
+  after: readonly IdentifiedField[],
+  retyped: ReadonlySet<number>,
+): Promise<ReadonlyMap<number, Narrowing | undefined>> {
+  const conversions = new Map<number, Narrowing | undefined>();
+  for (const [at, from] of before.entries()) {
+    const to = after[at] as IdentifiedField;
+    if (!retyped.has(from.id)) continue;
+    const widens = isWidened(from, to);
+    conversions.set(from.id, widens ? undefined : await Narrowing.between(from, to));
+  }
+  return conversions;
+}
+
+/** Names of structs may change too, so types are compared leaf by leaf. */
+const isWidened = (from: IdentifiedField, to: IdentifiedField): boolean =>
+  from.children.length === 0
+    ? typesEqual(from.field.type, to.field.type) || canWiden(from.field.type, to.field.type)
+    : from.children.every((child, at) => isWidened(child, to.children[at] as IdentifiedField));
 
 const hasLanceForm = (tree: readonly IdentifiedField[]): boolean =>
   'fields' in
@@ -209,14 +239,14 @@ async function altered(
   });
 }
 
-/** The field with the leaves of its type widened; nested fields keep their names and ids. */
+/** The field with the leaves of its type changed; nested fields keep their names and ids. */
 function retyped(node: IdentifiedField, type: DataType, path: string): IdentifiedField {
   const from = node.field.type;
   if (typesEqual(from, type)) return node;
-  if (!canWiden(from, type)) {
+  if (!canNarrow(from, type)) {
     throw new DirspaceError(
       'InvalidInput',
-      `The column ${JSON.stringify(path)} of type ${describeType(from)} cannot become ${describeType(type)}: that could lose values. Add a column with a CAST and drop this one if the loss is meant.`,
+      `The column ${JSON.stringify(path)} of type ${describeType(from)} cannot become ${describeType(type)}: its values are of another kind. Add a column with a CAST and drop this one.`,
       { details: { column: path } },
     );
   }

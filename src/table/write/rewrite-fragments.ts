@@ -10,6 +10,8 @@
 import {
   concatData,
   type Data,
+  type DataType,
+  describeType,
   gather,
   nullColumn,
   type RecordBatch,
@@ -24,7 +26,15 @@ import {
   MOST_OVERLAYS,
   withOverlay,
 } from '../../format/index.ts';
-import { type Adapter, adapterBetween, type IdentifiedField } from '../fields/index.ts';
+import type { CompiledExpression } from '../../sql/index.ts';
+import {
+  type Adapter,
+  adapterBetween,
+  type IdentifiedField,
+  Misfit,
+  misfitError,
+  type Narrowing,
+} from '../fields/index.ts';
 import { readFields } from '../fragments/index.ts';
 import {
   type BatchPlace,
@@ -68,8 +78,8 @@ export interface ChosenRows {
 }
 
 interface RewriteOptions {
-  /** Ids of top-level columns whose type changes. */
-  readonly retyped?: ReadonlySet<number>;
+  /** Of top-level columns whose type changes, by their ids; undefined where no value is looked at. */
+  readonly retyped?: ReadonlyMap<number, Narrowing | undefined>;
   /** All rows if absent. */
   readonly chosen?: ChosenRows;
 }
@@ -146,7 +156,7 @@ export class FragmentRewriter {
     base: Snapshot,
     tree: readonly IdentifiedField[],
     assignments: readonly Assignment[],
-    { retyped = new Set(), chosen }: RewriteOptions = {},
+    { retyped = new Map(), chosen }: RewriteOptions = {},
   ): Promise<Rewritten> {
     const { schema, fieldIds, nextFieldId } = base.manifest;
     const now = JSON.stringify([schema, fieldIds, nextFieldId]);
@@ -165,9 +175,9 @@ export class FragmentRewriter {
     });
     const computed = new Set(assignments.map(({ place }) => place.positions[0]));
     const every = [...tree.keys()];
-    const whole = new WiderColumns(base, tree, assignments, plan, every);
+    const whole = new WiderColumns(base, tree, assignments, plan, every, retyped);
     const written = every.filter((at) => computed.has(at) || retyped.has(tree[at]?.id ?? -1));
-    const changed = new WiderColumns(base, tree, assignments, plan, written);
+    const changed = new WiderColumns(base, tree, assignments, plan, written, retyped);
     let position = 0;
     let values = 0;
     for (const entry of await base.fragments()) {
@@ -273,7 +283,9 @@ class WiderColumns {
   readonly #positions: readonly number[];
   /** Of the columns that there were. */
   readonly #names: readonly string[];
+  /** Null for those that stay as they are, or are narrowed. */
   readonly #adapters: readonly (Adapter | null)[];
+  readonly #narrowings: readonly (Narrowing | undefined)[];
 
   constructor(
     base: Snapshot,
@@ -281,6 +293,7 @@ class WiderColumns {
     assignments: readonly Assignment[],
     plan: ScanPlan,
     positions: readonly number[],
+    retyped: ReadonlyMap<number, Narrowing | undefined>,
   ) {
     this.tree = positions.map((at) => tree[at] as IdentifiedField);
     this.schema = schemaOf(base, this.tree);
@@ -289,8 +302,11 @@ class WiderColumns {
     this.#positions = positions;
     const before = positions.flatMap((at) => base.fields[at] ?? []);
     this.#names = before.map(({ field }) => field.name);
+    this.#narrowings = before.map(({ id }) => retyped.get(id));
     this.#adapters = before.map((field, at) =>
-      adapterBetween(this.tree[at] as IdentifiedField, field),
+      this.#narrowings[at] === undefined
+        ? adapterBetween(this.tree[at] as IdentifiedField, field)
+        : null,
     );
   }
 
@@ -325,6 +341,10 @@ class WiderColumns {
       const adapter = this.#adapters[at] ?? null;
       return adapter === null ? data : adapter(data);
     });
+    for (const [at, narrowing] of this.#narrowings.entries()) {
+      if (narrowing === undefined) continue;
+      columns[at] = await this.#narrowed(narrowing, columns[at] as Data, at, place);
+    }
     if (chosen?.length === 0) return columns as Data[];
     // Expressions see live rows only: of deleted ones they might refuse the values.
     const live = chosen ?? place.deleted?.keptBetween(place.first, place.rows);
@@ -349,6 +369,35 @@ class WiderColumns {
     }
     return columns as Data[];
   }
+
+  /** @throws InvalidInput naming the first value that does not fit and its row */
+  async #narrowed(narrowing: Narrowing, data: Data, at: number, place: BatchPlace): Promise<Data> {
+    const plan = this.#plan;
+    const live = place.deleted?.keptBetween(place.first, place.rows);
+    const counted = live && marked(live, place.rows);
+    try {
+      const evaluate = async (expression: CompiledExpression, values: Data): Promise<Data> => {
+        const [, context] = readSource(new Map(), values.length, plan.memory);
+        const columns = new Map(expression.columns.map((name) => [name, values]));
+        await breathe(plan);
+        return evaluateRows(plan, expression, { columns, rows: values.length, context });
+      };
+      return await narrowing.convert(data, evaluate, counted);
+    } catch (error) {
+      if (!(error instanceof Misfit)) throw error;
+      const before = live === undefined ? error.row : live.indexOf(error.row);
+      const type = describeType(this.tree[at]?.field.type as DataType);
+      const row = place.position + before;
+      throw misfitError(this.#names[at] as string, type, new Misfit(row, error.value));
+    }
+  }
+}
+
+/** One byte a row, 1 for the chosen ones. */
+function marked(rows: Uint32Array, length: number): Uint8Array {
+  const marks = new Uint8Array(length);
+  for (const row of rows) marks[row] = 1;
+  return marks;
 }
 
 /** Rows of a column with other values. */

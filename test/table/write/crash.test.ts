@@ -71,6 +71,16 @@ const OPERATIONS: Readonly<Record<string, (catalog: DirectoryNamespace) => Promi
         { path: 'id', nullable: false },
       ],
     }),
+  'narrow a column': (catalog) =>
+    catalog.alterTableAlterColumns({
+      id: t,
+      alterations: [{ path: 'n', data_type: { type: 'int8' } }],
+    }),
+  'narrow a column beside the fragments': (catalog) =>
+    catalog.alterTableAlterColumns({
+      id: t,
+      alterations: [{ path: 'n', data_type: { type: 'int8' } }],
+    }),
   'drop a column': (catalog) => catalog.alterTableDropColumns({ id: t, columns: ['n'] }),
   'create an index': (catalog) =>
     catalog.createTableIndex({ id: t, column: 'name', index_type: 'BTREE' }),

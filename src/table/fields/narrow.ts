@@ -1,0 +1,264 @@
+/**
+ * Converts columns to types that hold fewer values, where each value fits (`Narrowing`): numbers to
+ * smaller or other numbers, times to coarser units, long texts and bytes to short ones, also inside of
+ * structs and lists. The first value that would change is refused with its row (`Misfit`). What widen.ts
+ * converts needs no look at the values.
+ */
+import {
+  type Data,
+  DataType,
+  Field,
+  getBit,
+  type Offsets,
+  offsetAt,
+  Schema,
+  setBit,
+  sliceBits,
+  sliceData,
+  type Timestamp,
+  typesEqual,
+} from '../../arrow/index.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import {
+  type CompiledExpression,
+  compileValue,
+  familyOf,
+  loadColumn,
+  reader,
+  shownValue,
+} from '../../sql/index.ts';
+import type { Awaitable } from '../../store/index.ts';
+import { type Adapter, adapterBetween } from './adapt.ts';
+import type { IdentifiedField } from './field-ids.ts';
+import { canWiden, isListLike, listsFit, widenList, withChildren } from './widen.ts';
+
+/** True where values of `from` may be values of `to`, which is to be checked for each of them. */
+export function canNarrow(from: DataType, to: DataType): boolean {
+  if (canWiden(from, to)) return true;
+  if (isListLike(from) && isListLike(to)) {
+    const [own, other] = [from.children[0]?.type, to.children[0]?.type];
+    return listsFit(from, to) && canNarrow(own as DataType, other as DataType);
+  }
+  if (DataType.isStruct(from) && DataType.isStruct(to)) {
+    return (
+      from.children.length === to.children.length &&
+      from.children.every((field: Field, at: number) => {
+        const other = to.children[at] as Field | undefined;
+        return other?.name === field.name && canNarrow(field.type, other.type);
+      })
+    );
+  }
+  if ([from, to].some(isElsewhere)) return false;
+  const [a, b] = [familyOf(from), familyOf(to)];
+  if (NUMBERS.has(a) && NUMBERS.has(b)) return true;
+  if (a !== b) return false;
+  if (a === 'timestamp') return zoneOf(from) === zoneOf(to);
+  return KINDS.has(a);
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(['int', 'float', 'decimal']);
+const KINDS: ReadonlySet<string> = new Set(['text', 'bytes', 'date', 'time', 'duration']);
+
+/** Types whose values lie beside the column's own buffers. */
+const isElsewhere = (type: DataType): boolean =>
+  DataType.isDictionary(type) || DataType.isUtf8View(type) || DataType.isBinaryView(type);
+
+const zoneOf = (type: DataType): string => (type as Timestamp).timezone ?? '';
+
+/** A value that does not fit. */
+export class Misfit extends Error {
+  /** Which row of the column that was converted. */
+  readonly row: number;
+  /** The value, as it is shown. */
+  readonly value: string;
+
+  constructor(row: number, value: string) {
+    super(`Row ${row} holds ${value}.`);
+    this.row = row;
+    this.value = value;
+  }
+}
+
+/** Computes the expression for all values, which are its column `v`. */
+export type Evaluate = (expression: CompiledExpression, values: Data) => Awaitable<Data>;
+
+const NAME = 'v';
+
+/** How columns of one field become columns of another type. */
+export class Narrowing {
+  readonly #to: DataType;
+  /** Where all values fit; undefined where they are looked at. */
+  readonly #adapter: Adapter | null | undefined;
+  /** Of what the type is made of. */
+  readonly #children: readonly Narrowing[];
+  /** Of types that are made of nothing. */
+  readonly #expression: CompiledExpression | undefined;
+
+  private constructor(
+    to: DataType,
+    adapter: Adapter | null | undefined,
+    children: readonly Narrowing[],
+    expression: CompiledExpression | undefined,
+  ) {
+    this.#to = to;
+    this.#adapter = adapter;
+    this.#children = children;
+    this.#expression = expression;
+  }
+
+  /** @param from with the children of `to`; their types are such that `canNarrow` */
+  static async between(from: IdentifiedField, to: IdentifiedField): Promise<Narrowing> {
+    const [own, other] = [from.field.type as DataType, to.field.type as DataType];
+    if (typesEqual(own, other) || canWiden(own, other)) {
+      return new Narrowing(other, adapterBetween(to, from), [], undefined);
+    }
+    if (from.children.length === 0) {
+      const schema = new Schema([new Field(NAME, own, true)]);
+      return new Narrowing(other, undefined, [], await compileValue(NAME, schema, other));
+    }
+    const children: Narrowing[] = [];
+    for (const [at, child] of from.children.entries()) {
+      children.push(await Narrowing.between(child, to.children[at] as IdentifiedField));
+    }
+    return new Narrowing(other, undefined, children, undefined);
+  }
+
+  /**
+   * @param counted one byte a row, 0 where its value does not matter; undefined where all do
+   * @throws Misfit for the first value that does not fit
+   */
+  async convert(data: Data, evaluate: Evaluate, counted: Uint8Array | undefined): Promise<Data> {
+    if (this.#adapter !== undefined) return this.#adapter === null ? data : this.#adapter(data);
+    if (this.#expression !== undefined) return this.#values(data, evaluate, counted);
+    const rows = present(data, counted);
+    if (DataType.isStruct(data.type)) {
+      const children: Data[] = [];
+      for (const [at, child] of this.#children.entries()) {
+        children.push(await child.convert(data.children[at] as Data, evaluate, rows));
+      }
+      return withChildren(data, this.#to, children);
+    }
+    const [child] = this.#children;
+    const items = data.children[0] as Data;
+    try {
+      const held = itemsOf(data, rows, items.length);
+      const converted = await (child as Narrowing).convert(items, evaluate, held);
+      return widenList(data, this.#to, converted);
+    } catch (error) {
+      throw error instanceof Misfit ? new Misfit(rowOfItem(data, error.row), error.value) : error;
+    }
+  }
+
+  async #values(data: Data, evaluate: Evaluate, counted: Uint8Array | undefined): Promise<Data> {
+    const expression = this.#expression as CompiledExpression;
+    const given = counted === undefined ? data : withoutRows(data, counted);
+    let converted: Data;
+    try {
+      converted = await evaluate(expression, given);
+    } catch (error) {
+      if (!isDirspaceError(error, 'InvalidInput')) throw error;
+      const row = await firstRefused(given, expression, evaluate);
+      if (row === undefined) throw error;
+      const value = shownValue(reader(loadColumn(sliceData(given, row, 1)))(0), data.type);
+      throw new Misfit(row, String(value));
+    }
+    if (given === data) return converted;
+    // Rows that do not matter keep being there or not, as required columns allow no nulls.
+    const { offset, length, nullCount, nullBitmap } = data;
+    const bits = nullCount > 0 ? sliceBits(nullBitmap, offset, length) : new Uint8Array(0);
+    const { valueOffsets, values, typeIds } = converted;
+    const buffers = [valueOffsets, values, bits, typeIds];
+    return converted.clone(this.#to, 0, length, nullCount, buffers as never);
+  }
+}
+
+/** By halves: a column of one row more is refused where the last of them does not fit. */
+async function firstRefused(
+  data: Data,
+  expression: CompiledExpression,
+  evaluate: Evaluate,
+): Promise<number | undefined> {
+  const fits = async (from: number, length: number): Promise<boolean> => {
+    try {
+      await evaluate(expression, sliceData(data, from, length));
+      return true;
+    } catch (error) {
+      if (isDirspaceError(error, 'InvalidInput')) return false;
+      throw error;
+    }
+  };
+  let [from, length] = [0, data.length];
+  while (length > 1) {
+    const half = length >> 1;
+    if (await fits(from, half)) {
+      from += half;
+      length -= half;
+    } else length = half;
+  }
+  return length === 1 && !(await fits(from, 1)) ? from : undefined;
+}
+
+/** The same column with null in the rows that do not count. */
+function withoutRows(data: Data, counted: Uint8Array): Data {
+  const { offset, length, nullCount, nullBitmap } = data;
+  const bits = new Uint8Array(((offset + length + 63) >> 6) * 8);
+  let nulls = 0;
+  for (let row = 0; row < length; row++) {
+    const at = offset + row;
+    if (counted[row] !== 0 && (nullCount === 0 || getBit(nullBitmap, at))) setBit(bits, at);
+    else nulls++;
+  }
+  const { valueOffsets, values, typeIds } = data;
+  return data.clone(data.type, offset, length, nulls, [
+    valueOffsets,
+    values,
+    bits,
+    typeIds,
+  ] as never);
+}
+
+/** The rows whose children matter; undefined for all of them. */
+function present(data: Data, counted: Uint8Array | undefined): Uint8Array | undefined {
+  const { offset, length, nullCount, nullBitmap } = data;
+  if (nullCount === 0) return counted;
+  const rows = new Uint8Array(length);
+  for (let row = 0; row < length; row++) {
+    if (getBit(nullBitmap, offset + row)) rows[row] = counted?.[row] ?? 1;
+  }
+  return rows;
+}
+
+/** The items of the rows that matter; undefined for all that the child has. */
+function itemsOf(data: Data, rows: Uint8Array | undefined, length: number): Uint8Array | undefined {
+  const [first, end] = [itemAt(data, 0), itemAt(data, data.length)];
+  if (rows === undefined && first === 0 && end === length) return undefined;
+  const items = new Uint8Array(length);
+  for (let row = 0; row < data.length; row++) {
+    if (rows?.[row] !== 0) items.fill(1, itemAt(data, row), itemAt(data, row + 1));
+  }
+  return items;
+}
+
+/** Where the items of a row begin in the child. */
+const itemAt = (data: Data, row: number): number =>
+  DataType.isFixedSizeList(data.type)
+    ? row * data.type.listSize
+    : offsetAt(data.valueOffsets as unknown as Offsets, row);
+
+function rowOfItem(data: Data, item: number): number {
+  let [low, high] = [0, data.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (itemAt(data, middle) <= item) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The refusal of a value, naming the column and the row among those of the table. */
+export const misfitError = (column: string, to: string, { row, value }: Misfit): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `The column ${JSON.stringify(column)} cannot become ${to}: row ${row} (the first one is 0) holds ${value}, which does not fit. Nothing was changed. Update or delete such rows first, or add a column with a CAST and drop this one if the loss is meant.`,
+    { details: { column, row } },
+  );
