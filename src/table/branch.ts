@@ -1,11 +1,12 @@
 /**
- * `Branch`: lists, opens and deletes the versions of one branch of a table, makes branches from
- * them, and commits changes: append, update, delete, merge, schema changes, compaction, restore. It
- * also publishes versions that callers or writers of Lance have staged, and finds or makes the
- * manifests by which Lance reads versions. Calls look at the disk or at checked caches; a `Branch`
- * holds no state, so `openBranch` may make one for each request without looking whether it exists.
- * Rows are read from a snapshot (read/, query/). `branchHeld` holds a version while a caller makes
- * a branch from it.
+ * `Branch`: the operations on one branch of a table. It lists, opens and deletes versions, makes
+ * branches from them, commits changes (of rows, schema, indexes and settings; compaction; restore),
+ * and publishes versions that callers or writers of Lance have staged. It also finds or makes the
+ * manifests by which Lance reads versions.
+ *
+ * A `Branch` holds no state: calls look at the disk or at caches that are checked against it.
+ * `openBranch` does not look whether the branch exists. Rows are read from a snapshot, by read/ and
+ * query/. `branchHeld` keeps a version from deletion while a caller makes a branch from it.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

@@ -1,6 +1,7 @@
 /**
- * `columnDifferences`: the top-level columns that a branch has added, removed and changed, by their names,
- * against main. A column of the same name with another id was made anew, which is a change.
+ * Compares the top-level columns of a branch with those of main by name (`columnDifferences`):
+ * which were added, removed and changed. A column is changed if its id, type or nullability
+ * differs; the id differs where a column was dropped and made anew under its name.
  */
 import { describeType } from '../../arrow/index.ts';
 import { type ColumnSummary, columnSummary } from '../diff/index.ts';

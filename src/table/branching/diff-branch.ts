@@ -1,7 +1,7 @@
 /**
- * `diffBranch`: compares the newest versions of a branch and of main: columns, indexes, and rows. Rows are
- * told apart by the file that they were written to and their place in it, so a row that was rewritten,
- * by an update that moved it or by a compaction, counts as a new one. No column is read.
+ * `diffBranch`: compares a version of a branch with one of main: columns, indexes and rows. A row
+ * is identified by the file that it was written to and its place in it, so a row that an update or
+ * a compaction wrote anew counts as removed and added. No column is read.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import { fragmentDifferences, rowDifferences } from '../diff/index.ts';

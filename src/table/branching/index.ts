@@ -1,5 +1,6 @@
 /**
- * Exports the comparison of a branch with main, and bringing what a branch changed to main.
+ * Exports `diffBranch`, which compares a branch with main, and `cherryPick`, which brings the
+ * changes of a branch to main.
  */
 
 export {

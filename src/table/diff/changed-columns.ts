@@ -1,6 +1,7 @@
 /**
- * `changedColumns`: reads pairs of rows of one key in two versions, and counts for each column in how
- * many pairs its value is another. `firstRows` reads the rows that are shown as examples.
+ * Reads pairs of rows that have one key in two versions, and counts for each column in how many
+ * pairs its values differ, by their hashes (`changedColumns`). `firstRows` reads rows that are
+ * shown as examples.
  */
 import { columnsOf, type RecordBatch } from '../../arrow/index.ts';
 import type { DiffRow } from '../../protocol/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `commonFieldIds`: tells which ids of fields mean the same in two versions. Branches that went
- * apart go on from the same number, so that each may give an id to a field of its own: up to the
- * version that both come from, ids are common.
+ * `commonFieldIds`: returns the bound below which a field id means the same column in two versions.
+ * Branches number new fields independently after they split, so only the ids given by the version
+ * they split at are common. Within one branch all ids are. Returns 0 if that version is gone.
  */
 import { MAIN_BRANCH } from '../../format/index.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * `diffVersions`: compares two versions of a table, of one branch or of two: columns, properties,
- * metadata, fragments and rows. With a key, rows are compared by their values, in the columns that
- * both versions have; without one they are told apart by where they were written, and no row is
- * read. Counts are of all rows, examples are the first ones.
+ * metadata, fragments and rows. With a key, rows are matched by its values and compared in the
+ * columns that both versions have; the first rows of each kind are given as examples. Without a
+ * key, a row is identified by the file that it was written to and its place in it: no column is
+ * read and no examples are given.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,7 +1,8 @@
 /**
- * `fragmentDifferences`: tells which fragments two versions share, which only one of them has, and
- * which have other deleted rows or overlays. `rowDifferences` counts rows by that: a row is known by
- * the file that it was written to and its place in it. No column is read.
+ * `fragmentDifferences`: finds which fragments two versions share, which only one of them has, and
+ * which have other deleted rows or overlays. `rowDifferences` counts rows from that: a row is
+ * identified by the file that it was written to and its place in it. Deletion files may be read,
+ * columns are not.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import { deletedRows } from '../fragments/index.ts';

@@ -1,9 +1,9 @@
 /**
- * `matchRows`: finds which of the rows that two versions do not share are the same, by hashes of
- * their values, and which of the rest have the same key. First all rows with the same values are
- * matched, however often they occur; then rows of one key, as they come. So rows may have any key, null
- * and repeated ones too, and a row that was only moved is no difference. The hashes of the rows are
- * kept in the memory of the request.
+ * `matchRows`: finds which of the rows that two versions do not share are equal, and which of the
+ * rest have the same key. Values and keys are compared by hashes of 64 bits alone. Equal rows are
+ * matched first, however often they occur, then rows of one key, in row order. So keys may be null
+ * or repeated, and a row that was only moved is no difference. The hashes count as memory of the
+ * request.
  */
 import type { Data } from '../../arrow/index.ts';
 import { hashValues, joinHashes, loadColumn, type ValueHashes } from '../../sql/index.ts';

@@ -1,8 +1,9 @@
 /**
- * `adapterOf`: returns the function that adapts a stored column to the schema of a later version,
- * or null where none is needed; `adapterBetween` does so for a single field. Fields are matched by
- * their ids, new ones are filled with nulls, and narrower types are widened. Texts and bytes that
- * were stored plainly become views. Types that do not fit are Unsupported.
+ * `adapterOf`: returns the function that converts a stored column to the schema of a later version,
+ * or null where none is needed; `adapterBetween` does so for a single field. Members of structs are
+ * matched by field id (by name in files without ids), and missing ones are filled with nulls.
+ * Narrower types are widened, and plain texts and bytes become views where the schema has views.
+ * Types that do not fit are Unsupported.
  */
 
 import {

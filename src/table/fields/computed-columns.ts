@@ -1,9 +1,10 @@
 /**
- * Finds the computed columns of a table: columns that declare an SQL expression in the metadata of
- * their field, under the keys that LanceDB uses (`computedColumns`). `computedMetadata` makes such a
- * declaration. The values come from a backfill alone, and a value that is there is that of the
- * expression over the row as it is: a change of a column that the expression reads makes it null
- * (`staleColumns`). `refuseChange`, `refuseDrop` and `refuseMetadata` keep what a declaration rests on.
+ * Finds the computed columns of a table: those that declare an SQL expression in the metadata of
+ * their field, under the keys that LanceDB uses (`computedColumns`). `computedMetadata` makes such
+ * a declaration. Only a backfill writes values, and a value is null or that of the expression over
+ * the row: a change of a column that the expression reads makes it null again (`staleColumns`).
+ * `refuseValue`, `refuseChange`, `refuseDrop` and `refuseMetadata` throw InvalidInput for what
+ * would break this.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { IdentifiedField } from './field-ids.ts';

@@ -1,8 +1,8 @@
 /**
- * Declares computed columns and keeps writers from giving them values: `declaredColumn` makes the
+ * Declares computed columns and keeps other writers from filling them. `declaredColumn` makes the
  * type and the metadata of a new one, `checkDeclared` checks those that a schema brings along, and
- * `withoutValues` refuses rows that have values for them. `withStale` adds to an update what makes
- * values null that it would leave stale. write/backfill.ts computes the values.
+ * `withoutValues` refuses rows that have values for them. `withStale` extends an update so that it
+ * sets computed columns to null whose inputs it changes. write/backfill.ts computes the values.
  */
 import {
   columnsOf,

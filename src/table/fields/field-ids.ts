@@ -1,9 +1,9 @@
 /**
- * Assigns stable ids to new fields (`assignFieldIds`): a field of the same name and type as a known
- * one, as in an overwrite, takes over its id. Throws TableSchemaValidation for two columns of one
- * name. `fieldTree` combines a schema with the ids in a manifest, depth first, into a tree, and
- * throws Corrupt if their numbers differ; `listFieldIds` is the inverse. The values of a dictionary
- * have no id (`identifiedChildren`). Renames keep the id; they are made elsewhere.
+ * Assigns stable ids to new fields (`assignFieldIds`): a field takes over the id of a known one of
+ * the same name and type, as in an overwrite. Throws TableSchemaValidation for two columns of one
+ * name. `fieldTree` joins a schema and the ids of a manifest, depth first, into a tree, and throws
+ * Corrupt if their numbers differ; `listFieldIds` is the inverse. The values of a dictionary have
+ * no id (`identifiedChildren`).
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `ComposedFragment`: reads a fragment whose columns lie in several files as if it were one, with
- * the columns of all files one behind the other. `composedFooter` joins their footers, so that what
- * prunes by statistics and adapts columns sees one file too. Files whose batches are not those of
- * the first are Corrupt.
+ * `ComposedFragment`: reads a fragment whose columns lie in several files as if it were one file
+ * that has the columns of all of them, in the order of the files. Its footer joins theirs, so that
+ * pruning by statistics and adapting of columns see one file too. A file whose batches have other
+ * numbers of rows than those of the first is Corrupt.
  */
 import { type Data, Schema } from '../../arrow/index.ts';
 import type { FragmentFooter } from '../../format/index.ts';
@@ -88,7 +88,7 @@ export class ComposedFragment implements FragmentReader {
 
 type StoredSchema = FragmentFooter['stored'];
 
-/** By the footer of the first file: those of the files last composed, which stay the same while they are kept. */
+/** By the footer of the first file: the files that it was last composed with, and the result. */
 const footers = new WeakMap<
   FragmentFooter,
   { readonly of: readonly FragmentFooter[]; readonly composed: FragmentFooter }

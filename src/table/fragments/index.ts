@@ -1,7 +1,7 @@
 /**
- * Exports the cursor over the fragments of a snapshot and the reading of single ones: columns,
- * selected rows, deleted rows, the files of a version and how they hold its columns, and the counters
- * of scans.
+ * Exports the cursor over the fragments of a snapshot, the readers of single fragments (columns,
+ * selected rows, deleted rows), the listing of a version's files and their column layouts, and the
+ * counters of scans.
  */
 
 export { DeletedRows, decodeVerified, deletedRows, rememberDeleted } from './deletions.ts';

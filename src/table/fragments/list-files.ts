@@ -1,8 +1,9 @@
 /**
- * `listFiles`: lists the files that hold the rows of a version, fragment by fragment in row order, with
- * the deleted rows of each and the layout of its columns. It reads the footer of each fragment, since
- * names and types that were changed later stand there alone. `unlikeFragments` gives the fragments
- * that programs of others cannot read alone, and that would be plain if they were written anew.
+ * `listFiles`: lists the files that hold the rows of a version, a page of fragments at a time in
+ * row order, with the deleted rows of each fragment and the layout of its columns. It reads the
+ * footer of each fragment: names and types there may differ from the version's where the schema
+ * changed later. `unlikeFragments` finds the fragments that other programs cannot read alone and
+ * that would be plain files if they were written anew.
  */
 import {
   columnFiles,

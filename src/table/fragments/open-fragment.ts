@@ -1,8 +1,8 @@
 /**
- * `openFragment`: opens a fragment for reading. Each file is read as a whole (small-fragment.ts) or
- * by ranges (large-fragment.ts), depending on its size; a fragment with overlays is read as one
- * (composed-fragment.ts). If cleanup removed the version meanwhile, that is TableVersionNotFound;
- * damage is Corrupt.
+ * `openFragment`: opens a fragment for reading. A small file is read whole (small-fragment.ts), a
+ * larger one by ranges (large-fragment.ts); a fragment with overlays has several files, which are
+ * read as one (composed-fragment.ts). Throws TableVersionNotFound if cleanup removed the version
+ * meanwhile, and Corrupt for damage.
  */
 import { columnFiles, type FragmentEntry } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `storedLayout`: tells where the columns of a version lie in the files of one fragment, and what other
- * programs find there: a fragment that was written before a change of the schema has the names and
- * types of that time. `isRewritable` says whether the fragment would have the version's columns if it
- * were written anew.
+ * `storedLayout`: tells in which file of a fragment each column of a version lies, and under which
+ * name and type other programs find it there: a fragment that was written before a change of the
+ * schema keeps the names and types of that time. `isRewritable` tells whether writing the fragment
+ * anew would bring it nearer to the columns of the version.
  */
 import { describeType, Schema, typesEqual } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * Exports the handling of old versions: deleting them, holding those in use, removing files that no
- * version refers to, and changing tags safely beside that, and what lists say of versions. Also adopts tags of Lance's clients and
- * finds what is stored where no version is visible.
+ * Exports the handling of old versions: deleting and holding them, cleanup of files that no version
+ * refers to, digests of versions for lists, and changes of tags and branches that are safe beside
+ * deletions. Also adopts tags of Lance's clients, and finds what is stored where no version is
+ * visible.
  */
 
 export { adoptTags } from './adopt-tags.ts';

@@ -1,11 +1,12 @@
 /**
- * Lists what is told of versions (`digestsOf`) without reading each manifest. Digests lie in files
- * of 64 versions beside the manifests. `noteDigest` keeps those of commits in memory and writes a
- * file with every 64th version; a list writes what was missing. `versionNumbers` lists the numbers.
+ * Gives digests of versions, which are what lists show of them, without reading each manifest
+ * (`digestsOf`). Digests lie in files of 64 versions beside the manifests. `noteDigest` keeps those
+ * of commits in memory and writes a file with every 64th version; a list writes what was missing.
+ * `versionNumbers` lists the numbers of the versions.
  *
  * The manifests are the truth. The newest version of a list is read from its manifest, and a digest
- * counts only where its checksum is the one that the version above names as its parent's, which was
- * found in the same way. Other versions, such as those below a deleted run, are read from their
+ * counts only if its checksum is the one that the version above it, itself found in this way, names
+ * as its parent's. Other versions, such as those below a deleted run, are read from their
  * manifests. So a lost, torn or outdated file costs time and is never believed. Damage inside a
  * manifest is not looked for: that is what `verify` does.
  */
@@ -71,7 +72,7 @@ export async function noteDigest(engine: Engine, snapshot: Snapshot): Promise<vo
 }
 
 /**
- * What is told of those versions that readers may see, in the order of `numbers`, which ascend or
+ * Digests of those of the versions that readers may see, in the order of `numbers`, which ascend or
  * descend. @throws Corrupt for a manifest that had to be read
  */
 export async function digestsOf(

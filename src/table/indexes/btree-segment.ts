@@ -1,7 +1,8 @@
 /**
  * `btreeReader`: reads BTREE segments, whose file has the columns `value`, sorted with nulls last,
- * and `position`. A test of the column is true of some runs of such rows, whose ends are found by
- * halves: first among the first values of the batches, then in one batch.
+ * and `position`. The rows that pass a test form runs of this order, whose ends are found by binary
+ * search, first over the first values of the batches, then in one batch. `SortedSegment` is this
+ * search; bitmap-segment.ts uses it too.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';

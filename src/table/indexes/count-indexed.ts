@@ -1,6 +1,7 @@
 /**
- * `countIndexed`: how many rows match a condition of one column, as far as an index knows it without
- * looking at a row: in segments that cover all of their fragments, of which no row is deleted.
+ * `countIndexed`: counts the rows that match a test of one column from an index alone, without
+ * looking at a row. Only segments count that cover all of their fragments and of which no row is
+ * deleted; the caller scans the other fragments.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import type { ColumnTest, CompiledExpression } from '../../sql/index.ts';

@@ -1,8 +1,9 @@
 /**
- * `coverageOf`: tells which fragments of a version an index covers. A segment covers the fragments
+ * `coverageOf`: finds which fragments of a version an index covers. A segment covers the fragments
  * of its runs that are still there and whose column is in the file that it was built from; it
- * covers none once the column has another type, and none where its files cannot be read. What is not
- * covered is scanned. `readingIndexes` runs what reads indexes, and again where it meets damage.
+ * covers none once the column has another type, or where its files cannot be read. What is not
+ * covered is scanned. `readingIndexes` runs work that reads indexes, and again without a segment
+ * that turns out to be damaged.
  */
 import { type DataType, DataType as Types, typesEqual } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * `joinedIndexes`: the indexes of a version after some of its fragments were joined. Positions count
- * rows over the runs of a segment, so fragments that follow each other there, of which no row was
- * deleted, are replaced by those that now hold the same rows: no file of an index is touched.
+ * `joinedIndexes`: computes the index entries of a version after some of its fragments were joined.
+ * Positions count rows over the runs of a segment, so neighbouring fragments of which no row was
+ * deleted are replaced by those that hold the same rows, and no file of an index is touched.
  * Fragments that were joined otherwise are no longer covered.
  */
 import {

@@ -1,6 +1,6 @@
 /**
- * `prewarmIndex`: reads and verifies the files of an index, so that its columns are in memory when it is
- * asked. What does not fit the cache there pushes out what was read first.
+ * `prewarmIndex`: reads and verifies the files of an index, so that its columns are in memory
+ * before the first query. If they do not fit the cache, the last ones push out the first.
  */
 import { openFragment } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';

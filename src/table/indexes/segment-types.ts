@@ -1,6 +1,8 @@
 /**
- * `indexReader`: how the segments of each type of index are read. A type says which tests of its
- * column it answers and finds the rows of a segment that pass; a new type is a row here.
+ * `indexReader`: returns the reader of a type of index. A reader says which tests of its column it
+ * answers, and finds the rows of a segment that pass one; a new type is a row here. Undefined for
+ * types that this release does not know. Full-text indexes answer no test: text-segment.ts reads
+ * them.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';

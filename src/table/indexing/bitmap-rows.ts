@@ -1,7 +1,8 @@
 /**
- * `bitmapRows`: the rows of a BITMAP or LABEL_LIST segment: each distinct value of a column, or item
- * of its lists, in their order, nulls last, with how many rows have it and their positions. One scan
- * reads the column; it keeps 8 bytes for each row and item, which count as memory of the request.
+ * `bitmapRows`: computes the rows of a BITMAP or LABEL_LIST segment: the distinct values of a
+ * column, or of the items of its lists, in order with nulls last, each with the number of rows that
+ * have it and their positions. One scan reads the column; it keeps 8 bytes for each row or item,
+ * which count as memory of the request.
  */
 import {
   Binary,

@@ -1,7 +1,8 @@
 /**
- * `btreeRows`: the rows of a BTREE segment: the values of a column in their order, nulls last, each
- * with the position of its row. They come from an ordered read, which keeps about 60 bytes for each
- * row and counts them as memory of the request. Rows of equal values keep their order.
+ * `btreeRows`: computes the rows of a BTREE segment: the values of a column in order, nulls last,
+ * each with the position of its row. They come from an ordered read, which keeps about 60 bytes for
+ * each row and counts them as memory of the request. Rows of equal values keep their order.
+ * `columnSql` quotes the path of a column, and `withoutDictionary` decodes a dictionary column.
  */
 import {
   columnsOf,

@@ -1,6 +1,7 @@
 /**
- * `buildSegment`: builds one segment of an index over some fragments of a version, by the type of the
- * index. `checkIndexable` refuses columns that an index of a type cannot be of.
+ * `buildSegment`: builds one segment of an index over some fragments of a version, in the way of
+ * its type. `checkIndexable` throws InvalidInput for a column that cannot have an index of a type;
+ * `isIndexable` only tells.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
- * `createIndex` builds an index of a column and commits it; `dropIndex` takes one out of the next
- * version. Building reads the version that was the newest when it began and writes segments before
- * any commit is tried; the commit fits every later version that still has the column with its type,
- * so appends and other changes go on meanwhile. Rows that come later are not covered until
- * `updateIndexes`, and are scanned. Where nothing is committed, nothing that was written stays.
+ * `createIndex` builds an index of a column and commits it; `dropIndex` commits a version without
+ * one. Building reads the version that is the newest when it begins and writes all segments before
+ * it tries a commit. Appends and other changes go on meanwhile, unless they change the type of the
+ * column or take the name. Rows that come later are scanned until `updateIndexes` covers them. If
+ * the commit fails, the files that were written are removed, except where its outcome is unknown.
+ * `commitIndexes` commits a changed list of indexes.
  */
 import { type DataType, describeType, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

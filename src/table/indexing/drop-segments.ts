@@ -1,7 +1,8 @@
 /**
- * `segmentsOn` lists the segments of a version's indexes that have one of some files, and
+ * `segmentsOn` lists the index segments of a version that use one of the given files, and
  * `dropSegments` commits a version without them, for repair. Rows stay as they are, and so do older
- * versions and the files. What a segment covered is scanned until `updateIndexes` builds it anew.
+ * versions and the files. The fragments of dropped segments are scanned until `updateIndexes`
+ * covers them again.
  */
 import { type IndexSegment, indexFile, type Manifest } from '../../format/index.ts';
 import type { Committed, Engine, TableBranch } from '../versions/index.ts';

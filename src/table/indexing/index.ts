@@ -1,6 +1,6 @@
 /**
- * Exports the building of indexes: creating, dropping and bringing them up to date. table/indexes
- * reads them.
+ * Exports the building of indexes: creating, dropping and updating them, and dropping damaged
+ * segments. table/indexes reads them.
  */
 
 export {

@@ -1,7 +1,8 @@
 /**
- * Chooses what a segment is built from. `fragmentGroups` cuts the fragments of a version into groups
- * of about so many rows; `partOf` gives a snapshot of a group alone, with its deleted rows, so that a
- * segment stays right whatever becomes of these; `runsOf` says what it then covers.
+ * Chooses what a segment is built from. `fragmentGroups` cuts the fragments of a version into
+ * groups of at most `segmentRows` rows, and `runsOf` lists the runs that a segment over such a
+ * group covers. `partOf` gives a snapshot of the group alone with its deleted rows counted as live,
+ * so that positions stay right whichever rows are deleted later.
  */
 import {
   type FragmentEntry,

@@ -1,9 +1,9 @@
 /**
- * `updateIndexes`: brings the indexes of a branch up to date. Fragments that an index does not cover
- * get segments; small segments are built anew together with them once there are many, or once much
- * is not covered, and those of which nothing is left go. All indexes are committed in one version,
- * and an index that somebody replaced meanwhile is left as it is. A segment whose files cannot be
- * opened, or were found to be damaged by a query, covers nothing and is built anew.
+ * `updateIndexes`: brings the indexes of a branch up to date. Fragments that an index does not
+ * cover get segments. Small segments are merged into these once there are many segments, or once
+ * much is not covered, and segments of which nothing is left are dropped. A segment whose files
+ * cannot be opened, or were found damaged by a query, covers nothing and is replaced. All indexes
+ * are committed in one version; one that was changed meanwhile is left as it is.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * `writeSegmentFile`: writes the rows of a segment as a file in the folder `indexes`, in small
- * batches, so that a search reads little. It is written and checked as fragments are, and removed
- * on any error.
+ * `writeSegmentFile`: writes the rows of a segment as one file in the folder `indexes`, in batches
+ * of 4,096 rows, so that a search reads little. It is written and checked like a fragment, and
+ * removed on any error.
  */
 import { type Field, type RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { IndexFile } from '../../format/index.ts';
@@ -18,7 +18,7 @@ export interface WrittenSegmentFile {
   readonly durable: Promise<unknown>;
 }
 
-/** @throws Internal where there are no rows */
+/** @throws Corrupt where there are no rows */
 export async function writeSegmentFile(
   engine: Engine,
   tableFolder: string,

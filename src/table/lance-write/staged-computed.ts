@@ -1,8 +1,9 @@
 /**
- * `requireComputed`: refuses versions of Lance's writers that could leave a value in a computed column
- * which is not that of its expression. Lance knows of no such columns: its writers give them any
- * value, keep values whose inputs they change, and rename inputs. Deletes, compactions and restores
- * keep rows as they are, so they are taken.
+ * `requireComputed`: refuses versions of Lance's writers that could leave a wrong value in a
+ * computed column. Lance knows of no such columns: its writers give them any value, keep values
+ * whose inputs they change, and rename inputs. Operations that keep rows as they are (deletes,
+ * compactions, restores) are accepted, and so are changes of metadata that leave the declarations
+ * alone.
  */
 import type { ParsedOperation } from '../../format/index.ts';
 import { type ComputedColumn, computedColumns } from '../fields/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Exports what makes tables readable by Lance: whether Lance can read a version (`lanceProblem`),
- * the path by which its clients open a table that they may write (`clientPlace`),
- * the manifests, deletion files, tags and branches that it reads, their upkeep after commits, and
- * the leftovers that cleanup removes.
+ * the path by which its clients open a table that they may write (`clientPlace`), the manifests,
+ * deletion files, tags and branches that it reads, their upkeep after commits, and the leftovers
+ * that cleanup removes.
  */
 
 export { type ClientPath, clientPath, clientPlace } from './client-place.ts';

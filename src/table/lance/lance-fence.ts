@@ -1,7 +1,8 @@
 /**
  * `placeFence`: writes the fence of a table, a manifest of version 0 in `_versions`. While Lance
  * finds no other manifest there, it takes the fence for the newest version and refuses to read or
- * write it. Without the fence, Lance's writers would create a dataset of their own beside the rows.
+ * write the table. Without the fence, Lance's writers would create a dataset of their own beside
+ * the rows.
  *
  * `isFenceInUse` tells whether the fence has to stay: it does until manifests of the table's
  * versions stand there. write/stage-table.ts places the fence in new tables.

@@ -1,9 +1,9 @@
 /**
- * Tells manifests that other programs wrote into `_versions` from the engine's own (`isOwn`), and
- * renames them so that Lance's readers do not find them (`moveAside`). `setStrangersAside` does so
- * for all above the newest version of a branch: they are no versions of the table, but Lance would
- * take them for the newest.  Cleanup removes them later. `datasetOf` returns the folder by which
- * Lance opens a branch.
+ * Tells the engine's own manifests in `_versions` (`isOwn`) from those that other programs wrote,
+ * and renames a file so that Lance's readers do not find it (`moveAside`). `setStrangersAside`
+ * renames all foreign manifests above the newest version of a branch: they are no versions of the
+ * table, but Lance would take them for the newest. Cleanup removes them later. `datasetOf` returns
+ * the folder by which Lance opens a branch.
  */
 import {
   isOwnLanceManifest,

@@ -1,7 +1,8 @@
 /**
  * `indexKeys`: builds an index of rows in memory by their key columns, against which the rows of
- * other batches are matched. Null keys match nothing; lists and structs cannot be keys. `showKey`
- * formats a key for messages.
+ * other batches are matched. A key with a null in it matches nothing; NaN equals NaN, and 0 equals
+ * -0. Lists, structs and unions cannot be keys (InvalidInput). `showKey` formats a key for
+ * messages.
  */
 import {
   type Data,

@@ -1,6 +1,7 @@
 /**
- * What a merge does to computed columns: rows that came may have no values for them
- * (`withoutComputed`), and updated rows lose the values whose inputs came (`staleByMerge`).
+ * Applies the rules of computed columns to a merge: source rows may have no values for them
+ * (`withoutComputed`, InvalidInput), and updated rows lose the values whose inputs the source gives
+ * (`staleByMerge`).
  */
 import { DataType } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * `columnProfile`: makes of what a tally counted the profile of a column: values as they are shown,
- * estimates where not all rows were looked at, and bounds and nulls from statistics where those
- * tell of all rows. The most frequent values are read from the table by their rows.
+ * `columnProfile`: turns the counts of a tally into the profile of a column. Values are formatted
+ * for display. If only a sample of the rows was read, distinct values are estimated, and bounds and
+ * nulls are taken from statistics where those cover all rows. The most frequent values are read
+ * from the table by their rows.
  */
 import { columnsOf, type Data, describeType, type Field } from '../../arrow/index.ts';
 import type { ColumnStatistics } from '../../format/index.ts';

@@ -1,9 +1,8 @@
 /**
- * `ColumnTally`: takes the values of one column, batch after batch, and answers what they are like:
- * nulls, bounds, mean, how many are distinct, the most frequent ones and a histogram. What is
- * counted depends on the kind of the column (`kindOf`): of texts and lists the lengths, of vectors
- * the norms, of all others the values. value-counts.ts counts distinct values, histogram.ts fills
- * buckets.
+ * `ColumnTally`: counts the values of one column, batch after batch: nulls, bounds, mean, distinct
+ * values, the most frequent ones and a histogram. The kind of the column (`kindOf`) decides what
+ * the histogram is of: the lengths of texts, binaries and lists, the norms of vectors, the values
+ * of numbers and times. value-counts.ts counts distinct values, histogram.ts fills buckets.
  */
 import { type Data, DataType } from '../../arrow/index.ts';
 import { type ColumnStatistics, columnStatistics, mergeStatistics } from '../../format/index.ts';

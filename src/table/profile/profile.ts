@@ -1,9 +1,10 @@
 /**
- * `profileTable`: looks at the columns of a version and answers what each is like. It goes through
- * the batches in an order of which every beginning is a sample of whole batches (sample-order.ts),
- * and stops when its time is up: the answer is then one of the rows looked at, and says so. Each
- * column is counted by a tally (column-tally.ts), in the memory of the request. Bounds and nulls of
- * rows that were not looked at come from the statistics of the fragments, as far as these tell.
+ * `profileTable`: computes the profiles of columns of a version. It reads batches in an order in
+ * which every beginning is an even sample (sample-order.ts), and stops when its time is up; the
+ * result is then of the rows that were read, and says so. A tally counts each column
+ * (column-tally.ts), in the memory of the request. Bounds and nulls of a sample without a filter
+ * are of all rows where the statistics of the fragments tell them. `exactBounds` gives bounds from
+ * these statistics alone.
  */
 import { crc32 } from 'node:zlib';
 import type { Data } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `SampleOrder`: gives the batches of a table in an order of which every beginning is spread evenly
- * over the table, from any of them on. Whoever stops early has looked at a sample of whole
- * batches; whoever does not, at all of them.
+ * `SampleOrder`: orders the parts of a table, of about a batch each, so that the parts up to any
+ * point are spread evenly over the table. A reader that stops early has seen such a sample, and one
+ * that does not has seen all parts.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 

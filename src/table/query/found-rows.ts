@@ -1,7 +1,7 @@
 /**
- * Gives the rows that a search found, with a value for each: its distance or its score. `foundStream`
- * reads them best first, `postfiltered` leaves out those that do not match a predicate.
- * `withoutValues` drops the columns that a search itself adds from those asked for.
+ * Reads the rows that a search found, with the distance or score of each. `planFound` plans the
+ * read, `foundStream` reads the rows best first, and `postfiltered` drops rows that do not match a
+ * predicate. `withoutValues` removes from the columns asked for those that a search adds itself.
  */
 import {
   columnsOf,

@@ -1,6 +1,7 @@
 /**
- * Exports queries of a snapshot: scans, orderings and vector searches behind one request (`query`),
- * and their plans.
+ * Exports queries of a snapshot (scans, ordered reads, vector and full-text searches behind one
+ * request, `query`) and their plans; the sorter of rows by keys; and the checks and the reader of
+ * text columns, which indexing uses.
  */
 
 export type { OrderKey } from './order.ts';

@@ -1,7 +1,10 @@
 /**
- * `IndexedTexts`: the part of a full-text search that goes through indexes. It reads the postings of
- * the query's terms, counts what scores need of the rows that are still there, and scores them. Rows
- * that were deleted since the index was built count for nothing, as in a scan.
+ * `IndexedTexts`: full-text search through index segments. Call `open`, `findTerms` if the query
+ * has fuzzy words, `read` and `score`, in this order, and `close` at the end. `read` loads the
+ * postings of the query's terms and computes the statistics of scores (documents, tokens,
+ * frequencies) over live rows; `score` ranks the rows that match the query and a prefilter. Rows
+ * that were deleted since the index was built count neither in statistics nor in results, as in a
+ * scan.
  */
 import type { HeldMemory } from '../../request-memory.ts';
 import {

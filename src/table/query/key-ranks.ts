@@ -1,7 +1,8 @@
 /**
- * `KeyRanks`: ranks rows that a sorter collected and that have equal ranks so far: by the keys
- * behind the first, and in texts and bytes by what follows those that a rank was made of. Bytes that
- * all of the rows share are passed over. Works in short steps. `Piece` is how a sorter keeps rows.
+ * `KeyRanks`: gives finer ranks to rows that a sorter collected and whose ranks are equal: by the
+ * keys behind the first, and in texts and bytes by the bytes behind those that the rank was made
+ * of. Bytes that all of the rows share are skipped. Works in short steps. `Piece` is the form in
+ * which a sorter keeps rows.
  */
 import type { Data } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * `RowSorter`: collects rows by their sort keys and returns the ids of the first `limit` in order.
- * It keeps about twice `limit` rows in memory, and works in short steps (sort-steps.ts). Rows of
- * equal keys keep their row order.
+ * It keeps up to twice `limit` rows in memory, or 2,048 more than `limit` where that is small, and
+ * works in short steps (sort-steps.ts). Rows of equal keys keep their row order.
  */
 import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -45,7 +45,7 @@ export interface RowSorterOptions {
   readonly directions: readonly Direction[];
   /** How many of the first rows are wanted. */
   readonly limit: number;
-  /** At least how many rows come. */
+  /** How many rows come, at most. */
   readonly most: number;
   /** Told of the bytes held, whenever that changed. Throws where they are too many. */
   readonly holding?: (bytes: number) => void;

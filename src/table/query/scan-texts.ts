@@ -1,7 +1,8 @@
 /**
- * `TextScan`: reads the texts of the live rows of a version that no index covers, for a full-text
- * search, in row order and in turns. `findTerms` looks for the terms near to fuzzy words; `collect` counts the words of the
- * query, and keeps the rows that match it and the predicate.
+ * `TextScan`: full-text search in the live rows of a version that no index covers. It reads their
+ * texts in row order and yields to the event loop. `findTerms` collects the terms that fuzzy words
+ * of the query match; `collect` counts the words of the query and keeps the rows that match it and
+ * the predicate.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { FragmentEntry } from '../../format/index.ts';

@@ -1,7 +1,8 @@
 /**
- * How a full-text search reaches the words of its columns. `textAccess` finds the indexes that it can
- * use, all of whose segments cover the same fragments; else all texts are read. `textSettingsOf` tells
- * how the texts of a column become words: as its index has it, or as the protocol does by default.
+ * `textAccess`: chooses the full-text indexes that a search can use. It takes the newest index of
+ * each column, if the segments of all columns cover the same fragments and keep positions where a
+ * phrase needs them; else all texts are read. `textSettingsOf` gives the settings by which the
+ * texts of a column are cut into words: those of its index, or the protocol's default.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import { FTS } from '../../indexes/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Finds the columns that a full-text search reads. `textColumns` lists those of a version that can be
- * searched; `textColumn` resolves one by its path and refuses others with the names of those that
- * would do. `TextReader` gives the texts of one batch of a column, row by row.
+ * Finds the columns that a full-text search reads. `textColumns` lists the top-level columns of a
+ * version that can be searched; `textColumn` resolves one by its path, which may lead into structs,
+ * and names the searchable ones in its errors. `checkSearchable` refuses an index of another type.
+ * `TextReader` gives the texts of one batch of a column, row by row.
  */
 import { type Data, DataType, describeType, getBit, type Offsets } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

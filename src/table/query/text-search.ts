@@ -1,8 +1,10 @@
 /**
- * `searchTexts`: finds the rows whose texts match a full-text query, best first, through the index of
- * their columns and by reading the texts that it does not cover. Scores are BM25 over the whole table
- * at that version, whatever the predicate leaves of it and however much an index covers. With `prefilter` rows are ranked of those that match the predicate; otherwise the
- * best rows are filtered afterwards. `planTexts` resolves the columns and the words of a query.
+ * `searchTexts`: finds the rows whose texts match a full-text query, best first, through the
+ * indexes of their columns and by reading the texts that these do not cover. Scores are BM25 over
+ * the whole table at that version, whatever the predicate leaves of it and however much an index
+ * covers; `isFast` leaves rows that are not covered out. With `prefilter`, rows that match the
+ * predicate are ranked; otherwise the best rows are filtered afterwards. `searchedColumns` and
+ * `needsPositions` tell what a query reads.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * `vectorColumn`: finds the column that a vector search is to search, and refuses with the names of
- * those that would do. `vectorsOf` gives the vectors of one batch of it as the kernels take them.
+ * `vectorColumn`: finds the column that a vector search reads, by name or as the only one that
+ * fits; its errors name the vector columns of the table. `vectorsOf` gives the vectors of one batch
+ * as the kernels take them.
  */
 import { type Data, DataType, describeType, getBit, setBit } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
