@@ -1,7 +1,8 @@
 /**
  * `CodedValues`: gives each distinct value of a column a code, as batches come, and keeps one copy
- * of it. `inOrder` then gives the values in SQL's order, nulls last, with their codes. Equal means
- * what SQL's `=` means: both zeros are one value, and all NaN are.
+ * of it. `inOrder` gives the values in SQL's order, nulls last, with their codes. Values are equal
+ * if SQL's `=` says so, and all NaN are one value too. `CodedPositions` collects pairs of a code
+ * and a position and gives the positions of each code.
  */
 import { concatData, type Data, gather, gatherData } from '../arrow/index.ts';
 import { compareValues, loadColumn, reader, type Value } from '../sql/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Sets of rows by fragment (`FragmentRows`): offsets in each fragment, ascending and without
- * repeats. `union` and `intersection` join two of them; `rowsAt` makes one of positions over runs
- * of fragments, as the segments of indexes store them.
+ * Defines sets of rows by fragment (`FragmentRows`): the offsets in each fragment, ascending and
+ * without repeats. `union` and `intersection` combine two sets. `rowsAt` makes a set from positions
+ * over runs of fragments, as the segments of indexes store them; throws Corrupt for positions past
+ * the last run.
  */
 import { corrupt } from '../json.ts';
 

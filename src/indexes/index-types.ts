@@ -1,7 +1,7 @@
 /**
- * The types of indexes that this release builds (`SCALAR_INDEXES`), and how names of types are read
- * (`indexTypeOf`). LanceDB's clients write them in capitals or as `LabelList`. Types that other
- * engines have are refused by name, so that nobody waits for an index that is never built.
+ * Defines the types of indexes that this release builds and parses their names (`indexTypeOf`),
+ * which LanceDB's clients write in capitals or like `LabelList`. Types that other engines have are
+ * refused by name (Unsupported), with what to do instead.
  */
 import { DirspaceError } from '../errors.ts';
 

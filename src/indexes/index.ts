@@ -1,7 +1,7 @@
 /**
- * Exports what the contents of indexes mean, without I/O: the types of indexes, the search in
- * sorted columns, and sets of rows by fragment. table/indexes reads segments, and table/indexing
- * builds them.
+ * Exports the parts of scalar indexes that need no I/O: index types, search in sorted columns,
+ * coded values and positions, and sets of rows by fragment. table/indexes reads segments, and
+ * table/indexing builds them.
  */
 
 export { CodedPositions, CodedValues } from './coded-values.ts';

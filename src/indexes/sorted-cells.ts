@@ -1,5 +1,5 @@
 /**
- * `sortedCells`: compares single values of an Arrow column with constants, without a look at the
+ * `sortedCells`: compares single values of an Arrow column with constants, without decoding the
  * rest of the column, so that a sorted column can be searched by halves. Values are ordered as SQL
  * orders them: NaN above every other number, both zeros equal, text and bytes by their bytes. A
  * null is above everything.

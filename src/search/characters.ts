@@ -1,6 +1,7 @@
 /**
- * Code points of UTF-8: `codePointAt` decodes one, `isWordCharacter` tells letters and digits of all
- * scripts from the rest. Bytes that are no UTF-8 decode to U+FFFD one by one, which is no letter.
+ * Decodes code points of UTF-8 (`codePointAt`, which leaves their length in `decodedBytes`) and
+ * tells letters and digits of all scripts from other characters (`isWordCharacter`). Bytes that are
+ * not valid UTF-8 decode to U+FFFD one by one, which is no letter.
  */
 
 /** Not a character of any word. */

@@ -1,9 +1,8 @@
 /**
- * `TextCollector`: reads the texts of a table, document by document, for a `SearchPlan`. It counts
- * what scores need of all documents, and keeps the term counts of those that match; `score` scores
- * these once all were read, because the statistics of the whole table are known only then.
- * `TermFinder` reads them for the terms near to fuzzy words. Both clear their tokenizers where
- * distinct tokens take too much memory.
+ * `TextCollector`: reads texts document by document for a `SearchPlan`. It counts the statistics of
+ * all documents and keeps the term counts of those that match; `score` scores these at the end,
+ * because scores need the statistics of the whole table. `TermFinder` offers the terms of texts to
+ * the fuzzy words of a plan. Both clear their tokenizers once distinct tokens take 64 MiB.
  */
 import type { NearWords } from './fuzzy-terms.ts';
 import { hasPhrase, type PositionList } from './phrases.ts';

@@ -1,8 +1,9 @@
 /**
- * `StoredTable`: lists and changes the branches and tags of one incarnation of a table, cleans it
- * up, verifies it and synchronizes it with Lance. Calls look at the disk or at checked caches; a
- * `StoredTable` holds no state, so `openTable` may make one for each request without looking
- * whether it exists. branch.ts changes rows and versions.
+ * `StoredTable`: lists, changes and compares the branches of one incarnation of a table, brings
+ * their changes to main, and changes its tags; it also cleans the table up, verifies it and
+ * synchronizes it with Lance. A `StoredTable` holds no state: calls look at the disk or at caches
+ * that are checked against it. `openTable` does not look whether the table exists. branch.ts
+ * changes rows and versions.
  */
 import type { TagRecord } from '../format/index.ts';
 import { Branch, branchHeld, openBranch } from './branch.ts';

@@ -1,7 +1,7 @@
 /**
- * `countWhere`: counts the rows of a snapshot that match a predicate. Fragments and batches that
- * statistics decide are not read, and in batches without deleted rows matches are counted without listing
- * them. Nor are fragments read of which an index knows the number. `countMatches` does so for a plan.
+ * `countWhere`: counts the rows of a snapshot that match a predicate; `countMatches` does so for a
+ * plan. Fragments and batches that statistics decide, and fragments that an index has counted, are
+ * not read. In batches without deleted rows, matches are counted without listing them.
  */
 import type { FragmentEntry } from '../../format/index.ts';
 import { type CountKernels, countKernels } from '../../sql/index.ts';

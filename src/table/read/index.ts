@@ -1,5 +1,6 @@
 /**
- * Exports the reading of a snapshot's rows: plans, scans, takes, counts and pruning by statistics.
+ * Exports the reading of a snapshot's rows: plans, scans, takes, counts, pruning by statistics,
+ * evaluation in slices, and the warming up of a table that is opened.
  */
 
 export {

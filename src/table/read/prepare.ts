@@ -1,13 +1,12 @@
 /**
- * `prepareReads`: warms up a table when it is opened. Reads the footer of the first fragment, or all
- * of a small one, so that the first read finds them cached. Errors are ignored here, because that
- * read will meet them again.
+ * `prepareReads`: warms up a table when it is opened. It reads the footer of the first fragment
+ * that the manifest lists, or all of a small one, so that the first read finds them cached. Errors
+ * are ignored, because that read will meet them again.
  *
- * It is done in advance, so it stops where it does not pay. The long footer of a table of very many
- * columns is left to the first read, as decoding it takes longer than all else that opening does.
- * Once a few tables were prepared and not read (`noteRead`), only some of those that are opened next
- * are, until one of these is read. A program that asks thousands of tables for their schemas reads
- * no fragments then.
+ * A long footer is left to the first read, as decoding it takes longer than opening the table. Once
+ * two tables were prepared and not read (`noteRead`), only one of 64 is prepared, until one of
+ * these is read: a program that asks thousands of tables for their schemas would pay for reads that
+ * never come.
  */
 
 import { LONG_FOOTER_BYTES } from '../../format/index.ts';

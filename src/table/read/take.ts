@@ -1,10 +1,11 @@
 /**
  * `take`: reads rows by their ids, or by offsets in row order, in the order asked for and with
  * repeats. Ids of deleted or unknown rows, and offsets past the last row, are left out.
- * `takenInParts` reads the rows of ordered reads and vector searches in that way, as a series of
- * batches. Rows are collected in large lots (collect-rows.ts), and each batch of the table is read
- * once for each lot: of 16 MiB where the table fits the cache, else of an eighth of the request's
- * memory. `takeRows` reads one batch. Both ignore the plan's predicate, limit and offset.
+ * `takenInParts` does so for the rows that orders, searches and comparisons name, as a series of
+ * batches. It collects them in large lots (collect-rows.ts), and each batch of the table is read
+ * once for each lot: of 16 MiB if the table fits the cache, else of up to an eighth of the
+ * request's memory. It and `takeRows`, which gives one batch, ignore the plan's predicate, limit
+ * and offset.
  */
 import {
   batchBytes,

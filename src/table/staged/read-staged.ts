@@ -2,7 +2,8 @@
  * Reads and validates staged manifests, which lie beside the published versions until
  * publish-staged.ts publishes them. Each must follow the newest version, and the fragments that it
  * lists itself must exist. `readStagedVersion` reads the engine's own. `readOfferedVersion` reads a
- * caller's: it also checks chunks and deletion files, and replaces a timestamp far from now.
+ * caller's: it also checks chunks, deletion files and index files, and replaces a timestamp far
+ * from now.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * `FileVerifier`: verifies the chunks, fragments and deletion files that versions refer to, by
- * their checksums. Each file is checked once, however many versions share it, and read from the
- * disk, not from a cache. Fragments are read one column of one batch at a time. `problemIn` runs a
- * check and returns its error as text.
+ * `FileVerifier`: verifies the chunks, fragments, deletion files and index files that versions
+ * refer to, by their checksums. A file is read from the disk, not from a cache, and once, unless
+ * versions describe it differently. Fragments are read one column of one batch at a time.
+ * `problemIn` runs a check and returns its error as text.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

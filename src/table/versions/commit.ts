@@ -1,12 +1,15 @@
 /**
  * `commit`: commits the next version of a branch. It calls the caller's `build` on the newest
  * version, publishes the result under the next number, and starts over after a conflict. After four
- * lost attempts a writer takes an advisory lock, which others that begin wait for; after the commit timeout it gives up. An
- * overwrite or restore in between is a ConcurrentModification unless the change survives it.
+ * lost attempts a writer takes an advisory lock, which others that begin wait for; after the commit
+ * timeout it gives up. An overwrite or restore in between is a ConcurrentModification unless the
+ * change survives it, and so is a compaction if the change names rows by id. After
+ * CommitStateUnknown the version may exist.
  *
  * Appends, changes, overwrites and compaction commit here. Staged tables, new branches, staged
- * manifests and repair write theirs elsewhere, with `nextManifest` and `madeVisible`. After
- * CommitStateUnknown the version may exist. `newTransaction` makes the id of a commit.
+ * manifests and repair publish theirs elsewhere. `nextManifest` makes the manifest of a draft,
+ * `madeVisible` tells caches and followers of a new version, and `newTransaction` makes the id of a
+ * commit.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

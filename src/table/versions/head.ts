@@ -1,10 +1,13 @@
 /**
  * Finds the newest version of a branch (`resolveHead`; undefined if there is none yet) or one by
- * number (`snapshotAt`; else TableVersionNotFound). A table that has left throws TableNotFound.
- * Versions of undecided or aborted multi-table commits are skipped. The newest is the version file
- * without a successor: numbers are contiguous but for deleted runs, which begin with a tombstone.
- * The next 8 numbers are probed too. A hint, deleted run or cached version above the last file
- * means lost versions: Corrupt. `isBaseGone`: a change failed because its base was deleted.
+ * number (`snapshotAt`; else TableVersionNotFound). Throws TableNotFound if the table was dropped
+ * or renamed. Versions of undecided or aborted multi-table commits are not visible.
+ *
+ * Version numbers are contiguous, except for runs that were deleted, each of which begins with a
+ * tombstone. If a number is missing although one of the next 8 exists, that version was lost; later
+ * ones hold all its data, so the highest file counts. A hint, a deleted run or a cached head that
+ * names a higher number than any file is Corrupt. `isBaseGone` tells whether a change failed
+ * because its base version was deleted.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { type VersionDocument, versionFile } from '../../format/index.ts';

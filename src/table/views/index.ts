@@ -1,6 +1,6 @@
 /**
- * Exports materialized views: finding out the columns that a query gives, and refreshing a view from its
- * source, by the rows that were added or by all of them.
+ * Exports materialized views: the columns that the query of a view gives, and the refresh of a view
+ * from its source, by the rows that were added or by all of them.
  */
 
 export {

@@ -1,8 +1,8 @@
 /**
- * `refreshView`: brings a materialized view up to a version of its source, in one version of the view
- * that says which one. Where the source only grew since the last refresh, the rows that were added are
- * read and appended (`incremental`); else all rows are computed anew (`rebuild`). Refreshes beside each
- * other do not double rows: one that finds another's outcome plans again.
+ * `refreshView`: brings a materialized view up to a version of its source, in one version of the
+ * view that records which. If the source only grew since the last refresh, the added rows are read
+ * and appended (`incremental`); else all rows are computed anew (`rebuild`). Concurrent refreshes
+ * do not double rows: one that finds another's result plans again.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ManifestView, ViewSource } from '../../format/index.ts';

@@ -1,6 +1,7 @@
 /**
- * `onlyGrew`: whether the source of a view has had nothing but new rows since a version, by what its
- * versions say they did. `isSame` and `isUnchanged` compare what views are of.
+ * `onlyGrew`: tells whether the source of a view has only got new rows since a version, from the
+ * operations that its versions record. False where that cannot be known. `isSame` and `isUnchanged`
+ * compare the source versions that views were made of.
  */
 import type { ViewSource } from '../../format/index.ts';
 import { digestsOf } from '../history/index.ts';

@@ -1,7 +1,8 @@
 /**
- * The query of a materialized view: `viewColumns` checks it against its source and finds out the columns
- * that it gives, and `viewRows` reads its rows, all of them or those of the rows added last. Rows come
- * in the order of the source. What reads ids or places of rows is refused, because these change.
+ * Checks and runs the query of a materialized view. `viewColumns` checks it against its source and
+ * computes the columns that it gives; `viewRows` reads its rows, all of them or those of the
+ * source's last rows, in the order of the source. Queries that read row ids or offsets are refused,
+ * because these change.
  */
 import {
   columnsOf,

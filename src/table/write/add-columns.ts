@@ -1,8 +1,9 @@
 /**
  * `addColumns`: adds nullable columns, or fields of structs, in one version. Columns of nulls
- * change only the schema; columns with values by SQL rewrite every fragment (rewrite-fragments.ts). A
- * computed column is one of nulls that keeps its expression (fields/declare-computed.ts). A name that is
- * taken and an expression without a type are refused.
+ * change only the schema; for columns with values by SQL, rewrite-fragments.ts writes the values
+ * for every fragment. A computed column is null at first and keeps its expression
+ * (fields/declare-computed.ts). Throws InvalidInput for a name that is taken and for an expression
+ * without a type.
  */
 import { DataType, describeType, Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,9 @@
 /**
  * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), each in
- * one version. `overwrite` also commits the first version of a table, and can append instead where
- * another writer was first. An overwrite keeps the history, and its version takes the next number.
- * `replaced` drafts such a version for other writers. `emptyTable` is the error for a table without
- * a version, and `isEmptyTable` recognises it.
+ * one version. `overwrite` also commits the first version of a table, and can append instead if
+ * another writer was first. It keeps the history, and its version takes the next number. `appended`
+ * and `replaced` draft such versions for other writers. `emptyTable` is the error for a table
+ * without a version, and `isEmptyTable` recognises it.
  */
 
 import {

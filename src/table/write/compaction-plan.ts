@@ -1,7 +1,8 @@
 /**
  * `planCompaction`: chooses which neighbouring fragments compaction rewrites together, from their
  * entries in the manifest alone. A fragment on its own is chosen only if many of its rows are
- * deleted, it must be rewritten for Lance, or columns of it lie in overlays, which are joined.
+ * deleted, the caller says that it must be rewritten, or columns of it lie in overlays, which are
+ * joined.
  */
 import { type FragmentEntry, liveRows, storedBytes } from '../../format/index.ts';
 

@@ -2,8 +2,9 @@
  * `matchFields`: matches the columns of incoming data with the fields of a table by name. Missing
  * nullable ones become null, and narrower types are accepted where no value is lost; anything else
  * is TableSchemaValidation. `fitFragments` checks fragments that were already written against the
- * newest schema, and refuses them where their columns were dropped or renamed meanwhile. `fitOf`
- * caches the match of a schema, and `isWrittenFor` asks whether fragments have the right field ids.
+ * newest schema, and throws ConcurrentModification if their columns were dropped or renamed
+ * meanwhile. `fitOf` caches the match of a schema, and `isWrittenFor` tells whether fragments have
+ * the field ids of a version.
  */
 import { DataType, describeType, type Field, type Schema, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,11 +1,10 @@
 /**
- * Writes columns of the fragments of a table that are new or computed anew (`rewriting`,
- * `FragmentRewriter`), for all rows or for chosen ones: as an overlay beside the fragment, or with the rest of a fragment that is
- * small or has many overlays. Rows keep their places, so row ids and deletion files stay valid.
- * Files written for an attempt that lost to a conflict are used again where they still fit, and
- * removed otherwise.
- * `inPlace` lifts the limits on the size of fragments for that. add-columns.ts, backfill.ts and
- * evolve.ts commit.
+ * Writes new or recomputed columns of existing fragments, for all rows or for chosen ones
+ * (`FragmentRewriter`). A large fragment gets an overlay file; one that is small or has many
+ * overlays is written anew as a whole. Rows keep their places, so row ids and deletion files stay
+ * valid. `rewriting` runs the commit: files of an attempt that lost to a conflict are used again
+ * where they fit, and removed otherwise. `inPlace` lifts the size limits of fragments, so that one
+ * fragment is written as one.
  */
 import {
   concatData,

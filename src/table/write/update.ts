@@ -1,11 +1,10 @@
 /**
- * `updateRows`: updates the rows that match a predicate, in one version, or in none where no row
+ * `updateRows`: updates the rows that match a predicate, in one version, or in none if no row
  * matches. It marks the old rows as deleted and writes the changed ones as new fragments, so
- * updated rows get new row ids and come last in row order. Computed columns that read a column that
- * is set become null. Where many rows of a large fragment
+ * updated rows get new row ids and come last in row order. Where many rows of a large fragment
  * change, the columns that are set are written beside it instead (update-in-place.ts), and its rows
- * keep their ids and places. `replacingDraft` builds such a version for merges too, from the rows
- * that `RowOffsets` collects.
+ * keep their ids and places. Computed columns that read a column that is set become null.
+ * `replacingDraft` builds such a version for merges too, from the rows that `RowOffsets` collects.
  */
 import {
   columnsOf,
