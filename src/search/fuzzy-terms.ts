@@ -1,9 +1,10 @@
 /**
- * Terms that words stand for: those near to a fuzzy word, within so many edits, which are one
- * character inserted, left out or changed, and those that begin with an open word. `FuzzyLeaf` has the words of one match, which share the number of terms that they may stand for;
- * the first words have the first choice, and each takes its terms in the order of their bytes.
- * `NearWords` offers terms to all fuzzy words of a column in one pass, in steps: a word is compared
- * with terms of about its length that have most of its characters, and only as far as they agree.
+ * Finds the terms that words of a query stand for: those near to a fuzzy word, within a number of
+ * edits, each of which inserts, removes or changes one character, and those that begin with an open
+ * word. A `FuzzyLeaf` has the words of one part of the query, which share a limit of terms: earlier
+ * words choose first, and each takes its terms in byte order. `NearWords` offers terms to all these
+ * words of a column in one pass, in steps. It compares a fuzzy word only with terms of about its
+ * length that have most of its characters, and no further than they agree.
  */
 import type { Offsets } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * The languages of stemming and stop words, by the names that LanceDB gives them. `languageNamed`
- * finds one whatever the case of its letters. `openStemmer` gives the Snowball stemmer of a
- * language; the package that holds them all is imported when the first one is asked for.
+ * Lists the languages of stemming and stop words, by the names that LanceDB gives them
+ * (`LANGUAGES`). `languageNamed` finds one in any case of letters; else InvalidInput. `openStemmer`
+ * returns the Snowball stemmer of a language, and imports the package with all of them on the first
+ * call. Greek has none: Unsupported (`refuseUnstemmed`).
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,6 +1,7 @@
 /**
- * `hasPhrase`: whether words follow each other in a document, by the positions of each, in steps. From
- * one word to the next there may be `slop` positions more than in the phrase, at each gap.
+ * `hasPhrase`: tells in steps whether the words of a phrase follow each other in a document, by the
+ * positions of each. At each gap between two words there may be up to `slop` positions more than in
+ * the phrase.
  */
 
 /** Growing list of numbers that is used again for the next document. */

@@ -1,7 +1,8 @@
 /**
- * `PostingsBuilder`: takes the texts of documents, one after the other, and gives the terms in the
- * order of their bytes with their postings. Memory holds the postings in the form that is stored,
- * about two bytes for each, and the distinct terms.
+ * `PostingsBuilder`: reads the texts of documents, one after the other, and gives their terms in
+ * byte order with their postings. Memory holds the postings in the form that is stored, about two
+ * bytes for each, and the distinct terms. Throws InvalidInput for a document of more than
+ * 16,777,216 tokens.
  */
 import { DirspaceError } from '../errors.ts';
 import { ByteStreams } from './byte-streams.ts';

@@ -1,13 +1,14 @@
 /**
- * The postings of a term as bytes: for each document that has it, the distance from the one before
- * and how often it occurs there. `sealPostings` puts a directory of blocks of 128 documents before
- * long ones, `readPostings` decodes all, `BlockReader` the blocks wanted, and `PositionReader` walks through the positions of a term.
- * Bytes are checked: they come from files.
+ * Encodes and decodes the postings of a term: for each document that has it, the distance from the
+ * one before and how often it occurs there. `sealPostings` puts a directory of blocks of 128
+ * documents before long ones. `readPostings` decodes all, `BlockReader` single blocks, and
+ * `PositionReader` the positions of a term. Decoding checks the bytes, which come from files, and
+ * throws BadPostings.
  *
  * A document is a number of 7-bit groups: twice its distance from the document before less 1, plus
- * 1 where the term occurs more than once; then the count less 2 follows. A block of the directory is
- * the last document (u32), the end of its bytes (u32), and the highest share of any of its documents
- * by the average length of the segment, in steps of MOST_SHARE / 65,535 rounded up (u16).
+ * 1 where the term occurs more than once; then the count less 2 follows. A block of the directory
+ * is the last document (u32), the end of its bytes (u32), and the highest share of any of its
+ * documents by the average length of the segment, in steps of MOST_SHARE / 65,535 rounded up (u16).
  */
 import { MOST_SHARE, termShare } from './scores.ts';
 

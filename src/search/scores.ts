@@ -1,7 +1,8 @@
 /**
- * BM25 (k1 1.2, b 0.75) of a document for a tree of queries. `scorerOf` compiles the tree; a scorer
- * takes how often each slot occurs in a document and how long its texts are, and gives NaN where it
- * does not match. Scores are 64-bit sums, which callers round to 32 bits.
+ * Scores documents for a tree of queries by BM25 (k1 1.2, b 0.75). `scorerOf` compiles the tree
+ * into a scorer, which takes how often each slot occurs in a document and how long its texts are,
+ * and returns NaN if the document does not match. Scores are 64-bit sums, which callers round to 32
+ * bits.
  */
 import type { LeafNode, TextQuery } from './text-query.ts';
 

@@ -1,10 +1,10 @@
 /**
- * `SearchPlan`: a full-text query against the columns that it searches. It finds the words of the
- * query as each column's tokenizer does, and gives every distinct term a number, its slot. Whoever
- * reads the texts or an index counts, for each document, how often the term of a slot occurs; then
- * `scorer` scores it. Fuzzy words, and words that
- * may go on, get their terms by `expand` once those that they stand for are known.
- * The words of a query are limited, those of each column that it searches counted.
+ * `SearchPlan`: a full-text query compiled against the columns that it searches. It cuts the query
+ * into words with each column's tokenizer, and gives every distinct term a number, its slot. The
+ * reader of texts or of an index counts how often the term of each slot occurs in a document;
+ * `scorer` then scores it. Fuzzy words and prefixes get their terms by `expand`, once those that
+ * they stand for are known. A query has at most 4,096 words, each counted once for each column that
+ * it is looked for in.
  */
 import { DirspaceError } from '../errors.ts';
 import type { Pause } from '../steps.ts';

@@ -1,8 +1,8 @@
 /**
- * `scoreSegment`: scores the documents of an index's segment from the postings of a query's terms,
- * in steps. Documents are taken in windows: the entries of a window are put in order by document and
- * given to the scorer one document after the other. `phrasePostings` finds the documents where words
- * follow each other. What only adds up shares is left to sum-segment.ts.
+ * `scoreSegment`: scores the documents of an index segment from the postings of a query's terms, in
+ * steps. It takes documents in windows, sorts the entries of a window by document and gives the
+ * scorer one document after the other. `phrasePostings` finds the documents where words follow each
+ * other. sum-segment.ts is the faster way for a match of words in one column.
  */
 import { hasPhrase } from './phrases.ts';
 import { PositionReader, type Postings } from './postings.ts';

@@ -1,6 +1,6 @@
 /**
- * Words that say little of a text, by language: the lists of the Snowball project and of NLTK, as
- * LanceDB has them. `stopWords` gives the list of a language; Tamil has none.
+ * `stopWords`: returns the words of a language that say little of a text. The lists are those of
+ * the Snowball project and of NLTK, as LanceDB has them; Tamil has none.
  */
 import type { Language } from './languages.ts';
 

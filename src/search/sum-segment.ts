@@ -1,12 +1,13 @@
 /**
- * `sumSegment`: finds the best documents of an index's segment for a match of words in one column,
- * whose score is the sum of the words' shares, in steps. It reads only the blocks of postings that may
- * hold one of the best documents (MaxScore of Turtle and Flood, with bounds by block).
+ * `sumSegment`: finds the best documents of an index segment for a match of words in one column,
+ * whose score is the sum of the words' shares. Works in steps. It reads only the blocks of postings
+ * that may hold one of the best documents (MaxScore of Turtle and Flood, with bounds by block).
  *
- * Documents are taken in windows. Words that together cannot lift a document over those found so far
- * are not searched for documents: their shares are looked up for the candidates that the other words
- * give. Where all words are required, the rarest gives the candidates. The order in which shares are
- * added differs from window to window, so sums of 64 bits may differ from a scorer's in the last bit.
+ * Documents are taken in windows. Words that together cannot lift a document over those found so
+ * far are not searched for documents: their shares are looked up for the candidates that the other
+ * words give. Where all words are required, the rarest gives the candidates. The order in which
+ * shares are added differs from window to window, so sums of 64 bits may differ from a scorer's in
+ * the last bit.
  */
 import type { BlockReader } from './postings.ts';
 import { lengthNorm, shareOf } from './scores.ts';

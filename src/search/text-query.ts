@@ -1,6 +1,7 @@
 /**
- * The tree of a full-text query (`TextQuery`). `textQuery` makes it from the protocol's forms, with
- * their defaults, and refuses what no search could answer or what is out of bounds.
+ * Defines the tree of a full-text query (`TextQuery`). `textQuery` builds it from the protocol's
+ * forms, with their defaults, and throws InvalidInput for queries that are contradictory or out of
+ * bounds. `leavesOf` lists its matches and phrases, and `describeTextQuery` formats it for plans.
  */
 import { DirspaceError } from '../errors.ts';
 import type {

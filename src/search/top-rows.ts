@@ -1,6 +1,6 @@
 /**
- * `TopRows`: keeps the `limit` best of numbered rows by their 32-bit scores; of equal scores the
- * the lower ones are better. `finish` gives them best first, in steps.
+ * `TopRows`: keeps the `limit` best of numbered rows by their scores, rounded to 32 bits; of equal
+ * scores the lower row is better. `finish` gives them best first, in steps.
  */
 
 export interface RankedRows {

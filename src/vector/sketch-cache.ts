@@ -1,12 +1,14 @@
 /**
- * `SketchCache`: keeps the sketches of batches of vectors within a number of bytes, for all searches of
- * the catalogs that share it. A sketch is made on the second search of its batch. It is never evicted
- * while searches use it: of a table whose sketches do not all fit, those that fit stay, and a search
- * reads the vectors of the rest. `SketchScope` gives one catalog keys of its own.
+ * `SketchCache`: keeps the sketches of batches of vectors within a number of bytes, for all
+ * searches of the catalogs that share it. A sketch is made on the second search of its batch, and
+ * is not evicted while searches use it: if the sketches of a table do not all fit, those that fit
+ * stay, and a search reads the vectors of the other batches. `SketchScope` gives one catalog keys
+ * of its own.
  *
- * Sketches lie in memories of kernels (`Segment`), where they are sifted without being copied. A segment
- * is filled from its beginning and evicted as a whole. Its memory is never used again, so that a search
- * may go on with a sketch that was evicted meanwhile; it is freed once nothing refers to it.
+ * Sketches lie in memories of kernels (`Segment`), where they are sifted without being copied. A
+ * segment is filled from its beginning and evicted as a whole. Its memory is never used again, so
+ * that a search may go on with a sketch that was evicted meanwhile; it is freed once nothing refers
+ * to it.
  */
 import { reserve } from './residents.ts';
 import { SKETCHES_AT } from './sieve.ts';

@@ -1,17 +1,18 @@
 /**
- * `Sketcher`, `sketchOf`: build the sketch of a batch of vectors of float32 or float16: one byte for each element
- * and, for each row, a bound on its distance from its sketch. Also defines the layout. sieve.ts
- * derives bounds for each metric from it, sketch-cache.ts keeps sketches within a number of bytes.
+ * Builds the sketch of a batch of vectors of float32 or float16 (`Sketcher`, `sketchOf`): one byte
+ * for each element and, for each row, a bound on its distance from its sketch. Also defines the
+ * layout. sieve.ts derives bounds for each metric from it, sketch-cache.ts keeps sketches within a
+ * number of bytes.
  *
  * The sketch of a row x is the vector centre + step * code, where the codes are whole numbers of
  * -127 to 127, and `left` is at least as large as the norm of x - centre - step * code.
  *
- * Rows of other lengths are filled up with zeros to whole groups of eight elements, whose products and
- * differences are 0. A half float is the float32 of the same value.
+ * Rows of other lengths are filled up with zeros to whole groups of eight elements, whose products
+ * and differences are 0. A half float is the float32 of the same value.
  *
  * Why that bound holds, with u = 2^-24: the kernel computes (x - c) - step * code in three
- * roundings. Their errors are at most u * |x - c| + u * |step * code| + u * |the result|, and as
- * |x - c| is at most 127.01 * step, below 2^-15 * step for each element. The sum of squares of n
+ * roundings. Their errors are at most u * |x - c| + u * |step * code| + u * |the result|, and as |x
+ * - c| is at most 127.01 * step, below 2^-15 * step for each element. The sum of squares of n
  * results is off by a factor of 1 + gamma at most, and by n * 2^-150 where squares are too small
  * for a float32: a norm of 2^-75 for each element, and no step is below 1e-18. So sqrt(sum) * (1 +
  * gamma) + sqrt(n) * 2^-13 * step is enough.

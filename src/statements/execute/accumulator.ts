@@ -1,6 +1,6 @@
 /**
- * Defines `Accumulator`, the state of one aggregate over all groups of a statement, and what its kinds
- * share. accumulators.ts makes them.
+ * Defines `Accumulator`, the state of one aggregate over all groups of a statement, and helpers of
+ * its implementations. accumulators.ts creates the one that an aggregate needs.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, columnOf, type Validity, type Value } from '../../sql/index.ts';

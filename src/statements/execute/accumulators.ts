@@ -1,6 +1,7 @@
 /**
- * `accumulator` makes the state of an aggregate: counts, the sums of sums.ts, the bounds of bounds.ts or
- * the collected values of collections.ts.
+ * `accumulator`: creates the state of an aggregate. Counts and `any_value` are here; sums.ts has
+ * sums, means and deviations, bounds.ts least and greatest values, collections.ts string_agg,
+ * array_agg and medians.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, familyOf, reader, type Value, validityOf } from '../../sql/index.ts';

@@ -1,4 +1,8 @@
-/** Least and greatest values of groups: of numbers, of wide integers by their words, and of all others. */
+/**
+ * `bounds`: creates the accumulator of the least or greatest values of groups. Numbers, 64-bit
+ * integers and texts have fast ones; other types are compared as values. NaN is above all other
+ * numbers.
+ */
 import type { DataType } from '../../arrow/index.ts';
 import {
   type Column,

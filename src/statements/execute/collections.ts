@@ -1,6 +1,6 @@
 /**
- * Aggregates that keep all values of a group until its end: string_agg and array_agg, in the order in
- * which rows come or in that of their ORDER BY, and medians.
+ * Implements the aggregates that keep all values of a group until its end: string_agg and array_agg
+ * (`Collections`), in the order of the rows or of their ORDER BY, and medians (`Medians`).
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * `DistinctWords`: counts the distinct values of a column of numbers over all rows of a statement. Values
- * are parted by their hashes into parts that the cache of a processor holds, and repeats are taken out of a
- * part whenever it is full. The count is exact.
+ * `DistinctWords`: counts the distinct values of a column of numbers over all rows, exactly. Values
+ * are split by their hashes into 256 parts, so that a part fits a processor's cache; whenever a
+ * part is full, repeats are removed from it.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, validityOf } from '../../sql/index.ts';

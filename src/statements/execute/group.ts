@@ -1,6 +1,7 @@
 /**
- * Groups rows by keys and sums them up. The keys of all groups and the states of their aggregates are kept
- * in memory; rows are not, but for what aggregates such as array_agg collect.
+ * `groupedRows`: groups rows by keys and computes their aggregates. The keys of all groups and the
+ * states of their aggregates are kept in memory; rows are not, except what aggregates such as
+ * array_agg collect. Without keys all rows are one group, also if there are none.
  */
 import {
   type Data,

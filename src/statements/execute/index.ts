@@ -1,4 +1,7 @@
-/** Carries out plans: `relationOf` makes the rows of a plan, batch by batch. */
+/**
+ * `relationOf`: carries out a plan and gives its rows batch by batch. `rowsOf` estimates how many
+ * rows a plan gives, by which a join chooses the side that it keeps in memory.
+ */
 import { Schema } from '../../arrow/index.ts';
 import type { Plan } from '../plan/index.ts';
 import { groupedRows } from './group.ts';

@@ -1,7 +1,7 @@
 /**
- * Joins two relations by their keys: all rows of one side are kept in memory, those of the other stream
- * past it. Rows with a null among their keys have no partner. Without keys every row of one side is paired
- * with every row of the other.
+ * `joinedRows`: joins two relations by their keys. All rows of one side are kept in memory, and
+ * those of the other stream past it. Rows with a null among their keys have no partner. Without
+ * keys every row of one side is paired with every row of the other.
  */
 import {
   batchBytes,

@@ -1,6 +1,8 @@
 /**
- * Defines `Relation`, the rows that a step of a plan gives, batch by batch, and `Work`, what all steps of
- * one statement share. `collected` keeps all batches of one in memory, and counts it.
+ * Defines `Relation`, the rows that a step of a plan gives, batch by batch, and `Work`, which the
+ * steps of one statement share. `collected` keeps all batches of a relation in memory and counts
+ * their bytes; `columnReader` evaluates expressions over batches, and `rowsAt` picks rows from
+ * several batches.
  */
 import {
   batchBytes,

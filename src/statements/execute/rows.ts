@@ -1,4 +1,8 @@
-/** The steps that look at one row at a time: conditions, computed columns, limits, unions and VALUES. */
+/**
+ * Implements the steps that keep no rows: conditions (`filteredRows`), computed columns
+ * (`projectedRows`), LIMIT (`limitedRows`), UNION ALL (`unitedRows`), and rows without columns
+ * (`emptyRows`).
+ */
 import {
   columnsOf,
   type Data,

@@ -1,4 +1,7 @@
-/** Reads the table of a scan: its columns, conditions, order and limit are told to the source. */
+/**
+ * `scanned`: reads the table of a scan step. The source is asked for the columns, conditions, order
+ * and limit of the step in the table's own names. `filterText` gives the conditions as SQL.
+ */
 import { columnsOf, type Data, type RecordBatch, recordBatch, Schema } from '../../arrow/index.ts';
 import { type Expression, formatExpression } from '../../sql/index.ts';
 import { joined, rewritten, type ScanStep, type SourceRequest } from '../plan/index.ts';

@@ -1,5 +1,5 @@
 /**
- * `SmallNumbers`: the numbers that a `WordTable` gave to integers from 0 to about a million, by their
+ * `SmallNumbers`: caches the numbers that a `WordTable` gave to integers from 0 to 1,048,575, by
  * value, so that columns of codes, counts and keys are looked up without a hash.
  */
 import type { WordTable } from './word-table.ts';
