@@ -1,6 +1,6 @@
 /**
  * Exports the reader and the writer of Lance datasets in folders of their own, outside of any
- * catalog, and how what is written gets its name at once.
+ * catalog, and the staging by which new files and folders appear under their names complete.
  */
 
 export type { LanceVersionChoice } from './dataset-versions.ts';

@@ -1,7 +1,7 @@
 /**
- * What is written beside its place and renamed to it: the name that it has until then
- * (`stagingPath`), the removal of what writers left that have died (`removeAbandoned`), and the refusal of
- * places in a catalog (`refuseInCatalog`). `syncFolder` makes names in a folder last.
+ * Helps to write a file or folder beside its place and then rename it to it. `stagingPath` gives
+ * the name until then, `removeAbandoned` removes what dead writers left, and `refuseInCatalog`
+ * refuses places inside a catalog (InvalidInput). `syncFolder` flushes the names in a folder.
  */
 import { lstat, open, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -1,6 +1,8 @@
 /**
- * `sqlType`: gives the DuckDB type that holds every value of an Arrow type as it is, as SQL. Types that
- * DuckDB does not have are refused by the path of the column. `quoted` quotes a name.
+ * `sqlType`: gives the DuckDB type, as SQL, for the values of an Arrow type. Types that DuckDB does
+ * not have are Unsupported, with the path of the column; column-values.ts refuses single values
+ * that the DuckDB type does not hold. `quoted` quotes a name, and `refuseTwins` refuses names that
+ * differ in case alone.
  */
 import {
   type DataType,

@@ -1,7 +1,8 @@
 /**
- * `columnValues`: gives the values of a column as DuckDB's chunks take them: numbers and bigints in typed
- * arrays where there are no nulls, objects of DuckDB's classes for the rest. What would lose digits,
- * as nanoseconds where DuckDB has microseconds, is refused by the path of the column.
+ * `columnValues`: converts the values of a column to those that DuckDB's chunks take: numbers and
+ * bigints in typed arrays where there are no nulls, objects of DuckDB's classes for other types. A
+ * value that would lose digits, such as nanoseconds where DuckDB has microseconds, is Unsupported,
+ * with the path of the column.
  */
 import {
   type Data,

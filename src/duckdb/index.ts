@@ -1,5 +1,5 @@
 /**
- * Exports what gives DuckDB the rows of tables: `registerTable` and `registerTables`.
+ * Exports `registerTable` and `registerTables`, which copy rows of tables into a DuckDB connection.
  */
 
 export type { DuckDBAppenderLike, DuckDBConnectionLike } from './peer.ts';

@@ -1,7 +1,7 @@
 /**
- * `loadPeer`: loads `@duckdb/node-api`, which the program installs, and says which package is missing where
- * it did not. Also defines the parts of the package that are used, as far as they are used: none of its types are
- * imported, so that declarations need it no more than the library does.
+ * `loadPeer`: loads `@duckdb/node-api`, which the program installs itself, and throws Unsupported
+ * with the name of the package if it is missing. Also declares the parts of the package that are
+ * used: its types are not imported, so that this package's declarations do not need it.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,7 +1,9 @@
 /**
- * `registerTable` gives a DuckDB connection the rows of one version of a table, as a temporary table of it;
- * `registerTables` does so for several, all of them or none. Rows are copied a chunk at a time: DuckDB's
- * package for Node takes no Arrow. Nothing is there under a name before all rows are.
+ * `registerTable` copies the rows of one version of a table into a temporary table of a DuckDB
+ * connection; `registerTables` copies several tables, all or none. Rows are copied in chunks under
+ * a staging name and appear under their own name only when all tables are complete. They are copied
+ * because DuckDB's package for Node accepts no Arrow. Use the connection for nothing else
+ * meanwhile.
  */
 import { DirspaceError } from '../errors.ts';
 import type { CallOptions } from '../protocol/index.ts';
@@ -57,7 +59,7 @@ export async function registerTable(
   return (await register(connection, [wanted]))[0] as RegisteredTable;
 }
 
-/** The same for several tables, by their names in DuckDB. Where one fails, none of them is there. */
+/** The same for several tables, by their names in DuckDB. If one cannot be copied, none is there. */
 export async function registerTables(
   connection: DuckDBConnectionLike,
   tables: Readonly<Record<string, Table | (RegisterTableOptions & { readonly table: Table })>>,

@@ -2,7 +2,8 @@
  * `TextCollector`: reads texts document by document for a `SearchPlan`. It counts the statistics of
  * all documents and keeps the term counts of those that match; `score` scores these at the end,
  * because scores need the statistics of the whole table. `TermFinder` offers the terms of texts to
- * the fuzzy words of a plan. Both clear their tokenizers once distinct tokens take 64 MiB.
+ * the fuzzy words and prefixes of a plan. Both clear their tokenizers once distinct tokens take 64
+ * MiB.
  */
 import type { NearWords } from './fuzzy-terms.ts';
 import { hasPhrase, type PositionList } from './phrases.ts';

@@ -1,6 +1,8 @@
 /**
- * SELECT statements over tables: `openStatement` parses one and says which tables it reads; once these are
- * open, it is planned and carried out. Names, types and places of errors are settled before a row is read.
+ * Runs SELECT statements over tables. `openStatement` parses one and lists the tables that it
+ * reads; once the caller has opened these, `run` plans it and carries it out, and `explain`
+ * describes its plan. Names, types and places of errors are settled before a row is read.
+ * `tableRequest` turns a table of a statement into the request that opens it.
  */
 import {
   columnsOf,

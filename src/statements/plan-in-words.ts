@@ -1,4 +1,7 @@
-/** `planInWords`: what a plan does, one step a line, each above those that it reads from. */
+/**
+ * `planInWords`: describes a plan as text, with one step a line, each above the steps that it reads
+ * from.
+ */
 import type { Plan, SortKey } from './plan/index.ts';
 import { textOf } from './plan/index.ts';
 

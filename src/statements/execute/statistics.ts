@@ -1,6 +1,7 @@
 /**
- * Answers statements that count the rows of a table, and look for least and greatest values, without a
- * row being read where that can be.
+ * `knownRow`: answers a statement that only counts the rows of one table, or takes min or max of
+ * its columns, from statistics and indexes if they know the result; else it reads the rows.
+ * Undefined for other groups.
  */
 import { type Data, type DataType, type RecordBatch, recordBatch } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * `ValueNumbers`: numbers the values of one column of any type, equal values alike, in every batch.
- * Null has a number of its own, both zeros have one, and so have all NaNs. `KeyNumbers` does so for rows of
- * several columns. Groups, DISTINCT, joins and partitions of windows are told apart by these.
+ * `ValueNumbers`: numbers the values of one column of any type, so that equal values have the same
+ * number in every batch. Null has number 0, both zeros have one number, and so have all NaN.
+ * `KeyNumbers` numbers rows of several columns. Groups, DISTINCT, joins and partitions of windows
+ * compare these numbers.
  */
 import type { Data, DataType, Vector } from '../../arrow/index.ts';
 import {

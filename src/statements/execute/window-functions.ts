@@ -1,6 +1,7 @@
 /**
- * `windowColumn`: the values of one window function for rows in order. A running aggregate sees the rows
- * of its partition up to the row, or up to the last one that is equal to it in order.
+ * `windowColumn`: computes the values of one window function for rows in order. A running aggregate
+ * takes the rows of its partition up to the current one, or up to the last one that is equal to it
+ * in order. Throws InvalidInput for a running sum that its type does not hold.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

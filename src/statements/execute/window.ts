@@ -1,6 +1,6 @@
 /**
- * Computes window functions: all rows are kept in memory, put in the order of their partitions and in
- * these by the window's ORDER BY, and each call adds a column. Rows come out in that order.
+ * `windowedRows`: computes window functions. All rows are kept in memory and sorted by partition,
+ * then by the window's ORDER BY, and each call adds a column. Rows come out in that order.
  */
 import {
   batchBytes,

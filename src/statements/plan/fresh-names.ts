@@ -1,4 +1,7 @@
-/** `FreshNames`: names of columns of a plan, each given once. `atMost` bounds what a statement may have. */
+/**
+ * `FreshNames`: gives names to the columns of a plan, each only once. `atMost` throws InvalidInput
+ * where a statement has too many parts of a kind.
+ */
 import { refuse } from '../../sql/index.ts';
 
 export class FreshNames {

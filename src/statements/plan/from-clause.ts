@@ -1,6 +1,7 @@
 /**
- * Plans the FROM clause of a SELECT: the tables that it names, queries in parentheses and of WITH, and
- * their joins. The answer is a step with all their columns, and the scope that says what names mean.
+ * `plannedTables`: plans the FROM clause of a SELECT, that is tables, subqueries, queries of WITH,
+ * and joins; tables separated by commas become a cross join. Returns the plan, with all columns,
+ * and the `Scope` that resolves column names against it.
  */
 import { Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { type Expression, refuse, type TableReference } from '../../sql/index.ts';

@@ -1,6 +1,8 @@
 /**
- * The functions of many rows: which there are, what they take, and the type of what they give
- * (`aggregateType`). `checkWindowCall` does the same for those that a window alone has.
+ * Defines the aggregates: their arguments and the types of their results (`aggregateType`).
+ * `windowType` does so for calls over a window, which may also be functions that only windows have.
+ * Both throw InvalidInput with the place of the call. `aggregateName` resolves names that mean the
+ * same.
  */
 import {
   Bool,

@@ -1,6 +1,6 @@
 /**
- * Turns statements into plans: `planStatement` for a parsed one whose tables are open, `tablesOf` for the
- * tables that have to be.
+ * Turns statements into plans. `planStatement` plans a parsed statement whose tables are open, and
+ * `tablesOf` lists the tables that have to be opened.
  */
 import { Schema } from '../../arrow/index.ts';
 import type { Statement, TableReference } from '../../sql/index.ts';

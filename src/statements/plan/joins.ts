@@ -1,6 +1,7 @@
 /**
- * Makes joins of conditions, and moves conditions of WHERE down to where their columns come from: into
- * the reading of a table, or into the keys of a join.
+ * Builds joins from conditions (`joinOf`), and moves conditions down to where their columns come
+ * from (`pushed`): into the reading of a table, or into the keys of a join. `comparableKeys` casts
+ * the keys of a join to types in which equal values are equal.
  */
 import { compileConditionTree, compileTree, type Expression, refuse } from '../../sql/index.ts';
 import { commonKeyType } from './key-types.ts';

@@ -1,6 +1,6 @@
 /**
- * `commonKeyType`: what the two sides of an equation between tables are to be cast to, so that equal
- * values have equal bits.
+ * `commonKeyType`: gives the type to which both sides of an equation between tables are cast, so
+ * that equal values have equal bits. `commonColumnType` gives that of the columns of a UNION.
  */
 import type { DataType, Decimal, Timestamp } from '../../arrow/index.ts';
 import { familyOf, integerRange, plainType, type TypeName, typeText } from '../../sql/index.ts';
@@ -65,7 +65,7 @@ const isUint64 = (type: DataType): boolean => integerRange(type)[1] > 2n ** 63n;
 
 const unitOf = (type: DataType): unknown => (type as { unit?: unknown }).unit;
 
-/** The same for the columns of a union, which may also be texts with nulls among them. */
+/** The same for the columns of a union. Nulls go with any type; integers, or floats, with wider ones. */
 export function commonColumnType(types: readonly DataType[]): TypeName | 'same' | 'none' {
   let found: TypeName | 'same' = 'same';
   const known = types.filter((type) => familyOf(type) !== 'null');

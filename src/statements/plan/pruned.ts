@@ -1,6 +1,6 @@
 /**
- * `pruned`: the plan without columns that nothing reads, so that they are not read from disk; and with the
- * order and the number of rows told to the reading of a table where it can see to them.
+ * `pruned`: removes the columns of a plan that nothing reads, so that they are not read from disk,
+ * and moves LIMIT, with the ORDER BY before it, into the reading of a table where that is possible.
  */
 import { type Field, Schema } from '../../arrow/index.ts';
 import type { Expression } from '../../sql/index.ts';

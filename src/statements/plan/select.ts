@@ -1,7 +1,7 @@
 /**
- * `plannedSelect`: plans one SELECT with its ORDER BY and LIMIT. In the order in which SQL carries them
- * out: FROM, WHERE, groups and their aggregates, HAVING, windows, QUALIFY, the values of the items,
- * DISTINCT, ORDER BY, LIMIT.
+ * `plannedSelect`: plans one SELECT with its ORDER BY and LIMIT. Its clauses are planned in the
+ * order in which SQL carries them out: FROM, WHERE, groups and their aggregates, HAVING, windows,
+ * QUALIFY, the values of the items, DISTINCT, ORDER BY, LIMIT.
  */
 import {
   type AggregateExpression,

@@ -1,4 +1,8 @@
-/** Makes the steps of plans, with the schema of what each gives. */
+/**
+ * Builds the steps of plans, each with the schema of its rows: `projected`, `filtered`, `grouped`,
+ * `distinctRows`, `sorted`, `united`. joins.ts builds joins, with the schema that `joinSchema`
+ * gives.
+ */
 import { Field, Null, Schema } from '../../arrow/index.ts';
 import { compileConditionTree, compileTree, type Expression } from '../../sql/index.ts';
 import type {

@@ -1,4 +1,8 @@
-/** Walks over trees of expressions, for the planner: what they name, and what they are once rewritten. */
+/**
+ * Walks over trees of expressions for the planner: `rewritten` replaces parts, `visit` looks at
+ * them, `columnsIn` lists the columns that are read, `conjuncts` and `joined` split and combine
+ * terms of AND.
+ */
 import { type Expression, formatExpression } from '../../sql/index.ts';
 
 /**
