@@ -1,6 +1,7 @@
 /**
  * Exports the handling of columns by field id: assigning ids, checking names, finding fields by
- * path, adapting columns of older schemas, widening and narrowing types, computed columns, remembering schemas.
+ * path, adapting columns of older schemas, widening and narrowing types, computed columns,
+ * remembering schemas.
  */
 
 export {

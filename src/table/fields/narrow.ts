@@ -1,8 +1,9 @@
 /**
- * Converts columns to types that hold fewer values, where each value fits (`Narrowing`): numbers to
- * smaller or other numbers, times to coarser units, long texts and bytes to short ones, also inside of
- * structs and lists. The first value that would change is refused with its row (`Misfit`). What widen.ts
- * converts needs no look at the values.
+ * `Narrowing`: converts columns to types that hold fewer values, if each value fits: numbers to
+ * smaller or other numbers, times to coarser units, long texts and bytes to short ones, also inside
+ * of structs and lists. The first value that would change throws `Misfit` with its row, which
+ * `misfitError` turns into the user's error. `canNarrow` tells by the types alone whether values
+ * may fit. widen.ts converts to types that hold every value.
  */
 import {
   type Data,
@@ -89,9 +90,9 @@ export class Narrowing {
   readonly #to: DataType;
   /** Where all values fit; undefined where they are looked at. */
   readonly #adapter: Adapter | null | undefined;
-  /** Of what the type is made of. */
+  /** For nested types: how their children are converted. */
   readonly #children: readonly Narrowing[];
-  /** Of types that are made of nothing. */
+  /** For types that are not nested: the conversion of a value. */
   readonly #expression: CompiledExpression | undefined;
 
   private constructor(
