@@ -1,8 +1,8 @@
 /**
- * `conditionOf`: takes a bound condition apart into what an index can answer: tests of one column
- * against constants, joined by AND and OR. Whatever else there is becomes `other`. A test names
- * values of the column's own type, ordered as `compareValues` orders them. It is true of every row
- * that its part of the condition is true of, and where it is `exact`, of no other.
+ * `conditionOf`: translates a bound condition into what an index can answer: tests of one column
+ * against constants, joined by AND and OR. Any other part becomes `other`. The values of a test
+ * have the column's type and the order of `compareValues`. A test holds for every row for which its
+ * part of the condition holds; where it is `exact`, for no other row.
  */
 import { type Bound, type BoundColumn, familyOf, type Value } from './typed/index.ts';
 

@@ -1,9 +1,9 @@
 /**
  * Compiles SQL text against a schema into a `CompiledExpression`, which evaluates, selects or
- * counts rows of batches and prunes chunks by statistics. `compileExpression` takes any
- * expression, `compilePredicate` a condition, and `compileValue` new values for a column. The
- * first two cache texts of up to 64 Ki characters per schema object, and compile long texts in
- * steps.
+ * counts rows of batches and prunes chunks by statistics. `compileExpression` takes any expression,
+ * `compilePredicate` a condition; both cache texts of up to 64 Ki characters per schema object, and
+ * compile long texts in steps. `compileValue` compiles new values for a column. `compileTree` and
+ * `compileConditionTree` take a parsed tree. All throw InvalidInput or TableColumnNotFound.
  */
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
@@ -127,8 +127,8 @@ export async function compileValue(
 }
 
 /**
- * Compiles a tree of a statement. Its names are columns of `schema`; what the trees of one statement take
- * together is bounded by its text. @throws InvalidInput, TableColumnNotFound
+ * Compiles a tree of a statement. Its names are columns of `schema`; what the trees of one
+ * statement take together is bounded by its text. @throws InvalidInput, TableColumnNotFound
  */
 export function compileTree(tree: Expression, schema: Schema): CompiledExpression {
   return new Compiled(tree, bindExpression(tree, schema));

@@ -1,6 +1,7 @@
 /**
- * Exports the compiler of SQL expressions, which filter, compute and prune over record batches.
- * Also exports how expressions load and read the values of Arrow columns.
+ * Exports the compiler of SQL expressions, which filter, compute and prune over record batches, and
+ * the parser of SELECT statements. Also exports the columns that expressions load and compute,
+ * their types and values, hashes of values, helpers for messages, and `registerFunction`.
  */
 
 export { toVector } from './evaluate/index.ts';

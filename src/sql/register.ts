@@ -1,7 +1,8 @@
 /**
- * `registerFunction`: makes a function of the program known to the SQL expressions of its process,
- * once its name was found to be free and to read as that of a function. functions/registered.ts
- * keeps it.
+ * `registerFunction`: registers a function of the program for the SQL expressions of its process,
+ * and returns a function that ends the registration. Throws InvalidInput for a name that is a
+ * function of SQL, is registered already or does not parse as that of a call.
+ * functions/registered.ts keeps the functions.
  */
 import { DirspaceError } from '../errors.ts';
 import { isBuiltIn } from './bind/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `shownValue`: makes of a value of a column what JSON can hold and a person can read: numbers as
- * numbers where none of their digits is lost, else as text; dates, times and decimals as text;
- * bytes in hexadecimal digits; nested values as JSON. Long ones are cut. Also has the parts of that
- * (`shownNumber`, `inWords`, `cutText`).
+ * `shownValue`: converts a value of a column to JSON that a person can read. Numbers stay numbers
+ * if no digit is lost, else they become text; decimals, dates, times and intervals become text;
+ * bytes hexadecimal digits; nested values JSON text. Texts are cut at 256 characters.
+ * `shownNumber`, `inWords` and `cutText` do parts of this.
  */
 import type { DataType } from '../arrow/index.ts';
 import type { ShownValue } from '../protocol/index.ts';

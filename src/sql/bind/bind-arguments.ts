@@ -1,7 +1,7 @@
 /**
  * Prepares the arguments of a function call and builds its bound node (`call`). `argument` checks
- * an argument against the family of types that a signature names by a letter, such as `t` for
- * text. It passes NULL through and throws InvalidInput for any other type.
+ * an argument against the types that a letter of a signature names, such as `t` for text; for `f`
+ * it also converts numbers to float64. NULL passes unchanged; any other type throws InvalidInput.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { refuse } from '../parse/index.ts';

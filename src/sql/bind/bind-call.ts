@@ -1,8 +1,9 @@
 /**
- * `bindCall`: binds a function call. Finds the function by name or alias in `SIGNATURES` and
- * `ALIASES`, checks the number and types of the arguments, and chooses the type of the result. A
- * search for a constant prefix, suffix or part becomes LIKE. bind-forms.ts binds functions that
- * need more than a fixed signature; functions/ computes the results.
+ * `bindCall`: binds a function call. Finds the function by name or alias, first among the built-in
+ * ones (`SIGNATURES`, and `SPECIAL` of bind-forms.ts for those that need more than a fixed
+ * signature), then among those that the program registered. Checks the number and types of the
+ * arguments and chooses the type of the result; throws InvalidInput. A search for a constant
+ * prefix, suffix or part, or for a regular expression that is plain text, becomes LIKE.
  */
 import { DataType, Decimal } from '../../arrow/index.ts';
 import {

@@ -69,7 +69,7 @@ export function bindCompare(
   return betweenColumns(op, settle(left), settle(right), at);
 }
 
-/** A float beside a decimal, both of a type of their own. */
+/** Whether one side is a float and the other a decimal, and neither is an untyped literal. */
 function mixesFloat(left: Bound, right: Bound): boolean {
   const families = [left, right].map((side) =>
     side.kind === 'literal' && side.loose !== undefined ? 'null' : familyOf(side.type),
@@ -154,7 +154,9 @@ function withConstant(
   return betweenColumns(op, arg, right, at);
 }
 
-/** NaN is greater than every number, infinities lie where they should. */
+/**
+ * A comparison with NaN or an infinity, which no value of the column equals. NaN is the greatest.
+ */
 function withUnbounded(op: CompareOperator, arg: Bound, value: number): Bound {
   const above = Number.isNaN(value) || value > 0;
   return known(arg, op === '<>' || (above ? op === '<' || op === '<=' : op === '>' || op === '>='));

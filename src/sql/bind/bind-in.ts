@@ -26,8 +26,8 @@ import {
 import { bindCompare } from './bind-compare.ts';
 
 /**
- * The same straight from the tree, for the plain lists that get long: numbers against numbers, texts
- * against texts, dates and times. Null for anything else.
+ * Binds `arg IN (items)` from the syntax tree: numbers for a numeric column, texts for texts, dates
+ * and times. Null for any other list.
  */
 export function plainConstants(arg: Bound, items: readonly Expression[]): Bound | null {
   if (items.length < 2) return null;
@@ -43,7 +43,9 @@ interface Constants {
   readonly hasNull: boolean;
 }
 
-/** Values of long lists, which were read in steps before they are bound, and the type that they have. */
+/**
+ * Values of long lists that `prepareConstants` has read, and the type of the column they are for.
+ */
 const prepared = new WeakMap<
   readonly Expression[],
   { readonly type: DataType; readonly constants: Constants | null }
@@ -89,7 +91,7 @@ const OTHER = Symbol('other');
 
 type PlainReader = (item: Expression) => Value | typeof NONE | typeof OTHER;
 
-/** What reads literals as values of a type; null for types whose literals are bound one by one. */
+/** A function that reads literals as values of `type`; null if they have to be bound one by one. */
 function plainReader(type: DataType): PlainReader | null {
   switch (familyOf(type)) {
     case 'text':

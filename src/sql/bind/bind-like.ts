@@ -1,6 +1,6 @@
 /**
- * `likeNode`: the bound form of LIKE and ILIKE. `lower(x) LIKE 'a%'` becomes `x ILIKE 'a%'`, which
- * means the same where the pattern is in lower case and needs no column of texts in lower case.
+ * `likeNode`: builds the bound form of LIKE and ILIKE. `lower(x) LIKE 'a%'` becomes `x ILIKE 'a%'`:
+ * if the constant pattern is in lower case, both mean the same, and lower(x) need not be computed.
  */
 import { BOOL, type Bound } from '../typed/index.ts';
 

@@ -1,8 +1,9 @@
 /**
- * Simplifies bound trees without changing their meaning. `fold` computes constants, `flat`
- * flattens nested AND and OR, `negated` removes double negation, and `asRange` joins two bounds
- * into a range. If a constant cannot be computed, the error is kept for the rows that need its
- * value. Only a literal that does not fit its explicit cast is refused at once.
+ * Simplifies bound trees without changing their meaning. `fold` computes constants, `flat` merges
+ * nested ANDs or ORs, `negated` negates a condition without doubling NOT, and `asRange` joins `>=`
+ * and `<=` of one expression into a range. An expression whose computation fails stays as it is, so
+ * that only rows that need its value meet the error. A literal that does not fit its explicit cast
+ * throws InvalidInput at once.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';
@@ -24,7 +25,7 @@ export function negated(arg: Bound): Bound {
   return { kind: 'not', arg, type: BOOL };
 }
 
-/** Two bounds on the same thing in one pass. */
+/** Joins `x >= low` and `x <= high` into one test; null if the sides are anything else. */
 export function asRange(low: Bound, high: Bound): Bound | null {
   if (low.kind !== 'compareConstant' || high.kind !== 'compareConstant') return null;
   if (low.arg !== high.arg || low.op !== '>=' || high.op !== '<=') return null;
@@ -33,7 +34,7 @@ export function asRange(low: Bound, high: Bound): Bound | null {
   return { kind: 'range', arg: low.arg, low: low.value, high: high.value, type: BOOL };
 }
 
-/** A literal where everything below is one; an error stays for the row that would meet it. */
+/** Computes an expression of literals only; returns it unchanged if that fails. */
 export function fold(bound: Bound): Bound {
   if (bound.kind === 'literal') return bound;
   if (bound.kind === 'and' || bound.kind === 'or') return foldLogic(bound);

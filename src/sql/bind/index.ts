@@ -1,6 +1,7 @@
 /**
  * Exports the binder, which turns a syntax tree into a typed tree for a schema: it resolves
- * columns, checks types and computes constants.
+ * columns, checks types and computes constants. `bindValue` binds a value for a column; `isBuiltIn`
+ * tells whether a name belongs to a built-in function.
  */
 
 export { bindExpression, bindPredicate, bindTerms, prepareLists } from './bind.ts';

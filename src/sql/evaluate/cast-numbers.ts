@@ -1,7 +1,8 @@
 /**
- * `castNumbers`: converts a whole column of numbers to a numeric type, or a timestamp to a date,
- * where doubles hold every value exactly. Null for what cast.ts converts value by value: other types,
- * values beyond 2^53, and one that does not fit, which it names.
+ * `castNumbers`: converts a whole column at once: integers and floats to integers, numbers to
+ * floats, and timestamps that need no time zone to days, where doubles hold every value exactly.
+ * Returns null for all other types, for values beyond 2^53 and, unless the cast is lenient, for a
+ * value that does not fit; cast.ts then converts value by value and names that value.
  */
 import { type DataType, Precision } from '../../arrow/index.ts';
 import {
@@ -71,7 +72,7 @@ function wholeNumbers(
       continue;
     }
     if (valid !== null && valid[i] === 0) continue;
-    // What does not fit is named, and what fits beyond 2^53 is counted otherwise.
+    // cast.ts names a value that does not fit, and converts values beyond 2^53.
     const fitsElse = Number.isFinite(value) && isWide(to);
     if (mode !== 'lenient' || fitsElse) return null;
     if (present === valid) present = valid?.slice() ?? new Uint8Array(values.length).fill(1);

@@ -1,9 +1,9 @@
 /**
- * `decimalColumn`: computes `+ - * /` of whole columns of decimals, or returns null, and then
- * evaluate-arithmetic.ts computes value by value. Sums and products take the integer kernels: at
- * least 1,024 rows whose unscaled values have 64 bits. Quotients take doubles: unscaled values
- * below 2^53, scaled dividends up to 2^52; they are rounded half away from zero. It also returns
- * null for `%`, a constant divided by a column, a division by zero and results that may not fit.
+ * `decimalColumn`: computes `+ - * /` of whole columns of decimals, or returns null; then
+ * evaluate-arithmetic.ts computes value by value. Sums and products use the integer kernels: at
+ * least 1,024 rows whose unscaled values have 64 bits. Quotients use doubles and are rounded half
+ * away from zero: unscaled values up to 2^53, scaled dividends up to 2^52. Returns null also for
+ * `%`, a constant divided by a column, a division by zero and results that may not fit.
  */
 import type { Decimal } from '../../arrow/index.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';

@@ -1,9 +1,10 @@
 /**
- * `evaluateArithmetic`: computes `+ - * / %` on two columns. Floats follow IEEE 754. Integers and
- * decimals are exact; overflow and division by zero throw InvalidInput. Integer division truncates,
- * and % has the dividend's sign. Long columns go through number-kernels.ts where it can compute
- * them, and `compareArithmetic` compares there what they compute. `rescaleColumn` counts a column in a finer unit; `rounded` rescales one decimal, half away
- * from zero.
+ * `evaluateArithmetic`: computes `+ - * / %` on two columns. Floats follow IEEE 754. Integers are
+ * exact; decimals are exact or, where the type has fewer digits, rounded half away from zero. For
+ * both, a result out of range and division by zero throw InvalidInput. Integer division truncates,
+ * and % has the dividend's sign. Long columns are computed by number-kernels.ts where it can;
+ * `compareArithmetic` compares such results with a constant there. `rescaleColumn` counts a column
+ * in a finer unit; `rounded` rescales one decimal.
  */
 import type { DataType, Decimal, Int64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -63,8 +64,8 @@ export function evaluateArithmetic(
 }
 
 /**
- * Truth of `left run right op value`, whose results are compared where they are computed; null for
- * what is to be computed first.
+ * Truth of `left run right op value`, computed and compared in one pass; null if the kernels
+ * cannot, and the caller has to compute the result first.
  */
 export function compareArithmetic(
   run: ArithmeticOperator,
@@ -108,7 +109,7 @@ function safeOf(column: Column): Operand | null {
   return Number.isSafeInteger(number) ? number : null;
 }
 
-/** Only integers tell whether they are signed. Asked for each batch, of which some have few rows. */
+/** Only integer types have `isSigned`. Called for every batch, so without `familyOf`. */
 const isSigned64 = (type: DataType): boolean =>
   (type as Int64).isSigned === true && (type as Int64).bitWidth === 64;
 

@@ -1,8 +1,9 @@
 /**
- * `isAmong`: evaluates `column IN (constants)`, by comparing with up to four constants and by hash
- * look-up for more. If the list holds a null, a row that is not found is unknown. Text is looked
- * up by its bytes, without making a string per row. `prepareAmong` builds the hash table of a long
- * list in steps.
+ * `isAmong`: evaluates `column IN (constants)`: compares with each constant of a short list (up to
+ * 4, or 12 for 1,024 or more numbers) and looks values up by hash in a longer one. If the list
+ * holds a null, a row that is not found is unknown. Columns of UTF-8 are looked up by their bytes,
+ * without making a string per row. `prepareAmong` builds the hash table of a list of 8,192 or more
+ * in steps.
  */
 import { systemEnv } from '../../env.ts';
 import { drained } from '../../steps.ts';
@@ -67,7 +68,7 @@ function found(column: Column, values: ReadonlySet<Value>): Uint8Array {
 
 const knownNumbers = new WeakMap<ReadonlySet<Value>, ReadonlySet<number>>();
 
-/** Made once for a list, which is looked up in for each slice of each batch. */
+/** Built once per list, because every slice of every batch is looked up in it. */
 function* numbersOf(values: ReadonlySet<Value>): Generator<void, ReadonlySet<number>> {
   const wanted = new Set<number>();
   let count = 0;
@@ -85,7 +86,7 @@ interface ByteTable {
   /** The keys, one after the other: key k is `bytes[ends[k - 1] .. ends[k])`, key 0 from 0 on. */
   readonly bytes: Uint8Array;
   readonly ends: Int32Array;
-  /** Which key is there; -1 for none. */
+  /** The number of the key in each slot; -1 for an empty slot. */
   readonly slots: Int32Array;
 }
 
@@ -154,7 +155,9 @@ function lookUpBytes(column: BytesColumn, values: ReadonlySet<Value>, out: Uint8
   }
 }
 
-/** Of this process: who writes a list must not know which texts fall together. */
+/**
+ * Chosen anew by each process, so that no caller can write a list of texts with colliding hashes.
+ */
 const SEED = Math.floor(systemEnv.random() * 2 ** 32) | 0;
 
 function hash(data: Uint8Array, start: number, end: number): number {

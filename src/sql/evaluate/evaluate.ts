@@ -2,8 +2,8 @@
  * Evaluates a bound tree over a frame of rows into a column, at once (`evaluate`) or in steps that
  * let other work run in between (`evaluateInSteps`). An operand of AND, OR, CASE or COALESCE that
  * could fail is evaluated only for the rows that need it. `logicInSteps` returns the truth values
- * of an AND or OR. `evaluateConstant` computes a tree without columns. The other files of this
- * folder compute single kinds of nodes.
+ * of an AND or OR. `evaluateConstant` computes a tree without columns. The files evaluate-*.ts and
+ * cast.ts compute single kinds of nodes.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -52,8 +52,8 @@ export function evaluateConstant(bound: Bound): Value {
 }
 
 /**
- * The value of `bound` for every row of `frame`. Throws InvalidInput for values that do not fit, and
- * before values are made that take more memory than the frame has.
+ * The value of `bound` for every row of `frame`. Throws InvalidInput for values that do not fit,
+ * and before values are made that take more memory than the frame has.
  */
 export function evaluate(bound: Bound, frame: Frame): Column {
   const { memory } = frame;
@@ -63,7 +63,7 @@ export function evaluate(bound: Bound, frame: Frame): Column {
   return column;
 }
 
-/** Truth and numbers refer to nothing of what they were computed from. */
+/** Whether a column shares no memory with its operands, so that their memory can be released. */
 const isApart = ({ form }: Column): boolean =>
   form === 'truth' || form === 'number' || form === 'wide';
 
@@ -88,9 +88,9 @@ function evaluateNode(bound: Bound, frame: Frame): Column {
 }
 
 /**
- * As `evaluate`, but a generator that yields between the nodes of the tree, so that its caller can let
- * other work go on in between: after about as many comparisons as take a millisecond, however many rows
- * they are for.
+ * As `evaluate`, but a generator that yields between the nodes of the tree, so that its caller can
+ * let other work go on in between: after about as many comparisons as take a millisecond, however
+ * many rows they are for.
  */
 export function* evaluateInSteps(bound: Bound, frame: Frame): Generator<void, Column> {
   if (isLight(bound, frame)) {
@@ -379,7 +379,7 @@ function* evaluateCase(
   return joined(bound.type, frame, base, pieces);
 }
 
-/** Those of which no row costs anything. */
+/** Whether reading all rows costs as little as reading some. */
 const isPlain = ({ kind }: Bound): boolean => kind === 'column' || kind === 'literal';
 
 const narrowed = (frame: Frame, rows: Uint32Array | null): Frame =>

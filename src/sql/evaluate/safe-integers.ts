@@ -1,7 +1,7 @@
 /**
- * `safeIntegers`: computes `+ - * / %` of whole numbers that doubles hold exactly, while the results
- * are such numbers too. Null where one is not, unless in a row without a value. Throws InvalidInput
- * for a division by zero.
+ * `safeIntegers`: computes `+ - * / %` of whole numbers that doubles hold exactly. Returns null if
+ * the result of a row with a value is not such a number. Throws InvalidInput for a division by
+ * zero.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';
@@ -93,8 +93,8 @@ function remainders32(a: Int32Array, c: number, out: Float64Array): void {
 }
 
 /**
- * By the quotient, whose whole part is exact within 2^53: the runtime's own remainder of doubles takes
- * ten times as long.
+ * By the quotient, whose whole part is exact within 2^53: the runtime's own remainder of doubles
+ * takes ten times as long.
  */
 function remainders(a: Float64Array, c: number, out: Float64Array): void {
   const by = Math.abs(c);

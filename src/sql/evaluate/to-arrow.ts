@@ -1,8 +1,9 @@
 /**
  * `toVector`: converts an evaluated column to an Arrow vector of a given type. A dictionary type
- * gives a vector of its plain values. Throws Unsupported for types that expressions cannot
- * produce, such as views. Claims memory from the request's budget before it allocates texts and
- * lists.
+ * gives a vector of its plain values. Throws InvalidInput for a value that does not fit the type,
+ * such as a list of another length than a fixed-size list, and Unsupported for types that
+ * expressions cannot produce, such as views. Claims memory from the request's budget before it
+ * allocates texts and lists.
  */
 import {
   type Data,
@@ -32,7 +33,7 @@ import {
 } from '../typed/index.ts';
 import { textOf } from './cast-text.ts';
 
-/** Asks `memory` before it makes buffers whose size is not that of a number a row. */
+/** Claims from `memory` what texts and lists take before it allocates them. */
 export function toVector(column: Column, type: DataType, memory: BatchMemory): Vector {
   return new Vector([toData(column, type, memory)]);
 }

@@ -7,7 +7,7 @@
 import { compileRegexp } from '../regexp/index.ts';
 import { type Bound, childrenOf, familyOf } from '../typed/index.ts';
 
-/** Where it is more than one comparison. Text and patterns are gone through byte by byte. */
+/** Kinds of nodes that take longer per row than one comparison. */
 const WEIGHTS: { readonly [kind in Bound['kind']]?: number } = {
   call: 64,
   like: 128,
@@ -108,8 +108,8 @@ export function workOf(bound: Bound, { length, scale }: Rows): number {
 }
 
 /**
- * Whether a tree is evaluated without a break. Patterns never are, nor what makes texts of any length, as
- * a text may be computed, and long.
+ * Whether a tree is evaluated without a break. Patterns never are, nor what makes texts of any
+ * length, as a text may be computed, and long.
  */
 export function isLight(bound: Bound, rows: Rows): boolean {
   const { uneven, grows } = weightOf(bound);

@@ -1,8 +1,10 @@
 /**
- * Functions of texts that go through the bytes of a whole column (`overBytes`), where its texts lie in
- * a column of bytes and the other arguments are constants. The outcome is that of the function of
- * strings in strings.ts, which computes everything else: rows with patterns or lengths of their own,
- * many or long texts, and what fails. Trimmed texts and parts of texts share the bytes of the column.
+ * Fast paths of the text functions (such as substr, trim, replace and `||`): compute a whole column
+ * from its UTF-8 bytes, without making strings. `overBytes` takes one column, with constants as the
+ * other arguments; `joinedTexts` joins columns and constants. Results equal those of the function
+ * on strings (strings.ts), which takes over otherwise: for other arguments, more than 4 MiB of
+ * text, most columns with a text of more than 256 KiB, and calls that are errors. Trimmed and cut
+ * texts share the bytes of the column.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
@@ -26,7 +28,7 @@ interface Call {
   readonly memory: BatchMemory;
 }
 
-/** Null where it is left to the function of strings; steps where the bytes are gone through one by one. */
+/** Null if the function on strings has to compute it; a generator yields between steps. */
 type OfBytes = (call: Call) => Column | null | Generator<void, Column>;
 
 /** Longer columns are left to the function of strings. */
@@ -35,7 +37,9 @@ const MOST_BYTES = 1 << 22;
 const STEP_BYTES = 1 << 18;
 const ROW_BYTES = 8;
 
-/** Calls `each` for the rows in order, in steps of STEP_BYTES; `more` bytes are written for each. */
+/**
+ * Calls `each` for the rows in order, in steps of STEP_BYTES; `more` bytes are written for each.
+ */
 function* eachRow(
   { starts, ends, length }: BytesColumn,
   each: (row: number, start: number, end: number) => void,
@@ -59,7 +63,9 @@ function hasLongText({ starts, ends, length }: BytesColumn): boolean {
   return false;
 }
 
-/** `run`, by `ofBytes` where its first argument is a column of bytes and the others are constants. */
+/**
+ * `run`, computed by `ofBytes` if the first argument is a column of bytes and the others constants.
+ */
 export function overBytes(run: RowFunction, ofBytes: OfBytes): RowFunction {
   return quicker(run, (args, { type, memory }) => {
     const [column, ...others] = args;
@@ -93,7 +99,7 @@ function within(
   return { ...column, type, starts, ends, dense: false };
 }
 
-/** Of code points; where a place is that comes so many after another one, or before it. */
+/** Finds the place that lies `count` code points after or before another one. */
 interface Walk {
   forwards(from: number, end: number, count: number): number;
   backwards(from: number, start: number, count: number): number;
@@ -130,7 +136,7 @@ function walkOf(column: BytesColumn): Walk {
   };
 }
 
-/** Anything beyond behaves alike. */
+/** The count within 32 bits: no text is longer. */
 const countOf = (value: Value): number =>
   Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, Number(value)));
 

@@ -1,8 +1,9 @@
 /**
- * Fields, truncation and moves of whole columns of dates and timestamps without a time zone, counted
- * in doubles (`fieldOfColumn`, `truncatedColumn`, `movedColumn`). What a day gives is computed once for
- * days that come again. Null for what dates.ts and intervals.ts compute value by value: zones, and
- * times that a double does not hold exactly.
+ * Computes fields, truncations and moves of whole columns of dates and timestamps without a time
+ * zone, counted in doubles (`fieldOfColumn`, `truncatedColumn`, `movedColumn`). The results of some
+ * thousand days are cached, because days repeat. Returns null for what dates.ts and intervals.ts
+ * compute value by value: other types, time zones, and values or results that a double does not
+ * hold exactly.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {
@@ -62,7 +63,7 @@ const numbers = (type: DataType, { column }: Times, values: Float64Array): Numbe
   valid: column.valid,
 });
 
-/** What a field is of: the day, or the nanoseconds since midnight. */
+/** Computes a field, either from the day or from the nanoseconds since midnight. */
 export interface FieldOf {
   readonly day?: (day: number) => number;
   readonly clock?: (nanos: number) => number;
@@ -115,7 +116,7 @@ export function truncatedColumn(
   return isSafe(out) ? numbers(type, times, out) : null;
 }
 
-/** Later by so many days, by what `movedDay` tells for months, and by so many nanoseconds. */
+/** Moved by `movedDay` for months (null for none), then by `days` and `nanos`. */
 export function movedColumn(
   column: Column | undefined,
   type: DataType,

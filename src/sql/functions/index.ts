@@ -1,7 +1,7 @@
 /**
- * Exports the code that computes the SQL functions, one file per kind of argument. bind/ decides
- * which function a call means and checks its arguments. registered.ts keeps those of programs. Forms such as coalesce and CASE are nodes
- * of the bound tree, which evaluate/ computes.
+ * Exports the code that computes the SQL functions. bind/ decides which function a call means and
+ * checks its arguments; registered.ts keeps the functions that programs register. Forms such as
+ * coalesce and CASE are nodes of the bound tree, which evaluate/ computes.
  */
 
 export { DATE_FIELDS, extractField, fieldName, TRUNCATIONS, truncateTo } from './dates.ts';

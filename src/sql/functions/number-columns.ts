@@ -1,8 +1,8 @@
 /**
- * Functions of numbers over whole columns, where doubles hold every value exactly (`overNumbers`) or
- * the argument is a double (`overDoubles`). The outcome is that of the functions of single values in
- * numbers.ts, which compute everything else, such as decimals and integers beyond 2^53. `extremeOf`
- * is the greatest or the least of several columns.
+ * Computes functions of numbers over whole columns, where doubles hold every value exactly
+ * (`overNumbers`) or the arguments are doubles (`overDoubles`); `extremeOf` takes the greatest or
+ * the least of several columns. Results equal those of the functions of single values in
+ * numbers.ts, which compute everything else, such as decimals and integers beyond 2^53.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {
@@ -92,7 +92,7 @@ function numbersOf(column: Column): { values: NumberArray; valid: Validity } | n
   return values === null ? null : { values, valid: column.valid };
 }
 
-/** `run` by its loops; with a second argument, as of round, row by row as before. */
+/** `run`, computed by its loops; with a second argument, as for round, row by row. */
 export function overNumbers(run: RowFunction, { float, int }: Loops): RowFunction {
   return quicker(run, ([column, ...more], { length, type }) => {
     const family = familyOf(type);

@@ -1,9 +1,9 @@
 /**
- * The functions that a program registers for SQL expressions of its own process (`registerFunction`,
- * `registeredFunction`). They are called row by row, with a chance for the event loop before each
- * call, and what they answer is checked against their type: anything else is InvalidInput.
- * `functionsVersion` changes with each registration, so that expressions compiled before are not
- * used again.
+ * Keeps the functions that a program registers for the SQL expressions of its own process
+ * (`addFunction`, `registeredFunction`). They are called row by row; evaluation in steps yields
+ * before each call. Their results are checked against the declared type: null and undefined are
+ * null, anything else that does not fit throws InvalidInput. `functionsVersion` changes with each
+ * registration or removal, so that expressions compiled before are not used again.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
@@ -86,10 +86,11 @@ const ITEM_BYTES = 16;
 
 function runOf(name: string, call: UserFunction, returns: DataType): RowFunction {
   const compute = call as (...args: readonly Value[]) => unknown;
-  // A chance for other things before each row: nobody knows how long it takes.
+  // Yields before each row, because a call may take any time.
   const steps = strictInSteps(name, function* (args, _, memory): Generator<void, Value> {
     yield;
-    // Bytes are copied: whoever keeps an argument does not keep memory of the engine.
+    // Bytes are copied, so that a function that keeps an argument does not keep memory of the
+    // engine.
     const own = args.map((value) => (value instanceof Uint8Array ? value.slice() : value));
     const value = canonical(name, returns, called(name, compute, own));
     if (typeof value === 'string') memory.text(value.length);

@@ -1,6 +1,8 @@
 /**
- * `assembled`: one column of rows that come from several, as CASE and COALESCE choose them, without
- * making a value for each row. Null for columns whose forms do not go together.
+ * `assembled`: builds one column from rows of several columns, as CASE and COALESCE choose them,
+ * without making a JavaScript value for each row. Texts share the bytes of their column if all come
+ * from one; else they are copied, and their memory is claimed. Returns null if the forms of the
+ * columns cannot be combined.
  */
 import { type DataType, NO_BYTES } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports the loading of Arrow columns into the form that expressions are evaluated over, and the
- * frames of rows that hold them.
+ * Exports the loading of Arrow columns into the form that expressions are evaluated over, the
+ * frames of rows that hold them, and functions that select and combine rows of such columns.
  */
 
 export { assembled, type Piece } from './assemble.ts';

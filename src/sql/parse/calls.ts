@@ -1,9 +1,9 @@
 /**
- * Parses a function call such as `f(x, y)` (`parseCall`) or a list of arguments
- * (`parseArguments`). Aggregates and window functions are read where the parser is of a statement, with
- * their FILTER, OVER and ORDER BY (windows.ts); else they throw InvalidInput, as do unsupported forms of a
- * call. special-calls.ts parses calls with a grammar of their own; bind/bind-call.ts decides whether
- * the function exists.
+ * Parses a function call such as `f(x, y)` (`parseCall`) or a list of arguments (`parseArguments`).
+ * In a statement, aggregates and window functions are accepted, with FILTER, OVER and ORDER BY
+ * (windows.ts). In an expression they throw InvalidInput, as unsupported forms of a call do in
+ * both. special-calls.ts parses calls with a grammar of their own; bind/bind-call.ts decides
+ * whether the function exists.
  */
 
 import type { Parser } from './parser.ts';

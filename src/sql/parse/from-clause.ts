@@ -1,6 +1,7 @@
 /**
- * `FromParser`: parses the FROM clause of a SELECT: tables with their versions and aliases, queries in
- * parentheses, and joins.
+ * `FromParser`: parses the FROM clause of a SELECT, one item between commas at a time (`joined`):
+ * tables with their versions and aliases, queries in parentheses, and joins. Throws InvalidInput
+ * for unsupported forms, such as NATURAL JOIN, and for more than 32 tables.
  */
 
 import type { Parser } from './parser.ts';
@@ -120,7 +121,7 @@ export class FromParser {
     if (tokens.kind === STRING || tokens.kind === NUMBER) {
       refuse(at, 'FROM takes the name of a table, in double quotes where it needs them');
     }
-    // A table far more often than the function of the session.
+    // `user` is read as the name of a table, not as the function of the session.
     const path = [
       tokens.word === 'user'
         ? this.#names.label()

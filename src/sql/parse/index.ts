@@ -1,8 +1,9 @@
 /**
- * `parseExpression`: parses SQL text into an expression tree, by PostgreSQL's grammar for
- * expressions and in time linear in the text. Constructs that this engine does not evaluate, such
- * as subqueries and aggregates, are refused with the position. Size, nesting and the number of
- * parts are bounded. bind/ resolves columns, functions and types later.
+ * Parses SQL text by PostgreSQL's grammar, in time linear in the text: an expression
+ * (`parseExpression`), an expression of a statement, in which aggregates may occur (`parseTerm`),
+ * or a SELECT (`parseStatement`). Throws InvalidInput with the position for constructs that are not
+ * supported, such as subqueries in expressions. Size, nesting and the number of parts are bounded.
+ * bind/ resolves columns, functions and types later.
  */
 
 import { Parser } from './parser.ts';

@@ -206,7 +206,7 @@ function reserved(parser: Parser, word: string, at: number): Expression {
       parser.refuseQuery(at);
       return parser.refuseToken();
     case 'user': {
-      // A column far more often than the function without parentheses.
+      // `user` is read as the name of a column, not as the function of the session.
       const path = [tokens.text];
       tokens.next();
       return { kind: 'column', path, at };

@@ -1,7 +1,8 @@
 /**
- * `parseStatement`: parses a SELECT into a tree, by PostgreSQL's grammar as far as statements/ carries
- * it out. What it does not is refused with its place. The trees of expressions are those of
- * `parseExpression`, and calls in them may be of many rows.
+ * `parseStatementText`: parses a SELECT into a tree, by PostgreSQL's grammar as far as statements/
+ * can run it; everything else throws InvalidInput with its position. Subqueries occur in FROM and
+ * WITH only, nested at most 32 deep. Expressions are parsed by `Parser`, with aggregates allowed.
+ * The caller bounds the length of the text.
  */
 
 import { FromParser, type QueryParser } from './from-clause.ts';

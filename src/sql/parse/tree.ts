@@ -1,7 +1,7 @@
 /**
  * Defines `Expression`, the syntax tree that the parser builds from a text. It is plain data that
- * can be serialised as JSON. Names and types in it are as written; bind/ resolves them against a
- * schema.
+ * can be serialised as JSON. Names of columns are as written; names of functions and types are in
+ * lower case, types without their aliases. bind/ resolves all of them against a schema.
  */
 
 /** A type as written: lower-case name and its arguments, `decimal(8,3)` = `['decimal', [8, 3]]`. */

@@ -1,7 +1,8 @@
 /**
- * Parses what follows the arguments of a function of many rows: FILTER (`parseFilter`) and OVER
- * (`parseOver`), with the windows that OVER and the WINDOW clause define (`parseWindow`). `parseOrder`
- * parses ORDER BY, which windows, calls and statements have.
+ * Parses what follows the arguments of an aggregate or window function: FILTER (`parseFilter`) and
+ * OVER (`parseOver`). `parseWindow` parses a window in parentheses, of OVER or of the WINDOW
+ * clause; it throws InvalidInput for frames other than those from the first row to this one, or of
+ * all rows. `parseOrder` parses ORDER BY, in windows, calls and statements.
  */
 
 import type { Parser } from './parser.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports what goes through texts as they lie, in UTF-8: search, change of case, and the layout of
- * columns of texts.
+ * Exports operations on texts: search in linear time, conversion to lower and upper case, and the
+ * layout of columns of UTF-8 texts.
  */
 
 export {

@@ -1,7 +1,8 @@
 /**
- * The layout of columns of texts: where their bytes lie (`spanOf`), whether they are ASCII alone
- * (`isAscii`), the same texts one after the other (`packedTexts`), and new texts written one after
- * the other (`TextWriter`).
+ * Reads and changes the layout of text columns: `spanOf` tells where their bytes lie, `isAscii`
+ * whether they are ASCII alone; `gathered` and `packedTexts` copy texts so that they lie together;
+ * `TextWriter` writes the texts of a new column one after the other. Copies claim their memory from
+ * the request's budget.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -44,7 +44,9 @@ export interface RowFunction {
   readonly name: string;
   /** May throw for some values, so that guards before it must come first. */
   readonly fallible: boolean;
-  /** Set where nobody knows how long a row takes: it is evaluated in steps. */
+  /**
+   * Whether a row may take any time, as that of a registered function: it is evaluated in steps.
+   */
   readonly takesAnyTime?: boolean;
   /** `args` all have `length` rows. Asks `memory` before it makes texts. */
   evaluate(args: readonly Column[], length: number, type: DataType, memory: BatchMemory): Column;

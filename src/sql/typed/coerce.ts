@@ -1,10 +1,10 @@
 /**
  * Converts operands to a given type (`coerce`) or finds a type that holds all of them
- * (`commonType`). A literal takes the type of the other operand; anything else is cast. Conversions
- * that would lose something throw InvalidInput. Also reads texts and literals as times
- * (`comparedNanos`), and describes operands and types of time for messages (`describe`, `formsOf`).
- * `coerceToCommon` converts to the common type; beside a float, a decimal becomes the nearest
- * double.
+ * (`commonType`). A literal takes the type of the other operand; anything else is cast. Unless the
+ * mode allows a loss, a value that would lose something throws InvalidInput: a literal at once,
+ * others when their row is evaluated. `coerceToCommon` converts to the common type; beside a float,
+ * a decimal becomes the nearest double. Also reads texts and literals as times (`comparedNanos`),
+ * and describes operands and types of time for messages (`describe`, `formsOf`).
  */
 import {
   DataType,
@@ -249,8 +249,9 @@ function innermost(type: DataType): DataType {
 }
 
 /**
- * The type that holds all of `items` without loss, but for decimals beside floats; loose literals follow the others. Throws
- * InvalidInput naming the two that do not go together.
+ * The type that holds all of `items` without loss, except for decimals beside floats; literals
+ * without a type of their own follow the others. Throws InvalidInput that names two operands
+ * without a common type.
  */
 export function commonType(items: readonly Bound[], what: string): DataType {
   const known = items.filter((item) => familyOf(item.type) !== 'null');
