@@ -1,7 +1,7 @@
 /**
- * Opens connections: `connect` to the directory catalog at a path or `file:` URL, to one in memory (`memory://`) or to
- * a server (`db://` with `hostOverride`), and `connectNamespace` to a catalog by the name of its implementation,
- * such as `rest`.
+ * Opens connections. `connect` opens the directory catalog at a path or `file:` URL, one in memory
+ * (`memory://`), or a database on a server (`db://NAME` with `hostOverride`). `connectNamespace`
+ * opens a catalog by the name of its implementation, such as `dir` or `rest`.
  */
 import { DirspaceError } from '../errors.ts';
 import { Connection } from './connection.ts';

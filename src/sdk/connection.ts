@@ -1,7 +1,7 @@
 /**
- * `Connection`: an open catalog for programs, with methods for namespaces, tables, the trash,
- * transactions, Lance datasets and watching. It reaches the catalog through `Namespace`, so it
- * works the same over a directory and a server; what a catalog lacks rejects with Unsupported.
+ * `Connection`: an open catalog for programs, with methods for namespaces, tables, views, files,
+ * SQL, the trash, transactions, Lance datasets and watching. It reaches the catalog through
+ * `Namespace`, be it a directory or a server; what a catalog lacks rejects with Unsupported.
  * `close` also ends the handles of its tables.
  */
 import { systemEnv } from '../env.ts';

@@ -1,6 +1,7 @@
 /**
- * `createTable`: converts the rows of a new table to Arrow, sends them to the catalog, and returns
- * the table's handle. `tableToCreate` normalises the argument forms of `Connection.createTable`.
+ * `createTable`: converts the rows of a new table to Arrow, fills vectors by embedding functions,
+ * sends the rows to the catalog, and returns the table's handle. `tableToCreate` normalises the
+ * argument forms of `Connection.createTable`.
  */
 import {
   type CreateTableArguments,

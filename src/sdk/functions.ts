@@ -1,6 +1,7 @@
 /**
- * `registerFunction`: lets SQL expressions of this process call a function of the program, by a
- * signature of type names or Arrow types. Checks what it is given; sql/register.ts does the rest.
+ * `registerFunction`: lets SQL expressions of this process call a function of the program, with a
+ * signature of type names or Arrow types. Checks the arguments and converts the types;
+ * sql/register.ts checks the name and registers.
  */
 import type { DataType } from '../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * `importFile`: makes a table of the rows of files, or adds, replaces or merges rows of one. All rows
- * become one version, or none. Where the beginning of a CSV file misled about its types, they are
- * found out from all rows and the import begins anew.
+ * `importFile`: creates a table from the rows of files, or adds them to a table, replaces its rows
+ * or merges into them. All rows become one version, or none. If the types guessed from the
+ * beginning of a CSV file do not fit later rows, they are found from all rows, and the import
+ * starts again; a stream, which can be read once only, is refused instead.
  */
 import type { DataType, RecordBatch, Schema } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

@@ -1,6 +1,7 @@
 /**
- * Materialized views through the SDK: `createView`, `openView` and `viewNames` for a connection, and
- * `MaterializedView`, the table of a view with its definition and its refresh.
+ * Creates, opens and lists materialized views for a connection (`createView`, `openView`,
+ * `viewNames`). `MaterializedView` gives the table of a view, its definition and its refresh, which
+ * computes its rows.
  */
 import { DirspaceError } from '../errors.ts';
 import type {

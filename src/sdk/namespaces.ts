@@ -1,6 +1,6 @@
 /**
- * Implements a connection's methods that create, change, empty and drop namespaces: checks the options
- * and calls the catalog.
+ * Implements a connection's methods that create, change, empty and drop namespaces: checks the
+ * options and calls the catalog.
  */
 import type { CallOptions } from '../protocol/index.ts';
 import type { Connection } from './connection.ts';

@@ -1,7 +1,8 @@
 /**
- * `permutationBuilder`: makes a table that names the rows of another in some order, divided into splits, for training. It
- * has the columns `row_id` and `split_id`, and `base_version` and `split_names` in its metadata, as LanceDB's SDK makes it.
- * It holds 16 bytes of memory for each row while it is made. The same seed gives the same order here, not LanceDB's.
+ * `permutationBuilder`: creates a table that names the rows of another in some order, divided into
+ * splits, for training. It has the columns `row_id` and `split_id`, and `base_version` and
+ * `split_names` in its metadata, as in LanceDB's SDK. Row ids, and the columns that splits depend
+ * on, are read into memory at once. A seed gives the same order each time, but not LanceDB's.
  */
 import {
   dataOf,

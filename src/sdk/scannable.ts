@@ -1,6 +1,7 @@
 /**
- * `Scannable`: a source of record batches with a schema that is known beforehand, as LanceDB's SDK has it. It may be given
- * wherever data is taken; nothing is read before the writer asks. A source that can be scanned once refuses a second scan.
+ * `Scannable`: a source of record batches whose schema is known beforehand, as in LanceDB's SDK. It
+ * can be passed wherever data is taken; nothing is read before the writer asks. A second scan of a
+ * source that can be scanned once throws InvalidInput.
  */
 import type { RecordBatch } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

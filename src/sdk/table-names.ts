@@ -1,4 +1,7 @@
-/** A connection's methods that give tables their names: declaring, registering and renaming them. */
+/**
+ * Implements a connection's methods that give tables their names: declares, registers and renames
+ * tables.
+ */
 import type { DeclareTableResponse, RegisterTableResponse } from '../protocol/index.ts';
 import {
   copy,

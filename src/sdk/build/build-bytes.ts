@@ -1,7 +1,7 @@
 /**
  * Builds text and binary columns from JavaScript values (`buildText`, `buildBinary`,
- * `buildFixedBinary`), in variable or fixed size or as views. A column of more than 2 GiB throws
- * PayloadTooLarge; convert/row-stream.ts then splits the batch.
+ * `buildFixedBinary`), in variable or fixed size or as views. `buildText` and `buildBinary` throw
+ * PayloadTooLarge for more than 2 GiB in one column; convert/row-stream.ts then splits the batch.
  */
 import { Buffer } from 'node:buffer';
 import { type Data, type DataType, type FixedSizeBinary, Type } from '../../arrow/index.ts';

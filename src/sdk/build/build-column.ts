@@ -1,7 +1,8 @@
 /**
  * Builds a column (`buildColumn`) or a record batch (`buildBatch`) from JavaScript values, with the
- * builder in this folder for the column's Arrow type. A value that does not fit its type is refused
- * with its row and column. `buildContext` makes what the batches of one stream share.
+ * builder in this folder for the column's Arrow type. A value that does not fit its type throws
+ * TableSchemaValidation with its row and column; a type that has no builder throws Unsupported.
+ * `buildContext` makes what the batches of one stream share.
  */
 import {
   Data,

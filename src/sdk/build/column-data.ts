@@ -1,8 +1,8 @@
 /**
- * Provides what the column builders share. `Place` is a value's place in the caller's input
- * (`columnPlace` at the top level), `misfit` the error for a value that does not fit, and
- * `BuildContext` the state of one stream. `findNulls` makes null bitmaps, and `arrowData` wraps
- * buffers as Arrow data. build-column.ts chooses the builder.
+ * Holds types and helpers that the column builders share. `Place` is a value's place in the
+ * caller's input (`columnPlace` at the top level), `misfit` makes the error for a value that does
+ * not fit, and `BuildContext` is the state of one stream. `findNulls` makes null bitmaps, and
+ * `arrowData` wraps buffers as Arrow data. build-column.ts chooses the builder.
  */
 import {
   Data,

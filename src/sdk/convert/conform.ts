@@ -1,7 +1,8 @@
 /**
  * `conformBatch`: fits a record batch to a wanted schema. Columns are matched by name, and missing
- * nullable ones become nulls. Values are cast only if they survive exactly; otherwise it throws
- * TableSchemaValidation. A column that already fits is passed on without copying.
+ * nullable ones become nulls. Values are cast only if they survive exactly. Throws
+ * TableSchemaValidation for values that do not, and for a column that the schema lacks. A column
+ * that already fits is passed on without copying.
  */
 import {
   childFields,

@@ -2,7 +2,8 @@
  * `inferSchema`: infers a schema from rows by the rules of LanceDB's TypeScript SDK. Numbers become
  * float64, bigints int64, strings utf8, booleans bool, Dates timestamp(ms), bytes binary, objects
  * structs, arrays lists. Typed arrays of one length become vectors, and so do number arrays in
- * columns whose name says vector or embedding. Inferred fields are nullable.
+ * columns whose name says vector or embedding. Inferred fields are nullable. Throws
+ * TableSchemaValidation for a column whose type nothing tells, such as one of nulls only.
  */
 import {
   Binary,

@@ -1,7 +1,8 @@
 /**
- * `makeArrowTable`: makes an Arrow table of rows at once, as LanceDB's SDK does: by a schema, or by one inferred from all
- * rows. Columns of the schema that no row has are left out. Large arrays keep the event loop waiting; `createTable` and
- * `add` take rows as they are, in steps.
+ * `makeArrowTable`: builds an Arrow table from an array of rows, as LanceDB's SDK does, by a given
+ * schema or by one inferred from all rows. Columns of the schema that no row has are left out. It
+ * runs without a break, so a large array blocks the event loop; `createTable` and `add` take rows
+ * in steps.
  */
 import {
   type Table as ArrowTable,

@@ -1,7 +1,7 @@
 /**
- * `ROW`: the prototype of rows and of structs in them, which gives them `toJSON`: a plain object with arrays in place of
- * typed arrays, and objects in place of Maps. Rows have no other inherited name than objects have, and their own
- * members are the columns, so that they compare, spread and copy as plain objects do.
+ * `ROW`: the prototype of row objects and of the structs in them. It adds one method, `toJSON`,
+ * which returns a plain object with arrays in place of typed arrays and objects in place of Maps.
+ * The own members of a row are its columns, so rows compare, spread and copy as plain objects do.
  */
 
 export const ROW: object = Object.create(Object.prototype, {

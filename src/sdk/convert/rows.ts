@@ -1,7 +1,8 @@
 /**
- * Converts record batches to plain JavaScript objects, for `toArray()` and similar methods
- * (`batchRows`, `collectRows`). Keys are column names in the order of the schema; read-column.ts
- * documents the values.
+ * Converts record batches to JavaScript objects, one a row, for `toArray()` and similar methods:
+ * one batch at once (`batchRows`), or many in steps that let the event loop go on (`collectRows`).
+ * Keys are column names in the order of the schema; read-column.ts documents the values. Rows share
+ * no memory with the batch.
  */
 import {
   childFields,

@@ -1,7 +1,9 @@
 /**
- * `toEmbeddedStream`: turns data into record batches as `toRecordBatchStream` does, and fills the columns of vectors that
- * the data lacks by the embedding functions that the schema's metadata names. Batches are filled one after the other.
- * Values of null get vectors of null. `queryVector` makes the vector that a text is searched by.
+ * `toEmbeddedStream`: converts data to record batches as `toRecordBatchStream` does, and computes
+ * the vector columns that the data lacks, by the embedding functions named in the schema's metadata
+ * and by one that is given for a new table. It embeds one batch at a time; null values get null
+ * vectors. Throws InvalidInput if a needed function is not registered. `queryVector` computes the
+ * vector for a search by text.
  */
 import {
   columnsOf,

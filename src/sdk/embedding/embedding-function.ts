@@ -1,7 +1,8 @@
 /**
- * `EmbeddingFunction`, the base of what turns values into vectors, and `TextEmbeddingFunction` for texts. A function
- * names its options without secrets (`toJSON`), which a table's schema keeps; `resolveVariables` puts the values of
- * variables in their place. `sourceField` and `vectorField` declare columns for `LanceSchema`.
+ * Defines `EmbeddingFunction`, the base class of functions that turn values into vectors, and
+ * `TextEmbeddingFunction` for texts. `toJSON` returns a function's options, which a table's schema
+ * stores; secrets are in variables, which `resolveVariables` replaces by their values.
+ * `sourceField` and `vectorField` declare columns for `LanceSchema`.
  */
 import { DataType, Field, FixedSizeList, type Float, Float32, Utf8 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Exports embedding functions as LanceDB's SDK has them (`embedding`), and what tables need of them: `toEmbeddedStream`
- * fills vectors on their way into a table, `queryVector` makes the vector that a text is searched by.
+ * Exports embedding functions under the names of LanceDB's SDK (`embedding`), `toEmbeddedStream`,
+ * which computes vectors while rows are written, and `queryVector`, which computes the vector for a
+ * search by text.
  */
 
 export { queryVector, toEmbeddedStream } from './embed-rows.ts';

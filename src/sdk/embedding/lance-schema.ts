@@ -1,6 +1,8 @@
 /**
- * `LanceSchema`: makes a schema of types by name, some of which an embedding function declares as its source or its
- * vectors. The schema's metadata names the functions, so that tables of it fill their vectors and are searched by text.
+ * `LanceSchema`: builds a schema from types by column name. An embedding function may declare a
+ * column as its source or as its vectors; the schema's metadata then names the function, so that
+ * tables with this schema compute their vectors and are searched by text. Throws InvalidInput for
+ * vectors without a source.
  */
 import { type DataType, Field, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * `parseEmbeddingMetadata`: reads what the metadata of a schema says of embedding functions under `METADATA_KEY`, as
- * LanceDB's SDKs for JavaScript and for Python write it.
+ * `parseEmbeddingMetadata`: parses the embedding functions in a schema's metadata (key
+ * `METADATA_KEY`), as LanceDB's SDKs for JavaScript and for Python write them. Throws InvalidInput
+ * for anything else.
  */
 import { DirspaceError } from '../../errors.ts';
 import { isRecord } from '../build/index.ts';

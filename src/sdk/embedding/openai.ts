@@ -1,6 +1,8 @@
 /**
- * `OpenAIEmbeddingFunction`: vectors from a server that speaks OpenAI's `/embeddings`, by `fetch`. The address may be that
- * of any such server, and the `fetch` may be injected. The key is a variable of the registry, or `OPENAI_API_KEY`.
+ * `OpenAIEmbeddingFunction`: requests vectors from a server with OpenAI's `/embeddings` protocol,
+ * 512 texts at a time. `baseURL` and `fetch` can be replaced. The key comes from a variable of the
+ * registry or from `OPENAI_API_KEY`. Throws Unauthenticated or ServiceUnavailable when a request
+ * fails; nothing is sent twice.
  */
 import { type Float, Float32 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports what programs use of embedding functions, as `embedding`: the base classes, the registry, schemas that name
- * functions, and the function that asks a server of OpenAI's protocol.
+ * Exports embedding functions for programs, as `embedding`: the base classes, the registry, schemas
+ * that name functions, and the function for servers with OpenAI's protocol.
  */
 
 export {

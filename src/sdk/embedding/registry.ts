@@ -1,7 +1,8 @@
 /**
- * `EmbeddingFunctionRegistry`: embedding functions by name, so that a table can name its function (`register`,
- * `getRegistry`). It writes functions into the metadata of schemas as LanceDB's SDK does, and makes them again of it.
- * There is one registry in a process; `openai` is in it from the beginning.
+ * `EmbeddingFunctionRegistry`: keeps classes of embedding functions by name (`register`), so that a
+ * table can name its function. It writes functions into the metadata of schemas as LanceDB's SDK
+ * does, and creates them again from there. `getRegistry` returns the one registry of the process,
+ * which has `openai` from the start.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,6 +1,7 @@
 /**
- * The variables of embedding functions, which keep secrets out of tables: options say `$var:name`, or
- * `$var:name:default`, and each process sets their values.
+ * Holds the variables of embedding functions, which keep secrets out of tables: an option says
+ * `$var:name` or `$var:name:default`, and each process sets the value (`setVariable`). `variable`
+ * resolves such a reference, or throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 

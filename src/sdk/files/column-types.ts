@@ -1,4 +1,7 @@
-/** `columnTypesOf`: types of columns, as objects of Arrow or by their names, for readers of files. */
+/**
+ * `columnTypesOf`: converts the column types that a caller gives for a file, Arrow types or their
+ * names, to Arrow types. Throws InvalidInput for anything else.
+ */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { schemaFromJson } from '../../protocol/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `exportRows`: writes rows as a file of a format, into a place of its own or a stream, and tells how
- * far it is. `exportedBytes` gives the same bytes to whoever pulls them. Rows are read no faster than
- * their file is written.
+ * `exportRows`: writes rows as a file in a given format, to a path or a stream, and reports
+ * progress. `exportedBytes` yields the same bytes instead. Rows are read no faster than the file is
+ * written. Options are checked before any row is read.
  */
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';

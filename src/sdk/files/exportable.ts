@@ -1,7 +1,7 @@
 /**
- * `Exportable`: the base of what gives rows, queries and tables. It writes the rows as files of other
- * programs (`toCsv`, `toParquet`, ...; `toFile` by the ending of the name) or gives the bytes of such a
- * file (`toBytes`).
+ * `Exportable`: the base class of queries and tables, adding methods that write their rows as files
+ * in other formats (`toCsv`, `toParquet`, ...; `toFile` chooses by the ending of the name) or yield
+ * the bytes of such a file (`toBytes`).
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CallOptions } from '../../protocol/index.ts';

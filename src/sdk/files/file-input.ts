@@ -1,6 +1,7 @@
 /**
- * `filesOf`: what a caller gives as a file, as a list of files that can be opened: paths, patterns,
- * addresses, bytes, Blobs and streams. Nothing is opened before its turn comes.
+ * `filesOf`: converts what a caller gives as files to a list: paths, patterns, addresses, bytes,
+ * Blobs and streams. Patterns are matched at once; a file is opened when its `open` is called.
+ * Throws InvalidInput for anything else and for a pattern that matches nothing.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ByteSource } from '../../interchange/index.ts';

@@ -1,6 +1,7 @@
 /**
- * `fromFile` and its like: open files of other programs as streams of rows that `createTable`, `add`
- * and `mergeInsert` take. Rows are read as they are pulled, so that memory holds a batch.
+ * Opens files of other formats as streams of record batches, which `createTable`, `add` and
+ * `mergeInsert` take (`fromFile`, `fromCsv`, `fromJson`, `fromJsonLines`, `fromParquet`). Rows are
+ * read as they are pulled, so memory holds one batch. A stream can be read once.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CsvOptions } from '../../interchange/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports the opening of files of other programs as rows, and as streams that tables take, and the
- * writing of rows as such files.
+ * Exports the reading of files in other formats, as rows or as streams that tables take, and the
+ * writing of rows to such files.
  */
 
 export { columnTypesOf, type FileColumnTypes } from './column-types.ts';

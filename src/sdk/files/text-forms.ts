@@ -1,7 +1,8 @@
 /**
- * What the writers of text files put as text because their format has no form for it, back as
- * values: bytes in base64, and the floats that JSON has no number for. Only where the type of a
- * column says that it is one; what does not fit stays as it is, and is refused when it is built.
+ * Converts texts in rows of CSV (`csvForms`) and JSON (`jsonForms`, in place) to the values that
+ * the column's type asks for: base64 to bytes and `NaN` or an infinity to a float; in CSV also
+ * numbers and booleans. A text that does not fit stays as it is, and is refused when the column is
+ * built.
  */
 import {
   childFields,

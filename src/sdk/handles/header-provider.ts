@@ -1,7 +1,8 @@
 /**
- * Headers that are asked for before each request of a remote catalog: `HeaderProvider` with the kinds of LanceDB's SDK
- * (`StaticHeaderProvider`, `OAuthHeaderProvider`), or a function. `withProvidedHeaders` adds them to a `fetch`; they
- * count for more than headers that are given once.
+ * Provides headers for each request of a remote catalog, from a function or a `HeaderProvider` as
+ * in LanceDB's SDK: `StaticHeaderProvider`, or `OAuthHeaderProvider`, which fetches a new token
+ * before the old one expires. `withProvidedHeaders` adds them to every call of a `fetch`; they
+ * override headers that were configured once.
  */
 import type { Fetch } from '../../client/index.ts';
 import { systemEnv } from '../../env.ts';

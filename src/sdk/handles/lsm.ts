@@ -1,6 +1,7 @@
 /**
- * Writes through a log-structured tree (MemWAL), which LanceDB's SDK has and this engine does not: the types that LanceDB
- * gives them, and their refusal by the name of the call.
+ * Refuses LanceDB's writes through a log-structured tree (MemWAL), which this engine lacks:
+ * `refuseLsm` and `refuseLsmCall` throw Unsupported with the name of the call. Also defines
+ * LanceDB's types for such writes.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,6 +1,7 @@
 /**
- * `propertiesOf`: turns the configuration that LanceDB's SDK gives a built-in implementation, with objects and flags in it,
- * into properties, which are strings by name. Those of other implementations are passed through.
+ * `propertiesOf`: converts the configuration that LanceDB's SDK gives to `dir` and `rest`, with
+ * objects and flags in it, to properties, which are strings by name. Properties of other
+ * implementations pass unchanged.
  */
 import { DirspaceError } from '../../errors.ts';
 import { checkStrings, type Properties } from './properties.ts';

@@ -1,7 +1,9 @@
 /**
- * `remoteDatabase`: reads `db://NAME[/PREFIX]` with LanceDB's options for it (`apiKey`, `hostOverride`, `clientConfig` ...)
- * as the properties and options of a `rest` catalog. What has no counterpart is refused by name with what to do, and so is
- * LanceDB's cloud, whose protocol this client does not speak. `refuseRemoteOptions` refuses these options elsewhere.
+ * `remoteDatabase`: translates `db://NAME[/PREFIX]` and LanceDB's options for it (`apiKey`,
+ * `hostOverride`, `clientConfig`, ...) to the properties and options of a `rest` catalog. Options
+ * without a counterpart, and LanceDB's cloud, throw Unsupported with what to do instead.
+ * `readClientConfig` translates `clientConfig` alone; `refuseRemoteOptions` refuses the options of
+ * `db://` for other catalogs.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ClientConfig, ConnectOptions } from './connect-options.ts';

@@ -1,6 +1,7 @@
 /**
- * `Session`: the memory that several connections to directory catalogs share for their caches, as LanceDB's SDK has it.
- * The caches are made when the first of them is opened; `sharedMemory` gives them to a catalog.
+ * `Session`: the caches that several connections to directory catalogs share, as in LanceDB's SDK.
+ * They are created when the first catalog asks for them (`sharedMemory`), and live as long as the
+ * session.
  */
 import type { KeptMemory } from '../../directory/index.ts';
 import { DirspaceError } from '../../errors.ts';

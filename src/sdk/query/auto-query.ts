@@ -1,6 +1,6 @@
 /**
- * `AutoQuery`: searches by a text, of which it finds out only when it runs whether the table has an embedding function
- * that makes a vector of it. Without one, it searches the texts of the table.
+ * `AutoQuery`: a search by text whose kind is decided when it runs: if the table has an embedding
+ * function, by the vector of the text, else by full text. Naming columns asks for full text.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { CallOptions } from '../../protocol/index.ts';

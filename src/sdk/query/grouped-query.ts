@@ -1,6 +1,7 @@
 /**
- * `GroupedQuery`: groups of the rows of a table, and what is computed of each: counts, sums, means and
- * others. `Query.groupBy` and `Query.aggregate` make these.
+ * `GroupedQuery`: builds a query that groups the rows of a table and computes aggregates of each
+ * group, such as counts and sums. It runs as a SELECT statement (`toSql`). `Query.groupBy` and
+ * `Query.aggregate` create it.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { RunSqlRequest } from '../../protocol/index.ts';

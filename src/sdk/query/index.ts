@@ -1,6 +1,7 @@
 /**
- * Exports the query builders (`Query`, `VectorQuery`, `TakeQuery`), which return rows, batches or
- * Arrow tables, and full-text queries as objects; and what tables have in common with them.
+ * Exports the query builders, which return rows, batches or Arrow tables: `Query`, `VectorQuery`,
+ * `TakeQuery`, `AutoQuery`, `GroupedQuery` and `SqlQuery`. Also exports full-text queries as
+ * objects, rerankers, and parts that tables use too.
  */
 
 export { AutoQuery } from './auto-query.ts';

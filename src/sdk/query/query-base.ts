@@ -81,8 +81,8 @@ export class QueryBase<RowType = AnyRow> extends RunnableQuery<RowType> {
   }
 
   /**
-   * Runs the query and answers the plan with what was measured. How LanceDB would sum up several workers says nothing
-   * here, where one runs it.
+   * Runs the query and returns the plan with what was measured. LanceDB's ways to sum up several
+   * workers are accepted and make no difference, because one runs the query.
    */
   async analyzePlan(given: CallOptions | AnalyzePlanDistributedMetrics = {}): Promise<string> {
     const { catalog, lifetime } = this.#target;

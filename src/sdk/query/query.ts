@@ -1,7 +1,8 @@
 /**
- * Query builders over the rows of a table: `Query` by predicate, order and text, `VectorQuery` by
- * nearest vectors. Methods change the builder and return it, so calls can be chained; `nearestTo`
- * returns a new VectorQuery.
+ * Builds queries over the rows of a table: `Query` by predicate, order and text, `VectorQuery` by
+ * nearest vectors; with `fullTextSearch` a VectorQuery is hybrid, and a reranker fuses the rows of
+ * both searches. Methods change the builder and return it, so calls can be chained; `nearestTo` and
+ * `groupBy` return a new query.
  */
 import {
   concatBatches,

@@ -1,7 +1,7 @@
 /**
- * Fuses the rows of a vector search and of a full-text search into one answer (`fuse`), by a
- * `Reranker`. `RRFReranker` ranks by reciprocal ranks; programs may bring others. Both searches give
- * their row ids, by which rows of both are one.
+ * Fuses the rows of a vector search and of a full-text search into one order. `Reranker` is the
+ * interface, which programs may implement; `RRFReranker` adds reciprocal ranks. Rows are matched by
+ * their row ids. `reranked` checks what a reranker returned and cuts it to a page.
  */
 import {
   columnsOf,

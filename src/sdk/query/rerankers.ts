@@ -1,3 +1,5 @@
-/** What the package exports as `rerankers`, as LanceDB's SDK does. */
+/**
+ * Exports the rerankers under the name `rerankers`, as LanceDB's SDK does.
+ */
 
 export { type Reranker, RRFReranker } from './rerank.ts';

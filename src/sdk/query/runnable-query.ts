@@ -1,6 +1,7 @@
 /**
- * `RunnableQuery`: what is ready to be run, and gives rows: as batches, as objects or as an Arrow table.
- * `checkCount` throws InvalidInput for anything but a whole number of at least a given size.
+ * `RunnableQuery`: the base class of queries that can run. It returns their rows as batches, as
+ * objects or as an Arrow table; each run asks the catalog anew. `checkCount` throws InvalidInput
+ * for anything but a whole number of at least a given size.
  */
 import {
   type Table as ArrowTable,

@@ -1,4 +1,7 @@
-/** `StatementQuery`: a query that is sent as a SELECT, which the catalog carries out. */
+/**
+ * `StatementQuery`: the base class of queries that are sent to the catalog as a SELECT, `SqlQuery`
+ * and `GroupedQuery`.
+ */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { CallOptions, RunSqlRequest } from '../../protocol/index.ts';
 import type { AnyRow } from '../convert/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Full-text queries as objects: `MatchQuery`, `PhraseQuery`, `PrefixQuery`, `BoostQuery`,
- * `MultiMatchQuery` and `BooleanQuery`, which `fullTextSearch` and `search` take beside plain text. Each holds the protocol's
- * form of itself; the catalog validates it. `tokenize` gives the words that a search would look for.
+ * Defines full-text queries as objects: `MatchQuery`, `PhraseQuery`, `PrefixQuery`, `BoostQuery`,
+ * `MultiMatchQuery` and `BooleanQuery`, which `fullTextSearch` and `search` take besides plain
+ * text. Each builds the protocol's form of itself; the catalog validates it. `tokenize` returns the
+ * words that a search would look for.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FtsQuery } from '../../protocol/index.ts';

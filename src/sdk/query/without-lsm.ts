@@ -1,6 +1,7 @@
 /**
- * `WithoutLsm`: LanceDB's calls for writes through a log, which no table has: what asks of one answers,
- * the others are refused.
+ * `WithoutLsm`: the base class of tables, with LanceDB's calls for writes through a log (LSM),
+ * which this engine lacks. Getters resolve to undefined and `closeLsmWriters` does nothing; the
+ * other calls reject with Unsupported.
  */
 import { Exportable } from '../files/index.ts';
 import { type LsmStats, type LsmWriteSpec, refuseLsmCall } from '../handles/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `Branches`: lists, creates, opens, compares, joins and deletes the branches of one table. The main branch is not
- * listed.
+ * `Branches`: lists, creates, opens, compares and deletes the branches of one table, and brings the
+ * changes of a branch to main (`cherryPick`). The main branch is not listed.
  */
 import {
   type BranchDiff,

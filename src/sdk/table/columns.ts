@@ -1,7 +1,8 @@
 /**
- * Translates the SDK's forms of adding (`newColumns`), altering (`alterationsOf`), dropping
- * (`columnNames`) and filling columns (`backfillMembers`), and of changing field metadata (`fieldUpdates`), into members of the
- * protocol's requests. Malformed input throws InvalidInput with an example of the right form.
+ * Translates the SDK's arguments for adding (`newColumns`), altering (`alterationsOf`), dropping
+ * (`columnNames`) and filling columns (`backfillMembers`) and for changing field metadata
+ * (`fieldUpdates`) into members of the protocol's requests. Malformed input throws InvalidInput
+ * with an example of the right form.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

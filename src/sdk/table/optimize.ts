@@ -1,7 +1,7 @@
 /**
- * `optimizeTable`: what `Table.optimize` does. Its options are checked and translated to members of
- * the protocol's request and to options of the call. Versions older than 7 days are removed by
- * default. `timeOf` reads a time as milliseconds.
+ * `optimizeTable`: implements `Table.optimize`. Checks the options and translates them to members
+ * of the protocol's request and to options of the call. Versions superseded more than 7 days ago
+ * are removed by default. `timeOf` reads a Date option as milliseconds.
  */
 import { type Compression, checkCompression } from '../../compression.ts';
 import type { Env } from '../../env.ts';

@@ -1,6 +1,7 @@
 /**
- * `primaryKeyChange`: checks a column that is to be a table's unenforced primary key, and answers the change of metadata
- * that says so, under the name that Lance gives it. Nothing compares the values of the column.
+ * `primaryKeyChange`: checks that a column can be a table's unenforced primary key, and returns the
+ * change of field metadata that declares it, under Lance's name. The values of the column are not
+ * checked. Throws InvalidInput or TableColumnNotFound.
  */
 import { type DataType, describeType, type Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

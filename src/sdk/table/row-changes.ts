@@ -1,6 +1,7 @@
 /**
- * `RowChanges`: adds, updates, deletes and merges the rows of the table that a handle points at, each
- * as one version. Data that the known schema does not fit is tried again with the newest one.
+ * `RowChanges`: adds, updates, deletes and merges the rows of the table that a handle points at,
+ * each in one version. `add` first uses the schema that the handle knows; if data that can be read
+ * again does not fit it, it asks for the newest schema and tries once more.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `SchemaChanges`: adds, fills, alters and drops columns of the table that a handle points at, and changes
- * the metadata of its schema and fields, each as one version.
+ * `SchemaChanges`: adds, fills, alters and drops columns of the table that a handle points at, and
+ * changes the metadata of its schema and fields, each as one version.
  */
 import type { CallOptions } from '../../protocol/index.ts';
 import { onBranch } from '../handles/index.ts';

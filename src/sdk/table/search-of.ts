@@ -1,6 +1,7 @@
 /**
- * `searchOf`: the query that `Table.search` answers: by a vector, by words, or by the vector that the table's embedding
- * function makes of a text.
+ * `searchOf`: builds the query that `Table.search` returns: by a vector, by words, or by the vector
+ * that the table's embedding function computes for a text. Throws InvalidInput if the kind of query
+ * does not fit.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

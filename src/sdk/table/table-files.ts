@@ -1,7 +1,7 @@
 /**
  * `tableFiles`: lists the Arrow files that hold the rows of a version, for programs that read them
- * without this package. `noDeletions` and `plain` refuse a version whose files alone would give such a
- * program other rows.
+ * without this package. `noDeletions` and `plain` refuse a version whose files alone would give
+ * such a program other rows.
  */
 import { join } from 'node:path';
 import { DirspaceError } from '../../errors.ts';

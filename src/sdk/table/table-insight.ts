@@ -1,7 +1,7 @@
 /**
- * `TableInsight`: looks at a table without its rows being read one by one: `profile` tells what its
- * columns are like, `diff` what two versions have apart from each other. Answers have the members of
- * the catalog's in camel case.
+ * `TableInsight`: describes a table: `stats` by its sizes, `profile` by the values of its columns,
+ * and `diff` by the differences of two versions. The catalog computes them; responses are renamed
+ * to camel case.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

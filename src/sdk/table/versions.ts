@@ -1,8 +1,8 @@
 /**
  * Lists the versions of a table's branch (`listVersions`), and finds the version that a number, tag
  * or time selects (`resolveSelection`). A time is compared with the clocks of the writers, without
- * those that contradict the others (`versionsInOrder`). `selectionOf` takes a number for a version and
- * a text for a tag; `followsNewest` recognises selections without version, tag and time.
+ * those that contradict the others (`versionsInOrder`). `selectionOf` takes a number for a version
+ * and a text for a tag; `followsNewest` recognises selections without version, tag and time.
  * `restoreVersion` makes an old version the newest.
  */
 import { DirspaceError } from '../../errors.ts';

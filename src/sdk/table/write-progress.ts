@@ -1,7 +1,7 @@
 /**
  * `withProgress`: writes rows and reports rows, bytes and elapsed time to a caller's function,
- * after each batch and once when the write is done. What the function throws does not end the write: it is a
- * warning of the process, once for each write.
+ * after each batch and once when the write is done. An error of that function does not end the
+ * write: the process emits one warning per write.
  */
 import { batchBytes, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import type { Env } from '../../env.ts';
