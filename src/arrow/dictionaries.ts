@@ -1,8 +1,8 @@
 /**
  * Unites the dictionaries of several batches into one that only grows (`DictionaryUnion`), so that
- * indices handed out earlier stay valid. Values with the same bytes are merged; nested values are
- * appended without comparison. `remapIndices` rewrites the indices of a batch for the united
- * dictionary.
+ * indices handed out earlier stay valid. Values of fixed width, texts and binaries with the same
+ * bytes are merged; booleans, views and nested values are appended without comparison.
+ * `remapIndices` rewrites the indices of a batch for the united dictionary.
  */
 import type { Data, DataType, Vector } from './apache.ts';
 import { bytesOf, type Offsets, offsetAt } from './arrow-data.ts';

@@ -1,8 +1,9 @@
 /**
- * `gatherParts`: builds one column out of rows of many, each with its place in the result, and cuts
- * it into parts of equal length. Every part lies in memory of its own. Values are copied once,
- * straight to where they belong: numbers element by element, texts with their bytes. Nested columns,
- * views and columns with dictionaries of their own are joined first and picked then. Works in steps.
+ * `gatherParts`: builds one column from rows of several columns, each with its place in the result,
+ * and cuts it into parts of equal length. Parts share dictionaries and the data buffers of views
+ * with the sources, and no other memory. Numbers and texts are copied once, straight to their
+ * places; nested columns, views, 64-bit offsets and columns with different dictionaries are joined
+ * first and then picked. Works in steps.
  */
 import { type Data, type DataType, Type } from './apache.ts';
 import { dataOf, NO_BYTES } from './arrow-data.ts';
