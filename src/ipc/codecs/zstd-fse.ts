@@ -1,7 +1,7 @@
 /**
- * Makes tables to encode with in Zstandard's finite state entropy: `fseNormalised` scales counts to
- * the size of a table, `fseEncodeTable` makes the table, and `writeFseTable` its description. The
- * inverse is in zstd-tables.ts. `fseStream` encodes the few weights of a Huffman code with two
+ * Builds encoding tables for Zstandard's finite state entropy (FSE): `fseNormalised` scales counts
+ * to the size of a table, `fseEncodeTable` builds the table, and `writeFseTable` its description;
+ * zstd-tables.ts has the inverse. `fseStream` encodes the few weights of a Huffman code with two
  * states; sequences are encoded by zstd.wat.
  */
 

@@ -1,6 +1,7 @@
 /**
- * `frameHeader`: reads the header of a Zstandard frame behind its magic number, for the decoders of whole
- * inputs and of streams. It asks for bytes by `yield` and gets them as one little-endian number.
+ * `frameHeader`: reads the header of a Zstandard frame after its magic number, for decoders of
+ * whole inputs and of streams. It yields how many bytes it needs next, and is resumed with these as
+ * one little-endian number.
  */
 import type { Refuse } from './flatbuffer.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `huffmanCode`: makes the Huffman code of literals from how often each byte occurs, of at most 11
- * bits, and its description as a Zstandard block holds it. The inverse of `readHuffmanTable` in
- * zstd-tables.ts.
+ * `huffmanCode`: builds a Huffman code with codes of at most 11 bits from the counts of bytes, and
+ * its description as a Zstandard block holds it. Inverse of `readHuffmanTable` in zstd-tables.ts.
+ * The codes are overwritten by the next call.
  */
 import { fseEncodeTable, fseNormalised, fseStream, writeFseTable } from './zstd-fse.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `zstdKernels`: the inner loops of Zstandard in WebAssembly (zstd.wat) with views of their memory,
- * for frames of up to `FRAME_BYTES` of content. Null where WebAssembly is not available. One
- * instance serves the process: a caller must finish a frame before anything else can run.
- * zstd-encode.ts and zstd-short.ts use it.
+ * `zstdKernels`: returns the inner loops of Zstandard in WebAssembly (zstd.wat) with views of their
+ * memory, for frames of up to `FRAME_BYTES` of content, or null without WebAssembly. One instance
+ * serves the process: a caller must finish a frame before anything else can run. zstd-encode.ts and
+ * zstd-short.ts use it.
  */
 
 import { ZSTD_BASE64 } from './zstd.wasm.ts';
