@@ -1,11 +1,10 @@
 /**
  * Encodes (`encodeDeletions`) and decodes (`decodeDeletions`) deletion files: the deleted rows of
  * one fragment as ascending offsets, in an Arrow file of one column. A shared file has those of
- * several fragments one behind the other (`encodeSharedDeletions`, `checkSharedDeletions`), and
- * each fragment reads its slice alone (`decodeDeletionSlice`). Decoding throws Corrupt for offsets
- * that are out of order or beyond the fragment; the caller verifies the checksum that the entry of
- * the fragment holds. `unionDeletions` merges two lists of deleted rows, and `deletionBitmap` converts a list to a
- * bitmap.
+ * several fragments one after another (`encodeSharedDeletions`, `checkSharedDeletions`), and each
+ * fragment reads only its slice (`decodeDeletionSlice`). Decoding throws Corrupt for offsets that
+ * are out of order or beyond the fragment; the caller verifies the checksum that the fragment's
+ * entry holds. `unionDeletions` merges two lists of deleted rows.
  */
 
 import { crc32 } from 'node:zlib';

@@ -1,10 +1,10 @@
 /**
  * Defines `FragmentEntry`, the description of one fragment in a manifest or chunk, and encodes and
- * decodes it (`fragmentText`, `decodeFragment`). It holds the file, rows, deletion file, field ids,
- * statistics for pruning, and whether Lance can read the fragment. It also holds the checksum of
- * the fragment's footer, which in turn holds the checksums of the rest of the file. `liveRows`
- * counts the rows that are not deleted, `isReadByLance` asks about Lance, and `featuresOf` names the
- * features that older releases lack for it.
+ * decodes it (`fragmentText`, `decodeFragment`). It holds the files of columns, rows, deletion
+ * file, field ids, statistics for pruning, and whether Lance can read the fragment. The checksum of
+ * a file's footer is in it too; the footer holds the checksums of the rest of the file. `liveRows`
+ * counts the rows that are not deleted, `isReadByLance` asks about Lance, and `featuresOf` names
+ * the features that a reader must know.
  */
 import {
   arrayMember,

@@ -1,11 +1,13 @@
 /**
- * Encodes and decodes the indexes that a manifest lists (`encodeIndexes`, `decodeIndexes`). An index is a row of
- * segments. A segment is immutable: its files are written like fragments, with checksums and statistics, and hold
- * positions over `runs`, the rows of some fragments counted one after the other.
+ * Encodes and decodes the indexes that a manifest lists (`indexesText`, `decodeIndexes`). An index
+ * consists of segments. A segment is immutable: its files are written like fragments, with
+ * checksums and statistics, and hold positions over `runs`, the rows of some fragments counted one
+ * after the other.
  *
- * A run covers its fragment only while the file that holds the indexed column is the one it was built from
- * (`columnStamp`): a column that was changed in place, or whose fragment is gone, is not covered. `livingIndexes`
- * drops the indexes of columns that are gone. What parameters mean is left to the types of indexes.
+ * A run covers its fragment only while the file that holds the indexed column is the one it was
+ * built from (`columnStamp`): a column that was rewritten, or whose fragment is gone, is not
+ * covered. `livingIndexes` drops the indexes of columns that are gone. Parameters are not checked
+ * here.
  */
 import {
   arrayMember,

@@ -1,7 +1,8 @@
 /**
- * Exports the encoders and decoders of a catalog's metadata files: manifests, records, chunks and
- * deletion files. Also re-exports the names of its files and folders, which ../../paths.ts and
- * ../../lance-paths.ts build.
+ * Exports the encoders and decoders of a catalog's metadata files: manifests with their entries of
+ * fragments, indexes and views, records, chunks, deletion files and version digests. Also
+ * re-exports the names of its files and folders, which ../../paths.ts and ../../lance-paths.ts
+ * build.
  */
 
 export {

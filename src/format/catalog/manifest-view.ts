@@ -1,7 +1,8 @@
 /**
- * Defines what the manifest of a materialized view says of it: the query that defines it
- * and the version of its source that its rows are of (`ManifestView`), and decodes it (`decodeView`). Manifests with it
- * name the feature `view`, so that releases which would write rows past it refuse the table.
+ * Defines `ManifestView`, the part of a manifest that describes a materialized view: the query that
+ * defines it, and the version of the source that its rows were computed from. `decodeView` decodes
+ * it and throws Corrupt. Manifests with it name the feature `view`, so that releases that do not
+ * know views refuse to write rows.
  */
 import {
   arrayMember,

@@ -1,7 +1,7 @@
 /**
- * The files that hold the columns of one fragment (`columnFiles`): its own, and the overlays that
- * hold columns added or replaced later. `withOverlay` adds one to an entry and drops overlays of
- * which no column is left. `storedBytes` gives the length of all files.
+ * Lists the files that hold the columns of one fragment (`columnFiles`): its own file, and the
+ * overlays with columns that were added or replaced later. `withOverlay` adds an overlay to an
+ * entry and drops those of which no column is left. `storedBytes` sums the lengths of all files.
  */
 import {
   type ColumnFile,

@@ -1,9 +1,9 @@
 /**
- * Encodes (`encodeDigests`) and decodes (`decodeDigests`) the file that holds what lists say of 64
- * neighbouring versions, so that a list need not read their manifests. The file is a hint: it may be
- * missing, torn, or speak of versions that are gone. The digest of a version names the checksum of
- * its manifest and that of its parent's, by which table/history/version-digests.ts tells whether it
- * is true. `digestOf` makes the digest of a manifest.
+ * Encodes (`encodeDigests`) and decodes (`decodeDigests`) files of version digests. A file holds
+ * what a list of versions shows of up to 64 neighbouring versions, so that listing need not read
+ * their manifests. It is a hint: it may be missing, torn, or name versions that are gone. A digest
+ * has the checksums of its manifest and of the parent's, by which table/history/version-digests.ts
+ * tells whether it is true. `digestOf` makes the digest of a manifest.
  */
 import {
   arrayMember,

@@ -1,10 +1,9 @@
 /**
- * `ColumnCompressor`: compresses the buffers of encoded columns, in the form that Arrow and Lance
- * read, as frames of 64 KiB. Values are compressed, and offsets of texts where they have 64 bits
- * (`hasWideOffsets`); validity, booleans and the items of vectors stay as they are, and so does what
- * a sample shows to save too little. What was not worth
- * it in one batch is sampled less and less often in those after it, so that data which does not
- * compress is written as fast as without.
+ * `ColumnCompressor`: compresses buffers of encoded columns as Zstandard frames of 64 KiB, in the
+ * form that Arrow and Lance read. It compresses values, and 64-bit offsets of texts
+ * (`hasWideOffsets`). Validity, booleans and the items of vectors stay as they are, and so do short
+ * buffers and those that would save too little. A buffer that was not worth it in one batch is
+ * tried in fewer of the batches after it, so that data which does not compress is not slowed down.
  */
 import { childFields, type DataType, hasLargeOffsets, layoutOf } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';

@@ -1,9 +1,9 @@
 /**
- * Decodes chosen columns and dictionaries of a fragment. `columnRanges` and `dictionaryRanges` say
- * which bytes to read, `dictionaryIds` which dictionaries columns need, and `decodeBatch`,
- * `decodeBatchColumn` and `decodeDictionaries` decode them. `decodeFragment` decodes a whole file
- * in memory, `decodeLoneFragment` one that no manifest describes. Checksums are verified before
- * bytes are parsed; a mismatch throws Corrupt. No I/O.
+ * Decodes chosen columns and dictionaries of a fragment. `columnRanges` and `dictionaryRanges` tell
+ * which bytes to read, `dictionaryIds` which dictionaries some columns need, and `decodeBatch`,
+ * `decodeBatchColumn` and `decodeDictionaries` decode those bytes. `decodeFragment` decodes a whole
+ * file in memory, `decodeLoneFragment` one that no manifest describes. Checksums are verified
+ * before bytes are parsed; a mismatch throws Corrupt. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {
@@ -49,8 +49,8 @@ export function columnRanges(
 const rangeOf = (chunk: ColumnChunk): ByteRange => ({ offset: chunk.offset, length: chunk.bytes });
 
 /**
- * One column of a batch around `bytes`, those of its range, which must stay unchanged. They are
- * copied only where their address is not a multiple of 8.
+ * One column of a batch around `bytes`, those of its range, which must stay unchanged. Plain bytes
+ * are copied only if their address is not a multiple of 8; compressed ones are decoded.
  * @param dictionaries as decodeDictionaries gives them; needed for columns that dictionaryIds lists
  * @param room gives memory for what is compressed, which the column then lies in
  * @throws Corrupt naming the fragment
@@ -189,7 +189,7 @@ export interface DecodedFragment {
   readonly batches: readonly RecordBatch[];
 }
 
-/** A whole file in memory, every byte of it verified. The batches share its bytes. */
+/** A whole file in memory, every byte of it verified. Its plain columns share its bytes. */
 export function decodeFragment(
   bytes: Uint8Array,
   expected: ExpectedFragment,

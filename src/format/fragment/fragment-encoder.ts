@@ -1,8 +1,9 @@
 /**
  * `FragmentEncoder`: encodes a fragment batch by batch, as an Arrow IPC file with its layout in the
- * footer. Columns are compressed where a `ColumnCompressor` is given. Checks columns against the schema and computes their statistics and
- * checksums. The returned pieces are views of the batches' own buffers where possible.
- * `encodeFragment` encodes a whole fragment in memory. No I/O.
+ * footer. Columns are compressed if a `ColumnCompressor` is given. It checks columns against the
+ * schema (else TableSchemaValidation) and computes their statistics and checksums. The returned
+ * pieces are views of the batches' own buffers where possible. `encodeFragment` encodes a whole
+ * fragment in memory. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

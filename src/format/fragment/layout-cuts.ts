@@ -1,7 +1,8 @@
 /**
- * `cutBatches`: finds in the text of a long layout where each batch and each of its columns lies, so
- * that fragment-layout.ts parses only what is asked for. It reads the text once, in steps, and
- * leaves it to the parser of each part whether that is JSON.
+ * `cutBatches`: finds where each batch and each of its columns lies in the text of a long layout,
+ * so that fragment-layout.ts parses only what is asked for. It scans the text once, in steps, and
+ * returns undefined if it is not as `encodeLayout` writes it. It does not check that the text is
+ * JSON: parsing the parts does.
  */
 
 /** Bytes that are looked through in one step: as a function that is called often is optimized soon. */

@@ -1,8 +1,9 @@
 /**
- * Offsets of texts as 64-bit numbers, in files of compressed tables alone: Lance reads compressed
- * offsets only in that width, and their upper bytes are zeros, so that they get smaller than 32-bit ones.
- * `wideSchema` gives the schema of such a file, in which `utf8` is `large_utf8`, and `widened` its
- * columns. Readers get the types and offsets of the table back by `narrowSchema` and `narrowOffsets`.
+ * Converts the offsets of text and binary columns to 64 bits and back, for the files of compressed
+ * tables: Lance reads compressed offsets only in that width. Their upper halves are zeros, so that
+ * they compress to fewer bytes than 32-bit offsets take. `wideSchema` returns the schema of such a
+ * file, in which `utf8` is `large_utf8`, and `widened` its columns. Readers restore the types and
+ * offsets of the table with `narrowSchema` and `narrowOffsets`.
  */
 import {
   Binary,

@@ -1,8 +1,10 @@
 /**
- * `BatchPages`: collects the pages by which Lance reads the columns of record batches. It walks
- * the buffers of an encoded Arrow column in the order in which they were written, and records how
- * Lance is to read each range of the file. Values are read only in lists and dictionary indices,
- * where Lance marks nulls differently. `dictionaryValues` does the same for a dictionary.
+ * `BatchPages`: builds the Lance page descriptions of the columns of record batches, over the bytes
+ * that are already in the file. It walks the buffers of an encoded Arrow column in file order and
+ * records the encoding of each range. Only offsets of lists and indices of dictionaries are read,
+ * and rewritten where Lance marks nulls differently. Columns that Lance cannot read, such as
+ * structs with nulls, are reported to `refuse`. `dictionaryValues` describes the values of a
+ * dictionary.
  */
 import {
   bytesOf,

@@ -1,8 +1,9 @@
 /**
  * `lanceFields`: converts the fields of an Arrow schema to Lance's list of fields, depth first,
  * with ids, parents and logical types. If Lance cannot hold a type, or its readers fail on a name
- * or on metadata, the result says in which column and why. `fieldMembers` encodes a field, and
- * `lanceDataFiles` the files of a fragment that Lance can read.
+ * or on metadata, the result says in which column and why. `fieldMembers` encodes a field.
+ * `lanceFiles` lists the files of a fragment that Lance can read, and `lanceDataFiles` the same
+ * with Lance's ids.
  *
  * `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` map this engine's field ids to Lance's. They differ
  * where a writer of Lance reused the id of a dropped field, which this engine never does; the

@@ -1,9 +1,9 @@
 /**
- * Encodes the manifest that Lance reads for one version of a table (`lanceManifest`):
- * `lance.table.Manifest` and the transaction that made the version. `closedLanceManifest` encodes
- * one that Lance refuses to open, for a version that it cannot read, and `lanceFence` one for
- * tables that Lance must not open by path. `isOwnLanceManifest` tells manifests of this engine from
- * Lance's. `lanceManifestBytes` encodes that manifest in steps, and `lanceDeletionId` computes the
+ * `lanceManifest`: encodes the manifest that Lance reads for one version of a table
+ * (`lance.table.Manifest`), with the transaction that made the version; `lanceManifestBytes` does
+ * so in steps. `closedLanceManifest` encodes one that Lance refuses to open, for a version that it
+ * cannot read, and `lanceFence` one for tables that Lance must not open by path.
+ * `isOwnLanceManifest` tells manifests of this engine from Lance's. `lanceDeletionId` computes the
  * number in Lance's name of a deletion file.
  *
  * Source: table.proto and transaction.proto of the Lance repository.
