@@ -1,8 +1,8 @@
 /**
- * The table of file formats (`FORMATS`): for each its name, the endings of its files, and the
- * functions that open a file of it as rows and that write rows as one. `formatOfName` finds the format of
- * a file by its ending, `findFormat` also by the first bytes, and undoes its compression. A new format
- * is a row here; its reader and writer are in the folder of its name.
+ * `FORMATS`: the table of file formats, with the name, the file endings, the reader and the writer
+ * of each. `formatOfName` finds the format of a file by its ending, `findFormat` also by its first
+ * bytes; `findFormat` also undoes gzip and Zstandard. To add a format, add a row here; readers and
+ * writers are in csv/, json/ and parquet/, those of Arrow in ipc/.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
 import { encodeIpcFile, encodeIpcStream, openArrowBody, openArrowFile } from '../ipc/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Exports the reading of files that other programs wrote, and the writing of files for them: where
- * their bytes are (`ByteSource`, `writeFile`), and the formats that give and take rows (`FORMATS`).
- * Whoever uses it loads it when a file is opened: most programs and commands read none.
+ * Exports the reading and writing of files of other programs: the sources of their bytes
+ * (`ByteSource`), `writeFile`, and the formats that read and write rows (`FORMATS`). Callers import
+ * it when a file is opened, as most programs and commands open none.
  */
 
 export {

@@ -1,6 +1,7 @@
 /**
- * Reads Lance datasets, which are folders, and their data files among other files (`openLance`).
- * `isDataset` and `isLanceFile` tell them by their paths. The reader is loaded when one is opened.
+ * `openLance`: opens a Lance dataset, which is a folder, or one of its data files for reading.
+ * `isDataset` and `isLanceFile` recognise them by their paths. The reader is loaded when one is
+ * opened.
  */
 import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';

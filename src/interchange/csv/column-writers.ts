@@ -1,7 +1,8 @@
 /**
- * Writes the fields of one column of a batch into Arrow's buffers (`columnWriter`). Numbers, dates
- * and texts go from the bytes of the file to their place without a JavaScript value in between; other
- * types are built by the caller's function from texts, and nested ones from JSON.
+ * `columnWriter`: writes the fields of one column of CSV into Arrow's buffers, batch by batch.
+ * Numbers, dates and texts go from the bytes of the file to their place without a JavaScript value
+ * in between. Other types are built by the caller's function from texts, and nested ones from JSON;
+ * without that function they are Unsupported. Fields that do not fit are marked, not thrown.
  */
 import {
   bitmapBytes,

@@ -1,7 +1,7 @@
 /**
- * `dialectOf`: finds out how the records of a CSV file are written, from its beginning. Each candidate
- * reads the beginning; the one under which most records have the same number of fields, more than one,
- * is taken. What a caller gives is kept.
+ * `dialectOf`: detects the delimiter, the quote and its escape from the beginning of a CSV file. It
+ * tries each candidate on up to 2,000 records and takes the one with which most records have the
+ * same number of fields, more than one. What the caller gives is kept.
  */
 import type { CheckedCsvOptions } from './csv-options.ts';
 import { type CsvDialect, CsvScanner, startOf } from './csv-scanner.ts';

@@ -1,6 +1,8 @@
 /**
- * `CsvOptions`: what a caller may say of a CSV file. `checkCsvOptions` refuses what cannot be, and
- * `rejectedLine` writes a row that was passed over for a file of such rows.
+ * Defines the options of reading CSV (`CsvOptions`; csv-writer.ts has those of writing).
+ * `checkCsvOptions` validates them and converts characters and null texts to bytes; throws
+ * InvalidInput. `rejectedLine` formats a row that could not be read as one line of a file of
+ * rejected rows.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

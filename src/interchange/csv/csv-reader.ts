@@ -1,8 +1,9 @@
 /**
- * `openCsv`: reads CSV as record batches. The beginning of the file tells encoding, delimiter, quotes,
- * header and types, where the caller does not; rows are read as they are pulled, and memory holds a
- * batch. A row that cannot be taken goes to the caller's `onReject`, or is InvalidInput with line and
- * column.
+ * `openCsv`: reads CSV as record batches. What the caller does not give (encoding, delimiter,
+ * quotes, header, types) is detected from the beginning of the file. Rows are read as they are
+ * pulled; memory holds one batch. A row that cannot be read goes to the caller's `onReject`, or
+ * throws InvalidInput with line and column. `csvTypes` reads whole files to find the types that fit
+ * all their rows.
  */
 import { isUtf8 } from 'node:buffer';
 import {

@@ -1,7 +1,8 @@
 /**
- * Finds out the type of a column from its fields: `kindOf` sorts one field, and `typeOfKinds` answers
- * the narrowest type that takes fields of some kinds without changing a value. Integers that float64
- * would round, codes with leading zeros, and kinds that do not go together make texts.
+ * Guesses the type of a CSV column from its fields. `kindOf` classifies one field; `typeOfKinds`
+ * returns the narrowest type that holds all fields of some kinds without changing a value. Codes
+ * with leading zeros are texts, and so are columns of kinds that do not go together, such as
+ * fractions and integers that float64 would round.
  */
 import {
   Bool,

@@ -1,6 +1,7 @@
 /**
- * `CsvWindows`: holds the piece of a CSV file that is being read and has its records found. Memory is
- * bounded by the longest record, which may have 64 MiB. Knows the line and column of a place in it.
+ * `CsvWindows`: buffers the part of a CSV file that is being read and has a scanner find its
+ * records. It translates positions into lines and columns. Memory is bounded by the longest record;
+ * one of more than 64 MiB is InvalidInput.
  */
 import { fileProblem } from '../files/index.ts';
 import { textOf } from './csv-numbers.ts';

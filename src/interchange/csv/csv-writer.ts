@@ -1,7 +1,9 @@
 /**
- * Writes rows as CSV (`encodeCsv`). Null is an empty field and an empty text `""`, so that the reader
- * here tells them apart. Lists, structs, maps and intervals are JSON. Texts and numbers go from
- * their columns to the bytes of the file without a JavaScript string in between.
+ * `encodeCsv`: writes rows as CSV, in pieces that are made as they are pulled. By default null is
+ * an empty field and an empty text `""`, so that csv-reader.ts tells them apart. Lists, structs,
+ * maps and intervals are JSON. Texts and numbers go from their columns to the bytes of the file
+ * without a JavaScript string in between. Throws InvalidInput for options that no reader could take
+ * back.
  */
 import {
   columnsOf,

@@ -1,7 +1,7 @@
 /**
- * Stores single fields of CSV in typed arrays (`storeOf`): integers, floats, booleans, dates, times
- * and timestamps without a zone or in UTC. What a field's bytes mean is decided in csv-numbers.ts and
- * csv-times.ts; whether the column's type holds the value, here.
+ * `storeOf`: stores single fields of CSV in typed arrays, for integers, floats, booleans, dates,
+ * times, and timestamps without a zone or in UTC. csv-numbers.ts and csv-times.ts parse the bytes;
+ * a store checks that the type of the column holds the value exactly.
  */
 import {
   bitmapBytes,

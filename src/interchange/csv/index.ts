@@ -1,4 +1,6 @@
-/** Exports the reading of CSV as record batches, its writing, and the options of both. */
+/**
+ * Exports the CSV reader, which yields record batches, the CSV writer, and their options.
+ */
 
 export type { BuildColumn } from './column-writers.ts';
 export {

@@ -1,7 +1,9 @@
 /**
- * Finds out how a text file is encoded (`encodingOf`) and gives it as UTF-8 (`asUtf8`). A byte order
- * mark decides; else zero bytes tell UTF-16, and bytes that are no UTF-8 the code page of Western
- * Windows, of which Latin 1 is a part. UTF-8 passes as it is: the reader of records checks it.
+ * Detects the encoding of a text file (`encodingOf`) and converts its bytes to UTF-8 (`asUtf8`). An
+ * encoding that the caller asks for wins; else a byte order mark decides, then zero bytes mean
+ * UTF-16, and bytes that are not valid UTF-8 mean Windows-1252, called latin1. The caller removes
+ * the mark (`mark` bytes). UTF-8 passes unchanged and unchecked: csv-reader.ts validates it.
+ * `checkEncoding` resolves the names that options take.
  */
 import { isUtf8 } from 'node:buffer';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * `TypeGuess`: collects what kinds of fields the columns of a CSV file have, window by window, and
- * answers the narrowest type of each that takes them all.
+ * `TypeGuess`: collects the kinds of fields in each column of a CSV file, window by window, and
+ * returns the narrowest type that holds them all. Empty and null fields do not count.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type CheckedCsvOptions, isNullText } from './csv-options.ts';

@@ -1,8 +1,8 @@
 /**
  * `ByteSource`: the bytes of one file, wherever they are. Formats read it from its beginning
- * (`pieces`) or, where it is a file on a disk or bytes in memory, by ranges (`ranges`).
- * `memorySource` and `streamSource` make one of what a program holds; file-source.ts opens files
- * and pipes.
+ * (`pieces`) or, if it is a file on disk, bytes in memory or an address with ranges, by ranges.
+ * `memorySource` and `streamSource` wrap what a program holds; file-source.ts opens files and
+ * pipes, url-source.ts addresses. `withHead` reads the first bytes without losing them.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FileBytes } from '../../ipc/index.ts';

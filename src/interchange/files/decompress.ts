@@ -1,7 +1,8 @@
 /**
- * `decompressed`: gives the content of a file that gzip or Zstandard compressed, piece by piece, so
- * that memory does not grow with it. `compressionOf` tells by the first bytes how a file is
- * compressed, whatever its name says.
+ * `decompressed`: decompresses a file of gzip or Zstandard piece by piece, so that memory does not
+ * grow with it; damaged content is InvalidInput. `compressionOf` tells from the first bytes how a
+ * file is compressed, whatever its name says; `compressionOfName` and `plainName` read the ending
+ * of its name.
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';

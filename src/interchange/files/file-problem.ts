@@ -1,6 +1,7 @@
 /**
- * `fileProblem`: builds the error for a file whose bytes cannot be read as rows. It is InvalidInput,
- * and its details name the file, so that callers can tell it from a mistake in their own arguments.
+ * `fileProblem`: builds the error for a file whose bytes cannot be read as rows. It is
+ * InvalidInput, and its details name the file, so that callers can tell it from a mistake in their
+ * own arguments.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `fileSource`: opens a file or a named pipe of the user as a `ByteSource`. A file is read as it was
- * found: one that is changed or removed while ranges of it are read is refused, because its rows
- * would be partly those of another file.
+ * `fileSource`: opens a file or a named pipe of the user as a `ByteSource`. A file is read as it
+ * was found: one that is changed or removed while ranges of it are read is refused, because its
+ * rows would be partly those of another file.
  */
 import { createReadStream, open, type Stats } from 'node:fs';
 import { open as openHandle, stat } from 'node:fs/promises';

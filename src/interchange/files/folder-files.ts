@@ -1,6 +1,7 @@
 /**
- * `filesBelow`: lists what is in a folder and the folders in it, for callers that give each file a place by
- * its path. `kindOfPath` looks at one path, `wholeFile` reads a small file.
+ * `filesBelow`: lists all files and folders below a folder, each with its path from there, up to a
+ * given number. `kindOfPath` looks at one path, `wholeFile` reads a small file. What cannot be read
+ * or is too much throws InvalidInput.
  */
 import { type Dirent, type Stats, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Exports where the bytes of a file are (`ByteSource`): files, pipes, addresses, streams; how they
- * are compressed; the error for a file that cannot be read; and the writing of files.
+ * Exports the sources of the bytes of files (`ByteSource`): files, pipes, addresses, streams; their
+ * compression; the error for a file that cannot be read; and the writing of files.
  */
 
 export {

@@ -1,7 +1,7 @@
 /**
- * `spooled`: puts the bytes of a stream into a temporary file, for formats that are read from their end.
- * The file has no name any more once it is open, where the system allows that, so nothing is left of it
- * whatever happens to the process.
+ * `spooled`: copies the bytes of a stream into a temporary file, for formats that are read from
+ * their end. If the system allows, the file is unlinked as soon as it is open, so that nothing is
+ * left of it whatever happens to the process. The caller closes it.
  */
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

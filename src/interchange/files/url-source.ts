@@ -1,7 +1,8 @@
 /**
- * `urlSource`: the bytes at an address as a `ByteSource`. Only addresses that the user gives are
- * fetched, with `fetch`; a `file:` address is a file on the disk. Another pass fetches anew. Of formats
- * that are read from their end, ranges are fetched where the server gives any.
+ * `urlSource`: opens the file at an http or https address as a `ByteSource`, with `fetch`; a
+ * `file:` address is a file on the disk. A second pass over it fetches again. Parquet files are
+ * read by ranges if the server announces them. An answer without the file, and a file that changes
+ * between ranges, are InvalidInput.
  */
 import { fileURLToPath } from 'node:url';
 import type { FileBytes } from '../../ipc/index.ts';

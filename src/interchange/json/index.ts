@@ -1,4 +1,7 @@
-/** Exports the reading and the writing of JSON: one object per line, or one array of objects. */
+/**
+ * Exports the readers and writers of JSON files, of one object per line or one array of objects,
+ * and `parseExactJson`.
+ */
 
 export { parseExactJson } from './exact-json.ts';
 export { jsonCell, wordOf } from './json-cells.ts';

@@ -1,6 +1,6 @@
 /**
- * `jsonRows`: gives the rows of a JSON file as objects, and remembers the lines of the last of them
- * for messages about a row that does not fit its table.
+ * `jsonRows`: returns the rows of a JSON file as objects, and the line on which one of the last
+ * 32,768 rows began, for messages about a row that does not fit its table.
  */
 import type { JsonRow } from './json-rows.ts';
 

@@ -1,7 +1,8 @@
 /**
- * `ColumnCursor`: reads a column chunk some rows at a time. It gives the values that are not null, and the
- * levels that tell where the others are and how lists are made of them. Levels and values are decoded as
- * they are asked for, so that memory grows with the rows of a batch and not with what a page says.
+ * `ColumnCursor`: reads a column chunk some rows at a time. It returns the values that are not
+ * null, and the levels that tell where the nulls are and how the values form lists. Levels and
+ * values are decoded as they are asked for, so that memory grows with the rows of a batch and not
+ * with what a page claims to hold.
  */
 import type { FileBytes } from '../../ipc/index.ts';
 import { type ValueReader, valueReader, widthOf } from './encodings.ts';

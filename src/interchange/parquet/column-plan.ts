@@ -1,7 +1,7 @@
 /**
- * `columnPlans`: what Arrow columns the schema of a Parquet file stands for, its nested ones with all
- * spellings of lists and maps that writers have had. `planData` makes the column of some rows from the
- * values and levels of its leaves.
+ * `columnPlans`: derives the Arrow columns from the schema of a Parquet file; for nested ones it
+ * takes all spellings of lists and maps that writers have used. The `data` of a plan builds the
+ * column of some rows from the values and levels of its leaves.
  */
 import {
   bitmapBytes,

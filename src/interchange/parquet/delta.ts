@@ -1,6 +1,7 @@
 /**
- * `deltaReader`: gives integers that are stored as differences in blocks of miniblocks, a few at a time.
- * Sums wrap around as the type does. `end` looks where the numbers end without reading them.
+ * `deltaReader`: decodes integers that are stored as differences in blocks of miniblocks, a few at
+ * a time. Sums wrap around as the type does. `end` finds where the numbers end without decoding
+ * them.
  */
 import type { Refuse } from './thrift.ts';
 

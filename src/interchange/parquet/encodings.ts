@@ -1,6 +1,6 @@
 /**
- * The encodings of values in a page (`valueReader`): each reads a few values at a time into a store, and
- * refuses what leads out of the page.
+ * `valueReader`: decodes the values of a page in any of Parquet's encodings, a few at a time, into
+ * a store. Bytes that lead out of the page and encodings that do not suit the type are refused.
  */
 import { type DeltaReader, deltaReader } from './delta.ts';
 import { HybridReader } from './levels.ts';

@@ -1,4 +1,6 @@
-/** Exports the reading of Parquet files as record batches, and their writing. */
+/**
+ * Exports the Parquet reader, which yields record batches, and the Parquet writer with its options.
+ */
 
 export { openParquet } from './parquet-reader.ts';
 export { encodeParquet, type ParquetWriteOptions } from './parquet-writer.ts';

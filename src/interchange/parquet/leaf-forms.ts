@@ -1,6 +1,7 @@
 /**
- * `leafForm`: the Arrow type of a column, and how its values become Arrow's. No value is rounded: what
- * Arrow's type cannot hold is refused.
+ * `leafForm`: returns the Arrow type of a Parquet leaf column and the conversion of its values. No
+ * value is rounded: decimals and timestamps that Arrow's type cannot hold, and texts that are not
+ * UTF-8, are refused.
  */
 import {
   Binary,

@@ -1,7 +1,8 @@
 /**
- * RLE and bit-packed runs of numbers, in which Parquet has levels and the codes of dictionaries.
- * `HybridReader` gives the numbers a few at a time: a run of three bytes may stand for two billion of
- * them. `encodeHybrid` makes runs.
+ * Decodes and encodes RLE and bit-packed runs of numbers, in which Parquet stores levels and the
+ * codes of dictionaries. `HybridReader` decodes a few numbers at a time: a run of three bytes may
+ * stand for two billion of them. `PackedReader` decodes the packed levels of old writers.
+ * `encodeHybrid` encodes runs.
  */
 import type { Refuse } from './thrift.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `parquetMetadata`: the footer of a Parquet file as columns, row groups and key-value pairs, from bytes
- * that are not trusted. `pageHeader` reads what stands before each page. Numbers of fields are those
- * of parquet.thrift.
+ * `parquetMetadata`: parses the footer of a Parquet file into columns, row groups and key-value
+ * pairs. `pageHeader` parses the header of a page. The bytes are untrusted: what is missing or out
+ * of bounds is refused. Numbers of fields are those of parquet.thrift.
  */
 import { type Refuse, readThrift, type ThriftStruct, type ThriftValue } from './thrift.ts';
 

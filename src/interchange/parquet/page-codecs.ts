@@ -1,6 +1,7 @@
 /**
- * `decompressPage`: the content of a page. Its size is what the header says, which is bounded and
- * compared with what so many bytes could hold before memory is taken for it.
+ * `decompressPage`: decompresses a page with Snappy, gzip, Brotli, LZ4 or Zstandard. The size that
+ * its header gives is bounded, and compared with what so many bytes can hold before memory is
+ * allocated for it.
  */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';

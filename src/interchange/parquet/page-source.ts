@@ -1,6 +1,6 @@
 /**
- * `ChunkPages`: the pages of one column chunk, one after the other. Bytes are read in windows, so that
- * many columns can be read side by side; a page is decompressed when its turn comes.
+ * `ChunkPages`: reads the pages of one column chunk in order. Bytes are read in windows, so that
+ * many columns can be read side by side; a page is checked and decompressed when it is asked for.
  */
 import zlib from 'node:zlib';
 import type { FileBytes } from '../../ipc/index.ts';

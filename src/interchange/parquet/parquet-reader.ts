@@ -1,7 +1,9 @@
 /**
- * `openParquet`: opens a Parquet file as a stream of record batches. Row groups are read a few rows at a
- * time, all columns side by side, from their pages into Arrow's arrays without objects for rows. Sizes
- * that a file declares are bounds to be checked, and no memory is taken for them.
+ * `openParquet`: opens a Parquet file as a stream of record batches. Row groups are read a few rows
+ * at a time, all columns side by side, from their pages into Arrow's arrays without objects for
+ * rows. Sizes that a file declares are checked against bounds before memory is allocated. A source
+ * without ranges is copied into a temporary file first. What is damaged or not supported is
+ * InvalidInput.
  */
 import {
   type RecordBatch,

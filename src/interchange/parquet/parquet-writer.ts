@@ -1,6 +1,7 @@
 /**
- * `encodeParquet`: the bytes of a Parquet file of rows, in pieces that are made as they are pulled. Memory
- * holds the pages of one row group. An Arrow schema in the file names the types that Parquet has not.
+ * `encodeParquet`: writes rows as a Parquet file, in pieces that are made as they are pulled.
+ * Memory holds the pages of one row group. An Arrow schema in the file names the types that Parquet
+ * does not have. Throws InvalidInput for the options and Unsupported for a type without a form.
  */
 import {
   childFields,
@@ -28,7 +29,7 @@ import { writeSchema } from './write-schema.ts';
 export interface ParquetWriteOptions {
   /** Of the pages; `snappy`, which every reader takes, if not given. */
   readonly compression?: ParquetCompression | undefined;
-  /** Rows of a row group, at most; 1,048,576 if not given. One has 32 MiB at most, whatever its rows. */
+  /** Rows of a row group, at most; 1,048,576 if not given. One ends early when it has 32 MiB. */
   readonly rowGroupRows?: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `shred`: the values of a leaf of a column of Arrow, and the levels that tell where values are null and
- * how lists are made of them. Dictionaries are followed to their words.
+ * `shred`: computes the values of one leaf of an Arrow column, and the levels that tell where
+ * values are null and how they form lists. Dictionary codes are resolved to their words.
  */
 import {
   concatData,

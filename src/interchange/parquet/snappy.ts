@@ -1,6 +1,7 @@
 /**
- * Snappy, in which most Parquet files are compressed: `snappyInSteps` decodes a block of a known size,
- * `encodeSnappy` makes one. The input of the decoder is untrusted: it reads and writes within bounds.
+ * Decodes and encodes Snappy, with which most Parquet files are compressed. `snappyInSteps` decodes
+ * a block of a known size; its input is untrusted, and it reads and writes within bounds.
+ * `encodeSnappy` encodes one.
  */
 import type { Refuse } from './thrift.ts';
 

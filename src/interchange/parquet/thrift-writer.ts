@@ -1,4 +1,7 @@
-/** `writeThrift`: a struct in Thrift's compact protocol, as the metadata of Parquet files is. */
+/**
+ * `writeThrift`: encodes a struct in Thrift's compact protocol, as in the metadata of Parquet
+ * files.
+ */
 
 /** The fields of a struct, by ascending numbers; those without a value are left out. */
 export type Fields = readonly (readonly [field: number, value: Value | undefined])[];

@@ -1,7 +1,7 @@
 /**
- * Reads and writes Thrift's compact protocol, in which the metadata of Parquet files is. `readThrift`
- * gives a struct as an object of its fields by their numbers. The bytes are untrusted: what it makes
- * never has more items than the bytes could hold, nor more levels than metadata has.
+ * `readThrift`: decodes a struct in Thrift's compact protocol, in which the metadata of Parquet
+ * files is written, as an object of its fields by number. The bytes are untrusted: the result has
+ * no more items than the bytes could hold, nor more levels than metadata has.
  */
 
 /** A field: a number, a bigint of 64 bits, bytes of a binary, a truth value, a list, a struct. */

@@ -1,7 +1,7 @@
 /**
- * `ChunkWriter`: the pages of one column of a row group. Texts become codes of a dictionary as long as
- * words come again; all else is stored plainly. Pages are held until the row group is whole, as its
- * columns stand one after the other.
+ * `ChunkWriter`: encodes the pages of one column of a row group. Texts and bytes become codes of a
+ * dictionary as long as words repeat; all else is stored plain. Pages are held until the row group
+ * is complete, as its columns stand one after the other in the file.
  */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';

@@ -1,6 +1,7 @@
 /**
- * `writeSchema`: the columns of a schema as Parquet has them, with their leaves: the physical type of
- * each, how its values become bytes of it, and how deep in lists and optional parts it is.
+ * `writeSchema`: converts an Arrow schema to the elements of a Parquet schema, and describes each
+ * leaf: its physical type, the path to it, and how deep in lists and optional parts it is. Throws
+ * Unsupported naming a column of a type that Parquet does not have.
  */
 import {
   childFields,
@@ -311,5 +312,5 @@ function decimalBytes(precision: number): number {
   return bytes;
 }
 
-/** Whether a date is one of days, or of milliseconds that are whole days. */
+/** Whether a type of dates stores days, and not milliseconds. */
 export const isDays = (type: DataType): boolean => (type as Date_).unit === DateUnit.DAY;

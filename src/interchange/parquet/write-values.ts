@@ -1,6 +1,6 @@
 /**
- * `plainValues`: the values of a leaf in Parquet's plain encoding, from some rows of Arrow data. What a
- * type of Parquet cannot hold without being changed is refused.
+ * `plainValues`: writes the values of a leaf in Parquet's plain encoding, from some rows of Arrow
+ * data. A value that the Parquet type cannot hold unchanged is InvalidInput.
  */
 import {
   bytesOf,

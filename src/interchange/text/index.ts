@@ -1,4 +1,6 @@
-/** Exports the texts of values that writers of CSV and JSON share, and the buffer that they fill. */
+/**
+ * Exports the writing of values as texts, which CSV and JSON share, and the buffer that it fills.
+ */
 
 export { floatsOf, type WriteText, writeFloat } from './number-texts.ts';
 export { PIECE_BYTES, TextOut } from './text-out.ts';

@@ -1,7 +1,7 @@
 /**
  * Writes numbers as text: integers (`integerText`), floats (`floatText`), decimals (`decimalTexts`)
- * and counts of 64 bits (`countsOf`). Digits are never lost: a float gets the shortest text that gives
- * the same double, a float32 that of the double that it is.
+ * and counts of 64 bits (`countsOf`). Digits are never lost: a float gets the shortest text that
+ * gives the same double, a float32 that of the double that it is.
  */
 import {
   type Data,

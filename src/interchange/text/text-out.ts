@@ -1,6 +1,6 @@
 /**
- * `TextOut`: a growing buffer that writers of text files put their rows into, byte by byte. Numbers
- * go in as digits without a string in between where that is quicker.
+ * `TextOut`: a growing buffer into which writers of text files put their rows, byte by byte.
+ * Numbers are written as digits without a string in between. `take` hands over what was written.
  */
 
 /** A piece is handed on once it has as many bytes. */
