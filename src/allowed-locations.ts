@@ -1,10 +1,12 @@
 /**
  * Decides which tables may lie outside of a catalog's root. `checkAllowedLocations` validates the
- * allowed URI prefixes, `ruleOf` finds the prefix that a location falls under, and
- * `outsideLocation` checks a location that a caller gives.
+ * allowed URI prefixes (`AllowedLocation`), and `ruleOf` finds the longest one that a location
+ * falls under. `outsideLocation` converts a location that a caller gives to a URI, or returns
+ * undefined if no prefix allows it.
  *
- * A location below a prefix is refused unless it is in plain spelling, or if symbolic links lead
- * out of the prefix. The caller passes the function that resolves links, so this file does no I/O.
+ * `outsideLocation` throws InvalidInput for a location below a prefix that is not in plain
+ * spelling, or that symbolic links lead out of the prefix. The caller passes the function that
+ * resolves links, so this file does no I/O.
  */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DirspaceError } from './errors.ts';

@@ -1,8 +1,9 @@
 /**
- * `parseJsonInSteps`: parses a long JSON text in steps, so that the event loop is not blocked. Each
- * step passes JSON.parse about 16,000 characters: elements of one list, or members of one object.
- * The result is that of JSON.parse, which refuses the same texts; only the messages of the errors
- * differ.
+ * `parseJsonInSteps`: parses a long JSON text as a generator of short steps, between which the
+ * caller can let other work run. Each step passes JSON.parse about 16,000 characters, or one text
+ * or number that is longer: elements of one list, or members of one object. The result equals that
+ * of JSON.parse, and invalid texts throw SyntaxError with another message. Text nested thousands of
+ * levels deep can throw RangeError, which JSON.parse does not.
  */
 
 /** Characters that are parsed at once, unless a single text or number is longer. */

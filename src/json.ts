@@ -5,7 +5,8 @@
  *
  * `encodeChecksummed` puts a crc32 first, and `parseChecksummed` verifies it before it parses.
  * `integerMember` and its siblings check the type of one member and name it in the error; `corrupt`
- * makes that error. Functions `...InSteps` yield between parts of long documents.
+ * makes that error. Functions `...InSteps` yield between parts of long documents. `parsedText`
+ * parses a part of a document, whose size it does not check.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from './errors.ts';

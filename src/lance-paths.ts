@@ -80,11 +80,11 @@ export function parseLanceVersionFile(name: string): number | undefined {
   return Number.isSafeInteger(version) && version >= 0 ? version : undefined;
 }
 /**
- * The manifest of version 0, which no table has: the newest that Lance finds where no other stands, and one
- * that it refuses.
+ * The fence: a manifest of version 0, which no table has. Where it is the only manifest, Lance takes
+ * it for the newest version and refuses to open the dataset.
  */
 export const lanceFenceFile = (table: string): string => lanceVersionFile(table, FENCE_VERSION);
-/** Whether a file beside manifests has the name of that one. */
+/** Whether a file name in the folder of manifests is that of the fence. */
 export const isLanceFenceName = (name: string): boolean =>
   parseLanceVersionFile(name) === FENCE_VERSION;
 const FENCE_VERSION = 0;
@@ -161,7 +161,7 @@ export const isLanceDebris = (name: string): boolean =>
 /** A data file as writers of Lance name theirs. */
 export const isLanceData = (name: string): boolean => LANCE_DATA_NAME.test(name);
 const LANCE_DATA_NAME = /^[01]{24}[0-9a-f]{26}\.lance$/;
-/** What such a writer did, beside the manifest that says it too. */
+/** Where writers of Lance put a file about each transaction; the manifest also describes it. */
 export const lanceTransactionsFolder = (dataset: string): string => `${dataset}/_transactions`;
 export const isLanceTransaction = (name: string): boolean => LANCE_TRANSACTION_NAME.test(name);
 export const isLanceFragment = (name: string): boolean => name.endsWith('.lance');

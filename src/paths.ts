@@ -223,7 +223,7 @@ export const parseVersionDigits = (digits: string): number | undefined =>
 export const digestsFile = (folder: string, first: number): string =>
   `${folder}/digests-${versionDigits(first)}.json`;
 const DIGESTS_NAME = /^digests-([0-9]{20}\.json)$/;
-/** The first version of those that the file is about. */
+/** The first version whose digest the file holds, or undefined for any other file name. */
 export const parseDigestsFile = (name: string): number | undefined =>
   parseVersionFile(DIGESTS_NAME.exec(name)?.[1] ?? '');
 

@@ -1,11 +1,13 @@
 /**
  * Bounds the memory of a request (`RequestMemory`), of all requests of a server (`ServerMemory`),
  * and of the values computed for one batch (`BatchMemory`). Callers announce bytes before they
- * allocate them; beyond a bound they get an error. The memory of the process is not measured.
- * `HeldMemory` counts the bytes of one thing, such as the rows that a sort collects.
+ * allocate them. Beyond a bound they get an error: InvalidInput for the request's own,
+ * ServiceUnavailable for the server's. `HeldMemory` counts bytes that grow and shrink, such as the
+ * rows that a sort collects. The memory of the process is not measured.
  *
- * Batches that stream through a server first wait for memory, 10 seconds by default. Meanwhile, the
- * response whose reader has been slow for longest is aborted.
+ * Batches that stream through a server first wait for memory, 10 seconds by default. While they
+ * wait, and when a request is refused, the response that has waited longest for its reader, and for
+ * 5 seconds or more, is aborted.
  */
 import { DirspaceError } from './errors.ts';
 import { RegexpBudget } from './regexp-budget.ts';

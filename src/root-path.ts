@@ -1,6 +1,7 @@
 /**
  * `directoryOf`: converts the root of a directory catalog, a path or a `file:` URL, to a local
- * path. Paths are returned unchanged, relative ones too. URLs of other schemes are refused.
+ * path. Paths are returned unchanged, relative ones too. Throws InvalidInput for URLs of other
+ * schemes or other hosts, and for paths with a NUL character.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from './errors.ts';

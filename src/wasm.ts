@@ -1,6 +1,7 @@
 /**
- * `instantiate`: loads a WebAssembly module that is kept as base64 and returns its exports, or null
- * where there is no WebAssembly or its instructions are not known, such as 128-bit vectors.
+ * `instantiate`: loads a WebAssembly module that is kept as base64 and returns its exports. Returns
+ * null if there is no WebAssembly or the module cannot be loaded, for example because its 128-bit
+ * vector instructions are not supported.
  */
 
 /** What is used of WebAssembly, which the typings in use do not declare. */
