@@ -1,10 +1,11 @@
 /**
- * Parses dates, times of day and timestamps written as text (`parseDateTime`, `parseTimeOfDay`), for
- * cells of data, SQL literals and CAST alike. Exact to the nanosecond, for any year of the proleptic
- * Gregorian calendar; the caller checks what its column can hold.
+ * Parses dates, times of day and timestamps written as text (`parseDateTime`, `parseTimeOfDay`),
+ * for cells of data, SQL literals and CAST alike. Exact to the nanosecond, in the proleptic
+ * Gregorian calendar. Returns undefined for other text; the caller checks what its column can hold.
  *
- * The grammar is ISO 8601 and the forms that PostgreSQL documents for its literals, without those that
- * depend on a setting or on the present. Letters are taken in either case, spaces around are dropped.
+ * The grammar is ISO 8601 and the forms that PostgreSQL documents for its literals, without those
+ * that depend on a setting or on the present. Letters are taken in either case, spaces around are
+ * dropped.
  *
  *   timestamp  date [("T" | spaces) time [zone]] [era]
  *   date       2020-01-31, 2020-1-31, 20200131; 2020-031, 2020.031, 2020031 (day of the year);

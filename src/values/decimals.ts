@@ -1,9 +1,9 @@
 /**
- * Converts exact integers and decimals, held as bigints, from JavaScript values, text and Arrow's
- * words, to text (`decimalText`), and from and to doubles. Only `exactToDouble` rounds. The others
- * return undefined or null for input that is no number, is out of bounds or would lose digits.
- * `integerFrom` takes only integers, `parseExact` any number in text, and `unscaledDecimal` a
- * number as the digits it prints as.
+ * Converts exact integers and decimals, held as bigints. Parses them from JavaScript values, text
+ * and Arrow's words, formats them (`decimalText`), and converts them from and to doubles. Only
+ * `exactToDouble` rounds. The parsers return undefined or null for input that is no number, is out
+ * of bounds or would lose digits: `integerFrom` takes only integers, `parseExact` any number in
+ * text, and `unscaledDecimal` a number as the digits it prints as.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

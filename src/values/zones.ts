@@ -1,9 +1,10 @@
 /**
  * Computes the UTC offset of a time zone at an instant (`zoneOffset`) and converts between instants
- * and what a zone's clocks show (`toWallClock`, `fromWallClock`). `instantOf` and `instantNanosOf`
- * find the instant that a parsed text names. A time that a change of clocks skips takes the offset
- * before it. The rules of named zones come from the JavaScript runtime (Intl); look-ups are cached.
- * A zone that the runtime does not know throws RangeError; `isKnownZone` asks first.
+ * and the local times of a zone (`toWallClock`, `fromWallClock`). `instantOf` and `instantNanosOf`
+ * find the instant that a parsed text names. A local time that a change of clocks skips takes the
+ * offset before it; one that occurs twice means the first. The rules of named zones come from the
+ * JavaScript runtime (Intl); look-ups are cached. A zone that the runtime does not know throws
+ * RangeError; `isKnownZone` asks first.
  */
 import { daysFromCivil, floorDivide, NANOS_PER_SECOND, SECONDS_PER_DAY } from './calendar.ts';
 import type { DateTimeText } from './date-time-text.ts';
