@@ -1,10 +1,10 @@
 /**
  * `FileStore`: implements `Store` over node:fs or any object of its shape, such as memfs.
- * `openFileStore` opens one at a root and creates the root if needed. A store opened read-only
- * refuses all writes with ReadOnly.
+ * `openFileStore` opens one at a root and creates the root unless the store is read-only. A
+ * read-only store refuses writes with ReadOnly; `alias` returns false instead.
  *
- * Small reads and metadata use synchronous calls, which are twenty times faster there. Bulk writes
- * and flushes go through the thread pool, so that they do not block the process.
+ * Small reads and metadata use synchronous calls, which are twenty times faster for them. Bulk
+ * writes and flushes go through the thread pool, so that they do not block the process.
  */
 import nodeFs from 'node:fs';
 import { type Env, systemEnv } from '../env.ts';

@@ -1,8 +1,8 @@
 /**
  * Exports the access to bytes by path, on disk or in memory: stores with atomic writes and folder
- * moves, advisory locks, identities of processes, change notices. The engine and the catalog use a
- * file system through this file alone. datasets/, the command line and the server also call
- * node:fs.
+ * moves, advisory locks, identities of processes, and change notices. The table engine and the
+ * catalog use a file system through this file alone; rooms that read or write files outside of
+ * catalogs call node:fs themselves.
  */
 
 export {

@@ -1,7 +1,7 @@
 /**
  * `aliasFolder`: gives a folder of the root a second path by a relative symbolic link, so that it
- * still leads there after the root was copied or moved. `findAlias` reads such a link.
- * The store itself never follows one: links are for other programs.
+ * still leads there after the root was copied or moved. Returns false where links are not possible.
+ * `findAlias` reads such a link. The store itself never follows one: links are for other programs.
  */
 import { posix } from 'node:path';
 import type { Disk } from './disk.ts';

@@ -1,6 +1,7 @@
 /**
- * Exports what the store does on one file system: durable writes, atomic names, folder moves, safe
- * paths, checks of the root and of the file system, and typed errors for failed system calls.
+ * Exports the operations on one file system: durable writes, atomic names, folder moves, links,
+ * safe paths, checks of the root and of the file system, and typed errors for failed system calls.
+ * Also exports the file system in memory (`memoryFileSystem`).
  */
 
 export * as atomic from './atomic-put.ts';

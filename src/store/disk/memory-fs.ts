@@ -1,7 +1,8 @@
 /**
- * `memoryFileSystem`: a new, empty file system in memory, with the methods of `node:fs` that the store calls. It gives
- * errors with the codes of POSIX; what renames and links must refuse beyond that, strict-fs.ts refuses. It has no
- * symbolic links, and its content goes with the object.
+ * `memoryFileSystem`: creates an empty file system in memory, with the methods of `node:fs` that
+ * the store calls. Errors have the codes of POSIX, but renames and links that POSIX would refuse
+ * may succeed: strict-fs.ts refuses those. There are no symbolic links, and the content is lost
+ * with the object.
  */
 import { constants } from 'node:fs';
 import { type Env, systemEnv } from '../../env.ts';
