@@ -1,10 +1,10 @@
 /**
  * Sends and receives HTTP bodies for the client. `SendableBody` sends Arrow data, and can send it
- * again unless it is a stream of which more than 4 MiB was sent. `openAnswer` streams the rows of a
- * response; `readText` returns a whole body as text, and throws Internal beyond 256 MiB.
+ * again unless its source failed or more than 4 MiB of a stream was read. `openAnswer` streams the
+ * rows of a response; `readText` returns a whole body as text, and throws Internal beyond 256 MiB.
  *
- * Both release the connection when the body ends, fails or is not read to the end. The timeout is
- * paused while the caller processes what it has received.
+ * `openAnswer` and `readText` release the connection when the body ends, fails or is not read to
+ * the end. The timeout is paused while the caller processes what it has received.
  */
 import { ReadableStream } from 'node:stream/web';
 import {

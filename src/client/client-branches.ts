@@ -67,7 +67,7 @@ export function branchesPassedOver(operation: AnyOperation, changes: boolean): D
     : 'the rows could have been those of the main branch';
   return new DirspaceError(
     'Unsupported',
-    `The server does not say that it honours "branch", and servers of others pass over it: ${consequence}. Work on the main branch, or use a server of dirspace.`,
+    `The server does not say that it honours "branch", and other servers may ignore it: ${consequence}. Work on the main branch, or use a server of dirspace.`,
     { details: { operation, member: 'branch' } },
   );
 }

@@ -3,9 +3,9 @@
  * `context` of a response from its headers (`contextOf`). `withoutSecrets` removes credentials of 6
  * characters or more from errors.
  *
- * Context entries named `header.X` become the header X; other entries need a JSON body, and are
- * refused where the request has none. An identity is sent as `x-api-key` and `authorization`, and
- * also in JSON bodies.
+ * Context entries named `header.X` become the header X; other entries are members of the JSON body,
+ * and are refused if the request has no body that can hold them. An identity is sent as `x-api-key`
+ * and `authorization`, and also in JSON bodies.
  */
 import { DirspaceError } from '../errors.ts';
 import {

@@ -16,16 +16,17 @@ import {
 
 const PASSED_OVER: Readonly<Record<string, string>> = {
   order_by:
-    'The server does not say that it ordered the rows: order_by is beyond the protocol, and servers of others pass over it. Leave the ordering out, and sort the rows that come.',
+    'The server does not say that it ordered the rows: order_by is beyond the protocol, and other servers may ignore it. Leave the ordering out, and sort the rows that come.',
   multi_vector:
-    'The server does not say that it searched for every query vector: with several in multi_vector, servers of others answer for the first alone. Search for one vector at a time.',
+    'The server does not say that it searched for every query vector: with several in multi_vector, other servers may answer for the first alone. Search for one vector at a time.',
   offset:
-    'The server does not say that the offset left the limit whole: in a vector search, servers of others find k rows and leave out the first of these. Ask for offset + limit rows, and leave out the first ones that come.',
+    'The server does not say that the offset left the limit whole: in a vector search, other servers may find k rows and leave out the first of these. Ask for offset + limit rows, and leave out the first ones that come.',
 };
 
 /**
- * Members that other servers do not know, they pass over: rows in any order would be taken for
- * ordered ones. Ours says what it has heeded. @throws Unsupported
+ * Checks that the server applied the members of a query that many servers ignore, such as
+ * `order_by`. A server of dirspace names those it applied in a header of the response.
+ * @throws Unsupported for a member that the header does not name
  */
 export function checkHeeded(query: QueryTableRequest, headers: Headers): void {
   const heeded = namesIn(headers.get(APPLIED_HEADER));

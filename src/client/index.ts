@@ -1,6 +1,6 @@
 /**
- * Exports the client of the REST protocol, `RestNamespace`. Also exports what the conformance suite
- * shares with it: the validation of options and the building of addresses.
+ * Exports the client of the REST protocol, `RestNamespace`. Also exports parts that other rooms
+ * share with it: the validation of options, the building of addresses, and `platformFetch`.
  */
 
 export { RestNamespace } from './client.ts';

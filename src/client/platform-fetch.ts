@@ -1,6 +1,7 @@
 /**
- * `platformFetch`: calls the platform's `fetch` without the timeouts of undici, which fails if a
- * response does not begin within five minutes. client.ts applies the caller's timeouts instead.
+ * `platformFetch`: calls the platform's `fetch` without the timeouts of undici, which gives up when
+ * a response does not begin, or stops, for five minutes. client.ts applies the caller's timeouts
+ * instead.
  */
 
 /** undici's dispatcher, which sends the requests of Node's `fetch`; a program may set its own. */
