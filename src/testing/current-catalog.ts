@@ -1,6 +1,7 @@
 /**
- * `CurrentCatalog`: one catalog in the place of others, one after the other. `namespace` hands each
- * call to the one that is current, so that a server keeps its address when a fixture begins anew.
+ * `CurrentCatalog`: gives one namespace that forwards each call to the current catalog, so that a
+ * server keeps its address when a fixture is reset. `replace` exchanges the catalog and closes the
+ * one before; calls in progress there may fail.
  */
 import type { Connection } from '../sdk/index.ts';
 

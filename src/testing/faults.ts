@@ -1,7 +1,9 @@
 /**
- * Faults that a fixture answers with, by operation and count. `FaultPlan` holds those that were
- * given last; `take` gives the fault of a request and counts it. `errorOf`, `droppedAnswer` and `cutAnswer`
- * are what the caller gets in place of the answer.
+ * Defines `Fault`, an error, a delay or a broken connection that a fixture answers with, for an
+ * operation and a number of requests. `checkFaults` validates a list of faults, and `FaultPlan`
+ * holds it: `take` returns the first fault that applies to a request and counts it. `errorOf`,
+ * `droppedAnswer` and `cutAnswer` build what the client gets; `failingFetch` lets a `fetch` without
+ * a socket fail for dropped answers.
  */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { DirspaceError } from '../errors.ts';

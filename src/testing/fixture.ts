@@ -1,7 +1,8 @@
 /**
- * `fixture`: a catalog in memory behind a real server, for tests: seeded, put back to its seed between
- * tests, failing where it is told to, with a journal of what was asked. It listens on this machine
- * alone, asks for no credentials, and takes none of a caller's data anywhere else than into memory.
+ * `fixture`: starts a catalog in memory behind a real server, for tests. Its content comes from a
+ * seed and can be reset to it; it fails on request (`setFaults`) and keeps a journal of requests.
+ * Tests in other languages control it over HTTP. The server listens on 127.0.0.1 only and asks for
+ * no credentials.
  */
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
@@ -27,8 +28,9 @@ import { sownOf } from './sown.ts';
 /** Options of a fixture. */
 export interface FixtureOptions {
   /**
-   * What is there at the beginning and after each reset; an empty catalog if absent. A text is the path of a
-   * file of JSON, of a folder with a file for each table, or of a catalog, which is read once.
+   * The content at the beginning and after each reset; an empty catalog if absent. A text is the
+   * path of a JSON file, of a folder with a file for each table, or of a catalog. Files are read
+   * once, except that Lance files and datasets in a folder are read again at each reset.
    */
   readonly seed?: Seed | string;
   /** Faults from the beginning on; a reset takes them back to these. */

@@ -1,6 +1,6 @@
 /**
- * Exports fixtures for tests: `fixture` with its seeds, faults and journal. It is for tests alone; no
- * other room but the command line uses it.
+ * Exports fixtures for tests: `fixture` with its seeds, faults and journal. Inside the package only
+ * the entry src/testing.ts and the command line import it.
  */
 
 export type { Fault } from './faults.ts';

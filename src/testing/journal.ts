@@ -1,7 +1,7 @@
 /**
- * `Journal`: the newest requests that a fixture answered, so that tests see what a client sent.
- * It keeps no headers, no bodies, and of queries the values of the protocol's own parameters alone, so no
- * keys.
+ * `Journal`: keeps the newest requests that a fixture received, so that a test can see what a
+ * client sent. It records no headers and no bodies. Of the query it shows the values of the
+ * protocol's own parameters only, because others may be keys.
  */
 import { DirspaceError } from '../errors.ts';
 import { EVERY_OPERATION } from '../protocol/index.ts';

@@ -1,8 +1,9 @@
 /**
- * `Life`: ids and time of a fixture from its beginning, or a reset, to the next one. With `ids: 'sequential'`
- * both the catalog and the answers count from 1, and with a `clock` time stands at it and moves on by a second with
- * each request of an operation, so that two runs of the same requests, one after the other, are
- * answered by the same bytes.
+ * `Life`: provides the ids and the clock of a fixture, from its start or a reset to the next reset.
+ * `lifeOptions` validates the options. With `ids: 'sequential'` the ids of the catalog and of
+ * requests count from 1. With a `clock`, time starts there and advances by a second with each
+ * request of an operation. With both, two runs that send the same requests one after another get
+ * the same bytes.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

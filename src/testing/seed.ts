@@ -1,7 +1,8 @@
 /**
- * The seed of a fixture: what is in its catalog at the beginning, as plain JSON. `parseSeed` reads the text
- * of a file, `copySeed` takes what a program gives; both validate it and name the place of what is wrong.
- * `plant` makes it.
+ * Defines the seed of a fixture (`Seed`): the namespaces and tables with which its catalog begins,
+ * as plain JSON. `parseSeed` reads it from text, and `copySeed` copies it from a value; both
+ * validate it and throw InvalidInput that names the faulty place. `plant` creates what a seed lists
+ * in a catalog.
  */
 import { DirspaceError } from '../errors.ts';
 import { parseExactJson } from '../interchange/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `Sown`: what a fixture begins with, ready to be made again and again: a seed of plain JSON, a folder of
- * files, or a copy of a catalog. `sownOf` takes it from a value, or from the path of a file or a folder, which is
- * read once.
+ * `sownOf`: prepares the content with which a fixture begins, so that it can be created again after
+ * each reset (`Sown.open`). The content is a seed of plain JSON, a folder with a file for each
+ * table, or a copy of a catalog. Files are read once, up to 256 MiB together; only Lance files and
+ * datasets in a folder are read again at each reset.
  */
 import { openDirectoryNamespace } from '../directory/index.ts';
 import type { Env } from '../env.ts';
