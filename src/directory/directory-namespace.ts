@@ -1,8 +1,9 @@
 /**
  * `openDirectoryNamespace` opens a catalog of nested directories as a `Namespace`
  * (`DirectoryNamespace`). It validates requests, repeats the answers of known idempotency keys, and
- * yields to the event loop now and then. Opening starts one sweep of the trash in the background;
- * `close` ends that sweep and all watches. handlers.ts maps each operation to its function.
+ * yields to the event loop now and then. Opening a catalog for writing starts one sweep of the
+ * trash in the background. `close` ends that sweep and all watches, and waits for automatic
+ * compactions. handlers.ts maps each operation to its function.
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises';

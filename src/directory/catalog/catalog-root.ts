@@ -4,8 +4,9 @@
  * Lance. The first write to a catalog creates the file; changing a setting writes it again.
  *
  * If the file is damaged, or missing from a catalog that has content, every operation but verify
- * and repair fails. A catalog without the file can still be opened read-only. Repair rebuilds the
- * file from the names on disk and from what can still be read of it.
+ * and repair fails. A catalog without the file can still be opened read-only. `propose` derives the
+ * content that repair would write, from the names on disk and the legible part of the file, and
+ * `mend` writes it.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

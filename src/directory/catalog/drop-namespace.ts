@@ -1,9 +1,9 @@
 /**
  * Drops namespaces (`dropNamespaceFolder`) and replaces namespaces or tables (`replaceFolder`) by
- * renaming folders into the trash. A namespace that is to be empty is looked at again after the
- * rename, and brought back if something was created in it meanwhile. That drop and a replacement
- * take several steps and are recorded as intents (intents.ts); a drop with content is one rename.
- * `finishIntents` and `settleIntentsAt` complete or undo intents that were interrupted.
+ * renaming folders into the trash. If only an empty namespace may be dropped, it is checked again
+ * after the rename, and brought back if something was created in it meanwhile. That drop and a
+ * replacement take several steps and are recorded as intents (intents.ts); a drop with content is
+ * one rename. `finishIntents` and `settleIntentsAt` complete or undo intents that were interrupted.
  * `isNamespaceEmpty` and `isUndecided` (still pending) examine a namespace.
  */
 import { DirspaceError } from '../../errors.ts';

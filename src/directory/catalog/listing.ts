@@ -1,8 +1,8 @@
 /**
  * Lists the tables and the namespaces in a namespace (`tablesIn`, `namespacesIn`) and all tables of
- * a catalog (`allTables`), each in name order from a given name on. The names in a folder are cached
- * while it is unchanged, so that a page takes a few looks at the disk. `tableFoldersIn` lists folders from their
- * names alone; `isTable` looks for the record of a table.
+ * a catalog (`allTables`), each in name order from a given name on. For these the names in a folder
+ * are cached while it is unchanged, so that a page takes a few looks at the disk. `tableFoldersIn`
+ * lists folders from their names alone; `isTable` looks for the record of a table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

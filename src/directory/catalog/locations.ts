@@ -1,9 +1,10 @@
 /**
  * Resolves a location that a caller gives to a folder below the catalog's root (`folderAt`). It may
- * be relative to the root, an absolute path or a `file:` URI. Locations outside of the root and in
- * the engine's own folders are refused; symbolic links are refused later, when the folder is
- * entered. `tableIdAt` returns the id of the table whose place a folder is, and `unusable` builds
- * the error.
+ * be relative to the root, an absolute path or a `file:` URI. Throws InvalidInput for locations
+ * outside of the root, and for the engine's own folders except those of deregistered tables and of
+ * places reserved for other programs. Symbolic links are refused later, when the folder is entered.
+ * `liesOutside` tells whether a table's location is outside of the root, `tableIdAt` returns the id
+ * of the table whose place a folder is, and `unusable` builds the error.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';

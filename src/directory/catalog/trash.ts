@@ -2,9 +2,12 @@
  * Lists the trash (`listTrash`), brings dropped tables back (`undropTable`) and removes entries for
  * good (`emptyTrash`): on request (`purgeTrash`), once the catalog's retention is over
  * (`sweepTrash`, `sweepInBackground`), or right after a drop where the catalog keeps no trash
- * (`settleDrop`). It also lists and purges deregistered tables. The operations that drop rename
- * folders into the trash; `numberedAnew` renumbers a drop that moved another table than it found.
- * trash-entries.ts numbers and reads the entries.
+ * (`settleDrop`). It also lists and purges deregistered tables. trash-entries.ts numbers and reads
+ * the entries.
+ *
+ * `sweepTrash` also removes, after 30 days, the fences and opened paths of Lance tables that are
+ * gone, with the files that clients still wrote there. `numberedAnew` gives a drop a later number
+ * if by the time of its rename another table had taken the name.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

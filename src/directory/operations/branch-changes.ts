@@ -1,7 +1,7 @@
 /**
- * Carries out DiffTable, which compares two versions, and DiffTableBranch and CherryPickTableBranch,
- * which compare a branch with main and bring to main what it changed. A cherry-pick that cannot be
- * done is answered with the reason, not thrown.
+ * Carries out DiffTable, DiffTableBranch and CherryPickTableBranch. DiffTable compares any two
+ * versions of a table; the other two compare a branch with main and bring the changes of the branch
+ * to main. If a cherry-pick is not possible, the response says why; nothing is thrown for that.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type IndexEntry, MAIN_BRANCH } from '../../format/index.ts';

@@ -49,7 +49,10 @@ export async function updateTable(
   if (repeated !== undefined) return updateAnswer(repeated, repeated.manifest.transaction);
   const updates = request.updates.map(([path, sql]) => {
     if (path !== undefined && sql !== undefined) return [path, sql] as const;
-    throw new DirspaceError('InvalidInput', 'An update is a column and an expression.');
+    throw new DirspaceError(
+      'InvalidInput',
+      'Each item of "updates" is a list of two texts: a column and an SQL expression.',
+    );
   });
   const { snapshot, transaction, updatedRows } = await branch.update(
     { updates, filter: request.predicate },
@@ -190,7 +193,7 @@ function parseTimeout(text: string): number {
   if (amount !== undefined) return Number(amount) * (MILLIS[unit ?? 's'] ?? 1000);
   throw new DirspaceError(
     'InvalidInput',
-    `The timeout ${JSON.stringify(text.slice(0, 40))} is none: write a number and ms, s, m or h, such as 30s.`,
+    `${JSON.stringify(text.slice(0, 40))} is no timeout; write a number and ms, s, m or h, such as 30s.`,
   );
 }
 

@@ -1,8 +1,9 @@
 /**
  * `vendedOptions`: finds the storage options that a client gets to open a table. For a table
  * outside of the root they are configured for its location, or come from the vendor configured
- * there. Inside, they come from the catalog's credential vendor if there is one and the request
- * asks for them. A vendor that answers anything but strings is an Internal error.
+ * there, unless the request declines them. Inside, they come from the catalog's credential vendor
+ * if there is one and the request asks for them. A vendor that answers anything but strings is an
+ * Internal error.
  */
 
 import { ruleOf } from '../../allowed-locations.ts';

@@ -1,8 +1,8 @@
 /**
  * Carries out DescribeTable: returns the members that the request asks for, for a table or one of
- * its versions. Tables that other programs write are described from Lance's manifest.
- * catalog/target.ts finds the version that is described. Also carries out ListTableFiles: tells which
- * files hold the rows of a version, and how.
+ * its versions. Details of tables that other programs write come from Lance's manifest.
+ * catalog/target.ts finds the version that is described. Also carries out ListTableFiles, which
+ * lists the files that hold the rows of a version, page by page.
  */
 import { pathToFileURL } from 'node:url';
 import { describeType, type Schema } from '../../arrow/index.ts';

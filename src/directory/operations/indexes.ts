@@ -1,7 +1,8 @@
 /**
- * Carries out the index operations: creates, lists, describes and drops the indexes of a branch of a
- * table. An index is built before the request is answered; rows that come later are counted as
- * not indexed until the table is optimized, and are searched by a scan.
+ * Carries out the index operations: creates, lists, describes and drops the indexes of a branch of
+ * a table, and reads one into memory (`prewarmTableIndex`). An index is built before the request is
+ * answered; rows that come later are counted as not indexed until the table is optimized, and are
+ * searched by a scan.
  */
 import { DirspaceError } from '../../errors.ts';
 import { FTS, indexTypeOf, SCALAR_INDEXES } from '../../indexes/index.ts';

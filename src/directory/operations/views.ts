@@ -1,8 +1,9 @@
 /**
  * Carries out CreateMaterializedView and RefreshMaterializedView. A view is a table whose manifests
- * say which query of which table its rows are of; it is read, tagged, indexed, renamed and dropped
- * as any other. Only refreshes change its rows, before they are answered: the id of a job is that
- * of the transaction. Views that functions of containers fill (`udtf`, `chunker`) are refused.
+ * record its source table and its query; it is read, tagged, indexed, renamed and dropped as any
+ * other. Only refreshes change its rows. A refresh is finished when it is answered, and its
+ * `job_id` is that of the transaction. Views that functions of containers fill (`udtf`, `chunker`)
+ * are refused as Unsupported.
  */
 
 import { recordBatchStream } from '../../arrow/index.ts';

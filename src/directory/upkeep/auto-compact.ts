@@ -1,8 +1,8 @@
 /**
- * `AutoCompaction`: compacts branches in the background of an open catalog. A commit starts a
- * compaction when the branch has more than `fragments` fragments beyond those that the last one
- * left, and brings indexes up to date. A failed compaction never fails the commit; it is tried again after `fragments` more.
- * `close` waits for running compactions.
+ * `AutoCompaction`: compacts branches in the background of an open catalog and brings their indexes
+ * up to date. A commit starts a compaction when the branch has more than `fragments` fragments
+ * beyond those that the last compaction left. A failed compaction never fails the commit; it is
+ * tried again after `fragments` more. `close` waits for running compactions.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

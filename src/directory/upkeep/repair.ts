@@ -2,9 +2,10 @@
  * `repairCatalog`: repairs a catalog that cannot be read, or lists what it would do. It moves torn
  * ends of branches, unreadable tags, fragments without a manifest, empty folders and ghosts
  * (catalog/ghosts.ts) into quarantine, with a record of where each was. A branch then continues
- * from its last whole version. A damaged or lost file of an index costs no row: a new version of each
- * branch leaves out what it covers (`dropSegments`). A lost format file is written anew; a table that shares a
- * namespace's name is detached. verify.ts finds the problems.
+ * from its last whole version. If a file of an index is damaged or lost, a new version of each
+ * branch leaves that part of the index out (`dropSegments`); no row is lost. A lost format file is
+ * written anew, and a table that shares a namespace's name is detached. verify.ts finds the
+ * problems.
  */
 
 import {

@@ -1,7 +1,7 @@
 /**
- * Carries out CleanupTable and OptimizeTable: validates the request, runs the table engine's
- * compaction and cleanup, and then sweeps the trash, except in a dry run. auto-compact.ts compacts
- * in the background.
+ * Carries out CleanupTable and OptimizeTable: validates the request and runs the table engine's
+ * cleanup, or its compaction, change of compression and update of indexes. Then it sweeps the
+ * trash, except in a dry run. auto-compact.ts compacts in the background.
  */
 import { checkCompression } from '../../compression.ts';
 import { DirspaceError } from '../../errors.ts';

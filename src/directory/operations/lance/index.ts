@@ -1,5 +1,5 @@
 /**
- * Exports what operations answer for tables that other programs write in Lance's format: details,
+ * Exports the functions for tables that other programs write in Lance's format: their details,
  * statistics and versions, and how such versions are published and deleted. `fragmentStatistics`
  * summarizes the fragments of any table.
  */

@@ -1,4 +1,9 @@
-/** Carries out ProfileTable, which tells what the columns of a version are like. */
+/**
+ * Carries out ProfileTable: returns statistics of the columns of a version, such as nulls, bounds,
+ * distinct values, the most frequent ones and a histogram. Beyond the time budget of the request
+ * (200 ms by default) they are of a sample. `atMost` throws InvalidInput if a request asks for more
+ * than a limit.
+ */
 import { DirspaceError } from '../../../errors.ts';
 import { MAIN_BRANCH } from '../../../format/index.ts';
 import type {

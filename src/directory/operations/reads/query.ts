@@ -1,7 +1,7 @@
 /**
- * Carries out QueryTable, TakeRows and the operations that explain and analyze query
- * plans. Rows of one version are read by a scan with filter and order, by vector or full-text search,
- * or by ids and offsets. table/query/ and table/read/ do the reading.
+ * Carries out QueryTable, TakeRows and the operations that explain and analyze query plans. Rows of
+ * one version are read by a scan with filter and order, by vector or full-text search, or by ids
+ * and offsets. table/query/ and table/read/ do the reading.
  */
 import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
 import { DirspaceError } from '../../../errors.ts';
@@ -132,5 +132,3 @@ function queryVectors(request: QueryTableRequest): readonly (readonly number[])[
   if (multi.length > 0) return multi;
   return single.length > 0 ? [single] : [];
 }
-
-/** A count that a request asks for. @throws InvalidInput beyond `most` */

@@ -1,6 +1,6 @@
 /**
- * Carries out RunSql and ExplainSql: opens the tables that a SELECT names, each at one version for as long
- * as it is read, and hands them to statements/, which plans and runs it.
+ * Carries out RunSql and ExplainSql: opens the tables that a SELECT names, each at one version for
+ * the whole statement, and hands them to statements/, which plans and runs it.
  */
 import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
 import { DirspaceError } from '../../../errors.ts';
