@@ -1,7 +1,8 @@
 /**
- * Defines what a comparison of a branch with main and a cherry-pick are in LanceDB's words, and converts
- * the answers of catalogs to it (`branchDiff`, `cherryPickResult`). The SDK answers these objects, and
- * the server sends them to LanceDB's clients.
+ * Defines LanceDB's types for the comparison of a branch with main (`BranchDiff`) and for a
+ * cherry-pick (`CherryPickResult`), and converts a catalog's responses to them (`branchDiff`,
+ * `cherryPickResult`). The SDK returns these objects, and the server sends them to LanceDB's
+ * clients.
  */
 import type {
   BranchColumn,

@@ -1,7 +1,8 @@
 /**
- * Defines the TypeScript types of the operations beyond the protocol, such as undrop, takeRows,
- * optimize, verify and trash (events.ts has those of watch). In `CatalogExtensions` each method is
- * optional: a catalog leaves out what it cannot do, and callers check before they call.
+ * Declares the operations beyond the protocol (`CatalogExtensions`) and defines the types of most
+ * of them, such as undrop, optimize, verify and trash. table-insight.ts has those of takeRows, SQL,
+ * profile, diff and the list of files, and events.ts those of watch. Each method is optional: a
+ * catalog leaves out what it cannot do, and callers check before they call.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type { CatalogWatch, WatchRequest } from './events.ts';

@@ -1,7 +1,8 @@
 /**
  * Lists the words of modes, behaviours and transaction statuses (`CREATE_MODES`, ...). `parseMode`
  * reads such a word in any case, as PascalCase or snake_case. A missing value means the first word
- * of the list; an unknown word throws InvalidInput. `spellsMode` compares a value with one mode.
+ * of the list; an unknown word throws InvalidInput. `spellsMode` tells whether a value may mean one
+ * mode.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';
@@ -34,7 +35,7 @@ const folded = (word: string): string => word.replaceAll('_', '').toLowerCase();
 const inSnakeCase = (word: string): string =>
   word.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
 
-/** Whether `value` spells `mode`. What is no text is no mode, and may be anything. */
+/** Whether `value` may mean `mode`: a text that spells it, or any value that is not a text. */
 export function spellsMode(value: unknown, mode: string): boolean {
   return typeof value !== 'string' || folded(value) === folded(mode);
 }

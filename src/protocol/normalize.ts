@@ -1,8 +1,9 @@
 /**
  * `normalize`: validates untrusted JSON against a model and returns it as the model's type. It
  * drops nulls that stand for omitted members, and converts the digits of wide integers to bigints.
- * Errors name the member, what was found and what was expected. Maps are returned without a
- * prototype, so that a key such as `constructor` is present only if it was sent.
+ * Members that the model does not have are kept. Errors name the member, what was found and what
+ * was expected. Maps are returned without a prototype, so that a key such as `constructor` is
+ * present only if it was sent.
  *
  * `wideListsInSteps` converts long lists of integers in short steps beforehand.
  */
@@ -51,9 +52,9 @@ export function normalize<Name extends ModelName>(
 const ITEMS_AT_ONCE = 1 << 13;
 
 /**
- * The steps that make bigints of long lists of row ids, which is most of the time that checking a request
- * with such a list takes; undefined where the request has none. What is no such integer is left as it is,
- * for \`normalize\` to refuse.
+ * Steps that convert long lists of row ids to bigints, which takes most of the time of checking a
+ * request with such a list; undefined if it has none. Items that are no such integers are left as
+ * they are, for `normalize` to refuse.
  */
 export function wideListsInSteps(
   model: ModelName,

@@ -1,10 +1,10 @@
 /**
- * Defines TakeRowsRequest, and the requests and answers of ProfileTable, which tells what the columns of a version are
- * like, of DiffTable, which compares two versions, of ListTableFiles, and of RunSql, which
- * answers a SELECT. Values are as JSON can hold them
- * (`ShownValue`): integers beyond 2^53, decimals, dates and times are texts, bytes are hexadecimal
- * digits, nested values are JSON in a text; texts are cut after 256 characters. ListTableFiles tells of
- * the Arrow files that hold the rows of a version, for programs that read them without this package.
+ * Defines the request and response types of TakeRows, ProfileTable, DiffTable, ListTableFiles,
+ * RunSql and ExplainSql; TakeRows and RunSql answer with Arrow. Values in the JSON of profiles and
+ * differences are `ShownValue`: integers beyond 2^53, decimals, dates and times are text, bytes are
+ * hexadecimal digits, nested values are JSON in text, and text is cut after 256 characters.
+ * ListTableFiles describes the Arrow files that hold the rows of a version, for programs that read
+ * them without this package.
  */
 import type { QueryColumns } from './models/index.ts';
 

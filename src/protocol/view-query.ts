@@ -1,7 +1,7 @@
 /**
- * Reads the query that defines a materialized view (`parseViewQuery`) from the text of a request, which
- * is JSON as LanceDB writes it, and tells the id of its source (`viewSource`): the server has to know
- * it before the catalog is asked.
+ * Parses the query that defines a materialized view from the text of a request, which is JSON as
+ * LanceDB writes it (`parseViewQuery`). `viewSource` returns the id of the source table, which the
+ * server needs before it calls the catalog. Both throw InvalidInput for any other text.
  */
 import { DirspaceError } from '../errors.ts';
 import type { CreateMaterializedViewRequest, ViewQuery } from './models/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Defines the JSON models of queries, with their columns, vectors, full-text search and ordering,
- * and of the requests and responses that explain or analyze a query plan.
+ * Defines the JSON models of QueryTable, ExplainTableQueryPlan and AnalyzeTableQueryPlan: their
+ * requests and JSON responses, and the parts of a query (columns, vector, full-text search,
+ * ordering). QueryTable answers with Arrow and has no response model.
  */
 
 import { request, response } from './common.ts';

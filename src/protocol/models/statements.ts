@@ -1,6 +1,7 @@
 /**
- * Defines the JSON models by which requests and answers of RunSql and ExplainSql are validated.
- * ../table-insight.ts has their TypeScript types and documents the members.
+ * Defines the JSON models of the requests of RunSql and ExplainSql, and of the response of
+ * ExplainSql; RunSql answers with Arrow. ../table-insight.ts has their TypeScript types and
+ * documents the members.
  */
 
 import { request, response } from './common.ts';

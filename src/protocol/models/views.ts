@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of requests and responses that create and refresh materialized views, and of
- * the query that defines one (`ViewQuery`).
+ * Defines the JSON models of requests and responses that create and refresh materialized views, and
+ * of the query that defines one (`ViewQuery`).
  */
 
 import { request, response } from './common.ts';

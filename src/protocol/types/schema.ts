@@ -1,9 +1,10 @@
 /**
  * Converts Arrow schemas, fields and types to the protocol's JSON (`schemaToJson`,
- * `schemaToLanceJson`) and back (`schemaFromJson`, `sharedSchema`), which also validates JSON from outside, up to
- * `MAX_SCHEMA_FIELDS` and `MAX_SCHEMA_DEPTH`. `typeToJson` and `typeFromJson` convert one type. The
- * ids of dictionaries are lost on the way. arrow/type-names.ts and lance-names.ts write the names
- * of types, type-parser.ts reads them. Types that JSON cannot name throw TableSchemaValidation.
+ * `schemaToLanceJson`) and back (`schemaFromJson`, `sharedSchema`). Reading also validates JSON
+ * from outside, up to `MAX_SCHEMA_FIELDS` and `MAX_SCHEMA_DEPTH`. `typeToJson` and `typeFromJson`
+ * convert one type. The ids of dictionaries are lost on the way. arrow/type-names.ts and
+ * lance-names.ts write the names of types, type-parser.ts reads them. Types that JSON cannot name
+ * throw TableSchemaValidation.
  */
 import { DataType, type Dictionary, Field, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
