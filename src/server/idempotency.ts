@@ -1,10 +1,10 @@
 /**
  * `AnswerCache`: answers a repeated write with the response to the first one, by its idempotency
- * key, and refuses another request under a used key. Temporary failures are not kept. The cache is
- * in the memory of this process; after a restart the catalog recognises repeats
- * (directory/catalog/kept-answers.ts) by the stamps that `stampOf` makes. `checkSameData` refuses
- * Arrow data under a used key if it does not begin as the first did. `checkKey` validates a key,
- * and `digest` hashes several texts.
+ * key, and refuses another request under a used key (IdempotencyKeyReused). Temporary failures are
+ * not kept. The cache is in memory and bounded (10,000 responses, 64 MiB); for what it lost, the
+ * catalog recognises repeats (directory/catalog/kept-answers.ts) by the stamps that `stampOf`
+ * makes. `checkSameData` refuses Arrow data under a used key if its first bytes differ from those
+ * that the first request sent. `checkKey` validates a key, and `digest` hashes several texts.
  */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';

@@ -1,7 +1,8 @@
 /**
- * `Trial`: what the server of a test fixture has beyond a server that people use: controls, which are
- * routes of JSON, and a hand in every answer of an operation. Fixtures alone start such servers
- * (`createTrialServer`); there is no option for it.
+ * Defines `Trial`, the hooks that a test fixture adds to a server: control routes that take and
+ * return JSON (`controlRoutes`), extra headers, and a function that answers the requests of
+ * operations in place of the server. Only servers made by `createTrialServer` have them; there is
+ * no option for it.
  */
 import type { AnyOperation } from '../protocol/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * `jwtVerifier`: verifies bearer tokens (JWT) against a key set from a URL or a file. It returns
- * the principal with the token's grants, or undefined for an invalid token. The package jose is
- * imported only here, and loaded when the first token is verified.
+ * the principal with the token's grants, or undefined for an invalid token, and throws
+ * ServiceUnavailable if the key set cannot be read. The package jose is imported only here, and
+ * loaded when the first token is verified.
  */
 import { readFileSync } from 'node:fs';
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';

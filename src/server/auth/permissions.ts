@@ -4,9 +4,8 @@
  * and a transaction is judged by its tables. A refusal does not reveal what exists. Storage
  * credentials need `admin` on the table.
  *
- * `permittedDatabase`, `mayUseDatabase` and `checkMayReadMetrics` judge requests for a database and for
- * `/metrics`.
- * `ANYBODY`, the principal without authentication, may do everything.
+ * `permittedDatabase`, `mayUseDatabase` and `checkMayReadMetrics` decide who may use a database and
+ * `/metrics`. `ANYBODY`, the principal without authentication, may do everything.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * Reads request bodies: `readJson` a whole JSON text within limits, `arrowPieces` Arrow data as a
- * stream with backpressure. `bodyBegun` waits for the first bytes. A wrong content type, encoding
- * or length is refused before anything is read (`checkArrowBody` for Arrow data). `pauseOf` ends
- * work in steps once its request has ended.
+ * Reads request bodies: `readJson` reads a whole JSON text within limits, and `arrowPieces` streams
+ * Arrow data with backpressure. `bodyBegun` waits for the first bytes. A wrong content type,
+ * encoding or length is refused before anything is read (`checkArrowBody` for Arrow data).
+ * `pauseOf` ends work in steps once its request has ended.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

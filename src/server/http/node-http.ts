@@ -1,7 +1,7 @@
 /**
- * `SocketServer`: binds the request handler to sockets through Node's HTTP and HTTPS servers, which
- * no other file creates. It applies backpressure in both directions, and times out idle sockets and
- * slow headers. `close` waits for open connections; `renew` replaces the certificate.
+ * `SocketServer`: binds the request handler to sockets through Node's HTTP and HTTPS servers. It
+ * applies backpressure in both directions, and times out idle sockets and slow headers. `close`
+ * waits for open connections; `renew` replaces the certificate.
  */
 import {
   createServer,

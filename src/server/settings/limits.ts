@@ -1,8 +1,8 @@
 /**
  * Defines the limits of a server with their defaults and validation (`Limits`, `resolveLimits`),
  * and the admission control for requests. A `Gate` has places, and queues in which callers take
- * turns. `Admission` has one Gate for the whole server and one for each table; a request that waits
- * too long gets Throttling. `QueueCount` counts those that wait.
+ * turns. `Admission` has one Gate for the whole server and one for each table; a request that finds
+ * a full queue or waits too long gets Throttling. `QueueCount` counts those that wait.
  */
 import { DirspaceError } from '../../errors.ts';
 

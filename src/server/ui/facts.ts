@@ -1,4 +1,7 @@
-/** What the routes of the page share: the services of the server, its sessions, and kept rows. */
+/**
+ * Defines `PageFacts`, what the routes of the browser page share: the services of the server, the
+ * sessions, and kept rows.
+ */
 import type { Env } from '../../env.ts';
 import type { Namespace, ObjectPath } from '../../protocol/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads the files of the page, which the build puts into `dist/ui`, when they are first asked for.
- * Only the names listed here are ever read, so no path of a request reaches the disk.
+ * `pageFile`: reads a file of the browser page from `dist/ui` when it is first asked for, and keeps
+ * it. Only the names in `PAGE_FILES` are ever read, so no path of a request reaches the disk.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

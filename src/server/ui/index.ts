@@ -1,6 +1,6 @@
 /**
- * Exports the server's side of the browser page: its routes (`uiRoutes`), the sessions of its
- * callers and the options of it. The page itself is built from src/ui/ and only read as files.
+ * Exports the server's part of the browser page: its routes (`uiRoutes`), sessions, kept rows and
+ * options. The page itself is built from src/ui/ and only read as files.
  */
 
 export { KeptRows } from './kept-rows.ts';

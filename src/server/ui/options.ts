@@ -1,6 +1,6 @@
 /**
- * Options of the browser page (`UiOptions`) and their check (`uiOptions`), which refuses unknown
- * members.
+ * Defines the options of the browser page (`UiOptions`) and validates them (`uiOptions`). Throws
+ * InvalidInput for unknown members and for a ticket that could be guessed.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Credentials } from '../auth/index.ts';

@@ -1,7 +1,7 @@
 /**
- * What each answer of the page carries (`pageHeaders`), and which requests of it are refused:
- * those that a page of another site sends (`refuseOtherPages`). The host of a request is checked
- * for all routes elsewhere.
+ * Adds the security headers that all answers of the page carry (`pageHeaders`), and refuses
+ * requests that a page of another site sends (`refuseOtherPages`). The server checks the host of a
+ * request for all routes.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HttpAnswer, RequestState } from '../http/index.ts';

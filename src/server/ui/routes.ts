@@ -1,6 +1,7 @@
 /**
- * `uiRoutes`: the routes of the page below `/ui`: its files, its session, and one route for each
- * thing that it asks for (`/ui/api/...`), which answer JSON and never change anything stored.
+ * `uiRoutes`: builds the routes of the page below `/ui`: its files, its session, and one route for
+ * each view or operation that it asks for (`/ui/api/...`). The latter answer JSON and never change
+ * anything stored.
  */
 import { DirspaceError } from '../../errors.ts';
 import { EVERY_OPERATION, formatAnswer } from '../../protocol/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Answers windows of rows as JSON (`rowsWindow`). Of a whole version in row order a window is read
- * by its offsets, so that any of them costs the same; what is filtered, ordered or searched is
- * found once, and read from the row ids that `KeptRows` keeps. `jsonRows` turns batches into cells.
+ * Answers windows of rows as JSON (`rowsWindow`), and one whole row (`wholeRow`). Rows of a version
+ * in row order are read by their offsets, so that each window costs the same. A filter, an order or
+ * a search is run once, and its windows are read from the row ids that `KeptRows` keeps. `jsonRows`
+ * turns batches into cells.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { describeType } from '../../arrow/index.ts';

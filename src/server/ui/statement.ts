@@ -1,4 +1,7 @@
-/** Answers a SELECT as the first of its rows in JSON, for the page. */
+/**
+ * `statementRows`: runs a SELECT for the browser page and returns its first 1,000 rows as JSON;
+ * `is_cut` tells that there are more.
+ */
 import type { PageFacts } from './facts.ts';
 import type { Body, PageCaller } from './page-caller.ts';
 import { textList, textOf } from './page-request.ts';

@@ -1,6 +1,7 @@
 /**
- * `openedTable`: what the page shows around every view of a table, in one answer: its description
- * and rows at a version, the newest version of the branch, and its sizes.
+ * `openedTable`: returns in one answer what the page shows around every view of a table: the
+ * description and the number of rows of a version, the newest version of the branch, and the sizes
+ * of the table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, GetTableStatsResponse } from '../../protocol/index.ts';

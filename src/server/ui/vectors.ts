@@ -1,8 +1,8 @@
 /**
- * What the page shows of a column of vectors: the lengths (norms) of a sample and its projection on
- * a plane (`vectorSample`), and the rows whose vectors are nearest to that of one row
- * (`neighbours`). The plane is spanned by the two directions in which the sample varies most, found
- * by power iteration; distances on it are not those of the vectors.
+ * Answers the view of a column of vectors: `vectorSample` returns the lengths (norms) of a sample
+ * and its projection on a plane, and `neighbours` the rows whose vectors are nearest to that of one
+ * row. The plane is spanned by the two directions in which the sample varies most, found by power
+ * iteration; distances on it are not those of the vectors.
  */
 import {
   type Data,
