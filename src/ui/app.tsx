@@ -1,6 +1,7 @@
 /**
- * `App`: the whole page. It follows the address, asks who the caller is, and shows the tree beside
- * a namespace or a table.
+ * `App`: renders the whole page. It follows the address, asks the server who the caller is, and
+ * asks for a key if that fails. Otherwise it shows the tree beside a namespace, a table or the SQL
+ * view.
  */
 import {
   type About,

@@ -1,4 +1,4 @@
-/** Starts the page. */
+/** Starts the browser page: applies the theme and renders `App`. */
 import { App } from './app.tsx';
 import { render } from './base/index.ts';
 import { applyTheme } from './theme.ts';

@@ -1,4 +1,4 @@
-/** `NamespacePage`: the properties of a namespace and what is in it, by number. */
+/** `NamespacePage`: shows the properties of a namespace. */
 import { Answered, type Location, Pairs, useAnswer } from './base/index.ts';
 
 export function NamespacePage({ location }: { readonly location: Location }) {

@@ -1,6 +1,7 @@
 /**
- * `SqlPage`: a box for a SELECT over all tables, and its answer as rows, as a chart or as the steps it
- * is carried out by. All of it is in the address: `#/sql?q=SELECT..&show=chart&chart=bar&x=city&y=n`.
+ * `SqlPage`: runs a SELECT over the tables of the catalog and shows its rows, a chart of them, or
+ * its plan. The statement and what is shown are in the address:
+ * `#/sql?q=SELECT..&show=chart&chart=bar&x=city&y=n`.
  */
 import {
   Answered,

@@ -1,6 +1,7 @@
 /**
- * `TablePage`: what the address names of a table, its version and branch, and the views of it as
- * tabs. All views show the same version.
+ * `TablePage`: opens a table at the version and branch that the address names, and shows its views
+ * as tabs. The tabs share the version, the branch and the filter. A table that is only declared has
+ * no views.
  */
 import {
   Answered,

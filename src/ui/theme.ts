@@ -1,4 +1,7 @@
-/** The colours of the page: those of the system, or light or dark, which the browser remembers. */
+/**
+ * Reads and switches the theme of the page: the system's, light or dark. The browser remembers it
+ * where it can; else it lasts as long as the page.
+ */
 
 const THEMES = ['system', 'light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];

@@ -1,4 +1,7 @@
-/** Numbers, bytes, times and types of columns as texts that people read. */
+/**
+ * Formats numbers, bytes, times and column types as text for people. `columnsOf` lists the columns
+ * of a schema, and `isVector` recognises vector columns.
+ */
 import type { Column, JsonField, JsonType } from './types.ts';
 
 export const count = (value: number): string => value.toLocaleString('en');

@@ -1,6 +1,6 @@
 /**
- * Exports what all parts of the page share: preact, the address as state, questions to the server
- * and their answers, texts for numbers and types, and small parts of views.
+ * Exports what all parts of the page share: preact, the address as state, requests to the server
+ * and their answers, formatting of numbers and types, and small components.
  */
 
 export { bytes, columnsOf, count, counted, isVector, moment, short, typeText } from './format.ts';

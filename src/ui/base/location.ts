@@ -1,8 +1,9 @@
 /**
- * The state of the page as the fragment of its address, so that back, forward and links work:
- * `#/t/prod/user?view=rows&where=id%20%3E%203` is a table, `#/n/prod` a namespace, `#/sql` the box
- * for queries. `parseLocation` and `formatLocation` are inverse to each other. No part of it is
- * sent to the server by the browser.
+ * Reads and writes the state of the page in the fragment of its address (`parseLocation`,
+ * `formatLocation`), so that back, forward and links work:
+ * `#/t/prod/user?view=rows&where=id%20%3E%203` is a table, `#/n/prod` a namespace, `#/sql` the SQL
+ * view. Any other fragment means the root of the catalog. The browser sends no part of it to the
+ * server.
  */
 
 export type Kind = 'n' | 't' | 'sql';

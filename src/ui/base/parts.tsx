@@ -1,4 +1,7 @@
-/** Small parts that several views share: failures, waiting, lists of names and values. */
+/**
+ * Exports small components that several views share: `Failure` shows an error, `Answered` waits for
+ * an answer, and `Pairs` shows names and values.
+ */
 import type { ComponentChildren } from './preact.ts';
 import { messageOf } from './server.ts';
 import type { Asked } from './use-answer.ts';

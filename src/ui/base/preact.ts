@@ -1,3 +1,5 @@
-/** The one file that imports preact: components, hooks and the types of both. */
+/**
+ * Re-exports what the page uses of preact: components, hooks and types. No other file imports it.
+ */
 export { Component, type ComponentChildren, Fragment, render } from 'preact';
 export { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';

@@ -1,6 +1,7 @@
 /**
- * Asks the server below `api/`, with the session's cookie and JSON. A failure becomes a
- * `ServerError` with the text of the server; `isSignedOut` tells the one that asks for a key.
+ * Sends the requests of the page to the server, as JSON with the session's cookie: `ask` for
+ * answers, `allPages` for lists, `signIn` and `signOut`. A failure becomes a `ServerError` with the
+ * text of the server; `isSignedOut` recognises the one that asks for a key.
  */
 
 /** An answer of the server that tells of a failure. */

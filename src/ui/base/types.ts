@@ -1,4 +1,7 @@
-/** The answers of the server that the views show. */
+/**
+ * Defines the types of the server's answers that the page shows, and `TableFacts`, what every view
+ * of a table gets.
+ */
 
 export interface Column {
   readonly name: string;

@@ -1,4 +1,7 @@
-/** `useAnswer`: asks the server for what a view shows, and again where what it is about changes. */
+/**
+ * `useAnswer`: a hook that requests what a view shows, and requests it again when the question
+ * changes. The answer to an earlier question is never shown.
+ */
 import { useEffect, useState } from './preact.ts';
 import { ask, isAborted } from './server.ts';
 

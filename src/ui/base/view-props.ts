@@ -1,4 +1,7 @@
-/** What the views of a table get, and how their requests name its version. */
+/**
+ * Defines the props of the views of a table (`ViewProps`). `pinned` builds the members by which
+ * their requests name the version shown.
+ */
 import type { Location } from './location.ts';
 import type { TableFacts } from './types.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `Grid`: a table of rows that is drawn only where it is in sight, for any number of rows. Rows are
- * fetched in windows (row-windows.ts), the scroll bar is mapped to rows (scroll.ts), and columns out
- * of sight are left out. It is a grid for screen readers, with one cell active at a time: arrows,
- * Page Up and Down, Home and End move it, Enter opens the row.
+ * `Grid`: shows a table of any number of rows, drawing only the rows and columns in sight. Rows are
+ * fetched in windows (row-windows.ts), and the scroll bar is mapped to rows (scroll.ts). Screen
+ * readers see a grid with one active cell: arrows, Page Up and Down, Home and End move it, Enter
+ * opens the row.
  */
 import {
   type Column,

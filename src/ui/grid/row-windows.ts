@@ -1,6 +1,6 @@
 /**
- * `RowWindows`: fetches rows in windows of a fixed size as they come into sight, keeps the windows
- * used last, and gives up requests of windows that went out of sight before they were answered.
+ * `RowWindows`: fetches rows in windows of 100 as they come into sight, keeps the 64 windows used
+ * last, and aborts requests for windows that went out of sight before they were answered.
  */
 
 export interface FetchedRows {

@@ -1,7 +1,8 @@
 /**
- * Maps the range of a scroll bar to rows. Browsers stop at heights of some 30 million pixels, so a
- * table of more rows has a scroll bar of `MOST_PIXELS` whose positions stand for shares of it, and
- * the wheel and the keys move by rows. `RowScroll` has no state: positions are rows, with fractions.
+ * `RowScroll`: maps positions of a scroll bar to rows. Browsers limit heights to some 30 million
+ * pixels, so a table higher than `MOST_PIXELS` (8 million) gets a scroll bar of that height, whose
+ * positions stand for shares of the rows; the wheel and the keys then move by rows. It has no
+ * state: positions are rows, with fractions.
  */
 
 const MOST_PIXELS = 8_000_000;

@@ -1,7 +1,8 @@
 /**
- * `Chart`: the rows of an answer as bars, a line or points. One column gives the places from left to
- * right, in the order of the rows unless it is of numbers, and one or more columns of numbers give the
- * heights. What is drawn is the rows that are shown, and the caption says how many.
+ * `Chart`: draws rows as bars, a line or points. The column `x` gives the positions, which are the
+ * order of the rows for bars and where `x` is not all numbers; the column `y` gives the heights.
+ * Rows without a number in `y` are left out, and so are bars after the first 240; the caption
+ * counts both. `numberOf` reads the number of a cell.
  */
 import { counted, short } from '../base/index.ts';
 

@@ -1,7 +1,8 @@
 /**
- * `ColumnsView`: what each column is like: nulls, distinct values, bounds, the values there are most
- * of, and a histogram. The server looks at all rows for as long as a fifth of a second, else at a
- * sample, and the view says which; all rows are looked at where the reader asks.
+ * `ColumnsView`: shows statistics of the first 60 columns: nulls, distinct values, bounds, mean,
+ * the most frequent values and a histogram. The server scans rows for a fifth of a second, or for
+ * 30 seconds if the reader asks for all rows. The view says whether that covered all rows or a
+ * sample.
  */
 import {
   Answered,

@@ -1,6 +1,6 @@
 /**
- * What a line of SQL may go on with: names of columns and words of the language that begin with, or
- * hold, the word before the caret. Names that are no plain identifiers are quoted.
+ * `completions`: lists the column names and SQL words that fit the word before the caret, at most
+ * 12. Names that are no plain identifiers are quoted (`quotedName`). `wordBefore` finds that word.
  */
 import type { Column } from '../base/index.ts';
 

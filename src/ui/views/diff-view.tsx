@@ -1,4 +1,8 @@
-/** `DiffView`: what two versions of a table have apart from each other, as DiffTable tells it. */
+/**
+ * `DiffView`: shows the differences between two versions of a branch, as the operation DiffTable
+ * finds them. Rows are told apart by where they are stored, so a row that was written again counts
+ * as removed and added.
+ */
 import { Answered, Pairs, useAnswer, type ViewProps } from '../base/index.ts';
 
 interface Column {

@@ -1,7 +1,7 @@
 /**
- * `FilterBox`: a line for an SQL predicate. It completes names of columns and a few words of SQL as
- * a list below it (arrows, Tab or Enter choose, Escape closes), and shows what the server says is
- * wrong, with the place under the text. `wordBefore` and `completions` are what it completes by.
+ * `FilterBox`: an input for an SQL predicate. It offers completions in a list (completions.ts): the
+ * up and down arrows select, Tab or Enter accept, Escape closes. The error of the server is shown
+ * below, with the place in the text.
  */
 
 import { type Column, useEffect, useRef, useState } from '../base/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `Histogram`: counts in buckets of equal width as bars, with the ends below and each bucket's range
- * and count as its title. The caller says what the buckets are of.
+ * `Histogram`: draws counts as bars of one width, with the first and the last edge below. The title
+ * of a bar is its range, or its value where there is one edge for each count, and its count.
  */
 import { count } from '../base/index.ts';
 

@@ -1,6 +1,7 @@
 /**
- * `HistoryView`: the versions of a branch, newest first, with what each did; a version can be
- * shown, and two can be compared.
+ * `HistoryView`: lists the versions of a branch, newest first, with their operation, changed rows
+ * and tags: 200, and older ones on request. A version can be opened, and two can be compared
+ * (diff-view.tsx).
  */
 
 import {

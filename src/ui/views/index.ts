@@ -1,4 +1,4 @@
-/** Exports the views of a table: one for each of its tabs. */
+/** Exports the views of a table, one for each tab, and the chart that the SQL page draws. */
 export { Chart, type ChartCell, type ChartKind, numberOf } from './chart.tsx';
 export { ColumnsView } from './columns-view.tsx';
 export { HistoryView } from './history-view.tsx';

@@ -1,4 +1,4 @@
-/** `RefsView`: the tags and branches of a table, each with a link to what it names. */
+/** `RefsView`: lists the tags and branches of a table, each with a link that opens it. */
 import {
   Answered,
   dbOf,

@@ -1,7 +1,8 @@
 /**
- * `RowsView`: the rows of a version with filter, order and full-text search, and the details of one
- * row. What is filtered, ordered or searched is found by the server once; its windows come from
- * there.
+ * `RowsView`: shows the rows of a version in a grid, with a filter, an order, a choice of columns,
+ * full-text search where an index for it exists, and the details of one row. The grid asks for rows
+ * as they come into sight. The server keeps what a filter, order or search found, so that scrolling
+ * does not repeat it.
  */
 
 import {

@@ -1,4 +1,7 @@
-/** `SchemaView`: the columns of a version with their types, the indexes, properties and sizes. */
+/**
+ * `SchemaView`: shows the columns of a version with their types, and its indexes, properties,
+ * schema metadata and sizes.
+ */
 import {
   Answered,
   bytes,

@@ -1,6 +1,7 @@
 /**
- * `VectorsView`: a column of vectors: the lengths of a sample, the sample on a plane, and the rows
- * whose vectors are nearest to that of the row that the reader chooses there, or by its row id.
+ * `VectorsView`: shows a column of vectors: the lengths (norms) of a sample as a histogram, the
+ * sample as points on a plane, and the rows whose vectors are nearest to that of one row. The
+ * reader chooses that row by a click on its point or by its row id.
  */
 import {
   Answered,
