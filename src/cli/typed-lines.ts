@@ -1,7 +1,7 @@
 /**
- * `typedLines`: the lines of standard input. On a terminal they are asked for, can be edited and completed,
- * and those of earlier sessions are at hand: the file of them is `sql-history` in the folder `dirspace`
- * of `XDG_STATE_HOME`, or of `~/.local/state`, readable by its owner alone.
+ * `typedLines`: yields the lines of standard input. On a terminal it shows a prompt, and lines can
+ * be edited, completed and recalled, also those of earlier sessions. The last 1,000 are kept in
+ * `dirspace/sql-history` below `XDG_STATE_HOME` or `~/.local/state`, which only its owner may read.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * `statsText`: what the columns of a table are like, for `dirspace describe --stats`, one column to a
- * line. On a terminal with histograms as bars, as far as its width goes; no colours are used.
+ * Formats the profile of a table for `dirspace describe --stats` (`statsText`), one line for each
+ * column. On a terminal with room for at least eight bars, each line ends in a histogram
+ * (`sparkline`).
  */
 import type { ColumnProfile, TableProfile } from '../../sdk/index.ts';
 import { columns, counted, shortCell, type Terminals } from '../terminal/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `dirspace describe`: prints the schema, version, location and properties of a table, or the
- * properties of a namespace; with --stats also what the columns are like (column-stats.ts), or what all tables
- * of the namespace have together. An id may name either; a table is looked for first.
+ * `dirspace describe`: shows the schema, version, location and properties of a table, or the
+ * properties of a namespace. `--stats` adds statistics of the columns (column-stats.ts), or the
+ * totals of all tables below the namespace. An id may name either; a table is looked for first.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse } from '../../protocol/index.ts';

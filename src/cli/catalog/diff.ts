@@ -1,6 +1,7 @@
 /**
- * `dirspace diff`: shows what two versions of a table have apart from each other: columns, metadata,
- * fragments, and rows by a key. A version is a number, a tag, a branch or `branch:version`.
+ * `dirspace diff`: shows the differences between two versions of a table: columns, metadata,
+ * properties, fragments and rows. Rows are compared by key columns, or as a whole, with `--on`;
+ * without, by where they are stored. A version is a number, a tag, a branch or `branch:version`.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Table, TableDiff } from '../../sdk/index.ts';

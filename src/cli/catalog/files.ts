@@ -1,6 +1,6 @@
 /**
- * `dirspace files`: lists the Arrow files that hold the rows of a version, with the deleted rows of each,
- * for programs that read them without this package.
+ * `dirspace files`: lists the Arrow files that hold the rows of a version, and where the deleted
+ * rows of each are recorded, for programs that read them without this package.
  */
 import type { FragmentFiles, Table, TableFiles } from '../../sdk/index.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * `dirspace index`: builds, lists and drops the indexes of a table. Building answers once the index
- * covers all rows that were there.
+ * `dirspace index`: builds, lists and drops indexes of a table. `create` returns when the index is
+ * built, and says how many rows it covers and how many came meanwhile.
  */
 import type { IndexConfig, Table } from '../../sdk/index.ts';
 import {

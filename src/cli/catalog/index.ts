@@ -1,4 +1,7 @@
-/** Exports the commands about namespaces, tables, versions, tags, branches and the trash. */
+/**
+ * Exports the commands about namespaces and tables: their versions, tags, branches, indexes,
+ * differences, files and the trash.
+ */
 
 export { branch } from './branch.ts';
 export { createNamespace } from './create-namespace.ts';

@@ -1,6 +1,7 @@
 /**
- * `graphAnswer`: the versions of all branches and tags of a table as a graph, for `dirspace log
- * --graph`. version-graph.ts puts them in order and draws the lines.
+ * `graphAnswer`: answers `dirspace log --graph` with the versions of all branches of a table,
+ * newest first, with their tags. version-graph.ts orders them and draws the lines. As JSON the
+ * answer has the parent of each version instead of lines.
  */
 import type { Row, Table } from '../../sdk/index.ts';
 import { type Call, type RowsAnswer, UsageError } from '../terminal/index.ts';

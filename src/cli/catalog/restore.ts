@@ -1,6 +1,6 @@
 /**
- * `dirspace restore`: makes an old version of a table, given by number or tag, its newest version
- * again.
+ * `dirspace restore`: writes a new version of a table with the contents of an old one, which is
+ * given by number or tag.
  */
 import { defined } from '../../sdk/index.ts';
 import {

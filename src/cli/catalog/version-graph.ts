@@ -1,8 +1,9 @@
 /**
- * `VersionGraph`: puts the versions of all branches of a table into one order, newest first, in which each
- * version comes before the one that it was made from, and draws the branches beside them as lines.
- * Versions are taken from each branch page by page, so that a graph of any length takes bounded memory.
- * Times only choose among versions that do not build on each other.
+ * `versionGraph`: puts the versions of all branches of a table into one order, newest first, in
+ * which each version comes before the one that it was made from, and draws the branches beside them
+ * as lines. Times decide only among versions that do not build on each other. Pages of versions are
+ * read as they are needed, and one of each branch is held, so memory does not grow with the length
+ * of the history.
  */
 
 /** A version as the catalog lists it. */

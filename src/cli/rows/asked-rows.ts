@@ -1,6 +1,7 @@
 /**
- * What `dirspace query` and `dirspace export` have in common: the table (`tableOf`), and its rows as the
- * predicate, `-s`, `--sort` and `-n` ask for them (`askedRows`).
+ * Builds the query of `dirspace query` and `dirspace export` from the predicate, `-s`, `--sort` and
+ * `-n` (`askedRows`). `tableOf` parses the id of their table, and says so if id and predicate are
+ * swapped.
  */
 import type { Query, Table } from '../../sdk/index.ts';
 import { type Call, parseObject, UsageError } from '../terminal/index.ts';

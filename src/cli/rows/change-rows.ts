@@ -1,7 +1,7 @@
 /**
- * Three commands that change a table: `dirspace delete` (`deleteRows`) and `dirspace update`
- * (`updateRows`) change the rows that match an SQL predicate, and `dirspace add-columns` adds
- * columns of SQL values or of nulls.
+ * Defines three commands that change a table. `dirspace delete` (`deleteRows`) and `dirspace
+ * update` (`updateRows`) change the rows that match an SQL predicate; update changes all rows
+ * without one. `dirspace add-columns` (`addColumns`) adds columns of SQL values or of nulls.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { defined, type Table } from '../../sdk/index.ts';

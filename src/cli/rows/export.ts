@@ -1,6 +1,7 @@
 /**
- * `dirspace export`: writes the rows of a table, or of a query over it, as a file of another program, or to
- * standard output; or one version of the table as a Lance dataset in a new folder.
+ * `dirspace export`: writes the rows of a table, or those that a predicate and other options
+ * select, to a file or to standard output, as CSV, JSON, Parquet or Arrow. With `--lance` it writes
+ * one whole version as a Lance dataset in a new folder.
  */
 import type { ExportProgress, ToFileOptions } from '../../sdk/index.ts';
 import {

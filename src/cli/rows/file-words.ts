@@ -1,4 +1,7 @@
-/** Words that the import and the export of files share. */
+/**
+ * Formats bytes as megabytes (`megabytes`), and reads `\t` and `tab` as a tab (`unescaped`), for
+ * the commands `import` and `export`.
+ */
 
 export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
 

@@ -1,8 +1,8 @@
 /**
- * `dirspace import`: creates, appends to, overwrites or merges into a table with the rows of a file or
- * Lance dataset, of all files that a pattern matches, of an address or of standard input. An error in
- * the data names the file and, where known, the row, line and column; nothing is imported then, unless
- * `--reject` names a file for such rows.
+ * `dirspace import`: creates, appends to, overwrites or merges into a table with rows from a file,
+ * the files that a pattern matches, an address, standard input, or a Lance dataset. An error in the
+ * data names the file and, where known, the row, line and column; nothing is imported then, unless
+ * `--reject` names a file that takes such rows of CSV.
  */
 import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
 import { COMPRESSIONS, DEFAULT_COMPRESSION } from '../../compression.ts';

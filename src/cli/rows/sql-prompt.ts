@@ -1,7 +1,8 @@
 /**
- * The prompt of `dirspace sql`: statements line by line, each up to its semicolon, and commands that
- * begin with a backslash, such as `\d`. A statement that fails at a prompt is told, and the prompt goes on;
- * where the lines come from a file, it is the last one.
+ * `runPrompt`: reads SQL statements from the lines of standard input, each up to its semicolon, and
+ * prints their answers. Lines that begin with a backslash are commands, such as `\d` for the
+ * tables. On a terminal a failed statement prints its error and the prompt goes on; otherwise the
+ * error is thrown and the rest is not read.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

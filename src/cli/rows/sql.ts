@@ -1,6 +1,7 @@
 /**
- * `dirspace sql`: answers a SELECT over the tables of a catalog. Without a statement it reads statements
- * from standard input, each up to its semicolon: on a terminal with a prompt (sql-prompt.ts).
+ * `dirspace sql`: runs a SELECT over the tables of a catalog, or shows its plan with `--explain`.
+ * Without a statement it reads statements from standard input, with a prompt on a terminal
+ * (sql-prompt.ts).
  */
 import {
   type Answer,

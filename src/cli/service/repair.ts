@@ -1,6 +1,8 @@
 /**
- * `dirspace repair`: lists the damaged files and folders that keep a catalog from being read. With
- * `--apply` it moves them to a quarantine folder; without, it changes nothing.
+ * `dirspace repair`: lists the damage that keeps a catalog from being read, and what would be done
+ * about it. With `--apply` it does so: damaged versions, tags and other files move to a quarantine
+ * folder, and damaged parts of indexes are left out. What it cannot mend is listed and left.
+ * Without `--apply` it changes nothing.
  */
 import { type RepairResponse, unsupported } from '../../protocol/index.ts';
 import { defined } from '../../sdk/index.ts';

@@ -1,7 +1,9 @@
 /**
- * `serveMemory`: what `dirspace serve --memory` does. It serves a catalog in memory for tests, seeded and
- * failing as files say, until the process is asked to end. It takes no credentials and nothing that
- * is about a catalog on disk.
+ * `serveMemory`: implements `dirspace serve --memory`. It serves a catalog in memory for tests
+ * until the process is asked to end; its content comes from `--seed`, its failures from `--faults`.
+ * It asks for no credentials, and refuses options about a catalog on disk.
+ *
+ * `untilStopped`, `announce` and `refuseMemoryOptions` are for serve.ts too.
  */
 import { readFile, stat } from 'node:fs/promises';
 import type { Fault } from '../../testing/index.ts';

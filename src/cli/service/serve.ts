@@ -1,7 +1,7 @@
 /**
  * `dirspace serve`: serves a directory's catalog, or the databases of a configuration file, over
  * HTTP until the process is asked to end. Logs go to standard error as JSON lines. reloads.ts
- * applies changes of the configuration.
+ * applies changes of the configuration; serve-memory.ts implements `--memory`.
  */
 
 import { resolve } from 'node:path';

@@ -1,7 +1,8 @@
 /**
  * `dirspace ui`: serves the page of a catalog to this machine alone until the process is asked to
- * end, and prints an address that opens one session. The catalog is opened read-only, and nothing
- * but the page and its session is answered: all other routes need a secret that is not printed.
+ * end, and prints an address that opens one session. The catalog is opened read-only. Routes that
+ * read the catalog need that session, or a secret that is not printed; `/health`, `/ready` and
+ * `/openapi.json` are open.
  */
 import { randomBytes } from 'node:crypto';
 import type { GrantInput } from '../../server/index.ts';

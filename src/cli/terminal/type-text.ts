@@ -1,4 +1,4 @@
-/** `typeText`: the type of a field in JSON, as the command line shows it. */
+/** `typeText`: formats the type of a JSON Arrow field, such as `fixed_size_list<float32>[4]`. */
 import type { JsonArrowField } from '../../protocol/index.ts';
 
 /** `fixed_size_list<float32>[4]`, `struct<city: utf8>`. */
