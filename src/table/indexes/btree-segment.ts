@@ -7,7 +7,7 @@
 import type { DataType } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';
 import { type SortedCells, sortedCells } from '../../indexes/index.ts';
-import { type ColumnTest, compareValues, type RangeEnd } from '../../sql/index.ts';
+import { type ColumnTest, compareValues, type RangeEnd, type Value } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { andThen } from '../work/index.ts';
@@ -19,7 +19,7 @@ const POSITION = 1;
 export const BTREE_COLUMNS = 2;
 
 /** Rows of a segment from `from` to before `to`. */
-interface Span {
+export interface Span {
   readonly from: number;
   readonly to: number;
 }
@@ -98,6 +98,20 @@ export class SortedSegment {
       default:
     }
     return spans;
+  }
+
+  get rows(): number {
+    return this.#open.rows;
+  }
+
+  close(): void {
+    this.#open.close();
+  }
+
+  /** The value of a row. */
+  async value(row: number): Promise<Value> {
+    const batch = batchOf(this.#open.starts, row);
+    return (await this.cells(batch)).value(row - (this.#open.starts[batch] as number));
   }
 
   firstNull(): Promise<number> {
@@ -184,7 +198,8 @@ export function batchOf(starts: readonly number[], row: number): number {
   return low;
 }
 
-async function positionsOf(
+/** Positions of so many rows, ascending. */
+export async function positionsOf(
   engine: Engine,
   snapshot: Snapshot,
   segment: IndexSegment,

@@ -77,16 +77,24 @@ interface Named {
 
 type TestedColumn = Extract<Condition, { kind: 'test' }>;
 
+/** Those of a column, by its name and those of the structs that it is in. */
+export const indexesOf = (
+  snapshot: Snapshot,
+  indexes: readonly IndexEntry[],
+  path: readonly string[],
+): IndexEntry[] =>
+  indexes.filter((index) => {
+    const indexed = indexedField(snapshot, index)?.path;
+    return indexed?.length === path.length && indexed.every((name, at) => name === path[at]);
+  });
+
 /** The index that answers a test of its column; why there is none where there is none. */
 export function indexFor(
   snapshot: Snapshot,
   indexes: readonly IndexEntry[],
   { path, test }: TestedColumn,
 ): IndexEntry | string {
-  const own = indexes.filter((index) => {
-    const indexed = indexedField(snapshot, index)?.path;
-    return indexed?.length === path.length && indexed.every((name, at) => name === path[at]);
-  });
+  const own = indexesOf(snapshot, indexes, path);
   if (own.length === 0) return `${path.join('.')} has none`;
   const answering = own.filter(({ type }) => indexReader(type)?.answers(test) === true);
   return (

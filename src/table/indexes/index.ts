@@ -15,6 +15,7 @@ export {
   readingIndexes,
 } from './coverage.ts';
 export { type DescribedIndex, describedIndexes } from './described-indexes.ts';
+export { type FirstKey, firstRows } from './first-rows.ts';
 export { type JoinedFragments, joinedIndexes, rowsIn, runOf } from './joined-runs.ts';
 export { prewarmIndex } from './prewarm-index.ts';
 export { entryOf, placedRuns } from './segment.ts';

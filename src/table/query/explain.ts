@@ -69,10 +69,10 @@ export async function explainPlan(
   let position = 0;
   for (const entry of fragments) {
     const skipped =
-      predicate !== undefined &&
       prefilter &&
       texts === undefined &&
-      (!namesRowsOf(plan, entry, position) || pruneFragment(predicate, snapshot, entry) === 'none');
+      (!namesRowsOf(plan, entry, position) ||
+        (predicate !== undefined && pruneFragment(predicate, snapshot, entry) === 'none'));
     if (skipped) pruned += 1;
     else if (plan.indexed?.covered.has(entry.id) === false) uncovered += 1;
     position += liveRows(entry);
@@ -102,8 +102,8 @@ function indexNote(
   uncovered: number,
 ): string | undefined {
   const hasIndexes = snapshot.manifest.indexes !== undefined;
-  if (predicate === undefined)
-    return hasIndexes && keys > 0 ? 'Index: none used, an order is not read from one' : undefined;
+  if (predicate === undefined && keys > 0 && hasIndexes && note === undefined)
+    return 'Index: none used, an order of all rows is not read from one';
   if (note === undefined || uncovered === 0) return note;
   return `${note}; fragments that are not covered and are scanned: ${uncovered}`;
 }

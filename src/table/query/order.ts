@@ -12,10 +12,12 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { FragmentEntry } from '../../format/index.ts';
+import type { FragmentRows } from '../../indexes/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import { stepped } from '../../stepped.ts';
 import type { Awaitable } from '../../store/index.ts';
 import { readFields } from '../fragments/index.ts';
+import { firstRows, type IndexChoice } from '../indexes/index.ts';
 import {
   type BatchPlace,
   matchingRows,
@@ -73,11 +75,14 @@ export async function orderedScan(
   };
 }
 
-/** The read of the keys. @throws InvalidInput, TableColumnNotFound for what is no key */
+/**
+ * The read of the keys, of the rows alone that may come first where an index tells them.
+ * @throws InvalidInput, TableColumnNotFound for what is no key
+ */
 export async function planKeys(
   engine: Engine,
   snapshot: Snapshot,
-  { filter, counters, signal, memory }: ScanRequest,
+  { filter, counters, signal, memory, limit, offset }: ScanRequest,
   keys: readonly OrderKey[],
 ): Promise<ScanPlan> {
   const columns = keyColumns(snapshot, keys);
@@ -85,7 +90,50 @@ export async function planKeys(
   const request = { columns, withRowId, filter, counters, signal, memory };
   const plan = await planScan(engine, snapshot, request);
   for (const { name, type } of plan.schema.fields) checkOrder(type, name);
-  return plan;
+  if (plan.indexed !== undefined || limit === undefined) return plan;
+  const chosen = await firstByIndex(plan, keys[0] as OrderKey, limit + (offset ?? 0));
+  const { indexed, note = plan.indexNote } = chosen;
+  return indexed === undefined && plan.indexNote !== undefined
+    ? plan
+    : { ...plan, indexed, indexNote: note };
+}
+
+/** The rows that may be among the first ones, as far as an index of the first key tells. */
+async function firstByIndex(
+  plan: ScanPlan,
+  { column, ascending, nullsFirst }: OrderKey,
+  count: number,
+): Promise<IndexChoice> {
+  const { engine, snapshot, predicate } = plan;
+  const key = plan.columns.find(({ name }) => name === column);
+  const isByNumber = predicate?.usesRowId === true || predicate?.usesRowOffset === true;
+  if (key === undefined || isByNumber || count === 0)
+    return { indexed: undefined, note: undefined };
+  const path = key.kind === 'field' ? [key.field.field.name] : column.split('.');
+  const first = { path, ascending, nullsFirst };
+  return firstRows(engine, snapshot, first, {
+    count,
+    hasCondition: predicate !== undefined,
+    matching: (candidates) => matchingAmong({ ...plan, indexed: candidates }),
+  });
+}
+
+/** Those of the rows that the plan's indexes name which are live and match its predicate. */
+async function matchingAmong(plan: ScanPlan): Promise<FragmentRows> {
+  const found = new Map<number, number[]>();
+  const isNeedless = ({ id }: FragmentEntry): boolean => plan.indexed?.covered.has(id) !== true;
+  const reads = pipelined({ ...plan, isNeedless }, (place) =>
+    andThen(matchingRows(plan, place), (rows) =>
+      rows === undefined || rows.length === 0 ? undefined : { place, rows },
+    ),
+  );
+  for await (const { place, rows } of reads) {
+    const own = found.get(place.entry.id);
+    const offsets = own ?? [];
+    if (own === undefined) found.set(place.entry.id, offsets);
+    for (const row of rows) offsets.push(place.first + row);
+  }
+  return new Map([...found].map(([id, offsets]) => [id, Uint32Array.from(offsets)]));
 }
 
 function keyColumns(snapshot: Snapshot, keys: readonly OrderKey[]): Record<string, string> {

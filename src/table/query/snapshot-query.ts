@@ -81,8 +81,10 @@ export async function explainQuery(
     return explainPlan(plan, { orderBy, texts }, verbose);
   }
   if (search === undefined) {
-    if (orderBy.length > 0) await planKeys(engine, snapshot, wanted, orderBy);
-    return explainPlan(await planScan(engine, snapshot, wanted), { orderBy }, verbose);
+    const plan = await planScan(engine, snapshot, wanted);
+    if (orderBy.length === 0) return explainPlan(plan, { orderBy }, verbose);
+    const { indexed, indexNote } = await planKeys(engine, snapshot, wanted, orderBy);
+    return explainPlan({ ...plan, indexed, indexNote }, { orderBy }, verbose);
   }
   const { vectors, metric, prefilter } = search;
   const column = vectorColumn(snapshot, search.vectorColumn, vectors).field.name;

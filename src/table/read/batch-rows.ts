@@ -40,15 +40,16 @@ export function matchingRows(
   place: BatchPlace,
   lent?: LentColumns,
 ): Awaitable<Selection> {
-  const { predicate, counters } = plan;
+  const { predicate, counters, indexed } = plan;
   counters.batches += 1;
-  if (predicate === undefined) return keptRows(place);
+  const isIndexed = indexed?.covered.has(place.entry.id) === true;
+  if (predicate === undefined) return isIndexed ? liveNamed(plan, place) : keptRows(place);
   const verdict = verdictOf(plan, place, predicate);
   if (verdict === 'none') {
     counters.batchesPruned += 1;
     return NO_ROWS;
   }
-  if (verdict === 'all') return keptRows(place);
+  if (verdict === 'all') return isIndexed ? liveNamed(plan, place) : keptRows(place);
   const found = namedOrFound(plan, predicate, place, lent);
   const { deleted } = place;
   return deleted === undefined
@@ -58,6 +59,12 @@ export function matchingRows(
 
 const keptRows = ({ deleted, first, rows }: BatchPlace): Selection =>
   deleted?.keptBetween(first, rows);
+
+/** Live rows that an index found in a batch that it covers, all of which match. */
+function liveNamed(plan: ScanPlan, place: BatchPlace): Uint32Array {
+  const { rows } = namedRowsOf(plan, place) ?? { rows: NO_ROWS };
+  return place.deleted?.liveOf(rows, place.first) ?? rows;
+}
 
 /** Rows for which the predicate is true, deleted ones among them. */
 function namedOrFound(

@@ -115,6 +115,10 @@ export class Places {
     }
     if (predicate === undefined) {
       const live = liveRows(entry);
+      if (!namesRowsOf(this.#plan, entry, this.#cursor.first)) {
+        counters.fragmentsPruned += 1;
+        return false;
+      }
       if (this.#window.skip < live) return true;
       this.#window.skip -= live;
       return false;
