@@ -1,7 +1,8 @@
 /**
- * `loadPeer`: loads `@duckdb/node-api`, which the program installs itself, and throws Unsupported
- * with the name of the package if it is missing. Also declares the parts of the package that are
- * used: its types are not imported, so that this package's declarations do not need it.
+ * `loadPeer`: loads `@duckdb/node-api`, which the program installs itself. Throws Unsupported,
+ * naming the package, if it is missing, and InvalidInput for a connection that is not of it. Also
+ * declares the parts of the package that are used: its types are not imported, so that this
+ * package's declarations do not need it.
  */
 import { DirspaceError } from '../errors.ts';
 

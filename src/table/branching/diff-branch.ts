@@ -1,7 +1,7 @@
 /**
  * `diffBranch`: compares a version of a branch with one of main: columns, indexes and rows. A row
  * is identified by the file that it was written to and its place in it, so a row that an update or
- * a compaction wrote anew counts as removed and added. No column is read.
+ * a compaction wrote anew counts twice, once for each side. No column is read.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import { fragmentDifferences, rowDifferences } from '../diff/index.ts';

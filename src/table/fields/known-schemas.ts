@@ -1,9 +1,8 @@
 /**
  * `withKnownSchema`: gives versions that have the same schema and field ids the same objects for
- * them, also those of different tables. What is made of a schema is remembered by its object (the
- * Arrow schema, the fields as Lance lists them), so that it is made and held once for all tables of
- * a kind. The objects are frozen, as answers share them. It remembers a bounded number of schemas,
- * and none that is long.
+ * them, also those of different tables. What is computed from a schema is cached by its object, so
+ * that it is computed and held once for all tables of a kind. The objects are frozen, because
+ * responses share them. At most 256 schemas are remembered, none of more than 64 fields.
  */
 import type { Manifest } from '../../format/index.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `lagByPath`: checks whether Lance finds the newest version of a branch by the path of its table,
  * if the table is to be opened by path. Commits never fail for want of Lance's files, so these may
- * be behind: after a crash, on a full disk, or where another program writes by path. Only the files
- * of the newest version and the next number are looked at; verify compares all.
+ * be behind: after a crash, on a full disk, or where another program writes by path. It takes a few
+ * looks at files; verify compares all of them.
  */
 import { lanceVersionFile } from '../../format/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `ValueCounts`: counts how often each value of a column occurs, by the hashes of the values, in
  * bounded memory. Up to a number of distinct values everything is exact. Beyond it, the values that
- * were the most frequent so far go on being counted exactly, and of the others a random share, told
- * by bits of the hash, is kept to estimate how many there are. Each value is known by the row where
- * it was met first.
+ * were the most frequent so far are still counted exactly; of the others a random share, chosen by
+ * bits of the hash, is kept to estimate how many there are. The first row that has a value stands
+ * for it.
  */
 import type { ValueHashes } from '../../sql/index.ts';
 

@@ -3,9 +3,9 @@
  * repeats. Ids of deleted or unknown rows, and offsets past the last row, are left out.
  * `takenInParts` does so for the rows that orders, searches and comparisons name, as a series of
  * batches. It collects them in large lots (collect-rows.ts), and each batch of the table is read
- * once for each lot: of 16 MiB if the table fits the cache, else of up to an eighth of the
- * request's memory. It and `takeRows`, which gives one batch, ignore the plan's predicate, limit
- * and offset.
+ * once for each lot: of 16 MiB, or up to an eighth of the request's memory if the table does not
+ * fit the cache. It and `takeRows`, which gives one batch, ignore the plan's predicate, limit and
+ * offset.
  */
 import {
   batchBytes,

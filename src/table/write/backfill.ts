@@ -1,8 +1,8 @@
 /**
- * `backfillColumn`: computes the values of a computed column, for the rows where it is null or those
- * that a filter names, in one version or in several of some fragments each. Rows keep their ids and
- * places. Values are computed batch by batch and written beside the fragments (rewrite-fragments.ts);
- * after a conflict what was written serves the next attempt where its fragment is still there.
+ * `backfillColumn`: computes the values of a computed column, for the rows where it is null or
+ * those that a filter names, in one version or in several of some fragments each. Rows keep their
+ * ids and places. Values are computed batch by batch and written by rewrite-fragments.ts; after a
+ * conflict, what was written serves the next attempt if its fragment is still there.
  */
 import { DirspaceError } from '../../errors.ts';
 import { compilePredicate } from '../../sql/index.ts';

@@ -1,9 +1,9 @@
 /**
- * Deletes rows by id (`deleteRowsById`) or predicate (`deleteWhere`) in one version, or in none
- * where no row matches. Fragments stay unchanged and get a deletion file, which all fragments of
- * the commit share; a fragment that becomes empty is dropped. `deleteOffsets` writes it for a commit;
- * updates and merges use it to delete the rows that they replace. `joined` concatenates lists of
- * offsets.
+ * Deletes rows by id (`deleteRowsById`) or predicate (`deleteWhere`) in one version, or in none if
+ * no row matches. Fragments stay unchanged and get a deletion file, which the fragments of a commit
+ * share; a fragment that becomes empty is dropped. `deleteOffsets` writes these files for a commit;
+ * updates and merges use it to delete the rows that they replace. `matchingOffsets` finds the rows
+ * that a plan selects.
  */
 import { type FragmentEntry, unionDeletions } from '../../format/index.ts';
 import { deletedRows } from '../fragments/index.ts';
