@@ -3,7 +3,7 @@
  * and Arrow's words, formats them (`decimalText`), and converts them from and to doubles. Only
  * `exactToDouble` rounds. The parsers return undefined or null for input that is no number, is out
  * of bounds or would lose digits: `integerFrom` takes only integers, `parseExact` any number in
- * text, and `unscaledDecimal` a number as the digits it prints as.
+ * text, and `unscaledDecimal` a number by the digits that JavaScript prints for it.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */
