@@ -19,7 +19,7 @@ const DEPTH = 64;
 const POLL_MS = 500;
 /** Time for the system's events about one name to arrive before it is looked at. */
 const SETTLE_MS = 50;
-/** By then even a late watch is set. */
+/** Time by which even a late watch is set. */
 const LATE_MS = 1000;
 /** Between two fresh starts: a start reads every folder under the root. */
 const RESTART_MS = 1000;

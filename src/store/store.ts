@@ -52,10 +52,9 @@ export interface FolderFacts extends ObjectFacts {
 
 export interface ReadableStore {
   /**
-   * Refuses a link, also in the place of the object's own folder; of the chain above it `enter`
-   * makes sure, once an operation. `entered`: that was done for the object's folder just now.
-   * `expected`: its size where that is known, and what is read is verified; it is then not asked
-   * whether there is more.
+   * Refuses a symbolic link at the path or at the object's folder; `enter` checks the folders
+   * above, once for each operation. `entered`: the folder was entered just now. `expected`: the
+   * size, for callers that know it and verify what they get; bytes behind it are not looked for.
    */
   get(path: string, entered?: boolean, expected?: number): Awaitable<Uint8Array | undefined>;
   head(path: string): Awaitable<ObjectFacts | undefined>;
@@ -67,8 +66,8 @@ export interface ReadableStore {
   /** Refuses what `get` refuses. */
   open(path: string): Awaitable<ObjectReader | undefined>;
   /**
-   * Entries in no particular order; undefined when there is no such folder. Throws what `enter` throws.
-   * `entered`: that was done for the folder just now.
+   * Entries in no particular order; undefined when there is no such folder. Throws what `enter`
+   * throws. `entered`: the folder was entered just now.
    */
   list(folder: string, entered?: boolean): Awaitable<Entry[] | undefined>;
 }
@@ -115,14 +114,14 @@ export interface FolderStore {
   /** False when the folder is missing; throws InvalidInput when a link stands in its chain. */
   enter(folder: string): Awaitable<boolean>;
   /**
-   * Whether a folder stands at the name itself, by one look that leaves the chain above it to `enter`:
-   * for folders that are likely missing, where `enter` takes ten times as long.
+   * Whether a folder stands at the name, by one look that does not check the folders above. For
+   * folders that are likely missing, where `enter` takes ten times as long.
    */
   hasFolder(folder: string): Awaitable<boolean>;
   /**
-   * Of the folder itself: its time is that of its last change, which no program can set, and changes
-   * with every entry that comes or goes. Undefined when it is missing; throws what `enter` throws.
-   * Its size means nothing. `entered`: that was done for the folder that it is in just now.
+   * Facts of a folder. `modified` is the time of its last change, which no program can set, and
+   * changes with every entry that comes or goes; `size` means nothing. Undefined when it is
+   * missing; throws what `enter` throws. `entered`: the folder above was entered just now.
    */
   folderFacts(folder: string, entered?: boolean): Awaitable<FolderFacts | undefined>;
   /**

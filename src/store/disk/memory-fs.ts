@@ -1,8 +1,8 @@
 /**
  * `memoryFileSystem`: creates an empty file system in memory, with the methods of `node:fs` that
- * the store calls. Errors have the codes of POSIX, but renames and links that POSIX would refuse
- * may succeed: strict-fs.ts refuses those. There are no symbolic links, and the content is lost
- * with the object.
+ * the store calls. Errors have the codes of POSIX, but some calls that POSIX would refuse succeed,
+ * such as a rename over a folder with content, or a name of any length: strict-fs.ts refuses those.
+ * There are no symbolic links, and the content is lost with the object.
  */
 import { constants } from 'node:fs';
 import { type Env, systemEnv } from '../../env.ts';

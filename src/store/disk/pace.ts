@@ -7,7 +7,7 @@
 export const PIECE_BYTES = 1024 * 1024;
 /** Milliseconds for a piece; clocks may count whole ones, so that one more or less says nothing. */
 const SLOW = 2;
-/** Reads after a slow one that are not tried at once. */
+/** Reads that go to the thread pool after a slow piece. */
 const REST = 64;
 
 export class Pace {
