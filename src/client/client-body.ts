@@ -40,7 +40,7 @@ export class SendableBody {
     return !this.#dropped && this.failure === undefined;
   }
 
-  /** One sending of it. `progress` hears of every piece that is taken. */
+  /** Sends the data from its beginning. Every piece that is taken restarts `progress`. */
   open(progress: Progress): ReadableStream<Uint8Array> {
     return ReadableStream.from(this.#pieces(progress));
   }

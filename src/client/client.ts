@@ -48,7 +48,7 @@ type AnyRequest = Model<RequestModel<AnyOperation>> & {
 interface Sending {
   readonly operation: AnyOperation;
   readonly row: OperationRow;
-  /** Checked, with what became headers. */
+  /** The checked request, including the members that are sent as headers. */
   readonly request: AnyRequest;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
