@@ -22,7 +22,7 @@ import { memoryFileSystem } from '../store/index.ts';
 import { copySeed, parseSeed, plant, type Seed } from './seed.ts';
 
 export interface Sown {
-  /** Fills a catalog, or brings its own in place of it. */
+  /** Opens a new catalog in memory with the content. */
   open(env: Env): Promise<Connection>;
 }
 
