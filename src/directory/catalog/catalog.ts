@@ -249,7 +249,7 @@ export const locationOf = ({ root }: Catalog, folder: string): string =>
   root.endsWith('/') ? root + folder : `${root}/${folder}`;
 
 const LONGEST_PATH = process.platform === 'darwin' ? 1_024 : 4_096;
-/** What the engine's own names take below the folder of a table or namespace, temporary ones too. */
+/** Bytes for the engine's own names below the folder of a table or namespace, temporary ones too. */
 const ROOM_WITHIN = 160;
 
 /**

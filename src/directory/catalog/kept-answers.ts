@@ -30,7 +30,7 @@ import { beginWrite, type Catalog } from './catalog.ts';
 const PERIOD = 12 * 3_600_000;
 const KEPT_PERIODS = 3;
 
-/** Of longer answers nothing is kept but that there was one, in bytes. */
+/** Bytes of an answer; of longer ones only their existence is kept. */
 const LONGEST = 1024 * 1024;
 
 /**
@@ -164,7 +164,7 @@ async function keep(
   }
 }
 
-/** The file of a key in the period of now, whose folder is there by then. */
+/** The file of a key in the current period; makes the folder if needed. */
 async function newKeyFile(catalog: Catalog, name: string): Promise<string> {
   const period = periodOf(catalog);
   const folder = keysFolder(period);
@@ -175,7 +175,7 @@ async function newKeyFile(catalog: Catalog, name: string): Promise<string> {
   return keyFile(period, name);
 }
 
-/** Unless another process that did the same request has kept its answer meanwhile. */
+/** Frees the key, unless another process has done the same request and kept its answer. */
 async function forget(catalog: Catalog, name: string): Promise<void> {
   try {
     for await (const { file, record } of recordsOf(catalog, name)) {

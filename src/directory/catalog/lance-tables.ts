@@ -65,7 +65,7 @@ export async function storageOf(catalog: Catalog, table: Table): Promise<FoundSt
   return storedTable(catalog, table).main.storage();
 }
 
-/** Something in a folder, or in a folder of it. */
+/** The path of an entry in a folder, unless all it has are empty folders. */
 async function fileIn({ store }: Catalog, folder: string): Promise<string | undefined> {
   for (const { name, kind } of (await store.list(folder)) ?? []) {
     const path = joinPath(folder, name);

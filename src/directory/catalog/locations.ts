@@ -4,7 +4,7 @@
  * outside of the root, and for the engine's own folders except those of deregistered tables and of
  * places reserved for other programs. Symbolic links are refused later, when the folder is entered.
  * `liesOutside` tells whether a table's location is outside of the root, `tableIdAt` returns the id
- * of the table whose place a folder is, and `unusable` builds the error.
+ * of the table that belongs at a folder, and `unusable` builds the error.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';

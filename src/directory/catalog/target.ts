@@ -1,13 +1,14 @@
 /**
  * `resolveTarget`: finds the table, branch and version that a request means. `targetToRead`,
  * `snapshotToRead` and `describedTarget` do so for reads, with fewer looks at the disk where
- * nothing has changed; `lanceTarget` for versions that other programs wrote. `newestOfMain` returns
- * the newest version of main, if any. `failureWithin` turns an error inside a table into the one to
- * report.
+ * nothing has changed; `lanceTarget` does so for versions that other programs wrote. `newestOfMain`
+ * returns the newest version of main, if any. `failureWithin` turns an error inside a table into
+ * the one to report.
  *
  * A request without a branch means main, and one without a version the newest. A tag names both, so
- * it is refused beside either. Where something is missing, the table is looked up again; if it left
- * its name, that is the error. An old version can be described even if the newest is damaged.
+ * it is refused beside either. If a branch or version is missing, the table is looked up again, so
+ * that a table that was moved or dropped meanwhile is reported as such. An old version can be
+ * described even if the newest is damaged.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../format/index.ts';
@@ -91,7 +92,7 @@ async function soughtSnapshot(catalog: Catalog, named: NamedVersion): Promise<Sn
   return snapshot;
 }
 
-/** What a table is described by. */
+/** What DescribeTable needs of a table. */
 export interface DescribedTarget {
   readonly table: Table;
   /** The version described; undefined where it was not asked for, and where there is none. */

@@ -1,6 +1,6 @@
 /**
- * Carries out BatchCommitTables and BatchCreateTableVersions, which change several tables all or
- * none. Versions are prepared invisibly and become visible by one decision
+ * Carries out BatchCommitTables and BatchCreateTableVersions, which change several tables together
+ * or not at all. Versions are prepared invisibly and become visible by one decision
  * (table/versions/multi-table-commit.ts). Tables are declared before it and taken away again if it
  * is to abort; deletions and deregistrations follow it (catalog/journal.ts).
  */
