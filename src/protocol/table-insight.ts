@@ -43,7 +43,7 @@ export interface ProfileTableRequest {
   readonly top?: number;
 }
 
-/** What the columns are like. */
+/** Statistics of the columns of a version. */
 export interface ProfileTableResponse {
   readonly version: number;
   readonly branch?: string;
@@ -59,7 +59,7 @@ export interface ProfileTableResponse {
   readonly columns: readonly ProfiledColumn[];
 }
 
-/** What one column is like. Counts are of the rows that were looked at. */
+/** Statistics of one column. Counts are of the rows that were scanned. */
 export interface ProfiledColumn {
   readonly name: string;
   readonly data_type: string;
@@ -125,7 +125,7 @@ export interface DiffTableRequest {
   readonly limit?: number;
 }
 
-/** What two versions have apart from each other. */
+/** The differences between two versions. */
 export interface DiffTableResponse {
   readonly from: DiffVersion;
   readonly to: DiffVersion;
