@@ -24,7 +24,7 @@ import { flag, object } from './settings/index.ts';
 
 /** Where requests say which database they are for. */
 export interface DatabaseRouting {
-  /** Headers that hold the database's name; the first one that is there counts. */
+  /** Headers that may hold the database's name; two with different names are refused. */
   readonly headers?: readonly string[];
   /** Headers that hold the path of the namespace that requests see as their root. */
   readonly prefixHeaders?: readonly string[];
@@ -67,7 +67,7 @@ export class Databases {
   readonly #source: DatabaseSource;
   readonly #open: OpenCatalog;
   readonly #readOnly: boolean;
-  /** A folder of databases may be made later; one that was there and is not is lost. */
+  /** Whether the folder of databases was ever seen: one that is missing since is lost. */
   #rootWasThere = false;
   readonly #byNamespace: boolean;
   readonly #headers: readonly string[];
@@ -189,7 +189,7 @@ export class Databases {
     return { database: await this.#only(), byHost: false, prefix };
   }
 
-  /** What to say where several databases exist and a request names none. */
+  /** The error for a request that names none of several databases. */
   unnamed(): DirspaceError {
     return new DirspaceError(
       'InvalidInput',

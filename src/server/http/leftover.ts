@@ -1,6 +1,6 @@
 /**
- * `finishAfterBody`: sends a response although a part of the request's body was not read
- * (`isUnread`). It then discards up to 64 MiB of the rest for up to 2 seconds, and closes the
+ * `finishAfterBody`: sends a response with a text although a part of the request's body was not
+ * read (`isUnread`). It then discards up to 64 MiB of the rest for up to 2 seconds, and closes the
  * connection. Closing at once could lose the response.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';

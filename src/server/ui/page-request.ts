@@ -1,6 +1,6 @@
 /**
- * Reads the members of a request of the page: the table and version it is about (`pinnedTable`),
- * and single values with their bounds. Each throws InvalidInput that names the member.
+ * Reads the members of a request of the page: the table and version that it names (`pinnedTable`),
+ * and single values within bounds. Each function throws InvalidInput that names the member.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Body } from './page-caller.ts';

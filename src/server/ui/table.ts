@@ -1,7 +1,7 @@
 /**
  * `openedTable`: returns in one answer what the page shows around every view of a table: the
- * description and the number of rows of a version, the newest version of the branch, and the sizes
- * of the table.
+ * description and the number of rows of a version, the newest version of the branch, and the
+ * statistics of the newest version of main.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, GetTableStatsResponse } from '../../protocol/index.ts';
