@@ -33,7 +33,7 @@ export interface ProgramFacts {
   readonly commands: readonly (Command | ServiceCommand)[];
 }
 
-/** Help for a command that there is not is as good as the command: the parser says what comes near. */
+/** Turns help for an unknown command into that command, whose error suggests the nearest name. */
 function withoutHelp(argv: readonly string[], commands: ProgramFacts['commands']): string[] {
   const [first, second] = argv;
   const isHelp = first === 'help' && second !== undefined && !second.startsWith('-');

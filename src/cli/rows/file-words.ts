@@ -5,6 +5,6 @@
 
 export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
 
-/** A tab is hard to type. */
+/** Reads `\t` and `tab` as a tab, which is hard to type. */
 export const unescaped = (text: string | undefined): string | undefined =>
   text === '\\t' || text === 'tab' ? '\t' : text;

@@ -293,7 +293,7 @@ function progressOf({
   return `${of}${which}, ${megabytes(bytesPerSecond)}/s${left}`;
 }
 
-/** Says that nothing was imported. What is wrong in a file, or with its name, is the user's to mend. */
+/** Adds that nothing was imported. Problems of the file or its name become usage errors. */
 async function inOwnErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

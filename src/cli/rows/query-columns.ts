@@ -8,7 +8,7 @@ import { suggestion } from '../../known-names.ts';
 import type { ColumnOrdering } from '../../sdk/index.ts';
 import { UsageError } from '../terminal/index.ts';
 
-/** `-s name -s age` and `-s name,age`. Which of them there are is for the query to say. */
+/** `-s name -s age` and `-s name,age`. The query checks whether the columns exist. */
 export function selectedColumns(
   given: readonly string[],
   names: () => Promise<readonly string[]>,

@@ -101,7 +101,7 @@ export const optimize: Command = {
   },
 };
 
-/** A server refuses the whole of it, before anything is done, to who may write and not remove history. */
+/** Adds a hint: a server refuses all of it to callers who may write but not remove history. */
 function withoutRight(error: unknown): unknown {
   if (!isDirspaceError(error, 'PermissionDenied')) return error;
   const hint = 'Nothing was changed. Give --keep-versions to join fragments and remove nothing.';

@@ -37,7 +37,7 @@ export interface Command {
   readonly refusedIsUsage?: true;
   /** True for commands that change nothing: they open the catalog read-only. */
   readonly reads: boolean | ((given: readonly (string | undefined)[]) => boolean);
-  /** Takes back what it has written outside of the catalog where it is interrupted, which is waited for. */
+  /** If interrupted, it removes what it wrote outside of the catalog, and this is waited for. */
   readonly takesBack?: true;
   /** Whether it makes a catalog where none is. Others exit with 3. */
   readonly makesCatalog?: true;
