@@ -15,8 +15,8 @@ export interface Env {
    */
   now(): number;
   /**
-   * Milliseconds of real time since any moment, by which long work lets others have the event loop; `now` where it
-   * is absent. Given where `now` stands still.
+   * Milliseconds of real time since an arbitrary moment; long work measures its turns of the event
+   * loop with it. `now` is used if absent. Given where `now` stands still.
    */
   elapsed?(): number;
   /** A fresh lower-case UUID. */
@@ -30,7 +30,7 @@ export interface Env {
   sleep(ms: number, signal?: AbortSignal, background?: boolean): Promise<void>;
 }
 
-/** By what turns of the event loop are measured. */
+/** Milliseconds with which turns of the event loop are measured. */
 export const elapsed = (env: Env): number => env.elapsed?.() ?? env.now();
 
 /** The same environment with a clock of whole milliseconds: stored times are integers. */

@@ -1,9 +1,9 @@
 /**
  * `parseJsonInSteps`: parses a long JSON text as a generator of short steps, between which the
- * caller can let other work run. Each step passes JSON.parse about 16,000 characters, or one text
- * or number that is longer: elements of one list, or members of one object. The result equals that
- * of JSON.parse, and invalid texts throw SyntaxError with another message. Text nested thousands of
- * levels deep can throw RangeError, which JSON.parse does not.
+ * caller can let other work run. Each step gives JSON.parse about 16,000 characters: elements of a
+ * list, members of an object, or one longer text or number. The result equals that of JSON.parse,
+ * and invalid texts throw SyntaxError with another message. Text nested thousands of levels deep
+ * can throw RangeError, which JSON.parse does not.
  */
 
 /** Characters that are parsed at once, unless a single text or number is longer. */

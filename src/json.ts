@@ -53,7 +53,7 @@ export function parsedText(bytes: Uint8Array, file: string, before = '', after =
 
 const hex8 = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');
 
-/** Serialises with the checksum in front; `checksum` is what the next version's parent link holds. */
+/** Serialises with the checksum in front. The parent link of the next version holds `checksum`. */
 export function encodeChecksummed(document: JsonObject): { bytes: Uint8Array; checksum: string } {
   return encodeChecksummedText(JSON.stringify(document));
 }
@@ -62,7 +62,7 @@ export function encodeChecksummed(document: JsonObject): { bytes: Uint8Array; ch
 export const encodeChecksummedText = (text: string): { bytes: Uint8Array; checksum: string } =>
   withChecksum(Buffer.from(`${HEAD}00000000",${text.slice(1)}\n`));
 
-/** The same of a text in pieces, made in a step each: of one that is long. */
+/** As encodeChecksummedText, of a long text in pieces, each of which is made in its own step. */
 export function* encodeChecksummedInSteps(
   texts: Iterable<string>,
 ): Generator<undefined, { bytes: Uint8Array; checksum: string }> {
@@ -89,7 +89,7 @@ export function hasChecksum(bytes: Uint8Array): boolean {
   return Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1') === HEAD;
 }
 
-/** The inverse. @throws Corrupt when the bytes are not what was written */
+/** Inverse of encodeChecksummed. @throws Corrupt when the bytes are not what was written */
 export function parseChecksummed(
   bytes: Uint8Array,
   file: string,
@@ -101,7 +101,7 @@ export function parseChecksummed(
 /** Documents of so many bytes take milliseconds, and are parsed in steps where others may wait. */
 const LONG_DOCUMENT_BYTES = 1 << 18;
 
-/** The same, in steps where it is long. */
+/** As parseChecksummed, in steps if the document is long. */
 export function* parseChecksummedInSteps(
   bytes: Uint8Array,
   file: string,

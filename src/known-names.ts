@@ -1,7 +1,8 @@
 /**
- * Finds the known name that is nearest to a misspelt one (`nearest`), and formats it as ` Did you
- * mean ...?` for error messages (`suggestion`). Callers pass the known names, such as options or
- * columns. `editDistance` counts the single-character edits between two texts.
+ * Finds the known name that is nearest to a misspelt one, if any is near enough (`nearest`), and
+ * formats it as ` Did you mean ...?` for error messages (`suggestion`). Callers pass the known
+ * names, such as options or columns. `editDistance` counts the insertions, deletions, replacements
+ * and swaps of characters between two texts.
  */
 
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[_\-.\s]/g, '');

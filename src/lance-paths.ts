@@ -28,12 +28,12 @@ export const LANCE_FOLDERS = [
 /** Whether Lance or its clients give this name to what lies in the folder of a dataset. */
 export const isInLanceDataset = (name: string): boolean => LANCE_DATASET_ENTRY.test(name);
 const LANCE_DATASET_ENTRY = /^(data|tree|_[a-z_]+(\.manifest)?|\.lance-[a-z-]+)$/;
-/** What this engine keeps for Lance's readers: a manifest per version that was asked for. */
+/** The folder of the manifests that this engine makes for Lance's readers. */
 const LANCE = 'lance';
 const LANCE_MANIFEST = '.manifest';
 export const lanceFolder = (table: string): string => `${table}/${LANCE}`;
 /**
- * Of one branch.
+ * The folder of one branch's manifests.
  * @param versions where the version files of the branch are
  * @param place names what else the manifests depend on, where they do
  */
@@ -105,9 +105,9 @@ export const isLanceAside = (name: string): boolean => LANCE_ASIDE_NAME.test(nam
 const LANCE_ASIDE_NAME = /\.(manifest|json)\.aside-[0-9a-f-]{8,36}$/;
 /** The folder of the table by which Lance knows a catalog: no namespace of the root may have its name. */
 export const LANCE_CATALOG = '__manifest';
-/** An empty file there: changes were made that its newest version may not list. */
+/** An empty file in that folder: the table's newest version may lack changes of the catalog. */
 export const LANCE_CATALOG_STALE: string = `${LANCE_CATALOG}/.stale`;
-/** A fragment of it: the digest of its bytes, and an id that no other file has. */
+/** The file of a fragment of that table: the digest of its bytes, and a unique id. */
 export const lanceCatalogObject = (digest: string, id: string): string => `${digest}-${id}`;
 const LANCE_CATALOG_OBJECT = /^([0-9a-f]{32})-[0-9a-f-]{36}\.arrow$/;
 /** The digest in the name of such a file, or undefined for any other. */

@@ -219,7 +219,7 @@ export const versionDigits = (version: number): string =>
 export const parseVersionDigits = (digits: string): number | undefined =>
   parseVersionFile(`${digits}.json`);
 
-/** What lists say of 64 versions from this one on; see table/history/version-digests.ts. */
+/** What lists show of 64 versions, from `first` on; see table/history/version-digests.ts. */
 export const digestsFile = (folder: string, first: number): string =>
   `${folder}/digests-${versionDigits(first)}.json`;
 const DIGESTS_NAME = /^digests-([0-9]{20}\.json)$/;
@@ -279,7 +279,7 @@ export const isStagedManifest = (name: string): boolean => STAGED_NAME.test(name
 
 /** Temporary files of a write in progress; never part of anything. */
 export const isTemporary = (name: string): boolean => name.startsWith(TEMPORARY_PREFIX);
-/** Those that the engine writes beside its objects: other programs call theirs `.tmp-` too. */
+/** Temporary files that the engine wrote: other programs also use names that begin with `.tmp-`. */
 export const isOwnTemporary = (name: string): boolean => OWN_TEMPORARY.test(name);
 const OWN_TEMPORARY = /^\.tmp-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

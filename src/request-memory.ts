@@ -5,9 +5,9 @@
  * ServiceUnavailable for the server's. `HeldMemory` counts bytes that grow and shrink, such as the
  * rows that a sort collects. The memory of the process is not measured.
  *
- * Batches that stream through a server first wait for memory, 10 seconds by default. While they
- * wait, and when a request is refused, the response that has waited longest for its reader, and for
- * 5 seconds or more, is aborted.
+ * Batches that stream through a server wait for memory first, 10 seconds by default. To make room
+ * for them, and when a request is refused, the server aborts the response that has waited longest
+ * for its reader, if that is at least 5 seconds.
  */
 import { DirspaceError } from './errors.ts';
 import { RegexpBudget } from './regexp-budget.ts';
@@ -258,12 +258,12 @@ export class RequestMemory {
     return new HeldMemory(this, what);
   }
 
-  /** The same of what counts for the server alone, where there is one. */
+  /** As `hold`, but counted for the server alone; undefined if there is none. */
   holdOfServer(what: string): HeldMemory | undefined {
     return this.#server?.hold(what);
   }
 
-  /** What an expression may use of it while it is evaluated for one batch of rows. */
+  /** The part that an expression may use while it is evaluated for one batch of rows. */
   batch(): BatchMemory {
     const share = Math.floor(this.limit / BATCHES_AT_ONCE);
     return new BatchMemory(Math.min(share, this.limit - this.#taken), this.limit, this.#regexp);
@@ -285,7 +285,7 @@ export class HeldMemory {
     return this.#bytes;
   }
 
-  /** It has so many bytes now. @throws as RequestMemory.take, with what it had before still counted */
+  /** Changes the count to `bytes`. @throws as RequestMemory.take; the count then stays as it was */
   set(bytes: number): void {
     const more = bytes - this.#bytes;
     if (more > 0) this.#memory.take(more, this.#what);
