@@ -25,29 +25,44 @@ const CARRIED = {
   commander: ['LICENSE'],
 };
 
+/** What opens a catalog and lists names: a group takes along all that its modules import. */
+const CATALOG = { name: 'catalog', test: /src\/directory\/directory-namespace\.ts$|src\/store\// };
+/** What reads and writes tables, and is loaded for the first operation that does. */
+const ENGINE = {
+  name: 'engine',
+  test: /src\/(format|indexes|vector|search|sql|table|statements|directory)\//,
+};
+const inOrder = (groups) =>
+  groups.map((group, index) => ({ ...group, priority: groups.length - index }));
+
 /** Chunks of the command line: its help and its version need the first two alone. */
-const GROUPS = [
+const GROUPS = inOrder([
   {
     name: 'ground',
-    priority: 3,
     test: /src\/[^/]+\.ts$|src\/protocol\/(ident|namespace|every-|oper)|src\/conformance\/report/,
   },
-  { name: 'commander', priority: 2, test: /node_modules\/commander\// },
+  { name: 'commander', test: /node_modules\/commander\// },
   {
     name: 'arrow',
-    priority: 1,
-    test: /node_modules\/(apache-arrow|flatbuffers|tslib)\/|src\/(arrow|values|ipc|protocol)\//,
+    test: /node_modules\/(apache-arrow|flatbuffers|tslib)\/|src\/(arrow|values|ipc|protocol)\/|handles\/header-provider/,
   },
-  { name: 'engine', test: /src\/(format|store|vector|sql|table|directory)\// },
-];
+  CATALOG,
+  ENGINE,
+]);
 
-/** What every entry of the library loads is one chunk, however few of its modules the least entry needs. */
-const SHARED = [
+/**
+ * What every entry of the library loads is one chunk, however few of its modules the least entry
+ * needs; `language` is what the names of the package need of SQL and search.
+ */
+const SHARED = inOrder([
   {
     name: 'arrow',
-    test: /src\/(arrow|values|ipc)\/|src\/sdk\/convert\/read-column|src\/sdk\/handles\/option-names/,
+    test: /src\/(arrow|values|ipc|protocol)\/|src\/(?!index|server|conformance|testing|duckdb)[^/]+\.ts$|src\/sdk\/convert\/read-column|src\/sdk\/handles\/option-names/,
   },
-];
+  { name: 'language', test: /src\/sql\/register\.ts$|src\/search\/(text-settings|tokenizer)\.ts$/ },
+  CATALOG,
+  ENGINE,
+]);
 
 /** Of code that no program debugs: less text is parsed at each start. Errors keep the names of functions. */
 const SHORT = { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } };

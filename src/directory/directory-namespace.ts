@@ -3,7 +3,8 @@
  * (`DirectoryNamespace`). It validates requests, repeats the answers of known idempotency keys, and
  * yields to the event loop now and then. Opening a catalog for writing starts one sweep of the
  * trash in the background. `close` ends that sweep and all watches, and waits for automatic
- * compactions. handlers.ts maps each operation to its function.
+ * compactions. operation-table.ts gives the function of each
+ * operation.
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises';
@@ -24,8 +25,8 @@ import {
 } from '../protocol/index.ts';
 import type { FileStore } from '../store/index.ts';
 import { answeredOnce, type Catalog, sweepInBackground } from './catalog/index.ts';
-import { type CatalogOperations, HANDLERS, MISSING } from './handlers.ts';
 import { type OpenOptions, openCatalog } from './open-catalog.ts';
+import { type CatalogOperations, handlerOf, MISSING, OFFERED } from './operation-table.ts';
 import type { AutoCompaction, RootPresence } from './upkeep/index.ts';
 import { watchCatalog } from './watch.ts';
 
@@ -64,8 +65,8 @@ export class DirectoryNamespace
   #lastTurn = Number.NEGATIVE_INFINITY;
 
   static {
-    for (const [name, handler] of Object.entries(HANDLERS)) {
-      const operation = name as keyof typeof HANDLERS;
+    for (const operation of OFFERED) {
+      const handler = handlerOf(operation) as AnyHandler;
       const takesData = EVERY_OPERATION[operation].body === 'arrow-stream';
       Object.defineProperty(DirectoryNamespace.prototype, methodName(operation), {
         value: function (this: DirectoryNamespace, request: object, ...rest: unknown[]) {
@@ -73,7 +74,7 @@ export class DirectoryNamespace
             const options = rest[takesData ? 1 : 0] as CallOptions | undefined;
             const catalog = this.#use(options, operation);
             const input = checked(operation, request);
-            const call = (): Promise<unknown> => (handler as AnyHandler)(catalog, input, ...rest);
+            const call = (): Promise<unknown> => handler(catalog, input, ...rest);
             const work =
               options?.idempotencyKey === undefined
                 ? call()

@@ -1,14 +1,11 @@
 /**
  * Maps each operation of the protocol to the function that carries it out on a directory catalog
- * (`HANDLERS`), and lists the operations that this engine lacks (`MISSING`). Wrappers report the
- * right error for tables that were dropped or moved meanwhile, and publish changed names to the
- * list by which Lance finds tables.
+ * (`HANDLERS`). Wrappers report the right error for tables that were dropped or moved meanwhile, and
+ * publish changed names to the list by which Lance finds tables. Whoever imports this file loads the
+ * whole engine.
  */
 import {
-  type AnyOperation,
-  type CatalogExtensions,
   type CreateNamespaceRequest,
-  type NamespaceOperations,
   type RenameTableRequest,
   renameTarget,
 } from '../protocol/index.ts';
@@ -19,6 +16,7 @@ import {
   purgeTrash,
   undropTable,
 } from './catalog/index.ts';
+import { type Handlers, LISTS } from './operation-table.ts';
 import {
   alterTransaction,
   batchCommitTables,
@@ -50,23 +48,6 @@ import {
   syncLance,
   verifyCatalog,
 } from './upkeep/index.ts';
-
-/** Operations whose engine side is not there. */
-export const MISSING = [] as const;
-
-/** Methods that are an operation each; watching is none, for it has no end. */
-export type CatalogOperations = NamespaceOperations & Required<Omit<CatalogExtensions, 'watch'>>;
-
-/** A method with the catalog as an additional first parameter. */
-type Handler<Method> = Method extends (...given: infer Given) => infer Answer
-  ? (catalog: Catalog, ...given: Given) => Answer
-  : never;
-
-type Handlers = {
-  readonly [Op in Exclude<AnyOperation, (typeof MISSING)[number]>]: Handler<
-    CatalogOperations[Uncapitalize<Op>]
-  >;
-};
 
 /** For operations on what is inside a table: see `failureWithin`. */
 const within =
@@ -123,17 +104,14 @@ const listedAtFirst =
   };
 
 export const HANDLERS: Handlers = {
+  ...LISTS,
   CreateNamespace: listed(withContent, namespaces.createNamespace),
-  ListNamespaces: namespaces.listNamespaces,
-  DescribeNamespace: namespaces.describeNamespace,
   DropNamespace: listed(itself, namespaces.dropNamespace),
   NamespaceExists: async (catalog, request) => {
     await namespaces.describeNamespace(catalog, request);
   },
   UpdateNamespaceProperties: listed(itself, namespaces.updateNamespaceProperties),
 
-  ListTables: tables.listTables,
-  ListAllTables: tables.listAllTables,
   CreateTable: listed(itself, within(createTable)),
   DeclareTable: listed(itself, (catalog, request) => declareTable(catalog, request)),
   RegisterTable: listed(itself, tables.registerTable),

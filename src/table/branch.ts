@@ -17,6 +17,7 @@ import {
   type VersionDigest,
 } from '../format/index.ts';
 import type { LanceMode } from '../lance-mode.ts';
+import { onDemand } from '../on-demand.ts';
 import type { RequestMemory } from '../request-memory.ts';
 import {
   deleteVersions,
@@ -27,14 +28,7 @@ import {
   versionNumbers,
   withHold,
 } from './history/index.ts';
-import {
-  createIndex,
-  dropIndex,
-  type IndexCommitted,
-  type IndexingOptions,
-  type IndexRequest,
-  updateIndexes,
-} from './indexing/index.ts';
+import type { IndexCommitted, IndexingOptions, IndexRequest } from './indexing/index.ts';
 import {
   clientPlace,
   datasetOf,
@@ -44,12 +38,8 @@ import {
   type LanceManifestFile,
   placedManifest,
 } from './lance/index.ts';
-import {
-  createLanceVersion,
-  type LanceVersionRequest,
-  stagedLancePath,
-} from './lance-write/index.ts';
-import { type MergeClauses, mergeRows, type RowsMerged, type SourceRows } from './merge/index.ts';
+import type { LanceVersionRequest } from './lance-write/index.ts';
+import type { MergeClauses, RowsMerged, SourceRows } from './merge/index.ts';
 import {
   publishStaged,
   readOfferedVersion,
@@ -74,37 +64,30 @@ import {
   visibleSnapshot,
   visibleVersions,
 } from './versions/index.ts';
-import { type RefreshOptions, refreshView, type ViewRefreshed } from './views/index.ts';
-import {
-  addColumns,
-  alterColumns,
-  append,
-  type Backfilled,
-  type BackfillRequest,
-  backfillColumn,
-  type ColumnChange,
-  type CompactionReport,
-  type CompactOptions,
-  compact,
-  deleteRowsById,
-  deleteWhere,
-  dropColumns,
-  type MetadataChange,
-  type MetadataChanged,
-  type NewColumn,
-  type OverwriteOptions,
-  overwrite,
-  type RowsCommitted,
-  type RowsDeleted,
-  type RowsUpdated,
-  replaceSchemaMetadata,
-  restore,
-  setCompression,
-  type UpdateRequest,
-  updateFieldMetadata,
-  updateRows,
-  type WriteOptions,
+import type { RefreshOptions, ViewRefreshed } from './views/index.ts';
+import type {
+  Backfilled,
+  BackfillRequest,
+  ColumnChange,
+  CompactionReport,
+  CompactOptions,
+  MetadataChange,
+  MetadataChanged,
+  NewColumn,
+  OverwriteOptions,
+  RowsCommitted,
+  RowsDeleted,
+  RowsUpdated,
+  UpdateRequest,
+  WriteOptions,
 } from './write/index.ts';
+
+/** What changes rows and versions: programs that only read never load it. */
+const writing = onDemand(() => import('./write/index.ts'));
+const merging = onDemand(() => import('./merge/index.ts'));
+const indexing = onDemand(() => import('./indexing/index.ts'));
+const lanceWriting = onDemand(() => import('./lance-write/index.ts'));
+const refreshing = onDemand(() => import('./views/index.ts'));
 
 /** The names of a branch; one that was looked up has its record too. */
 export interface NamedBranch extends TableBranch {
@@ -211,7 +194,7 @@ export class Branch implements TableBranch {
   }
 
   setCompression(compression: Compression, options?: WriteOptions): Promise<Committed> {
-    return setCompression(this.#engine, this, compression, options);
+    return writing((change) => change.setCompression(this.#engine, this, compression, options));
   }
 
   /**
@@ -227,8 +210,8 @@ export class Branch implements TableBranch {
   }
 
   /** Where a writer of Lance has staged the manifest of a version; undefined where the path is none of Lance's. */
-  stagedByLance(request: LanceVersionRequest): string | undefined {
-    return stagedLancePath(this.#engine, this, request);
+  stagedByLance(request: LanceVersionRequest): Promise<string | undefined> {
+    return lanceWriting(async (change) => change.stagedLancePath(this.#engine, this, request));
   }
 
   /**
@@ -241,7 +224,9 @@ export class Branch implements TableBranch {
     path: string,
     signal?: AbortSignal,
   ): Promise<Snapshot> {
-    return createLanceVersion(this.#engine, this, request, path, signal);
+    return lanceWriting((change) =>
+      change.createLanceVersion(this.#engine, this, request, path, signal),
+    );
   }
 
   /** What is in the table's folder though readers see no version; undefined where it is only declared. */
@@ -251,7 +236,7 @@ export class Branch implements TableBranch {
 
   /** Adds the rows; columns are matched by name. `base` is the version that the caller has seen. */
   append(base: Snapshot, rows: RecordBatchStream, options?: WriteOptions): Promise<RowsCommitted> {
-    return append(this.#engine, base, rows, options);
+    return writing((change) => change.append(this.#engine, base, rows, options));
   }
 
   /** Replaces schema and rows; also gives a table without versions its first one. */
@@ -260,19 +245,19 @@ export class Branch implements TableBranch {
     rows: RecordBatchStream,
     options?: OverwriteOptions,
   ): Promise<RowsCommitted> {
-    return overwrite(this.#engine, this, base, rows, options);
+    return writing((change) => change.overwrite(this.#engine, this, base, rows, options));
   }
 
   deleteRows(rowIds: readonly bigint[], options?: WriteOptions): Promise<RowsDeleted> {
-    return deleteRowsById(this.#engine, this, rowIds, options);
+    return writing((change) => change.deleteRowsById(this.#engine, this, rowIds, options));
   }
 
   deleteWhere(predicate: string, options?: WriteOptions): Promise<RowsDeleted> {
-    return deleteWhere(this.#engine, this, predicate, options);
+    return writing((change) => change.deleteWhere(this.#engine, this, predicate, options));
   }
 
   update(request: UpdateRequest, options?: WriteOptions): Promise<RowsUpdated> {
-    return updateRows(this.#engine, this, request, options);
+    return writing((change) => change.updateRows(this.#engine, this, request, options));
   }
 
   merge(
@@ -281,64 +266,66 @@ export class Branch implements TableBranch {
     memory: RequestMemory,
     options?: WriteOptions,
   ): Promise<RowsMerged> {
-    return mergeRows(this.#engine, this, clauses, source, memory, options);
+    return merging((change) =>
+      change.mergeRows(this.#engine, this, clauses, source, memory, options),
+    );
   }
 
   addColumns(columns: readonly NewColumn[], options?: WriteOptions): Promise<Committed> {
-    return addColumns(this.#engine, this, columns, options);
+    return writing((change) => change.addColumns(this.#engine, this, columns, options));
   }
 
   /** Brings a materialized view up to a version of its source. */
   refresh(source: Snapshot, options?: RefreshOptions): Promise<ViewRefreshed> {
-    return refreshView(this.#engine, this, source, options);
+    return refreshing((change) => change.refreshView(this.#engine, this, source, options));
   }
 
   /** Fills a computed column. */
   backfill(request: BackfillRequest, options?: WriteOptions): Promise<Backfilled> {
-    return backfillColumn(this.#engine, this, request, options);
+    return writing((change) => change.backfillColumn(this.#engine, this, request, options));
   }
 
   alterColumns(changes: readonly ColumnChange[], options?: WriteOptions): Promise<Committed> {
-    return alterColumns(this.#engine, this, changes, options);
+    return writing((change) => change.alterColumns(this.#engine, this, changes, options));
   }
 
   dropColumns(paths: readonly string[], options?: WriteOptions): Promise<Committed> {
-    return dropColumns(this.#engine, this, paths, options);
+    return writing((change) => change.dropColumns(this.#engine, this, paths, options));
   }
 
   updateFieldMetadata(
     changes: readonly MetadataChange[],
     options?: WriteOptions,
   ): Promise<MetadataChanged> {
-    return updateFieldMetadata(this.#engine, this, changes, options);
+    return writing((change) => change.updateFieldMetadata(this.#engine, this, changes, options));
   }
 
   replaceSchemaMetadata(
     metadata: Readonly<Record<string, string>>,
     options?: WriteOptions,
   ): Promise<Committed> {
-    return replaceSchemaMetadata(this.#engine, this, metadata, options);
+    return writing((change) => change.replaceSchemaMetadata(this.#engine, this, metadata, options));
   }
 
   /** Builds an index of a column; appends and other changes go on meanwhile. */
   createIndex(request: IndexRequest, options?: IndexingOptions): Promise<IndexCommitted> {
-    return createIndex(this.#engine, this, request, options);
+    return indexing((change) => change.createIndex(this.#engine, this, request, options));
   }
 
   /** Covers what indexes do not cover yet; an index that is up to date stays as it is. */
   updateIndexes(options?: IndexingOptions): Promise<Committed> {
-    return updateIndexes(this.#engine, this, options);
+    return indexing((change) => change.updateIndexes(this.#engine, this, options));
   }
 
   /** @throws TableIndexNotFound */
   dropIndex(name: string, options?: WriteOptions): Promise<Committed> {
-    return dropIndex(this.#engine, this, name, options);
+    return indexing((change) => change.dropIndex(this.#engine, this, name, options));
   }
 
   /** Makes the content of an older version the newest; that version is held meanwhile. */
   restore(source: Snapshot, options?: WriteOptions): Promise<Committed> {
     return withHold(this.#engine, this, source.version, () =>
-      restore(this.#engine, this, source, options),
+      writing((change) => change.restore(this.#engine, this, source, options)),
     );
   }
 
@@ -346,7 +333,7 @@ export class Branch implements TableBranch {
   compact(options: CompactOptions): Promise<CompactionReport> {
     // Two that compact the same branch at once would do the work twice.
     return this.#engine.withLock(`${this.folder} compact`, () =>
-      compact(this.#engine, this, options),
+      writing((change) => change.compact(this.#engine, this, options)),
     );
   }
 

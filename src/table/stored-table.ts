@@ -6,14 +6,9 @@
  * changes rows and versions.
  */
 import type { TagRecord } from '../format/index.ts';
+import { onDemand } from '../on-demand.ts';
 import { Branch, branchHeld, openBranch } from './branch.ts';
-import {
-  type BranchDifference,
-  type CherryPicked,
-  type CherryPickOptions,
-  cherryPick,
-  diffBranch,
-} from './branching/index.ts';
+import type { BranchDifference, CherryPicked, CherryPickOptions } from './branching/index.ts';
 import {
   adoptTags,
   type CleanupOptions,
@@ -24,12 +19,8 @@ import {
   updateVersionTag,
 } from './history/index.ts';
 import { deleteClientRef, followTable, type LanceSynced, syncLance } from './lance/index.ts';
-import {
-  createLanceBranch,
-  type LanceVersionRequest,
-  stagedLancePath,
-} from './lance-write/index.ts';
-import { type Findings, type VerifiedBranch, verifyTable } from './verify/index.ts';
+import type { LanceVersionRequest } from './lance-write/index.ts';
+import type { Findings, VerifiedBranch } from './verify/index.ts';
 import {
   deleteTag,
   type Engine,
@@ -42,6 +33,11 @@ import {
   type Snapshot,
   type TableBranch,
 } from './versions/index.ts';
+
+/** What few programs do is loaded once one does it. */
+const branching = onDemand(() => import('./branching/index.ts'));
+const lanceWriting = onDemand(() => import('./lance-write/index.ts'));
+const verifying = onDemand(() => import('./verify/index.ts'));
 
 /** A branch that was made from a version of another. */
 export type SideBranch = Branch & { readonly record: NonNullable<Branch['record']> };
@@ -67,7 +63,7 @@ export class StoredTable {
 
   /** What a branch and main have apart from each other, in their newest versions. */
   diffBranch(main: Snapshot, branch: Snapshot): Promise<BranchDifference> {
-    return diffBranch(this.#engine, main, branch);
+    return branching((work) => work.diffBranch(this.#engine, main, branch));
   }
 
   /** Brings to main what a branch of it changed, or says what is in the way. */
@@ -77,7 +73,7 @@ export class StoredTable {
     options?: CherryPickOptions,
   ): Promise<CherryPicked> {
     const origin = { id: record.id, version: record.parentVersion };
-    return cherryPick(this.#engine, this.main, newest, origin, options);
+    return branching((work) => work.cherryPick(this.#engine, this.main, newest, origin, options));
   }
 
   /** A branch other than main, by name. */
@@ -87,8 +83,9 @@ export class StoredTable {
   }
 
   /** Where a writer of Lance has staged a branch that is not there yet; undefined where the path is none of Lance's. */
-  branchStagedByLance(name: string, request: LanceVersionRequest): string | undefined {
-    return stagedLancePath(this.#engine, this.#branchToBe(name), request);
+  branchStagedByLance(name: string, request: LanceVersionRequest): Promise<string | undefined> {
+    const branch = this.#branchToBe(name);
+    return lanceWriting(async (work) => work.stagedLancePath(this.#engine, branch, request));
   }
 
   /**
@@ -102,9 +99,9 @@ export class StoredTable {
     path: string,
   ): Promise<void> {
     const branch = this.#branchToBe(name);
-    await createLanceBranch(this.#engine, branch, request, path, (from, make) =>
-      branchHeld(this.#engine, from, make),
-    );
+    const held = (from: Snapshot, make: () => Promise<void>): Promise<void> =>
+      branchHeld(this.#engine, from, make);
+    await lanceWriting((work) => work.createLanceBranch(this.#engine, branch, request, path, held));
   }
 
   /** Without an id: it has no folder for versions. */
@@ -212,6 +209,8 @@ export class StoredTable {
 
   /** Compares all files of the table with its versions; what is found is added to `findings`. */
   verify(findings: Findings, signal?: AbortSignal): Promise<readonly VerifiedBranch[]> {
-    return verifyTable(this.#engine, this.folder, this.incarnation, findings, signal);
+    return verifying((work) =>
+      work.verifyTable(this.#engine, this.folder, this.incarnation, findings, signal),
+    );
   }
 }

@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { CASES, conformanceSuite, runConformance } from '../../src/conformance/suite.ts';
-import { MISSING } from '../../src/directory/handlers.ts';
+import { MISSING } from '../../src/directory/operation-table.ts';
 import { OPERATION_NAMES } from '../../src/protocol/operations.ts';
 import { createServer } from '../../src/server.ts';
 import { directorySubject } from '../helpers/catalogs.ts';

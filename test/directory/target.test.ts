@@ -10,8 +10,8 @@ import {
 } from '../../src/directory/catalog/target.ts';
 import { versionFile } from '../../src/paths.ts';
 import { createBranch, findBranch } from '../../src/table/versions/branches.ts';
+import { emptyTable } from '../../src/table/versions/incarnation.ts';
 import { createTag } from '../../src/table/versions/tags.ts';
-import { emptyTable } from '../../src/table/write/append.ts';
 import { declared, INCARNATION, land, ROOT, testEngine } from '../helpers/engines.ts';
 
 const id = ['t'];

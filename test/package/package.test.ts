@@ -196,6 +196,14 @@ describe('the build', () => {
     expect(loaded.filter((name) => /arrow|engine|sdk|server/.test(name))).toEqual([]);
   });
 
+  test('opens catalogs and lists names without what reads and writes tables', () => {
+    for (const room of ['dist', 'dist/cli']) {
+      const loaded = loadedBy(built(`${room}/chunks/implementation-dir.js`));
+      expect(loaded).toContain('catalog.js');
+      expect(loaded.filter((name) => /engine|rest|server|interchange/.test(name))).toEqual([]);
+    }
+  });
+
   test('has a file of declarations for each entry, which need apache-arrow and Node only', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const declared = files.filter((file) => /\.d\.c?ts$/.test(file));

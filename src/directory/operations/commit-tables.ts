@@ -231,7 +231,7 @@ async function planVersion(catalog: Catalog, request: CreateTableVersionRequest)
     { id, incarnation, branch: name },
     'branch',
   );
-  if (branch.stagedByLance(request) !== undefined) {
+  if ((await branch.stagedByLance(request)) !== undefined) {
     throw new DirspaceError(
       'Unsupported',
       `Version ${request.version} was staged by a client of Lance, and batches take versions of this catalog's own alone. Send each of them as a request of its own (CreateTableVersion). Nothing was changed.`,

@@ -10,6 +10,7 @@ export { batchCommitTables, batchCreateTableVersions } from './commit-tables.ts'
 export { createTable, declareTable } from './create-table.ts';
 export { describeTable, listTableFiles } from './describe.ts';
 export * as indexes from './indexes.ts';
+export { listAllTables, listTables } from './list-tables.ts';
 export * as namespaces from './namespaces.ts';
 export * as reads from './reads/index.ts';
 export * as references from './references.ts';

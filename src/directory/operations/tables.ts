@@ -1,5 +1,5 @@
 /**
- * Carries out the operations on tables as entries of the catalog: list, exists, drop, rename,
+ * Carries out the operations on tables as entries of the catalog: exists, drop, rename,
  * deregister and register. The last four move the table's folder by a rename: a drop into the
  * trash, a deregistration into `.dirspace/detached`. A registration with properties, over an
  * existing table or outside of the root takes further steps.
@@ -23,9 +23,6 @@ import {
   type DeregisterTableResponse,
   type DropTableRequest,
   type DropTableResponse,
-  formatId,
-  type ListTablesRequest,
-  type ListTablesResponse,
   type ObjectPath,
   parseMode,
   REGISTER_MODES,
@@ -38,25 +35,19 @@ import {
 } from '../../protocol/index.ts';
 import { openTable, stageDeclared } from '../../table/index.ts';
 import {
-  allTables,
   beginWrite,
   type Catalog,
   findTable,
   folderAt,
   followMove,
   isFence,
-  isOnlyDeclared,
   lanceTarget,
   locationOf,
   missingNamespace,
   moveToPlace,
   namespaceHasName,
-  namespaceId,
   namespaceInTheWay,
   numberedAnew,
-  pageLimit,
-  pageOf,
-  pageStart,
   placeOf,
   prepareTrash,
   readTableRecord,
@@ -68,55 +59,15 @@ import {
   requireTable,
   settleDrop,
   showId,
-  storedTable,
   type Table,
   tableExists,
   tableId,
   tableIdAt,
   tablePlaceTaken,
-  tablesIn,
   targetToRead,
 } from '../catalog/index.ts';
 import { placeTable } from './place-table.ts';
 import { propertiesAt, readableProperties } from './table-properties.ts';
-
-export async function listTables(
-  catalog: Catalog,
-  request: ListTablesRequest,
-): Promise<ListTablesResponse> {
-  const id = namespaceId(request.id);
-  await requireNamespace(catalog, id);
-  const limit = pageLimit(request);
-  const isShown = async (name: string): Promise<boolean> =>
-    request.include_declared !== false || isCreated(catalog, [...id, name]);
-  let start = pageStart(request);
-  const shown: string[] = [];
-  for (let wanted = limit + 1; wanted > 0; wanted = limit + 1 - shown.length) {
-    const names = await tablesIn(catalog, id, start, wanted);
-    for (const name of names) if (await isShown(name)) shown.push(name);
-    if (names.length < wanted) break;
-    start = names.at(-1);
-  }
-  const { items, page_token } = pageOf(shown, { limit: request.limit }, (name) => name);
-  return { tables: [...items], ...(page_token === undefined ? {} : { page_token }) };
-}
-
-/** All tables of the catalog by full string id, joined with `$`. */
-export async function listAllTables(
-  catalog: Catalog,
-  request: ListTablesRequest,
-): Promise<ListTablesResponse> {
-  const limit = pageLimit(request);
-  const start = pageStart(request);
-  const found: string[] = [];
-  for await (const id of allTables(catalog, start?.split('$'))) {
-    if (request.include_declared === false && !(await isCreated(catalog, id))) continue;
-    found.push(formatId(id));
-    if (found.length > limit) break;
-  }
-  const { items, page_token } = pageOf(found, { limit: request.limit }, (id) => id);
-  return { tables: [...items], ...(page_token === undefined ? {} : { page_token }) };
-}
 
 /** @throws TableNotFound, TableVersionNotFound */
 export async function tableExistsIn(catalog: Catalog, request: TableExistsRequest): Promise<void> {
@@ -329,15 +280,6 @@ const entryAnswer = (
   location: string,
   properties: Record<string, string>,
 ): DropTableResponse => ({ id: [...table.id], location, properties });
-
-/** A table has been created once it has a version, or files of another program. */
-export async function isCreated(catalog: Catalog, id: ObjectPath): Promise<boolean> {
-  const table = await findTable(catalog, id);
-  if (table === undefined) return false;
-  const { main } = storedTable(catalog, table);
-  if ((await main.listedVersions()).length > 0) return true;
-  return !(await isOnlyDeclared(catalog, table));
-}
 
 /** A folder that is in the tree already is a table under its own name. */
 function refuseRegistered(catalog: Catalog, location: string): void {

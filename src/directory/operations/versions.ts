@@ -155,7 +155,7 @@ export async function createTableVersion(
   const foreign =
     newest === undefined && isMain ? stagedForLance(catalog, table, request) : undefined;
   if (foreign !== undefined) return createLanceVersion(catalog, table, request, foreign);
-  const path = branch.stagedByLance(request);
+  const path = await branch.stagedByLance(request);
   if (path !== undefined && (newest !== undefined || !isMain))
     return createFromLance(catalog, branch, request, path, signal);
   const staged = await offeredVersion(catalog, branch, request);
@@ -204,7 +204,7 @@ async function branchFromLance(
   if (name === undefined || !isDirspaceError(error, 'TableBranchNotFound')) throw error;
   const table = await requireTable(catalog, request);
   const stored = storedTable(catalog, table);
-  const path = stored.branchStagedByLance(name, request);
+  const path = await stored.branchStagedByLance(name, request);
   if (path === undefined) throw error;
   await requireLanceWrites(stored.main);
   await stored.createBranchFromLance(name, request, path);

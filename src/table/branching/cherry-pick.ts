@@ -14,12 +14,13 @@ import {
   type Draft,
   type Engine,
   editFragments,
+  emptyTable,
   fragmentListOf,
   type Snapshot,
   snapshotAt,
   type TableBranch,
 } from '../versions/index.ts';
-import { emptyTable, restored, type WriteOptions } from '../write/index.ts';
+import { restored, type WriteOptions } from '../write/index.ts';
 
 export interface Obstacle {
   readonly code: 'MAIN_MOVED' | 'NO_CHANGES' | 'BASE_GONE';

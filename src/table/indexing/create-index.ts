@@ -26,12 +26,13 @@ import {
   commit,
   type Draft,
   type Engine,
+  emptyTable,
   resolveHead,
   type Snapshot,
   sameContent,
   type TableBranch,
 } from '../versions/index.ts';
-import { emptyTable, type WriteOptions } from '../write/index.ts';
+import type { WriteOptions } from '../write/index.ts';
 import { buildSegment, checkIndexable } from './build-segment.ts';
 import { fragmentGroups } from './segment-plan.ts';
 

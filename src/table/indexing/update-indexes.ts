@@ -19,11 +19,11 @@ import {
   announced,
   type Committed,
   type Engine,
+  emptyTable,
   resolveHead,
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
-import { emptyTable } from '../write/index.ts';
 import { buildSegment, isBuilt, isIndexable } from './build-segment.ts';
 import { commitIndexes, type IndexingOptions, removeSegments } from './create-index.ts';
 import { fragmentGroups } from './segment-plan.ts';

@@ -9,10 +9,15 @@ import { recordBatchStream, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { RequestMemory } from '../../request-memory.ts';
 import { compilePredicate } from '../../sql/index.ts';
-import { type Committed, compressionOf, type Engine, type TableBranch } from '../versions/index.ts';
+import {
+  type Committed,
+  compressionOf,
+  type Engine,
+  emptyTable,
+  type TableBranch,
+} from '../versions/index.ts';
 import {
   commitWithFiles,
-  emptyTable,
   replacingDraft,
   type WriteOptions,
   writeFragments,

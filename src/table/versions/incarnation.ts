@@ -2,10 +2,10 @@
  * Tells which table is in a folder by the incarnation id in its record (`incarnationAt`,
  * `isTableAt`). Builds the errors for a table that was dropped, moved or recreated meanwhile:
  * `tableMadeAnew` (another is there), `tableLeft` (nothing was changed), `leftAtThatMoment` (the
- * outcome is unknown), `tableGone` (for a missing folder). `tableNamed` says how errors name a
- * table. `requireVersionsFolder` recreates the versions folder of a table that is still there.
+ * outcome is unknown), `tableGone` (for a missing folder). `emptyTable` is the error for a table that is
+ * only declared, and `isEmptyTable` recognises it. `tableNamed` says how errors name a table. `requireVersionsFolder` recreates the versions folder of a table that is still there.
  */
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';
 import { formatId, type ObjectPath } from '../../protocol/index.ts';
 import { isMissingFolder } from '../../store/index.ts';
@@ -94,3 +94,15 @@ export const tableGone = (error: unknown): unknown =>
         { cause: error },
       )
     : error;
+
+/** The error for what needs a schema, of a table that is only declared. */
+export const emptyTable = (): DirspaceError =>
+  new DirspaceError(
+    'InvalidTableState',
+    'The table is declared but has no data yet, and so no schema. Create it with data or a schema first.',
+    { details: { declared: true } },
+  );
+
+/** Whether something failed because its table is only declared. */
+export const isEmptyTable = (error: unknown): boolean =>
+  isDirspaceError(error, 'InvalidTableState') && error.details.declared === true;

@@ -47,7 +47,9 @@ export {
 export { HeadCache, isUnchanged, type KnownNames, type SortedNames } from './head-cache.ts';
 export { HINT_EVERY, hintAt, hintNamed } from './hint.ts';
 export {
+  emptyTable,
   incarnationAt,
+  isEmptyTable,
   isTableAt,
   leftAtThatMoment,
   requireVersionsFolder,

@@ -27,11 +27,12 @@ import {
   type Draft,
   type Engine,
   editFragments,
+  emptyTable,
   fragmentListOf,
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
-import { emptyTable, type WriteOptions } from './append.ts';
+import type { WriteOptions } from './append.ts';
 import { type FragmentRewriter, rewriting } from './rewrite-fragments.ts';
 import { schemaDraft } from './schema-version.ts';
 

@@ -2,8 +2,7 @@
  * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), each in
  * one version. `overwrite` also commits the first version of a table, and can append instead if
  * another writer was first. It keeps the history, and its version takes the next number. `appended`
- * and `replaced` draft such versions for other writers. `emptyTable` is the error for a table
- * without a version, and `isEmptyTable` recognises it.
+ * and `replaced` draft such versions for other writers.
  */
 
 import {
@@ -35,6 +34,7 @@ import {
   EMPTY_FRAGMENTS,
   type Engine,
   editFragments,
+  emptyTable,
   fragmentListOf,
   isBaseGone,
   nextManifest,
@@ -333,15 +333,3 @@ export async function appended(
     }),
   };
 }
-
-/** The error for what needs a schema, of a table that is only declared. */
-export const emptyTable = (): DirspaceError =>
-  new DirspaceError(
-    'InvalidTableState',
-    'The table is declared but has no data yet, and so no schema. Create it with data or a schema first.',
-    { details: { declared: true } },
-  );
-
-/** Whether something failed because its table is only declared. */
-export const isEmptyTable = (error: unknown): boolean =>
-  isDirspaceError(error, 'InvalidTableState') && error.details.declared === true;

@@ -15,11 +15,12 @@ import {
   type Draft,
   type Engine,
   editFragments,
+  emptyTable,
   fragmentListOf,
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
-import { emptyTable, type WriteOptions } from './append.ts';
+import type { WriteOptions } from './append.ts';
 import { compileAssignment } from './assignments.ts';
 import { matchingOffsets } from './delete-rows.ts';
 import { type FragmentRewriter, rewriting } from './rewrite-fragments.ts';

@@ -65,8 +65,6 @@ export interface CompactionReport {
   readonly version: number | undefined;
 }
 
-/** A share of deleted rows from which a fragment is worth rewriting. */
-export const DEFAULT_MAX_DELETED_SHARE = 0.1;
 /** Runs that are rewritten side by side: one is encoded while another waits for the disk. */
 const SIDE_BY_SIDE = 2;
 /** Rounds after which runs that others keep changing are left as they are. */

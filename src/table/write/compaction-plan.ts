@@ -19,6 +19,9 @@ export interface CompactionGoals {
   readonly tiered: boolean;
 }
 
+/** A share of deleted rows from which a fragment is worth rewriting. */
+export const DEFAULT_MAX_DELETED_SHARE = 0.1;
+
 /** Neighbours in the list of fragments, in its order. */
 export type FragmentRun = readonly FragmentEntry[];
 

@@ -15,12 +15,13 @@ import {
   type Draft,
   type Engine,
   editFragments,
+  emptyTable,
   fragmentListOf,
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
 import { andThen, inTurns, Turn } from '../work/index.ts';
-import { emptyTable, type WriteOptions } from './append.ts';
+import type { WriteOptions } from './append.ts';
 import { DeletionFiles } from './deletion-files.ts';
 
 export interface RowsDeleted extends Committed {

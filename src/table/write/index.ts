@@ -7,8 +7,6 @@ export { addColumns, type NewColumn } from './add-columns.ts';
 export {
   append,
   appended,
-  emptyTable,
-  isEmptyTable,
   type OverwriteOptions,
   overwrite,
   type RowsCommitted,
@@ -21,9 +19,8 @@ export {
   type CompactionReport,
   type CompactOptions,
   compact,
-  DEFAULT_MAX_DELETED_SHARE,
 } from './compact.ts';
-export type { CompactionGoals } from './compaction-plan.ts';
+export { type CompactionGoals, DEFAULT_MAX_DELETED_SHARE } from './compaction-plan.ts';
 export { deleteRowsById, deleteWhere, type RowsDeleted } from './delete-rows.ts';
 export { DeletionFiles } from './deletion-files.ts';
 export {

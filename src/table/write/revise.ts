@@ -13,13 +13,14 @@ import {
   compressionOf,
   type Draft,
   type Engine,
+  emptyTable,
   fragmentListOf,
   type Snapshot,
   sameContent,
   storedProperties,
   type TableBranch,
 } from '../versions/index.ts';
-import { emptyTable, type WriteOptions } from './append.ts';
+import type { WriteOptions } from './append.ts';
 
 /** Makes the content of `source` the newest version again. */
 export function restore(

@@ -14,12 +14,13 @@ import {
   commit,
   type Draft,
   type Engine,
+  emptyTable,
   type FragmentList,
   fragmentListOf,
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
-import { emptyTable, type WriteOptions } from './append.ts';
+import type { WriteOptions } from './append.ts';
 
 export interface NewSchema {
   readonly tree: readonly IdentifiedField[];

@@ -31,12 +31,13 @@ import {
   type Draft,
   type Engine,
   editFragments,
+  emptyTable,
   fragmentListOf,
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
 import { andThen, inTurns, LentColumns, Turn } from '../work/index.ts';
-import { emptyTable, type WriteOptions } from './append.ts';
+import type { WriteOptions } from './append.ts';
 import { assignedColumns, compileAssignments, neededColumns } from './assignments.ts';
 import { type AttemptFiles, commitWithFiles } from './attempt.ts';
 import { deleteOffsets, joined } from './delete-rows.ts';

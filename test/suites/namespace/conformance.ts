@@ -1,7 +1,7 @@
 /** The published conformance cases on the catalog of the suite: what the protocol says of every catalog. */
 import { describe, expect } from 'vitest';
 import { runConformance } from '../../../src/conformance/suite.ts';
-import { MISSING } from '../../../src/directory/handlers.ts';
+import { MISSING } from '../../../src/directory/operation-table.ts';
 import { partOf, type SuiteOptions } from './context.ts';
 
 /** Cases about HTTP itself, which a catalog cannot be asked through its methods. */

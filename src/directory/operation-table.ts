@@ -1,0 +1,53 @@
+/**
+ * Gives the types of the table of handlers, the operations that this engine lacks (`MISSING`), and
+ * `handlerOf`, the function that carries out an operation on a directory catalog. Lists of names are
+ * at hand; the first other operation loads handlers.ts, and with it the engine.
+ */
+import { onDemand } from '../on-demand.ts';
+import {
+  type AnyOperation,
+  type CatalogExtensions,
+  EVERY_OPERATION_NAMES,
+  type NamespaceOperations,
+} from '../protocol/index.ts';
+import type { Catalog } from './catalog/index.ts';
+import { listAllTables, listTables, namespaces } from './operations/index.ts';
+
+/** Operations whose engine side is not there. */
+export const MISSING = [] as const;
+
+/** Methods that are an operation each; watching is none, for it has no end. */
+export type CatalogOperations = NamespaceOperations & Required<Omit<CatalogExtensions, 'watch'>>;
+
+export type OfferedOperation = Exclude<AnyOperation, (typeof MISSING)[number]>;
+
+export const OFFERED = EVERY_OPERATION_NAMES.filter(
+  (name): name is OfferedOperation => !(MISSING as readonly AnyOperation[]).includes(name),
+);
+
+/** A method with the catalog as an additional first parameter. */
+type Handler<Method> = Method extends (...given: infer Given) => infer Answer
+  ? (catalog: Catalog, ...given: Given) => Answer
+  : never;
+
+export type Handlers = {
+  readonly [Op in OfferedOperation]: Handler<CatalogOperations[Uncapitalize<Op>]>;
+};
+
+/** Whatever the operation takes beside the catalog, and answers. */
+export type AnyHandler = (catalog: Catalog, ...given: never[]) => Promise<unknown>;
+
+/** What a program asks to find its way, which needs nothing of what reads and writes tables. */
+export const LISTS = {
+  ListNamespaces: namespaces.listNamespaces,
+  DescribeNamespace: namespaces.describeNamespace,
+  ListTables: listTables,
+  ListAllTables: listAllTables,
+} satisfies Partial<Handlers>;
+
+const engine = onDemand(() => import('./handlers.ts'));
+
+export const handlerOf = (operation: OfferedOperation): AnyHandler =>
+  (LISTS as Partial<Record<OfferedOperation, AnyHandler>>)[operation] ??
+  ((catalog, ...given) =>
+    engine(({ HANDLERS }) => (HANDLERS[operation] as AnyHandler)(catalog, ...given)));
