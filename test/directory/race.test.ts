@@ -334,7 +334,7 @@ function child(...args: string[]): Promise<ChildReport> {
 
 test('four processes: appends, creations and renames', async () => {
   const root = temporaryFolder();
-  const rounds = casesOf(10, 25);
+  const rounds = casesOf(5, 25);
   const catalog = await openDirectoryNamespace({ root, durability: 'relaxed' });
   await catalog.createNamespace({ id: ['n'] });
   await catalog.createTable({ id: ['t'] }, people(1));

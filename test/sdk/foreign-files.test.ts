@@ -19,6 +19,7 @@ import { connect } from '../../src/index.ts';
 import { createServer } from '../../src/server.ts';
 import { callCli } from '../helpers/cli.ts';
 import { found, NOT_HELD, type Readable, readable, wanted } from '../helpers/foreign-corpus.ts';
+import { casesOf, LONG } from '../helpers/long.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
@@ -62,7 +63,7 @@ describe('files of other writers', () => {
   it('are created and added to by the SDK', async () => {
     const connection = await connect('/c', memory());
     expect(uncompressed.length).toBeGreaterThan(250);
-    for (const { name, bytes, expected } of uncompressed) {
+    for (const { name, bytes, expected } of uncompressed.filter((_, at) => LONG || at % 2 === 0)) {
       const table = await connection.createTable('t', bytes, { mode: 'overwrite' });
       const once = held(wanted(expected));
       expect(await heldBy(connection, expected), name).toEqual(once);
@@ -86,7 +87,9 @@ describe('files of other writers', () => {
       });
       expect(answer.status, `${name}: ${await answer.text()}`).toBe(200);
     };
-    for (const { name, bytes, expected } of uncompressed.filter((_, at) => at % 3 === 0)) {
+    for (const { name, bytes, expected } of uncompressed.filter(
+      (_, at) => at % casesOf(5, 3) === 1,
+    )) {
       await post('create?mode=overwrite', name, bytes);
       await post('insert', name, bytes);
       const once = held(wanted(expected));
@@ -104,6 +107,7 @@ describe('files of other writers', () => {
     );
     expect(files.length).toBeGreaterThan(20);
     for (const [at, { name, bytes, expected }] of files.entries()) {
+      if (!LONG && at % 3 > 0) continue;
       const path = join(folder, name.replace('/', '-'));
       writeFileSync(path, bytes);
       const mode = at === 0 ? 'create' : 'overwrite';

@@ -381,9 +381,9 @@ describe('a change that is interrupted at any moment, as its table is dropped an
 
   /**
    * The usual run interrupts before every call that writes, which is where a check before it may be out
-   * of date, and before one read in eight, beginning at another one for each change.
+   * of date, and before one read in twenty, beginning at another one for each change.
    */
-  const STEP = casesOf(8, 1);
+  const STEP = casesOf(20, 1);
   const READING = /^(get|head|open|list)$/;
 
   test.each(CHANGES.map((name, shift) => [name, shift] as const))('%s', async (name, shift) => {

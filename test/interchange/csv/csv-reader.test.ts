@@ -8,6 +8,7 @@ import { type CsvReadOptions, openCsv } from '../../../src/interchange/csv/csv-r
 import { memorySource, streamSource } from '../../../src/interchange/files/byte-source.ts';
 import { decompressed } from '../../../src/interchange/files/decompress.ts';
 import { batchRows } from '../../../src/sdk/convert/rows.ts';
+import { casesOf } from '../../helpers/long.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -264,7 +265,8 @@ describe('rows that cannot be taken', () => {
   test('a record without end is refused, and memory stays bounded', async () => {
     async function* endless(): AsyncGenerator<Uint8Array> {
       yield bytesOf('a,b\n1,"');
-      for (;;) yield new Uint8Array(1 << 20).fill(120);
+      const more = new Uint8Array(1 << 24).fill(120);
+      for (;;) yield more;
     }
     const source = streamSource(endless(), 'x.csv');
     await expect(readFrom(source, { header: true })).rejects.toThrow('one record has more than');
@@ -317,7 +319,7 @@ test('pieces of any size, and compression, give the same rows', async () => {
         expect((await read(bytes, options)).rows.length).toBe(cells.length);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: casesOf(60, 150) },
   );
 });
 
@@ -343,7 +345,7 @@ test('any bytes are read or refused by name', async () => {
         }
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: casesOf(400, 10_000) },
   );
 });
 

@@ -1,4 +1,5 @@
 /** Parquet that is written here, read back: all types that it has, in pages and row groups of any size. */
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import {
   type DataType,
@@ -51,14 +52,14 @@ const required = new Schema(
 );
 
 test.each([
-  ['snappy', types, undefined],
-  ['zstd', types, 17],
-  ['gzip', types, 1],
-  ['none', types, 64],
-  ['snappy', required, 50],
-] as const)('every type as %s', async (compression, schema, rowGroupRows) => {
+  ['snappy', types, undefined, 90],
+  ['zstd', types, 17, 90],
+  ['gzip', types, 1, 4],
+  ['none', types, 64, 90],
+  ['snappy', required, 50, 90],
+] as const)('every type as %s', async (compression, schema, rowGroupRows, last) => {
   const random = seeded(compression.length);
-  const batches = [40, 1, 90].map((rows) => randomBatch(schema, rows, random));
+  const batches = [last >> 1, 1, last].map((rows) => randomBatch(schema, rows, random));
   const bytes = await encoded(recordBatchStream(schema, batches), { compression, rowGroupRows });
   const found = await readBack(bytes);
   const [all, wanted] = [exactValues(found.batches), exactValues(batches)];
@@ -69,7 +70,9 @@ test.each([
     if (isIn(type, [Type.Dictionary, Type.Utf8View, Type.BinaryView, Type.Map])) continue;
     expect([name, String(kept.type)]).toEqual([name, String(type)]);
   }
-  expect(found.batches.reduce((rows, batch) => rows + batch.numRows, 0)).toBe(131);
+  expect(found.batches.reduce((rows, batch) => rows + batch.numRows, 0)).toBe(
+    (last >> 1) + 1 + last,
+  );
 });
 
 const rowsOf = (rows: object[], schema?: Schema): Promise<RecordBatchStream> =>
@@ -89,7 +92,9 @@ test('long columns, and texts that do and do not come again', async () => {
   const bytes = await encoded(recordBatchStream(stream.schema, batches));
   // Words of a dictionary are stored once.
   expect(bytes.length).toBeLessThan(8_000_000);
-  expect(exactValues((await readBack(bytes)).batches)).toEqual(exactValues(batches));
+  // toEqual takes seconds for so many values.
+  const found = exactValues((await readBack(bytes)).batches);
+  expect(isDeepStrictEqual(found, exactValues(batches))).toBe(true);
 });
 
 test('one value that is larger than a page', async () => {

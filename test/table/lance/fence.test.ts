@@ -24,6 +24,7 @@ import { connect } from '../../../src/sdk/connect.ts';
 import { strictFileSystem } from '../../../src/store/disk/strict-fs.ts';
 import { filesOf, memoryFs, type TestFs } from '../../helpers/catalogs.ts';
 import { FaultyFs } from '../../helpers/faulty-fs.ts';
+import { casesOf } from '../../helpers/long.ts';
 import { PowerLossFs } from '../../helpers/power-loss-fs.ts';
 import { seeded } from '../../helpers/seeded.ts';
 import { people } from '../../suites/namespace/context.ts';
@@ -300,7 +301,7 @@ test.each(['kill', 'EIO'])(
   '%s at every call of creating a table: all of it, or none',
   async (kind) => {
     let calls = 0;
-    for (let at = 1; ; at++) {
+    for (let at = 1; ; at += casesOf(3, 1)) {
       const healthy = strictFileSystem(memoryFs());
       await (await openDirectoryNamespace({ root: '/c', fs: healthy })).close();
       const faulty = new FaultyFs(healthy);

@@ -4,6 +4,7 @@ import { tableFromArrays, Utf8, vectorFromArray } from '../../../src/arrow/apach
 import { systemEnv } from '../../../src/env.ts';
 import { connect } from '../../../src/index.ts';
 import type { Table } from '../../../src/sdk/table/table.ts';
+import { casesOf } from '../../helpers/long.ts';
 import { memoryFs } from '../../helpers/memory-fs.ts';
 
 /** More than one batch of a fragment, and more than one part of a merge. */
@@ -42,44 +43,47 @@ async function made(requestMemory = 1 << 30) {
   return db.createTable('t', table as never);
 }
 
-describe.each([[['k']], [['w']], [['s']], [['k', 's']]])('by %j', (on) => {
-  test('rows of one large batch are matched, replaced and added', async () => {
-    const target = await made();
-    let turns = 0;
-    let over = false;
-    const count = (): void => {
-      turns += 1;
-      if (!over) setImmediate(count);
-    };
-    setImmediate(count);
-    const merged = await target
-      .mergeInsert(on)
-      .whenMatchedUpdateAll()
-      .whenNotMatchedInsertAll()
-      .execute(came as never);
-    over = true;
-    expect(merged).toMatchObject({ numUpdatedRows: ROWS / 2, numInsertedRows: ROWS / 2 });
-    expect(await target.countRows()).toBe(ROWS * 1.5);
-    expect(await target.countRows('x = 1')).toBe(ROWS);
-    expect(await target.countRows(`x = 1 AND k >= ${ROWS / 2} AND w = k`)).toBe(ROWS);
-    expect(await target.countRows(`x = 0 AND k < ${ROWS / 2}`)).toBe(ROWS / 2);
-    expect(await target.countRows(`s <> 'key ' || CAST(k AS text)`)).toBe(0);
-    // 16,384 rows at a time, both as the index is made and as the table's rows are looked up.
-    expect(turns).toBeGreaterThan(30);
-  });
-
-  test('of two rows with one key, far apart, both are named', async () => {
-    const target = await made();
-    const twice = came.concat(came.slice(5, 6)) as never;
-    const merging = target.mergeInsert(on).whenMatchedUpdateAll().execute(twice);
-    const kept = step(5) + ROWS / 2 < ROWS;
-    if (!kept) return void (await merging);
-    await expect(merging).rejects.toMatchObject({
-      code: 'InvalidInput',
-      message: expect.stringContaining(`Rows 5 and ${ROWS} of the data have the same key (`),
+describe.each(casesOf([[['k']], [['k', 's']]], [[['k']], [['w']], [['s']], [['k', 's']]]))(
+  'by %j',
+  (on) => {
+    test('rows of one large batch are matched, replaced and added', async () => {
+      const target = await made();
+      let turns = 0;
+      let over = false;
+      const count = (): void => {
+        turns += 1;
+        if (!over) setImmediate(count);
+      };
+      setImmediate(count);
+      const merged = await target
+        .mergeInsert(on)
+        .whenMatchedUpdateAll()
+        .whenNotMatchedInsertAll()
+        .execute(came as never);
+      over = true;
+      expect(merged).toMatchObject({ numUpdatedRows: ROWS / 2, numInsertedRows: ROWS / 2 });
+      expect(await target.countRows()).toBe(ROWS * 1.5);
+      expect(await target.countRows('x = 1')).toBe(ROWS);
+      expect(await target.countRows(`x = 1 AND k >= ${ROWS / 2} AND w = k`)).toBe(ROWS);
+      expect(await target.countRows(`x = 0 AND k < ${ROWS / 2}`)).toBe(ROWS / 2);
+      expect(await target.countRows(`s <> 'key ' || CAST(k AS text)`)).toBe(0);
+      // 16,384 rows at a time, both as the index is made and as the table's rows are looked up.
+      expect(turns).toBeGreaterThan(30);
     });
-  });
-});
+
+    test('of two rows with one key, far apart, both are named', async () => {
+      const target = await made();
+      const twice = came.concat(came.slice(5, 6)) as never;
+      const merging = target.mergeInsert(on).whenMatchedUpdateAll().execute(twice);
+      const kept = step(5) + ROWS / 2 < ROWS;
+      if (!kept) return void (await merging);
+      await expect(merging).rejects.toMatchObject({
+        code: 'InvalidInput',
+        message: expect.stringContaining(`Rows 5 and ${ROWS} of the data have the same key (`),
+      });
+    });
+  },
+);
 
 test('a condition that is costly is looked at in slices of the pairs', async () => {
   const target = await made();

@@ -311,7 +311,7 @@ test.each(Object.keys(DAMAGES))(
     for (const version of [8, 9, 10])
       DAMAGES[damage]?.(damaged.fs, `${damaged.root}/${file(version)}`, version);
     const tree = treeOf(damaged.fs, damaged.root);
-    for (let at = 1, fired = true; fired; at++) {
+    for (let at = 1, fired = true; fired; at += casesOf(3, 1)) {
       const where = place('memory', grow(tree, '/c'));
       const faulty = new FaultyFs(strictFileSystem(where.fs));
       const dying = await where.open(faulty.fs);

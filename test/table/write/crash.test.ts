@@ -132,8 +132,8 @@ async function stateOf(catalog: DirectoryNamespace): Promise<string> {
 
 /** How often each has its turn; a long run takes all calls. */
 const FAULTS: readonly (Omit<Fault, 'at'> & { readonly step: number })[] = [
-  { kind: 'kill', changing: true, step: casesOf(3, 1) },
-  { kind: 'ENOSPC', persistent: true, step: casesOf(8, 1) },
+  { kind: 'kill', changing: true, step: casesOf(5, 1) },
+  { kind: 'ENOSPC', persistent: true, step: casesOf(16, 1) },
 ];
 
 test.each(Object.entries(OPERATIONS))(
