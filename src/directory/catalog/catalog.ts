@@ -4,8 +4,9 @@
  * to the record or branch, and throw the error that the caller gets when it is missing;
  * `findTable`, `findNamespace` and `readTableRecord` return undefined instead. `requireIncarnation`
  * and `requireStill` refuse another table of the same name. `beginWrite` refuses writes to a
- * read-only catalog. `requireRoom` refuses paths that would be too long. `locationOf` returns the
- * absolute path of a folder, and `followMove` updates files for Lance after a table moved.
+ * read-only catalog, and sets up the root of a new one. `requireRoom` refuses paths that would be
+ * too long. `locationOf` returns the absolute path of a folder, and `followMove` updates files for
+ * Lance after a table moved.
  */
 import type { AllowedLocation } from '../../allowed-locations.ts';
 import type { Env } from '../../env.ts';
@@ -249,7 +250,7 @@ export const locationOf = ({ root }: Catalog, folder: string): string =>
   root.endsWith('/') ? root + folder : `${root}/${folder}`;
 
 const LONGEST_PATH = process.platform === 'darwin' ? 1_024 : 4_096;
-/** Bytes for the engine's own names below the folder of a table or namespace, temporary ones too. */
+/** Bytes for the engine's own names below a table's or namespace's folder, temporary ones too. */
 const ROOM_WITHIN = 160;
 
 /**

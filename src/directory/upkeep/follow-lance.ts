@@ -1,8 +1,8 @@
 /**
  * Keeps `__manifest`, the list by which Lance finds a catalog's tables, up to date. `changing` runs
  * an operation and then publishes what it changed, if the catalog's Lance mode is `sync` or
- * `write`, at a cost that does not grow with the catalog. `syncLanceCatalog` compares the list with
- * the whole catalog.
+ * `write`; as a rule at a cost that does not grow with the catalog. `syncLanceCatalog` compares the
+ * list with the whole catalog.
  *
  * An operation that changes the catalog first puts a marker beside the list. The next change
  * compares the whole catalog where a marker's process has died or a failure left the note `.stale`.

@@ -1,7 +1,7 @@
 /**
- * Adds the security headers that all answers of the page carry (`pageHeaders`), and refuses
- * requests that a page of another site sends (`refuseOtherPages`). The server checks the host of a
- * request for all routes.
+ * `pageHeaders`: adds the security headers that the page's files and answers carry; failures have
+ * none. `refuseOtherPages` refuses requests that a page of another site sends. host-guard.ts checks
+ * the host that a request names.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HttpAnswer, RequestState } from '../http/index.ts';
