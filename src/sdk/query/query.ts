@@ -78,7 +78,10 @@ export class FilteredQuery<RowType = AnyRow> extends QueryBase<RowType> {
     return this;
   }
 
-  /** By the first key, then by the next; rows that are equal keep their order. */
+  /**
+   * By the first key, then by the next; rows that are equal keep their order. Of a search the rows
+   * that it found are ordered, also by `_distance` or `_score`.
+   */
   orderBy(ordering: ColumnOrdering | readonly ColumnOrdering[]): this {
     const keys = isOrderings(ordering) ? ordering : [ordering];
     this.request.order_by = keys.map(orderKey);

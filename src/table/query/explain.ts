@@ -30,16 +30,18 @@ export interface PlanSteps {
 
 /** One line a step, the last one first, as query engines print them. */
 export async function explainPlan(
-  plan: ScanPlan,
+  plan: ScanPlan & { readonly projection?: readonly string[] },
   { orderBy, nearest, texts }: PlanSteps,
   verbose: boolean,
 ): Promise<string> {
-  const { snapshot, predicate } = plan;
+  const { snapshot, predicate, projection } = plan;
   const filter = predicate === undefined ? [] : [`Filter: ${predicate.toSql()}`];
   const prefilter = nearest?.prefilter ?? texts?.prefilter ?? true;
-  const names = plan.columns.map((column) =>
-    column.kind === 'value' ? `${column.expression.toSql()} AS ${column.name}` : column.name,
-  );
+  const names =
+    projection ??
+    plan.columns.map((column) =>
+      column.kind === 'value' ? `${column.expression.toSql()} AS ${column.name}` : column.name,
+    );
   const lines = [`Projection: ${names.join(', ')}`];
   if (plan.limit !== Number.MAX_SAFE_INTEGER || plan.offset > 0) {
     const limit = plan.limit === Number.MAX_SAFE_INTEGER ? 'all' : plan.limit;
@@ -77,7 +79,8 @@ export async function explainPlan(
     else if (plan.indexed?.covered.has(entry.id) === false) uncovered += 1;
     position += liveRows(entry);
   }
-  const note = indexNote(plan, orderBy, uncovered);
+  const isSearch = nearest !== undefined || texts !== undefined;
+  const note = indexNote(plan, isSearch ? [] : orderBy, uncovered);
   if (note !== undefined && prefilter) lines.splice(noteAt, 0, note);
   lines.push(
     `Scan: version ${snapshot.version} of branch ${snapshot.branch.branch}, ${snapshot.rowCount} rows in ${fragments.length} fragments, ${pruned} pruned`,

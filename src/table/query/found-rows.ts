@@ -1,7 +1,7 @@
 /**
- * Reads the rows that a search found, with the distance or score of each. `planFound` plans the
- * read, `foundStream` reads the rows best first, and `postfiltered` drops rows that do not match a
- * predicate. `withoutValues` removes from the columns asked for those that a search adds itself.
+ * Reads the rows that a search found, with the distance or score of each. `foundStream` reads the
+ * rows in their order, and `postfiltered` drops rows that do not match a predicate. `DISTANCES` and
+ * `SCORES` are the columns that searches add.
  */
 import {
   columnsOf,
@@ -16,26 +16,27 @@ import {
   recordBatchStream,
   Schema,
 } from '../../arrow/index.ts';
-import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { stepped } from '../../stepped.ts';
-import {
-  type ColumnRequest,
-  planScan,
-  type ReadColumn,
-  ROW_ID,
-  type ScanPlan,
-  type ScanRequest,
-  takenInParts,
-} from '../read/index.ts';
+import { planScan, ROW_ID, type ScanRequest, takenInParts } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns } from '../work/index.ts';
+import { answeredColumns, type FoundPlan } from './found-columns.ts';
 
 /** The distance of a row from the query vector. */
 export const DISTANCE = '_distance';
 /** How well a row matches a full-text query. */
 export const SCORE = '_score';
 /** Which of several query vectors a row is near to. */
-export const QUERY_INDEX = 'query_index';
+const QUERY_INDEX = 'query_index';
+
+/** What a search for texts adds. */
+export const SCORES: readonly Field[] = [new Field(SCORE, new Float32(), true)];
+const DISTANCES: readonly Field[] = [new Field(DISTANCE, new Float32(), true)];
+const OF_SEVERAL: readonly Field[] = [...DISTANCES, new Field(QUERY_INDEX, new Int32(), true)];
+
+/** What a search for so many vectors adds. */
+export const distancesOf = (vectors: number): readonly Field[] =>
+  vectors > 1 ? OF_SEVERAL : DISTANCES;
 
 /** Rows found, best first, one entry for each in all arrays. */
 export interface Found {
@@ -51,44 +52,21 @@ export const NOTHING_FOUND: Found = {
   values: new Float32Array(0),
 };
 
-/**
- * The plan of what is read of the rows found.
- * @throws Unsupported for an expression with what the search adds, TableColumnNotFound, InvalidInput
- */
-export async function planFound(
-  engine: Engine,
-  snapshot: Snapshot,
-  request: ScanRequest,
-): Promise<ScanPlan> {
-  try {
-    return await planScan(engine, snapshot, request);
-  } catch (error) {
-    if (!isDirspaceError(error, 'TableColumnNotFound')) throw error;
-    const column = String(error.details?.column).toLowerCase();
-    if (![DISTANCE, SCORE, QUERY_INDEX].includes(column)) throw error;
-    throw new DirspaceError(
-      'Unsupported',
-      `${column} is added to the rows that a search found: no expression reads it. Leave it out of what is selected, and compute with the ${column} of each row.`,
-      { cause: error, details: { column } },
-    );
-  }
-}
-
-/** The columns of the plan for the rows found, with their values. */
+/** The columns of the plan for the rows found, with what the search adds. */
 export function foundStream(
-  plan: ScanPlan,
+  plan: FoundPlan,
   found: Found,
-  value: typeof DISTANCE | typeof SCORE,
+  added: readonly Field[],
 ): RecordBatchStream {
-  const schema = resultSchema(plan, value, found.queries !== undefined);
-  return recordBatchStream(schema, foundRows(plan, schema, found, value));
+  const schema = resultSchema(plan, added);
+  return recordBatchStream(schema, foundRows(plan, schema, found, added));
 }
 
 function foundRows(
-  plan: ScanPlan,
+  plan: FoundPlan,
   schema: Schema,
   { rowIds, values, queries }: Found,
-  name: string,
+  fields: readonly Field[],
 ): AsyncGenerator<RecordBatch> {
   const idsOf = (from: number, to: number): BigUint64Array => rowIds.subarray(from, to);
   const held = plan.memory.hold('The rows found');
@@ -98,13 +76,20 @@ function foundRows(
     const { done, value } = await parts.next();
     if (done === true) return undefined;
     const { batch, found, from } = value;
-    return withValues(
-      schema,
-      batch,
-      name,
+    const rows = batch.numRows;
+    const numbers = [
       Float32Array.from(found, (at) => values[from + at] as number),
       queries && Int32Array.from(found, (at) => queries[from + at] as number),
+    ];
+    const added = new Map(
+      fields.map(({ name, type }, at) => [name, dataOf(type, rows, { values: numbers[at] })]),
     );
+    const ids = (): BigUint64Array =>
+      BigUint64Array.from(found, (at) => rowIds[from + at] as bigint);
+    const answered = await answeredColumns(plan, batch, added, ids);
+    const named = new Map(plan.answer.map(({ field }, at) => [field.name, answered[at]]));
+    const data = schema.fields.map(({ name }) => (added.get(name) ?? named.get(name)) as Data);
+    return recordBatch(schema, data, rows);
   };
   return stepped(step, async () => {
     held.end();
@@ -143,44 +128,9 @@ export async function postfiltered(
   };
 }
 
-/** They are always there, so asking for them by name changes nothing. */
-export function withoutValues(
-  columns: ColumnRequest | undefined,
-  ...names: readonly string[]
-): ColumnRequest | undefined {
-  return Array.isArray(columns) ? columns.filter((name) => !names.includes(name)) : columns;
-}
-
-function resultSchema(plan: ScanPlan, value: string, several: boolean): Schema {
-  const isRowId = (column: ReadColumn): boolean => column.kind === 'row id';
-  const fields = plan.schema.fields.filter((_, at) => !isRowId(plan.columns[at] as ReadColumn));
-  const rowIds = plan.schema.fields.filter((_, at) => isRowId(plan.columns[at] as ReadColumn));
-  return new Schema(
-    [
-      ...fields,
-      new Field(value, new Float32(), true),
-      ...rowIds,
-      ...(several ? [new Field(QUERY_INDEX, new Int32(), true)] : []),
-    ],
-    plan.schema.metadata,
-  );
-}
-
-function withValues(
-  schema: Schema,
-  batch: RecordBatch,
-  value: string,
-  values: Float32Array,
-  queries: Int32Array | undefined,
-): RecordBatch {
-  const rows = batch.numRows;
-  const columns = new Map(batch.schema.fields.map(({ name }, at) => [name, columnsOf(batch)[at]]));
-  const data = schema.fields.map(({ name }): Data => {
-    const own = columns.get(name);
-    if (own !== undefined) return own;
-    return name === value
-      ? dataOf(new Float32(), rows, { values })
-      : dataOf(new Int32(), rows, { values: queries });
-  });
-  return recordBatch(schema, data, rows);
+function resultSchema({ answer, schema }: FoundPlan, added: readonly Field[]): Schema {
+  const [value, ...more] = added as [Field, ...Field[]];
+  const fieldsOf = (isRowId: boolean): Field[] =>
+    answer.filter((column) => column.isRowId === isRowId).map(({ field }) => field);
+  return new Schema([...fieldsOf(false), value, ...fieldsOf(true), ...more], schema.metadata);
 }

@@ -5,17 +5,10 @@
  * match.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
-import type { ColumnRequest } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
-import {
-  DISTANCE,
-  type Found,
-  foundStream,
-  planFound,
-  postfiltered,
-  QUERY_INDEX,
-  withoutValues,
-} from './found-rows.ts';
+import { planFound } from './found-columns.ts';
+import { type FoundOrder, orderedFound } from './found-order.ts';
+import { DISTANCE, distancesOf, type Found, foundStream, postfiltered } from './found-rows.ts';
 import { nearestRows, type SearchRequest } from './nearest.ts';
 import { vectorColumn } from './vector-column.ts';
 
@@ -23,11 +16,11 @@ import { vectorColumn } from './vector-column.ts';
 export async function searchVectors(
   engine: Engine,
   snapshot: Snapshot,
-  request: SearchRequest,
+  request: SearchRequest & { readonly order?: FoundOrder | undefined },
 ): Promise<RecordBatchStream> {
   const column = vectorColumn(snapshot, request.vectorColumn, request.vectors);
-  const columns = withoutDistance(request.columns);
-  const plan = await planFound(engine, snapshot, { ...request, columns, filter: undefined });
+  const added = distancesOf(request.vectors.length);
+  const plan = await planFound(engine, snapshot, { ...request, filter: undefined }, added);
   const held = plan.memory.hold(`The nearest rows of ${request.vectors.length} query vectors`);
   let found: Found;
   try {
@@ -36,11 +29,10 @@ export async function searchVectors(
       const asked = { ...request, memory: plan.memory };
       found = await postfiltered(engine, snapshot, asked, request.filter, found);
     }
+    if (request.order !== undefined)
+      found = await orderedFound(plan, found, DISTANCE, request.order);
   } finally {
     held.end();
   }
-  return foundStream(plan, found, DISTANCE);
+  return foundStream(plan, found, added);
 }
-
-export const withoutDistance = (columns: ColumnRequest | undefined): ColumnRequest | undefined =>
-  withoutValues(columns, DISTANCE, QUERY_INDEX);

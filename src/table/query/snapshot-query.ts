@@ -1,8 +1,8 @@
 /**
  * Runs a query of a snapshot as a scan, an ordered read, a vector search or a full-text search
  * (`query`), explains what it would do (`explainQuery`), or runs it and reports what it read
- * (`analyzeQuery`). All three take the same request and refuse a search with an order, unknown
- * columns and faulty SQL before they read. read/take.ts reads rows by id or offset.
+ * (`analyzeQuery`). All three take the same request and refuse unknown columns and faulty SQL before
+ * they read. read/take.ts reads rows by id or offset.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -11,12 +11,14 @@ import { ScanCounters } from '../fragments/index.ts';
 import { planScan, type ScanRequest, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { analyzePlan, explainPlan } from './explain.ts';
-import { planFound } from './found-rows.ts';
+import { planFound } from './found-columns.ts';
+import type { FoundOrder } from './found-order.ts';
+import { DISTANCE, distancesOf, SCORE, SCORES } from './found-rows.ts';
 import type { SearchRequest } from './nearest.ts';
 import { type OrderKey, orderedScan, planKeys } from './order.ts';
-import { searchVectors, withoutDistance } from './search.ts';
+import { searchVectors } from './search.ts';
 import { textAccess } from './text-access.ts';
-import { needsPositions, searchedColumns, searchTexts, withoutScore } from './text-search.ts';
+import { needsPositions, searchedColumns, searchTexts } from './text-search.ts';
 import { vectorColumn } from './vector-column.ts';
 
 /** What a vector search adds to a scan. */
@@ -33,7 +35,7 @@ export interface QueryRequest extends ScanRequest {
   readonly text?: FullTextQuery | undefined;
 }
 
-/** Either keys to order by, or a search by vectors or texts, or neither. */
+/** A search by vectors or texts, or neither, and keys to order by. */
 interface Parts {
   readonly wanted: ScanRequest;
   readonly orderBy: readonly OrderKey[];
@@ -54,8 +56,9 @@ export async function query(
   request: QueryRequest,
 ): Promise<RecordBatchStream> {
   const { wanted, orderBy, search, text } = partsOf(snapshot, request);
-  if (text !== undefined) return searchTexts(engine, snapshot, { ...wanted, ...text });
-  if (search !== undefined) return searchVectors(engine, snapshot, { ...wanted, ...search });
+  const best = { ...wanted, ...orderOf(wanted, orderBy) };
+  if (text !== undefined) return searchTexts(engine, snapshot, { ...best, ...text });
+  if (search !== undefined) return searchVectors(engine, snapshot, { ...best, ...search });
   return orderBy.length > 0
     ? orderedScan(engine, snapshot, wanted, orderBy)
     : scan(engine, snapshot, wanted);
@@ -71,10 +74,8 @@ export async function explainQuery(
   const { wanted, orderBy, search, text } = partsOf(snapshot, request);
   if (text !== undefined) {
     const columns = searchedColumns(snapshot, text.text);
-    const plan = await planFound(engine, snapshot, {
-      ...wanted,
-      columns: withoutScore(wanted.columns),
-    });
+    const plan = await planFound(engine, snapshot, wanted, SCORES);
+    await planKeys(engine, snapshot, {}, storedKeys(orderBy, SCORE));
     const isPhrase = needsPositions(text.text);
     const { said } = await textAccess(engine, snapshot, columns, isPhrase, text.isFast);
     const texts = { columns, query: text.text.root, prefilter: text.prefilter, said };
@@ -89,8 +90,8 @@ export async function explainQuery(
   const { vectors, metric, prefilter } = search;
   const column = vectorColumn(snapshot, search.vectorColumn, vectors).field.name;
   const nearest = { column, metric, vectors: vectors.length, prefilter };
-  const columns = withoutDistance(wanted.columns);
-  const plan = await planFound(engine, snapshot, { ...wanted, columns });
+  const plan = await planFound(engine, snapshot, wanted, distancesOf(vectors.length));
+  await planKeys(engine, snapshot, {}, storedKeys(orderBy, DISTANCE));
   return explainPlan(plan, { orderBy, nearest }, verbose);
 }
 
@@ -116,7 +117,6 @@ function partsOf(snapshot: Snapshot, request: QueryRequest): Parts {
         'A query has a vector and a full-text query; send one request for each, with with_row_id, and fuse their rows, as nearestTo(...).fullTextSearch(...) does.',
       );
     }
-    refuseOrder(orderBy, 'A full-text search orders its rows by score');
     searchedColumns(snapshot, text);
     const prefilter = search?.prefilter ?? true;
     return { wanted, orderBy, search: undefined, text: { text, prefilter, isFast } };
@@ -125,10 +125,18 @@ function partsOf(snapshot: Snapshot, request: QueryRequest): Parts {
     if (search?.vectorColumn !== undefined) vectorColumn(snapshot, search.vectorColumn, []);
     return { wanted, orderBy, search: undefined, text: undefined };
   }
-  refuseOrder(orderBy, 'A vector search orders its rows by distance');
   return { wanted, orderBy, search, text: undefined };
 }
 
-function refuseOrder({ length }: readonly OrderKey[], what: string): void {
-  if (length > 0) throw new DirspaceError('InvalidInput', `${what}; leave order_by out.`);
+/** An order of a search is of the rows that it found, those that are passed over among them. */
+function orderOf(
+  { limit = Number.MAX_SAFE_INTEGER, offset = 0 }: ScanRequest,
+  keys: readonly OrderKey[],
+): Pick<ScanRequest, 'limit' | 'offset'> & { readonly order?: FoundOrder } {
+  if (keys.length === 0) return {};
+  const most = Math.min(Number.MAX_SAFE_INTEGER, limit + offset);
+  return { limit: limit === 0 ? 0 : most, offset: 0, order: { keys, offset } };
 }
+
+const storedKeys = (keys: readonly OrderKey[], value: string): OrderKey[] =>
+  keys.filter(({ column }) => column !== value);

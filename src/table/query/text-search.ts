@@ -22,14 +22,15 @@ import { readingIndexes } from '../indexes/index.ts';
 import type { ScanPlan, ScanRequest } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns } from '../work/index.ts';
+import { planFound } from './found-columns.ts';
+import { type FoundOrder, orderedFound } from './found-order.ts';
 import {
   type Found,
   foundStream,
   NOTHING_FOUND,
-  planFound,
   postfiltered,
   SCORE,
-  withoutValues,
+  SCORES,
 } from './found-rows.ts';
 import { IndexedTexts } from './indexed-texts.ts';
 import { TextScan } from './scan-texts.ts';
@@ -43,6 +44,8 @@ export interface TextSearchRequest extends ScanRequest {
   readonly prefilter: boolean;
   /** Whether rows that the index does not cover are left out; without an index none are. */
   readonly isFast: boolean;
+  /** The order of the rows found; best first if absent. */
+  readonly order?: FoundOrder | undefined;
 }
 
 export async function searchTexts(
@@ -50,8 +53,7 @@ export async function searchTexts(
   snapshot: Snapshot,
   request: TextSearchRequest,
 ): Promise<RecordBatchStream> {
-  const columns = withoutScore(request.columns);
-  const plan = await planFound(engine, snapshot, { ...request, columns, filter: undefined });
+  const plan = await planFound(engine, snapshot, { ...request, filter: undefined }, SCORES);
   const held = plan.memory.hold('The rows that match a full-text query');
   let found: Found;
   try {
@@ -60,14 +62,12 @@ export async function searchTexts(
       const asked = { ...request, memory: plan.memory };
       found = await postfiltered(engine, snapshot, asked, request.filter, found);
     }
+    if (request.order !== undefined) found = await orderedFound(plan, found, SCORE, request.order);
   } finally {
     held.end();
   }
-  return foundStream(plan, found, SCORE);
+  return foundStream(plan, found, SCORES);
 }
-
-export const withoutScore = (columns: ScanRequest['columns']): ScanRequest['columns'] =>
-  withoutValues(columns, SCORE);
 
 /** Columns of a query, by their real names, in the order of their searches. */
 export function searchedColumns(snapshot: Snapshot, { root, columns }: FullTextQuery): string[] {

@@ -60,7 +60,7 @@ describe('explainPlan', () => {
     });
     const unknown = table.query().orderBy({ columnName: 'idd' });
     await expect(unknown.explainPlan()).rejects.toMatchObject({ code: 'TableColumnNotFound' });
-    const both = table.vectorSearch([1, 1]).orderBy({ columnName: 'id' });
+    const both = table.vectorSearch([1, 1]).orderBy({ columnName: 'vector' });
     await expect(both.explainPlan()).rejects.toMatchObject({ code: 'InvalidInput' });
     await expect(both.analyzePlan()).rejects.toMatchObject({ code: 'InvalidInput' });
   });

@@ -1,0 +1,214 @@
+/**
+ * `planFound`: plans what is read of the rows that a search found. What the search adds to them
+ * (`_distance`, `_score`) can be in the expressions of a query too: the plan then reads the columns
+ * that such an expression needs, and `answeredColumns` computes its values from these.
+ */
+import { columnsOf, type Data, Field, type RecordBatch, Schema } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import { type CompiledExpression, compileExpression } from '../../sql/index.ts';
+import type { Awaitable } from '../../store/index.ts';
+import {
+  type ColumnRequest,
+  evaluateRows,
+  planScan,
+  type ScanPlan,
+  type ScanRequest,
+} from '../read/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+
+/** A column of the answer: one that was read, or one that is computed from some of these. */
+type AnswerColumn =
+  | { readonly field: Field; readonly at: number; readonly isRowId: boolean }
+  | {
+      readonly field: Field;
+      readonly expression: CompiledExpression;
+      /** Where the columns that it reads are among those of the plan; -1 for what the search adds. */
+      readonly inputs: readonly { readonly name: string; readonly at: number }[];
+      readonly isRowId: false;
+    };
+
+export interface FoundPlan extends ScanPlan {
+  readonly answer: readonly AnswerColumn[];
+  /** The columns of the answer in words, for plans. */
+  readonly projection: readonly string[];
+}
+
+/**
+ * @param added what the search adds to the rows
+ * @throws TableColumnNotFound, InvalidInput, Unsupported naming a column
+ */
+export async function planFound(
+  engine: Engine,
+  snapshot: Snapshot,
+  request: ScanRequest,
+  added: readonly Field[],
+): Promise<FoundPlan> {
+  const names = added.map(({ name }) => name);
+  const columns = withoutValues(request.columns, names);
+  const computed = await computedColumns(snapshot, columns, added);
+  if (computed === undefined) {
+    const plan = await planScan(engine, snapshot, { ...request, columns });
+    return { ...plan, ...plainAnswer(plan) };
+  }
+  const plan = await planScan(engine, snapshot, { ...request, columns: computed.read });
+  const at = new Map(plan.columns.map(({ name }, place) => [name, place]));
+  const answer = computed.answer.map((column): AnswerColumn => {
+    if ('read' in column) {
+      const place = at.get(column.read) as number;
+      return { field: plan.schema.fields[place] as Field, at: place, isRowId: false };
+    }
+    const inputs = column.expression.columns.map((name) => ({
+      name,
+      at: names.includes(name) ? -1 : (at.get(inputName(name)) as number),
+    }));
+    return { ...column, inputs, isRowId: false };
+  });
+  const rowId = plan.columns.findIndex(({ kind }) => kind === 'row id');
+  const projection = computed.answer.map((column) =>
+    'read' in column ? column.read : `${column.expression.toSql()} AS ${column.field.name}`,
+  );
+  if (rowId < 0) return { ...plan, answer, projection };
+  const field = plan.schema.fields[rowId] as Field;
+  return {
+    ...plan,
+    answer: [...answer, { field, at: rowId, isRowId: true }],
+    projection: [...projection, field.name],
+  };
+}
+
+function plainAnswer({ columns, schema }: ScanPlan): Pick<FoundPlan, 'answer' | 'projection'> {
+  return {
+    answer: columns.map(({ kind }, at) => ({
+      field: schema.fields[at] as Field,
+      at,
+      isRowId: kind === 'row id',
+    })),
+    projection: columns.map((column) =>
+      column.kind === 'value' ? `${column.expression.toSql()} AS ${column.name}` : column.name,
+    ),
+  };
+}
+
+interface ComputedColumns {
+  readonly read: Readonly<Record<string, string>>;
+  readonly answer: readonly (
+    | { readonly read: string }
+    | { readonly field: Field; readonly expression: CompiledExpression }
+  )[];
+}
+
+/** Undefined where no expression reads what the search adds. */
+async function computedColumns(
+  snapshot: Snapshot,
+  columns: ColumnRequest | undefined,
+  added: readonly Field[],
+): Promise<ComputedColumns | undefined> {
+  if (columns === undefined || isNames(columns)) return undefined;
+  const known = new Set(snapshot.schema.fields.map(({ name }) => name));
+  const values = added.filter(({ name }) => !known.has(name));
+  const schema = withFields(snapshot.schema, values);
+  const read: Record<string, string> = {};
+  const answer: ComputedColumns['answer'][number][] = [];
+  let isPlain = true;
+  for (const [name, sql] of Object.entries(columns)) {
+    const expression = await compileExpression(sql, schema);
+    const [only, ...nested] = expression.column ?? [];
+    // It is there in any case.
+    const isValue = nested.length === 0 && only === name;
+    if (values.some((value) => value.name === name)) {
+      isPlain = false;
+      if (isValue) continue;
+      throw new DirspaceError(
+        'InvalidInput',
+        `The search adds a column ${JSON.stringify(name)} itself; give the expression another name.`,
+        { details: { column: name } },
+      );
+    }
+    if (!expression.columns.some((column) => values.some((value) => value.name === column))) {
+      read[name] = sql;
+      answer.push({ read: name });
+      continue;
+    }
+    if (expression.usesRowOffset) {
+      throw new DirspaceError(
+        'Unsupported',
+        `${name} reads _rowoffset and what the search adds; select each by itself.`,
+        { details: { column: name } },
+      );
+    }
+    isPlain = false;
+    for (const column of expression.columns) {
+      if (known.has(column)) read[inputName(column)] = `"${column.replaceAll('"', '""')}"`;
+    }
+    answer.push({ field: new Field(name, expression.type, true), expression });
+  }
+  return isPlain ? undefined : { read, answer };
+}
+
+/** The name that an input of an expression is read under, which no caller gives. */
+const inputName = (column: string): string => `\0${column}`;
+
+const extended = new WeakMap<Schema, Map<string, Schema>>();
+
+/** The same object for the same fields, as texts are compiled once for a schema. */
+function withFields(schema: Schema, fields: readonly Field[]): Schema {
+  let own = extended.get(schema);
+  if (own === undefined) {
+    own = new Map();
+    extended.set(schema, own);
+  }
+  const key = fields.map(({ name }) => name).join('\0');
+  const known = own.get(key);
+  if (known !== undefined) return known;
+  const made = new Schema([...schema.fields, ...fields]);
+  own.set(key, made);
+  return made;
+}
+
+const isNames = (columns: ColumnRequest): columns is readonly string[] => Array.isArray(columns);
+
+/** They are always there, so asking for them by name changes nothing. */
+function withoutValues(
+  columns: ColumnRequest | undefined,
+  names: readonly string[],
+): ColumnRequest | undefined {
+  return columns !== undefined && isNames(columns)
+    ? columns.filter((name) => !names.includes(name))
+    : columns;
+}
+
+/**
+ * The columns of the answer for rows that were read, in its order.
+ * @param added what the search adds to these rows, by name
+ * @param rowIds of these rows
+ */
+export async function answeredColumns(
+  plan: FoundPlan,
+  batch: RecordBatch,
+  added: ReadonlyMap<string, Data>,
+  rowIds: () => BigUint64Array,
+): Promise<Data[]> {
+  const read = columnsOf(batch);
+  const made: Data[] = [];
+  for (const column of plan.answer) {
+    if ('at' in column) {
+      made.push(read[column.at] as Data);
+      continue;
+    }
+    const { expression, inputs } = column;
+    const columns = new Map(
+      inputs.map(({ name, at }) => [name, (at < 0 ? added.get(name) : read[at]) as Data]),
+    );
+    const context = {
+      memory: plan.memory,
+      ...(expression.usesRowId ? { rowIds: rowIds() } : {}),
+    };
+    const values: Awaitable<Data> = evaluateRows(plan, expression, {
+      columns,
+      rows: batch.numRows,
+      context,
+    });
+    made.push(await values);
+  }
+  return made;
+}
