@@ -1,7 +1,7 @@
 /**
- * `onDemand`: loads a module when something of it is first used, so that a program does not parse
- * code for what it never does. Once the module is there, a use takes no turn of the event loop. A
- * load that failed is tried again by the next use.
+ * `onDemand`: imports a module when it is first used, so that a program does not parse code that it
+ * never runs. Once the module is loaded, a use calls it directly, without a turn of the event loop.
+ * If an import fails, the next use tries again.
  */
 
 /** Carries out work with a module: at once where it was loaded before. */

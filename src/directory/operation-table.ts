@@ -1,7 +1,9 @@
 /**
- * Gives the types of the table of handlers, the operations that this engine lacks (`MISSING`), and
- * `handlerOf`, the function that carries out an operation on a directory catalog. Lists of names are
- * at hand; the first other operation loads handlers.ts, and with it the engine.
+ * `handlerOf`: returns the function that carries out an operation on a directory catalog. The
+ * operations that list names, and DescribeNamespace, are available at once (`LISTS`); the first
+ * other one imports handlers.ts, which loads most of the engine. Also defines the types of that
+ * table of handlers, and lists the operations that this engine offers (`OFFERED`) and lacks
+ * (`MISSING`).
  */
 import { onDemand } from '../on-demand.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * Carries out the operations that list tables: those of one namespace, and all of the catalog by
- * full id, each a page in name order. `include_declared: false` leaves out tables that have neither a version
- * nor files of another program.
+ * Carries out the operations that list tables page by page in name order: those of one namespace
+ * (`listTables`), and all of the catalog by their full ids (`listAllTables`). `include_declared:
+ * false` leaves out tables that have neither a version nor files of another program.
  */
 import {
   formatId,

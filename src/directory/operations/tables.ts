@@ -1,8 +1,8 @@
 /**
- * Carries out the operations on tables as entries of the catalog: exists, drop, rename,
- * deregister and register. The last four move the table's folder by a rename: a drop into the
- * trash, a deregistration into `.dirspace/detached`. A registration with properties, over an
- * existing table or outside of the root takes further steps.
+ * Carries out the operations on tables as entries of the catalog: exists, drop, rename, deregister
+ * and register. The last four move the table's folder by a rename: a drop into the trash, a
+ * deregistration into `.dirspace/detached`. A registration with properties, over an existing table
+ * or outside of the root takes further steps. list-tables.ts lists tables.
  */
 import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
