@@ -17,7 +17,7 @@ import {
 import { parseJson } from '../json.ts';
 import { damaged, wholeFile } from './file-bytes.ts';
 
-/** Which version of a dataset; the newest if nothing is said. */
+/** Names a version of a dataset; the newest if it is empty. */
 export interface LanceVersionChoice {
   readonly version?: number | undefined;
   readonly tag?: string | undefined;
@@ -35,8 +35,8 @@ const LAST_VERSION = 2n ** 64n - 1n;
 
 /**
  * @param folder of the dataset
- * @throws TableVersionNotFound, TableTagNotFound, TableBranchNotFound, InvalidInput for a folder that is no
- * dataset, Corrupt, UnsupportedFormat
+ * @throws TableVersionNotFound, TableTagNotFound, TableBranchNotFound, InvalidInput for a folder
+ * that is no dataset, Corrupt, UnsupportedFormat
  */
 export async function findManifest(
   folder: string,

@@ -41,7 +41,7 @@ export interface ReadOptions {
 }
 
 export interface LanceRows extends RecordBatchStream {
-  /** Of the dataset; undefined of a single file. */
+  /** The version of the dataset; undefined for a single file. */
   readonly version: number | undefined;
   /** Rows that the stream gives. */
   readonly rows: number;
@@ -49,14 +49,15 @@ export interface LanceRows extends RecordBatchStream {
   readonly bytes: number;
 }
 
-/** What could say that values lie elsewhere than where they are looked for. */
+/** Members that could say that values lie elsewhere than where they are looked for. */
 const DECISIVE = /^(DataFragment|DataFile|DeletionFile|BasePath)\./;
 const MAX_DELETION_BYTES = 1 << 30;
 
 /**
  * Opens a version of a dataset.
- * @throws TableVersionNotFound, TableTagNotFound, TableBranchNotFound, InvalidInput for a folder that is no
- * dataset, Corrupt, Unsupported, UnsupportedFormat; reading the stream throws the last three too
+ * @throws TableVersionNotFound, TableTagNotFound, TableBranchNotFound, InvalidInput for a folder
+ * that is no dataset, Corrupt, Unsupported, UnsupportedFormat; reading the stream throws the last
+ * three too
  */
 export async function openLanceDataset(
   folder: string,
@@ -223,8 +224,9 @@ interface Homes {
 }
 
 /**
- * A branch refers to the files of the dataset that it is in, and of branches that it comes from, by the path at which
- * the dataset was when the branch was made: relative to any folder, or before the dataset was moved.
+ * A branch refers to the files of the dataset that it is in, and of branches that it comes from, by
+ * the path at which the dataset was when the branch was made: relative to any folder, or before the
+ * dataset was moved.
  */
 async function homesOf(
   manifest: ParsedManifest,
@@ -256,7 +258,9 @@ async function homesOf(
   return { own, bases };
 }
 
-/** The folder that a base of a branch is in the dataset at `folder`, whatever path the dataset had. */
+/**
+ * The folder that a base of a branch is in the dataset at `folder`, whatever path the dataset had.
+ */
 function baseOfBranch(
   { name, path, isDatasetRoot }: ParsedBase,
   folder: string,

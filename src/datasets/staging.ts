@@ -77,7 +77,7 @@ export async function removeAbandoned(target: string): Promise<void> {
   }
 }
 
-/** What names a copy: its process, then 128 random bits. Older releases left out the process. */
+/** The id of a copy: its process, then 128 random bits. Older releases left out the process. */
 const PARTIAL_ID =
   /^(?:[0-9a-f]{8}-[0-9a-f]{1,8}-[0-9a-f]{1,12}-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

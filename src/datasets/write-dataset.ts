@@ -42,8 +42,8 @@ const MANIFEST = `${2n ** 64n - 2n}.manifest`;
 
 /**
  * @param folder which there must not be yet
- * @throws InvalidInput where the folder is there, its parent is not, or it lies in a catalog; Unsupported naming a column without
- * a form in Lance 2.0
+ * @throws InvalidInput where the folder is there, its parent is not, or it lies in a catalog;
+ * Unsupported naming a column without a form in Lance 2.0
  */
 export async function writeLanceDataset(
   folder: string,

@@ -31,7 +31,7 @@ import type { Peer } from './peer.ts';
 
 type Values = ArrayLike<unknown>;
 
-/** What a column is called in errors, and what makes its values. */
+/** The path of a column in errors, and the package that makes its values. */
 export interface ValueContext {
   readonly peer: Peer;
   readonly path: string;
@@ -145,7 +145,7 @@ function timestamps(data: Data, { unit, timezone }: Timestamp, context: ValueCon
   return Array.from(own(data) as unknown as BigInt64Array, (value) => new Value(value));
 }
 
-/** As microseconds. @throws Unsupported */
+/** Converts values to microseconds. @throws Unsupported */
 function scaled(data: Data, unit: TimeUnit, context: ValueContext): bigint[] {
   const factor = MICROS[unit];
   return Array.from(own(data) as unknown as BigInt64Array, (value, at) => {
@@ -231,7 +231,10 @@ const entryNames = (type: DataType): readonly [string, string] => {
   return [(key as Field).name, (value as Field).name];
 };
 
-/** Of the entries, which are structs. @throws Unsupported for a key that DuckDB takes for none or for another's */
+/**
+ * Makes a map of its entries, which are structs. @throws Unsupported for a key that DuckDB takes
+ * for none or for another's
+ */
 function mapOf(
   items: Values,
   [keyName, valueName]: readonly [string, string],
@@ -253,7 +256,7 @@ function mapOf(
 
 const dictionaries = new WeakMap<Vector, unknown[]>();
 
-/** Those of the dictionary, which batches share. */
+/** The values of the dictionary, which batches share. */
 function words(data: Data, context: ValueContext): Values {
   const vector = data.dictionary as Vector;
   let known = dictionaries.get(vector);

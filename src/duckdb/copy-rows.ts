@@ -16,12 +16,12 @@ const CHUNK_ROWS = 2_048;
 const TURN_VALUES = 8_192;
 
 /**
- * Values after which DuckDB takes what was appended into its table. By itself it does so after 204,800 rows,
- * which takes 30 ms and more at once, and no less time in all.
+ * Values after which DuckDB takes what was appended into its table. By itself it does so after
+ * 204,800 rows, which takes 30 ms and more at once, and no less time in all.
  */
 const FLUSH_VALUES = 65_536;
 
-/** What is copied, and what the table is called. */
+/** The rows and columns to copy, and the name of the table. */
 export interface CopyRequest {
   readonly name: string;
   readonly where?: string;
@@ -62,12 +62,12 @@ export async function copyRows(
   return { name, version: await table.version(call), rows };
 }
 
-/** Of an appender whose table is dropped: what it still holds may not fit. */
+/** Closes the appender of a table that is dropped: rows that it still holds may not fit. */
 function close(appender: DuckDBAppenderLike): void {
   try {
     appender.closeSync();
   } catch {
-    // What went wrong before is told.
+    // The error that came before is thrown.
   }
 }
 

@@ -33,7 +33,7 @@ export interface DataChunk {
   setColumnValues(column: number, values: ArrayLike<unknown>): void;
 }
 
-/** What is used of the package. */
+/** The parts of the package that are used. */
 export interface Peer {
   readonly DuckDBConnection: new (...given: never[]) => object;
   readonly DuckDBDataChunk: { create(types: readonly unknown[], rows: number): DataChunk };
@@ -56,7 +56,10 @@ export interface Peer {
 
 const PACKAGE = '@duckdb/node-api';
 
-/** @throws Unsupported where the package is not installed, InvalidInput for another connection than one of it */
+/**
+ * @throws Unsupported where the package is not installed, InvalidInput for another connection than
+ * one of it
+ */
 export async function loadPeer(
   connection: DuckDBConnectionLike,
   load: () => Promise<unknown> = () => import(PACKAGE as string),
@@ -65,7 +68,8 @@ export async function loadPeer(
   try {
     peer = (await load()) as Peer;
   } catch (cause) {
-    // As Node says it, or a bundler. Where the binaries of the platform are missing, their package is named.
+    // Node or a bundler names the package so. If the binaries of the platform are missing, it names
+    // theirs.
     const isMissing = [`'${PACKAGE}'`, `"${PACKAGE}"`].some((name) => String(cause).includes(name));
     throw new DirspaceError(
       'Unsupported',

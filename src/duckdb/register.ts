@@ -12,7 +12,7 @@ import { quoted } from './column-types.ts';
 import { copyRows } from './copy-rows.ts';
 import { type DuckDBConnectionLike, loadPeer } from './peer.ts';
 
-/** Which rows and columns, of which version, and what they are called in DuckDB. */
+/** The version, rows and columns to copy, and their names in DuckDB. */
 export interface RegisterTableOptions extends CallOptions {
   /** The name in DuckDB; the table's own if absent. */
   readonly name?: string;
@@ -46,9 +46,10 @@ interface Wanted {
 const OPTIONS = ['name', 'version', 'tag', 'where', 'columns', 'replace'];
 
 /**
- * Copies rows into a temporary table of the connection, which is to be used for nothing else meanwhile.
- * @throws Unsupported where `@duckdb/node-api` is not installed, and for values that DuckDB cannot hold;
- * InvalidInput for a name that is taken
+ * Copies rows into a temporary table of the connection, which is to be used for nothing else
+ * meanwhile.
+ * @throws Unsupported where `@duckdb/node-api` is not installed, and for values that DuckDB cannot
+ * hold; InvalidInput for a name that is taken
  */
 export async function registerTable(
   connection: DuckDBConnectionLike,
@@ -59,7 +60,10 @@ export async function registerTable(
   return (await register(connection, [wanted]))[0] as RegisteredTable;
 }
 
-/** The same for several tables, by their names in DuckDB. If one cannot be copied, none is there. */
+/**
+ * Does the same for several tables, by their names in DuckDB. If one cannot be copied, none is
+ * registered.
+ */
 export async function registerTables(
   connection: DuckDBConnectionLike,
   tables: Readonly<Record<string, Table | (RegisterTableOptions & { readonly table: Table })>>,
@@ -111,7 +115,10 @@ async function register(
 
 const temporary = (name: string): string => `temp.main.${quoted(name)}`;
 
-/** Where rows are until all of them are there. A connection copies for one call at a time. */
+/**
+ * The table that rows are copied to until all are there. A connection copies for one call at a
+ * time.
+ */
 const stagingName = (at: number): string => `__dirspace_staging_${at}`;
 
 /** A handle that stays at the version that is meant. */

@@ -35,7 +35,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 const VECTORS = 'Vectors are searched exactly without an index.';
 
-/** The type of that name, however it is written. @throws Unsupported, InvalidInput for one that is none */
+/**
+ * The type of that name, however it is written.
+ * @throws Unsupported, InvalidInput for one that is none
+ */
 export function indexTypeOf(name: string): IndexType {
   const folded = name.replaceAll(/[_\s-]/g, '').toUpperCase();
   if (folded === FTS || folded === 'INVERTED') return FTS;

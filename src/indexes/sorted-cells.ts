@@ -12,7 +12,7 @@ export interface SortedCells {
   readonly length: number;
   /** Below 0 where the value of the row is below `value`, 0 where they are equal. */
   compare(row: number, value: Value): number;
-  /** The same of texts and the start of the row's text: 0 where it begins with `prefix`. */
+  /** Compares the start of the text in a row with `prefix`: 0 if the text begins with it. */
   comparePrefix(row: number, prefix: Uint8Array): number;
   isNull(row: number): boolean;
   value(row: number): Value;
@@ -20,7 +20,7 @@ export interface SortedCells {
 
 const known = new WeakMap<Data, SortedCells>();
 
-/** The same object for the same column. */
+/** Prepares a column to be compared; gives the same object for the same column. */
 export function sortedCells(data: Data): SortedCells {
   let cells = known.get(data);
   if (cells === undefined) {
@@ -102,7 +102,7 @@ function textBytes(data: Data): TextBytes {
   };
 }
 
-/** Of types whose stored numbers are the values themselves. */
+/** Compares types whose stored numbers are the values themselves; undefined for others. */
 function numbersOf({ type, values }: Data): Compare | undefined {
   if (DataType.isFloat(type)) {
     if (!(values instanceof Float64Array || values instanceof Float32Array)) return undefined;

@@ -7,7 +7,9 @@ import { longer } from './term-table.ts';
 
 const PAGE_BITS = 20;
 const PAGE_BYTES = 1 << PAGE_BITS;
-/** Bytes of the slices of a stream, one after the other; the last size is used for all that follow. */
+/**
+ * Bytes of the slices of a stream, one after the other; the last size is used for all that follow.
+ */
 const SLICES = [12, 20, 36, 68, 132, 260, 516, 1028];
 /** At the end of a slice, the address of the next one. */
 const LINK = 4;

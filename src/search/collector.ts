@@ -98,7 +98,9 @@ class ColumnCounts {
     }
   }
 
-  /** Takes the tokens that the tokenizer found last, and forgets its terms where they are too many. */
+  /**
+   * Takes the tokens that the tokenizer found last, and forgets its terms where they are too many.
+   */
   take(): void {
     const { tokenizer } = this.search;
     if (tokenizer.terms.size > this.#known) this.#learn();
@@ -210,7 +212,7 @@ export class TextCollector {
     return bytes * tokenizer.tokensPerByte < SHORT_BYTES;
   }
 
-  /** The same for a document of one text that is not long: without steps. */
+  /** Does the same, but at once, for a document of one text that is not long. */
   addShort(column: number, bytes: Uint8Array, from: number, to: number): void {
     const counts = this.#columns[column] as ColumnCounts;
     const { tokenizer } = counts.search;
@@ -272,7 +274,7 @@ export class TextCollector {
     this.#kept = kept + 1;
   }
 
-  /** What it counted in the documents that it read. */
+  /** The statistics of the documents that it read. */
   get statistics(): TextStatistics {
     return {
       documents: this.#columns.map(({ documents }) => documents),

@@ -55,7 +55,10 @@ abstract class StepCutter implements TextCutter {
   abstract next(tokens: number): boolean;
 }
 
-/** What each byte is in a word, in lower case if asked for; 0 for ASCII that is no part of one. */
+/**
+ * The byte that stands for each byte in a word, in lower case if asked for; 0 for ASCII that ends a
+ * word.
+ */
 function byteClasses(lowercase: boolean): Uint8Array {
   const classes = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 128 ? 0 : byte));
   for (let byte = 0; byte < 128; byte++) {
@@ -128,7 +131,7 @@ class WordCutter extends StepCutter {
       this.#cut = 0;
       if (length >= this.#most) taker.position += 1;
       else if (length > 0) taker.takeHashed(word, 0, length, hash);
-      // What ended the word is no part of the next one.
+      // The character that ended the word is no part of the next one.
       if (at < to) {
         const byte = bytes[at] as number;
         if (byte < 0x80) at += 1;
@@ -149,7 +152,7 @@ const isSpace = (byte: number): boolean =>
 /** Runs of anything but ASCII whitespace. */
 class SpaceCutter extends StepCutter {
   readonly #taker: TokenTaker;
-  /** Where the token began that a step broke off in. */
+  /** The start of the token that a step broke off in. */
   #start = -1;
 
   constructor(taker: TokenTaker) {
@@ -240,8 +243,8 @@ class NgramCutter extends StepCutter {
 const SEGMENT_BYTES = 1 << 14;
 
 /**
- * Words as Unicode's rules and ICU's dictionaries find them. Text without spaces is cut after 16 KiB,
- * where a word may be cut in two.
+ * Words as Unicode's rules and ICU's dictionaries find them. Text without spaces is cut after 16
+ * KiB, where a word may be cut in two.
  */
 class SegmentCutter extends StepCutter {
   readonly #taker: TokenTaker;
@@ -300,7 +303,9 @@ const isWordByte = (byte: number): boolean =>
   (byte >= 0x61 && byte <= 0x7a) ||
   (byte >= 0x41 && byte <= 0x5a);
 
-/** The only run of ASCII letters and digits between ASCII punctuation; undefined for any other text. */
+/**
+ * The only run of ASCII letters and digits between ASCII punctuation; undefined for any other text.
+ */
 function plainWord(
   bytes: Uint8Array,
   from: number,

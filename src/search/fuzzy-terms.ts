@@ -109,7 +109,10 @@ export class NearTerms {
     this.#rows = [new Uint16Array(columns), new Uint16Array(columns)];
   }
 
-  /** Takes a near term, the first ones where there are too many. Whether it has one more than before. */
+  /**
+   * Takes a near term, the first ones where there are too many. Whether it has one more than
+   * before.
+   */
   take(term: Uint8Array, most: number): boolean {
     let low = 0;
     let high = this.terms.length;
@@ -126,7 +129,7 @@ export class NearTerms {
     return false;
   }
 
-  /** Whether it has as many terms as there may be, all of them before this one. */
+  /** Whether it has as many terms as it may have, none of them above this one. */
   isPast(term: Uint8Array, most: number): boolean {
     const last = this.terms[most - 1];
     return last !== undefined && Buffer.compare(last, term) <= 0;
@@ -147,7 +150,9 @@ export class NearTerms {
     return bitsOf(own & ~signature) <= this.edits && bitsOf(signature & ~own) <= this.edits;
   }
 
-  /** Whether a term with these characters is near. Only distances of so many edits are worked out. */
+  /**
+   * Whether a term with these characters is near. Only distances of so many edits are worked out.
+   */
   isNear(term: Uint8Array, { points, count }: Characters): boolean {
     const { edits, length, prefix } = this;
     if (term.length < prefix.length || Math.abs(count - length) > edits) return false;
@@ -218,7 +223,7 @@ export class FuzzyLeaf {
     );
   }
 
-  /** Of each word, the terms that it stands for. */
+  /** The terms that each word stands for. */
   taken(): Uint8Array[][] {
     let room = this.most;
     return this.words.map(({ terms }) => {
@@ -274,7 +279,10 @@ export class NearWords {
     }
   }
 
-  /** What near terms begin with: a look at the terms of each prefix finds all that are near. */
+  /**
+   * The prefixes that near terms begin with: looking at all terms of each prefix finds all that are
+   * near.
+   */
   prefixes(): Uint8Array[] {
     const found = new Map<string, Uint8Array>();
     for (const { word } of this.#sought) {
@@ -301,14 +309,17 @@ export class NearWords {
     }
   }
 
-  /** Whether no word wants a term after the last one of these, which are in the order of their bytes. */
+  /**
+   * Whether no word wants a term after the last one of these, which are in the order of their
+   * bytes.
+   */
   isPast({ bytes, offsets, first, end }: TermCells): boolean {
     if (first === end) return false;
     const last = bytes.subarray(Number(offsets[end - 1]), Number(offsets[end]));
     return this.#sought.every(({ word, leaf }) => word.isSpent || word.isPast(last, leaf.most));
   }
 
-  /** The same for the values of a column between two rows. */
+  /** Offers the values of a column between two rows. */
   *offerCells({ bytes, offsets, first, end }: TermCells): Generator<void, void> {
     let start = Number(offsets[first]);
     for (let row = first; row < end; row++) {
@@ -337,7 +348,9 @@ export class NearWords {
     yield;
   }
 
-  /** Reads the characters of a term; gives the words of about its length if one has most of them. */
+  /**
+   * Reads the characters of a term; gives the words of about its length if one has most of them.
+   */
   #soughtBy(bytes: Uint8Array, start: number, end: number): readonly Sought[] | undefined {
     const characters = this.#characters;
     characters.read(bytes, start, end);

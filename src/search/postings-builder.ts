@@ -27,13 +27,13 @@ export class PostingsBuilder {
   #frequencies = new Uint32Array(1024);
   /** One more than the last document of each term. */
   #last = new Uint32Array(1024);
-  /** Of the document being read. */
+  /** How often each term occurs in the document being read. */
   #counts = new Uint32Array(1024);
   #lastPositions = new Uint32Array(1024);
   #touched = new Int32Array(256);
   #touchedCount = 0;
   #length = 0;
-  /** Of all texts with a token, once they were all read. */
+  /** The average length of all texts with a token, once all were read. */
   #averageLength = 0;
 
   /** @param mostTokens of one document */
@@ -72,7 +72,7 @@ export class PostingsBuilder {
     this.#end();
   }
 
-  /** The same for one text that is not long. */
+  /** Does the same, but at once, for one text that is not long. */
   addShort(bytes: Uint8Array, from: number, to: number): void {
     this.#tokenizer.begin(bytes, from, to);
     while (this.#tokenizer.next()) this.#take();

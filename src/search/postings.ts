@@ -102,7 +102,7 @@ export function readPostings(sealed: Uint8Array, documents: number, rows: number
   return found;
 }
 
-/** Where a reading of documents begins, and then where it has ended. */
+/** The place where reading documents begins; afterwards, where it has ended. */
 interface Place {
   at: number;
   /** The one before. */
@@ -193,8 +193,8 @@ export class BlockReader {
   }
 
   /**
-   * The first document from `from` on that a block may hold, without reading it. A term of one block
-   * is in memory, so its document is known; Infinity past the last one.
+   * The first document from `from` on that a block may hold, without reading it. A term of one
+   * block is in memory, so its document is known; Infinity past the last one.
    */
   startOf(block: number, from: number): number {
     if (this.blocks > 1) return block === 0 ? 0 : (this.last[block - 1] as number) + 1;

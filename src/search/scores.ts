@@ -12,7 +12,7 @@ const B = 0.75;
 /** No share is higher. */
 export const MOST_SHARE: number = K1 + 1;
 
-/** Of the whole table at one version, whatever a filter leaves of it. */
+/** Statistics over the whole table at one version, whatever a filter leaves of it. */
 export interface TextStatistics {
   /** By column: documents with at least one token. */
   readonly documents: readonly number[];
@@ -48,10 +48,10 @@ export const inverseFrequency = (documents: number, frequency: number): number =
 export const lengthNorm = (length: number, average: number): number =>
   K1 * (1 - B + (B * length) / average);
 
-/** What a term adds to the score of a document of this norm, of its inverse frequency. */
+/** The share of its inverse frequency that a term adds to the score of a document of this norm. */
 export const shareOf = (count: number, norm: number): number => (count * (K1 + 1)) / (count + norm);
 
-/** The same for a document of this length. */
+/** The same share for a document of this length. */
 export const termShare = (count: number, length: number, average: number): number =>
   shareOf(count, lengthNorm(length, average));
 

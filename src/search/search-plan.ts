@@ -45,14 +45,17 @@ interface Word {
 export interface PlannedPhrase {
   /** The slot that counts as 1 where the phrase is there. */
   readonly slot: number;
-  /** Of its words, in order. */
+  /** The terms of its words, in order. */
   readonly terms: readonly number[];
   /** Positions from each word to the next one. */
   readonly gaps: readonly number[];
   readonly slop: number;
 }
 
-/** The fuzzy or open words of a leaf, and the slots of the terms that each stands for once they are known. */
+/**
+ * The fuzzy or open words of a leaf, and the slots of the terms that each stands for once they are
+ * known.
+ */
 interface FuzzyGroups {
   readonly leaf: FuzzyLeaf;
   readonly groups: readonly number[][];
@@ -63,9 +66,9 @@ interface FuzzyGroups {
 /** Words of a request, those of each column that a part of it searches counted. */
 export const MOST_WORDS = 4096;
 
-/** What is looked for in one column. */
+/** The terms and phrases to look for in one column. */
 export class ColumnSearch {
-  /** As the plan's caller names it. */
+  /** The name that the plan's caller gives the column. */
   readonly column: string;
   readonly tokenizer: Tokenizer;
   /** Among the columns of the plan. */
@@ -74,7 +77,7 @@ export class ColumnSearch {
   /** Fuzzy words, by the leaves of the query that they are of. */
   readonly fuzzy: FuzzyGroups[] = [];
   readonly #terms = new TermTable();
-  /** Of each term in the table. */
+  /** The slot of each term in the term table. */
   readonly #slots: number[] = [];
   readonly #newSlot: () => number;
   #wholeWords: Promise<Tokenizer> | undefined;
@@ -133,7 +136,9 @@ export class ColumnSearch {
     return this.fuzzy.length === 0 ? undefined : new NearWords(this.fuzzy.map(({ leaf }) => leaf));
   }
 
-  /** Gives fuzzy words the terms near to them, as many as each leaf may have, its first words first. */
+  /**
+   * Gives fuzzy words the terms near to them, as many as each leaf may have, its first words first.
+   */
   expand(): void {
     for (const { leaf, groups, own } of this.fuzzy) {
       for (const [at, terms] of leaf.taken().entries()) {

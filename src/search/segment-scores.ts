@@ -21,7 +21,7 @@ export interface SegmentDocuments {
   readonly lengths: readonly Uint32Array[];
   /** Not 0 for documents that may be in the answer; all of them if absent. */
   readonly wanted: Uint8Array | undefined;
-  /** What a document is called in the answer. */
+  /** The number that a document has in the answer. */
   readonly rowOf: (document: number) => number;
 }
 

@@ -14,7 +14,9 @@ import { lengthNorm, shareOf } from './scores.ts';
 import type { SegmentDocuments } from './segment-scores.ts';
 import type { TopRows } from './top-rows.ts';
 
-/** A match of words in one column: what each slot adds, of its share. Every weight is more than 0. */
+/**
+ * A match of words in one column: what each slot adds, of its share. Every weight is more than 0.
+ */
 export interface SlotWeights {
   readonly column: number;
   readonly average: number;
@@ -42,7 +44,7 @@ class Word {
   readonly blocks: BlockReader;
   readonly documents: number;
   readonly weight: number;
-  /** What a block's highest share is multiplied by to bound what it adds. */
+  /** A block's highest share times this bounds what the block adds to a score. */
   readonly factor: number;
   /** The first block that ends in the window or later. */
   block = 0;
@@ -148,7 +150,7 @@ function searchedWords(words: readonly Word[], least: number): number {
 /** The shares of a column's documents. */
 class Shares {
   readonly lengths: Uint32Array;
-  /** Of the shortest lengths. */
+  /** The norms of the shortest lengths. */
   readonly norms: Float64Array;
   readonly #average: number;
 

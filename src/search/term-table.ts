@@ -25,7 +25,10 @@ export class TermTable {
     );
   }
 
-  /** The number of a term, which is new if it equals `size` as it was before. @param hash `hashOf` it */
+  /**
+   * The number of a term, which is new if it equals `size` as it was before.
+   * @param hash `hashOf` it
+   */
   intern(source: Uint8Array, from: number, length: number, hash: number): number {
     const mask = this.#slots.length - 1;
     let slot = spread(hash) & mask;
@@ -113,7 +116,7 @@ export function longer<Values extends Uint8Array | Uint32Array | Int32Array | Fl
   return copy;
 }
 
-/** Where a hash begins, before any byte. */
+/** The value of a hash before any byte. */
 export const HASH_START = 0x811c9dc5 | 0;
 export const HASH_FACTOR = 16777619;
 

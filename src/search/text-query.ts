@@ -1,7 +1,8 @@
 /**
  * Defines the tree of a full-text query (`TextQuery`). `textQuery` builds it from the protocol's
  * forms, with their defaults, and throws InvalidInput for queries that are contradictory or out of
- * bounds. `leavesOf` lists its parts that look words up, and `describeTextQuery` formats it for plans.
+ * bounds. `leavesOf` lists its parts that look words up, and `describeTextQuery` formats it for
+ * plans.
  */
 import { DirspaceError } from '../errors.ts';
 import type {
@@ -47,7 +48,7 @@ export interface PrefixNode {
   readonly all: boolean;
 }
 
-/** What looks words up in columns. */
+/** A part of a query that looks words up in columns. */
 export type LeafNode = MatchNode | PhraseNode | PrefixNode;
 
 /** Rows of `positive`, less what `negative` scores times a factor. */
@@ -64,7 +65,9 @@ export interface BestNode {
   readonly matches: readonly (MatchNode | PhraseNode)[];
 }
 
-/** Rows of all of `must`, or of any of `should` where there is no `must`, and of none of `mustNot`. */
+/**
+ * Rows of all of `must`, or of any of `should` where there is no `must`, and of none of `mustNot`.
+ */
 export interface BooleanNode {
   readonly kind: 'boolean';
   readonly must: readonly TextQuery[];
@@ -85,7 +88,7 @@ const MOST_NODES = 1024;
 /** UTF-16 units of all texts of a query. */
 const MOST_TEXT = 1 << 20;
 const MOST_EXPANSIONS = 1024;
-/** What no search needs more of; beyond, all terms of a table would be expanded. */
+/** No search needs more; beyond, all terms of a table would be expanded. */
 const MOST_FUZZINESS = 16;
 
 /** @throws InvalidInput naming the member */

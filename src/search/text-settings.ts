@@ -19,7 +19,7 @@ export type BaseTokenizer = (typeof BASE_TOKENIZERS)[number];
 
 export interface TextSettings {
   readonly baseTokenizer: BaseTokenizer;
-  /** Of the stemmer and of the stop words. */
+  /** The language of the stemmer and of the stop words. */
   readonly language: Language;
   /** Tokens of so many bytes of UTF-8 and more are left out, but keep their position. */
   readonly maxTokenLength: number;

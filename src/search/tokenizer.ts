@@ -12,7 +12,7 @@ import { keepsPlainTokens, type WordForm, wordForm } from './word-forms.ts';
 
 /** Tokens found in one step, at most, unless one character of the text gives more. */
 const AT_ONCE = 4096;
-/** Of the distinct tokens of a text with its form: left out. */
+/** Stands for a distinct token that is left out. */
 const LEFT_OUT = -1;
 
 export class Tokenizer {

@@ -24,7 +24,7 @@ export type StatementTable = Pick<
   'path' | 'travel' | 'at'
 >;
 
-/** Which table of a catalog that is, and which version of it, as requests say it. */
+/** A table of a catalog and a version of it, as requests name them. */
 export interface TableRequest {
   readonly id: string[];
   readonly version?: number;

@@ -102,7 +102,7 @@ export class Branch implements TableBranch {
   readonly incarnation: string;
   readonly branch: string;
   readonly folder: string;
-  /** What it was made from; undefined for main. */
+  /** Describes what the branch was made from; undefined for main. */
   readonly record: BranchRecord | undefined;
   readonly #engine: Engine;
 
@@ -140,12 +140,15 @@ export class Branch implements TableBranch {
     return visibleVersions(this.#engine, this);
   }
 
-  /** As `versions`, from memory where the folder of the versions did not change. */
+  /** The same as `versions`, but from memory if the folder of the versions did not change. */
   numbers(): Promise<number[]> {
     return versionNumbers(this.#engine, this);
   }
 
-  /** What lists say of those versions, where readers may see them; in the order of the numbers. */
+  /**
+   * The digests that lists show of those versions that readers may see, in the order of the
+   * numbers.
+   */
   digests(numbers: readonly number[]): Promise<VersionDigest[]> {
     return digestsOf(this.#engine, this, numbers);
   }
@@ -160,7 +163,9 @@ export class Branch implements TableBranch {
     return highestListed(this.#engine, this);
   }
 
-  /** The manifest that Lance reads a version by, or is refused by; made where it is not there yet. */
+  /**
+   * The manifest that Lance reads a version by, or is refused by; made where it is not there yet.
+   */
   async lanceManifest(snapshot: Snapshot): Promise<LanceManifestFile> {
     // Writers look for versions in the folder where this one lies.
     return (await this.lanceMode(snapshot)) === 'write'
@@ -168,7 +173,7 @@ export class Branch implements TableBranch {
       : keptManifest(this.#engine, snapshot);
   }
 
-  /** The same where it was made before; for a catalog that is only read. */
+  /** The same manifest if it was made before, else undefined; for a catalog that is only read. */
   async madeLanceManifest(snapshot: Snapshot): Promise<LanceManifestFile | undefined> {
     const path =
       (await this.lanceMode(snapshot)) === 'write'
@@ -178,7 +183,7 @@ export class Branch implements TableBranch {
     return made && { path, bytes: made.size };
   }
 
-  /** Where Lance looks for the manifest of a version, whether it is there or not. */
+  /** The path where Lance looks for the manifest of a version, whether it is there or not. */
   placeForLance({ version }: Snapshot): string {
     return lanceVersionFile(datasetOf(this), version);
   }
@@ -198,8 +203,8 @@ export class Branch implements TableBranch {
   }
 
   /**
-   * The path by which clients of Lance open the table, relative to the root: one of this table alone where they
-   * may write it.
+   * The path by which clients of Lance open the table, relative to the root: one of this table
+   * alone where they may write it.
    */
   async placeForClients(newest: Snapshot): Promise<string> {
     const place =
@@ -209,7 +214,10 @@ export class Branch implements TableBranch {
     return place ?? this.tableFolder;
   }
 
-  /** Where a writer of Lance has staged the manifest of a version; undefined where the path is none of Lance's. */
+  /**
+   * The path where a writer of Lance has staged the manifest of a version; undefined if the path of
+   * the request is none of Lance's.
+   */
   stagedByLance(request: LanceVersionRequest): Promise<string | undefined> {
     return lanceWriting(async (change) => change.stagedLancePath(this.#engine, this, request));
   }
@@ -229,7 +237,10 @@ export class Branch implements TableBranch {
     );
   }
 
-  /** What is in the table's folder though readers see no version; undefined where it is only declared. */
+  /**
+   * Finds what is in the table's folder though readers see no version; undefined if it is only
+   * declared.
+   */
   storage(): Promise<FoundStorage | undefined> {
     return findStorage(this.#engine, this);
   }
@@ -343,7 +354,10 @@ export class Branch implements TableBranch {
     await followTable(this.#engine, this.tableFolder, this.incarnation);
   }
 
-  /** The versions that ranges name. @throws InvalidInput, InvalidTableState for those that must stay */
+  /**
+   * The versions that ranges name.
+   * @throws InvalidInput, InvalidTableState for those that must stay
+   */
   planDeletion(
     ranges: readonly { readonly start_version: number; readonly end_version: number }[],
   ): Promise<number[]> {
@@ -358,14 +372,17 @@ export class Branch implements TableBranch {
     return deleted;
   }
 
-  /** Reads and checks a manifest that a caller has staged. @throws InvalidInput, ConcurrentModification */
+  /**
+   * Reads and checks a manifest that a caller has staged.
+   * @throws InvalidInput, ConcurrentModification
+   */
   readOffered(request: StagedRequest): Promise<StagedVersion> {
     return readOfferedVersion(this.#engine, this, request);
   }
 
   /**
-   * Publishes what readOffered has checked: at once, or invisible until the multi-table commit that it
-   * belongs to is decided. @throws ConcurrentModification
+   * Publishes what readOffered has checked: at once, or invisible until the multi-table commit that
+   * it belongs to is decided. @throws ConcurrentModification
    */
   publish(staged: StagedVersion, commitId?: string): Promise<Snapshot> {
     return publishStaged(this.#engine, this, staged, commitId);

@@ -38,7 +38,9 @@ export interface EngineOptions {
   readonly serverMemory: ServerMemory | undefined;
   /** Asked for every commit: whether it goes through the version operations. */
   readonly isManaged: () => boolean;
-  /** Asked for every write into a table that does not say itself whether it is written for Lance. */
+  /**
+   * Asked for every write into a table that does not say itself whether it is written for Lance.
+   */
   readonly lance: () => LanceMode;
   /** Told of every version that the engine commits. */
   readonly committed: (engine: Engine, snapshot: Snapshot) => void;

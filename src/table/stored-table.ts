@@ -61,7 +61,7 @@ export class StoredTable {
     return new Branch(this.#engine, mainBranch(this.folder, this.incarnation));
   }
 
-  /** What a branch and main have apart from each other, in their newest versions. */
+  /** Compares a version of a branch with one of main. */
   diffBranch(main: Snapshot, branch: Snapshot): Promise<BranchDifference> {
     return branching((work) => work.diffBranch(this.#engine, main, branch));
   }
@@ -82,7 +82,10 @@ export class StoredTable {
     return found === undefined ? undefined : (openBranch(this.#engine, found) as SideBranch);
   }
 
-  /** Where a writer of Lance has staged a branch that is not there yet; undefined where the path is none of Lance's. */
+  /**
+   * The path where a writer of Lance has staged a branch that does not exist yet; undefined if the
+   * path of the request is none of Lance's.
+   */
   branchStagedByLance(name: string, request: LanceVersionRequest): Promise<string | undefined> {
     const branch = this.#branchToBe(name);
     return lanceWriting(async (work) => work.stagedLancePath(this.#engine, branch, request));
@@ -171,7 +174,10 @@ export class StoredTable {
     return syncLance(this.#engine, this.folder, this.incarnation, signal);
   }
 
-  /** The same as far as the table's mode asks for it, once the table has another place. Never rejects. */
+  /**
+   * Synchronizes as far as the table's mode asks for it, once the table has another place. Never
+   * rejects.
+   */
   moved(): Promise<void> {
     return followTable(this.#engine, this.folder, this.incarnation, { versions: true });
   }
@@ -194,7 +200,10 @@ export class StoredTable {
     return followTable(this.#engine, this.folder, this.incarnation);
   }
 
-  /** Makes the folder that versions go into, where a copy of the catalog has lost it. @throws TableNotFound */
+  /**
+   * Makes the folder that versions go into, where a copy of the catalog has lost it.
+   * @throws TableNotFound
+   */
   requireVersionsFolder(): Promise<void> {
     return requireVersionsFolder(this.#engine, this.main);
   }

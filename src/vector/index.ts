@@ -1,6 +1,6 @@
 /**
- * Exports `createSearch`, which finds the nearest vectors exactly, the types of its metrics, vectors
- * and matches, and `SketchCache`, which keeps sketches of vectors between searches.
+ * Exports `createSearch`, which finds the nearest vectors exactly, the types of its metrics,
+ * vectors and matches, and `SketchCache`, which keeps sketches of vectors between searches.
  */
 
 export type { ElementType, Metric, VectorValues } from './elements.ts';

@@ -6,7 +6,7 @@
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import type { LoadedRows, Sketching } from './sketch.ts';
 
-/** Of squared differences, of products, or (bytes only) of bits that differ. */
+/** What is summed: squared differences, products, or (bytes only) bits that differ. */
 export type SumKind = 'squares' | 'products' | 'bits';
 
 /** Rows of one element type and dimension, a block at a time. */

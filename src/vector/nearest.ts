@@ -5,12 +5,14 @@
  */
 
 export interface Nearest {
-  /** What is not at most this far need not be offered; NaN never needs to be. */
+  /** Rows farther than this need not be offered, and rows at distance NaN never. */
   readonly limit: number;
   /** Bytes of what is kept, with the room for more. */
   readonly heldBytes: number;
   offer(distance: number, position: number): void;
-  /** Everything kept, nearest first; nothing is kept from then on. Yields after some thousand rows. */
+  /**
+   * Everything kept, nearest first; nothing is kept from then on. Yields after some thousand rows.
+   */
   drain(): Generator<void, { readonly distances: Float32Array; readonly positions: Float64Array }>;
 }
 

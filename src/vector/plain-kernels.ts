@@ -22,7 +22,7 @@ const CAPACITY = 1024;
 /** One sum over the `size` values at `at`; the types of both arrays go together. */
 type RowSum = (values: VectorValues, at: number, query: QueryVector, size: number) => number;
 
-/** Which function sums rows of what a query of such elements is compared with. */
+/** The function that compares rows with a query of such elements and sums the result. */
 export function plainSum(kind: SumKind, elementType: ElementType): RowSum {
   const squares = kind === 'squares';
   if (elementType === 'uint8') {

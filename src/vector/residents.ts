@@ -22,7 +22,10 @@ export function reserve(memory: KernelMemory, end: number): void {
 
 /** Below it lie the blocks of searches, the largest of which take half of it. */
 export const RESIDENTS_AT: number = 32 * 1024 * 1024;
-/** The kernels read rows by fours, and so up to three rows past the last: two megabytes each at most. */
+/**
+ * The kernels read rows by fours, and so up to three rows past the last: two megabytes each at
+ * most.
+ */
 const READ_PAST = 8 * 1024 * 1024;
 const MOST_BYTES = 128 * 1024 * 1024;
 /** Requests refused for lack of room before everything is evicted. */
@@ -43,7 +46,10 @@ export class ResidentRoom {
     this.#most = most;
   }
 
-  /** Where there is room, undefined when there is none. May replace the memory's buffer. */
+  /**
+   * Gives an address with room for the bytes, undefined if there is none. May replace the memory's
+   * buffer.
+   */
   take(bytes: number): number | undefined {
     const at = this.#end;
     const end = at + Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;

@@ -57,11 +57,11 @@ export interface VectorBatch {
   readonly rows: number;
   /** A bit for each row, lowest first, 0 where the vector is null; such a row never matches. */
   readonly validity?: Uint8Array | undefined;
-  /** Where in `validity` the bit of row 0 is; 0 if not given. */
+  /** The index in `validity` of the bit of row 0; 0 if not given. */
   readonly validityOffset?: number | undefined;
   /** The rows to look at, each below `rows`; all if not given. */
   readonly selection?: Uint32Array | undefined;
-  /** What to add to `firstPosition` for each row; its own number if not given. */
+  /** The number to add to `firstPosition` for each row; its own number if not given. */
   readonly numbers?: Uint32Array | undefined;
   /** Whether later searches bring the same array, which then may be kept in the kernels' memory. */
   readonly again?: boolean | undefined;
@@ -71,7 +71,9 @@ export interface VectorBatch {
 export interface Sifted {
   /** Ascending. */
   readonly rows: Uint32Array;
-  /** True: they are for `limit`, and then `sift` is to be asked again. False: they are for `add`. */
+  /**
+   * True: they are for `limit`, and then `sift` is to be asked again. False: they are for `add`.
+   */
   readonly forLimit: boolean;
 }
 
@@ -87,7 +89,7 @@ export interface VectorSearch {
   readonly heldBytes: number;
   /** Searches a batch whose row r has the position `firstPosition` + r. */
   add(batch: VectorBatch, firstPosition: number): Generator<void>;
-  /** The same, and makes the batch's sketch at the place given. */
+  /** Does the same, and makes the batch's sketch at the place given. */
   addSketched(
     batch: VectorBatch,
     firstPosition: number,
@@ -100,11 +102,13 @@ export interface VectorSearch {
   /** Opens a memory for sketches of sketchable batches. @throws RangeError where there is none */
   openMemory(): SketchKernels;
   /**
-   * The rows of a batch that have to be measured, of those selected; the others are farther than the
-   * nearest ones that are known. Undefined where all have to be.
+   * The rows of a batch that have to be measured, of those selected; the others are farther than
+   * the nearest ones that are known. Undefined where all have to be.
    */
   sift(sketch: Sketch, selection?: Uint32Array): Generator<void, Sifted | undefined>;
-  /** Learns from some rows of the search how far the nearest can be. Finds none: that is for `add`. */
+  /**
+   * Learns from some rows of the search how far the nearest can be. Finds none: that is for `add`.
+   */
   limit(batch: VectorBatch): Generator<void>;
   /**
    * For each query its matches, of equal distances the lower position first, whatever the order of
@@ -115,10 +119,10 @@ export interface VectorSearch {
 
 /** Elements compared between two steps: about a millisecond's work. */
 const STEP_ELEMENTS = 1 << 20;
-/** What looking at the distance of a row costs, in elements compared. */
+/** Looking at the distance of a row costs as much as comparing this many elements. */
 const ROW_COST = 16;
 
-/** Where a larger share of a batch's rows than this is wanted, sifting does not pay. */
+/** If a larger share of a batch's rows than this is wanted, sifting does not pay. */
 const MOST_WANTED = 1 / 32;
 
 /** Throws InvalidInput for options that do not fit each other, here and from `add`. */

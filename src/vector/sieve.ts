@@ -1,9 +1,9 @@
 /**
- * `sieveOf`: rules out rows of a sketch (sketch.ts) that are farther from a query than a limit. Sketches
- * take a quarter of the bytes of float32 vectors (the idea of the VA-file: Weber, Schek and Blott,
- * 1998). A row that is ruled out is farther by the kernels' own arithmetic, roundings included.
- * Measuring only the remaining candidates therefore finds the same rows at the same distances. The
- * proof:
+ * `sieveOf`: rules out rows of a sketch (sketch.ts) that are farther from a query than a limit.
+ * Sketches take a quarter of the bytes of float32 vectors (the idea of the VA-file: Weber, Schek
+ * and Blott, 1998). A row that is ruled out is farther by the kernels' own arithmetic, roundings
+ * included. Measuring only the remaining candidates therefore finds the same rows at the same
+ * distances. The proof:
  *
  * In what follows y is x - centre, s its sketch step * code, r its `left` (|y - s| <= r), q the
  * query, p the query less the centre for l2 and else the query itself, t * P what is left of p when
@@ -16,8 +16,8 @@
  * plus e. Squared: 2 s.tP + 2 R r - (|s|^2 - r^2) >= |tP|^2 - R^2. As 2 |s.tP| <= |s|^2 + |tP|^2,
  * taking |s|^2, |tP|^2 times 1 - eta and r^2, R r, R^2 times 1 + eta makes up for roundings.
  *
- * dot. The distance is 1 - the sum, rounded to float32: where it is at most the limit, the sum is at
- * least T = 1 - limit - |limit| * 2^-22. It is at most x.q + gamma |x| |q|, and x.q is at most
+ * dot. The distance is 1 - the sum, rounded to float32: where it is at most the limit, the sum is
+ * at least T = 1 - limit - |limit| * 2^-22. It is at most x.q + gamma |x| |q|, and x.q is at most
  * centre.tP + s.tP + r |tP| + |x| e. So s.tP + r |tP| - W |x| >= T - centre.tP, W = -e - gamma |q|.
  *
  * cosine. The sum is divided by the root of two sums of squares, so that the quotient errs by 4
@@ -45,7 +45,7 @@ import {
 
 /** Rows sifted at once: few enough that a limit which sinks meanwhile is soon used. */
 export const SIFTED_ROWS = 1024;
-/** Where the kernels find the query, and leave what they find. */
+/** The address where the kernels find the query and leave what they find. */
 const FOUND_AT = 65_536;
 /** No sketch begins before. */
 export const SKETCHES_AT: number = 2 * 65_536;
@@ -54,8 +54,8 @@ const TINY = 1e-30;
 
 export interface Sieve {
   /**
-   * Rows of the `count` from `from` on that may be within `limit`, in no order. At most SIFTED_ROWS from
-   * a multiple of 4.
+   * Rows of the `count` from `from` on that may be within `limit`, in no order. At most SIFTED_ROWS
+   * from a multiple of 4.
    */
   candidates(limit: number, from: number, count: number): Uint32Array;
 }

@@ -1,8 +1,8 @@
 /**
- * `Sifting`: chooses the rows of sketched batches that a search has to measure. `candidates` gives the
- * rows that may be within the limits of the queries. While a query has no limit yet, `guess` gives
- * rows that are likely to be near, so that measuring them gives it one. Both give undefined where
- * measuring all rows is as fast.
+ * `Sifting`: chooses the rows of sketched batches that a search has to measure. `candidates` gives
+ * the rows that may be within the limits of the queries. While a query has no limit yet, `guess`
+ * gives rows that are likely to be near, so that measuring them gives it one. Both give undefined
+ * where measuring all rows is as fast.
  */
 import type { Metric } from './elements.ts';
 import type { PreparedQuery } from './query.ts';
@@ -12,7 +12,7 @@ import type { Sketch } from './sketch.ts';
 /** Rows of a batch, ascending; undefined stands for all of them. */
 type Selection = Uint32Array | undefined;
 
-/** Where more of the rows than this remain, measuring all is as fast. */
+/** If more of the rows than this share remain, measuring all is as fast. */
 const MOST_CANDIDATES = 1 / 8;
 /** Few enough that choosing among them is not worth it. */
 const FEW = 32;
@@ -24,7 +24,7 @@ const GUESSED = 2;
 const GUESSED_MORE = 16;
 /** Elements sifted between two steps: about a millisecond's work. */
 const STEP_ELEMENTS = 1 << 22;
-/** What looking at the result for a row costs, in elements. */
+/** Looking at the result for a row costs as much as sifting this many elements. */
 const ROW_COST = 16;
 
 export class Sifting {
@@ -63,7 +63,9 @@ export class Sifting {
     return found.unite();
   }
 
-  /** At least `k` selected rows for each query that is `without` a limit, likely to be near to it. */
+  /**
+   * At least `k` selected rows for each query that is `without` a limit, likely to be near to it.
+   */
   *guess(
     sketch: Sketch,
     selection: Selection,
@@ -155,7 +157,10 @@ class Rows {
   #rows = new Uint32Array(64);
   length = 0;
 
-  /** Those of `rows`, in any order, that are `among` the rows given in ascending order. */
+  /**
+   * Adds the rows of `rows`, which may be in any order, that are `among` the rows given in
+   * ascending order.
+   */
   add(rows: Uint32Array, among: Selection): void {
     if (rows.length === 0) return;
     const room = this.length + rows.length;

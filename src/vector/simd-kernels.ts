@@ -9,7 +9,7 @@ import { KERNELS_BASE64 } from './kernels.wasm.ts';
 import { ResidentRoom, Residents, reserve } from './residents.ts';
 import type { LoadedRows, SketchKernels } from './sketch.ts';
 
-/** What is used of WebAssembly, which the typings in use do not declare. */
+/** The parts of WebAssembly that are used: the typings in use do not declare them. */
 interface WebAssemblyApi {
   validate(bytes: Uint8Array): boolean;
   readonly Module: new (bytes: Uint8Array) => object;

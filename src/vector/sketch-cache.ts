@@ -15,8 +15,8 @@ import { SKETCHES_AT } from './sieve.ts';
 import type { Sketch, SketchKernels, SketchPlace } from './sketch.ts';
 
 /**
- * Segments that so many searches in a row did not use may be evicted. Fewer, and searches of several
- * tables in turn would make anew what the others' evicted.
+ * Segments that so many searches in a row did not use may be evicted. Fewer, and searches of
+ * several tables in turn would make anew what the others' evicted.
  */
 export const UNUSED_SEARCHES = 32;
 /** Searches of a sketch in a row that had to measure many rows after all, until it is set aside. */
@@ -25,7 +25,10 @@ const PATIENCE = 3;
 const TRIED_AGAIN = 16;
 /** Batches remembered that were searched once. */
 const SEEN = 16_384;
-/** The memory of a segment, which is larger only where a single sketch is; the system gives it as it is used. */
+/**
+ * The memory of a segment, which is larger only where a single sketch is; the system gives it as it
+ * is used.
+ */
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const PAGE = 65_536;
 const ALIGNMENT = 64;
@@ -86,7 +89,9 @@ export class SketchCache {
     this.#searches += 1;
   }
 
-  /** The sketch of a batch; null where it is set aside as of no use, undefined where there is none. */
+  /**
+   * The sketch of a batch; null where it is set aside as of no use, undefined where there is none.
+   */
   get(key: string): Sketch | null | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -97,9 +102,9 @@ export class SketchCache {
   }
 
   /**
-   * Where the caller is to make the sketch of a batch, of so many bytes with what is read past it; the
-   * caller then has to call `made`. Undefined where the batch was not searched before, lately, where there
-   * is no room, or where another search is making it. Notes the search.
+   * Where the caller is to make the sketch of a batch, of so many bytes with what is read past it;
+   * the caller then has to call `made`. Undefined where the batch was not searched before, lately,
+   * where there is no room, or where another search is making it. Notes the search.
    * @param openMemory as Sketching's
    */
   admit(key: string, bytes: number, openMemory: () => SketchKernels): SketchPlace | undefined {

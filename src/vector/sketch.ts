@@ -59,23 +59,23 @@ export interface LoadedRows {
   load(values: VectorValues, rows: Uint32Array | undefined, from: number, count: number): void;
 }
 
-/** What makes sketches, and the memory in which they are sifted. */
+/** Makes sketches, and gives the memory in which they are sifted. */
 export interface Sketching {
   readonly kernels: SketchKernels;
   openRows(elementType: ElementType, dimension: number): LoadedRows;
-  /** The same kernels with another memory, of a page. @throws RangeError where there is none */
+  /** The same kernels with another memory of one page. @throws RangeError if there is no memory */
   openMemory(): SketchKernels;
 }
 
-/** Where a sketch is to be made: its bytes, and room for a group past them. */
+/** The place for a new sketch: its bytes, and room for a group after them. */
 export interface SketchPlace {
   readonly kernels: SketchKernels;
   readonly at: number;
 }
 
 /**
- * A sketch in the memory of kernels: the centre, whose float32 are as many as a row's, then groups. A
- * group past it can be read.
+ * A sketch in the memory of kernels: the centre, whose float32 are as many as a row's, then groups.
+ * A group past it can be read.
  */
 export interface Sketch extends SketchPlace {
   readonly rows: number;
@@ -93,7 +93,9 @@ export interface SketchedRows {
 /** Four rows make a group, whose head is four float32 of each of these, then come their codes. */
 export const GROUP_ROWS = 4;
 export const HEAD_BYTES = 64;
-/** The squared norm of step * code, made less by what roundings may add, less the square of `left`. */
+/**
+ * The squared norm of step * code, made less by what roundings may add, less the square of `left`.
+ */
 export const SQUARES_AT = 32;
 /** The norm of the row itself, off by a factor of 1 + gamma and by 1e-18 at most. */
 export const NORMS_AT = 48;
@@ -106,7 +108,7 @@ export const LARGEST = 1e15;
 /** Many times what the few roundings of one formula of float32 can add, relative to its terms. */
 export const ETA: number = 2 ** -19;
 const CENTRE_ROWS = 64;
-/** Of fewer rows, or shorter ones, measuring all takes as long. */
+/** With fewer rows, or shorter ones, measuring all takes as long. */
 const LEAST_ROWS = 1024;
 const LEAST_DIMENSION = 32;
 const MOST_DIMENSION = 32_768;

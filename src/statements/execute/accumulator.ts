@@ -13,7 +13,9 @@ export interface Accumulator {
    * @param size how many groups there are now
    */
   add(groups: Int32Array, size: number, columns: readonly Column[]): void;
-  /** The values of the groups of a range, in steps where that takes long; once all rows were added. */
+  /**
+   * The values of the groups of a range, in steps where that takes long; once all rows were added.
+   */
   result(groups: GroupRange): Column | Generator<void, Column>;
 }
 
@@ -28,13 +30,13 @@ export interface GroupRange {
   readonly to: number;
 }
 
-/** What an aggregate is asked for. */
+/** An aggregate to compute. */
 export interface Aggregate {
   /** A name that `aggregateName` gives. */
   readonly name: string;
-  /** Of what it gives. */
+  /** The type of its result. */
   readonly type: DataType;
-  /** Of its first argument; undefined for `count(*)`. */
+  /** The type of its first argument; undefined for `count(*)`. */
   readonly argument: DataType | undefined;
   readonly separator: string;
   /** Directions of the keys whose columns follow the argument. */

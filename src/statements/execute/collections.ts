@@ -176,5 +176,5 @@ export class Medians implements Accumulator {
   }
 }
 
-/** As typed arrays are sorted: NaN last. */
+/** Orders numbers as typed arrays are sorted: NaN last. */
 const compareNumbers = (a: number, b: number): number => compareValues(a, b);

@@ -134,7 +134,7 @@ class GroupAggregate {
   readonly #state: Accumulator;
   readonly #columns: (batch: RecordBatch) => Promise<Column[]>;
   readonly #filter: ((batch: RecordBatch) => Promise<Column[]>) | undefined;
-  /** Of DISTINCT: the values, and the pairs of a group and a value that were there. */
+  /** For DISTINCT: the values, and the pairs of a group and a value that occurred. */
   readonly #values: ValueNumbers | undefined;
   readonly #pairs: WordTable | undefined;
 
@@ -175,7 +175,7 @@ class GroupAggregate {
     const matters = !['min', 'max', 'bool_and', 'bool_or', 'any_value'].includes(name);
     if (isDistinct && matters && plain !== undefined) {
       this.#values = new ValueNumbers(plain);
-      // Where there is one group, a value that has a new number comes for the first time. Null has none.
+      // With one group, a value with a new number occurs for the first time. Null has no number.
       if (!isWhole || name === 'array_agg') this.#pairs = new WordTable();
     }
   }

@@ -76,7 +76,10 @@ export function joinedRows(
 
 /** The rows of each key. */
 interface Chains {
-  /** The first row of each number, and the next of the same one after each row; -1 where there is none. */
+  /**
+   * The first row of each number, and the next of the same one after each row; -1 where there is
+   * none.
+   */
   readonly first: Int32Array;
   readonly next: Int32Array;
   /** Whether no key has two rows. */
@@ -171,7 +174,7 @@ class Probe {
   readonly #step: JoinStep;
   readonly #work: Work;
   readonly #keys: (batch: RecordBatch) => Promise<Column[]>;
-  /** Of the kept side, for columns that are given as indices of them. */
+  /** Dictionaries of the kept side, for columns that are given as indices into them. */
   readonly #dictionaries: readonly (Vector | undefined)[];
   readonly #condition: ReturnType<typeof compileConditionTree> | undefined;
   /** Where each column of the result comes from. */

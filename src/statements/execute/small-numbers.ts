@@ -9,7 +9,7 @@ const MOST = 1 << 20;
 /** Entries at first. */
 const FIRST = 1 << 8;
 
-/** Of a value that the table was asked for, and does not have. */
+/** Marks a value that the table was asked for and does not have. */
 const ABSENT = -1;
 
 export class SmallNumbers {
@@ -25,8 +25,9 @@ export class SmallNumbers {
   }
 
   /**
-   * The numbers of the integers of two words each. False where one of them is not small: `out` is then to
-   * be filled otherwise. @param isAdding whether new values are given numbers; else theirs is 0
+   * The numbers of the integers of two words each. False where one of them is not small: `out` is
+   * then to be filled otherwise. @param isAdding whether new values are given numbers; else theirs
+   * is 0
    */
   numbers(words: Int32Array, isAdding: boolean, out: Int32Array): boolean {
     const most = mostOf(words);

@@ -33,7 +33,7 @@ export class IntegerSums implements Accumulator {
   #low = new Float64Array(64);
   #high = new Float64Array(64);
   #counts = new Float64Array(64);
-  /** Of values beyond 64 bits. */
+  /** The sums of values beyond 64 bits. */
   #wide: (bigint | undefined)[] | undefined;
   #rows = 0;
 

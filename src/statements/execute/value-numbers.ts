@@ -51,7 +51,10 @@ const VALUE_BYTES = 100;
 /** A column, or data that has a dictionary. */
 export type KeyColumn = Column | Data;
 
-/** The entries of a dictionary with null at the end, and their numbers as far as they were asked for. */
+/**
+ * The entries of a dictionary with null at the end, and their numbers as far as they were asked
+ * for.
+ */
 interface KnownDictionary {
   readonly values: Column;
   readonly numbers: Int32Array;
@@ -123,7 +126,7 @@ export class ValueNumbers {
     return out;
   }
 
-  /** The same; 0 also for values that did not come before. */
+  /** Does the same without adding: values that did not occur before give 0 too. */
   find(column: Column): Int32Array {
     return this.#of(column, false);
   }
@@ -142,7 +145,7 @@ export class ValueNumbers {
     return out;
   }
 
-  /** What stands in the place of a null is no value. */
+  /** Skips nulls: whatever the words hold there is no value. */
   #numberWords(words: Int32Array, valid: Validity, isAdding: boolean, out: Int32Array): void {
     if (valid === null) {
       this.#numberAll(words, isAdding, out);
@@ -295,7 +298,7 @@ export function wordsOf(column: Column): Int32Array {
   return words;
 }
 
-/** What a map tells values by: equal for equal values alone. */
+/** The key of a value in a map: equal for equal values alone. */
 function keyOf(value: Value): unknown {
   return typeof value === 'bigint' ? value : JSON.stringify(plain(value));
 }
@@ -334,7 +337,7 @@ export class KeyNumbers {
     return tables.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Of a single column, 0 is the number of null. */
+  /** The numbers of the rows. For a single column, null has the number 0. */
   add(columns: readonly KeyColumn[]): Int32Array {
     const [first, ...more] = columns.map((column, at) =>
       (this.#columns[at] as ValueNumbers).add(column),

@@ -1,8 +1,8 @@
 /**
- * `WordTable` numbers pairs of 32-bit words, each pair once, from 1 on in the order in which they first
- * come. It holds the values of a column of numbers, and pairs of the numbers of two other tables.
- * `ByteTable` does so for texts and binary values. Both are exact: values that differ have different
- * numbers.
+ * `WordTable` numbers pairs of 32-bit words, each pair once, from 1 on in the order in which they
+ * first come. It holds the values of a column of numbers, and pairs of the numbers of two other
+ * tables. `ByteTable` does so for texts and binary values. Both are exact: values that differ have
+ * different numbers.
  */
 import { systemEnv } from '../../env.ts';
 
@@ -129,7 +129,7 @@ export class ByteTable {
   size = 0;
   #words = new Int32Array(1 << 12);
   #used = 0;
-  /** Of number n at place n - 1: where its words begin, and its length in bytes. */
+  /** Where the words of number n begin, at place n - 1, and its length in bytes. */
   #starts = new Int32Array(FIRST_SLOTS);
   #lengths = new Int32Array(FIRST_SLOTS);
   #hashes = new Int32Array(FIRST_SLOTS);

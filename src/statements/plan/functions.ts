@@ -73,7 +73,7 @@ const RULES: Readonly<Record<string, AggregateRule>> = {
   },
 };
 
-/** Of integers it is exact, and refused where it does not fit. */
+/** The type of a sum. A sum of integers is exact, and refused if it does not fit. */
 function sumType(type: DataType): DataType {
   switch (familyOf(type)) {
     case 'int':
@@ -122,7 +122,7 @@ export function aggregateType(call: AskedCall, types: readonly DataType[]): Data
 
 const KNOWN_AGGREGATES = [...Object.keys(RULES), ...Object.keys(SAME)].sort().join(', ');
 
-/** Of functions of a window: arguments at least and at most. */
+/** The least and the greatest number of arguments of window functions. */
 const WINDOW_ARGUMENTS: Readonly<Record<string, readonly [number, number]>> = {
   row_number: [0, 0],
   rank: [0, 0],
@@ -135,7 +135,7 @@ const WINDOW_ARGUMENTS: Readonly<Record<string, readonly [number, number]>> = {
   last_value: [1, 1],
 };
 
-/** Those that are computed row after row where the frame grows. */
+/** Aggregates that are computed row after row if the frame grows. */
 const RUNNING = new Set(['count', 'sum', 'avg', 'min', 'max', 'bool_and', 'bool_or']);
 
 /** The type of what a function gives of a window. @throws InvalidInput with its place */

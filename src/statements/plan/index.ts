@@ -49,7 +49,10 @@ export function planStatement(
   return { plan: pruned(plan, all), schema: new Schema(fields) };
 }
 
-/** The tables that a statement reads, each version once. Names of WITH are none where they are known. */
+/**
+ * The tables that a statement reads, each version once. Names of WITH are none where they are
+ * known.
+ */
 export function tablesOf(statement: Statement): Map<string, NamedTable> {
   const found = new Map<string, NamedTable>();
   lookIn(statement, new Set(), found);

@@ -141,8 +141,8 @@ function substituted(
 }
 
 /**
- * The keys of a join in forms that are equal where SQL says so: numbers of different kinds, and times of
- * different units, are converted. @throws InvalidInput for those that cannot be compared
+ * The keys of a join in forms that are equal where SQL says so: numbers of different kinds, and
+ * times of different units, are converted. @throws InvalidInput for those that cannot be compared
  */
 export function comparableKeys({ left, right, keys }: JoinStep): JoinStep['keys'] {
   return keys.map((key) => {

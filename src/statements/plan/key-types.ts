@@ -65,7 +65,10 @@ const isUint64 = (type: DataType): boolean => integerRange(type)[1] > 2n ** 63n;
 
 const unitOf = (type: DataType): unknown => (type as { unit?: unknown }).unit;
 
-/** The same for the columns of a union. Nulls go with any type; integers, or floats, with wider ones. */
+/**
+ * The common type of the columns of a union. Nulls go with any type; integers, or floats, with
+ * wider ones.
+ */
 export function commonColumnType(types: readonly DataType[]): TypeName | 'same' | 'none' {
   let found: TypeName | 'same' = 'same';
   const known = types.filter((type) => familyOf(type) !== 'null');

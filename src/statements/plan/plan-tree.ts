@@ -7,7 +7,7 @@ import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { AggregateExpression, Expression } from '../../sql/index.ts';
 import type { ColumnBounds } from '../../table/index.ts';
 
-/** Which rows and columns of a table to read. */
+/** The rows and columns of a table to read. */
 export interface SourceRequest {
   readonly columns: readonly string[];
   /** SQL; a condition on the columns of the table. */
@@ -74,7 +74,7 @@ export interface JoinStep extends Step {
   readonly left: Plan;
   readonly right: Plan;
   readonly keys: readonly { readonly left: Expression; readonly right: Expression }[];
-  /** What pairs have to fulfil besides. */
+  /** A condition that pairs have to fulfil besides. */
   readonly condition?: Expression;
 }
 

@@ -39,11 +39,11 @@ interface KnownQuery extends NamedQuery {
 /** Steps of one plan; the queries of WITH are planned again wherever they are named. */
 const MOST_STEPS = 2_000;
 
-/** What one statement may have, so that planning it takes no longer than a moment. */
+/** Limits of one statement, so that planning it takes only a moment. */
 const MOST_NAMED = 100;
 const MOST_PARTS = 100;
 
-/** What the parts of one statement share. */
+/** State that the parts of one statement share. */
 interface Shared {
   readonly sources: ReadonlyMap<string, TableSource>;
   readonly names: FreshNames;
@@ -57,7 +57,7 @@ export const tableLabel = ({ path, travel }: NamedTable): string => {
   return `${name} at ${said.join(', ')}`;
 };
 
-/** The same for references to one version of one table. */
+/** A key that is the same for references to one version of one table. */
 export const sourceKey = ({ path, travel }: NamedTable): string => JSON.stringify([path, travel]);
 
 export class Planner {
@@ -206,7 +206,7 @@ export class Planner {
   }
 }
 
-/** Which rows of a query are wanted. */
+/** The rows of a query that are wanted. */
 export interface RowWindow {
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
@@ -240,7 +240,7 @@ export function windowed(input: Plan, { limit, offset = 0 }: RowWindow): Plan {
   return { kind: 'limit', input, limit: most, offset, schema: input.schema };
 }
 
-/** Which column an item of ORDER BY or GROUP BY names by its number or its name. */
+/** The index of the column that an item of ORDER BY or GROUP BY names by its number or its name. */
 export function placeOf(value: Expression, names: readonly string[]): number | undefined {
   if (value.kind === 'number' && /^\d+$/.test(value.text)) {
     const place = Number(value.text);

@@ -92,7 +92,9 @@ function prunedScan(plan: ScanStep, wanted: ReadonlySet<string>): ScanStep {
   return { ...plan, schema };
 }
 
-/** The limited rows, where the reading of a table can see to the limit, and to the order before it. */
+/**
+ * The limited rows, where the reading of a table can see to the limit, and to the order before it.
+ */
 const readWindow = ({ input, limit, offset }: LimitStep): Plan | undefined =>
   input.kind === 'sort'
     ? readInOrder(input.input, input.keys, limit, offset)

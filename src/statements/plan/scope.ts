@@ -33,7 +33,7 @@ export interface MergedColumn {
 
 const folded = (name: string): string => name.toLowerCase();
 
-/** Those with exactly this name, or else those that differ from it in letter case. */
+/** The items with exactly this name, or else those whose names differ from it in letter case. */
 function named<Item>(items: readonly Item[], nameOf: (item: Item) => string, name: string): Item[] {
   const exact = items.filter((item) => nameOf(item) === name);
   if (exact.length > 0) return exact;
@@ -49,12 +49,15 @@ export class Scope {
     this.merged = merged;
   }
 
-  /** The tree that a name stands for. @throws TableColumnNotFound, InvalidInput where it is unclear */
+  /**
+   * The tree that a name stands for.
+   * @throws TableColumnNotFound, InvalidInput where it is unclear
+   */
   resolve(path: readonly string[], at: number | undefined): Expression {
     return this.find(path, at) ?? this.#notFound(path, at);
   }
 
-  /** The same; undefined where there is no such name. */
+  /** Does the same, but gives undefined if there is no such name. */
   find(path: readonly string[], at: number | undefined): Expression | undefined {
     const [first = ''] = path;
     if (path.length > 1) {

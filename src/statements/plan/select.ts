@@ -31,7 +31,7 @@ import { distinctRows, filtered, grouped, projected, sorted } from './steps.ts';
 import { columnTree, conjuncts, rewritten, textOf, visit } from './trees.ts';
 import { plannedWindows } from './windows.ts';
 
-/** What a SELECT may have, so that planning it takes no longer than a moment. */
+/** Limits of one SELECT, so that planning it takes only a moment. */
 const MOST_ITEMS = 1_000;
 const MOST_STARS = 16;
 const MOST_KEYS = 100;
@@ -125,7 +125,7 @@ function nameOf(written: Expression, value: Expression): string {
   if (written.kind === 'column') {
     const name = written.path.at(-1) ?? '';
     const [internal = ''] = value.kind === 'column' ? value.path : [];
-    // As the table writes it, where the letter case differs.
+    // The name as the table writes it, if the letter case differs.
     return internal.toLowerCase() === name.toLowerCase() ? internal : name;
   }
   return written.kind === 'field' ? written.name : formatExpression(written);
@@ -189,7 +189,9 @@ function isOfMany(tree: Expression): boolean {
   return found;
 }
 
-/** The calls that groups are summed up by; those of windows are not, but what is within them may be. */
+/**
+ * The calls that groups are summed up by; those of windows are not, but what is within them may be.
+ */
 function aggregatesOf(trees: readonly Expression[]): AggregateExpression[] {
   const found = new Map<string, AggregateExpression>();
   const look = (tree: Expression): void =>

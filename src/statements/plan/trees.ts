@@ -6,8 +6,8 @@
 import { type Expression, formatExpression } from '../../sql/index.ts';
 
 /**
- * The tree with each of its parts replaced by what `change` makes of it. Parts of what is replaced are not
- * looked at.
+ * The tree with each of its parts replaced by what `change` makes of it. Parts of what is replaced
+ * are not looked at.
  */
 export function rewritten(
   tree: Expression,
@@ -18,7 +18,10 @@ export function rewritten(
   return parts(tree, (part) => rewritten(part, change)) as Expression;
 }
 
-/** A copy whose expressions, however deep in lists and plain members, are what `change` makes of them. */
+/**
+ * A copy whose expressions, however deep in lists and plain members, are what `change` makes of
+ * them.
+ */
 function parts(value: object, change: (part: Expression) => Expression): object {
   if (Array.isArray(value)) {
     return value.map((item) => partOf(item, change));
@@ -69,5 +72,5 @@ export const columnTree = (name: string, at?: number): Expression => ({
   ...(at === undefined ? {} : { at }),
 });
 
-/** The same for trees that mean the same. */
+/** A text that is the same for trees that mean the same. */
 export const textOf = formatExpression;

@@ -27,7 +27,7 @@ export interface Obstacle {
   readonly message: string;
 }
 
-/** What a branch began with. */
+/** The version that a branch began with. */
 export interface Origin {
   /** The version of main that it was made of, whose number its own first version has. */
   readonly version: number;
@@ -131,9 +131,9 @@ const baseGone = (name: string): Obstacle => ({
 });
 
 interface LastPick {
-  /** Of main. */
+  /** The version of main that was committed. */
   readonly version: number;
-  /** Of the branch. */
+  /** The version of the branch that was picked. */
   readonly picked: number;
   /** Whether main had just the content of the branch then. */
   readonly whole: boolean;

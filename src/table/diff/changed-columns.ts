@@ -14,7 +14,7 @@ import type { RowList } from './row-lists.ts';
 export interface ChangedColumns {
   /** For each column the pairs that differ in it. */
   readonly counts: readonly number[];
-  /** Of the first pairs the columns that differ. */
+  /** The columns that differ in each of the first pairs. */
   readonly first: readonly (readonly number[])[];
 }
 

@@ -63,9 +63,9 @@ export interface RowsDiff {
 
 export interface VersionsDiff {
   readonly schema: SchemaDifferences;
-  /** Of the metadata of the table and of its schema, by name. */
+  /** The differences in the metadata of the table and of its schema, by name. */
   readonly metadata: DiffMap;
-  /** Of the table's properties, where the versions carry them. */
+  /** The differences in the table's properties, if the versions carry them. */
   readonly properties: DiffMap;
   readonly fragments: {
     readonly kept: number;
@@ -182,7 +182,7 @@ async function diffByKey(
 
 type Adapters = { readonly [At in 'from' | 'to']: ReturnType<typeof adapterBetween> };
 
-/** What makes the columns comparable: the narrower type becomes the wider one. */
+/** The conversions that make the columns comparable: the narrower type becomes the wider one. */
 function comparable({ from, to }: FieldPair): Adapters | undefined {
   const older = adapterIfAny(to, from);
   if (older !== undefined) return { from: older, to: null };

@@ -17,7 +17,9 @@ import { type SideRows, sideRows } from './side-rows.ts';
 /** How the rows of a version are compared: the columns of its plan, in the order of the other's. */
 export interface Side {
   readonly plan: ScanPlan;
-  /** What makes each column comparable with the other's; null where it is already. */
+  /**
+   * The conversion that makes each column comparable with the other side's; null if it is already.
+   */
   readonly adapters: readonly (Adapter | null)[];
 }
 

@@ -14,7 +14,7 @@ const FRAGMENT = 4;
 /** Rows that are gone through between two steps. */
 export const STEP_ROWS = 16_384;
 
-/** Which of the hashes rows are found by. */
+/** The hash that rows are found by: of the whole row, or of its key. */
 export type HashedBy = 'row' | 'key';
 
 export class RowList {
@@ -80,11 +80,11 @@ export class Buckets {
   readonly #list: RowList;
   readonly #by: HashedBy;
   readonly #mask: number;
-  /** Of each slot the first row with its hash, or -1; -2 where all of them were taken. */
+  /** The first row with the hash of each slot, or -1; -2 if all of them were taken. */
   readonly #heads: Int32Array;
   /** A row with the hash of the slot, which stays when it is taken. */
   readonly #rows: Int32Array;
-  /** Of each row the next one with its hash. */
+  /** The next row with the hash of each row. */
   readonly #next: Int32Array;
   /** Rows that were taken. */
   readonly #taken: Uint8Array;
@@ -100,7 +100,7 @@ export class Buckets {
     this.#taken = new Uint8Array(list.length);
   }
 
-  /** Of all rows of a list, which must not grow afterwards. */
+  /** Makes the buckets of all rows of a list, which must not grow afterwards. */
   static *of(list: RowList, by: HashedBy): Generator<void, Buckets> {
     const buckets = new Buckets(list, by);
     // From the last row on, so that the first one is found first.

@@ -68,7 +68,7 @@ const zoneOf = (type: DataType): string => (type as Timestamp).timezone ?? '';
 
 /** A value that does not fit. */
 export class Misfit extends Error {
-  /** Which row of the column that was converted. */
+  /** The row in the column that was converted. */
   readonly row: number;
   /** The value, as it is shown. */
   readonly value: string;
@@ -88,7 +88,7 @@ const NAME = 'v';
 /** How columns of one field become columns of another type. */
 export class Narrowing {
   readonly #to: DataType;
-  /** Where all values fit; undefined where they are looked at. */
+  /** The conversion if all values fit; undefined if values have to be checked. */
   readonly #adapter: Adapter | null | undefined;
   /** For nested types: how their children are converted. */
   readonly #children: readonly Narrowing[];
@@ -199,7 +199,7 @@ async function firstRefused(
   return length === 1 && !(await fits(from, 1)) ? from : undefined;
 }
 
-/** The same column with null in the rows that do not count. */
+/** The column with null in the rows that do not count. */
 function withoutRows(data: Data, counted: Uint8Array): Data {
   const { offset, length, nullCount, nullBitmap } = data;
   const bits = new Uint8Array(((offset + length + 63) >> 6) * 8);

@@ -68,7 +68,7 @@ export const listsFit = (from: DataType, to: DataType): boolean =>
     ? DataType.isFixedSizeList(to) && from.listSize === to.listSize
     : (DataType.isList(from) && DataType.isList(to)) || DataType.isLargeList(to);
 
-/** The same offsets, 64 bits wide. */
+/** The offsets of a column, as 64-bit numbers. */
 export function longOffsets(data: Data): BigInt64Array {
   const offsets = data.valueOffsets as Int32Array | BigInt64Array;
   if (offsets instanceof BigInt64Array) return offsets;
@@ -77,7 +77,7 @@ export function longOffsets(data: Data): BigInt64Array {
   return new BigInt64Array(words.buffer);
 }
 
-/** The same rows and nulls with other values. */
+/** A column with the rows and nulls of `data`, and the given type, values and offsets. */
 function rebuilt(data: Data, type: DataType, values: unknown, offsets?: BigInt64Array): Data {
   const buffers = [offsets, values, data.nullBitmap, undefined];
   return data.clone(type, data.offset, data.length, data.nullCount, buffers as never);
@@ -193,6 +193,6 @@ export function widenList(data: Data, to: DataType, child: Data): Data {
   return withChildren(data, to, [child]);
 }
 
-/** The same rows and nulls over other children. */
+/** A column with the rows and nulls of `data`, and the given type and children. */
 export const withChildren = (data: Data, type: DataType, children: Data[]): Data =>
   data.clone(type, data.offset, data.length, data.nullCount, data.buffers as never, children);

@@ -14,7 +14,7 @@ import type { FragmentReader } from './fragment-reader.ts';
 export class ComposedFragment implements FragmentReader {
   readonly footer: FragmentFooter;
   readonly #files: readonly FragmentReader[];
-  /** Of each column: which file has it, and where. */
+  /** The file that has each column, and the position of the column there. */
   readonly #places: readonly (readonly [file: number, column: number])[];
 
   /** @param files oldest first @throws Corrupt */
@@ -45,7 +45,10 @@ export class ComposedFragment implements FragmentReader {
     );
   }
 
-  /** Reads of each file the columns that it has. One file after another, so that none is read once one failed. */
+  /**
+   * Reads of each file the columns that it has. One file after another, so that none is read once
+   * one failed.
+   */
   #each(
     columns: readonly number[],
     read: (file: FragmentReader, own: readonly number[], index: number) => Awaitable<Data[]>,
@@ -128,7 +131,7 @@ function composedFooter(of: readonly FragmentFooter[]): FragmentFooter {
 
 type ColumnChunks = FragmentFooter['batches'][number]['columns'];
 
-/** Those of each file, which decodes a column when it is asked for. */
+/** The chunks of all files in a row; each file decodes a column when it is asked for. */
 class ComposedChunks implements ColumnChunks {
   readonly length: number;
   readonly #files: readonly ColumnChunks[];
@@ -160,7 +163,8 @@ function joined(before: StoredSchema, next: StoredSchema): StoredSchema {
   let made = known.get(next);
   if (made === undefined) {
     made = {
-      // Dictionaries of two files may have one id, which the class would refuse if it looked for them.
+      // Dictionaries of two files may have one id, which the class would refuse if it looked for
+      // them.
       schema: new Schema(
         [...before.schema.fields, ...next.schema.fields],
         before.schema.metadata,

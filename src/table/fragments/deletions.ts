@@ -63,7 +63,7 @@ export class DeletedRows {
     return kept;
   }
 
-  /** Those that are live of some rows, ascending and counted from `first`. */
+  /** The live ones of `rows`, which are ascending and counted from `first`. */
   liveOf(rows: Uint32Array, first: number): Uint32Array {
     const last = rows.at(-1);
     if (last === undefined) return rows;
@@ -206,7 +206,7 @@ async function readWindow(
 const keyOf = ({ file, checksum, offset = 0 }: DeletionEntry): string =>
   `deletions ${file} ${checksum} ${offset}`;
 
-/** Of a deletion file that was read and verified, or has just been written. */
+/** Caches the offsets of a deletion file that was read and verified, or has just been written. */
 export function rememberDeleted(
   engine: Engine,
   deletion: DeletionEntry,

@@ -26,7 +26,9 @@ import {
 } from '../versions/index.ts';
 import { andThen, inTurns, Turn } from '../work/index.ts';
 
-/** Whether any fragment of a run is wanted, whose first live row has this position in the version. */
+/**
+ * Whether any fragment of a run is wanted, whose first live row has this position in the version.
+ */
 export type RunWanted = (run: FragmentExtent, position: number) => boolean;
 
 /** Neighbouring fragments, whose entries may still have to be read. */
@@ -48,7 +50,7 @@ export class FragmentCursor {
   readonly #wanted: RunWanted;
   readonly #passed: (run: FragmentExtent) => void;
   #chunk = 0;
-  /** Those of the current chunk, or of the manifest's own entries at the end. */
+  /** The runs of the current chunk, or of the manifest's own entries at the end. */
   #runs: readonly Run[] = [];
   #run = 0;
   #entries: readonly FragmentEntry[] = [];
@@ -72,7 +74,10 @@ export class FragmentCursor {
     this.#passed = passed;
   }
 
-  /** The next fragment of a wanted run; undefined past the last one. @throws TableVersionNotFound, Corrupt */
+  /**
+   * The next fragment of a wanted run; undefined past the last one.
+   * @throws TableVersionNotFound, Corrupt
+   */
   next(): Awaitable<FragmentEntry | undefined> {
     while (this.#entry === this.#entries.length) {
       const more = this.#nextEntries();
@@ -187,7 +192,10 @@ export class FragmentCursor {
     });
   }
 
-  /** How many blocks to read from the run on: twice as many as those right before it, if those were read too. */
+  /**
+   * How many blocks to read from the run on: twice as many as those right before it, if those were
+   * read too.
+   */
   #ahead(at: number): number {
     const most = at === this.#readTo ? Math.min(MOST_BLOCKS, 2 * this.#readBlocks) : 1;
     const { rows, deletedRows } = this.#runs[at] as Run;

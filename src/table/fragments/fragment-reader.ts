@@ -28,9 +28,9 @@ export interface ReadPurpose {
 export interface FragmentReader {
   readonly footer: FragmentFooter;
   /**
-   * Columns of one batch, by their positions in the file. With `lent` they may lie in memory that is
-   * added to it, to be given back once they are not used any more. They may be kept in memory for
-   * others: they must not be changed.
+   * Columns of one batch, by their positions in the file. With `lent` they may lie in memory that
+   * is added to it, to be given back once they are not used any more. They may be kept in memory
+   * for others: they must not be changed.
    */
   columns(batch: number, columns: readonly number[], lent?: LentColumns): Awaitable<Data[]>;
   /**

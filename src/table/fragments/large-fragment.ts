@@ -48,7 +48,9 @@ const FOOTER_WEIGHT = 4;
 const COLUMNS_AT_ONCE = 128;
 /** Bytes that are decompressed without a turn: some milliseconds' work. */
 const DECODED_AT_ONCE = 1 << 21;
-/** Single values that are read without a turn, and those of which each may take a frame to decode. */
+/**
+ * Single values that are read without a turn, and those of which each may take a frame to decode.
+ */
 const VALUES_AT_ONCE = 2_048;
 const DECODED_VALUES_AT_ONCE = 32;
 /** Below this share of a batch's rows single values are read instead of whole columns. */
@@ -60,7 +62,10 @@ const PAGES_A_VALUE = 2;
 /** Columns of which fewer values were read are not read whole. */
 const LEAST_VALUES = 32;
 
-/** How many values of a column of a batch were read alone, by its place, as long as the footer is kept. */
+/**
+ * How many values of a column of a batch were read alone, by its place, as long as the footer is
+ * kept.
+ */
 const valuesRead = new WeakMap<FragmentFooter, Map<number, number>>();
 
 export class LargeFragment implements FragmentReader {
@@ -125,8 +130,8 @@ export class LargeFragment implements FragmentReader {
 
   /**
    * Columns of one batch, by their positions in the file. Where they are not kept, and `lent` is
-   * given, they lie in memory that is added to it, to be given back once they are not used any more,
-   * and are kept from the second time on: memory that was never touched before costs more
+   * given, they lie in memory that is added to it, to be given back once they are not used any
+   * more, and are kept from the second time on: memory that was never touched before costs more
    * than the reading.
    */
   columns(batch: number, columns: readonly number[], lent?: LentColumns): Awaitable<Data[]> {
@@ -192,7 +197,7 @@ export class LargeFragment implements FragmentReader {
       const ranges = columnRanges(this.footer, batch, columns);
       const keep = this.#purpose.keep === true && (atOnce || this.#readBefore(batch, columns));
       const memory = keep ? undefined : lent?.take(spaceFor(ranges));
-      // What is decoded lies in lent memory like what is read.
+      // Decoded columns lie in lent memory, as the bytes read do.
       const room: Room = (bytes) => (keep ? undefined : lent?.take(bytes)) ?? new Uint8Array(bytes);
       const { footer } = this;
       const made = (column: number, data: Data): Data => {
@@ -256,8 +261,8 @@ export class LargeFragment implements FragmentReader {
   }
 
   /**
-   * Whether reading single values of a column has cost about as much as reading all of it would: then all
-   * of it is read and kept, and costs nothing from then on. Only where that was asked for.
+   * Whether reading single values of a column has cost about as much as reading all of it would:
+   * then all of it is read and kept, and costs nothing from then on. Only where that was asked for.
    */
   #isReadOften(batch: number, column: number, rows: number): boolean {
     const { keep, fresh } = this.#purpose;
@@ -269,7 +274,8 @@ export class LargeFragment implements FragmentReader {
     }
     const key = batch * this.footer.schema.fields.length + column;
     const before = read.get(key) ?? 0;
-    // For a single value of a nested column or of views all is read already: the second time is often.
+    // For a single value of a nested column or of views all is read already: the second time is
+    // often.
     if (!isReadAlone(this.#typeOf(column))) {
       read.set(key, 1);
       return before > 0;
@@ -384,7 +390,7 @@ export class LargeFragment implements FragmentReader {
 
   #remember(batch: number, column: number, data: Data): void {
     const chunk = chunkAt(this.footer, batch, column);
-    // Where a part of it was decoded all of it lies in memory of its own.
+    // If a part of the column was decoded, all of it lies in memory of its own.
     const bytes = decodedBytes(chunk) || chunk.bytes;
     markSharedData(data);
     this.#engine.buffers.set(this.columnKey(batch, column), data, bytes + 256);
@@ -437,7 +443,9 @@ const picking = (columns: ColumnMaker, rows: Uint32Array): ColumnMaker => ({
   },
 });
 
-/** Whether picked rows share no memory with what they were picked from: views and empty lists do. */
+/**
+ * Whether picked rows share no memory with what they were picked from: views and empty lists do.
+ */
 function isCopiedWhole(type: DataType): boolean {
   const layout = layoutOf(type);
   const children = childFields(type).map((field) => field.type);
@@ -455,7 +463,7 @@ type FooterPlace = Pick<FragmentEntry, 'file' | 'footerBytes' | 'footerChecksum'
 const footerKey = ({ file, footerChecksum }: FooterPlace): string =>
   `footer ${file} ${footerChecksum}`;
 
-/** Of a footer that was read and verified. */
+/** Caches a footer that was read and verified. */
 export function rememberFooter(engine: Engine, place: FooterPlace, footer: FragmentFooter): void {
   engine.cache.set(footerKey(place), footer, place.footerBytes * FOOTER_WEIGHT);
 }

@@ -31,11 +31,14 @@ export interface FragmentFiles {
   readonly files: readonly { readonly path: string; readonly bytes: number }[];
   readonly compressed: boolean;
   readonly deletion?: DeletionPlace;
-  /** Which of the layouts its columns have. */
+  /** The number of the layout of its columns. */
   readonly layout: number;
 }
 
-/** Where the offsets of deleted rows are: an Arrow file of one column, or uint32 values from `offset` on. */
+/**
+ * Where the offsets of deleted rows are: an Arrow file of one column, or uint32 values from
+ * `offset` on.
+ */
 export interface DeletionPlace {
   readonly path: string;
   readonly rows: number;
@@ -115,7 +118,7 @@ export async function unlikeFragments(
   return unlike;
 }
 
-/** Of a page: so many characters as JSON, and the layout with which it got so long. */
+/** The layouts of a page may have this many characters as JSON, and the layout that passes it. */
 const MOST_LAYOUT_TEXT = 1 << 24;
 
 /** Fragments that were written with one schema share a layout. */
@@ -125,7 +128,7 @@ class Layouts {
   readonly #snapshot: Snapshot;
   readonly #places = new Map<string, number>();
   #characters = 0;
-  /** Of the fragment read last: most often the next one has the same. */
+  /** The layout of the fragment read last: most often the next one has the same. */
   #last: { readonly like: LayoutKey; readonly layout: StoredLayout; place?: number } | undefined;
 
   constructor(engine: Engine, snapshot: Snapshot) {

@@ -16,7 +16,7 @@ import type { FragmentReader } from './fragment-reader.ts';
 export interface ReadPlace {
   readonly reader: FragmentReader;
   readonly entry: FragmentEntry;
-  /** Which batch of the fragment. */
+  /** The number of the batch in the fragment. */
   readonly index: number;
   readonly rows: number;
 }
@@ -65,7 +65,9 @@ export function fieldBytes(
   return bytes;
 }
 
-/** Names what is stored of the only column asked for in a batch; undefined where nothing of it is. */
+/**
+ * Names what is stored of the only column asked for in a batch; undefined where nothing of it is.
+ */
 export function columnKey(
   { snapshot }: { readonly snapshot: Snapshot },
   { reader, entry, index }: ReadPlace,
@@ -94,14 +96,14 @@ function projectionOf(
 
 interface Part {
   readonly field: IdentifiedField;
-  /** Which of the columns read; -1 for one that the fragment does not have. */
+  /** The index among the columns read; -1 for a column that the fragment does not have. */
   readonly at: number;
   /** Null where the column is already as it is wanted. */
   readonly adapter: Adapter | null;
 }
 
 class Projection {
-  /** Of the columns to read in the fragment, ascending: neighbours are read in one piece. */
+  /** The positions of the columns to read, ascending: neighbours are read in one piece. */
   readonly positions: readonly number[];
   /** Whether the columns read are the ones wanted, as they are. */
   readonly isPlain: boolean;
@@ -135,7 +137,7 @@ class Projection {
     this.isPlain = this.#parts.every((part, at) => part.at === at && part.adapter === null);
   }
 
-  /** Whether it is the one for these fields of a version, and a fragment of these field ids. */
+  /** Whether it can be used for these fields of a version and a fragment with these field ids. */
   serves(
     fields: readonly IdentifiedField[],
     ids: readonly number[],

@@ -7,8 +7,8 @@ import type { Awaitable, ObjectReader } from '../../store/index.ts';
 import { andThen } from '../work/index.ts';
 
 /**
- * The bytes of each range, in `memory` if it is given, which has spaceFor the ranges. No read is under
- * way any more once this has ended, however it did.
+ * The bytes of each range, in `memory` if it is given, which has spaceFor the ranges. No read is
+ * under way any more once this has ended, however it did.
  */
 export function readRanges(
   object: ObjectReader,

@@ -28,7 +28,10 @@ import type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
 
 /** Up to this size a file is read whole. */
 const WHOLE_BYTES = 16 * 1024;
-/** What is made of a footer and of each column takes about so much beside the file's bytes. */
+/**
+ * Memory besides the file's bytes: this many times the bytes of a footer, and this many bytes a
+ * column.
+ */
 const FOOTER_WEIGHT = 4;
 const COLUMN_WEIGHT = 256;
 
@@ -43,7 +46,7 @@ export function openSmall(
 ): Awaitable<SmallFragment> {
   const { tableFolder } = snapshot.branch;
   const known = fresh === true ? undefined : engine.buffers.get<SmallFragment>(entry.file);
-  // A version that says something else of the file is checked against it.
+  // If the version names another checksum, the file is read again and checked against it.
   if (known !== undefined && known.checksum === entry.footerChecksum) {
     if (known.folder === tableFolder) return known;
     const moved = known.movedTo(tableFolder, entry);
@@ -62,7 +65,7 @@ export class SmallFragment implements FragmentReader {
   readonly footer: FragmentFooter;
   /** The table's folder when the file was read, for the names in errors. */
   readonly folder: string;
-  /** Of the footer. */
+  /** The checksum of the footer. */
   readonly checksum: number;
   #bytes: Uint8Array;
   /** By batch and position. */
@@ -96,7 +99,7 @@ export class SmallFragment implements FragmentReader {
     return new SmallFragment(footer, folder, entry.footerChecksum, bytes, columns, kept);
   }
 
-  /** The same, with the name that errors call it by after its table was placed or renamed. */
+  /** The fragment under its new path, which errors name, after its table was placed or renamed. */
   movedTo(folder: string, entry: FragmentEntry): SmallFragment {
     const footer = { ...this.footer, name: entryFile(folder, entry) };
     this.#share();
@@ -130,7 +133,10 @@ export class SmallFragment implements FragmentReader {
     return this.#found(batch, columns);
   }
 
-  /** What is kept is a copy where nothing has been read yet: the columns need none then. */
+  /**
+   * If nothing has been read yet, the fragment keeps a copy of its bytes and hands out the
+   * originals.
+   */
   ownColumns(batch: number, columns: readonly number[]): Data[] {
     const { batches, dictionaries } = this.footer;
     if (this.#hasReaders || batches.length > 1 || dictionaries.length > 0) {
@@ -159,7 +165,9 @@ export class SmallFragment implements FragmentReader {
 
   close(): void {}
 
-  /** What lies in its bytes is copied from now on when it is handed out. */
+  /**
+   * Marks its bytes as shared: data that lies in them is copied from now on where it must be owned.
+   */
   #share(): void {
     if (this.#hasReaders) return;
     this.#hasReaders = true;

@@ -15,9 +15,9 @@ import {
 import { type IdentifiedField, type StoredField, storedTree } from '../fields/index.ts';
 
 /**
- * `stored`: the values of the version. `cast`: Arrow casts them to its type. `fields`: what is within
- * them has other names, order or members. `missing`: the fragment has no such column, and its rows
- * have nulls there.
+ * `stored`: the values of the version. `cast`: Arrow casts them to its type. `fields`: what is
+ * within them has other names, order or members. `missing`: the fragment has no such column, and
+ * its rows have nulls there.
  */
 export type StoredForm = 'stored' | 'cast' | 'fields' | 'missing';
 
@@ -25,7 +25,7 @@ export type StoredForm = 'stored' | 'cast' | 'fields' | 'missing';
 export interface StoredColumn {
   readonly name: string;
   readonly form: StoredForm;
-  /** Which file of the fragment has it. */
+  /** The number of the file of the fragment that has it. */
   readonly file?: number;
   /** Its name and type there. */
   readonly storedName?: string;
@@ -96,7 +96,9 @@ const isLikeWithin = ({ children }: IdentifiedField, own: StoredField): boolean 
     return isSame && other.field.name === child.field.name && isLikeWithin(child, other);
   });
 
-/** Whether a column of the version is written in that type, which views and wide offsets may change. */
+/**
+ * Whether a column of the version is written in that type, which views and wide offsets may change.
+ */
 function isWritten({ field }: IdentifiedField, own: StoredField): boolean {
   const [plain] = withoutViews(new Schema([field])).fields;
   return [field, plain].some((one) => one !== undefined && typesEqual(one.type, own.field.type));

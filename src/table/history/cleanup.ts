@@ -77,15 +77,17 @@ export interface CleanupReport {
   readonly files: number;
   readonly bytes: number;
   /**
-   * Files that no version refers to and that stay for now; undefined where none is old enough to go,
-   * and so it was not looked for any.
+   * Files that no version refers to and that stay for now; undefined where none is old enough to
+   * go, and so it was not looked for any.
    */
   readonly kept: number | undefined;
 }
 
 /** How long a writer may take between its first file and its commit, where it announced nothing. */
 export const DEFAULT_ORPHAN_GRACE: number = 7 * 24 * 3_600_000;
-/** Temporary files are not told apart by their writer: younger ones always stay, in milliseconds. */
+/**
+ * Temporary files are not told apart by their writer: younger ones always stay, in milliseconds.
+ */
 const TEMPORARY_GRACE = 3_600_000;
 
 /** @throws TableNotFound when the table left its place meanwhile, ServiceUnavailable */
@@ -139,7 +141,8 @@ async function cleanUp(
   orphans.push(...aside.filter(({ modified }) => now - modified >= options.orphanGrace));
   orphans.push(...(await goneManifests(engine, tableFolder, branches, doomed)).map(withoutWriter));
   const main = mainBranch(tableFolder, incarnation);
-  // No announcement tells that a client of Lance is at work: not even who asks for all unused files gets these.
+  // No announcement tells that a client of Lance is at work: not even who asks for all unused files
+  // gets these.
   const grace = Math.max(options.orphanGrace, DEFAULT_ORPHAN_GRACE);
   const graces = { open: options.orphanGrace, closed: grace };
   orphans.push(...(await writerFiles(engine, main, graces, now)).map(withoutWriter));
@@ -159,7 +162,8 @@ async function cleanUp(
     const links = await goneDeletions(engine, tableFolder, used);
     orphans.push(...links.map(withoutWriter).filter(mayGo));
   }
-  // Where no version tells what files are, an announcement does: it goes after them.
+  // If no version tells what the files are, the announcement of their writer does: it is removed
+  // after them.
   const going = new Set(orphans.map(({ file }) => file));
   const staying = isLost === undefined ? [] : objects.filter(({ file }) => !going.has(file));
   const left = new Set(staying.map(({ writer }) => writer));
@@ -199,7 +203,9 @@ async function allBranches(
   ];
 }
 
-/** Those that nothing keeps and that were superseded so long ago, in milliseconds. */
+/**
+ * The versions that nothing keeps and that were superseded at least `olderThan` milliseconds ago.
+ */
 async function expiredVersions(
   engine: Engine,
   branch: TableBranch,
@@ -366,7 +372,9 @@ async function collectFiles(
   }
 }
 
-/** What manifests refer to that were handed over for publication and are waiting for it. */
+/**
+ * Adds the files that staged manifests refer to: these were handed over and wait to be published.
+ */
 async function addStaged(
   engine: Engine,
   tableFolder: string,

@@ -30,7 +30,10 @@ import {
 } from '../versions/index.ts';
 import { heldVersions } from './holds.ts';
 
-/** From `start_version` to before `end_version`; an end of -1 is open: all that can go from there on. */
+/**
+ * From `start_version` to before `end_version`; an end of -1 is open: all that can go from there
+ * on.
+ */
 export interface DeletionRange {
   readonly start_version: number;
   readonly end_version: number;
@@ -95,7 +98,10 @@ interface Newest {
   readonly last: number;
 }
 
-/** Where no version is visible yet, those of undecided multi-table commits alone. */
+/**
+ * From the newest visible version to the last one. If none is visible yet, only versions of
+ * undecided multi-table commits exist, and all are in the range.
+ */
 async function newestVersions(engine: Engine, branch: TableBranch): Promise<Newest> {
   const head = await resolveHead(engine, branch);
   if (head !== undefined) return { first: head.snapshot.version, last: head.slot };

@@ -100,8 +100,8 @@ async function requireStanding(
 }
 
 /**
- * Undoes a tag whose branch or table left before it was there. False where it cannot be found, as it
- * has gone with its table, or has changed since.
+ * Undoes a tag whose branch or table left before it was there. False where it cannot be found, as
+ * it has gone with its table, or has changed since.
  */
 async function takeBack(
   engine: Engine,

@@ -40,7 +40,7 @@ export interface FoundStorage {
   readonly path: string;
 }
 
-/** Of the main branch; undefined for a table that is only declared. */
+/** Finds what is in the folder of the main branch; undefined for a table that is only declared. */
 export async function findStorage(
   engine: Engine,
   branch: TableBranch,

@@ -35,9 +35,12 @@ import { Turn } from '../work/index.ts';
 
 type Digests = ReadonlyMap<number, VersionDigest>;
 
-/** Bytes of manifests that a commit reads for a file, at most: a later list adds what is missing then. */
+/**
+ * Bytes of manifests that a commit reads for a file, at most: a later list adds what is missing
+ * then.
+ */
 const MOST_READ = 1 << 20;
-/** So many digests that a list had to read are worth a file that is not full yet. */
+/** A file that is not full yet is written once a list has read this many digests for it. */
 const WORTH_WRITING = 16;
 /** A digest takes about so many bytes of memory. */
 const WEIGHT = 640;
@@ -45,7 +48,9 @@ const WEIGHT = 640;
 const recentKey = ({ folder }: TableBranch): string => `recent digests ${folder}`;
 const blockKey = ({ folder }: TableBranch, first: number): string => `digests ${folder} ${first}`;
 
-/** Of a version just committed. Never fails: the version is there. */
+/**
+ * Notes the digest of a version that was just committed. Never fails, because the version is there.
+ */
 export async function noteDigest(engine: Engine, snapshot: Snapshot): Promise<void> {
   const { branch, version, manifest, checksum, manifestBytes } = snapshot;
   const key = recentKey(branch);
@@ -152,7 +157,9 @@ async function readDigest(
     : undefined;
 }
 
-/** The files of digests that a list looks at, one after the other, and what it found beside them. */
+/**
+ * The files of digests that a list looks at, one after the other, and what it found beside them.
+ */
 class Blocks {
   readonly #engine: Engine;
   readonly #branch: TableBranch;
@@ -165,7 +172,7 @@ class Blocks {
     this.#branch = branch;
   }
 
-  /** Those of the file that the version belongs to. */
+  /** The digests in the file that the version belongs to. */
   async at(version: number): Promise<Digests> {
     const first = firstInFile(version);
     if (first !== this.#first) {
@@ -192,7 +199,7 @@ class Blocks {
         const stored = await storedDigests(this.#engine, this.#branch, first);
         await writeDigests(this.#engine, this.#branch, first, new Map([...stored, ...added]));
       } catch (error) {
-        // Of a catalog that is only read, for instance.
+        // It cannot be written in a catalog that is only read, for instance.
         if (!isDirspaceError(error)) throw error;
       }
     }

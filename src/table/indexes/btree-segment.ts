@@ -146,7 +146,7 @@ export class SortedSegment {
     return (this.#open.starts[low - 1] as number) + firstIn(cells, 1, cells.length, isBefore);
   }
 
-  /** The same where it is near: few rows have one value, as a rule. */
+  /** Finds the same when it is near `from`: few rows have one value, as a rule. */
   async #endOf(from: number, isBefore: IsBefore): Promise<number> {
     const { starts } = this.#open;
     const batch = batchOf(starts, from);

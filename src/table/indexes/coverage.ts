@@ -20,7 +20,7 @@ import { damageOf, noteDamage, withoutDamage } from './damaged-segments.ts';
 import { openFiles } from './segment.ts';
 import { type IndexReader, indexReader } from './segment-types.ts';
 
-/** Of a segment that covers any fragment. */
+/** A segment that covers any fragment, with what it covers. */
 export interface CoveredSegment {
   readonly segment: IndexSegment;
   /** Fragments that it covers and no segment before it does. */

@@ -31,7 +31,10 @@ export interface WantedRows {
 
 /** Candidates are so many times as many once too few of them were left. */
 const GROWTH = 4;
-/** Of the rows that may be candidates, the part of which a condition is checked: a scan checks it faster. */
+/**
+ * Of the rows that may be candidates, the part of which a condition is checked: a scan checks it
+ * faster.
+ */
 const CHECKED_PART = 8;
 /** Fewer candidates than these are not worth a round. */
 const LEAST = 64;

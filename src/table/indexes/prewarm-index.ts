@@ -7,7 +7,10 @@ import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { entryOf } from './segment.ts';
 
-/** The bytes of its files; undefined where the version has no index of that name. @throws Corrupt */
+/**
+ * The bytes of its files; undefined where the version has no index of that name.
+ * @throws Corrupt
+ */
 export async function prewarmIndex(
   engine: Engine,
   snapshot: Snapshot,

@@ -24,7 +24,7 @@ export interface LocatedRows {
 }
 
 export interface IndexReader {
-  /** Whether it is of the items of lists. */
+  /** Whether it indexes the items of lists. */
   readonly ofItems: boolean;
   /** Whether it answers tests of that kind. */
   answers(test: ColumnTest): boolean;
@@ -35,7 +35,10 @@ export interface IndexReader {
     segment: IndexSegment,
     test: ColumnTest,
   ): Promise<LocatedRows>;
-  /** The type of the values that a segment holds; undefined where it does not depend on them. @throws Corrupt */
+  /**
+   * The type of the values that a segment holds; undefined where it does not depend on them.
+   * @throws Corrupt
+   */
   valueType?(engine: Engine, snapshot: Snapshot, segment: IndexSegment): Awaitable<DataType>;
 }
 

@@ -23,7 +23,7 @@ const [TERMS_FILE, LENGTHS_FILE, POSITIONS_FILE] = [0, 1, 2];
 
 const lengths = new WeakMap<IndexSegment, Promise<Uint32Array>>();
 
-/** Where a term is in the file. */
+/** The place of a term in the file. */
 export interface TermPlace {
   readonly batch: number;
   readonly row: number;

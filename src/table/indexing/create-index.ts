@@ -40,7 +40,7 @@ export interface IndexRequest {
   /** By its name, or its path with dots. */
   readonly column: string;
   readonly type: IndexType;
-  /** What its type takes; none if absent. */
+  /** The parameters that its type takes; none if absent. */
   readonly parameters?: JsonObject | undefined;
   /** If absent `<column>_idx`, or with `_2` and so on where an index of another column has that. */
   readonly name?: string | undefined;
@@ -137,7 +137,7 @@ export function commitIndexes(
   return commit(engine, branch, {
     transaction: options.transaction,
     signal: options.signal,
-    // What a segment says holds as long as its fragments are there; others it does not cover.
+    // A segment stays right as long as its fragments are there; it does not cover others.
     survivesOverwrite: true,
     after,
     build: async (newest) => {
@@ -214,7 +214,10 @@ function freeName({ manifest }: Snapshot, usual: string, fields: readonly number
   return name;
 }
 
-/** @throws TableIndexAlreadyExists for the name of an index of another column, and of any where it may not be replaced */
+/**
+ * @throws TableIndexAlreadyExists for the name of an index of another column, and of any where it
+ * may not be replaced
+ */
 function refuseTaken(
   snapshot: Snapshot,
   name: string,

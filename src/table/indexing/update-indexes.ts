@@ -30,10 +30,10 @@ import { fragmentGroups } from './segment-plan.ts';
 
 /** More segments than this are joined: every lookup searches each of them. */
 const MOST_SEGMENTS = 4;
-/** So are small ones where a larger share of the rows than this is not covered. */
+/** Small segments are joined too if a larger share of the rows than this is not covered. */
 const MOST_TAIL = 0.1;
 
-/** What becomes of an index: segments that stay, and fragments that get others. */
+/** How an index changes: segments that stay, and fragments that get new ones. */
 interface Plan {
   readonly index: IndexEntry;
   readonly place: IndexedField;

@@ -26,7 +26,7 @@ import { plainColumn } from '../../format/index.ts';
 const DIGEST_BYTES = 32;
 
 export class ColumnDigest {
-  /** Which rows are there, and how long those of varying length are. */
+  /** Digests which rows are not null, and the lengths of those that vary. */
   readonly #rows: Hash = createHash('sha256');
   readonly #values: Hash = createHash('sha256');
   readonly #children: readonly ColumnDigest[];
@@ -80,7 +80,7 @@ export class ColumnDigest {
     }
   }
 
-  /** Of all rows so far; nothing can be added then. */
+  /** The digest of all rows so far; nothing can be added afterwards. */
   finish(): string {
     const below = this.#children.map((child) => child.finish());
     return [this.#rows.digest('hex'), this.#values.digest('hex'), ...below].join();
@@ -90,7 +90,10 @@ export class ColumnDigest {
     for (const [at, child] of children.entries()) this.#children[at]?.add(rowsOf(child, from, to));
   }
 
-  /** Adds how long the rows are. Gives the bytes, or items, of valid rows, those side by side at once. */
+  /**
+   * Adds how long the rows are. Gives the bytes, or items, of valid rows, those side by side at
+   * once.
+   */
   *#spans(data: Data, valid: Uint8Array): Generator<readonly [from: number, to: number]> {
     const offsets = data.valueOffsets as Offsets;
     const lengths = new Float64Array(valid.length);
@@ -143,7 +146,7 @@ function withoutNulls(data: Data, valid: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** Of bytes set side by side: from which one, and up to which. */
+/** Runs of bytes that are set, each from its first to before its end. */
 function* runsOf(used: Uint8Array): Generator<readonly [from: number, to: number]> {
   let from = used.indexOf(1);
   while (from >= 0) {
@@ -167,7 +170,7 @@ interface ItemDigests {
   readonly present: Uint8Array;
 }
 
-/** Of texts and bytes, of which alone there are dictionaries in Lance's files. */
+/** Digests the items of a dictionary, which in Lance's files are texts or bytes. */
 function itemDigests(dictionary: Vector): ItemDigests {
   const digests = new Uint8Array(dictionary.length * DIGEST_BYTES);
   const present = new Uint8Array(dictionary.length);

@@ -96,7 +96,8 @@ async function published(
     if (!isDirspaceError(error, 'ConcurrentModification')) throw error;
     const same = await visibleSnapshot(engine, branch, version);
     if (same?.manifest.transaction === transaction) return same;
-    // The numbers above the newest version are taken, by a commit of several tables that came to nothing: no client
+    // The numbers above the newest version are taken, by a commit of several tables that came to
+    // nothing: no client
     // could ever ask for the next one.
     if (head !== undefined && head.slot > head.snapshot.version) await commitAsItIs(engine, branch);
     // A writer that came second looks there for what it has to build on.
@@ -123,7 +124,10 @@ async function commitAsItIs(engine: Engine, branch: TableBranch): Promise<void> 
   await commit(engine, branch, { build });
 }
 
-/** Files are written outside of the commit: others go on meanwhile, and where one is faster it was in vain. */
+/**
+ * Files are written outside of the commit: others go on meanwhile, and where one is faster it was
+ * in vain.
+ */
 async function committed(
   engine: Engine,
   base: Snapshot,
@@ -244,8 +248,9 @@ function summaryOf(
 }
 
 /**
- * The list of fragments in the order of the manifest; what did not change keeps its chunks. Lance's writers
- * list fragments by their ids: where those of before stood otherwise they stay so, and new ones follow.
+ * The list of fragments in the order of the manifest; what did not change keeps its chunks. Lance's
+ * writers list fragments by their ids: where those of before stood otherwise they stay so, and new
+ * ones follow.
  */
 function editedList(
   engine: Engine,

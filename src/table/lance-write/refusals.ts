@@ -8,7 +8,7 @@ import { DirspaceError, isDirspaceError } from '../../errors.ts';
 
 const MEMBER = { details: { member: 'manifest_path' } };
 
-/** What stands in the manifest cannot be. */
+/** The error for a manifest whose content cannot be right. */
 export const invalid = (what: string, cause?: unknown): DirspaceError =>
   new DirspaceError(
     'InvalidInput',
@@ -16,7 +16,10 @@ export const invalid = (what: string, cause?: unknown): DirspaceError =>
     { ...MEMBER, cause },
   );
 
-/** What stands in the manifest is Lance's, and none of ours. @param advice a whole sentence */
+/**
+ * The error for a feature of Lance that tables of this engine do not have. @param advice a whole
+ * sentence
+ */
 export const unsupported = (what: string, advice = ''): DirspaceError =>
   new DirspaceError(
     'Unsupported',
@@ -27,7 +30,10 @@ export const unsupported = (what: string, advice = ''): DirspaceError =>
 /** A text of the manifest as messages show it. */
 export const shown = (text: string): string => JSON.stringify(text.slice(0, 80));
 
-/** Damage of a file that a client wrote is the request's fault. @throws InvalidInput, Unsupported */
+/**
+ * Damage of a file that a client wrote is the request's fault.
+ * @throws InvalidInput, Unsupported
+ */
 export async function blamed<Value>(read: () => Value | Promise<Value>): Promise<Value> {
   try {
     return await read();

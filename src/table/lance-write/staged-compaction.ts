@@ -54,7 +54,7 @@ const listed = (entries: readonly FragmentEntry[]): string =>
 const rowsOf = (entries: readonly FragmentEntry[]): number =>
   entries.reduce((sum, entry) => sum + liveRows(entry), 0);
 
-/** Of each column over the live rows of the fragments. */
+/** Digests each column over the live rows of the fragments. */
 async function digestsOf(
   scan: ScanPlan,
   schema: Schema,

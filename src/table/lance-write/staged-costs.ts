@@ -11,9 +11,11 @@ import { invalid } from './refusals.ts';
 import type { StagedChange } from './staged-change.ts';
 import type { PlannedFragment } from './staged-fragments.ts';
 
-/** What rows may take whatever their data files have, over all fragments of a manifest. */
+/**
+ * Bytes that rows may take whatever the size of their data files, over all fragments of a manifest.
+ */
 const FREE_BYTES = 256 * 1024 * 1024;
-/** What they may take for each byte of the data files. */
+/** Or, if that is more, this many bytes for each byte of the data files. */
 const MOST_PER_BYTE = 64;
 
 /** In short steps; reads no file. @throws InvalidInput naming the fragment */
@@ -63,7 +65,7 @@ const fileBytes = ({ places }: PlannedFragment): number =>
     0,
   );
 
-/** What a row takes at least that does not stand in files of before. */
+/** Bytes that a row takes at least, without values in files that were there before. */
 function rowBytes(
   sources: NonNullable<PlannedFragment['sources']>,
   { tree, isNew }: StagedChange['schema'],

@@ -88,12 +88,15 @@ export class StagedFiles {
     );
   }
 
-  /** How many rows to read at once. @throws Corrupt where a column has other rows than the fragment */
+  /**
+   * How many rows to read at once.
+   * @throws Corrupt where a column has other rows than the fragment
+   */
   batchRows(): Promise<number> {
     return blamed(() => this.#columns.batchRows());
   }
 
-  /** What columns that are read together may take. */
+  /** The bytes that columns read together may take. */
   budget(): ReadBudget {
     return this.#columns.budget();
   }
@@ -136,7 +139,9 @@ export class StagedFiles {
   }
 }
 
-/** The names of items and whether they may be null are part of the type, and the file knows neither. */
+/**
+ * The names of items and whether they may be null are part of the type, and the file knows neither.
+ */
 function retyped(data: Data, type: DataType): Data {
   const { length, nullCount, offset, buffers } = data;
   if (DataType.isDictionary(type)) return data;

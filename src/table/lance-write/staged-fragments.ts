@@ -27,7 +27,9 @@ import type { Snapshot } from '../versions/index.ts';
 import { invalid, shown, unsupported } from './refusals.ts';
 import type { StagedSchema } from './staged-schema.ts';
 
-/** Where the rows of a top-level column come from: nowhere, the fragment as it was, or new files. */
+/**
+ * Where the rows of a top-level column come from: nowhere, the fragment as it was, or new files.
+ */
 export type ColumnSource = 'nulls' | 'before' | 'files';
 
 /** Where a field lies in a new file. */
@@ -40,11 +42,11 @@ export interface PlannedFragment {
   readonly id: number;
   /** Deleted ones included. */
   readonly rows: number;
-  /** As it is in the base. */
+  /** The fragment as it is in the base; undefined for a new one. */
   readonly before: FragmentEntry | undefined;
-  /** Of each top-level column; undefined where the file stays. */
+  /** The source of each top-level column; undefined if the file stays. */
   readonly sources: readonly ColumnSource[] | undefined;
-  /** Of the fields in new files, by Lance's ids. */
+  /** The places of the fields in new files, by Lance's ids. */
   readonly places: ReadonlyMap<number, PlaceOfField>;
   /** Rows that are deleted now; undefined where those of before are. */
   readonly deletion: ParsedDeletion | undefined;
@@ -55,7 +57,7 @@ export interface PlannedFragment {
 export interface FragmentPlan {
   /** In the order of rows. */
   readonly fragments: readonly PlannedFragment[];
-  /** Those of the base that are gone. */
+  /** Fragments of the base that are gone. */
   readonly removed: readonly FragmentEntry[];
   readonly nextFragmentId: number;
 }
@@ -249,8 +251,8 @@ export const namesOf = (
 };
 
 /**
- * The same file, but for fields that went to another one. Which ids fields have that are gone, the table
- * has forgotten where Lance's were others.
+ * The same file, but for fields that went to another one. Which ids fields have that are gone, the
+ * table has forgotten where Lance's were others.
  */
 function requireSame(
   id: number,
@@ -273,8 +275,9 @@ function requireSame(
 }
 
 /**
- * A writer that is behind may send fields that are dropped by now. Ids that no version had are those of no
- * field: Lance would give one of them to the next column, which would then have these values in the file.
+ * A writer that is behind may send fields that are dropped by now. Ids that no version had are
+ * those of no field: Lance would give one of them to the next column, which would then have these
+ * values in the file.
  */
 function requireKnownFields(
   id: number,
@@ -298,7 +301,7 @@ interface HeldFields {
   readonly added: ReadonlyMap<number, PlaceOfField>;
 }
 
-/** Of the fields of the schema, each stands in one file at most. */
+/** Finds the file of each field of the schema; a field may be in one file at most. */
 function heldFields(
   id: number,
   old: readonly ParsedDataFile[],
@@ -382,7 +385,7 @@ function plannedDeletion(
   return isKnown ? undefined : deletion;
 }
 
-/** As Lance names it. */
+/** The name that Lance gives the deletion file. */
 export const stagedDeletionName = (
   fragment: number,
   { kind, readVersion, id }: ParsedDeletion,

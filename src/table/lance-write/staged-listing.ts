@@ -15,7 +15,9 @@ import { shown } from './refusals.ts';
 import { contradiction, type StagedChange } from './staged-change.ts';
 import { namesOf } from './staged-fragments.ts';
 
-/** The new fragments are those that the transaction lists, in that order; ids are given out later. */
+/**
+ * The new fragments are those that the transaction lists, in that order; ids are given out later.
+ */
 export function requireNew(change: StagedChange, listed: readonly ParsedFragment[]): void {
   const { manifest, plan } = change;
   const known = new Set(plan.fragments.flatMap(({ id, before }) => (before ? [id] : [])));
@@ -34,8 +36,9 @@ export function requireAll(change: StagedChange, listed: readonly ParsedFragment
 }
 
 /**
- * Fragments of before that the transaction lists are there as it lists them. A client that builds on a newer
- * version may list the files of a fragment by names of its own, and has the table's in the manifest.
+ * Fragments of before that the transaction lists are there as it lists them. A client that builds
+ * on a newer version may list the files of a fragment by names of its own, and has the table's in
+ * the manifest.
  */
 export function requireUpdated(
   change: StagedChange,
@@ -56,8 +59,8 @@ export function requireUpdated(
 }
 
 /**
- * Of the fragments that the transaction removes each was there, and none is left. A client that was not told
- * what became of one would have deleted rows that stand in another one by now.
+ * Of the fragments that the transaction removes each was there, and none is left. A client that was
+ * not told what became of one would have deleted rows that stand in another one by now.
  */
 export function requireGone(change: StagedChange, removed: ReadonlySet<number>): void {
   const known = new Set(change.entries.map(({ id }) => id));
@@ -69,7 +72,10 @@ export function requireGone(change: StagedChange, removed: ReadonlySet<number>):
   }
 }
 
-/** Each fragment that goes stands in one group, and each that comes in one, in the order of the list. */
+/**
+ * Each fragment that goes stands in one group, and each that comes in one, in the order of the
+ * list.
+ */
 export function requireGroups(change: StagedChange, groups: readonly ParsedRewriteGroup[]): void {
   const { plan, manifest } = change;
   const gone = new Set(plan.removed.map(({ id }) => id));
@@ -114,8 +120,8 @@ export function requireModified(change: StagedChange, modified: ReadonlySet<numb
 }
 
 /**
- * Lance keeps fragments in the order of their ids. Where they are otherwise, those of before stay as they
- * were, and new ones come behind, or stand in the place of what a compaction took away.
+ * Lance keeps fragments in the order of their ids. Where they are otherwise, those of before stay
+ * as they were, and new ones come behind, or stand in the place of what a compaction took away.
  */
 export function requireOrder(change: StagedChange): void {
   const { plan, entries, manifest } = change;

@@ -1,9 +1,10 @@
 /**
  * `readStagedManifest`: reads the manifest that a writer of Lance has staged and refuses what no
  * version of a table can accept. Its path (`stagedLancePath`) and its bytes are untrusted.
- * `requireSameTable`, `requirePlace` and `requireNamedTable` refuse a manifest whose writer has read
- * a table that was dropped since, or that does not say which table it has read. `keptTransaction`
- * returns the client's transaction as the version stores it, or undefined if it is over 4 MiB.
+ * `requireSameTable`, `requirePlace` and `requireNamedTable` refuse a manifest whose writer has
+ * read a table that was dropped since, or that does not say which table it has read.
+ * `keptTransaction` returns the client's transaction as the version stores it, or undefined if it
+ * is over 4 MiB.
  */
 import {
   joinPath,
@@ -48,17 +49,20 @@ export interface StagedLanceManifest {
   readonly isOfPlace: boolean;
 }
 
-/** What a parsed manifest takes beside its bytes, as objects. */
+/** A parsed manifest takes this many times its bytes as objects. */
 const PARSED_COPIES = 6;
-/** Fragments with deleted rows, of readers and writers; a configuration, of writers; base paths, of both. */
+/**
+ * Fragments with deleted rows, of readers and writers; a configuration, of writers; base paths, of
+ * both.
+ */
 const FLAG_DELETIONS = 1n;
 const FLAG_CONFIG = 8n;
 const FLAG_BASE_PATHS = 16n;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Where the staged manifest lies if the path is one of Lance's for this branch: below `_versions` of the
- * table, or of `tree/<branch>`, with the number of the version in its name.
+ * Where the staged manifest lies if the path is one of Lance's for this branch: below `_versions`
+ * of the table, or of `tree/<branch>`, with the number of the version in its name.
  * @throws TableNotFound where it lies at the place of another table, which its client has opened
  */
 export function stagedLancePath(
@@ -123,8 +127,8 @@ export async function readStagedManifest(
 }
 
 /**
- * Refuses what a writer that has read a dropped table stages in the next one of that name. This is no
- * conflict: its writer would build the same change on the table that is there now.
+ * Refuses what a writer that has read a dropped table stages in the next one of that name. This is
+ * no conflict: its writer would build the same change on the table that is there now.
  * @throws TableNotFound
  */
 export function requireSameTable(
@@ -135,8 +139,9 @@ export function requireSameTable(
 }
 
 /**
- * Refuses what a writer that is behind has staged in the table's folder itself. The writer built it on a
- * manifest of this table, whichever table it had read; the place that clients are given would tell.
+ * Refuses what a writer that is behind has staged in the table's folder itself. The writer built it
+ * on a manifest of this table, whichever table it had read; the place that clients are given would
+ * tell.
  * @throws InvalidInput
  */
 export async function requirePlace(
@@ -145,7 +150,7 @@ export async function requirePlace(
   { isOfPlace, manifest, transaction }: StagedLanceManifest,
 ): Promise<void> {
   if (isOfPlace || transaction.readVersion >= manifest.version - 1) return;
-  // Where there are no links, clients are given the folder.
+  // Without links, clients are given the folder itself.
   if ((await clientPlace(engine, branch)) === undefined) return;
   throw invalid(
     `its writer has read version ${transaction.readVersion} in the folder of the table, which does not tell whether it was this table. Open the table again over the catalog, and repeat the change`,
@@ -153,8 +158,8 @@ export async function requirePlace(
 }
 
 /**
- * Refuses what does not say which table its writer has read, where the rest cannot tell: a user may take
- * all table metadata away, and a version of before Lance's clients wrote names no table.
+ * Refuses what does not say which table its writer has read, where the rest cannot tell: a user may
+ * take all table metadata away, and a version of before Lance's clients wrote names no table.
  * @param source what the version builds on: the restored one, or the newest
  * @throws InvalidInput
  */
@@ -182,7 +187,7 @@ export function keptTransaction({ transaction }: StagedLanceManifest): string | 
     : Buffer.from(message).toString('base64');
 }
 
-/** What is refused whatever the version before says; its transaction. */
+/** Refuses what is wrong whatever the version before holds, and gives the transaction. */
 function checked(manifest: ParsedManifest, version: number): ParsedTransaction {
   const { transaction, dataFormat, readerFlags, writerFlags, config, indexes } = manifest;
   const [unknown] = manifest.unknown.keys();
@@ -213,8 +218,8 @@ function checked(manifest: ParsedManifest, version: number): ParsedTransaction {
 }
 
 /**
- * The manifest of a branch says so, and its base paths are the folders of the table and of its branches:
- * there the files lie that it does not have itself. Main has none.
+ * The manifest of a branch says so, and its base paths are the folders of the table and of its
+ * branches: there the files lie that it does not have itself. Main has none.
  * @param places absolute paths of the table's folder
  */
 function checkBranch(

@@ -43,7 +43,10 @@ export type TakenOperation = Extract<
   }
 >;
 
-/** What the transaction says was done. @throws Unsupported naming what no table of ours takes */
+/**
+ * The operation of the transaction. @throws InvalidInput, Unsupported naming an operation that is
+ * not taken
+ */
 export function takenOperation({ transaction }: ParsedManifest): TakenOperation {
   const operation = transaction?.operation;
   if (operation === undefined) throw invalid('its transaction does not say what was done');

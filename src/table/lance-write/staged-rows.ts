@@ -51,7 +51,7 @@ export interface StagedRows {
 /** Largest deletion file: a bitmap of as many rows as a fragment may have. */
 const MOST_DELETION_BYTES = 512 * 1024 * 1024;
 
-/** That of the version. */
+/** The schema of the version. */
 export const newSchema = ({ schema, manifest }: StagedChange): Schema =>
   new Schema(
     schema.tree.map(({ field }) => field),
@@ -78,7 +78,7 @@ export async function writeStagedRows(
 }
 
 interface StoredColumns {
-  /** Of the columns in the schema. */
+  /** The positions of the columns in the schema. */
   readonly places: readonly number[];
   readonly tree: readonly IdentifiedField[];
   readonly schema: Schema;
@@ -152,8 +152,8 @@ class RowWriter {
   }
 
   /**
-   * The columns that a fragment has in its file: one that comes from nowhere is null without being there, as
-   * in the files of the client. A file has one column at least.
+   * The columns that a fragment has in its file: one that comes from nowhere is null without being
+   * there, as in the files of the client. A file has one column at least.
    */
   #stored(sources: readonly ColumnSource[]): StoredColumns {
     const places = sources.flatMap((source, at) => (source === 'nulls' ? [] : [at]));
@@ -243,7 +243,9 @@ class RowWriter {
     }
   }
 
-  /** What was there before comes batch by batch, and the rest with it. */
+  /**
+   * Reads columns of the fragment as it was, batch by batch, and the rows of the new files to each.
+   */
   async *#besideBefore(
     planned: PlannedFragment,
     stored: StoredColumns,

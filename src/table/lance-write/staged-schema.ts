@@ -20,9 +20,9 @@ import { invalid, shown, unsupported } from './refusals.ts';
 
 export interface StagedSchema {
   readonly tree: readonly IdentifiedField[];
-  /** Of each column, Lance's ids of it and what it holds, depth first. */
+  /** For each column, Lance's ids of it and of the fields in it, depth first. */
   readonly columns: readonly (readonly number[])[];
-  /** Of every field as the manifest describes it, by Lance's ids. */
+  /** Every field as the manifest describes it, by Lance's ids. */
   readonly described: ReadonlyMap<number, ParsedField>;
   /** The same columns as Lance's files hold them. */
   readonly lanceColumns: readonly LanceColumn[];
@@ -194,7 +194,9 @@ function changesOf(
   };
 }
 
-/** Of what is new; a table may have columns whose names are no longer given. */
+/**
+ * Checks the names of new and renamed fields; older ones may have names that are no longer allowed.
+ */
 function checkNames(
   columns: readonly LanceColumn[],
   tree: readonly IdentifiedField[],

@@ -12,9 +12,9 @@ import type { Engine, TableBranch } from '../versions/index.ts';
 import { stagingFolder } from '../work/index.ts';
 
 /**
- * The path relative to the root. Undefined where the file system has no symbolic links: clients then
- * open the table's folder itself. A folder may stand there, which a client made that went on to write
- * after its path was swept: no version was made of what it holds, and it gives way.
+ * The path relative to the root. Undefined where the file system has no symbolic links: clients
+ * then open the table's folder itself. A folder may stand there, which a client made that went on
+ * to write after its path was swept: no version was made of what it holds, and it gives way.
  */
 export async function clientPlace(
   { store, env }: Engine,
@@ -41,7 +41,10 @@ export interface ClientPath {
   readonly rest: string;
 }
 
-/** The table and the rest of an absolute path that lies below such a place; undefined for any other path. */
+/**
+ * The table and the rest of an absolute path that lies below such a place; undefined for any other
+ * path.
+ */
 export function clientPath(engine: Engine, path: string): ClientPath | undefined {
   const places = `${trimmed(engine.locate(OPENED_FOLDER))}/`;
   const given = trimmed(path);

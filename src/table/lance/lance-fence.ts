@@ -21,7 +21,9 @@ export async function placeFence(
   await store.putIfAbsent(file, lanceFence(), undefined, folder);
 }
 
-/** Whether a file is the fence of a table, and Lance finds no version there, so that it has to stay. */
+/**
+ * Whether a file is the fence of a table, and Lance finds no version there, so that it has to stay.
+ */
 export async function isFenceInUse(
   engine: Engine,
   file: string,

@@ -33,9 +33,10 @@ export interface LanceManifestFile {
 }
 
 /**
- * Lance's manifest of a version, made if it is not there yet, after all that it refers to. Where Lance
- * cannot read the version, the manifest says so to Lance's readers.
- * @param anew compares what was made before with what the version says, and replaces it where it differs
+ * Lance's manifest of a version, made if it is not there yet, after all that it refers to. Where
+ * Lance cannot read the version, the manifest says so to Lance's readers.
+ * @param anew compares what was made before with what the version says, and replaces it where it
+ * differs
  */
 export async function keptManifest(
   engine: Engine,
@@ -61,8 +62,8 @@ export async function keptManifest(
 }
 
 /**
- * Where the manifests of a branch are kept. Those of main name no place; the others name the table's
- * folder, so that they are others once the table or the catalog has moved.
+ * Where the manifests of a branch are kept. Those of main name no place; the others name the
+ * table's folder, so that they are others once the table or the catalog has moved.
  */
 export function keptManifestsFolder(engine: Engine, branch: TableBranch): string {
   const { tableFolder, folder } = branch;
@@ -71,14 +72,19 @@ export function keptManifestsFolder(engine: Engine, branch: TableBranch): string
   return lanceManifestsFolder(tableFolder, folder, place);
 }
 
-/** Of what Lance is to read as a version, whether it was made already or not. */
+/**
+ * The size of the manifest that Lance is to read as a version, whether it was made already or not.
+ */
 export async function manifestSizeOf(engine: Engine, snapshot: Snapshot): Promise<number> {
   const folder = keptManifestsFolder(engine, snapshot.branch);
   const made = await engine.store.head(lanceManifestFile(folder, snapshot.version));
   return made?.size ?? (await manifestBytes(engine, snapshot)).bytes.length;
 }
 
-/** What Lance is to read as a version, and the fragments whose deletion files it then looks for. */
+/**
+ * The manifest that Lance is to read as a version, and the fragments whose deletion files it then
+ * looks for.
+ */
 export async function manifestBytes(
   engine: Engine,
   snapshot: Snapshot,

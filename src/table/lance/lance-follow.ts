@@ -26,7 +26,10 @@ export async function hasToFollow(engine: Engine, snapshot: Followable): Promise
 
 type Followable = Pick<Snapshot, 'branch' | 'version' | 'manifest'>;
 
-/** What has to stand by the path of the table; undefined where nothing has to, or the fence does. */
+/**
+ * What a commit has to put at the path of the table: its version, or the fence if that is missing;
+ * undefined if nothing has to be put there.
+ */
 async function wantedByPath(
   engine: Engine,
   { branch, version, manifest }: Followable,
@@ -50,7 +53,7 @@ export async function followCommit(engine: Engine, snapshot: Snapshot): Promise<
   }
 }
 
-/** What a change of a table besides a commit makes different. */
+/** What a change of a table other than a commit affects. */
 export interface Followed {
   /** Versions are gone, or the whole table has another place. */
   readonly versions?: boolean;

@@ -47,7 +47,9 @@ export async function goneManifests(
   doomed: ReadonlyMap<string, ReadonlySet<number>>,
 ): Promise<LanceLeftover[]> {
   const found: LanceLeftover[] = [];
-  /** The manifests in a folder of which no version is there; of all, where they are of no branch. */
+  /**
+   * The manifests in a folder of which no version is there; of all, where they are of no branch.
+   */
   const collect = async (
     folder: string,
     branch: TableBranch | undefined,
@@ -67,7 +69,7 @@ export async function goneManifests(
   const datasets = new Map(branches.map((branch) => [datasetOf(branch), branch]));
   for (const dataset of await datasetsOf(engine, tableFolder)) {
     const folder = lanceVersionsFolder(dataset);
-    // Those of other programs are theirs, whatever their number.
+    // Manifests of other programs stay, whatever their number.
     for (const leftover of await collect(folder, datasets.get(dataset), parseLanceVersionFile)) {
       const main = datasets.get(tableFolder);
       if (main !== undefined && (await isFenceInUse(engine, leftover.file, main))) continue;
@@ -89,8 +91,8 @@ async function foldersIn(engine: Engine, folder: string): Promise<string[]> {
 }
 
 /**
- * Data files and transactions that refused writers of Lance left, older than so many milliseconds: none while
- * Lance may read a manifest that a program of its own wrote, which may refer to them.
+ * Data files and transactions that refused writers of Lance left, older than so many milliseconds:
+ * none while Lance may read a manifest that a program of its own wrote, which may refer to them.
  */
 export async function lanceDebris(
   engine: Engine,
@@ -118,8 +120,9 @@ async function isWrittenByOthers(engine: Engine, datasets: readonly string[]): P
 }
 
 /**
- * Files that Lance's object store was writing, older than so many milliseconds: a client of Lance that was
- * killed never comes back to them. Younger ones may be those of a client at work, which no announcement tells.
+ * Files that Lance's object store was writing, older than so many milliseconds: a client of Lance
+ * that was killed never comes back to them. Younger ones may be those of a client at work, which no
+ * announcement tells.
  */
 export async function lanceTemporaries(
   engine: Engine,
@@ -144,10 +147,11 @@ export async function asideFiles(engine: Engine, tableFolder: string): Promise<L
 }
 
 /**
- * What clients of Lance wrote for versions of theirs: the versions have files of their own, but a client goes
- * on to read its own files until it opens the table anew. Where Lance may not write any more, none while it
- * may read a manifest that another program made, which may refer to them.
- * @param graces ages in milliseconds from which they go, while Lance may write the table and while it may not
+ * What clients of Lance wrote for versions of theirs: the versions have files of their own, but a
+ * client goes on to read its own files until it opens the table anew. Where Lance may not write any
+ * more, none while it may read a manifest that another program made, which may refer to them.
+ * @param graces ages in milliseconds from which they go, while Lance may write the table and while
+ * it may not
  */
 export async function writerFiles(
   engine: Engine,

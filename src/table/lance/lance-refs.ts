@@ -109,7 +109,8 @@ async function branchFile(
   const { parentBranch, parentVersion, createdAt } = branch.record;
   const chain: [number, string][] = [];
   let at: FoundBranch | undefined = branch;
-  // Of branches that were made from branches; one that is gone ends it, and a circle cannot go on.
+  // A branch may be made from a branch. A parent that is gone ends the chain, and a circle ends
+  // too.
   while (at !== undefined && chain.length <= all.length) {
     const { record }: FoundBranch = at;
     chain.unshift([record.parentVersion, record.id.replaceAll('-', '')]);
@@ -221,8 +222,9 @@ export async function isSameRef(
 }
 
 /**
- * Whether a client's tag is one of a version that has its number. A program that writes by path may have had
- * another version of that number, which was set aside since: a tag of it is older, and names another manifest.
+ * Whether a client's tag is one of a version that has its number. A program that writes by path may
+ * have had another version of that number, which was set aside since: a tag of it is older, and
+ * names another manifest.
  */
 export async function isClientTagOf(
   engine: Engine,
@@ -237,7 +239,9 @@ export async function isClientTagOf(
   return tag.modified >= version.modified;
 }
 
-/** Takes the file of a tag or branch away that a client of Lance wrote, if it names that version. */
+/**
+ * Takes the file of a tag or branch away that a client of Lance wrote, if it names that version.
+ */
 export async function deleteClientRef(
   engine: Engine,
   { tableFolder, folder: via }: TableBranch,

@@ -32,9 +32,9 @@ export async function isOwn(engine: Engine, path: string): Promise<boolean> {
 }
 
 /**
- * Takes a manifest away from Lance's readers that this engine did not make; cleanup removes it one day. An
- * engine at work beside this one may have done so just now, and have put its own there, which gets its name back.
- * Undefined where nothing was set aside.
+ * Takes a manifest away from Lance's readers that this engine did not make; cleanup removes it one
+ * day. An engine at work beside this one may have done so just now, and have put its own there,
+ * which gets its name back. Undefined where nothing was set aside.
  */
 export async function moveAside(engine: Engine, path: string): Promise<string | undefined> {
   const { store } = engine;
@@ -47,7 +47,10 @@ export async function moveAside(engine: Engine, path: string): Promise<string | 
   return undefined;
 }
 
-/** Sets aside all that stands above the newest version of a branch where Lance looks for its versions. */
+/**
+ * Sets aside all that stands above the newest version of a branch where Lance looks for its
+ * versions.
+ */
 export async function setStrangersAside(engine: Engine, branch: TableBranch): Promise<void> {
   const dataset = datasetOf(branch);
   // Before the newest version: each is visible before it has a manifest there.

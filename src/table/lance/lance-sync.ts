@@ -57,7 +57,10 @@ const problemOf = ([path]: readonly string[]): string | undefined =>
     ? undefined
     : `${path} is a folder or a link and has the name of a manifest, so Lance may open another version by path than the newest, or none. Move it away, then synchronize the table again.`;
 
-/** A writer of Lance that may yet publish what it wrote is at work no longer than this, in milliseconds. */
+/**
+ * A writer of Lance that may yet publish what it wrote is at work no longer than this, in
+ * milliseconds.
+ */
 const DEBRIS_GRACE = 7 * 24 * 3_600_000;
 
 const NOTHING = {

@@ -38,24 +38,30 @@ export interface PlacedVersions {
   /** Manifests that were given their name, or lost it. */
   readonly written: number;
   readonly removed: number;
-  /** Where manifests of other programs went that had the number of a version, or of none. */
+  /**
+   * The new paths of manifests of other programs, which had the number of a version or a number
+   * without one.
+   */
   readonly setAside: readonly string[];
-  /** Folders and links that have the name of a manifest: they stay, and Lance may take them for one. */
+  /**
+   * Folders and links that have the name of a manifest: they stay, and Lance may take them for one.
+   */
   readonly inTheWay: readonly string[];
 }
 
 export interface PlaceOptions {
   /**
-   * Compares every manifest with its version, makes new what differs, and sets manifests aside whose number
-   * no version has, or at whose name Lance opens no version. Otherwise what is there is taken for right.
+   * Compares every manifest with its version, makes new what differs, and sets manifests aside
+   * whose number no version has, or at whose name Lance opens no version. Otherwise what is there
+   * is taken for right.
    */
   readonly thorough?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Gives a version its manifest, and those before it that have none: at once where the version before has
- * one. For callers that have just made the version visible.
+ * Gives a version its manifest, and those before it that have none: at once where the version
+ * before has one. For callers that have just made the version visible.
  */
 export async function placeVersion(engine: Engine, snapshot: Snapshot): Promise<void> {
   const { branch, version } = snapshot;
@@ -66,8 +72,9 @@ export async function placeVersion(engine: Engine, snapshot: Snapshot): Promise<
 }
 
 /**
- * Where clients of Lance may write, nothing keeps a writer by path off: what it put above a version is set
- * aside, unless it is the next version of this engine by now. One look where nothing is there.
+ * Where clients of Lance may write, nothing keeps a writer by path off: what it put above a version
+ * is set aside, unless it is the next version of this engine by now. One look where nothing is
+ * there.
  */
 async function clearAbove(engine: Engine, { branch, version, manifest }: Snapshot): Promise<void> {
   if (manifest.lanceWrites !== true) return;
@@ -76,12 +83,15 @@ async function clearAbove(engine: Engine, { branch, version, manifest }: Snapsho
   if (!(await isPlaced(engine, branch, version + 1))) await setStrangersAside(engine, branch);
 }
 
-/** What Lance finds by the path of a table: manifests of the engine's versions, the fence, or neither. */
+/**
+ * What Lance finds by the path of a table: manifests of the engine's versions, the fence, or
+ * neither.
+ */
 export type FoundByPath = 'versions' | 'fence' | 'nothing';
 
 /**
- * What stands where Lance finds the versions of a branch by path, up to this version. Each commit of
- * a table that was not synchronized asks: two looks tell of the fence alone. The manifest of the
+ * What stands where Lance finds the versions of a branch by path, up to this version. Each commit
+ * of a table that was not synchronized asks: two looks tell of the fence alone. The manifest of the
  * version before tells where all is as it should be.
  */
 export async function foundByPath(
@@ -109,7 +119,7 @@ export async function foundByPath(
   return isFenced ? 'fence' : 'nothing';
 }
 
-/** Of manifests that other programs may have left beside those of the engine. */
+/** At most this many manifests are looked at: some may have been left by other programs. */
 const MOST_LOOKED_AT = 8;
 
 /** The manifest of a version in the place where Lance finds it by path. */
@@ -225,16 +235,16 @@ async function place(
 }
 
 /**
- * A table that was there before opens by path from now on: the list of the catalog's tables, where there is
- * one, does not name it yet. The operation of a table's first version sees to that itself.
+ * A table that was there before opens by path from now on: the list of the catalog's tables, where
+ * there is one, does not name it yet. The operation of a table's first version sees to that itself.
  */
 async function noteInCatalog({ store }: Engine): Promise<void> {
   if (await store.enter(lanceVersionsFolder(LANCE_CATALOG))) await store.mark(LANCE_CATALOG_STALE);
 }
 
 /**
- * The newest version that has its manifest: another program may have taken the numbers of those after it
- * while their commits could not place theirs.
+ * The newest version that has its manifest: another program may have taken the numbers of those
+ * after it while their commits could not place theirs.
  */
 async function lastPlaced(
   engine: Engine,

@@ -90,8 +90,9 @@ export async function lanceView(engine: Engine, snapshot: Snapshot): Promise<Lan
 }
 
 /**
- * What a writer of Lance is told that has read a version before. Where no transaction was kept it may pass
- * over an append alone; versions that Lance does not write are told of by the next that it does.
+ * What a writer of Lance is told that has read a version before. Where no transaction was kept it
+ * may pass over an append alone; versions that Lance does not write are told of by the next that it
+ * does.
  */
 export function lanceDone({
   lanceWrites,
@@ -108,7 +109,7 @@ const runProblem = (runs: readonly (readonly FragmentEntry[])[]): string | undef
 interface LanceFacts {
   /** Whether Lance can read all of the fragments. */
   readonly isRead: boolean;
-  /** Those with deleted rows. */
+  /** The fragments with deleted rows. */
   readonly deleted: readonly FragmentEntry[];
 }
 

@@ -126,7 +126,9 @@ class WordIndex implements GrowingIndex {
     return found;
   }
 
-  /** Rows that are not known are added, as rows from `start` on, or are -1 where that is below 0. */
+  /**
+   * Rows that are not known are added, as rows from `start` on, or are -1 where that is below 0.
+   */
   *#find(column: Data, found: Int32Array, start: number): Generator<void> {
     const adding = start >= 0;
     const into = Math.max(0, start);
@@ -213,7 +215,9 @@ class ByteIndex implements GrowingIndex {
     return found;
   }
 
-  /** Rows that are not known are added, as rows from `start` on, or are -1 where that is below 0. */
+  /**
+   * Rows that are not known are added, as rows from `start` on, or are -1 where that is below 0.
+   */
   *#find(column: Data, found: Int32Array, start: number): Generator<void> {
     const adding = start >= 0;
     const into = Math.max(0, start);
@@ -322,7 +326,9 @@ function keyTexts(columns: readonly Data[]): (row: number) => string | undefined
   };
 }
 
-/** As SQL compares them: both zeros are one; NaN is taken as equal to itself. */
+/**
+ * A text that is equal for values that SQL takes as equal: both zeros are one. NaN equals itself.
+ */
 function partOf(value: Value): string {
   if (typeof value === 'string') return value;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');

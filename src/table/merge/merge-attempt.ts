@@ -62,7 +62,7 @@ interface MergeParts {
   readonly sourceRows: number;
   /** Names of computed columns that become null in rows that are updated. */
   readonly stale: ReadonlySet<string>;
-  /** Of each batch of the source its key columns. */
+  /** The key columns of each batch of the source. */
   readonly keyChunks: readonly KeyChunk[];
   readonly condition: PairCondition | undefined;
   readonly deletePlan: ScanPlan | undefined;
@@ -154,7 +154,7 @@ export class MergeAttempt {
     return inTurns(turn, MergeAttempt.#indexed(parts), signal);
   }
 
-  /** What is to be written; at its end `counts` and `gone` are complete. */
+  /** The batches to write; when they end, `counts` and `gone` are complete. */
   async *batches(): AsyncGenerator<RecordBatch> {
     const { plan, clauses } = this.#parts;
     let position = 0;

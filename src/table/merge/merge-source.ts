@@ -25,12 +25,15 @@ export const MAX_SOURCE_BYTES: number = 1024 * 1024 * 1024;
 
 export interface SourceRows {
   readonly schema: Schema;
-  /** Of each batch, its columns. */
+  /** The columns of each batch. */
   readonly batches: readonly (readonly Data[])[];
   readonly rows: number;
 }
 
-/** Of a row while it is merged, beside its values: hash table, first row of its key, flags. */
+/**
+ * Bytes for each row while it is merged, besides its values: hash table, first row of its key,
+ * flags.
+ */
 const ROW_BYTES = 40;
 
 /**

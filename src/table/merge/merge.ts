@@ -80,8 +80,8 @@ export async function mergeRows(
 }
 
 /**
- * Checks the conditions of a merge that creates its table, for which there is no row yet: they have to
- * fit the columns of the data, which become the table's.
+ * Checks the conditions of a merge that creates its table, for which there is no row yet: they have
+ * to fit the columns of the data, which become the table's.
  * @throws InvalidInput, TableColumnNotFound naming the place in the SQL text
  */
 export async function checkConditions(

@@ -26,7 +26,7 @@ export interface ColumnProfile {
   /** Whether they are the least and the greatest of all rows. */
   readonly boundsExact: boolean;
   readonly mean: string | number | undefined;
-  /** Of all rows; values that are null do not count. */
+  /** How many distinct values all rows have, without null. */
   readonly distinct: number;
   readonly distinctExact: boolean;
   readonly top: readonly { readonly value: ShownValue; readonly count: number }[];
@@ -75,7 +75,7 @@ export async function columnProfile(
 
 const NO_BOUNDS = { min: null, max: null, exact: false };
 
-/** Those of all rows, where statistics tell them. */
+/** The bounds of all rows, if statistics tell them exactly. */
 function boundsOf(known: ColumnStatistics | undefined): SeenBounds | undefined {
   if (known?.min === undefined || known.max === undefined) return undefined;
   const { min, max, minExact, maxExact } = known;
@@ -89,8 +89,9 @@ function meanOf({ mean, type }: ColumnTally): string | number | undefined {
 }
 
 /**
- * How many distinct values all rows have, where a share of them was looked at: more, the more of the
- * values were met once (the estimator "Duj1" of Haas and Stokes, 1998, which PostgreSQL uses too).
+ * How many distinct values all rows have, where a share of them was looked at: more, the more of
+ * the values were met once (the estimator "Duj1" of Haas and Stokes, 1998, which PostgreSQL uses
+ * too).
  */
 function distinctOf({ values, rows, nulls }: ColumnTally, share: number): number {
   const seen = rows - nulls;

@@ -29,7 +29,7 @@ export type ColumnKind =
   | 'list'
   | 'other';
 
-/** What a column is like: what is counted of its values follows from it. */
+/** The kind of a column, which decides what is counted of its values. */
 export function kindOf(given: DataType): ColumnKind {
   const type = plainType(given);
   switch (familyOf(type)) {
@@ -58,7 +58,7 @@ export function kindOf(given: DataType): ColumnKind {
   }
 }
 
-/** What a histogram counts. */
+/** The number that the histogram of a column counts for each value. */
 export type Measure = 'values' | 'lengths' | 'norms';
 
 export interface TallyGoals {
@@ -85,7 +85,7 @@ export class ColumnTally {
   rows = 0;
   nulls = 0;
   nans = 0;
-  /** Of booleans. */
+  /** How many booleans are true. */
   trues = 0;
   readonly #histogram: Histogram;
   #bounds: ColumnStatistics | undefined;
@@ -168,7 +168,7 @@ export class ColumnTally {
     return { min: this.#wideMin, max: this.#wideMax, exact: true };
   }
 
-  /** Of numbers, in the unit of the type; undefined where there is none. */
+  /** The mean of numbers, in the unit of the type; undefined if there are none. */
   get mean(): number | undefined {
     if (this.kind !== 'number' || this.#summed === 0) return undefined;
     return Number(this.#base ?? 0n) + this.#sum / this.#summed;
@@ -178,7 +178,7 @@ export class ColumnTally {
     return this.values.top();
   }
 
-  /** What the buckets of a histogram begin with, in the unit of the type. */
+  /** The value at an edge of a bucket of the histogram, in the unit of the type. */
   valueOf(edge: number): number | bigint {
     return this.#base === undefined ? edge : this.#base + BigInt(edge);
   }
@@ -363,7 +363,7 @@ function spans({ starts, ends, length }: Spans): Int32Array {
   return lengths;
 }
 
-/** Of texts: bytes that begin one. */
+/** The number of characters of each text: its bytes that begin one. */
 function characters({
   data,
   starts,

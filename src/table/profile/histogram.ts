@@ -22,7 +22,7 @@ export class Histogram {
   readonly #counts = new Float64Array(BINS);
   readonly #leastExponent: number;
   #exponent = Number.NaN;
-  /** Of the first bin, in widths. */
+  /** Where the first bin begins, in widths. */
   #origin = 0;
 
   /** @param whole whether all numbers are whole ones: buckets are not narrower than 1 then */
@@ -115,11 +115,11 @@ export class Histogram {
   }
 }
 
-/** Of the highest binary digit; that of 0 is below all others. */
+/** The exponent of the highest binary digit; that of 0 is below all others. */
 const exponentOf = (value: number): number =>
   value === 0 ? LEAST_EXPONENT : Math.max(LEAST_EXPONENT, Math.floor(Math.log2(value)));
 
-/** Which multiple of the width is not above a value. */
+/** The highest multiple of the width, as a count of widths, that is not above a value. */
 const floorAt = (value: number, exponent: number): number => Math.floor(scaled(value, -exponent));
 
 /** A value times a power of two, also where that power is no double. */
@@ -128,6 +128,6 @@ function scaled(value: number, exponent: number): number {
   return value * 2 ** half * 2 ** (exponent - half);
 }
 
-/** Which bin of bins 2^`doublings` times as wide holds a bin. */
+/** The number of the bin that holds a bin once bins are 2^`doublings` times as wide. */
 const floorOf = (bin: number, doublings: number): number =>
   bin === 0 ? 0 : doublings > 1023 ? (bin < 0 ? -1 : 0) : Math.floor(bin * 2 ** -doublings);

@@ -50,7 +50,9 @@ export interface ProfileRequest {
 }
 
 export interface TableProfile {
-  /** Rows of the version that match; an estimate where there is a filter and not all were looked at. */
+  /**
+   * Rows of the version that match; an estimate where there is a filter and not all were looked at.
+   */
   readonly rows: number;
   readonly rowsExact: boolean;
   /** Whether some rows were not looked at. */
@@ -86,7 +88,8 @@ export async function profileTable(
   const looked = { rows: 0, matched: 0 };
   const turn = new Turn(engine.env);
   try {
-    // The same of each version, so that it is told alike whenever it is asked for.
+    // The order depends on the version alone, so that its profile is the same whenever it is asked
+    // for.
     const start = crc32(snapshot.checksum) / 2 ** 32;
     const order = new SampleOrder(await snapshot.fragments(), start);
     let next = 0;
@@ -205,7 +208,9 @@ export interface ColumnBounds {
   readonly hasNaN: boolean;
 }
 
-/** The bounds of whole columns, by statistics alone; undefined where these do not tell them exactly. */
+/**
+ * The bounds of whole columns, by statistics alone; undefined where these do not tell them exactly.
+ */
 export async function exactBounds(
   engine: Engine,
   snapshot: Snapshot,
@@ -220,7 +225,7 @@ export async function exactBounds(
   });
 }
 
-/** What the statistics of all fragments tell of each column; undefined where that is not all. */
+/** The statistics of each column over all fragments; undefined if they do not describe all rows. */
 async function statisticsOf(
   { snapshot, columns }: ScanPlan,
   turn: Turn,

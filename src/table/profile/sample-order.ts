@@ -20,7 +20,7 @@ export interface FragmentPart {
 export class SampleOrder {
   readonly #entries: readonly FragmentEntry[];
   readonly #positions: Float64Array;
-  /** Of each part the number of its fragment. */
+  /** The number of the fragment of each part. */
   readonly #fragments: Uint32Array;
   readonly #firsts: Uint32Array;
   readonly #start: number;

@@ -99,13 +99,13 @@ export class ValueCounts {
       values *= factor;
       single *= factor;
     }
-    // Those are counted apart, whatever their hashes.
+    // The most frequent values are counted apart, whatever their hashes.
     return { values: values + (this.#frequent?.count ?? 0), single };
   }
 
   /**
-   * The most frequent values, the first one first; of equal counts the one whose first row known stands first. Those
-   * that occur once are among them only where all values are.
+   * The most frequent values, most frequent first; of equal counts, the one whose first known row
+   * comes first. Values that occur once are among them only if all values are.
    */
   top(): CountedValue[] {
     const found = (this.#frequent ?? this.#slots).most(this.#top);
@@ -148,7 +148,7 @@ export class ValueCounts {
 
 const bitsOf = (mask: number): number => 32 - Math.clz32(mask);
 
-/** Of a slot: two words of the hash, the count, and the place of the first row. */
+/** The words of a slot: two of the hash, the count, and two of the place of the first row. */
 const WORDS = 5;
 const HIGH = 1;
 const COUNT = 2;
@@ -156,8 +156,8 @@ const FRAGMENT = 3;
 const OFFSET = 4;
 
 /**
- * A table of values with open addressing, in one array: a slot is one look into memory. Slots are named by
- * where they begin; a count of 0 is an empty one.
+ * A table of values with open addressing, in one array: a slot is one look into memory. Slots are
+ * named by where they begin; a count of 0 is an empty one.
  */
 class Slots {
   readonly size: number;
@@ -233,8 +233,8 @@ class Slots {
   }
 
   /**
-   * Slots of the most frequent values, in no order; of equal counts those that stand first. Values that occur
-   * once are there only where all of them are.
+   * Slots of the most frequent values, in no order; of equal counts those that stand first. Values
+   * that occur once are there only where all of them are.
    */
   frequent(wanted: number): Uint32Array {
     const isAll = this.count <= wanted;

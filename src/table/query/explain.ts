@@ -9,7 +9,7 @@ import type { ScanCounters } from '../fragments/index.ts';
 import { namesRowsOf, pruneFragment, type ScanPlan } from '../read/index.ts';
 import type { OrderKey } from './order.ts';
 
-/** What a query does beside scanning. */
+/** The steps that a query takes besides scanning. */
 export interface PlanSteps {
   readonly orderBy: readonly OrderKey[];
   readonly nearest?: {
@@ -98,7 +98,10 @@ export async function explainPlan(
   return lines.map((line, depth) => `${'  '.repeat(depth)}${line}`).join('\n');
 }
 
-/** Which indexes a condition or an order uses, or why none; undefined where there is nothing to say. */
+/**
+ * Says which indexes a condition or an order uses, or why none; undefined if there is nothing to
+ * say.
+ */
 function indexNote(
   { snapshot, predicate, indexNote: note }: ScanPlan,
   { length: keys }: readonly OrderKey[],

@@ -43,7 +43,7 @@ export interface Found {
   readonly rowIds: BigUint64Array;
   /** Distances, or scores. */
   readonly values: Float32Array;
-  /** Which query vector each is near to, where there are several. */
+  /** The query vector that each row is near to, if there are several. */
   readonly queries?: Int32Array | undefined;
 }
 

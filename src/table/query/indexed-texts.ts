@@ -51,7 +51,7 @@ interface Part {
 }
 
 export class IndexedTexts {
-  /** Of the rows that the indexes cover and that are there. */
+  /** The statistics of the live rows that the indexes cover. */
   readonly statistics: TextStatistics;
   readonly #plan: ScanPlan;
   readonly #search: SearchPlan;
@@ -324,7 +324,7 @@ interface Counts {
   readonly tokens: number;
 }
 
-/** Of all rows of a segment, deleted ones too. */
+/** The counts over all rows of a segment, deleted ones too. */
 const wholeCounts = new WeakMap<object, Counts>();
 const STEP_ROWS = 1 << 18;
 

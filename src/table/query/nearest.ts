@@ -1,7 +1,8 @@
 /**
- * `nearestRows`: measures the vectors of a snapshot and gives the row ids and distances of the nearest,
- * exactly. Of batches whose sketch is in memory it reads only the rows that may be among them; it
- * makes the sketch of a batch when it is searched for the second time. The work is done in turns.
+ * `nearestRows`: measures the vectors of a snapshot and gives the row ids and distances of the
+ * nearest, exactly. Of batches whose sketch is in memory it reads only the rows that may be among
+ * them; it makes the sketch of a batch when it is searched for the second time. The work is done in
+ * turns.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
@@ -123,7 +124,9 @@ class SearchedBatches {
     this.#turn = new Turn(plan.engine.env);
   }
 
-  /** Searches a batch by its sketch. The batch itself where there is none, or where it is of no use. */
+  /**
+   * Searches a batch by its sketch. The batch itself where there is none, or where it is of no use.
+   */
   async sift(place: BatchPlace): Promise<WholeBatch | undefined> {
     const position = this.#position;
     this.#position += place.rows;
@@ -215,7 +218,9 @@ class SearchedBatches {
 /** Matches handled between two steps. */
 const STEP_ROWS = 16_384;
 
-/** The matches of all queries, each without its first `offset`, by row ids in place of positions. */
+/**
+ * The matches of all queries, each without its first `offset`, by row ids in place of positions.
+ */
 function* joined(
   matches: readonly Matches[],
   offset: number,

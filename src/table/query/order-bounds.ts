@@ -18,11 +18,11 @@ import { type Direction, rankOfBound } from './sort-keys.ts';
 
 type KeyField = Extract<ReadColumn, { readonly kind: 'field' }>['field'];
 
-/** What ranks some rows may have. */
+/** The lowest and the highest rank that some rows may have. */
 export interface RankSpan {
   /** No row ranks below. */
   readonly lowest: number;
-  /** So many live rows, at least, rank up to `highest`. */
+  /** At least this many live rows rank up to `highest`. */
   readonly rows: number;
   readonly highest: number;
 }
@@ -36,7 +36,7 @@ export class RankSpans {
   readonly #limit: number;
   /** By the ids of fragments. */
   readonly #fragments = new Map<number, number>();
-  /** Of the batches of the fragment looked at last. */
+  /** The lowest ranks of the batches of the fragment that was looked at last. */
   #opened: { readonly footer: object; readonly lowest: readonly number[] } | undefined;
 
   private constructor(plan: ScanPlan, field: KeyField, direction: Direction, limit: number) {

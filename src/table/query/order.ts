@@ -220,7 +220,10 @@ function keyColumnsOf(
 
 const knownNames = new WeakMap<ScanPlan, readonly string[] | undefined>();
 
-/** Those of the plan's columns, the same array each time; undefined where others are made of them. */
+/**
+ * The names of the fields that the plan's columns are, the same array each time; undefined if a
+ * column is computed.
+ */
 function fieldNames(plan: ScanPlan): readonly string[] | undefined {
   if (knownNames.has(plan)) return knownNames.get(plan);
   const fields = plan.columns.flatMap((column) => (column.kind === 'field' ? [column.field] : []));

@@ -33,9 +33,11 @@ export interface SortedBatch {
 const SLICE_ROWS = 16_384;
 /** Rows collected beyond the limit, at least, before the first of them are picked. */
 const SPARE_ROWS = 2_048;
-/** Bytes for each row: its rank, twice its number and digits of its rank, the number of its piece. */
+/**
+ * Bytes for each row: its rank, twice its number and digits of its rank, the number of its piece.
+ */
 const ROW_BYTES = 28;
-/** Where keys are kept, about as many while rows of one rank are ranked by these. */
+/** If keys are kept, about as many more while rows of one rank are ranked by them. */
 const TIED_BYTES = 28;
 
 /** Rows are found in pieces from the nearest of so many on. */
@@ -51,7 +53,9 @@ export interface RowSorterOptions {
   readonly holding?: (bytes: number) => void;
   /** Whether columns given may be changed once `add` has ended. */
   readonly lent?: boolean;
-  /** A rank that none of the first rows is above, as statistics tell. It may fall while rows come. */
+  /**
+   * A rank that none of the first rows is above, as statistics tell. It may fall while rows come.
+   */
   readonly bound?: () => number;
 }
 
@@ -65,7 +69,7 @@ export class RowSorter {
   readonly #options: RowSorterOptions;
   readonly #capacity: number;
   readonly #ranks: Float64Array;
-  /** Which piece each row is of; there once keys are kept. */
+  /** The piece that each row is of; defined once keys are kept. */
   #pieceOf: Uint32Array | undefined;
   #pieces: Piece[] = [];
   #count = 0;
@@ -73,7 +77,9 @@ export class RowSorter {
   readonly #dictionaries = new Set<Vector>();
   /** Bytes of the keys kept. */
   #keyBytes = 0;
-  /** The last of the first `limit` rows so far, once there are as many: others must be before it. */
+  /**
+   * The last of the first `limit` rows so far, once there are as many: others must be before it.
+   */
   #last: { readonly rank: number; readonly row: number } | undefined;
   #nearest: Uint32Array | undefined;
   /** Ranks of a slice, and the rows chosen of it. */
@@ -141,7 +147,7 @@ export class RowSorter {
     return new BigUint64Array(words.buffer);
   }
 
-  /** Of the first of each 256 rows, which piece it is of. */
+  /** The piece of the first of each 256 rows. */
   #nearestPieces(): Uint32Array {
     if (this.#nearest !== undefined) return this.#nearest;
     const nearest = new Uint32Array((this.#count >>> NEAR_BITS) + 1);
@@ -159,7 +165,10 @@ export class RowSorter {
     return nearest;
   }
 
-  /** Collects those of a slice that may be among the first, as far as there is room; how many it went through. */
+  /**
+   * Collects those of a slice that may be among the first, as far as there is room; how many it
+   * went through.
+   */
   #takeSlice(
     batch: SortedBatch,
     values: readonly KeyValues[],

@@ -31,7 +31,7 @@ interface TextBatch {
   readonly lent: LentColumns;
   /** Rows that are not deleted. */
   readonly live: Selection;
-  /** Those of them that match the predicate. */
+  /** The live rows that match the predicate. */
   readonly wanted: Selection;
 }
 

@@ -49,7 +49,9 @@ interface TextSearch {
   readonly isFast: boolean;
 }
 
-/** @throws InvalidInput, TableColumnNotFound at once; what goes wrong while reading, while reading */
+/**
+ * @throws InvalidInput, TableColumnNotFound at once; what goes wrong while reading, while reading
+ */
 export async function query(
   engine: Engine,
   snapshot: Snapshot,

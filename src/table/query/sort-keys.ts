@@ -28,7 +28,7 @@ export interface Direction {
 export interface KeyValues {
   readonly values: Numbers | Words | Bytes;
   readonly isNull: ((row: number) => boolean) | undefined;
-  /** Of a dictionary column, which value each row has. */
+  /** For a dictionary column, the number of the value of each row. */
   readonly codes: ArrayLike<number | bigint> | undefined;
 }
 
@@ -39,7 +39,7 @@ interface Numbers {
   readonly floating: boolean;
 }
 
-/** Of up to 32 bits, or doubles. */
+/** Integers of up to 32 bits, or floats. */
 type SmallNumbers = Exclude<TypedArray, BigInt64Array | BigUint64Array>;
 
 /** Whole numbers of 64 bits or more: `width` words of 32 bits each, lowest first. */
@@ -53,7 +53,7 @@ interface Words {
 interface Bytes {
   readonly kind: 'bytes';
   readonly bytes: Uint8Array;
-  /** Where each value begins and the next one does. */
+  /** Where each value begins; the value ends where the next one begins. */
   readonly offsets: Int32Array | Float64Array;
 }
 
@@ -111,7 +111,10 @@ export function keyValues(data: Data): KeyValues {
 
 const knownEntries = new WeakMap<Data, KeyValues>();
 
-/** The same object for the same dictionary, which many batches share. */
+/**
+ * The values of a dictionary; gives the same object for the same dictionary, which many batches
+ * share.
+ */
 function entryValues(entries: Data): KeyValues {
   const known = knownEntries.get(entries);
   if (known !== undefined) return known;
@@ -207,7 +210,7 @@ function fillRising(key: KeyValues, from: number, count: number, into: Float64Ar
 
 const entryRanks = new WeakMap<KeyValues['values'], Float64Array>();
 
-/** Of the values of a dictionary, worked out once. */
+/** The ranks of the values of a dictionary, computed once. */
 function ranksOfEntries(values: KeyValues['values']): Float64Array {
   let ranks = entryRanks.get(values);
   if (ranks === undefined) {
@@ -267,7 +270,10 @@ function fitsTwoWords(words: Uint32Array, at: number, width: number): boolean {
   return true;
 }
 
-/** The rank, for rising order, of a bound that statistics give; it ranks as a row of that value would. */
+/**
+ * The rank, for rising order, of a bound that statistics give; it ranks as a row of that value
+ * would.
+ */
 export function rankOfBound(value: boolean | number | bigint | string, type: DataType): number {
   if (typeof value === 'string') {
     const bytes = Buffer.from(value);
@@ -304,7 +310,9 @@ function rankOfBytes(bytes: Uint8Array, begin: number, length: number): number {
   return rank * 8 + Math.min(length, PREFIX + 1);
 }
 
-/** The rank of one row; of bytes those from `depth` on, where all before are known to be the same. */
+/**
+ * The rank of one row; of bytes those from `depth` on, where all before are known to be the same.
+ */
 export function rankOfRow(
   { values, isNull, codes }: KeyValues,
   row: number,

@@ -1,7 +1,7 @@
 /**
- * `sortedRows`: sorts row numbers by rank. Many rows of equal rank are sorted by finer ranks, few by
- * the given comparison. It is a generator that yields after a few milliseconds of work, so that the
- * event loop can go on.
+ * `sortedRows`: sorts row numbers by rank. Many rows of equal rank are sorted by finer ranks, few
+ * by the given comparison. It is a generator that yields after a few milliseconds of work, so that
+ * the event loop can go on.
  */
 import type { WorkMeter } from './sort-keys.ts';
 
@@ -14,7 +14,7 @@ const COMPARISONS = 16_384;
 /** Below this many rows, counting digits takes longer than comparing. */
 const FEW_ROWS = 512;
 
-/** What ranks are made of: a key, and for bytes how many of them are known to be the same. */
+/** What ranks are made of: a key, and for bytes how many leading ones are known to be equal. */
 export interface RankLevel {
   readonly key: number;
   readonly depth: number;
@@ -26,12 +26,16 @@ export interface FinerRanks {
   after(level: RankLevel, rank: number): RankLevel | undefined;
   /** Whether rows of this rank are equal in all keys. */
   isLast(level: RankLevel, rank: number): boolean;
-  /** Fills `into` with the ranks of the rows; answers the level, as deep as all rows are the same. */
+  /**
+   * Fills `into` with the ranks of the rows; answers the level, as deep as all rows are the same.
+   */
   fill(rows: Uint32Array, level: RankLevel, into: Float64Array): Generator<void, RankLevel>;
 }
 
 export interface RowOrder {
-  /** Negative where row `a` comes before row `b`; never 0, as rows of equal keys keep their order. */
+  /**
+   * Negative where row `a` comes before row `b`; never 0, as rows of equal keys keep their order.
+   */
   compare(a: number, b: number): number;
   /** Grows with what comparisons take beyond one step of a loop each. */
   readonly meter: WorkMeter;
@@ -105,7 +109,7 @@ function* eachTie(
 const isTied = (ranks: Float64Array, rows: Uint32Array, from: number, to: number): boolean =>
   to < rows.length && ranks[rows[from] as number] === ranks[rows[to] as number];
 
-/** Where the rows of the rank of row `from` end, looked for from `to` on, not far. */
+/** Finds where the rows with the rank of row `from` end, looking from `to` on; that is not far. */
 function endOfTie(ranks: Float64Array, rows: Uint32Array, from: number, to: number): number {
   const rank = ranks[rows[from] as number];
   const most = Math.min(rows.length, to + STEP_ROWS);
@@ -155,7 +159,10 @@ function* byRank(
   return rows;
 }
 
-/** From `from` on, where the first of several equal keys is, not far; else where nothing was looked at. */
+/**
+ * From `from` on, where the first of several equal keys is, not far; else where nothing was looked
+ * at.
+ */
 function nextRun(keys: Uint32Array, from: number): number {
   const last = Math.min(keys.length, from + STEP_ROWS) - 1;
   let at = from;
@@ -163,7 +170,7 @@ function nextRun(keys: Uint32Array, from: number): number {
   return at;
 }
 
-/** Where keys like that of `from` end, looked for from `at` on, not far. */
+/** Finds where keys equal to that of `from` end, looking from `at` on; that is not far. */
 function endOfRun(keys: Uint32Array, from: number, at: number): number {
   const key = keys[from];
   const most = Math.min(keys.length, at + STEP_ROWS);
@@ -180,7 +187,9 @@ function byComparing(ranks: Float64Array, rows: Uint32Array): void {
   });
 }
 
-/** The 32 bits of each rank, below those that all ranks share, as numbers that rise with the ranks. */
+/**
+ * The 32 bits of each rank, below those that all ranks share, as numbers that rise with the ranks.
+ */
 interface Digits {
   readonly keys: Uint32Array;
   /** How many bits of a rank follow these and differ. */
@@ -298,7 +307,7 @@ function distribute(
   }
 }
 
-/** Where the rows of each digit begin; undefined where all have the same one. */
+/** Finds where the rows of each digit begin; undefined if all have the same digit. */
 function* digitStarts(keys: Uint32Array, shift: number): Generator<void, Uint32Array | undefined> {
   const counts = new Uint32Array(DIGITS);
   const count = keys.length;

@@ -13,10 +13,10 @@ import type { Snapshot } from '../versions/index.ts';
 export interface TextColumn {
   /** The real names from the column down to the field, joined with dots. */
   readonly name: string;
-  /** As SQL reads it. */
+  /** The path of the column as SQL reads it. */
   readonly sql: string;
   readonly type: DataType;
-  /** Whether it is no field of a struct. */
+  /** Whether it is a top-level column, not a field of a struct. */
   readonly isWhole: boolean;
 }
 

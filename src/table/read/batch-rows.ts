@@ -84,7 +84,7 @@ function namedOrFound(
     : andThen(readFields(plan, place, predicate.columns, undefined, lent), select);
 }
 
-/** Those of the rows for which the predicate is true; no others are read. */
+/** The given rows for which the predicate is true; no other rows are read. */
 function checkedRows(
   plan: ScanPlan,
   predicate: CompiledExpression,
@@ -119,7 +119,10 @@ export const readSelected = (
   lent?: LentColumns,
 ): Awaitable<Data[]> => readColumns(plan, place, selection, selection && lent, true);
 
-/** The same for a writer: they may lie in memory of `lent`, and be columns that it has already. */
+/**
+ * Reads the same for a writer: the columns may lie in memory of `lent`, or be columns that it has
+ * already.
+ */
 export const readLent = (
   plan: ScanPlan,
   place: BatchPlace,
@@ -170,7 +173,9 @@ function madeOf(
   return inLine(plan, make);
 }
 
-/** The computed values of all columns of a batch, which are there together until it is handed out. */
+/**
+ * The computed values of all columns of a batch, which are there together until it is handed out.
+ */
 class ComputedBytes {
   readonly #held: HeldMemory;
   #bytes = 0;
@@ -194,7 +199,10 @@ class ComputedBytes {
 /** Batches of a plan whose values are being made, by the last one of them. */
 const underWay = new WeakMap<ScanPlan, Promise<unknown>>();
 
-/** After the batches before it, so that only the values of one count at once however many are read ahead. */
+/**
+ * After the batches before it, so that only the values of one count at once however many are read
+ * ahead.
+ */
 function inLine(plan: ScanPlan, make: (column: ReadColumn) => Awaitable<Data>): Awaitable<Data[]> {
   const before = underWay.get(plan);
   const go = (): Awaitable<Data[]> => oneByOne(plan, make);
@@ -208,7 +216,9 @@ function inLine(plan: ScanPlan, make: (column: ReadColumn) => Awaitable<Data>): 
   return made;
 }
 
-/** One after the other, as a batch may have many, and as their slices wait for turns of their own. */
+/**
+ * One after the other, as a batch may have many, and as their slices wait for turns of their own.
+ */
 function oneByOne(
   plan: ScanPlan,
   make: (column: ReadColumn) => Awaitable<Data>,
@@ -275,8 +285,8 @@ export function neededFields(columns: readonly ReadColumn[]): readonly string[] 
 }
 
 /**
- * What `use` makes of whole columns of a batch. Those that are read lie in memory of `lent`, and are
- * not there any more when it has returned.
+ * What `use` makes of whole columns of a batch. Those that are read lie in memory of `lent`, and
+ * are not there any more when it has returned.
  */
 export function overColumns<Result>(
   plan: ScanPlan,

@@ -29,7 +29,9 @@ import type { ScanPlan } from './scan-plan.ts';
 import { runsWithIds } from './wanted-runs.ts';
 
 export interface CollectedRows {
-  /** The plan's columns of the rows found, `partRows` in each batch but the last; none without rows. */
+  /**
+   * The plan's columns of the rows found, `partRows` in each batch but the last; none without rows.
+   */
   readonly parts: RecordBatch[];
   /**
    * Positions in the request of the rows found, in its order; deleted and unknown ids are missing.
@@ -42,7 +44,7 @@ export interface CollectedRows {
 export class SpareMemory {
   #zeros: Uint32Array = new Uint32Array(0);
 
-  /** So many zeros. */
+  /** An array that begins with at least `length` zeros. */
   zeros(length: number): Uint32Array {
     if (this.#zeros.length < length) this.#zeros = new Uint32Array(length);
     else this.#zeros.fill(0, 0, length);
@@ -59,7 +61,7 @@ export async function collectRows(
   spare: SpareMemory = new SpareMemory(),
 ): Promise<CollectedRows> {
   const { signal } = plan;
-  // Of few rows nothing takes long, and waiting would.
+  // For few rows no step takes long, and waiting for a turn would.
   const run = <Result>(steps: Generator<void, Result>): Awaitable<Result> =>
     rowIds.length <= FEW_ROWS ? drained(steps) : inTurns(turn, steps, signal);
   const grouped = run(groupedByFragment(rowIds));
@@ -205,7 +207,7 @@ function* byCounting(
   return true;
 }
 
-/** What one batch of the table answers. */
+/** The rows that one batch of the table answers the request with. */
 interface Answers {
   readonly data: readonly Data[];
   /** Positions in the request, and the row of the data that answers each. */
@@ -259,7 +261,7 @@ function liveOf({ requests, offsets }: Group, deleted: DeletedRows): Group {
   return partOf({ requests, offsets }, 0, count);
 }
 
-/** Of how many rows of a batch one has to be asked for, before all are read to be kept. */
+/** All rows of a batch are read to be kept if at least one in this many is asked for. */
 const WHOLE_ROWS = 64;
 
 /** Rows of one batch. Uses up the memory of the group. */
@@ -358,7 +360,7 @@ function foundRequests(
   return found;
 }
 
-/** Where each request that was found is among those. */
+/** The index of each request among those that were found. */
 function placesIn(found: Uint32Array, asked: number): Uint32Array {
   const places = new Uint32Array(asked);
   for (let at = 0; at < found.length; at++) places[found[at] as number] = at;

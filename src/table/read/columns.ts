@@ -78,7 +78,7 @@ function fieldsByName(fields: readonly IdentifiedField[]): FieldsByName {
 
 const wholeRows = new WeakMap<readonly IdentifiedField[], readonly ReadColumn[]>();
 
-/** The same object for the same fields. */
+/** The columns that are all fields; gives the same object for the same fields. */
 function everyColumn(fields: readonly IdentifiedField[]): readonly ReadColumn[] {
   let columns = wholeRows.get(fields);
   if (columns === undefined) {

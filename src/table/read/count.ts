@@ -47,7 +47,7 @@ export async function countMatches(given: ScanPlan): Promise<number> {
   return count;
 }
 
-/** What indexes know of the number, without a row being read. */
+/** Counts with indexes alone, without reading a row; undefined if they cannot tell. */
 async function countByIndex(plan: ScanPlan): Promise<CountedRows | undefined> {
   const { engine, snapshot, predicate } = plan;
   if (predicate === undefined || plan.indexNote === undefined) return undefined;
@@ -78,7 +78,9 @@ function matchingCount(plan: ScanPlan, place: BatchPlace): Awaitable<number> {
   });
 }
 
-/** That of the kernels as far as it goes: what is read into it is counted where it lies. */
+/**
+ * Memory of the kernels as far as it goes, so that values read into it are counted where they lie.
+ */
 function nearKernels(scratch: Scratch): MemorySource {
   const kernels = countKernels();
   return kernels === null ? scratch : new KernelMemory(kernels, scratch);

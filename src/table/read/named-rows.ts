@@ -1,7 +1,7 @@
 /**
  * Tells which fragments hold rows that a predicate names by id or offset, as `_rowid = 7` does, or
- * that indexes found (`namesRowsOf`; `namesRowsBetween` for a run of fragments), and which rows of a
- * batch those are (`namedRowsOf`). A scan then reads only these.
+ * that indexes found (`namesRowsOf`; `namesRowsBetween` for a run of fragments), and which rows of
+ * a batch those are (`namedRowsOf`). A scan then reads only these.
  */
 import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';
 import type { BatchPlace } from './batch-rows.ts';
@@ -41,7 +41,10 @@ export interface NamedRows {
   readonly complete: boolean;
 }
 
-/** The rows of a batch that the predicate names; undefined where it names none, and no index covers them. */
+/**
+ * The rows of a batch that the predicate names; undefined where it names none, and no index covers
+ * them.
+ */
 export function namedRowsOf(plan: ScanPlan, place: BatchPlace): NamedRows | undefined {
   const { rowIds, rowOffsets, indexed } = plan;
   if (indexed?.covered.has(place.entry.id) === true) {
@@ -66,7 +69,7 @@ export function namedRowsOf(plan: ScanPlan, place: BatchPlace): NamedRows | unde
 
 const NO_ROWS = new Uint32Array(0);
 
-/** Those of `sorted` that are rows of a batch, counted from its first. */
+/** The numbers of `sorted` that are rows of a batch, counted from its first row. */
 function offsetsWithin(sorted: Uint32Array, first: number, rows: number): Uint32Array {
   const from = firstAtLeast(sorted, first);
   const to = firstAtLeast(sorted, first + rows);
@@ -87,7 +90,7 @@ function firstAtLeast(sorted: Uint32Array, value: number): number {
 const holdsAny = (sorted: readonly bigint[], first: bigint, end: bigint): boolean =>
   lowerBound(sorted, first) < lowerBound(sorted, end);
 
-/** Those of `sorted` from `first` to before `end`, counted from `first`. */
+/** The numbers of `sorted` from `first` to before `end`, counted from `first`. */
 function numbersWithin(sorted: readonly bigint[], first: bigint, end: bigint): Uint32Array {
   const from = lowerBound(sorted, first);
   const to = lowerBound(sorted, end);

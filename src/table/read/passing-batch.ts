@@ -47,7 +47,9 @@ class CountedBatch implements PassingBatch {
 
 const UNCOUNTED: PassingBatch = { grow: () => {}, end: () => {} };
 
-/** One batch of `bytes` bytes, where the server has as much memory now; undefined where it has not. */
+/**
+ * One batch of `bytes` bytes, where the server has as much memory now; undefined where it has not.
+ */
 export function batchNow({ engine }: ScanPlan, bytes: number): PassingBatch | undefined {
   const { serverMemory } = engine;
   if (serverMemory === undefined || bytes < COUNTED_BYTES) return UNCOUNTED;
@@ -69,7 +71,9 @@ export async function batchInLine(plan: ScanPlan, bytes: number): Promise<Passin
 const takenBytes = ({ passing }: ServerMemory, bytes: number): number =>
   Math.min(COPIES * bytes, passing);
 
-/** Bytes of what the plan reads of a batch, as they lie in its file; 0 where nothing counts them. */
+/**
+ * Bytes of what the plan reads of a batch, as they lie in its file; 0 where nothing counts them.
+ */
 export function placeBytes(plan: ScanPlan, place: BatchPlace): number {
   if (plan.engine.serverMemory === undefined) return 0;
   const { snapshot, columns, predicate } = plan;

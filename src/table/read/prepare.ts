@@ -25,9 +25,9 @@ interface Outcome {
 }
 
 const outcomes = new WeakMap<Engine['heads'], Outcome>();
-/** Whether each was prepared or passed over. */
+/** Versions that were prepared or passed over. */
 const opened = new WeakSet<Snapshot>();
-/** Those prepared that were not read yet. */
+/** Versions that were prepared and not read yet. */
 const prepared = new WeakSet<Snapshot>();
 
 /** Once for each version; nothing is thrown. */

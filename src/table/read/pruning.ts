@@ -27,8 +27,8 @@ export function pruneFragment(
 }
 
 /**
- * By the statistics in the fragment's footer. The only batch of a small fragment is in memory, and its
- * statistics are those of the fragment: looking at its rows takes no longer.
+ * By the statistics in the fragment's footer. The only batch of a small fragment is in memory, and
+ * its statistics are those of the fragment: looking at its rows takes no longer.
  */
 export function pruneBatch(
   predicate: CompiledExpression,
@@ -41,7 +41,10 @@ export function pruneBatch(
   return predicate.prune(lookup(snapshot, (field) => batchStatistics(entry, footer, batch, field)));
 }
 
-/** Of all rows of a fragment, deleted ones among them; undefined where nothing is known. */
+/**
+ * Statistics of a column over all rows of a fragment, deleted ones too; undefined if nothing is
+ * known.
+ */
 export function fragmentStatistics(
   snapshot: Snapshot,
   entry: FragmentEntry,
@@ -55,7 +58,9 @@ export function fragmentStatistics(
   return decodeStatistics(known, field.type, snapshot.file);
 }
 
-/** Of all rows of a batch, deleted ones among them; undefined where nothing is known. */
+/**
+ * Statistics of a column over all rows of a batch, deleted ones too; undefined if nothing is known.
+ */
 export function batchStatistics(
   entry: FragmentEntry,
   footer: FragmentFooter,

@@ -24,14 +24,14 @@ export interface ScanRequest {
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
   readonly withRowId?: boolean | undefined;
-  /** Those of a query that consists of several scans. */
+  /** The counters of a query that consists of several scans. */
   readonly counters?: ScanCounters | undefined;
   /** Set to false where what is read is not expected to be read again. */
   readonly keep?: boolean;
   /** Set where what is read is written anew; then nothing is kept either. */
   readonly fresh?: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** That of the request which the scan is a part of; its own if absent. */
+  /** The memory of the request that the scan is a part of; its own if absent. */
   readonly memory?: RequestMemory | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface ScanPlan {
   readonly rowOffsets: RowNumberSet | undefined;
   /** What indexes tell of the rows that can match, where that pays. */
   readonly indexed?: IndexedRows | undefined;
-  /** Which of them are used, or why none is; undefined where there are none. */
+  /** Says which indexes are used, or why none is; undefined if there are none. */
   readonly indexNote?: string | undefined;
   /** Fragments of which no row is needed, whatever the predicate says of them. */
   readonly isNeedless?: (entry: FragmentEntry) => boolean;
@@ -58,7 +58,7 @@ export interface ScanPlan {
   readonly counters: ScanCounters;
   readonly signal: AbortSignal | undefined;
   readonly memory: RequestMemory;
-  /** Of all batches whose expressions are evaluated in slices. */
+  /** The turn shared by all batches whose expressions are evaluated in slices. */
   readonly turn: Turn;
 }
 

@@ -30,7 +30,9 @@ import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 /** Batches read ahead of the one that is being used. */
 const AHEAD = 3;
 
-/** @throws TableColumnNotFound, InvalidInput at once; what goes wrong while reading, while reading */
+/**
+ * @throws TableColumnNotFound, InvalidInput at once; what goes wrong while reading, while reading
+ */
 export async function scan(
   engine: Engine,
   snapshot: Snapshot,

@@ -172,7 +172,7 @@ const LONG_SCALE = 16;
 
 interface SliceWork<Part> {
   inSteps(from: number, count: number): Generator<void, Part>;
-  /** Of all rows, where that takes a moment. */
+  /** The result for all rows, computed at once if that takes only a moment. */
   atOnce(): Part;
 }
 

@@ -69,7 +69,9 @@ const batchesOf = (parts: AsyncGenerator<TakenPart>): AsyncGenerator<RecordBatch
 export interface Taken {
   /** The plan's columns of the rows found. */
   readonly batch: RecordBatch;
-  /** Positions in the request of the rows found, in its order; deleted and unknown ids are missing. */
+  /**
+   * Positions in the request of the rows found, in its order; deleted and unknown ids are missing.
+   */
   readonly found: Uint32Array;
 }
 
@@ -96,7 +98,7 @@ const emptyColumns = ({ fields }: Schema): Data[] => fields.map(({ type }) => nu
 const MOST_ROWS = 2 ** 30;
 
 export interface TakenPart extends Taken {
-  /** Where the part begins in the request. */
+  /** The index in the request at which the part begins. */
   readonly from: number;
 }
 
@@ -104,15 +106,18 @@ export interface TakenPart extends Taken {
 const PART_ROWS = 8_192;
 /** Rows that are read together, at most: each batch of the table is read once for so many. */
 const TOGETHER_ROWS = 1 << 18;
-/** And their bytes, where the table is in memory, and reading it again costs little. */
+/**
+ * Bytes that are read together, at most, if the table is in memory and reading it again costs
+ * little.
+ */
 const TOGETHER_BYTES = 1 << 24;
-/** Where it is not: this share of a request's memory, and less of that of a server. */
+/** If it is not in memory: this share of a request's memory, and a smaller one of a server's. */
 const TOGETHER_SHARE = 1 / 8;
 const SERVER_SHARE = 1 / 32;
 
 /**
- * Reads the rows `from` to `to` of an order in batches, each of at most 8,192 rows and about as many
- * bytes as a batch of the table may have.
+ * Reads the rows `from` to `to` of an order in batches, each of at most 8,192 rows and about as
+ * many bytes as a batch of the table may have.
  */
 export function takenInParts(
   plan: ScanPlan,
@@ -177,7 +182,10 @@ export function takenInParts(
 
 const powerOfTwo = (most: number): number => 2 ** Math.floor(Math.log2(Math.max(1, most)));
 
-/** A table that is not kept in memory is read once for each lot of rows, so that few large ones are best. */
+/**
+ * A table that is not kept in memory is read once for each lot of rows, so that few large ones are
+ * best.
+ */
 function bytesTogether({ keep, engine }: ScanPlan): number {
   if (keep) return TOGETHER_BYTES;
   const { limits, serverMemory } = engine;

@@ -19,7 +19,10 @@ import {
 } from '../versions/index.ts';
 import type { StagedVersion } from './read-staged.ts';
 
-/** Makes the version visible, or prepares it as part of a multi-table commit. @throws ConcurrentModification */
+/**
+ * Makes the version visible, or prepares it as part of a multi-table commit.
+ * @throws ConcurrentModification
+ */
 export async function publishStaged(
   engine: Engine,
   branch: TableBranch,
@@ -29,7 +32,7 @@ export async function publishStaged(
   const manifest = await lanceToldOf(
     engine,
     branch,
-    // What Lance is told is for this engine to say, not for whoever staged the manifest.
+    // This engine decides what Lance is told, not whoever staged the manifest.
     {
       ...staged.manifest,
       batch: commitId,
@@ -41,7 +44,10 @@ export async function publishStaged(
   return publishUnchanged(engine, branch, { ...staged, manifest });
 }
 
-/** As publishStaged; what Lance is told is what the manifest says. @throws ConcurrentModification */
+/**
+ * Does the same as publishStaged, but Lance is told what the manifest says.
+ * @throws ConcurrentModification
+ */
 export async function publishUnchanged(
   engine: Engine,
   branch: TableBranch,
@@ -67,7 +73,10 @@ export async function publishUnchanged(
   return snapshot;
 }
 
-/** What was published counts; a staged file that stays is cleanup's. */
+/**
+ * Deletes a staged file and ignores errors: the version is published, and cleanup removes the file
+ * later.
+ */
 export async function deleteQuietly(engine: Engine, path: string): Promise<void> {
   try {
     await engine.store.delete(path);
@@ -76,7 +85,9 @@ export async function deleteQuietly(engine: Engine, path: string): Promise<void>
   }
 }
 
-/** `next` is not always the one after the newest: an aborted multi-table commit uses up its number. */
+/**
+ * `next` is not always the one after the newest: an aborted multi-table commit uses up its number.
+ */
 export const versionTaken = (version: number, next?: number): DirspaceError =>
   new DirspaceError(
     'ConcurrentModification',

@@ -44,7 +44,10 @@ export interface StagedVersion {
   readonly base: Snapshot | undefined;
 }
 
-/** What is said of a staged manifest that is to be published; its path is relative to the root. */
+/**
+ * The members of a request that describe the staged manifest to publish. Its path is relative to
+ * the root.
+ */
 export type StagedRequest = Pick<
   CreateTableVersionRequest,
   'version' | 'manifest_path' | 'manifest_size' | 'e_tag' | 'metadata' | 'naming_scheme'
@@ -72,8 +75,8 @@ export async function readOfferedVersion(
 }
 
 /**
- * With a time that says when it was published, not when a caller staged it or by what clock: ages of
- * versions count from it.
+ * With a time that says when it was published, not when a caller staged it or by what clock: ages
+ * of versions count from it.
  */
 function stampedNow({ env }: Engine, staged: StagedVersion): StagedVersion {
   const { manifest, base } = staged;
@@ -89,7 +92,7 @@ async function blamed<Value>(path: string, read: () => Value | Promise<Value>): 
     return await read();
   } catch (error) {
     if (!isDirspaceError(error, 'Corrupt', 'UnsupportedFormat', 'InvalidInput')) throw error;
-    // What follows is advice for files of the catalog's own.
+    // Only the first sentence: the rest is advice for the catalog's own files.
     const [reason = ''] = error.message.split(/\.(?: |$)/);
     throw unpublishable(path, reason, error);
   }
@@ -112,7 +115,7 @@ async function checkReferences(
   for (const chunk of manifest.chunks) {
     const listed = await readChunk(engine, branch.tableFolder, chunk);
     const file = chunkFile(branch.tableFolder, chunk.file);
-    // What it says of the chunk may be another thing than the manifest says that made the chunk.
+    // This manifest may describe the chunk otherwise than the one that the chunk was written for.
     const bytes = await engine.store.get(file);
     if (bytes !== undefined) checkChunk(bytes, chunk, listed, file);
     for (const entry of listed) entries.push(entry);
@@ -142,7 +145,7 @@ async function checkReferences(
   }
 }
 
-/** As readOfferedVersion, for a manifest that `decode` trusts. */
+/** Does the same as readOfferedVersion for a manifest that `decode` trusts. */
 export async function readStagedVersion(
   engine: Engine,
   branch: TableBranch,

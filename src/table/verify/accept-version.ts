@@ -31,15 +31,15 @@ import {
 import { restored } from '../write/index.ts';
 import type { VerifiedBranch, VerifiedVersion } from './verify-manifest.ts';
 
-/** What comes after the accepted version and goes. */
+/** A version to accept, and what comes after it and is removed. */
 export interface Acceptance {
   readonly branch: TableBranch;
   /** The version whose content is the newest from now on. */
   readonly accepted: number;
-  /** The run of numbers that are never used again, ... */
+  /** The first and the last of the numbers that are never used again. */
   readonly first: number;
   readonly last: number;
-  /** ... and what has a file among them, newest first. */
+  /** The versions among them that have a file, newest first. */
   readonly torn: readonly VerifiedVersion[];
   /** The manifests that can be read of those. */
   readonly manifests: readonly Manifest[];
@@ -74,7 +74,7 @@ async function newestVisible(
   return undefined;
 }
 
-/** What is removed must be safe elsewhere by now. @throws ConcurrentModification */
+/** The caller must have copied what is removed. @throws ConcurrentModification */
 export async function acceptVersion(engine: Engine, plan: Acceptance): Promise<void> {
   const { branch, accepted, first, last, manifests } = plan;
   const decided = await settleUndecided(engine, branch, accepted, first - 1);

@@ -36,7 +36,10 @@ import type { ObjectReader, ReadableStore } from '../../store/index.ts';
 import { decodeVerified } from '../fragments/index.ts';
 import { inTurns, type Turn } from '../work/index.ts';
 
-/** What is wrong, or undefined. Errors of the disk itself are told the same way. */
+/**
+ * Gives the message of what `work` throws, undefined if nothing; errors of the disk are no
+ * exception.
+ */
 export async function problemIn(work: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await work();
@@ -178,7 +181,7 @@ export class FileVerifier {
       const { offset, checksum } = deletion;
       const shared = offset === undefined ? undefined : () => this.#readShared(deletion.file, file);
       if (shared !== undefined) await check(file, 'deletions', [], shared);
-      // Of a shared file that is damaged it is not said which slices are.
+      // For a shared file that is damaged it is not reported which slices are.
       if (shared === undefined || this.#fragments.get(file) === undefined)
         await check(file, 'deletions', [rows, deletion.rows, checksum, offset ?? 0], () =>
           this.#readDeletions(deletion, rows, file),

@@ -8,7 +8,7 @@ import type { VerifiedKind, VerifyLeftover, VerifyProblem } from '../../protocol
 import type { ReadableStore } from '../../store/index.ts';
 import { problemIn } from './verify-files.ts';
 
-/** What was found so far; shared by all that look. */
+/** The problems, leftovers and counts found so far; all verifiers share them. */
 export interface Findings {
   readonly problems: VerifyProblem[];
   readonly leftovers: VerifyLeftover[];

@@ -78,7 +78,7 @@ async function isWholeRef(engine: Engine, path: string): Promise<boolean> {
 }
 
 const FORCED = 'Another program wrote it past the fence';
-/** Where clients of Lance may write there is none. */
+/** Used where clients of Lance may write: there is no fence. */
 const BY_PATH = 'Another program wrote it by path, past the catalog';
 
 /** @param branches all that are there, main first */
@@ -177,7 +177,7 @@ class PathVerifier {
       const { bytes } = await manifestBytes(this.#engine, snapshot);
       if (await holds(this.#engine, path, bytes)) return;
       const isOwnFile = await isOwn(this.#engine, path);
-      // Of a branch that had the name before, or of the place where the table was before.
+      // It is of a branch that had the name before, or of the former place of the table.
       if (isOwnFile && branch.branch !== MAIN_BRANCH && (await isManifest(this.#engine, path)))
         return this.#inspector.leftover(path, 'unsynced');
       const what = isOwnFile ? 'It is' : `${FORCED}: it is`;
@@ -218,7 +218,7 @@ class PathVerifier {
         if (bytes !== undefined) {
           if (await holds(this.#engine, entry.path, bytes)) return;
           if (await isSameRef(this.#engine, kind, entry.path, bytes)) return;
-          // As it was before the last change of the tag or branch.
+          // It is as it was before the last change of the tag or branch.
           if (await isWholeRef(this.#engine, entry.path))
             return this.#inspector.leftover(entry.path, 'unsynced');
           throw new Error(`It is not what Lance is to read as the ${kind} ${name}. ${MEND}`);
@@ -238,7 +238,10 @@ class PathVerifier {
       this.#inspector.leftover(lanceRefFile(folder, name), 'unsynced');
   }
 
-  /** Whether it is a client's tag of a version that is there: it becomes one of the table. */
+  /**
+   * Whether it is a client's tag of a version that exists: synchronizing makes it a tag of the
+   * table.
+   */
   async #isAdoptable(name: string, path: string): Promise<boolean> {
     const bytes = this.#writes && isRefName(name) ? await refBytes(this.#engine, path) : undefined;
     const named = bytes && parseLanceRefFile('tag', bytes);
@@ -252,7 +255,7 @@ class PathVerifier {
     return snapshot !== undefined && (await isClientTagOf(this.#engine, snapshot, path, named));
   }
 
-  /** What lies below `tree`: the versions of branches were looked at already. */
+  /** Checks what lies below `tree`, except the versions of branches, which were checked already. */
   async #tree(branches: ReadonlySet<string>): Promise<void> {
     for (const entry of await this.#inspector.list(lanceBranchesTree(this.#main.tableFolder))) {
       if (entry.kind !== 'folder') {
@@ -279,7 +282,7 @@ class PathVerifier {
     }
   }
 
-  /** What clients wrote stays until cleanup removes it. */
+  /** Reports files that clients wrote as orphans: they stay until cleanup removes them. */
   async #written(folder: string): Promise<void> {
     for (const entry of await this.#inspector.list(folder)) {
       const isTheirs = entry.kind === 'file' && isLanceWriterFile(folder, entry.name);
@@ -295,7 +298,10 @@ class PathVerifier {
     } else this.#beside(entry);
   }
 
-  /** What is no manifest and no ref: what was set aside, and the hint that Lance's clients leave. */
+  /**
+   * Reports a file that is no manifest and no ref, such as one that was set aside or the hint that
+   * Lance's clients leave.
+   */
   #beside(entry: Entry): void {
     const isHarmless =
       isLanceAside(entry.name) ||

@@ -27,7 +27,7 @@ import type { FileVerifier } from './verify-files.ts';
 export interface VerifiedVersion {
   readonly version: number;
   readonly path: string;
-  /** What is wrong with the manifest or with anything but indexes it refers to; the first of it. */
+  /** The first thing that is wrong with the manifest or with a file it refers to, indexes aside. */
   readonly damage: string | undefined;
   readonly manifest: Manifest | undefined;
 }
@@ -90,7 +90,7 @@ export async function checkManifest(
     expect(!seen.has(entry.id), `Two of its fragments have the id ${entry.id}.`);
     expect(entry.id < manifest.nextFragmentId, `Fragment ${entry.id} is not given out yet.`);
     seen.add(entry.id);
-    // What fragments share is said once.
+    // A problem of a file that fragments share is reported once.
     for (const problem of await files.fragment(entry))
       if (!problems.some(({ path, what }) => path === problem.path && what === problem.what))
         problems.push(problem);

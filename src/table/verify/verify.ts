@@ -58,7 +58,7 @@ import { checkChain, type VerifiedBranch } from './verify-manifest.ts';
 /** Made by this engine; versions of another incarnation are those of a record that was swapped. */
 const isOurs = (entry: Entry): boolean => isTemporaryFile(entry) || isVersionsFolder(entry.name);
 
-/** What is said of the fragments of a table that has no version at all. */
+/** The problem reported for fragments of a table that has no version at all. */
 export const WITHOUT_MANIFEST =
   'It is a fragment without a manifest: the table has no version that refers to it.';
 
@@ -83,7 +83,9 @@ class TableVerifier {
   readonly #inspector: FolderInspector;
   readonly #files: FileVerifier;
   readonly #versions: BranchVerifier;
-  /** What lies beside and among the table's files; whether it may is known only at the end. */
+  /**
+   * Entries beside and among the table's files; whether they belong there is known only at the end.
+   */
   readonly #beside: Entry[] = [];
 
   constructor(

@@ -104,7 +104,8 @@ export async function createBranch(
   };
   const manifest = await lanceWritten(engine, from.branch, {
     ...from.manifest,
-    // What a writer of Lance did in the version, it did on the other branch.
+    // Set even to undefined: what a writer of Lance did in that version, it did on the other
+    // branch.
     lanceTransaction,
     branch: name,
     parent: { version: from.version, branch: from.branch.branch, checksum: from.checksum },
@@ -150,8 +151,8 @@ async function foreignBranch(
 }
 
 /**
- * Moves the branch into staging, checks it there, where no writer reaches it, and removes it. Another
- * branch of the name, or one that is still needed, is moved back.
+ * Moves the branch into staging, checks it there, where no writer reaches it, and removes it.
+ * Another branch of the name, or one that is still needed, is moved back.
  * @param id of the branch
  * @returns false when the branch is not there
  */

@@ -41,17 +41,20 @@ export interface Draft {
   /** New properties of the table; those it has stay if absent. */
   readonly properties?: Readonly<Record<string, string>> | undefined;
   readonly fragments: FragmentList;
-  /** Those of the base stay if absent, where their columns are still there and the rows are no others. */
+  /** If absent, indexes of the base stay, unless their columns are gone or the rows are others. */
   readonly indexes?: Manifest['indexes'] | null;
-  /** Whether the table is written for Lance from now on; else it stays as it is, or the catalog decides. */
+  /**
+   * Whether the table is written for Lance from now on; else it stays as it is, or the catalog
+   * decides.
+   */
   readonly lance?: boolean | undefined;
   /** Lance's ids of fields, where they are not those of the base. */
   readonly lanceIds?: Manifest['lanceIds'];
   /** Ids of fragments that are given away; those of the base stay if absent. */
   readonly lanceReserved?: Manifest['lanceReserved'];
-  /** Of a version that a writer of Lance made. */
+  /** The transaction of a version that a writer of Lance made. */
   readonly lanceTransaction?: string | undefined;
-  /** What a materialized view is of from now on; else it stays as it is. */
+  /** The source and query of a materialized view from now on; if absent they stay as they are. */
   readonly view?: Manifest['view'];
   /** The SQL that chose the rows which are gone. */
   readonly predicate?: string | undefined;
@@ -188,7 +191,7 @@ export async function madeVisible(engine: Engine, snapshot: Snapshot): Promise<v
   await engine.follow?.(snapshot);
 }
 
-/** Where a new version goes: after `slot`, built on `snapshot`. */
+/** The place of a new version: after `slot`, built on `snapshot`. */
 export interface Position {
   readonly slot: number;
   readonly snapshot: Snapshot | undefined;
@@ -246,7 +249,7 @@ function indexesAfter(draft: Draft, base: Snapshot | undefined): Manifest['index
   return livingIndexes(indexes ?? undefined, draft.fieldIds);
 }
 
-/** What may be committed on a materialized view beside its refresh: no row changes by it. */
+/** Operations that a materialized view allows besides its refresh. */
 const KEEPS_ROWS: readonly OperationKind[] = ['compact', 'metadata', 'restore'];
 
 /** @throws InvalidTableState for a change of rows or columns that is no refresh */
@@ -263,7 +266,7 @@ export function refuseOnView(
   );
 }
 
-/** Those of fields that are still there. */
+/** The ids of fields that are still there. */
 function livingIds(ids: Manifest['lanceIds'], fieldIds: readonly number[]): Manifest['lanceIds'] {
   if (ids === undefined) return undefined;
   const fields = new Set(fieldIds);
@@ -308,9 +311,10 @@ class Attempts {
   }
 
   /**
-   * Runs attempts until one gives a result. A writer that loses takes the lock and keeps it until it has
-   * won; others look for it before they begin and queue, so that a change that takes long is not overtaken
-   * for ever by short ones. The lock only makes conflicts rare: who does not get it goes on without.
+   * Runs attempts until one gives a result. A writer that loses takes the lock and keeps it until
+   * it has won; others look for it before they begin and queue, so that a change that takes long is
+   * not overtaken for ever by short ones. The lock only makes conflicts rare: who does not get it
+   * goes on without.
    */
   async run<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
     const engine = this.#engine;
@@ -345,7 +349,9 @@ class Attempts {
     return undefined;
   }
 
-  /** @throws ConcurrentModification when what landed since the first attempt rules this change out */
+  /**
+   * @throws ConcurrentModification when what landed since the first attempt rules this change out
+   */
   async refuseClash(head: Head | undefined): Promise<void> {
     const newest = head?.snapshot.version ?? 0;
     const seen = this.#seen;

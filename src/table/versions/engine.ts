@@ -29,12 +29,12 @@ export interface Engine {
   readonly store: Store;
   readonly env: Env;
   readonly names: NameCodec;
-  /** Immutable things read before, by path. */
+  /** Immutable metadata that was read before. */
   readonly cache: ByteCache;
   /** Columns of fragments read and verified before. */
   readonly buffers: ByteCache;
   readonly scratch: Scratch;
-  /** Of vectors that were searched before. */
+  /** Sketches of vectors that were searched before. */
   readonly sketches: SketchScope;
   /** What was seen of tables last: starting points, checked on every use. */
   readonly heads: HeadCache;
@@ -43,8 +43,8 @@ export interface Engine {
   /** How a commit becomes visible: straight to the store, or through the version operations. */
   readonly publish: PublishVersion;
   /**
-   * Told of every version that readers see from now on. Resolves once what other programs find of the table
-   * is as new, or cannot be made so; never rejects.
+   * Told of every version that readers see from now on. Resolves once what other programs find of
+   * the table is as new, or cannot be made so; never rejects.
    */
   readonly follow?: ((snapshot: Snapshot) => Promise<void>) | undefined;
   /** Told of every version that this handle commits. */
@@ -58,8 +58,8 @@ export interface Engine {
   locate(path: string): string;
   readonly processes: Processes;
   /**
-   * Advisory: runs `work` while other processes that ask for the same key wait for a while, ten seconds if
-   * `waitMs` is absent.
+   * Advisory: runs `work` while other processes that ask for the same key wait for a while, ten
+   * seconds if `waitMs` is absent.
    */
   withLock<Result>(key: string, work: () => Promise<Result>, waitMs?: number): Promise<Result>;
   /** Whether the lock of that key is held just now. */
@@ -68,7 +68,7 @@ export interface Engine {
   readonly counters: Counters;
   /** Whether tables that do not say so themselves are written for Lance too. */
   readonly lance: LanceMode;
-  /** That of the server which opened the catalog. */
+  /** The memory of the server that opened the catalog. */
   readonly serverMemory?: ServerMemory | undefined;
 }
 

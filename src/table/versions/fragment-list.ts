@@ -23,9 +23,11 @@ import { readChunk } from './snapshot.ts';
 
 /** Entries a manifest lists itself before they are rolled into a chunk. */
 const TAIL_ENTRIES = 32;
-/** That many neighbouring chunks of one size class are merged into one. */
+/** This many neighbouring chunks of one size class are merged into one. */
 const FAN = 16;
-/** Unless that makes more bytes: entries of very many columns are long, and a document has a limit. */
+/**
+ * Unless that makes more bytes: entries of very many columns are long, and a document has a limit.
+ */
 const LARGEST_MERGED = 1 << 24;
 
 export interface FragmentList {

@@ -80,7 +80,7 @@ async function missing<Found>(
   return again();
 }
 
-/** Of a failure before the object is handed on. */
+/** Runs `work`, and closes the object if that fails. */
 export function closedOnFailure<Result>(
   object: ObjectReader,
   work: () => Awaitable<Result>,
@@ -112,7 +112,7 @@ export async function missingFile(
   const isThere = async (): Promise<boolean> =>
     (await engine.store.head(snapshot.file))?.size === snapshot.manifestBytes;
   const { tableFolder, incarnation } = snapshot.branch;
-  // What is missed once may have left between two looks, with its table.
+  // A file missed once may have gone between two looks, together with its table.
   for (let isAgain = false; ; isAgain = true) {
     if (await isThere()) {
       if ((await engine.store.head(file)) !== undefined) {

@@ -1,9 +1,9 @@
 /**
  * `HeadCache`: caches what an open catalog last saw of its tables: newest versions, table records,
  * and the names of the tables in a folder. Entries are only starting points and are checked against
- * the disk on each use. `unchangedRecord` takes one look at the disk, `unchangedMain` one at a table
- * that has not changed lately, else three; both return undefined where anything has changed. `head`,
- * `record` and `names` take none, and the caller checks (resolveHead with four looks).
+ * the disk on each use. `unchangedRecord` takes one look at the disk, `unchangedMain` one at a
+ * table that has not changed lately, else three; both return undefined where anything has changed.
+ * `head`, `record` and `names` take none, and the caller checks (resolveHead with four looks).
  */
 import type { CacheCounts } from '../../counters.ts';
 import {
@@ -23,7 +23,10 @@ import type { Snapshot } from './snapshot.ts';
 export interface KnownRecord {
   readonly bytes: Uint8Array;
   readonly record: TableRecord;
-  /** Of its file, before it was read; undefined where the file was too young to be known again. */
+  /**
+   * The facts of its file before it was read; undefined if the file was too young to be known
+   * again.
+   */
   readonly facts: ObjectFacts | undefined;
 }
 
@@ -36,7 +39,7 @@ export interface SortedNames {
 
 /** The names in a folder. */
 export interface KnownNames {
-  /** Of the folder, from before they were read; undefined where it is missing. */
+  /** The facts of the folder before they were read; undefined if it is missing. */
   readonly facts: FolderFacts | undefined;
   readonly tables: SortedNames;
   readonly namespaces: SortedNames;
@@ -44,14 +47,16 @@ export interface KnownNames {
 
 /** Where the newest version of the main branch of a table was found. */
 interface KnownMain {
-  /** What the head is remembered under. */
+  /** The key that the head is remembered under. */
   readonly branchFolder: string;
   readonly slot: number;
   readonly file: string;
   readonly next: string;
-  /** Of the file; undefined where the folder's facts tell that nothing has changed. */
+  /** The inode of the file; undefined if the folder's facts tell that nothing has changed. */
   readonly inode: number | undefined;
-  /** Of the folder, from before the version was looked for; undefined where it had just changed. */
+  /**
+   * The facts of the folder before the version was looked for; undefined if it had just changed.
+   */
   readonly folder: FolderFacts | undefined;
   /** How often the file was looked at. */
   looks: number;
@@ -119,7 +124,7 @@ export class HeadCache {
     this.#keep(folder, { head });
   }
 
-  /** As keepHead, unless a later version is known. */
+  /** Does the same as keepHead unless a later version is known. */
   remember(branch: TableBranch, head: Head): void {
     const known = this.head(branch);
     if (known === undefined || known.slot < head.slot) this.keepHead(branch, head);
@@ -133,13 +138,13 @@ export class HeadCache {
    * The newest version of the main branch of the table in that folder, whichever it is; undefined
    * where it must be looked for.
    *
-   * One look is enough where the folder of the versions had not changed for a while when they were looked
-   * for: as versions come and go, it gets another time.
+   * One look is enough where the folder of the versions had not changed for a while when they were
+   * looked for: as versions come and go, it gets another time.
    *
-   * Else three looks are enough, as the id of the table's incarnation is part of the path of a version: it
-   * is there only while this incarnation is in its place. And a version that is there, and whose
-   * successor is not, is the newest. That it is the very same file, not one of that name, shows that
-   * the path leads where it led when no link was in it.
+   * Else three looks are enough, as the id of the table's incarnation is part of the path of a
+   * version: it is there only while this incarnation is in its place. And a version that is there,
+   * and whose successor is not, is the newest. That it is the very same file, not one of that name,
+   * shows that the path leads where it led when no link was in it.
    */
   unchangedMain(tableFolder: string): Snapshot | undefined {
     const known = this.#get(`main ${tableFolder}`);
@@ -165,13 +170,14 @@ export class HeadCache {
   }
 
   /**
-   * Notes for unchangedMain a head that was just made, or found through the table's record, so that no
-   * link is in its path. Takes one look, or none where the facts of the folder are enough. Nothing is
-   * thrown: without a note the next one who asks goes the whole way again.
+   * Notes for unchangedMain a head that was just made, or found through the table's record, so that
+   * no link is in its path. Takes one look, or none where the facts of the folder are enough.
+   * Nothing is thrown: without a note the next one who asks goes the whole way again.
    */
   async noteMain({ slot, snapshot, folder }: Head): Promise<void> {
     const { branch, file } = snapshot;
-    // A version whose multi-table commit is undecided may become the newest without a file that is new.
+    // A version whose multi-table commit is undecided may become the newest without a file that is
+    // new.
     if (branch.branch !== MAIN_BRANCH || snapshot.version !== slot) return;
     const next = versionFile(branch.folder, slot + 1);
     const place = { branchFolder: branch.folder, slot, file, next, looks: 0 };
@@ -204,9 +210,9 @@ export class HeadCache {
   }
 
   /**
-   * The record of a table whose file is the same as before. A record is only ever replaced by another
-   * file, and so never has the same inode, size and time of change again, unless that happens within
-   * one tick of the file system's clock.
+   * The record of a table whose file is the same as before. A record is only ever replaced by
+   * another file, and so never has the same inode, size and time of change again, unless that
+   * happens within one tick of the file system's clock.
    */
   unchangedRecord(tableFolder: string): TableRecord | undefined {
     const known = this.record(tableFolder);

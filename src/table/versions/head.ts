@@ -32,16 +32,22 @@ export interface TableBranch {
 export interface Head {
   /** The highest version number in use; the next commit takes the one after it. */
   readonly slot: number;
-  /** The newest version readers may see: at `slot` but for a multi-table commit that was never committed. */
+  /**
+   * The newest version readers may see: at `slot` but for a multi-table commit that was never
+   * committed.
+   */
   readonly snapshot: Snapshot;
-  /** Of the branch's folder before its versions were looked for; where it had not changed lately. */
+  /**
+   * The facts of the branch's folder before its versions were looked for, unless it had just
+   * changed.
+   */
   readonly folder?: FolderFacts | undefined;
 }
 
 /**
  * The newest version, or undefined when readers see none: of a declared table, also while its first
- * version waits for the decision of a multi-table commit. @throws TableNotFound when the table left its place,
- * Corrupt when newer versions were lost
+ * version waits for the decision of a multi-table commit. @throws TableNotFound when the table left
+ * its place, Corrupt when newer versions were lost
  */
 export async function resolveHead(engine: Engine, branch: TableBranch): Promise<Head | undefined> {
   const known = engine.heads.head(branch);
@@ -57,7 +63,8 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
   // Before its versions are looked for: a change in between gives it another time.
   const folder = await engine.store.folderFacts(branch.folder, true);
   const settled = folder?.settled === true ? folder : undefined;
-  // The end of a list that was just read is the newest version, and no lost one hides others behind it.
+  // The end of a list that was just read is the newest version, and no lost one hides others behind
+  // it.
   let end: number | undefined;
   if (slot === undefined) {
     end = await highestListed(engine, branch, folder !== undefined);
@@ -158,7 +165,8 @@ export async function snapshotAt(
       : await visibleSnapshot(engine, branch, version);
   if (found !== undefined) return found;
   const head = await resolveHead(engine, branch);
-  // The table is there by now; it may have been moved away and back since the version was looked for.
+  // The table is there by now; it may have been moved away and back since the version was looked
+  // for.
   const again = await visibleSnapshot(engine, branch, version);
   if (again !== undefined) return again;
   const newest =
@@ -205,8 +213,8 @@ async function hasVersion(engine: Engine, branch: TableBranch, version: number):
 }
 
 /**
- * Whether a version between this one and others was lost. Those after it hold all that was in it, so
- * that the newest of them counts. Looks as far as the hint may be behind.
+ * Whether a version between this one and others was lost. Those after it hold all that was in it,
+ * so that the newest of them counts. Looks as far as the hint may be behind.
  */
 async function isBeforeGap(engine: Engine, branch: TableBranch, slot: number): Promise<boolean> {
   for (let ahead = 2; ahead <= HINT_EVERY; ahead++) {

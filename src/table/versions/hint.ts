@@ -16,14 +16,17 @@ export const HINT_EVERY = 8;
 /** A hint that names a version above it is none: numbers after it must be free to be used. */
 export const LARGEST_HINTED = 2 ** 52;
 
-/** Losing a hint costs time, nothing else: the version is there, and its commit must not fail now. */
+/**
+ * Losing a hint costs time, nothing else: the version is there, and its commit must not fail now.
+ */
 export async function writeHint(engine: Engine, branch: TableBranch, slot: number): Promise<void> {
   if (slot % HINT_EVERY === 0) await hintAt(engine, branch, slot);
 }
 
 /**
- * Makes sure that the hint names the version or a later one. For what is to name it as well, a tag or
- * a branch: were the version lost, its number would be used again, and they would name other rows.
+ * Makes sure that the hint names the version or a later one. For what is to name it as well, a tag
+ * or a branch: were the version lost, its number would be used again, and they would name other
+ * rows.
  */
 export async function hintNamed(
   engine: Engine,
@@ -43,7 +46,9 @@ export async function hintAt(engine: Engine, branch: TableBranch, slot: number):
   }
 }
 
-/** The version that the hint names. It may be torn, stale, missing or a newer release's: then none. */
+/**
+ * The version that the hint names. It may be torn, stale, missing or a newer release's: then none.
+ */
 export async function readHint(engine: Engine, branch: TableBranch): Promise<number | undefined> {
   const file = latestFile(branch.folder);
   const bytes = await engine.store.getHint(file);

@@ -36,14 +36,14 @@ export function tableNamed(engine: Engine, folder: string): NamedInErrors {
 }
 
 interface NamedInErrors {
-  /** What follows "the table". */
+  /** The words that follow "the table" in messages. */
   readonly name: string;
   readonly details: { readonly id?: ObjectPath };
 }
 
 /**
- * Makes the folder of a branch where it is lost: a copy of the catalog that kept files only has none for
- * a table without versions. @throws TableNotFound
+ * Makes the folder of a branch where it is lost: a copy of the catalog that kept files only has
+ * none for a table without versions. @throws TableNotFound
  */
 export async function requireVersionsFolder(engine: Engine, branch: TableBranch): Promise<void> {
   const { tableFolder, incarnation, folder } = branch;

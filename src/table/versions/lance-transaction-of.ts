@@ -26,9 +26,12 @@ import type { TableBranch } from './head.ts';
 import { readChunk, type Snapshot } from './snapshot.ts';
 import { lanceWritten } from './stored-properties.ts';
 
-/** Larger transactions are not kept: a writer that they come before gives up in place of building on them. */
+/**
+ * Larger transactions are not kept: a writer that they come before gives up in place of building on
+ * them.
+ */
 export const MOST_LANCE_TRANSACTION_BYTES = 4 * 1024 * 1024;
-/** Of a longer predicate Lance is told nothing. */
+/** Longer predicates are not passed on to Lance. */
 const MOST_PREDICATE = 4096;
 
 /** @param predicate the SQL that chose the rows which are gone */
@@ -71,7 +74,7 @@ async function operationOf(
   manifest: Manifest,
   predicate = '',
 ): Promise<LanceOperation | undefined> {
-  // Those before it say nothing of what they did: whoever has read one of them, or one before, gives up.
+  // The versions before do not say what they did: a writer that has read one of them gives up.
   if (base.manifest.lanceWrites !== true) return { kind: 'restore', version: base.version };
   const { kind, summary } = manifest.operation;
   if (kind === 'restore') {
@@ -116,10 +119,12 @@ interface KnownFields {
   readonly fields: readonly LanceField[] | undefined;
 }
 
-/** By the JSON form of the schema, which a version that leaves it alone takes over from its base. */
+/**
+ * By the JSON form of the schema, which a version that leaves it alone takes over from its base.
+ */
 const knownFields = new WeakMap<Manifest['schema'], KnownFields>();
 
-/** As Lance numbers them; undefined where one has no form in Lance. */
+/** The fields as Lance numbers them; undefined if one has no form in Lance. */
 function fieldsOf(manifest: Manifest): readonly LanceField[] | undefined {
   const { schema, fieldIds, lanceIds } = manifest;
   const known = knownFields.get(schema);
@@ -131,8 +136,9 @@ function fieldsOf(manifest: Manifest): readonly LanceField[] | undefined {
 }
 
 /**
- * What became of the fields. A client that has read the old ones goes on writing them: that is right while
- * each of them keeps its type, takes the nulls that it took, and new columns take nulls.
+ * What became of the fields. A client that has read the old ones goes on writing them: that is
+ * right while each of them keeps its type, takes the nulls that it took, and new columns take
+ * nulls.
  */
 function schemaChange(
   before: readonly LanceField[],
@@ -192,9 +198,12 @@ interface Difference {
   readonly changed: readonly FragmentEntry[];
   /** With another file. */
   readonly rewritten: readonly FragmentEntry[];
-  /** As they were. */
+  /** Removed fragments, as they were. */
   readonly removed: readonly FragmentEntry[];
-  /** What stands where something stood between two fragments, or chunks of them, that stay. */
+  /**
+   * Fragments before and after the change in each place between fragments, or chunks of them, that
+   * stay.
+   */
   readonly groups: readonly {
     readonly before: readonly FragmentEntry[];
     readonly after: readonly FragmentEntry[];

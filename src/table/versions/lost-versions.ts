@@ -24,7 +24,7 @@ export interface LostTail {
 interface Look {
   readonly newest: number;
   readonly lost: LostTail | undefined;
-  /** The same for two looks between which nothing happened. */
+  /** Equal for two looks between which nothing happened. */
   readonly state: string;
 }
 

@@ -79,7 +79,8 @@ async function wasFreed(
   const runs = entries.flatMap(({ name }) => parseDeletedRun(name) ?? []);
   // Cleanup may have removed the base because this very version is the newest now.
   if (!runs.some(({ first, last }) => first <= version && version <= last)) return false;
-  // The run may also have been deleted after other versions were built on ours: then ours was valid.
+  // The run may also have been deleted after other versions were built on ours: then ours was
+  // valid.
   const bytes = await engine.store.get(file);
   const own = bytes === undefined ? undefined : decodeVersion(bytes, file);
   if (own === undefined || !('manifest' in own)) return false;
@@ -88,8 +89,8 @@ async function wasFreed(
 }
 
 /**
- * After an error, reads the version's file to tell whether the commit took place. Not after a failed
- * flush: the version is visible, but whether it survives a power loss cannot be known.
+ * After an error, reads the version's file to tell whether the commit took place. Not after a
+ * failed flush: the version is visible, but whether it survives a power loss cannot be known.
  */
 async function resolveUnknown(
   engine: Engine,

@@ -9,7 +9,10 @@ import type { TableBranch } from './head.ts';
 import { decideMultiTable, multiTableDecision } from './multi-table-commit.ts';
 import { readManifest } from './version-files.ts';
 
-/** How long a multi-table commit in the way may stay undecided before a writer aborts it, in milliseconds. */
+/**
+ * How long a multi-table commit in the way may stay undecided before a writer aborts it, in
+ * milliseconds.
+ */
 const DECISION_GRACE = 2_000;
 
 /**
@@ -36,7 +39,9 @@ export async function settleUndecided(
   return waited;
 }
 
-/** Aborts a multi-table commit that stayed undecided, so that its versions do not block the branch. */
+/**
+ * Aborts a multi-table commit that stayed undecided, so that its versions do not block the branch.
+ */
 export async function abortAbandoned(engine: Engine, commitId: string): Promise<void> {
   const deadline = engine.env.now() + DECISION_GRACE;
   while ((await multiTableDecision(engine, commitId)) === undefined) {

@@ -94,15 +94,16 @@ export class Snapshot {
   }
 
   /**
-   * All fragments in row order, as the manifest and its chunks list them. While a chunk stays in memory it is the same
-   * list for all versions that share it, so what is made of it can be kept by it.
+   * All fragments in row order, as the manifest and its chunks list them. While a chunk stays in
+   * memory it is the same list for all versions that share it, so what is made of it can be kept by
+   * it.
    */
   async fragmentRuns(): Promise<readonly (readonly FragmentEntry[])[]> {
     if (this.#runs !== undefined) return this.#runs;
     const runs: (readonly FragmentEntry[])[] = [];
     const turn = new Turn(this.#engine.env);
     for (const chunk of this.manifest.chunks) {
-      // Of a table with many fragments; no chunk in memory takes any time.
+      // Only a table with many fragments takes long; reading a chunk in memory takes no time.
       if (turn.isOver()) await turn.pass();
       runs.push(await readChunk(this.#engine, this.branch.tableFolder, chunk, this));
     }

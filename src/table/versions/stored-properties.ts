@@ -50,7 +50,7 @@ export async function lanceModeOf(
   return isLanceMode(lance) ? lance : engine.lance;
 }
 
-/** As Lance's clients are to know it: whether they may write the table now. */
+/** The manifest with what Lance's clients have to know: whether they may write the table now. */
 export async function lanceWritten(
   engine: Engine,
   branch: TableBranch,
@@ -61,7 +61,7 @@ export async function lanceWritten(
   return { ...manifest, lanceWrites: mode === 'write' ? true : undefined };
 }
 
-/** As it was read last: every operation on a table begins with reading it. */
+/** The record as it was read last: every operation on a table begins with reading it. */
 async function recordOf(
   engine: Engine,
   tableFolder: string,

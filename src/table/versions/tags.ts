@@ -59,7 +59,8 @@ export async function createTag(
   const via = versionsFolder(tableFolder, record.table, MAIN_BRANCH);
   await engine.store.createFolder(tagsFolder(tableFolder), tableFolder);
   if (await engine.store.putIfAbsent(file, encodeTag(record), undefined, via)) return;
-  // A leftover tag of an earlier table in this folder, unless our own table is the one that is gone.
+  // A leftover tag of an earlier table in this folder, unless our own table is the one that is
+  // gone.
   if (
     (await findTag(engine, tableFolder, record.table, tag)) === undefined &&
     (await isTableAt(engine, tableFolder, record.table))

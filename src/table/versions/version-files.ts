@@ -23,7 +23,10 @@ import { isMultiTableCommitted } from './multi-table-commit.ts';
 import { Snapshot } from './snapshot.ts';
 import { listTags } from './tags.ts';
 
-/** Undefined when the version is missing, deleted, or part of an undecided or aborted multi-table commit. */
+/**
+ * Undefined when the version is missing, deleted, or part of an undecided or aborted multi-table
+ * commit.
+ */
 export async function visibleSnapshot(
   engine: Engine,
   branch: TableBranch,
@@ -87,11 +90,14 @@ async function bytesOf(
   }
 }
 
-/** Whether readers may see it: not while its multi-table commit is undecided, nor after that was aborted. */
+/**
+ * Whether readers may see it: not while its multi-table commit is undecided, nor after that was
+ * aborted.
+ */
 export const isVisible = (engine: Engine, { batch }: Manifest): Promise<boolean> =>
   isCommitted(engine, batch);
 
-/** The same of a version by the multi-table commit that it names, if it names one. */
+/** Whether the multi-table commit that a version names was committed; true if it names none. */
 export const isCommitted = async (engine: Engine, batch: string | undefined): Promise<boolean> =>
   batch === undefined || isMultiTableCommitted(engine, batch);
 
@@ -100,7 +106,10 @@ export async function listedVersions(engine: Engine, branch: TableBranch): Promi
   return (await listedVersionsOf(engine, branch)) ?? [];
 }
 
-/** The same, and undefined where there is no such folder: for those who delete what is not listed. */
+/**
+ * Does the same, but gives undefined if there is no such folder, for callers that delete what is
+ * not listed.
+ */
 export async function listedVersionsOf(
   engine: Engine,
   branch: TableBranch,
@@ -126,14 +135,14 @@ export async function highestListed(
 }
 
 /**
- * Version numbers that were not deleted, ascending. Versions of undecided multi-table commits are among them, and
- * those that a tag names: whoever marks one sees the tag before it deletes anything, and may have
- * died in between.
+ * Version numbers that were not deleted, ascending. Versions of undecided multi-table commits are
+ * among them, and those that a tag names: whoever marks one sees the tag before it deletes
+ * anything, and may have died in between.
  */
 export const visibleVersions = async (engine: Engine, branch: TableBranch): Promise<number[]> =>
   visibleOf(engine, branch, await sortedVersions(engine, branch));
 
-/** The same, of versions that were listed. */
+/** Does the same for versions that were listed and sorted before. */
 export async function visibleOf(
   engine: Engine,
   branch: TableBranch,
@@ -151,7 +160,10 @@ export async function visibleOf(
   return visible.sort((one, other) => one - other);
 }
 
-/** Versions with a file, ascending: those whose deletion is marked, tombstones among them, and the others. */
+/**
+ * Versions with a file, ascending: those whose deletion is marked, tombstones among them, and the
+ * others.
+ */
 export interface SortedVersions {
   readonly visible: readonly number[];
   readonly marked: readonly number[];

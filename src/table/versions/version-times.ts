@@ -5,7 +5,9 @@
  * times only tell how old one is.
  */
 
-/** How far clocks of writers may lie apart and their versions still be in order, in milliseconds. */
+/**
+ * How far clocks of writers may lie apart and their versions still be in order, in milliseconds.
+ */
 export const MAX_CLOCK_SKEW: number = 5 * 60_000;
 
 /**
@@ -17,10 +19,10 @@ export function nextTimestamp(now: number, parent: number | undefined): number {
 }
 
 /**
- * When the versions of a branch were superseded: at the time of the next one. Where times contradict
- * each other it errs to the late side, so that a reader never has less time than was promised: what
- * is dated after now was superseded before the next version that is not, and nothing was superseded
- * before an older version was made.
+ * When the versions of a branch were superseded: at the time of the next one. Where times
+ * contradict each other it errs to the late side, so that a reader never has less time than was
+ * promised: what is dated after now was superseded before the next version that is not, and nothing
+ * was superseded before an older version was made.
  */
 export class Supersession {
   readonly #count: number;
@@ -38,7 +40,10 @@ export class Supersession {
     this.#now = now;
   }
 
-  /** Of the version at that place; asked in ascending order. Never later than now. */
+  /**
+   * The time of the version at that place, never later than now. Places must ascend from call to
+   * call.
+   */
   async at(place: number): Promise<number> {
     while (this.#done < place) {
       this.#done += 1;

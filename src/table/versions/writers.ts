@@ -14,7 +14,9 @@ import { isDirspaceError } from '../../errors.ts';
 import { parseWriter, writerFile } from '../../format/index.ts';
 import type { Engine } from './engine.ts';
 
-/** How long files stay whose writer may or may not be alive, as on another machine; milliseconds. */
+/**
+ * How long files stay whose writer may or may not be alive, as on another machine; milliseconds.
+ */
 export const UNKNOWN_WRITER_GRACE: number = 7 * 24 * 3_600_000;
 
 /** Runs a change of a table under an announcement, with an engine that names files for it. */
@@ -58,7 +60,9 @@ export const unannounced = (engine: Engine): Engine => ({
   newObject: () => `${engine.env.uuid()}-0`,
 });
 
-/** Removes an announcement; one that cannot be removed protects its files until the process ends. */
+/**
+ * Removes an announcement; one that cannot be removed protects its files until the process ends.
+ */
 async function takenBack(engine: Engine, file: string): Promise<void> {
   try {
     await engine.store.delete(file);
@@ -70,7 +74,7 @@ async function takenBack(engine: Engine, file: string): Promise<void> {
 export interface Writers {
   /** Ids of those whose files must stay. */
   readonly working: ReadonlySet<string>;
-  /** Those that will never commit, and their announcements. */
+  /** Writers that will never commit, and their announcements. */
   readonly ended: readonly { readonly id: string; readonly file: string }[];
 }
 

@@ -104,9 +104,11 @@ async function refreshOnce(
 
 interface Plan {
   readonly view: ManifestView;
-  /** What the view is to be of. */
+  /** The state of the source that the view is to show. */
   readonly state: ViewSource;
-  /** What the rows that stay are of; undefined where none stays. */
+  /**
+   * The state of the source that the rows that stay were computed from; undefined if none stays.
+   */
   readonly known: ViewSource | undefined;
   readonly source: Snapshot;
 }

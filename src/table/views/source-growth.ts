@@ -15,7 +15,7 @@ export const isUnchanged = (one: ViewSource | undefined, other: ViewSource | und
 
 /** Changes that leave the rows there are, with their order. */
 const GROWING: readonly string[] = ['append', 'compact', 'metadata'];
-/** Of more versions in between the rows are computed anew. */
+/** With more versions in between, all rows are computed anew. */
 const MOST_VERSIONS = 65_536;
 
 /** Whether the source has the rows that it had, in their order, and others only after them. */

@@ -28,7 +28,7 @@ export interface ViewQuery {
 }
 
 export interface ViewColumns {
-  /** Of the rows that the query gives. */
+  /** The schema of the rows that the query gives. */
   readonly schema: Schema;
   readonly columns: ManifestView['columns'];
   /** Names of the columns that are read. */
@@ -108,7 +108,10 @@ export async function viewRows(
   return recordBatchStream(schema, batches());
 }
 
-/** The fragments that hold the rows after so many, and how many rows of the first of them come before. */
+/**
+ * The fragments that hold the rows after so many, and how many rows of the first of them come
+ * before.
+ */
 async function tailOf(
   engine: Engine,
   source: Snapshot,

@@ -17,8 +17,8 @@ interface Entry {
 }
 
 /**
- * The bytes that several caches may hold together, such as those of all catalogs that a server has open.
- * When it is exceeded, the cache that holds most evicts its least recently used entries.
+ * The bytes that several caches may hold together, such as those of all catalogs that a server has
+ * open. When it is exceeded, the cache that holds most evicts its least recently used entries.
  */
 export class CacheBudget {
   readonly limit: number;
@@ -65,8 +65,8 @@ export class CacheBudget {
 }
 
 /**
- * A least-recently-used cache bounded by bytes, its own or those of a shared budget. The order of use
- * is a linked list: removing and re-inserting map entries would cost more than the look-up.
+ * A least-recently-used cache bounded by bytes, its own or those of a shared budget. The order of
+ * use is a linked list: removing and re-inserting map entries would cost more than the look-up.
  */
 export class ByteCache {
   readonly #budget: CacheBudget;
@@ -126,7 +126,9 @@ export class ByteCache {
     this.#budget.shrink(this, bytes);
   }
 
-  /** Whether the key was noted before, lately. Notes it: what is asked for twice is worth keeping. */
+  /**
+   * Whether the key was noted before, lately. Notes it: what is asked for twice is worth keeping.
+   */
   noted(key: string): boolean {
     if (this.#seen.delete(key)) {
       this.#seen.add(key);

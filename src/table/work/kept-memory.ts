@@ -8,9 +8,9 @@ import { CacheBudget } from './cache.ts';
 import { Scratch } from './scratch.ts';
 
 export interface KeptMemory {
-  /** Of immutable metadata, such as chunks. */
+  /** For immutable metadata, such as chunks. */
   readonly cache: CacheBudget;
-  /** Of newest versions, records and names; shares its bytes with `cache`. */
+  /** For newest versions, records and names; shares its bytes with `cache`. */
   readonly heads: CacheBudget;
   readonly buffers: CacheBudget;
   readonly scratch: Scratch;
@@ -28,7 +28,8 @@ export const defaultVectorBytes = (bufferBytes: number): number => 2 * bufferByt
  * Budgets for the caches of one engine, or of several that share them.
  * @param cacheBytes of metadata
  * @param bufferBytes of table data
- * @param vectorBytes of sketches of vectors, which take a quarter of float32 vectors' bytes and a little
+ * @param vectorBytes of sketches of vectors, which take a quarter of float32 vectors' bytes and a
+ * little
  */
 export const keptMemory = (
   cacheBytes: number = DEFAULT_CACHE_BYTES,

@@ -55,7 +55,10 @@ export class LentColumns {
     this.#source = source;
   }
 
-  /** Those of another file that holds columns of the same rows; of the first one it is this. */
+  /**
+   * The columns of another file that holds columns of the same rows; of the first file, this
+   * object.
+   */
   ofFile(index: number): LentColumns {
     if (index === 0) return this;
     this.#others[index] ??= new LentColumns(this.#source);

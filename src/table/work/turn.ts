@@ -8,7 +8,7 @@
 import { type Env, elapsed } from '../../env.ts';
 
 const MILLISECONDS = 8;
-/** Of work that begins while others wait for their turns. */
+/** The length of the first turn of work that begins while others wait for theirs. */
 const FIRST_MILLISECONDS = 2;
 const STEPS = 256;
 

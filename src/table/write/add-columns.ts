@@ -43,7 +43,7 @@ export interface NewColumn {
   readonly expression?: string | undefined;
   /** SQL that a backfill fills the column by; it is null until then. */
   readonly computed?: string | undefined;
-  /** Of a column of nulls. */
+  /** The type of a column of nulls. */
   readonly type?: DataType | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }

@@ -119,13 +119,18 @@ function widenedRows(stream: RecordBatchStream, fit: Fit): RecordBatchStream {
 export interface OverwriteOptions extends WriteOptions {
   /** Set when the table must have no version yet: the error if it has one by then. */
   readonly onlyFirst?: () => DirspaceError;
-  /** Where the table has a version by then, the rows are added to it in place of replacing its own. */
+  /**
+   * Where the table has a version by then, the rows are added to it in place of replacing its own.
+   */
   readonly orAppend?: boolean;
   /** Runs right before a first version is published; what it throws ends the write. */
   readonly beforeFirst?: () => Promise<void>;
   /** Properties the table has from this version on; `first` when it is the first one. */
   readonly properties?: (first: boolean) => Readonly<Record<string, string>>;
-  /** Whether the table is written for Lance from now on; if absent it stays so, and the catalog decides of a first version. */
+  /**
+   * Whether the table is written for Lance from now on; if absent it stays so, and the catalog
+   * decides of a first version.
+   */
   readonly lance?: boolean | undefined;
   /** How its fragments are compressed; what the table says if absent. */
   readonly compression?: Compression | undefined;
@@ -242,8 +247,8 @@ function readBack(
 }
 
 /**
- * What was begun on a version for Lance may be committed after this one, with fragments that only tables
- * for Lance may have.
+ * What was begun on a version for Lance may be committed after this one, with fragments that only
+ * tables for Lance may have.
  */
 function refuseWithoutLance(base: Snapshot | undefined, { lance }: OverwriteOptions): void {
   if (lance !== false || base?.manifest.lance !== true) return;
@@ -265,7 +270,7 @@ async function withoutLeftovers(
     return await committing;
   } catch (error) {
     if (isDirspaceError(error, 'CommitStateUnknown')) throw error;
-    // What the disk does not let go of now is cleanup's.
+    // Cleanup removes what cannot be removed now.
     await removeFragments(engine, tableFolder, fragments).catch(() => {});
     throw error;
   }

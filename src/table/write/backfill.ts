@@ -28,7 +28,9 @@ import { schemaDraft } from './schema-version.ts';
 
 export interface BackfillRequest {
   readonly column: string;
-  /** SQL; rows for which it is true are computed, whatever they hold. Those that are null if absent. */
+  /**
+   * SQL; rows for which it is true are computed, whatever they hold. Those that are null if absent.
+   */
   readonly filter?: string | undefined;
   /** Fragments that are filled at most; all of them if absent. */
   readonly fragments?: number | undefined;
@@ -37,7 +39,9 @@ export interface BackfillRequest {
 }
 
 export interface Backfilled extends Committed {
-  /** Rows that were given a value; with a filter those whose value turned out null are among them. */
+  /**
+   * Rows that were given a value; with a filter those whose value turned out null are among them.
+   */
   readonly rows: number;
 }
 
@@ -56,7 +60,7 @@ export async function backfillColumn(
   let rows = 0;
   for (;;) {
     const limit = Math.min(most - done.size, request.perVersion ?? most);
-    // Of several versions each has a transaction of its own.
+    // If it commits several versions, each has a transaction of its own.
     const write = request.perVersion === undefined ? options : { signal: options.signal };
     const { isOver, ...committed } = await backfillSome(engine, branch, write, {
       request,

@@ -135,7 +135,10 @@ async function fragmentsToRewrite(
   ].reduce(either);
 }
 
-/** Picks the fragments that are not compressed as the table says. Where it says nothing, all are left. */
+/**
+ * Picks the fragments that are not compressed as the table says. Where it says nothing, all are
+ * left.
+ */
 async function fragmentsToCompress(
   engine: Engine,
   base: Snapshot,
@@ -145,7 +148,7 @@ async function fragmentsToCompress(
   const wanted = compression ?? property;
   if (wanted === 'none') return isCompressedEntry;
   if (compressesAnew) return () => true;
-  // Those on which it was tried say so.
+  // Fragments on which it was tried say so.
   return wanted === 'zstd' ? ({ compressed }) => compressed === undefined : undefined;
 }
 
@@ -398,7 +401,9 @@ async function compacted(
   };
 }
 
-/** Takes away fragments that no version will refer to; what cannot be removed is left to cleanup. */
+/**
+ * Takes away fragments that no version will refer to; what cannot be removed is left to cleanup.
+ */
 async function discard(
   engine: Engine,
   base: Snapshot,

@@ -52,7 +52,7 @@ export class DeletionFiles {
     this.#waitingRows += offsets.length;
   }
 
-  /** What was added, by the ids of the fragments. */
+  /** Writes what was added, and gives the entries by the ids of the fragments. */
   async finish(): Promise<ReadonlyMap<number, DeletionEntry>> {
     await this.#writeWaiting();
     return this.#entries;

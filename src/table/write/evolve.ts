@@ -54,8 +54,8 @@ export interface ColumnChange {
 /**
  * Renames, changes types and nullability, all in one version. Data is rewritten only where a column
  * is narrowed, or widened in a table that is written for Lance and whose columns have a form there.
- * @throws TableColumnNotFound, InvalidInput for a type that values could not be of, or a value that does not
- * fit, by its row
+ * @throws TableColumnNotFound, InvalidInput for a type that values could not be of, or a value that
+ * does not fit, by its row
  */
 export function alterColumns(
   engine: Engine,
@@ -102,7 +102,10 @@ export function alterColumns(
   );
 }
 
-/** By the ids of columns whose type changes; undefined where all values of the old type are of the new one. */
+/**
+ * By the ids of columns whose type changes; undefined where all values of the old type are of the
+ * new one.
+ */
 async function conversionsOf(
   before: readonly IdentifiedField[],
   after: readonly IdentifiedField[],

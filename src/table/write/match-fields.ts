@@ -81,7 +81,7 @@ function matchNode(wanted: IdentifiedField, column: Field): IdentifiedField | un
   return canWiden(from, to) ? { id: wanted.id, field: column, children: [] } : undefined;
 }
 
-/** What the data of one schema is to the fields of a table. */
+/** How the columns of written data become columns of the table. */
 export interface Fit {
   readonly fields: readonly IdentifiedField[];
   readonly schema: Schema;
@@ -112,8 +112,8 @@ export function fitOf(fields: readonly IdentifiedField[], schema: Schema): Fit {
 }
 
 /**
- * Whether fragments that were written for other fields have the ids that `fields` give their columns,
- * and were checked for nulls in all nested fields that are required now.
+ * Whether fragments that were written for other fields have the ids that `fields` give their
+ * columns, and were checked for nulls in all nested fields that are required now.
  * @throws TableSchemaValidation naming the first column that does not fit
  */
 export const isWrittenFor = (fields: readonly IdentifiedField[], written: Fit): boolean =>

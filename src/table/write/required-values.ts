@@ -110,7 +110,9 @@ function checksOf(
   return [{ at, field: node.field, required: isRequired, below }];
 }
 
-/** Whether a null lies in a required field at all; most data has none, and is looked at no further. */
+/**
+ * Whether a null lies in a required field at all; most data has none, and is looked at no further.
+ */
 const mayLack = (data: Data, { required, below }: Check): boolean =>
   (required && data.nullCount > 0 && !DataType.isUnion(data.type)) ||
   below.some((check) => {

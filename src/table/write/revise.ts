@@ -78,7 +78,10 @@ export function replaceSchemaMetadata(
   });
 }
 
-/** Publishes nothing where the table says so already. @throws InvalidTableState for a declared table */
+/**
+ * Publishes nothing where the table says so already.
+ * @throws InvalidTableState for a declared table
+ */
 export function setCompression(
   engine: Engine,
   branch: TableBranch,

@@ -60,7 +60,7 @@ import { schemaOf } from './schema-version.ts';
 import { type NewFragment, removeFragments, writeFragments, writesLance } from './write.ts';
 
 interface RewrittenFragment {
-  /** Of the columns that are written, or of all. */
+  /** What was written: some columns of the fragment, or all of them. */
   readonly fragment: NewFragment;
   readonly isOverlay: boolean;
   readonly durable: Promise<unknown>;
@@ -77,7 +77,10 @@ export interface ChosenRows {
 }
 
 interface RewriteOptions {
-  /** Of top-level columns whose type changes, by their ids; undefined where no value is looked at. */
+  /**
+   * How values of columns whose type changes are narrowed, by the ids of the columns; undefined for
+   * a column whose values need no check.
+   */
   readonly retyped?: ReadonlyMap<number, Narrowing | undefined>;
   /** All rows if absent. */
   readonly chosen?: ChosenRows;
@@ -91,8 +94,8 @@ interface Rewritten {
 }
 
 /**
- * Runs a commit whose attempts write fragments anew. What they wrote is removed where the newest attempt
- * has no use for it, and where nothing was committed.
+ * Runs a commit whose attempts write fragments anew. What they wrote is removed where the newest
+ * attempt has no use for it, and where nothing was committed.
  */
 export async function rewriting(
   engine: Engine,
@@ -256,7 +259,7 @@ export class FragmentRewriter {
 
 interface RowsOfFragment {
   readonly entry: FragmentEntry;
-  /** Of the rows that get new values; undefined for all live rows. */
+  /** The offsets of the rows that get new values; undefined for all live rows. */
   readonly offsets: Uint32Array | undefined;
   /** Live rows of the table before the fragment. */
   readonly first: number;
@@ -271,7 +274,7 @@ export function onlyOne(fragments: readonly NewFragment[], entry: FragmentEntry)
 
 /** Some columns of a fragment, with the new values in them. */
 class WiderColumns {
-  /** Of the columns. */
+  /** The columns with their ids. */
   readonly tree: readonly IdentifiedField[];
   /** Values that were computed so far and are not null. */
   values = 0;
@@ -280,7 +283,7 @@ class WiderColumns {
   readonly #plan: ScanPlan;
   /** Positions of the columns in the table's new schema, ascending; those there were come first. */
   readonly #positions: readonly number[];
-  /** Of the columns that there were. */
+  /** The names of the columns that were there before. */
   readonly #names: readonly string[];
   /** Null for those that stay as they are, or are narrowed. */
   readonly #adapters: readonly (Adapter | null)[];
@@ -408,7 +411,7 @@ export function replacedRows(data: Data, rows: Uint32Array, values: Data): Data 
   return gather(concatData([data, values]), from);
 }
 
-/** Where the offsets from `from` on that come before `end` end. */
+/** The index of the first offset, from index `from` on, that is not below `end`. */
 export function endOf(offsets: Uint32Array, from: number, end: number): number {
   let to = from;
   while (to < offsets.length && (offsets[to] as number) < end) to++;

@@ -36,7 +36,7 @@ import { writeFragments } from './write.ts';
 export interface StagedTable {
   readonly folder: string;
   readonly record: TableRecord;
-  /** Of its first version. */
+  /** The transaction of its first version. */
   readonly transaction: string;
 }
 
@@ -55,7 +55,10 @@ export interface StageOptions extends WriteOptions {
   readonly view?: ManifestView | undefined;
 }
 
-/** A table whose version 1 has the rows; on any error nothing of it is left. @throws TableSchemaValidation */
+/**
+ * A table whose version 1 has the rows; on any error nothing of it is left.
+ * @throws TableSchemaValidation
+ */
 export async function stageTable(
   shared: Engine,
   record: TableRecord,
@@ -116,7 +119,7 @@ export async function stageTable(
   } catch (error) {
     const first = await unmade;
     await store.deleteFolder(folder);
-    // Where there is no folder, nothing else can be written: that is no news.
+    // Without the folder nothing else could be written: only the first error tells something.
     throw first === undefined ? error : first.reason;
   }
 }

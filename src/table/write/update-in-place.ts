@@ -1,7 +1,7 @@
 /**
  * `updateInPlace`: updates rows of large fragments by writing the columns that are set, with the
- * values of all rows, to an overlay of the fragment. The rows keep their ids and places. That is done
- * where it costs less than moving the rows that match: see `isCheaper`. Other rows are left to
+ * values of all rows, to an overlay of the fragment. The rows keep their ids and places. That is
+ * done where it costs less than moving the rows that match: see `isCheaper`. Other rows are left to
  * update.ts, which is told which ones they are (`MatchesLeft`), so no predicate is evaluated twice.
  */
 import {
@@ -104,7 +104,7 @@ function holdsNoNulls(base: Snapshot, entry: FragmentEntry, field: IdentifiedFie
   return field.field.nullable || fragmentStatistics(base, entry, field)?.nulls === 0;
 }
 
-/** Of fewer rows single values are read to move them. */
+/** Fewer rows than this share are moved: that reads their single values alone. */
 const LEAST_SHARE = 1 / 100;
 /** Writing a byte takes about this many times as long as reading it. */
 const WRITE_WEIGHT = 3;
@@ -266,7 +266,7 @@ function merged(
   });
 }
 
-/** As replacedRows, of numbers without nulls; undefined for other columns. */
+/** Does the same as replacedRows for numbers without nulls; undefined for other columns. */
 function numbersWith(
   data: Data,
   rows: Uint32Array,

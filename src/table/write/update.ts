@@ -159,7 +159,10 @@ async function changeRows(
 export class RowOffsets {
   readonly #found = new Map<number, Uint32Array[]>();
 
-  /** `rows` are numbered within a batch that begins at `first`; undefined stands for `count` of them. */
+  /**
+   * `rows` are numbered within a batch that begins at `first`; undefined stands for `count` of
+   * them.
+   */
   add(fragment: number, first: number, rows: Uint32Array | undefined, count: number): void {
     const offsets = new Uint32Array(count);
     for (let at = 0; at < count; at++) offsets[at] = first + (rows?.[at] ?? at);

@@ -52,12 +52,16 @@ export interface Written {
 
 /** Encoded bytes held back to be written together. */
 const ONE_PIECE = 64 * 1024;
-/** How often a batch is in memory, in one form or another, while it and the next one are written. */
+/**
+ * How often a batch is in memory, in one form or another, while it and the next one are written.
+ */
 const WRITE_COPIES = 3;
 /** Up to this size a fragment is read back and decoded whole; of larger ones the structure is. */
 const WHOLE_READ_BACK = 256 * 1024;
 
-/** Whether fragments of a table get a Lance part: what its newest version says, else the catalog. */
+/**
+ * Whether fragments of a table get a Lance part: what its newest version says, else the catalog.
+ */
 export const writesLance = (engine: Engine, base: Snapshot | undefined): boolean =>
   base?.manifest.lance ?? engine.lance !== 'off';
 
@@ -65,7 +69,10 @@ export interface FragmentOptions {
   /** Writes a Lance part into each of them, where their columns have a form in Lance. */
   readonly lance: boolean;
   readonly compression: Compression;
-  /** Whether fragments of which nothing was worth compressing say so, and are not written anew for it. */
+  /**
+   * Whether fragments of which nothing was worth compressing say so, and are not written anew for
+   * it.
+   */
   readonly notesCompression?: boolean;
   /**
    * The table's fields, whose nullability decides where a nested null is refused: `fields` where
@@ -126,8 +133,8 @@ const MANY_COLUMNS = 256;
 const MOST_TIMES = 4;
 
 /**
- * How many times as large the batches of very many columns may be. What the footer says of a column takes
- * some 90 bytes for each batch, all of which whoever reads one column has to read.
+ * How many times as large the batches of very many columns may be. What the footer says of a column
+ * takes some 90 bytes for each batch, all of which whoever reads one column has to read.
  */
 const wideness = ({ fields }: RecordBatchStream['schema']): number =>
   Math.min(Math.max(fields.length / MANY_COLUMNS, 1), MOST_TIMES);
@@ -143,7 +150,7 @@ async function* pulledAfter<Batch>(
   }
 }
 
-/** Of fragments that no version refers to. */
+/** Removes the files of fragments that no version refers to. */
 export async function removeFragments(
   engine: Engine,
   tableFolder: string,
@@ -172,7 +179,7 @@ function markedSchema(schema: Schema, fields: readonly IdentifiedField[]): Schem
 function storedSchema(schema: Schema, fields: readonly IdentifiedField[]): Schema | undefined {
   const plain = withoutViews(schema);
   if (plain === schema) return undefined;
-  // What does not open in Lance for other reasons stays as it is.
+  // A schema that Lance does not open for other reasons stays as it is.
   return 'fields' in lanceFields(plain.fields, listFieldIds(fields)) ? plain : undefined;
 }
 
@@ -198,7 +205,7 @@ class FragmentsWriter {
   readonly #schema: RecordBatchStream['schema'];
   readonly #fieldIds: readonly number[];
   readonly #lance: boolean;
-  /** Of all fragments, so that it knows which columns are not worth it. */
+  /** Shared by all fragments, so that it remembers which columns are not worth compressing. */
   readonly #compressor: ColumnCompressor | undefined;
   readonly #notesCompression: boolean;
   /** Set where columns are stored as another type than they have. */
@@ -233,7 +240,7 @@ class FragmentsWriter {
     return entryFile(this.#tableFolder, { file, isOfIndex: this.#isOfIndex });
   }
 
-  /** What a batch of many columns takes is long enough to be a turn of its own. */
+  /** Waits for the next turn if this one is over: a batch of many columns may take a whole one. */
   breathe(): Promise<void> | undefined {
     return this.#turn.isOver() ? this.#turn.pass() : undefined;
   }
