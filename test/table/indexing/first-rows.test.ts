@@ -129,6 +129,46 @@ test('of every type, with and without a condition', async () => {
   }
 }, 30_000);
 
+test('of distinct values, one more row at a time, with rows deleted at both ends', async () => {
+  const fs = memoryFs();
+  const limits = { batchRows: 16, fragmentRows: 64, segmentRows: 128 };
+  const open = (more: object): Promise<DirectoryNamespace> =>
+    openDirectoryNamespace({
+      root: '/c',
+      fs,
+      durability: 'relaxed',
+      limits: { ...limits, ...more },
+    });
+  const indexed = await open({ indexedRows: 0, indexedShare: 8 });
+  const plain = await open({ indexedRows: Number.POSITIVE_INFINITY });
+  const numbers = Array.from({ length: 200 }, (_, at) => ({
+    key: at,
+    v: at % 20 === 0 ? null : (at * 73) % 211,
+  }));
+  await indexed.createTable({ id }, await toRecordBatchStream(numbers));
+  await indexed.createTableScalarIndex({ id, column: 'v', index_type: 'BTREE' });
+  const { indexes } = await indexed.listTableIndices({ id });
+  expect(indexes[0]?.num_segments).toBe(2);
+  for (const predicate of [undefined, 'v < 40 OR v > 170']) {
+    if (predicate !== undefined) await indexed.deleteFromTable({ id, predicate });
+    for (const way of [0, 1, 2, 3]) {
+      const order_by = [{ column_name: 'v', ascending: way < 2, nulls_first: way % 2 === 0 }];
+      for (const k of casesOf([1, 10, 11, 65], [1, 2, 9, 10, 11, 12, 30, 64, 65, 90])) {
+        for (const filter of [undefined, 'key % 5 = 2']) {
+          const request = { k, order_by, ...(filter === undefined ? {} : { filter }) };
+          const what = JSON.stringify([predicate, request]);
+          const expected = await answer(plain, request);
+          expect([what, await answer(indexed, request)]).toEqual([what, expected]);
+        }
+      }
+    }
+  }
+  const few = { k: 10, order_by: [{ column_name: 'v', nulls_first: true }] };
+  expect(await noteOf(indexed, few)).toMatch(
+    /^v_idx gives the first 10 of the order among \d\d of/,
+  );
+});
+
 test('tells in its plan what an order is read from, or why from nothing', async () => {
   const limits = { indexedShare: 0.2 };
   const db = await openDirectoryNamespace({ root: '/c', fs: memoryFs(), limits });
