@@ -80,9 +80,12 @@ export async function writeTextFiles(
   } finally {
     held.end();
   }
+  const durable = Promise.all(written.map((each) => each.durable));
+  // Whoever awaits it sees the error; other segments are built before that.
+  durable.catch(() => {});
   return {
     files: written.map(({ file }) => file),
-    durable: Promise.all(written.map(({ durable }) => durable)),
+    durable,
   };
 }
 

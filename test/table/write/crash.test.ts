@@ -1,6 +1,6 @@
 /**
- * Every file system call of an update, a merge or a change of columns is the last one, or fails:
- * the table is as before or as after, and can be written to.
+ * Every file system call of an update, a merge, a change of columns or of indexes is the last one, or
+ * fails: the table is as before or as after, and can be written to.
  */
 import { expect, test } from 'vitest';
 import { Field, Int32, Int64, Schema, Utf8 } from '../../../src/arrow/apache.ts';
@@ -30,6 +30,8 @@ const rows = (from: number, count: number, name = 'n') =>
     Array.from({ length: count }, (_, at) => ({ id: BigInt(from + at), n: at, name })),
     { schema },
   );
+
+const FULL_TEXT = { id: t, column: 'name', index_type: 'FTS', with_position: true };
 
 const OPERATIONS: Readonly<Record<string, (catalog: DirectoryNamespace) => Promise<unknown>>> = {
   update: (catalog) =>
@@ -84,6 +86,11 @@ const OPERATIONS: Readonly<Record<string, (catalog: DirectoryNamespace) => Promi
   'drop a column': (catalog) => catalog.alterTableDropColumns({ id: t, columns: ['n'] }),
   'create an index': (catalog) =>
     catalog.createTableIndex({ id: t, column: 'name', index_type: 'BTREE' }),
+  'create a full-text index': (catalog) => catalog.createTableIndex(FULL_TEXT),
+  'bring an index that is there up to date': (catalog) =>
+    catalog.optimizeTable({ id: t, compact: false }),
+  'drop an index that is there': (catalog) =>
+    catalog.dropTableIndex({ id: t, index_name: 'name_idx' }),
   'overwrite with compressed rows': async (catalog) =>
     catalog.createTable(
       { id: t, mode: 'overwrite', properties: { compression: 'zstd' } },
@@ -100,11 +107,11 @@ const open = (fs: FileSystem, name = ''): Promise<DirectoryNamespace> => {
   return openDirectoryNamespace({
     root: ROOT,
     fs,
-    limits: { batchRows: 2, fragmentRows: 4, ...overlays },
+    limits: { batchRows: 2, fragmentRows: 4, segmentRows: 4, ...overlays },
   });
 };
 
-async function firstTree(): Promise<Tree> {
+async function firstTree(hasIndex: boolean): Promise<Tree> {
   const fs = memoryFs();
   const catalog = await open(strictFileSystem(fs));
   await catalog.createTable({ id: t }, await rows(0, 5));
@@ -112,12 +119,17 @@ async function firstTree(): Promise<Tree> {
   await catalog.deleteFromTable({ id: t, predicate: 'id = 1' });
   const new_columns = [{ name: 'computed', computed: 'id * 3' }];
   await catalog.alterTableAddColumns({ id: t, new_columns });
+  if (hasIndex) {
+    await catalog.createTableIndex(FULL_TEXT);
+    await catalog.insertIntoTable({ id: t }, await rows(7, 3, 'later n'));
+  }
   return treeOf(fs, ROOT);
 }
 
-let first: Promise<Tree> | undefined;
+/** By whether it has an index. */
+const first = new Map<boolean, Promise<Tree>>();
 
-/** All versions with their rows and fields. */
+/** All versions with their rows and fields, the indexes, and what a search finds. */
 async function stateOf(catalog: DirectoryNamespace): Promise<string> {
   const { versions } = await catalog.listTableVersions({ id: t });
   const state: unknown[] = [];
@@ -126,6 +138,21 @@ async function stateOf(catalog: DirectoryNamespace): Promise<string> {
     const fields = stream.schema.fields.map((field) => [String(field), ...field.metadata]);
     const { count } = await catalog.countTableRows({ id: t, version });
     state.push([version, fields, count, await collectRows(stream)]);
+  }
+  const { indexes } = await catalog.listTableIndices({ id: t });
+  state.push(
+    indexes.map(
+      ({ index_name, index_type, num_indexed_rows, num_unindexed_rows, num_segments }) => [
+        [index_name, index_type, num_segments],
+        [num_indexed_rows, num_unindexed_rows],
+      ],
+    ),
+  );
+  const query = { terms: 'n later', column: 'name', fuzziness: 0 };
+  const full_text_query = { structured_query: { query: { match: query } } };
+  const found = await catalog.queryTable({ id: t, k: 20, full_text_query, with_row_id: true });
+  for (const row of await collectRows(found)) {
+    state.push([row._rowid, (row._score as number).toFixed(4)]);
   }
   return JSON.stringify(state, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
 }
@@ -139,8 +166,10 @@ const FAULTS: readonly (Omit<Fault, 'at'> & { readonly step: number })[] = [
 test.each(Object.entries(OPERATIONS))(
   '%s: whole or not at all',
   async (name, operation) => {
-    first ??= firstTree();
-    const tree = await first;
+    const hasIndex = name.includes('that is there');
+    const made = first.get(hasIndex) ?? firstTree(hasIndex);
+    first.set(hasIndex, made);
+    const tree = await made;
     const clean = grow(tree, ROOT);
     const old = await stateOf(await open(strictFileSystem(clean)));
     await operation(await open(strictFileSystem(clean), name));
