@@ -3,6 +3,7 @@
  */
 import {
   branch,
+  clone,
   createNamespace,
   describe,
   diff,
@@ -58,6 +59,7 @@ export const COMMANDS: readonly (Command | ServiceCommand)[] = [
   tag,
   branch,
   index,
+  clone,
   rename,
   drop,
   undrop,

@@ -23,6 +23,7 @@ import {
   batchCreateTableVersions,
   branchChanges,
   changes,
+  cloneTable,
   createTable,
   declareTable,
   describeTable,
@@ -121,6 +122,7 @@ export const HANDLERS: Handlers = {
   DropTable: listed(itself, tables.dropTable),
   DeregisterTable: listed(itself, tables.deregisterTable),
   UndropTable: listed(itself, undropTable),
+  CloneTable: listed(itself, cloneTable),
 
   CreateMaterializedView: listed(itself, views.createMaterializedView),
   RefreshMaterializedView: within(views.refreshMaterializedView),

@@ -1,15 +1,76 @@
 /**
- * Defines LanceDB's types for the comparison of a branch with main (`BranchDiff`) and for a
- * cherry-pick (`CherryPickResult`), and converts a catalog's responses to them (`branchDiff`,
- * `cherryPickResult`). The SDK returns these objects, and the server sends them to LanceDB's
- * clients.
+ * Defines the requests and responses of comparing a branch with main and of a cherry-pick, LanceDB's
+ * types for them (`BranchDiff`, `CherryPickResult`), and converts a catalog's responses to those
+ * (`branchDiff`, `cherryPickResult`). The SDK returns these objects, and the server sends them to
+ * LanceDB's clients.
  */
-import type {
-  BranchColumn,
-  BranchIndex,
-  CherryPickTableBranchResponse,
-  DiffTableBranchResponse,
-} from './extensions.ts';
+/** The branch to compare with main. */
+export interface DiffTableBranchRequest {
+  readonly id: readonly string[];
+  readonly incarnation?: string;
+  readonly from_branch: string;
+}
+
+/** A top-level column. */
+export interface BranchColumn {
+  readonly name: string;
+  readonly data_type: string;
+  readonly nullable: boolean;
+}
+
+/** What the newest versions of a branch and of main have apart from each other. */
+export interface DiffTableBranchResponse {
+  readonly from_branch: string;
+  /** The version of main that the branch was made of; main is at `main_version`. */
+  readonly parent_version: number;
+  readonly main_version: number;
+  readonly branch_version: number;
+  readonly row_count_main: number;
+  readonly row_count_branch: number;
+  /** Rows that both have, with the same values; with others; and that only one of them has. */
+  readonly rows_unchanged: number;
+  readonly rows_changed: number;
+  readonly rows_on_main: number;
+  readonly rows_on_branch: number;
+  readonly added_columns: readonly BranchColumn[];
+  readonly removed_columns: readonly BranchColumn[];
+  readonly changed_columns: readonly {
+    readonly name: string;
+    readonly main: BranchColumn;
+    readonly branch: BranchColumn;
+  }[];
+  readonly added_indexes: readonly BranchIndex[];
+  readonly removed_indexes: readonly BranchIndex[];
+}
+
+/** An index that only one of two branches has. */
+export interface BranchIndex {
+  readonly index_name: string;
+  readonly columns: readonly string[];
+  readonly index_type: string;
+}
+
+/** The branch whose changes are brought to main. */
+export interface CherryPickTableBranchRequest {
+  readonly id: readonly string[];
+  readonly incarnation?: string;
+  readonly from_branch: string;
+  /** Says whether it would be done, and changes nothing. */
+  readonly dry_run?: boolean;
+}
+
+/** What was done, or why nothing was. */
+export interface CherryPickTableBranchResponse {
+  /** `ready` of a dry run that would be done. */
+  readonly status: 'ready' | 'failed' | 'cherry_picked';
+  /** Before anything was changed. */
+  readonly diff: DiffTableBranchResponse;
+  /** Why it failed. */
+  readonly error?: { readonly code: string; readonly message: string };
+  /** The version of main that was made. */
+  readonly version?: number;
+  readonly transaction_id?: string;
+}
 
 /** A top-level column. */
 export interface BranchColumnSummary {

@@ -15,6 +15,15 @@ export const EXTENSION_OPERATIONS = {
   UndropTable: json('/v1/dirspace/table/{id}/undrop', 'write', 'Bring back a dropped table', {
     errors: [404, 409],
   }),
+  CloneTable: json(
+    '/v1/dirspace/table/{id}/clone',
+    'write',
+    'Make a table of a version of another',
+    {
+      errors: [404, 409],
+      long: true,
+    },
+  ),
   DeleteRows: json('/v1/dirspace/table/{id}/delete_rows', 'write', 'Delete rows by row id'),
   TakeRows: json('/v1/dirspace/table/{id}/take_rows', 'read', 'Read rows one by one', {
     answer: 'arrow-file',

@@ -5,6 +5,12 @@
  * catalog leaves out what it cannot do, and callers check before they call.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
+import type {
+  CherryPickTableBranchRequest,
+  CherryPickTableBranchResponse,
+  DiffTableBranchRequest,
+  DiffTableBranchResponse,
+} from './branch-diff.ts';
 import type { CatalogWatch, WatchRequest } from './events.ts';
 import type { CallOptions } from './namespace.ts';
 import type {
@@ -73,72 +79,30 @@ export interface PrewarmTableIndexResponse {
   readonly bytes: number;
 }
 
-/** The branch to compare with main. */
-export interface DiffTableBranchRequest {
+/** A table that gets the rows, columns and indexes of a version of another one, in its first version. */
+export interface CloneTableRequest {
+  /** The new table. */
   readonly id: readonly string[];
-  readonly incarnation?: string;
-  readonly from_branch: string;
+  /** The other table; in place of it, `source_location` may say where it lies. */
+  readonly source_id?: readonly string[];
+  readonly source_location?: string;
+  /** The newest version of the main branch where none of these is given; a tag stands alone. */
+  readonly source_branch?: string;
+  readonly source_version?: number;
+  readonly source_tag?: string;
+  /** False copies all files; otherwise both tables share them on the disk. */
+  readonly is_shallow?: boolean;
+  /** Those of the other table, and these in their place. */
+  readonly properties?: Readonly<Record<string, string>>;
 }
 
-/** A top-level column. */
-export interface BranchColumn {
-  readonly name: string;
-  readonly data_type: string;
-  readonly nullable: boolean;
-}
-
-/** What the newest versions of a branch and of main have apart from each other. */
-export interface DiffTableBranchResponse {
-  readonly from_branch: string;
-  /** The version of main that the branch was made of; main is at `main_version`. */
-  readonly parent_version: number;
-  readonly main_version: number;
-  readonly branch_version: number;
-  readonly row_count_main: number;
-  readonly row_count_branch: number;
-  /** Rows that both have, with the same values; with others; and that only one of them has. */
-  readonly rows_unchanged: number;
-  readonly rows_changed: number;
-  readonly rows_on_main: number;
-  readonly rows_on_branch: number;
-  readonly added_columns: readonly BranchColumn[];
-  readonly removed_columns: readonly BranchColumn[];
-  readonly changed_columns: readonly {
-    readonly name: string;
-    readonly main: BranchColumn;
-    readonly branch: BranchColumn;
-  }[];
-  readonly added_indexes: readonly BranchIndex[];
-  readonly removed_indexes: readonly BranchIndex[];
-}
-
-/** An index that only one of two branches has. */
-export interface BranchIndex {
-  readonly index_name: string;
-  readonly columns: readonly string[];
-  readonly index_type: string;
-}
-
-/** The branch whose changes are brought to main. */
-export interface CherryPickTableBranchRequest {
-  readonly id: readonly string[];
-  readonly incarnation?: string;
-  readonly from_branch: string;
-  /** Says whether it would be done, and changes nothing. */
-  readonly dry_run?: boolean;
-}
-
-/** What was done, or why nothing was. */
-export interface CherryPickTableBranchResponse {
-  /** `ready` of a dry run that would be done. */
-  readonly status: 'ready' | 'failed' | 'cherry_picked';
-  /** Before anything was changed. */
-  readonly diff: DiffTableBranchResponse;
-  /** Why it failed. */
-  readonly error?: { readonly code: string; readonly message: string };
-  /** The version of main that was made. */
-  readonly version?: number;
-  readonly transaction_id?: string;
+/** The new table, and which version it has the content of. */
+export interface CloneTableResponse {
+  readonly location: string;
+  readonly incarnation: string;
+  readonly version: number;
+  readonly transaction_id: string;
+  readonly source_version: number;
 }
 
 /** What may be removed of a table, in ages of milliseconds. */
@@ -435,6 +399,8 @@ export interface PurgeTrashResponse {
 export interface CatalogExtensions {
   /** @throws TableNotFound where the trash has none, TableAlreadyExists where the name is taken */
   undropTable?(request: UndropTableRequest, options?: CallOptions): Promise<UndropTableResponse>;
+  /** Makes a table of a version of another one. @throws TableNotFound, TableAlreadyExists, NamespaceNotFound */
+  cloneTable?(request: CloneTableRequest, options?: CallOptions): Promise<CloneTableResponse>;
   /** Answers all properties after the change. @throws NamespaceNotFound */
   updateNamespaceProperties?(
     request: UpdateNamespacePropertiesRequest,

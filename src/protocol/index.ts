@@ -4,16 +4,22 @@
  */
 
 export {
+  type BranchColumn,
   type BranchColumnChange,
   type BranchColumnSummary,
   type BranchDiff,
+  type BranchIndex,
   type BranchIndexSummary,
   type BranchRowCountSummary,
   branchDiff,
   type CherryPickError,
   type CherryPickPreview,
   type CherryPickResult,
+  type CherryPickTableBranchRequest,
+  type CherryPickTableBranchResponse,
   cherryPickResult,
+  type DiffTableBranchRequest,
+  type DiffTableBranchResponse,
 } from './branch-diff.ts';
 export { checkedRequest, preparedInSteps } from './checked-request.ts';
 export {
@@ -47,18 +53,14 @@ export {
   splitRequest,
 } from './exchange.ts';
 export type {
-  BranchColumn,
-  BranchIndex,
   CatalogExtensions,
-  CherryPickTableBranchRequest,
-  CherryPickTableBranchResponse,
   CleanupTableRequest,
   CleanupTableResponse,
+  CloneTableRequest,
+  CloneTableResponse,
   CompactionParameters,
   DeleteRowsRequest,
   DeleteRowsResponse,
-  DiffTableBranchRequest,
-  DiffTableBranchResponse,
   ListTrashRequest,
   ListTrashResponse,
   OptimizeCallOptions,

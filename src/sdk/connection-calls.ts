@@ -4,7 +4,7 @@
  * For listings it also checks the options.
  */
 import { type CallOptions, parseId } from '../protocol/index.ts';
-import { pathAndOptions } from './connection-options.ts';
+import { type PathAndOptions, pathAndOptions } from './connection-options.ts';
 import { checkOptionNames, type Lifetime, pathOf, tableId } from './handles/index.ts';
 
 export class Calls {
@@ -28,11 +28,10 @@ export class Calls {
 
   /** The id of a namespace whose content is listed, where the path may be left out, and the options. */
   listing<Options extends CallOptions>(
-    pathOrOptions: readonly string[] | Options | undefined,
-    given: Options | undefined,
+    given: PathAndOptions<Options>,
     known: readonly string[],
   ): [string[], Options] {
-    const [path, options] = pathAndOptions(pathOrOptions, given);
+    const [path, options] = pathAndOptions<Options>(given[0], given[1]);
     checkOptionNames(options, known);
     this.#lifetime.enter(options);
     return [path, options];

@@ -143,6 +143,22 @@ export interface RegisterTableOptions extends CallOptions {
   readonly properties?: Strings;
 }
 
+/** Which version of the source is cloned, and where to. */
+export interface CloneTableOptions extends CallOptions {
+  /** The namespace of the new table; the root if absent. */
+  readonly targetNamespacePath?: readonly string[];
+  /** The namespace of the source, where it is named; the root if absent. */
+  readonly sourceNamespacePath?: readonly string[];
+  /** The newest version of the main branch where none of these is given; a tag stands alone. */
+  readonly sourceBranch?: string;
+  readonly sourceVersion?: number;
+  readonly sourceTag?: string;
+  /** False copies all files, so that no byte on the disk is shared. */
+  readonly isShallow?: boolean;
+  /** Those of the source, and these in their place. */
+  readonly properties?: Readonly<Record<string, string>>;
+}
+
 /** Where a table is and where it goes. */
 export interface RenameTableOptions extends CallOptions {
   /** Where the table is; the root if absent. */
@@ -175,6 +191,11 @@ export interface WatchOptions {
 }
 
 /** Reads `(path, options)`, `(options)` and `(path)` alike. */
+/** Arguments of which the path may be left out. */
+export type PathAndOptions<Options> =
+  | [options?: Options | undefined]
+  | [path?: readonly string[] | undefined, options?: Options | undefined];
+
 export function pathAndOptions<Options extends object>(
   pathOrOptions: readonly string[] | Options | undefined,
   options: Options | undefined,

@@ -21,6 +21,7 @@ import type {
 } from '../protocol/index.ts';
 import { Calls } from './connection-calls.ts';
 import {
+  type CloneTableOptions,
   type CreateNamespaceOptions,
   type CreateNamespaceResult,
   type CreateTableArguments,
@@ -36,6 +37,7 @@ import {
   namesFrom,
   type OpenTableOptions,
   type PageOptions,
+  type PathAndOptions,
   page,
   type RegisterTableOptions,
   type RenameTableOptions,
@@ -122,16 +124,8 @@ export class Connection implements AsyncDisposable {
     return createNamespace(this.#home, this.#calls.path(path, options), options);
   }
 
-  async listNamespaces(options?: PageOptions): Promise<ListNamespacesResult>;
-  async listNamespaces(
-    path?: readonly string[],
-    options?: PageOptions,
-  ): Promise<ListNamespacesResult>;
-  async listNamespaces(
-    pathOrOptions?: readonly string[] | PageOptions,
-    given?: PageOptions,
-  ): Promise<ListNamespacesResult> {
-    const [id, options] = this.#calls.listing(pathOrOptions, given, CONNECTION_OPTIONS.page);
+  async listNamespaces(...given: PathAndOptions<PageOptions>): Promise<ListNamespacesResult> {
+    const [id, options] = this.#calls.listing(given, CONNECTION_OPTIONS.page);
     const answer = await this.namespace.listNamespaces({ id, ...page(options) }, options);
     return defined({ namespaces: answer.namespaces, pageToken: answer.page_token });
   }
@@ -165,29 +159,16 @@ export class Connection implements AsyncDisposable {
   }
 
   /** All names of a namespace's tables, sorted; see `listTables` for pages. */
-  async tableNames(options?: TableNamesOptions): Promise<string[]>;
-  async tableNames(path?: readonly string[], options?: TableNamesOptions): Promise<string[]>;
-  async tableNames(
-    pathOrOptions?: readonly string[] | TableNamesOptions,
-    given?: TableNamesOptions,
-  ): Promise<string[]> {
-    const [id, options] = this.#calls.listing(pathOrOptions, given, CONNECTION_OPTIONS.tableNames);
+  async tableNames(...given: PathAndOptions<TableNamesOptions>): Promise<string[]> {
+    const [id, options] = this.#calls.listing(given, CONNECTION_OPTIONS.tableNames);
     return namesFrom(options, () =>
       pages((token) => this.namespace.listTables({ id, ...token }, options)),
     );
   }
 
   /** One page of a namespace's tables, sorted by name. */
-  async listTables(options?: ListTablesOptions): Promise<ListTablesResult>;
-  async listTables(
-    path?: readonly string[],
-    options?: ListTablesOptions,
-  ): Promise<ListTablesResult>;
-  async listTables(
-    pathOrOptions?: readonly string[] | ListTablesOptions,
-    given?: ListTablesOptions,
-  ): Promise<ListTablesResult> {
-    const [id, options] = this.#calls.listing(pathOrOptions, given, CONNECTION_OPTIONS.listTables);
+  async listTables(...given: PathAndOptions<ListTablesOptions>): Promise<ListTablesResult> {
+    const [id, options] = this.#calls.listing(given, CONNECTION_OPTIONS.listTables);
     const request = { id, ...page(options), ...declared(options) };
     const answer = await this.namespace.listTables(request, options);
     return defined({ tables: answer.tables, pageToken: answer.page_token });
@@ -195,7 +176,7 @@ export class Connection implements AsyncDisposable {
 
   /** Tables of all namespaces by their string ids, such as `prod$search$user`. */
   async listAllTables(options: ListTablesOptions = {}): Promise<ListTablesResult> {
-    this.#calls.listing([], options, CONNECTION_OPTIONS.listTables);
+    this.#calls.listing([options], CONNECTION_OPTIONS.listTables);
     const request = { ...page(options), ...declared(options) };
     const answer = await this.namespace.listAllTables(request, options);
     return defined({ tables: answer.tables, pageToken: answer.page_token });
@@ -376,6 +357,22 @@ export class Connection implements AsyncDisposable {
   ): Promise<RegisterTableResponse> {
     const id = this.#calls.table(name, namespacePath, options);
     return names.registerTable(this.#home, id, location, options);
+  }
+
+  /**
+   * Makes a table with the rows, columns and indexes of a version of another one, whose files it shares: that
+   * takes no time and no space, and each of them goes its own way from then on. The source is named as in this
+   * catalog, or by its location.
+   * @throws TableNotFound, TableAlreadyExists, TableVersionNotFound
+   */
+  async cloneTable(
+    targetTableName: string,
+    source: string,
+    options: CloneTableOptions = {},
+  ): Promise<Table> {
+    const id = this.#calls.table(targetTableName, options.targetNamespacePath, options);
+    const { incarnation } = await names.cloneTable(this.#home, id, source, options);
+    return Table.open(this.#home, { id, incarnation }, {}, defined({ signal: options.signal }));
   }
 
   /** Renames a table, or moves it to another namespace. */

@@ -14,6 +14,7 @@ export type { UserFunction } from '../sql/index.ts';
 export { connect, connectNamespace } from './connect.ts';
 export { Connection } from './connection.ts';
 export type {
+  CloneTableOptions,
   CreateNamespaceOptions,
   CreateNamespaceResult,
   CreateTableArguments,

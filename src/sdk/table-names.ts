@@ -1,9 +1,14 @@
 /**
- * Implements a connection's methods that give tables their names: declares, registers and renames
- * tables.
+ * Implements a connection's methods that give tables their names: declares, registers, clones and
+ * renames tables.
  */
-import type { DeclareTableResponse, RegisterTableResponse } from '../protocol/index.ts';
+import type {
+  CloneTableResponse,
+  DeclareTableResponse,
+  RegisterTableResponse,
+} from '../protocol/index.ts';
 import {
+  type CloneTableOptions,
   copy,
   type DeclareTableOptions,
   type RegisterTableOptions,
@@ -14,7 +19,9 @@ import {
   checkChangeOptions,
   defined,
   type Home,
+  offered,
   pathOf,
+  tableId,
 } from './handles/index.ts';
 
 export async function declareTable(
@@ -38,6 +45,29 @@ export async function registerTable(
   const { mode, properties } = options;
   const request = defined({ id, location, mode, properties: copy(properties) });
   return catalog.registerTable(request, options);
+}
+
+/** @param source a name in this catalog, or a location, which has a slash */
+export async function cloneTable(
+  { catalog }: Home,
+  id: string[],
+  source: string,
+  options: CloneTableOptions,
+): Promise<CloneTableResponse> {
+  checkChangeOptions(options, CONNECTION_OPTIONS.cloneTable);
+  const { sourceNamespacePath, sourceBranch, sourceVersion, sourceTag, isShallow } = options;
+  const isLocation = typeof source === 'string' && /[/\\]/.test(source);
+  const request = defined({
+    id,
+    source_id: isLocation ? undefined : tableId(source, sourceNamespacePath),
+    source_location: isLocation ? source : undefined,
+    source_branch: sourceBranch,
+    source_version: sourceVersion,
+    source_tag: sourceTag,
+    is_shallow: isShallow,
+    properties: copy(options.properties),
+  });
+  return offered(catalog, 'cloneTable')(request, options);
 }
 
 export async function renameTable(

@@ -56,6 +56,8 @@ import type {
 
 /** Longer than a tick of any file system's clock. */
 const SETTLED_MILLIS = 2_000;
+/** Bytes of a file that is copied. */
+const COPIED_AT_ONCE = 4 << 20;
 /** Longer ones were not written by the engine, in bytes. */
 const LARGEST_HINT = 4096;
 
@@ -255,6 +257,33 @@ export class FileStore implements Store {
   async link(from: string, to: string): Promise<boolean> {
     this.#mustWrite('write', to);
     return atomic.linkObject(this.#disk, from, to);
+  }
+
+  async share(from: string, to: string, copied = false): Promise<boolean> {
+    this.#mustWrite('write', to);
+    const named = copied ? undefined : atomic.nameAgain(this.#disk, from, to);
+    return named ?? this.#copy(from, to);
+  }
+
+  async #copy(from: string, to: string): Promise<boolean> {
+    const source = this.enter(parentOf(from)) ? this.open(from) : undefined;
+    if (source === undefined) return false;
+    try {
+      const target = this.create(to);
+      try {
+        for (let at = 0; at < source.size; at += COPIED_AT_ONCE) {
+          const length = Math.min(COPIED_AT_ONCE, source.size - at);
+          await target.write([await source.read(at, length)]);
+        }
+        await target.finish();
+        return true;
+      } catch (error) {
+        await target.abort();
+        throw error;
+      }
+    } finally {
+      source.close();
+    }
   }
 
   async put(path: string, bytes: Uint8Array, via?: string): Promise<void> {

@@ -94,6 +94,13 @@ export interface WritableStore {
    * the name is taken or there is no such object.
    */
   link(from: string, to: string): Promise<boolean>;
+  /**
+   * The bytes of an object that never changes under a second path, whose folder is there: as a second name
+   * where the file system gives one, else, and where `copied`, as a copy. A copy may be seen before it is
+   * whole. The bytes are durable once it resolves, the name once its folder is synced. `false` when there is
+   * no such object.
+   */
+  share(from: string, to: string, copied?: boolean): Promise<boolean>;
   /** Atomic replace. */
   put(path: string, bytes: Uint8Array, via?: string): Promise<void>;
   /**

@@ -65,6 +65,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   restore: ['t', '1'],
   tag: ['ls', 't'],
   branch: ['ls', 't'],
+  clone: ['t', 'z'],
   rename: ['t', 'z'],
   drop: ['t'],
   undrop: ['t'],

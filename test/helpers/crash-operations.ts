@@ -124,6 +124,14 @@ export const CRASH_OPERATIONS: Readonly<Record<string, CrashOperation>> = {
   'create table': {
     run: ({ catalog }) => catalog.createTable({ id: ['n', 'new'] }, people(3)),
   },
+  'clone a table': {
+    setUp: (catalog) => catalog.deleteFromTable({ id: t, predicate: 'id = 1' }),
+    run: ({ catalog }) => catalog.cloneTable({ id: ['n', 'new'], source_id: t }),
+  },
+  'copy a table': {
+    run: ({ catalog }) =>
+      catalog.cloneTable({ id: ['n', 'new'], source_id: t, source_tag: 'old', is_shallow: false }),
+  },
   'fill a declared table': {
     run: ({ catalog }) =>
       catalog.createTable({ id: ['n', 'declared'], properties: { filled: 'yes' } }, people(3)),

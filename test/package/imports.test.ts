@@ -34,7 +34,14 @@ const ORDER = [
   'ui',
   '(entries)',
 ];
-const ENTRIES = ['index.ts', 'server.ts', 'conformance.ts', 'testing.ts', 'duckdb.ts'];
+const ENTRIES = [
+  'index.ts',
+  'protocol-names.ts',
+  'server.ts',
+  'conformance.ts',
+  'testing.ts',
+  'duckdb.ts',
+];
 /** Rooms that use less than what stands before them: values no library, the store bytes alone. */
 const MAY_USE: Record<string, readonly string[]> = {
   values: ['(ground)'],

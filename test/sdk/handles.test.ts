@@ -39,6 +39,7 @@ const CONNECTION: Calls<Connection> = {
   dropAllTables: (c, o) => c.dropAllTables([], o),
   deregisterTable: (c, o) => c.deregisterTable('t', [], o),
   registerTable: (c, o) => c.registerTable('t', 'x', [], o),
+  cloneTable: (c, o) => c.cloneTable('t', 'u', o),
   renameTable: (c, o) => c.renameTable('t', 'u', o),
   watch: (c, o) => c.watch({ ...o }),
   listTrash: (c, o) => c.listTrash([], o),

@@ -163,6 +163,7 @@ const BODIES: Partial<Record<AnyOperation, unknown>> = {
   DeleteTableBranch: { name: 'b' },
   DiffTable: { from: {} },
   DiffTableBranch: { from_branch: 'b' },
+  CloneTable: { source_id: ['prod', 'source'] },
   CherryPickTableBranch: { from_branch: 'b' },
   DeleteRows: { row_ids: [] },
   CleanupTable: { older_than_millis: 0 },

@@ -27,6 +27,7 @@ const requests = {
   undropTable: (request: Model<'UndropTableRequest'>) => ({ id: [], ...request }),
   deleteRows: (request: Model<'DeleteRowsRequest'>) => ({ id: [], ...request }),
   takeRows: (request: Model<'TakeRowsRequest'>) => ({ id: [], ...request }),
+  cloneTable: (request: Model<'CloneTableRequest'>) => ({ id: [], ...request }),
   cleanupTable: (request: Model<'CleanupTableRequest'>) => ({ id: [], ...request }),
   optimizeTable: (request: Model<'OptimizeTableRequest'>) => ({ id: [], ...request }),
   listTableFiles: (request: Model<'ListTableFilesRequest'>) => ({ id: [], ...request }),

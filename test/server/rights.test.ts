@@ -72,6 +72,7 @@ const BODIES: Partial<Record<AnyOperation, object>> = {
   ExplainSql: { sql: 'SELECT * FROM t' },
   DiffTable: { from: {} },
   DiffTableBranch: { from_branch: 'b' },
+  CloneTable: { source_id: ['prod', 'source'] },
   CherryPickTableBranch: { from_branch: 'b' },
   CreateTableIndex: { column: 'id', index_type: 'BTREE' },
   CreateTableScalarIndex: { column: 'id', index_type: 'BTREE' },

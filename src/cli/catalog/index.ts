@@ -4,6 +4,7 @@
  */
 
 export { branch } from './branch.ts';
+export { clone } from './clone.ts';
 export { createNamespace } from './create-namespace.ts';
 export { describe } from './describe.ts';
 export { diff } from './diff.ts';

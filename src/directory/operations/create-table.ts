@@ -1,8 +1,9 @@
 /**
- * Carries out CreateTable and DeclareTable. A new table is built whole in the staging folder and
+ * Carries out CreateTable, DeclareTable and CloneTable. A new table is built whole in the staging folder and
  * renamed to its place (place-table.ts), so readers see all of it or nothing. For an existing
  * table, rows that overwrite it, or that fill a declared one, are committed as a new version. A
- * table declared without a location gets a reserved folder where other programs may write it.
+ * table declared without a location gets a reserved folder where other programs may write it. A
+ * clone has the content of a version of another table, whose history, tags and branches stay there.
  */
 
 import { outsideLocation } from '../../allowed-locations.ts';
@@ -19,6 +20,8 @@ import {
 import { lanceProperty } from '../../lance-mode.ts';
 import {
   type CallOptions,
+  type CloneTableRequest,
+  type CloneTableResponse,
   CREATE_MODES,
   type CreateMode,
   type CreateTableRequest,
@@ -34,6 +37,7 @@ import {
   query,
   type Snapshot,
   type StagedTable,
+  stageClone,
   stageDeclared,
   stageTable,
 } from '../../table/index.ts';
@@ -41,6 +45,7 @@ import {
   beginWrite,
   type Catalog,
   claimForRows,
+  failureWithin,
   findTable,
   folderAt,
   isOnlyDeclared,
@@ -51,7 +56,9 @@ import {
   refuseStorage,
   requireNamespace,
   requireRoom,
+  requireTable,
   showId,
+  snapshotToRead,
   storedTable,
   type Table,
   tableExists,
@@ -325,5 +332,75 @@ function refuseStorageOptions(options: Readonly<Record<string, string>> | undefi
   throw new DirspaceError(
     'InvalidInput',
     `A directory catalog takes no storage options, and was given ${names.join(', ')}. Leave storage_options out.`,
+  );
+}
+
+/** @throws TableNotFound, TableVersionNotFound, TableAlreadyExists, NamespaceNotFound, InvalidInput */
+export async function cloneTable(
+  catalog: Catalog,
+  request: CloneTableRequest,
+  options: CallOptions = {},
+): Promise<CloneTableResponse> {
+  await beginWrite(catalog);
+  const { engine, env, store } = catalog;
+  const id = tableId(request.id);
+  const source = sourceOf(catalog, request);
+  await requireNamespace(catalog, id.slice(0, -1));
+  await refuseNamespaceOfThatName(catalog, id);
+  if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
+  requireRoom(catalog, id, engine.names.tableFolder(id));
+  const { source_branch: branch, source_version: version, source_tag: tag } = request;
+  const named = { id: source, branch, version, tag };
+  try {
+    const snapshot = await snapshotToRead(catalog, named);
+    const table = await requireTable(catalog, named);
+    const given = propertiesAt(table, await newestOfMain(catalog, table));
+    const properties = { ...given, ...request.properties };
+    lanceProperty(properties);
+    compressionProperty(properties);
+    const record = { id: env.uuid(), createdAt: env.now(), properties };
+    const staged = await stageClone(engine, record, snapshot, {
+      ...writeOptions({ incarnation: record.id }, options),
+      copies: request.is_shallow === false,
+    });
+    if ((await placeTable(catalog, id, staged.folder, 1)) === 'taken') {
+      await store.deleteFolder(staged.folder);
+      throw await tablePlaceTaken(catalog, id, tableExists(id));
+    }
+    engine.counters.commits++;
+    return {
+      location: locationOf(catalog, engine.names.tableFolder(id)),
+      incarnation: record.id,
+      version: 1,
+      transaction_id: staged.transaction,
+      source_version: snapshot.version,
+    };
+  } catch (error) {
+    throw await failureWithin(catalog, named, error);
+  }
+}
+
+/** The table that is cloned, by its id or by where it lies. */
+function sourceOf(
+  catalog: Catalog,
+  { source_id, source_location: location }: CloneTableRequest,
+): ObjectPath {
+  if ((source_id === undefined) === (location === undefined)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'A clone needs the table that it is of: give source_id or source_location, and not both.',
+      { details: { member: 'source_id' } },
+    );
+  }
+  if (location === undefined) return tableId(source_id);
+  const folder = folderAt(catalog, location);
+  // As LanceDB names the folder of a table, right below the root.
+  const name = /^([^/]+)\.lance$/.exec(folder)?.[1];
+  const found = name === undefined ? tableIdAt(catalog, folder) : tableId([name]);
+  if (found !== undefined) return found;
+  throw new DirspaceError(
+    'InvalidInput',
+    `${location} is no place of a table in this catalog. Give the location that describeTable tells, or source_id.`,
+    { details: { member: 'source_location' } },
   );
 }

@@ -7,7 +7,7 @@
 export * as branchChanges from './branch-changes.ts';
 export * as changes from './changes.ts';
 export { batchCommitTables, batchCreateTableVersions } from './commit-tables.ts';
-export { createTable, declareTable } from './create-table.ts';
+export { cloneTable, createTable, declareTable } from './create-table.ts';
 export { describeTable, listTableFiles } from './describe.ts';
 export * as indexes from './indexes.ts';
 export { listAllTables, listTables } from './list-tables.ts';

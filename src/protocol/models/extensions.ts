@@ -34,6 +34,27 @@ export const UpdateNamespacePropertiesResponse = response({ properties: map(stri
 export const UndropTableRequest = request({}, { id, trash_id: string });
 export const UndropTableResponse = response({ id, location: string });
 
+export const CloneTableRequest = request(
+  {},
+  {
+    id,
+    source_id: id,
+    source_location: string,
+    source_branch: string,
+    source_version: count,
+    source_tag: string,
+    is_shallow: boolean,
+    properties: map(string),
+  },
+);
+export const CloneTableResponse = response({
+  location: string,
+  incarnation: string,
+  version: count,
+  transaction_id: string,
+  source_version: count,
+});
+
 export const DeleteRowsRequest = request(
   { row_ids: array(wideInteger) },
   { id, incarnation: string, branch: string },

@@ -49,6 +49,9 @@ export interface Addressed {
   readonly new_namespace_id?: readonly string[];
   readonly new_table_name?: string;
   readonly location?: string;
+  /** Of a clone. */
+  readonly source_id?: readonly string[];
+  readonly source_location?: string;
   readonly entries?: readonly Addressed[];
   readonly operations?: readonly Readonly<Record<string, Addressed | undefined>>[];
 }

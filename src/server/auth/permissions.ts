@@ -179,7 +179,8 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
   // An empty multi-table commit addresses no table: it needs the permission for the whole catalog.
   if (parts.length === 0 && !allows(grants, [], permission)) throw forbidden(operation);
   for (const part of parts) {
-    const { id = [], new_table_name: name, location } = part;
+    const { id = [], new_table_name: name } = part;
+    const location = part.location ?? part.source_location;
     if (!allows(grants, id, permission)) throw forbidden(operation);
     if (name !== undefined) {
       const target = [...(part.new_namespace_id ?? id.slice(0, -1)), name];
@@ -192,6 +193,10 @@ function checkCall(call: Call, grants: readonly Grant[]): void {
     }
     // A location chosen by the caller may hold another owner's table.
     if (location !== undefined && !allows(grants, [], 'admin')) throw forbidden(operation);
+  }
+  if (operation === 'CloneTable') {
+    const { source_id: source } = call.request as Addressed;
+    if (source !== undefined && !allows(grants, source, 'read')) throw forbidden(operation);
   }
   // Whoever may create a view may read what it is of, or would read it through the view.
   if (operation === 'CreateMaterializedView') {

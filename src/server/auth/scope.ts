@@ -24,6 +24,7 @@ export function scopedCaller(caller: Caller, prefix: ObjectPath): Caller {
   const scoped = async (call: Call): Promise<unknown> => {
     refuseRoot(call);
     if (call.operation === 'PurgeTrash') throw wholeCatalog(prefix);
+    if (call.operation === 'CloneTable') refuseLocation(call as Call<'CloneTable'>);
     if (call.operation === 'ListAllTables') {
       const listed = call as Call<'ListAllTables'>;
       return filteredPage(caller, listed, (id) => withoutPrefix(id, prefix));
@@ -46,6 +47,16 @@ function refuseRoot({ operation, request }: Call): void {
   if (id.length > 0) return;
   const verb = operation === 'CreateNamespace' ? 'created' : 'dropped';
   throw new DirspaceError('InvalidInput', `The root namespace cannot be ${verb}.`);
+}
+
+/** A location may be that of a table elsewhere. */
+function refuseLocation({ request }: Call<'CloneTable'>): void {
+  if (request.source_location === undefined) return;
+  throw new DirspaceError(
+    'Unsupported',
+    'A table of this database is cloned by its name: give source_id in place of source_location.',
+    { details: { member: 'source_location' } },
+  );
 }
 
 /** There is one trash for a whole catalog. */
@@ -72,11 +83,12 @@ function prefixed(call: Call, prefix: ObjectPath): Call['request'] {
 }
 
 function underPrefix(request: Addressed, prefix: ObjectPath): Addressed {
-  const { id, new_namespace_id: target, entries, operations } = request;
+  const { id, new_namespace_id: target, source_id, entries, operations } = request;
   return {
     ...request,
     ...(id === undefined ? {} : { id: [...prefix, ...id] }),
     ...(target === undefined ? {} : { new_namespace_id: [...prefix, ...target] }),
+    ...(source_id === undefined ? {} : { source_id: [...prefix, ...source_id] }),
     ...(entries === undefined
       ? {}
       : { entries: entries.map((entry) => underPrefix(entry, prefix)) }),

@@ -13,6 +13,7 @@ import {
   type DiffTableBranchResponse,
   EVERY_OPERATION,
   type Model,
+  parseId,
   type RequestParts,
   schemaFromJson,
   schemaToLanceJson,
@@ -54,14 +55,14 @@ function recognizes({ url, headers }: RequestHead): boolean {
   return !new URLSearchParams(query).has('delimiter');
 }
 
-const BRANCH_CHANGES = /^\/v1\/table\/[^/]+\/branches\/(diff|cherry_pick)$/;
+const EXTENSIONS = /^\/v1\/table\/[^/]+\/(branches\/(diff|cherry_pick)|clone)$/;
 
 function route({ method, url }: RequestHead): string {
   const at = url.indexOf('?');
   const query = at < 0 ? '' : url.slice(at);
   const path = (at < 0 ? url : url.slice(0, at)).replace(/(.)\/$/, '$1');
   // What these do goes beyond the protocol, and has addresses of its own there.
-  if (BRANCH_CHANGES.test(path)) return path.replace('/v1/', '/v1/dirspace/') + query;
+  if (EXTENSIONS.test(path)) return path.replace('/v1/', '/v1/dirspace/') + query;
   if (method !== 'GET' || path !== '/v1/table') return path + query;
   // Its list of all tables is that of the root.
   const root = new URLSearchParams(query).get('delimiter') || DEFAULT_DELIMITER;
@@ -128,6 +129,8 @@ function plainBody(operation: AnyOperation, body: Members): Members {
       const { new_namespace: target, ...rest } = body;
       return target === undefined ? body : { ...rest, new_namespace_id: target };
     }
+    case 'CloneTable':
+      return cloneBody(body);
     case 'RestoreTable':
       return { ...body, version: body.version ?? LATEST };
     case 'QueryTable':
@@ -142,6 +145,12 @@ function plainBody(operation: AnyOperation, body: Members): Members {
     default:
       return body;
   }
+}
+
+/** The clients know a location alone; a text without a slash names the source. */
+function cloneBody({ source_location: source, ...rest }: Members): Members {
+  const isName = typeof source === 'string' && !source.includes('/');
+  return { ...rest, ...(isName ? { source_id: parseId(source) } : { source_location: source }) };
 }
 
 /** The words come with quotes in the value itself. */

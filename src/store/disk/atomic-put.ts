@@ -1,5 +1,5 @@
 /**
- * Creates, replaces, links, renames and removes whole files atomically. `putIfAbsent` and
+ * Creates, replaces, links, renames and removes whole files atomically. `putIfAbsent`, `nameAgain` and
  * `linkObject` never replace a file; `put` does, `renameFile` may. With full durability, written
  * contents and each new name's folder are flushed, but not removals; a failed folder flush throws
  * CommitStateUnknown. An error before the name is made leaves at most a temporary file. `putHint`
@@ -59,6 +59,37 @@ export async function linkObject(disk: Disk, from: string, to: string): Promise<
   }
   disk.changed(folder);
   if (disk.full) await confirm(disk, to, folder);
+  return true;
+}
+
+/** How file systems say that they give no second name, or no further one. */
+const NO_LINKS: ReadonlySet<string | undefined> = new Set([
+  'EPERM',
+  'EMLINK',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+  'EXDEV',
+]);
+
+/**
+ * A second name for an object that never changes, whose folder is the caller's to flush; false where there
+ * is no such object, undefined where the file system gives none.
+ */
+export function nameAgain(disk: Disk, from: string, to: string): boolean | undefined {
+  const [source, target] = [absolutePath(disk, from), absolutePath(disk, to)];
+  const folder = parentOf(to);
+  requireFolder(disk, folder);
+  if (!enterFolder(disk, parentOf(from)) || lookAt(disk, from)?.isFile() !== true) return false;
+  try {
+    disk.fs.linkSync(source, target);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (NO_LINKS.has(errno)) return undefined;
+    if (errno === 'ENOENT' && lookAt(disk, from) === undefined) return false;
+    throw failure(error, 'link', to, folder);
+  }
+  disk.changed(folder);
   return true;
 }
 

@@ -10,3 +10,4 @@ export {
   type Obstacle,
 } from './cherry-pick.ts';
 export { type BranchDifference, diffBranch } from './diff-branch.ts';
+export { type CloneOptions, stageClone } from './stage-clone.ts';

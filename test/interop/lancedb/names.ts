@@ -227,6 +227,7 @@ export interface Names {
   'Connection.listNamespaces': own.Connection['listNamespaces'];
   'Connection.createNamespace': own.Connection['createNamespace'];
   'Connection.dropNamespace': own.Connection['dropNamespace'];
+  'Connection.cloneTable': own.Connection['cloneTable'];
   'Connection.renameTable': own.Connection['renameTable'];
   CreateTableOptions: own.CreateTableOptions;
   'CreateTableOptions.mode': own.CreateTableOptions['mode'];

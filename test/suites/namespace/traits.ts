@@ -27,6 +27,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   createTable: { request: { id: ['c'] }, data: true, write: true },
   insertIntoTable: { request: { id }, data: true, write: true },
   dropTable: { request: { id }, write: true },
+  cloneTable: { request: { id: ['c'], source_id: id }, write: true },
   undropTable: { request: { id: ['dropped'] }, write: true },
   listTrash: { request: { id: [] } },
   syncLance: { request: { id: [] }, write: true },

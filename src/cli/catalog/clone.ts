@@ -1,0 +1,56 @@
+/** `dirspace clone`: makes a table of a version of another one, whose files it shares. */
+import { defined } from '../../sdk/index.ts';
+import {
+  type Answer,
+  argument,
+  type Call,
+  type Command,
+  parseObject,
+  versionNumber,
+} from '../terminal/index.ts';
+
+export const clone: Command = {
+  name: 'clone',
+  summary: 'Make a table of a version of another one',
+  otherNames: ['copy', 'cp', 'fork'],
+  arguments: [
+    ['<id>', 'the table that is there'],
+    ['<new>', 'the whole id of the new one, with its namespace'],
+  ],
+  options: [
+    {
+      flags: '--version <version>',
+      summary: 'a version by number, or a tag; the newest if absent',
+    },
+    { flags: '--branch <name>', summary: 'the branch of the version; the main one if absent' },
+    { flags: '--copy', summary: 'copy all files in place of sharing them' },
+  ],
+  examples: ['dirspace clone prod/user dev/user', 'dirspace clone user trial --version v1'],
+  reads: false,
+  async run(call: Call): Promise<Answer> {
+    const from = parseObject(argument(call, 0));
+    const to = parseObject(argument(call, 1));
+    const { options, signal } = call;
+    const wanted = options.text('version');
+    const isTag = wanted !== undefined && !/^\d+$/.test(wanted);
+    const table = await call.connection.cloneTable(
+      to.name,
+      from.name,
+      defined({
+        targetNamespacePath: to.namespace,
+        sourceNamespacePath: from.namespace,
+        sourceVersion: wanted === undefined || isTag ? undefined : versionNumber(wanted),
+        sourceTag: isTag ? wanted : undefined,
+        sourceBranch: options.text('branch'),
+        isShallow: options.flag('copy') ? false : undefined,
+        signal,
+      }),
+    );
+    const [id, new_id] = [from, to].map(({ namespace, name }) => [...namespace, name]);
+    const rows = await table.countRows(undefined, { signal });
+    return {
+      json: { id, new_id, rows },
+      note: `Made ${call.show(new_id ?? [])} of ${call.show(id ?? [])}, with ${rows} rows.`,
+    };
+  },
+};
