@@ -77,7 +77,7 @@ interface Named {
 
 type TestedColumn = Extract<Condition, { kind: 'test' }>;
 
-/** Those of a column, by its name and those of the structs that it is in. */
+/** The indexes of a column, by its name and the names of the structs that it is in. */
 export const indexesOf = (
   snapshot: Snapshot,
   indexes: readonly IndexEntry[],

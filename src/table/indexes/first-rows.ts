@@ -1,8 +1,9 @@
 /**
- * `firstRows`: finds the rows that may come first in the order of a column through its BTREE index,
- * those of equal values among them, so that whoever sorts these and the rows that no index covers
- * has the first rows of all. Where a condition leaves rows out, or some are deleted, more are taken
- * until enough are left; where they become too many the index is not used.
+ * `firstRows`: finds through the BTREE index of a column the rows that may be among the first in
+ * its order, without sorting them. All rows of an equal value are candidates together. The caller
+ * sorts the candidates and the rows that the index does not cover. If a condition or deletions
+ * leave too few candidates, more are taken. The index is not used if there would be too many
+ * candidates, and for small tables or an order of all rows.
  */
 import { indexFile } from '../../format/index.ts';
 import { BTREE, type FragmentRows, NO_FRAGMENT_ROWS, rowsAt, union } from '../../indexes/index.ts';
@@ -13,7 +14,7 @@ import { type IndexChoice, type IndexedRows, indexesOf } from './choose-index.ts
 import { type Coverage, coverageOf, readingIndexes } from './coverage.ts';
 import { OpenSegment, placedRuns } from './segment.ts';
 
-/** What the rows are ordered by first. */
+/** The first key that the rows are ordered by. */
 export interface FirstKey {
   /** Names of the column and of the structs that it is in. */
   readonly path: readonly string[];
@@ -22,21 +23,21 @@ export interface FirstKey {
 }
 
 export interface WantedRows {
-  /** How many of the first rows. */
+  /** How many of the first rows are wanted. */
   readonly count: number;
-  /** Those of candidates that are live and match the condition; undefined where there is none. */
+  /** Gives the candidates that are live and match the condition, if there is one. */
   readonly matching: (candidates: IndexedRows) => Promise<FragmentRows>;
   readonly hasCondition: boolean;
 }
 
-/** Candidates are so many times as many once too few of them were left. */
+/** If too few candidates were left, this many times as many are taken next. */
 const GROWTH = 4;
 /**
- * Of the rows that may be candidates, the part of which a condition is checked: a scan checks it
- * faster.
+ * With a condition, only one in this many of the rows that may be candidates without: a scan checks
+ * more of them faster.
  */
 const CHECKED_PART = 8;
-/** Fewer candidates than these are not worth a round. */
+/** Candidates of a round that checks them, at least. */
 const LEAST = 64;
 
 /** @throws Corrupt */
@@ -91,7 +92,7 @@ const unused = (why: string): IndexChoice => ({
 });
 
 interface Candidates {
-  /** Rows of fragments that are gone and repeats among them. */
+  /** Includes rows of fragments that are gone, and repeats. */
   readonly count: number;
   readonly rows: FragmentRows;
   /** Whether the index has no others. */
@@ -135,10 +136,10 @@ async function candidates(
   }
 }
 
-/** How far an order is gone through: to the nulls at its start, to a value, or to its end. */
+/** Where candidates of an order end: after the nulls at its start, after a value, or at its end. */
 type End = 'nulls' | 'all' | { readonly value: Value };
 
-/** How far the first `count` rows of a segment go. */
+/** Finds where the first `count` rows of a segment end. */
 async function endOf(
   sorted: SortedSegment,
   { ascending, nullsFirst }: FirstKey,

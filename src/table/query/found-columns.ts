@@ -1,7 +1,7 @@
 /**
- * `planFound`: plans what is read of the rows that a search found. What the search adds to them
- * (`_distance`, `_score`) can be in the expressions of a query too: the plan then reads the columns
- * that such an expression needs, and `answeredColumns` computes its values from these.
+ * `planFound`: plans which columns are read of the rows that a search found. Expressions of a query
+ * may also read what the search adds (`_distance`, `_score`, `query_index`): the plan then reads
+ * the other columns that they need, and `answeredColumns` computes their values for each batch.
  */
 import { columnsOf, type Data, Field, type RecordBatch, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -22,7 +22,9 @@ type AnswerColumn =
   | {
       readonly field: Field;
       readonly expression: CompiledExpression;
-      /** Where the columns that it reads are among those of the plan; -1 for what the search adds. */
+      /**
+       * Where the columns that it reads are among those of the plan; -1 for what the search adds.
+       */
       readonly inputs: readonly { readonly name: string; readonly at: number }[];
       readonly isRowId: false;
     };
@@ -97,7 +99,10 @@ interface ComputedColumns {
   )[];
 }
 
-/** Undefined where no expression reads what the search adds. */
+/**
+ * Splits the columns asked for into read and computed ones; undefined if no expression reads what
+ * the search adds.
+ */
 async function computedColumns(
   snapshot: Snapshot,
   columns: ColumnRequest | undefined,
@@ -113,7 +118,7 @@ async function computedColumns(
   for (const [name, sql] of Object.entries(columns)) {
     const expression = await compileExpression(sql, schema);
     const [only, ...nested] = expression.column ?? [];
-    // It is there in any case.
+    // What the search adds is in the answer in any case.
     const isValue = nested.length === 0 && only === name;
     if (values.some((value) => value.name === name)) {
       isPlain = false;
@@ -150,7 +155,9 @@ const inputName = (column: string): string => `\0${column}`;
 
 const extended = new WeakMap<Schema, Map<string, Schema>>();
 
-/** The same object for the same fields, as texts are compiled once for a schema. */
+/**
+ * The schema with more fields; the same object for the same fields, so that SQL is compiled once.
+ */
 function withFields(schema: Schema, fields: readonly Field[]): Schema {
   let own = extended.get(schema);
   if (own === undefined) {
@@ -167,7 +174,10 @@ function withFields(schema: Schema, fields: readonly Field[]): Schema {
 
 const isNames = (columns: ColumnRequest): columns is readonly string[] => Array.isArray(columns);
 
-/** They are always there, so asking for them by name changes nothing. */
+/**
+ * Removes names of what the search adds: it is always there, so asking for it by name changes
+ * nothing.
+ */
 function withoutValues(
   columns: ColumnRequest | undefined,
   names: readonly string[],

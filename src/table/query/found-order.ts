@@ -1,6 +1,7 @@
 /**
- * `orderedFound`: puts the rows that a search found into the order of sort keys, which are columns of
- * the table or what the search adds (`_distance`, `_score`). Rows of equal keys stay best first.
+ * `orderedFound`: puts the rows that a search found into the order of sort keys, which are columns
+ * of the table, or the distance or score that the search adds. Rows of equal keys stay in the order
+ * in which they were found.
  */
 import { columnsOf, type Data, dataOf, Float32 } from '../../arrow/index.ts';
 import { type ScanPlan, takenInParts } from '../read/index.ts';
@@ -9,7 +10,7 @@ import type { Found } from './found-rows.ts';
 import { type OrderKey, planKeys } from './order.ts';
 import { RowSorter } from './row-sorter.ts';
 
-/** How rows found are ordered before the first of them are passed over. */
+/** The order of rows found, and how many of the first are then passed over. */
 export interface FoundOrder {
   readonly keys: readonly OrderKey[];
   readonly offset: number;

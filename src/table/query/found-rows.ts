@@ -1,7 +1,7 @@
 /**
  * Reads the rows that a search found, with the distance or score of each. `foundStream` reads the
- * rows in their order, and `postfiltered` drops rows that do not match a predicate. `DISTANCES` and
- * `SCORES` are the columns that searches add.
+ * rows in the order given, and `postfiltered` drops rows that do not match a predicate.
+ * `distancesOf` and `SCORES` are the columns that searches add.
  */
 import {
   columnsOf,
@@ -29,12 +29,12 @@ export const SCORE = '_score';
 /** Which of several query vectors a row is near to. */
 const QUERY_INDEX = 'query_index';
 
-/** What a search for texts adds. */
+/** The columns that a search for texts adds. */
 export const SCORES: readonly Field[] = [new Field(SCORE, new Float32(), true)];
 const DISTANCES: readonly Field[] = [new Field(DISTANCE, new Float32(), true)];
 const OF_SEVERAL: readonly Field[] = [...DISTANCES, new Field(QUERY_INDEX, new Int32(), true)];
 
-/** What a search for so many vectors adds. */
+/** The columns that a search for this many vectors adds. */
 export const distancesOf = (vectors: number): readonly Field[] =>
   vectors > 1 ? OF_SEVERAL : DISTANCES;
 

@@ -1,7 +1,9 @@
 /**
  * `orderedScan`: reads the matching rows in the order of the sort keys. It streams their keys past
  * a sorter (row-sorter.ts), which keeps the first `limit` or all, then reads the rows in that
- * order, batch by batch. `planKeys` refuses columns whose type has no order.
+ * order, batch by batch. `planKeys` plans the read of the keys: it refuses columns whose type has
+ * no order, and if only the first rows are wanted and a BTREE of the first key tells which may be
+ * among them, reads no others that the index covers.
  */
 import {
   type Data,
@@ -76,7 +78,7 @@ export async function orderedScan(
 }
 
 /**
- * The read of the keys, of the rows alone that may come first where an index tells them.
+ * Plans the read of the keys, only of the rows that may come first if an index tells them.
  * @throws InvalidInput, TableColumnNotFound for what is no key
  */
 export async function planKeys(
@@ -118,7 +120,7 @@ async function firstByIndex(
   });
 }
 
-/** Those of the rows that the plan's indexes name which are live and match its predicate. */
+/** Finds which rows that the plan's indexes name are live and match its predicate. */
 async function matchingAmong(plan: ScanPlan): Promise<FragmentRows> {
   const found = new Map<number, number[]>();
   const isNeedless = ({ id }: FragmentEntry): boolean => plan.indexed?.covered.has(id) !== true;

@@ -1,8 +1,8 @@
 /**
  * `searchVectors`: finds the rows whose vectors are nearest to the query's, by measuring vectors
- * exactly; no index is used. With `prefilter` it measures only rows that match the predicate;
- * otherwise it filters the nearest rows afterwards. Vectors that are null or hold a null never
- * match.
+ * exactly; no index of vectors is used. With `prefilter` it measures only rows that match the
+ * predicate; otherwise it filters the nearest rows afterwards. Vectors that are null or hold a null
+ * never match. Rows are given nearest first, or in the order that the request asks for.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Runs a query of a snapshot as a scan, an ordered read, a vector search or a full-text search
  * (`query`), explains what it would do (`explainQuery`), or runs it and reports what it read
- * (`analyzeQuery`). All three take the same request and refuse unknown columns and faulty SQL before
- * they read. read/take.ts reads rows by id or offset.
+ * (`analyzeQuery`). All three take the same request and refuse unknown columns and faulty SQL
+ * before they read. read/take.ts reads rows by id or offset.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -130,7 +130,10 @@ function partsOf(snapshot: Snapshot, request: QueryRequest): Parts {
   return { wanted, orderBy, search, text: undefined };
 }
 
-/** An order of a search is of the rows that it found, those that are passed over among them. */
+/**
+ * A search with an order finds its best rows, those of the offset too, before they are put in
+ * order.
+ */
 function orderOf(
   { limit = Number.MAX_SAFE_INTEGER, offset = 0 }: ScanRequest,
   keys: readonly OrderKey[],
