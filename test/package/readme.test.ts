@@ -16,6 +16,7 @@ import { tableFromArrays, tableToIPC } from '../../src/arrow/apache.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
 import { conformanceSuite } from '../../src/conformance/index.ts';
+import { openDirectoryNamespace } from '../../src/directory/index.ts';
 import { ERROR_KINDS, type ErrorKind, isDirspaceError } from '../../src/errors.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import { loadConfig } from '../../src/server/config.ts';
@@ -35,6 +36,7 @@ import {
   userPages,
 } from '../helpers/documents.ts';
 import { lanceVersions, writeDataset } from '../helpers/lance-datasets.ts';
+import { memoryFs } from '../helpers/memory-fs.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
 const project = join(import.meta.dirname, '..', '..');
@@ -228,8 +230,7 @@ describe('the command line', () => {
     }
     const { lines, settings } = commandsOf(path);
     await using server = await startServer({
-      root: file('served'),
-      create: true,
+      namespace: await openDirectoryNamespace({ root: '/served', fs: memoryFs() }),
       limits: { drainDelayMs: 0 },
     });
     const env = { DIRSPACE_URI: file('catalog'), ...settings };
