@@ -19,6 +19,7 @@ export {
   NANOS_PER_SECOND,
   SECONDS_PER_DAY,
 } from './calendar.ts';
+export { compareText } from './compare-text.ts';
 export {
   DATE_FORMS,
   NANOS_OF_DAY,

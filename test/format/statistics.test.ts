@@ -28,13 +28,13 @@ import { concatData } from '../../src/arrow/concat.ts';
 import { columnStatistics } from '../../src/format/fragment/column-statistics.ts';
 import {
   type ColumnStatistics,
-  compareText,
   compareValues,
   decodeStatistics,
   encodeStatistics,
   mergeStatistics,
   type StatisticValue,
 } from '../../src/format/fragment/statistics.ts';
+import { compareText } from '../../src/values/index.ts';
 import { everyType, exactColumn, randomData } from '../helpers/arrow-samples.ts';
 import { seeded } from '../helpers/seeded.ts';
 

@@ -21,7 +21,7 @@ import {
   Utf8,
   vectorFromArray,
 } from 'apache-arrow';
-import { compareText } from '../../src/format/fragment/statistics.ts';
+import { compareText } from '../../src/values/index.ts';
 import { seeded } from './seeded.ts';
 
 export type Value = number | bigint | string | boolean | Uint8Array | null;

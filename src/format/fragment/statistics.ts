@@ -13,6 +13,7 @@ import {
   Type,
 } from '../../arrow/index.ts';
 import { corrupt } from '../../json.ts';
+import { compareText } from '../../values/index.ts';
 
 /**
  * A bound. Booleans are booleans; floats and integers to 32 bits, dates in days and times to 32
@@ -72,20 +73,6 @@ export function compareValues(a: StatisticValue, b: StatisticValue): number {
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
   return a < b ? -1 : a > b ? 1 : 0;
 }
-
-/** Code point order, which is the order of UTF-8 bytes. */
-export function compareText(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let at = 0; at < length; at += 1) {
-    const left = a.charCodeAt(at);
-    const right = b.charCodeAt(at);
-    if (left !== right) return rank(left) - rank(right);
-  }
-  return a.length - b.length;
-}
-
-/** Surrogates stand for code points above every other unit. */
-const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
 export const emptyStatistics: ColumnStatistics = {
   rows: 0,

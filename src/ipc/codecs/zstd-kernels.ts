@@ -5,6 +5,7 @@
  * zstd-short.ts use it.
  */
 
+import { instantiate } from '../../wasm.ts';
 import { ZSTD_BASE64 } from './zstd.wasm.ts';
 import { LITERAL_CODES, MATCH_CODES } from './zstd-sequences.ts';
 
@@ -26,12 +27,6 @@ export const AT = {
   content: 327_680,
 } as const;
 const [RUN_CODES, MATCH_CODES_AT, RUN_BITS, MATCH_BITS] = [34_816, 34_944, 35_072, 35_136];
-
-/** What is used of WebAssembly, which the typings in use do not declare. */
-interface WebAssemblyApi {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-}
 
 interface Counter {
   value: number;
@@ -100,12 +95,6 @@ export function zstdKernels(): ZstdKernels | null {
 }
 
 function load(): ZstdKernels | null {
-  const api = (globalThis as { WebAssembly?: WebAssemblyApi }).WebAssembly;
-  if (api === undefined) return null;
-  try {
-    const module = new api.Module(Buffer.from(ZSTD_BASE64, 'base64'));
-    return new ZstdKernels(new api.Instance(module).exports as Exports);
-  } catch {
-    return null;
-  }
+  const exports = instantiate<Exports>(ZSTD_BASE64);
+  return exports === null ? null : new ZstdKernels(exports);
 }

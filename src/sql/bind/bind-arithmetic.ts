@@ -30,13 +30,13 @@ import {
   locationOf,
   nanosPerUnit,
   plainType,
-  type RowFunction,
   settle,
   timeUnitOf,
   timeZoneOf,
   typeText,
   UINT64,
 } from '../typed/index.ts';
+import { call } from './bind-arguments.ts';
 
 /** Throws InvalidInput naming both sides where the operator does not fit them. */
 export function bindArithmetic(
@@ -141,10 +141,6 @@ function decimalResult(op: ArithmeticOperator, a: Decimal, b: Decimal): Decimal 
 }
 
 const INTERVAL = new Interval(IntervalUnit.MONTH_DAY_NANO);
-
-function call(run: RowFunction, args: readonly Bound[], type: Bound['type']): Bound {
-  return { kind: 'call', run, args, type };
-}
 
 function temporal(
   op: ArithmeticOperator,

@@ -8,11 +8,12 @@
 import type { Decimal } from '../../arrow/index.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';
 import {
+  asExactNumbers,
   asSafeNumbers,
+  asSigned64,
   bothValid,
   type Column,
   decimalScale,
-  type NumberArray,
   type Validity,
   validityOf,
   type WideColumn,
@@ -32,7 +33,7 @@ export function decimalColumn(
   const valid = bothValid(validityOf(left), validityOf(right));
   if (op === '/') return quotients(left, right, type, valid);
   const kernels = op === '%' ? null : numberKernels(left.length);
-  const [a, b] = [wideOf(left), wideOf(right)];
+  const [a, b] = [asSigned64(left), asSigned64(right)];
   if (kernels === null || a === null || b === null) return null;
   const { length } = left;
   const [s, t] = [decimalScale(left.type), decimalScale(right.type)];
@@ -62,15 +63,9 @@ function hasDigits(column: WideColumn, most: number): boolean {
 const fitting = (value: bigint): bigint | null =>
   BigInt.asIntN(64, value) === value ? value : null;
 
-function wideOf(column: Column): BigInt64Array | bigint | null {
-  if (column.form === 'wide' && column.values instanceof BigInt64Array) return column.values;
-  if (column.form !== 'constant' || typeof column.value !== 'bigint') return null;
-  return fitting(column.value);
-}
-
 /** One digit more than asked for, then rounded half away from zero. */
 function quotients(left: Column, right: Column, type: Decimal, valid: Validity): Column | null {
-  const [a, b] = [safeOf(left), safeOf(right)];
+  const [a, b] = [asExactNumbers(left), asExactNumbers(right)];
   if (a === null || b === null || typeof a === 'number') return null;
   const digits = type.scale + 1 + decimalScale(right.type) - decimalScale(left.type);
   const power = 10 ** digits;
@@ -88,11 +83,4 @@ function quotients(left: Column, right: Column, type: Decimal, valid: Validity):
     values[i] = result;
   }
   return { form: 'number', type, length: values.length, values, valid };
-}
-
-function safeOf(column: Column): NumberArray | number | null {
-  if (column.form === 'number') return column.values;
-  if (column.form === 'wide') return asSafeNumbers(column);
-  const number = column.form === 'constant' ? Number(column.value) : Number.NaN;
-  return Number.isSafeInteger(number) ? number : null;
 }

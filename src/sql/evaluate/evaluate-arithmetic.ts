@@ -10,7 +10,8 @@ import type { DataType, Decimal, Int64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { ArithmeticOperator, CompareOperator } from '../parse/index.ts';
 import {
-  asSafeNumbers,
+  asExactNumbers,
+  asSigned64,
   bothValid,
   type Column,
   columnOf,
@@ -46,14 +47,14 @@ export function evaluateArithmetic(
     return { form: 'number', type, length, values, valid };
   }
   if (family === 'int' && isSigned64(type)) {
-    const [a, b] = [wideOf(left), wideOf(right)];
+    const [a, b] = [asSigned64(left), asSigned64(right)];
     const kernels = a === null || b === null ? null : numberKernels(length);
     // Null where a result does not fit, if only in a row without a value: the loops below know.
     const values = kernels?.integers(op, a as BigInt64Array, b as BigInt64Array, length) ?? null;
     if (values !== null) return { form: 'wide', type, length, values, valid };
   }
   if (family !== 'decimal') {
-    const [a, b] = [safeOf(left), safeOf(right)];
+    const [a, b] = [asExactNumbers(left), asExactNumbers(right)];
     const values = a === null || b === null ? null : safeIntegers(op, a, b, valid, length);
     if (values !== null && family === 'int' && inUnsignedRange(values, type, valid)) {
       return { form: 'number', type, length, values, valid };
@@ -83,7 +84,7 @@ export function compareArithmetic(
     const [a, b] = [doublesOf(left), doublesOf(right)];
     truth = kernels.compareDoublesOf(run, a, b, op, value, length);
   } else if (isSigned64(type) && typeof value === 'bigint' && BigInt.asIntN(64, value) === value) {
-    const [a, b] = [wideOf(left), wideOf(right)];
+    const [a, b] = [asSigned64(left), asSigned64(right)];
     if (a === null || b === null) return null;
     truth = kernels.compareIntegersOf(run, a, b, op, value, length);
   }
@@ -101,23 +102,9 @@ function doublesOf(column: Column): Operand {
   return Float64Array.from({ length: column.length }, (_, i) => Number(read(i) ?? 0));
 }
 
-function safeOf(column: Column): Operand | null {
-  if (column.form === 'number') return column.values;
-  if (column.form === 'wide') return asSafeNumbers(column);
-  if (column.form !== 'constant') return null;
-  const number = Number(column.value);
-  return Number.isSafeInteger(number) ? number : null;
-}
-
 /** Only integer types have `isSigned`. Called for every batch, so without `familyOf`. */
 const isSigned64 = (type: DataType): boolean =>
   (type as Int64).isSigned === true && (type as Int64).bitWidth === 64;
-
-function wideOf(column: Column): BigInt64Array | bigint | null {
-  if (column.form === 'wide' && column.values instanceof BigInt64Array) return column.values;
-  if (column.form !== 'constant' || typeof column.value !== 'bigint') return null;
-  return BigInt.asIntN(64, column.value) === column.value ? column.value : null;
-}
 
 function spread(operand: Operand, length: number): Float64Array | Float32Array | Int32Array {
   return typeof operand === 'number' ? new Float64Array(length).fill(operand) : operand;

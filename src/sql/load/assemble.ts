@@ -9,6 +9,7 @@ import type { BatchMemory } from '../../request-memory.ts';
 import { spanOf } from '../texts/index.ts';
 import {
   asSafeNumbers,
+  asSigned64,
   type BytesColumn,
   type Column,
   FALSE,
@@ -111,14 +112,14 @@ function wides(
 ): WideColumn | null {
   const values = new BigInt64Array(length);
   if (base !== null) {
-    const below = wideOf(base);
+    const below = asSigned64(base);
     if (below === null) return null;
     if (typeof below === 'bigint') values.fill(below);
     else values.set(below);
   }
   for (const { column, picked, rows } of pieces) {
     if (isNull(column)) continue;
-    const from = wideOf(column);
+    const from = asSigned64(column);
     if (from === null) return null;
     for (let k = 0; k < rows.length; k++) {
       const value =
@@ -127,12 +128,6 @@ function wides(
     }
   }
   return { form: 'wide', type, length, values, valid: validOf(length, base, pieces) };
-}
-
-function wideOf(column: Column): BigInt64Array | bigint | null {
-  if (column.form === 'wide' && column.values instanceof BigInt64Array) return column.values;
-  if (column.form !== 'constant' || typeof column.value !== 'bigint') return null;
-  return BigInt.asIntN(64, column.value) === column.value ? column.value : null;
 }
 
 function truths(

@@ -264,6 +264,25 @@ export function maskNulls(truth: Uint8Array, valid: Validity): Uint8Array {
   return truth;
 }
 
+/**
+ * The values as signed 64-bit integers: those of a wide column, or the one of a constant. Null where the
+ * column has another form, or the constant does not fit.
+ */
+export function asSigned64(column: Column): BigInt64Array | bigint | null {
+  if (column.form === 'wide' && column.values instanceof BigInt64Array) return column.values;
+  if (column.form !== 'constant' || typeof column.value !== 'bigint') return null;
+  return BigInt.asIntN(64, column.value) === column.value ? column.value : null;
+}
+
+/** The values as numbers that hold them exactly, one for a constant; null where some are no such numbers. */
+export function asExactNumbers(column: Column): NumberArray | number | null {
+  if (column.form === 'number') return column.values;
+  if (column.form === 'wide') return asSafeNumbers(column);
+  if (column.form !== 'constant') return null;
+  const number = Number(column.value);
+  return Number.isSafeInteger(number) ? number : null;
+}
+
 /** The values of a wide column as doubles; null where a double does not hold one of them exactly. */
 export function asSafeNumbers(column: WideColumn): Float64Array | null {
   const { values, length } = column;

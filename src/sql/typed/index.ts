@@ -27,7 +27,9 @@ export {
   settle,
 } from './coerce.ts';
 export {
+  asExactNumbers,
   asSafeNumbers,
+  asSigned64,
   BOOL,
   type BytesColumn,
   bothValid,

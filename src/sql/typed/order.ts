@@ -2,10 +2,10 @@
  * Compares single values (`compareValues`): numbers exactly across types, NaN last and equal to
  * itself, text by code points. Lists, structs and intervals can only be tested for equality.
  * `holds` applies a comparison operator to the result, and `compareExact` compares exact decimals.
- * `compareNumbers` and `compareText` compare values of one kind.
+ * `compareNumbers` compares values of one kind.
  */
 
-import type { ExactNumber } from '../../values/index.ts';
+import { compareText, type ExactNumber } from '../../values/index.ts';
 import type { CompareOperator } from '../parse/index.ts';
 import type { Value } from './column.ts';
 
@@ -14,25 +14,6 @@ export function compareNumbers(a: number | bigint, b: number | bigint): number {
   if (a > b) return 1;
   const [m, n] = [Number.isNaN(a), Number.isNaN(b)];
   return m === n ? 0 : m ? 1 : -1;
-}
-
-/** Code units of long texts that are compared at once. */
-const BLOCK = 4096;
-
-/** By code points, as the bytes of UTF-8 compare; JavaScript's own < puts U+FFFF above U+10000. */
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  const shared = Math.min(a.length, b.length);
-  let i = 0;
-  // Blocks that are equal are compared by the runtime.
-  if (a.charCodeAt(0) === b.charCodeAt(0)) {
-    while (i + BLOCK < shared && a.slice(i, i + BLOCK) === b.slice(i, i + BLOCK)) i += BLOCK;
-  }
-  while (i < shared && a.charCodeAt(i) === b.charCodeAt(i)) i++;
-  if (i === shared) return a.length - b.length;
-  const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)];
-  const [p, q] = [x >= 0xd800 && x < 0xe000, y >= 0xd800 && y < 0xe000];
-  return p === q ? x - y : p && y >= 0xe000 ? 1 : q && x >= 0xe000 ? -1 : x - y;
 }
 
 /** Order of two canonical values; for lists, structs and intervals only equality means anything. */
