@@ -2,8 +2,8 @@
  * Validates ids and converts them between a path of names (`['prod', 'user']`) and text joined by a
  * delimiter (`prod$user`): `checkPath`, `parseId`, `formatId`. The delimiter alone is the root.
  * Names have ASCII letters, digits, `_`, `-` and `.`; others throw InvalidInput, and `formatId`
- * refuses ids that would read as another path. `splitPath` separates namespace and name;
- * `checkComponent` validates one name. exchange.ts does the percent-encoding.
+ * refuses ids that would read as another path. `checkComponent`
+ * validates one name. exchange.ts does the percent-encoding.
  */
 import { DirspaceError } from '../errors.ts';
 
@@ -75,16 +75,6 @@ export function formatId(path: ObjectPath, delimiter: string = DEFAULT_DELIMITER
     );
   }
   return id;
-}
-
-/** The namespace a table (or any object but the root) is in, and its own name. */
-export function splitPath(path: ObjectPath): { namespace: string[]; name: string } {
-  const name = path.at(-1);
-  if (name === undefined) {
-    throw new DirspaceError('InvalidInput', 'The id is empty: it names the root, not an object.');
-  }
-  checkPath(path);
-  return { namespace: path.slice(0, -1), name };
 }
 
 export function equalPaths(left: ObjectPath, right: ObjectPath): boolean {

@@ -84,7 +84,7 @@ const ZERO = 48;
 
 export function parseExact(text: string): ExactNumber | null {
   if (/^\d{1,15}$/.test(text)) return { unscaled: BigInt(text), scale: 0 };
-  const radix = /^([+-]?)(0[xob][0-9a-f]+)$/i.exec(text);
+  const radix = /^([+-]?)(0x[0-9a-f]+|0o[0-7]+|0b[01]+)$/i.exec(text);
   if (radix !== null) {
     const value = BigInt(radix[2] ?? 0);
     return { unscaled: radix[1] === '-' ? -value : value, scale: 0 };

@@ -60,6 +60,8 @@ describe('describe --stats', () => {
     expect(profile).toMatchObject({ version: 1, rows: 64, sampled: false });
     expect(profile.columns[1]).toMatchObject({ name: 'name', nulls: 8, distinct: 4 });
     expect((await run('describe', 'prod/t', '--budget', '5')).code).toBe(2);
+    for (const space of ['/', 'prod'])
+      expect((await run('describe', space, '--stats', '--budget', '5')).code).toBe(2);
     const { totals } = await json('describe', '/', '--stats');
     expect(totals).toMatchObject({ namespaces: 1, tables: 1, rows: 64, unreadable: 0 });
     expect((await run('describe', 'prod', '--stats')).out).toMatch(/^tables +1$/m);

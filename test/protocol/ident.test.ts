@@ -8,7 +8,6 @@ import {
   equalPaths,
   formatId,
   parseId,
-  splitPath,
 } from '../../src/protocol/ident.ts';
 
 const LEGAL = /^[A-Za-z0-9_.-]+$/;
@@ -193,13 +192,6 @@ describe('string ids', () => {
 });
 
 describe('paths', () => {
-  it('splits an object from the namespace it is in', () => {
-    expect(splitPath(['t'])).toEqual({ namespace: [], name: 't' });
-    expect(splitPath(['a', 'b', 't'])).toEqual({ namespace: ['a', 'b'], name: 't' });
-    expect(failure(() => splitPath([])).message).toContain('root');
-    expect(failure(() => splitPath(['a', 'b/c'])).code).toBe('InvalidInput');
-  });
-
   it('compares component by component', () => {
     expect(equalPaths(['a', 'b'], ['a', 'b'])).toBe(true);
     expect(equalPaths(['a'], ['a', 'b'])).toBe(false);

@@ -214,6 +214,17 @@ describe('numbers beyond the doubles are out of range', () => {
     await expect(values(`CAST('${number}' AS double)`)).rejects.toThrow('does not fit float64');
   });
 
+  it('numbers in a base have digits of it, in texts too', async () => {
+    expect(await values("CAST('0b11' AS int) + CAST('-0o17' AS int) = -12")).toEqual([
+      'true',
+      'true',
+    ]);
+    for (const text of ['0b2', '0o8', '0x', '0xg', '0b'])
+      await expect(values(`CAST('${text}' AS int)`), text).rejects.toMatchObject({
+        code: 'InvalidInput',
+      });
+  });
+
   it('and the largest is not', async () => {
     expect(await values('e < 1.7976931348623157e308')).toEqual(['true', 'true']);
     expect(await values("CAST('inf' AS double) > e")).toEqual(['true', 'true']);

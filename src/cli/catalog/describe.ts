@@ -76,6 +76,10 @@ export const describe: Command = {
 };
 
 async function namespaceAnswer(call: Call, path: string[]): Promise<Answer> {
+  call.options.refuse(
+    ['budget'],
+    `${call.show(path)} is a namespace, whose tables are summed up whole.`,
+  );
   const { properties = {} } = await call.connection.describeNamespace(path, {
     signal: call.signal,
   });

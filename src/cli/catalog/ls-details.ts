@@ -35,7 +35,8 @@ export async function detailsOf(call: Call, listings: readonly Listing[]): Promi
     for (const name of namespaces) entries.push({ id: [...path, name], kind: 'namespace' });
     for (const name of names) tables.push([...path, name]);
   }
-  call.progress(() => `${entries.length} of ${tables.length} tables`);
+  const namespaces = entries.length;
+  call.progress(() => `${entries.length - namespaces} of ${tables.length} tables`);
   for (let from = 0; from < tables.length; from += AT_ONCE) {
     const group = tables.slice(from, from + AT_ONCE).map((id) => detailsOfTable(call, id));
     entries.push(...(await Promise.all(group)));

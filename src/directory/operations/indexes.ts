@@ -24,7 +24,6 @@ import type {
 import { settingsMembers, textSettings } from '../../search/index.ts';
 import { type DescribedIndex, describedIndexes, prewarmIndex } from '../../table/index.ts';
 import {
-  beginWrite,
   byCodeUnits,
   type Catalog,
   pageOf,
@@ -149,7 +148,6 @@ export async function dropTableIndex(
   request: DropTableIndexRequest,
   options: CallOptions = {},
 ): Promise<DropTableIndexResponse> {
-  await beginWrite(catalog);
   const { branch, repeated } = await beginChange(catalog, request, options);
   const name = requireName(request.index_name);
   if (repeated !== undefined) return { transaction_id: repeated.manifest.transaction };

@@ -154,6 +154,8 @@ export async function readJson(
     return await runSteps(parseJsonInSteps(text), pauseOf(progress));
   } catch (cause) {
     if (progress.aborted) throw progress.reason;
+    // The decoder throws TypeErrors for bytes that are not UTF-8.
+    if (!(cause instanceof SyntaxError || cause instanceof TypeError)) throw cause;
     const reason = cause instanceof SyntaxError ? 'is not valid JSON' : 'is not UTF-8';
     throw new DirspaceError('InvalidInput', `The body ${reason}.`, { cause });
   }

@@ -1,18 +1,18 @@
 /**
  * `openedTable`: returns in one answer what the page shows around every view of a table: the
- * description and the number of rows of a version, the newest version of the branch, and the
- * statistics of the newest version of main.
+ * description and the number of rows of a version, and of its branch the newest version and the
+ * statistics of that.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, GetTableStatsResponse } from '../../protocol/index.ts';
 import type { Body, PageCaller } from './page-caller.ts';
-import { pinnedTable } from './page-request.ts';
+import { type PinnedTable, pinnedTable } from './page-request.ts';
 
 export interface OpenedTable {
   readonly described: DescribeTableResponse;
   readonly newest: number | undefined;
   readonly rows: number;
-  /** Of the newest version of main; absent where the catalog does not tell. */
+  /** Of the newest version of the branch; absent where the catalog does not tell. */
   readonly stats?: GetTableStatsResponse;
 }
 
@@ -30,17 +30,17 @@ export async function openedTable(caller: PageCaller, body: Body): Promise<Opene
           .call('DescribeTable', { ...newestOf, load_detailed_metadata: true })
           .then((answer) => answer.version),
     caller.call('CountTableRows', { ...asked, version }).then(({ count }) => count),
-    statsOf(caller, asked.id),
+    statsOf(caller, asked),
   ]);
   return { described, newest, rows, ...(stats === undefined ? {} : { stats }) };
 }
 
 async function statsOf(
   caller: PageCaller,
-  id: string[],
+  { id, branch }: PinnedTable,
 ): Promise<GetTableStatsResponse | undefined> {
   try {
-    return await caller.call('GetTableStats', { id });
+    return await caller.call('GetTableStats', { id, ...(branch === undefined ? {} : { branch }) });
   } catch (error) {
     if (isDirspaceError(error, 'Unsupported')) return undefined;
     throw error;

@@ -39,7 +39,6 @@ export {
 } from './server.ts';
 export type {
   About,
-  Branch,
   Column,
   Described,
   Index,

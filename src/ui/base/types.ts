@@ -58,12 +58,6 @@ export interface Tag {
   readonly branch?: string;
 }
 
-export interface Branch {
-  readonly parent_branch?: string;
-  readonly parent_version?: number;
-  readonly create_at?: number;
-}
-
 export interface Index {
   readonly index_name: string;
   readonly columns: readonly string[];

@@ -35,6 +35,18 @@ const rows = async (body: object) => {
 };
 const numbers = (answer: { rows: unknown[][] }): unknown[] => answer.rows.map(([x]) => x);
 
+test('a table that is opened at a branch has the statistics of the branch', async () => {
+  const db = await connect('/c', { fs: memoryFs() });
+  const table = await db.createTable('t', [{ x: 1 }]);
+  const branch = await (await table.branches()).create('b');
+  await branch.add([{ x: 2 }, { x: 3 }]);
+  const other = await restPair({ namespace: db.namespace, ui: true });
+  const rowsOf = async (at: object) =>
+    (await ask(other, 'POST', '/ui/api/table', { id: ['t'], ...at })).json.stats.num_rows;
+  expect([await rowsOf({}), await rowsOf({ branch: 'b' })]).toEqual([1, 3]);
+  await other.close();
+});
+
 describe('a window', () => {
   test('of all rows is read by its place among the live ones', async () => {
     expect(numbers(await rows({ offset: 998, limit: 4 }))).toEqual([998, 999, 1010, 1011]);
