@@ -1,8 +1,8 @@
 /**
- * `sortedRows`: puts rows in order by keys. All of them are kept in memory; with a limit, up to
- * twice as many as are wanted, or 262,144 more. Beyond the memory of a request the statement is
- * refused. `rowSorter` orders batches that are in memory; throws InvalidInput for keys whose type
- * has no order.
+ * `sortedRows`: puts rows in order by keys. All of them are kept in memory; with a limit, about
+ * twice as many as are wanted, or 262,144 more than are wanted if that is more. Beyond the memory
+ * of a request the statement is refused. `rowSorter` orders batches that are in memory; throws
+ * InvalidInput for keys whose type has no order.
  */
 import { type Data, describeType, type RecordBatch, sliceBatch } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
