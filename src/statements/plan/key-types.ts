@@ -1,6 +1,7 @@
 /**
- * `commonKeyType`: gives the type to which both sides of an equation between tables are cast, so
- * that equal values have equal bits. `commonColumnType` gives that of the columns of a UNION.
+ * `commonKeyType`: gives the type to which both sides of an equation between tables are cast before
+ * they are compared, `same` if they compare as they are, or `none` if they cannot be compared.
+ * `commonColumnType` does so for the columns of a UNION, which must have one type.
  */
 import type { DataType, Decimal, Timestamp } from '../../arrow/index.ts';
 import { familyOf, integerRange, plainType, type TypeName, typeText } from '../../sql/index.ts';

@@ -2,7 +2,7 @@
  * `readFields`: reads columns of a version from one batch of a fragment, by field id, and adapts
  * them where the schema changed after the fragment was written. The mapping is computed once for
  * consecutive fragments of one schema. `fieldBytes` gives the size of such columns in the file, and
- * `columnKey` a name by which what is made of one can be kept.
+ * `columnKey` a cache key for what is computed from one.
  */
 import { type Data, nullColumn } from '../../arrow/index.ts';
 import type { FragmentEntry, FragmentFooter } from '../../format/index.ts';

@@ -1,6 +1,7 @@
 /**
- * `ScanCounters`: counts the fragments, batches, bytes and rows that a scan read and those it
- * skipped by statistics, for analyzed query plans (query/explain.ts).
+ * `ScanCounters`: counts the fragments and batches of a scan, how many of them it skipped, the
+ * bytes of columns that it read and the rows that it returned. Analyzed query plans show most of
+ * this (query/explain.ts).
  */
 export class ScanCounters {
   fragments = 0;

@@ -1,7 +1,7 @@
 /**
- * `buildSegment`: builds one segment of an index over some fragments of a version, in the way of
- * its type. `checkIndexable` throws InvalidInput for a column that cannot have an index of a type;
- * `isIndexable` only tells.
+ * `buildSegment`: builds one segment of an index, of any type that this release builds (`isBuilt`),
+ * over some fragments of a version. `isIndexable` tells whether a column can have an index of a
+ * type, and `checkIndexable` throws InvalidInput if it cannot.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -40,7 +40,7 @@ export interface StagedTable {
   readonly transaction: string;
 }
 
-/** A table without a version. Its staging folder. */
+/** Stages a table without a version, and gives its staging folder. */
 export async function stageDeclared(engine: Engine, record: TableRecord): Promise<string> {
   const { store } = engine;
   const folder = stagingFolder(engine.env);
