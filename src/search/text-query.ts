@@ -83,6 +83,14 @@ export interface FullTextQuery {
   readonly columns: readonly string[] | undefined;
 }
 
+const KINDS: ReadonlySet<string> = new Set([
+  'match',
+  'phrase',
+  'prefix',
+  'boost',
+  'multi_match',
+  'boolean',
+]);
 const MOST_DEPTH = 16;
 const MOST_NODES = 1024;
 /** UTF-16 units of all texts of a query. */
@@ -138,11 +146,11 @@ class Parser {
     this.#count(1, depth);
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     const { match, phrase, prefix, boost, multi_match: multi, boolean } = query;
-    if (given.length !== 1) {
+    if (given.length !== 1 || !KINDS.has(given[0]?.[0] ?? '')) {
       const names = given.map(([name]) => name).join(', ') || 'nothing';
       throw refused(
         'full_text_query',
-        `A part of a full-text query has ${names}; give exactly one of match, phrase, prefix, boost, multi_match, boolean.`,
+        `A part of a full-text query has ${names}; give exactly one of ${[...KINDS].join(', ')}.`,
       );
     }
     if (match !== undefined) return this.match(match);

@@ -465,6 +465,7 @@ describe('a search', () => {
     ],
     [new BooleanQuery([]), {}, 'InvalidInput', 'neither must nor should'],
     [query({}), {}, 'InvalidInput', 'has nothing'],
+    [query({ terms: 'x' } as never), {}, 'InvalidInput', 'has terms; give exactly one of'],
     [
       query({ match: { terms: 'x' }, phrase: { terms: 'x' } }),
       {},
