@@ -133,8 +133,8 @@ export function createSearch(options: SearchOptions): VectorSearch {
     throw invalid(`A search for the nearest ${k} vectors is not possible; ask for 1 or more.`);
   }
   if (options.queries.length === 0) throw invalid('A vector search needs a query vector.');
-  const lower = bound(options.lowerBound, 'lower') ?? -Infinity;
-  const upper = bound(options.upperBound, 'upper');
+  const lower = boundOf(options.lowerBound, 'lower') ?? -Infinity;
+  const upper = boundOf(options.upperBound, 'upper');
   const queries = options.queries.map((numbers) =>
     prepareQuery(metric, elementType, dimension, numbers),
   );
@@ -294,7 +294,8 @@ export function distances(
 
 let best: Kernels | undefined;
 
-function kernelsFor(name: 'simd' | 'plain' | undefined): Kernels {
+/** The kernels of that name, or the best ones. @throws Unsupported */
+export function kernelsFor(name: 'simd' | 'plain' | undefined): Kernels {
   if (name === 'plain') return plainKernels;
   best ??= loadSimdKernels() ?? plainKernels;
   if (name === 'simd' && best.name !== 'simd') {
@@ -303,7 +304,8 @@ function kernelsFor(name: 'simd' | 'plain' | undefined): Kernels {
   return best;
 }
 
-function bound(value: number | undefined, side: string): number | undefined {
+/** A bound as distances are rounded. @throws InvalidInput */
+export function boundOf(value: number | undefined, side: string): number | undefined {
   if (value === undefined) return undefined;
   if (Number.isNaN(value)) throw invalid(`The ${side} bound of a distance cannot be NaN.`);
   return Math.fround(value);

@@ -16,6 +16,8 @@ export interface PlanSteps {
     readonly column: string;
     readonly metric: string;
     readonly vectors: number;
+    /** Whether the vectors are one query, as rows hold several vectors each. */
+    readonly together: boolean;
     readonly prefilter: boolean;
   };
   readonly texts?: {
@@ -54,8 +56,11 @@ export async function explainPlan(
   }
   if (!prefilter) lines.push(...filter);
   if (nearest !== undefined) {
-    const { column, metric, vectors } = nearest;
-    lines.push(`Nearest: ${column} by ${metric} to ${vectors} vector${vectors === 1 ? '' : 's'}`);
+    const { column, metric, vectors, together } = nearest;
+    const all = together ? ' together' : '';
+    lines.push(
+      `Nearest: ${column} by ${metric} to ${vectors} vector${vectors === 1 ? '' : 's'}${all}`,
+    );
   }
   if (texts !== undefined) {
     lines.push(

@@ -81,7 +81,7 @@ export async function nearestRows(
   const matches = await inTurns(turn, search.finish(), signal);
   const { queries, ...found } = await inTurns(
     turn,
-    joined(matches, plan.offset, batches.blocks),
+    joinedMatches(matches, plan.offset, batches.blocks),
     signal,
   );
   return several ? { ...found, queries } : found;
@@ -221,7 +221,7 @@ const STEP_ROWS = 16_384;
 /**
  * The matches of all queries, each without its first `offset`, by row ids in place of positions.
  */
-function* joined(
+export function* joinedMatches(
   matches: readonly Matches[],
   offset: number,
   blocks: readonly Block[],
@@ -248,7 +248,7 @@ function* joined(
 const restOf = ({ length }: Float64Array, offset: number): number => Math.max(0, length - offset);
 
 /** A batch that was searched: the position of its first row, and its row id. */
-interface Block {
+export interface Block {
   readonly start: number;
   readonly firstRowId: bigint;
 }

@@ -2,15 +2,47 @@
  * `searchVectors`: finds the rows whose vectors are nearest to the query's, by measuring vectors
  * exactly; no index of vectors is used. With `prefilter` it measures only rows that match the
  * predicate; otherwise it filters the nearest rows afterwards. Vectors that are null or hold a null
- * never match. Rows are given nearest first, or in the order that the request asks for.
+ * never match. Rows are given nearest first, or in the order that the request asks for. Where rows
+ * hold several vectors each, the query vectors are one query (vector/late-interaction.ts).
  */
-import type { RecordBatchStream } from '../../arrow/index.ts';
+import {
+  type Data,
+  getBit,
+  type Offsets,
+  offsetAt,
+  type RecordBatchStream,
+} from '../../arrow/index.ts';
+import type { HeldMemory } from '../../request-memory.ts';
+import { createLateSearch, type LateBatch } from '../../vector/index.ts';
+import type { IdentifiedField } from '../fields/index.ts';
+import { readFields } from '../fragments/index.ts';
+import {
+  type BatchPlace,
+  matchingRows,
+  pipelined,
+  planScan,
+  type ScanPlan,
+} from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
+import { inTurns, Turn } from '../work/index.ts';
 import { planFound } from './found-columns.ts';
 import { type FoundOrder, orderedFound } from './found-order.ts';
-import { DISTANCE, distancesOf, type Found, foundStream, postfiltered } from './found-rows.ts';
-import { nearestRows, type SearchRequest } from './nearest.ts';
-import { vectorColumn } from './vector-column.ts';
+import {
+  DISTANCE,
+  distancesOf,
+  type Found,
+  foundStream,
+  NOTHING_FOUND,
+  postfiltered,
+} from './found-rows.ts';
+import { type Block, joinedMatches, nearestRows, type SearchRequest } from './nearest.ts';
+import {
+  elementTypeOf,
+  isMultivector,
+  listSizeOf,
+  vectorColumn,
+  vectorsOf,
+} from './vector-column.ts';
 
 /** Rows nearest first; with several vectors those of the first come first. */
 export async function searchVectors(
@@ -19,12 +51,15 @@ export async function searchVectors(
   request: SearchRequest & { readonly order?: FoundOrder | undefined },
 ): Promise<RecordBatchStream> {
   const column = vectorColumn(snapshot, request.vectorColumn, request.vectors);
-  const added = distancesOf(request.vectors.length);
+  // Vectors for a column of several to a row are one query.
+  const multivector = isMultivector(column);
+  const added = distancesOf(multivector ? 1 : request.vectors.length);
   const plan = await planFound(engine, snapshot, { ...request, filter: undefined }, added);
   const held = plan.memory.hold(`The nearest rows of ${request.vectors.length} query vectors`);
   let found: Found;
   try {
-    found = await nearestRows(engine, snapshot, request, column, plan, held);
+    const nearest = multivector ? nearestMultivectors : nearestRows;
+    found = await nearest(engine, snapshot, request, column, plan, held);
     if (!request.prefilter && request.filter !== undefined) {
       const asked = { ...request, memory: plan.memory };
       found = await postfiltered(engine, snapshot, asked, request.filter, found);
@@ -35,4 +70,91 @@ export async function searchVectors(
     held.end();
   }
   return foundStream(plan, found, added);
+}
+
+/** The rows nearest to all query vectors together, of those that match where the request has a prefilter. */
+async function nearestMultivectors(
+  engine: Engine,
+  snapshot: Snapshot,
+  request: SearchRequest,
+  column: IdentifiedField,
+  plan: Pick<ScanPlan, 'limit' | 'offset' | 'memory'>,
+  held: HeldMemory,
+): Promise<Found> {
+  const { counters, signal } = request;
+  const names = [column.field.name];
+  const scanned = await planScan(engine, snapshot, {
+    columns: names,
+    filter: request.prefilter ? request.filter : undefined,
+    counters,
+    signal,
+    memory: plan.memory,
+  });
+  const wanted = Math.min(plan.limit + plan.offset, snapshot.rowCount);
+  if (wanted === 0) return NOTHING_FOUND;
+  const dimension = listSizeOf(column.field.type);
+  const search = createLateSearch({
+    metric: request.metric,
+    dimension,
+    elementType: elementTypeOf(column),
+    queries: request.vectors,
+    k: wanted,
+    lowerBound: request.lowerBound,
+    upperBound: request.upperBound,
+  });
+  const blocks: Block[] = [];
+  const turn = new Turn(engine.env);
+  let position = 0;
+  const read = async (place: BatchPlace) => {
+    const start = position;
+    position += place.rows;
+    blocks.push({ start, firstRowId: (BigInt(place.entry.id) << 32n) | BigInt(place.first) });
+    const selection = await matchingRows(scanned, place);
+    if (selection?.length === 0) return undefined;
+    const [data] = await readFields(scanned, place, names, undefined);
+    return { batch: rowsOf(data as Data, place.rows, selection, dimension), start };
+  };
+  for await (const { batch, start } of pipelined(scanned, read)) {
+    await inTurns(turn, search.add(batch, start), signal);
+    held.set(2 * search.heldBytes);
+  }
+  const matches = await inTurns(turn, search.finish(), signal);
+  const { queries: _, ...found } = await inTurns(
+    turn,
+    joinedMatches([matches], plan.offset, blocks),
+    signal,
+  );
+  return found;
+}
+
+/** The selected rows of a batch that are not null, and where their vectors are. */
+function rowsOf(
+  data: Data,
+  length: number,
+  selection: Uint32Array | undefined,
+  dimension: number,
+): LateBatch {
+  const child = data.children[0] as Data;
+  const offsets = data.valueOffsets as unknown as Offsets;
+  const count = selection?.length ?? length;
+  const [rows, starts, ends] = [0, 1, 2].map(() => new Uint32Array(count)) as [
+    Uint32Array,
+    Uint32Array,
+    Uint32Array,
+  ];
+  let kept = 0;
+  for (let at = 0; at < count; at++) {
+    const row = selection === undefined ? at : (selection[at] as number);
+    if (data.nullCount > 0 && !getBit(data.nullBitmap, data.offset + row)) continue;
+    rows[kept] = row;
+    starts[kept] = offsetAt(offsets, row);
+    ends[kept] = offsetAt(offsets, row + 1);
+    kept++;
+  }
+  return {
+    vectors: vectorsOf(child, child.length, dimension),
+    rows: rows.subarray(0, kept),
+    starts,
+    ends,
+  };
 }

@@ -19,7 +19,7 @@ import { type OrderKey, orderedScan, planKeys } from './order.ts';
 import { searchVectors } from './search.ts';
 import { textAccess } from './text-access.ts';
 import { needsPositions, searchedColumns, searchTexts } from './text-search.ts';
-import { vectorColumn } from './vector-column.ts';
+import { isMultivector, vectorColumn } from './vector-column.ts';
 
 /** What a vector search adds to a scan. */
 export type VectorSearch = Omit<SearchRequest, keyof ScanRequest>;
@@ -90,9 +90,16 @@ export async function explainQuery(
     return explainPlan({ ...plan, indexed, indexNote }, { orderBy }, verbose);
   }
   const { vectors, metric, prefilter } = search;
-  const column = vectorColumn(snapshot, search.vectorColumn, vectors).field.name;
-  const nearest = { column, metric, vectors: vectors.length, prefilter };
-  const plan = await planFound(engine, snapshot, wanted, distancesOf(vectors.length));
+  const searched = vectorColumn(snapshot, search.vectorColumn, vectors);
+  const column = searched.field.name;
+  const together = isMultivector(searched);
+  const nearest = { column, metric, vectors: vectors.length, together, prefilter };
+  const plan = await planFound(
+    engine,
+    snapshot,
+    wanted,
+    distancesOf(together ? 1 : vectors.length),
+  );
   await planKeys(engine, snapshot, {}, storedKeys(orderBy, DISTANCE));
   return explainPlan(plan, { orderBy, nearest }, verbose);
 }

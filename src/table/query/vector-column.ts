@@ -41,15 +41,28 @@ export function vectorColumn(
   if (able.includes(field)) return field;
   throw new DirspaceError(
     'InvalidInput',
-    `Column ${name} is ${describeType(field.field.type)}; a search needs a fixed_size_list of float16, float32, float64 or uint8. Vectors are in ${names}.`,
+    `Column ${name} is ${describeType(field.field.type)}; a search needs a fixed_size_list of float16, float32, float64 or uint8, or a list of those. Vectors are in ${names}.`,
     { details: { column: name } },
   );
 }
 
-export const listSizeOf = (type: DataType): number =>
-  (type as unknown as { listSize: number }).listSize;
+/** Whether a row of the column holds several vectors. */
+export const isMultivector = ({ field }: Pick<IdentifiedField, 'field'>): boolean =>
+  isListOfVectors(field.type);
 
-function elementTypeNamed(type: DataType): ElementType | undefined {
+const isListOfVectors = (type: DataType): boolean =>
+  DataType.isList(type) || DataType.isLargeList(type);
+
+/** The type of one vector of the column. */
+const vectorTypeOf = (type: DataType): DataType =>
+  isListOfVectors(type) ? (type.children[0]?.type as DataType) : type;
+
+/** How many elements a vector of the column has. */
+export const listSizeOf = (type: DataType): number =>
+  (vectorTypeOf(type) as unknown as { listSize: number }).listSize;
+
+function elementTypeNamed(column: DataType): ElementType | undefined {
+  const type = vectorTypeOf(column);
   if (!DataType.isFixedSizeList(type)) return undefined;
   const element = type.children[0]?.type as DataType | undefined;
   if (DataType.isFloat(element)) {

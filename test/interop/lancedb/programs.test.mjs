@@ -304,3 +304,54 @@ program('small helpers', async ({ connect, packBits, Session }, at) => {
     table.isOpen(),
   ];
 });
+
+program('rows of several vectors each', async ({ connect }, at) => {
+  const db = await connect(at);
+  const { Field, FixedSizeList, Float32, Int32, List, Schema } = arrow;
+  const vector = new FixedSizeList(4, new Field('item', new Float32(), true));
+  const schema = new Schema([
+    new Field('id', new Int32(), true),
+    new Field('parts', new List(new Field('item', vector, true)), true),
+  ]);
+  // Irregular numbers, so that no two rows are equally near.
+  const number = (seed) => Math.fround(Math.sin(seed * 12.9898) * 43758.5453) % 1;
+  const rows = Array.from({ length: 60 }, (_, id) => ({
+    id,
+    parts: Array.from({ length: id % 5 }, (_, part) =>
+      Array.from({ length: 4 }, (_, axis) => number(1 + id * 50 + part * 7 + axis)),
+    ),
+  }));
+  const table = await db.createTable('parts', rows, { schema });
+  const queries = [1, 2, 3].map((seed) => [0, 1, 2, 3].map((axis) => number(seed * 31 + axis)));
+  const near = async (query) => {
+    const found = await query.select(['id', '_distance']).toArray();
+    return found.map((row) => [row.id, row._distance.toFixed(3)]);
+  };
+  const found = [];
+  for (const metric of ['cosine', 'l2', 'dot']) {
+    found.push(await near(table.search(queries).distanceType(metric).limit(12)));
+    found.push(await near(table.search(queries[0]).distanceType(metric).limit(5)));
+    found.push(await near(table.search(queries).distanceType(metric).where('id % 3 = 0').limit(4)));
+  }
+  return found;
+});
+
+program('a clone of a table, of its versions and tags', async ({ connect }, at) => {
+  const db = await connect(at);
+  const table = await db.createTable('people', people);
+  await (await table.tags()).create('first', 1);
+  await table.add([{ id: 4, name: 'Edsger', age: 72, vector: [1, 1] }]);
+  const uri = `${at}/people.lance`;
+  const clone = await db.cloneTable('clone', uri);
+  await clone.add([{ id: 5, name: 'x', age: 1, vector: [0, 0] }]);
+  const old = await db.cloneTable('old', uri, { sourceVersion: 1 });
+  const tagged = await db.cloneTable('tagged', uri, { sourceTag: 'first' });
+  return [
+    await clone.countRows(),
+    await table.countRows(),
+    await old.countRows(),
+    await tagged.countRows(),
+    await db.tableNames(),
+    await clone.search([1, 0]).limit(1).toArray(),
+  ];
+});
