@@ -135,47 +135,48 @@ export function decodeChunkIndex(
   }
   const listed = parsedText(bytes, file);
   if (!Array.isArray(listed)) throw corrupt(file, 'its index is not a list');
-  const blocks: ChunkBlock[] = [];
-  const sums = { fragments: 0, rows: 0, deletedRows: 0 };
+  const blocks: ChunkBlock[] = new Array(listed.length);
+  let fragments = 0;
+  let rows = 0;
+  let deletedRows = 0;
   let next = FIRST_BLOCK;
-  for (const item of listed as readonly unknown[]) {
-    const block = decodeBlockEntry(item, next, file);
+  // Plain steps: the first read of a table goes over all blocks, before anything is compiled.
+  for (let at = 0; at < listed.length; at++) {
+    const block = decodeBlockEntry(listed[at], next, file);
     if (block.firstId < entry.firstId || block.lastId > entry.lastId) {
       throw corrupt(file, 'a block of its index has ids that the manifest does not');
     }
-    sums.fragments += block.fragments;
-    sums.rows += block.rows;
-    sums.deletedRows += block.deletedRows;
+    fragments += block.fragments;
+    rows += block.rows;
+    deletedRows += block.deletedRows;
     next = block.offset + block.bytes + 1;
-    blocks.push(block);
+    blocks[at] = block;
   }
   const end = (blocks.length === 0 ? next : next - 1) + BLOCKS_MEMBER.length;
   if (end !== index.offset) throw corrupt(file, 'the blocks of its index do not cover its entries');
-  if (
-    sums.fragments === entry.fragments &&
-    sums.rows === index.rows &&
-    sums.deletedRows === index.deletedRows
-  ) {
+  if (fragments === entry.fragments && rows === index.rows && deletedRows === index.deletedRows) {
     return blocks;
   }
   throw corrupt(file, 'the blocks of its index have other counts than the manifest says');
 }
 
+const BLOCK_NUMBERS = 7;
+
 function decodeBlockEntry(item: unknown, offset: number, file: string): ChunkBlock {
-  const numbers: readonly unknown[] = Array.isArray(item) ? item : [];
-  if (numbers.length !== 7 || !numbers.every(isWholeNumber)) {
-    throw corrupt(file, 'a block of its index is not seven whole numbers');
-  }
-  const [bytes, checksum, fragments, rows, deletedRows, firstId, lastId] = numbers as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  return { offset, bytes, checksum, fragments, rows, deletedRows, firstId, lastId };
+  const numbers: readonly number[] = Array.isArray(item) ? item : [];
+  let whole = numbers.length === BLOCK_NUMBERS;
+  for (let at = 0; whole && at < BLOCK_NUMBERS; at++) whole = isWholeNumber(numbers[at]);
+  if (!whole) throw corrupt(file, 'a block of its index is not seven whole numbers');
+  return {
+    fragments: numbers[2] as number,
+    rows: numbers[3] as number,
+    deletedRows: numbers[4] as number,
+    firstId: numbers[5] as number,
+    lastId: numbers[6] as number,
+    offset,
+    bytes: numbers[0] as number,
+    checksum: numbers[1] as number,
+  };
 }
 
 /** The entries of one block. @throws Corrupt where the bytes are not those that the index speaks of */

@@ -32,9 +32,11 @@ import { andThen, inTurns, Turn } from '../work/index.ts';
 export type RunWanted = (run: FragmentExtent, position: number) => boolean;
 
 /** Neighbouring fragments, whose entries may still have to be read. */
-interface Run extends FragmentExtent {
-  readonly block?: ChunkBlock;
-  entries?: readonly FragmentEntry[];
+type Run = ChunkBlock | ListedRun;
+
+/** Neighbours whose entries are at hand. */
+interface ListedRun extends FragmentExtent {
+  readonly entries: readonly FragmentEntry[];
 }
 
 /** Chunks of up to so many bytes are read whole: two reads of parts would take as long. */
@@ -60,6 +62,8 @@ export class FragmentCursor {
   /** The run after the blocks that were read last, and how many those were. */
   #readTo = -1;
   #readBlocks = 0;
+  /** Entries of runs of the current chunk that were read with one before them. */
+  readonly #ahead = new Map<number, readonly FragmentEntry[]>();
 
   /** @param passed is told of runs that are passed over */
   constructor(
@@ -120,6 +124,7 @@ export class FragmentCursor {
     this.#run = 0;
     this.#readTo = -1;
     this.#readBlocks = 0;
+    this.#ahead.clear();
   }
 
   #passes(run: FragmentExtent): boolean {
@@ -151,40 +156,43 @@ export class FragmentCursor {
     }
     const key = `blocks ${chunk.file} ${index.checksum}`;
     const blocks = cache.get<readonly ChunkBlock[]>(key);
-    if (blocks !== undefined) return blocks.map(runOf);
+    if (blocks !== undefined) return blocks;
     return this.#read(chunk, index.offset, index.bytes, (bytes, file) => {
       const found = decodeChunkIndex(bytes, chunk, file);
       cache.set(key, found, bytes.length * 3);
-      return found.map(runOf);
+      return found;
     });
   }
 
   #entriesOf(at: number): Awaitable<readonly FragmentEntry[]> {
-    const { block, entries } = this.#runs[at] as Run;
-    if (entries !== undefined || block === undefined) return entries ?? [];
+    const run = this.#runs[at] as Run;
+    if ('entries' in run) return run.entries;
+    const ahead = this.#ahead.get(at);
+    if (ahead !== undefined) {
+      this.#ahead.delete(at);
+      return ahead;
+    }
     const chunk = this.#snapshot.manifest.chunks[this.#chunk - 1] as ChunkEntry;
     const key = (of: ChunkBlock): string => `block ${chunk.file} ${of.offset} ${of.checksum}`;
-    const known = this.#engine.cache.get<readonly FragmentEntry[]>(key(block));
+    const known = this.#engine.cache.get<readonly FragmentEntry[]>(key(run));
     if (known !== undefined) return known;
-    const read = this.#runs.slice(at, at + this.#ahead(at)) as (Run & { block: ChunkBlock })[];
-    const last = (read.at(-1) as (typeof read)[0]).block;
-    const bytes = last.offset + last.bytes - block.offset;
-    return this.#read(chunk, block.offset, bytes, (found, file) => {
-      const decode = (run: (typeof read)[0]): readonly FragmentEntry[] => {
-        const from = run.block.offset - block.offset;
-        const part = found.subarray(from, from + run.block.bytes);
-        const decoded = decodeChunkBlock(part, run.block, file);
-        this.#engine.cache.set(key(run.block), decoded, run.block.bytes * 3);
-        run.entries = decoded;
+    const read = this.#runs.slice(at, at + this.#blocksFrom(at)) as ChunkBlock[];
+    const last = read.at(-1) as ChunkBlock;
+    const bytes = last.offset + last.bytes - run.offset;
+    return this.#read(chunk, run.offset, bytes, (found, file) => {
+      const decode = (block: ChunkBlock): readonly FragmentEntry[] => {
+        const from = block.offset - run.offset;
+        const decoded = decodeChunkBlock(found.subarray(from, from + block.bytes), block, file);
+        this.#engine.cache.set(key(block), decoded, block.bytes * 3);
         return decoded;
       };
-      const [first, ...more] = read;
-      const decoded = decode(first as (typeof read)[0]);
-      if (more.length === 0) return decoded;
+      const decoded = decode(run);
+      if (read.length === 1) return decoded;
+      const ahead = this.#ahead;
       const steps = (function* () {
-        for (const run of more) {
+        for (let next = 1; next < read.length; next++) {
           yield;
-          decode(run);
+          ahead.set(at + next, decode(read[next] as ChunkBlock));
         }
         return decoded;
       })();
@@ -196,7 +204,7 @@ export class FragmentCursor {
    * How many blocks to read from the run on: twice as many as those right before it, if those were
    * read too.
    */
-  #ahead(at: number): number {
+  #blocksFrom(at: number): number {
     const most = at === this.#readTo ? Math.min(MOST_BLOCKS, 2 * this.#readBlocks) : 1;
     const { rows, deletedRows } = this.#runs[at] as Run;
     let position = this.#position + rows - deletedRows;
@@ -233,24 +241,15 @@ export class FragmentCursor {
   }
 }
 
-const runOf = (block: ChunkBlock): Run => ({
-  fragments: block.fragments,
-  rows: block.rows,
-  deletedRows: block.deletedRows,
-  firstId: block.firstId,
-  lastId: block.lastId,
-  block,
-});
-
 /** Entries of a run that is made of a list in memory. */
 const RUN_ENTRIES = 64;
-const runLists = new WeakMap<readonly FragmentEntry[], readonly Run[]>();
+const runLists = new WeakMap<readonly FragmentEntry[], readonly ListedRun[]>();
 
 /** A list in memory in runs, so that most of it is passed over as well. */
-function runsOf(entries: readonly FragmentEntry[]): readonly Run[] {
+function runsOf(entries: readonly FragmentEntry[]): readonly ListedRun[] {
   let runs = runLists.get(entries);
   if (runs === undefined) {
-    const made: Run[] = [];
+    const made: ListedRun[] = [];
     for (let from = 0; from < entries.length; from += RUN_ENTRIES) {
       const to = Math.min(entries.length, from + RUN_ENTRIES);
       made.push({ ...extentOf(entries, from, to), entries: entries.slice(from, to) });

@@ -11,21 +11,33 @@ const MOST_NAMED = 4_096;
 export function runsWithIds(ids: number[]): RunWanted | undefined {
   if (ids.length > MOST_NAMED) return undefined;
   const sorted = ids.sort((one, other) => one - other);
-  return ({ firstId, lastId }) => holdsBetween(sorted, firstId, lastId + 1);
+  const holdsBetween = rangesOf(sorted);
+  return ({ firstId, lastId }) => holdsBetween(firstId, lastId + 1);
 }
 
 /** Runs that hold the row of one of the offsets. */
 export function runsWithOffsets(offsets: readonly bigint[]): RunWanted | undefined {
   if (offsets.length > MOST_NAMED) return undefined;
   const sorted = offsets.map(Number).sort((one, other) => one - other);
+  const holdsBetween = rangesOf(sorted);
   return ({ rows, deletedRows: deleted }, position) =>
-    holdsBetween(sorted, position, position + rows - deleted);
+    holdsBetween(position, position + rows - deleted);
 }
 
-/** Whether one of the ascending numbers is at least `from` and below `to`. */
-function holdsBetween(ascending: readonly number[], from: number, to: number): boolean {
-  const found = ascending[firstAbove(ascending, from - 1)];
-  return found !== undefined && found < to;
+/**
+ * Tells whether one of the ascending whole numbers is at least `from` and below `to`. Of the runs up
+ * to the next of these numbers, the first alone is looked up.
+ */
+function rangesOf(ascending: readonly number[]): (from: number, to: number) => boolean {
+  let since = Number.POSITIVE_INFINITY;
+  let next = Number.NEGATIVE_INFINITY;
+  return (from, to) => {
+    if (from < since || from > next) {
+      since = from;
+      next = ascending[firstAbove(ascending, from - 1)] ?? Number.POSITIVE_INFINITY;
+    }
+    return next < to;
+  };
 }
 
 /** Where the first of the ascending numbers above `value` is. */
