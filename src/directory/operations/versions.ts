@@ -77,8 +77,9 @@ export async function listTableVersions(
     }
   } else if (options.forLance === true) versions = await recordsForLance(catalog, branch, items);
   else {
+    const place = locationOf(catalog, branch.folder);
     versions = (await branch.digests(items)).map((digest) =>
-      digestRecord(catalog, versionFile(branch.folder, digest.version), digest),
+      digestRecord(versionFile(place, digest.version), digest),
     );
   }
   // Of this table and this branch still: neither left while the pages were read.
@@ -281,14 +282,17 @@ const unmadeManifest = ({ version }: Snapshot): DirspaceError =>
 
 export function versionRecord(catalog: Catalog, snapshot: Snapshot): TableVersion {
   const { manifest, checksum, manifestBytes } = snapshot;
-  return digestRecord(catalog, snapshot.file, digestOf(manifest, checksum, manifestBytes));
+  return digestRecord(
+    locationOf(catalog, snapshot.file),
+    digestOf(manifest, checksum, manifestBytes),
+  );
 }
 
-function digestRecord(catalog: Catalog, file: string, digest: VersionDigest): TableVersion {
+function digestRecord(place: string, digest: VersionDigest): TableVersion {
   const { operation, transaction } = digest;
   return {
     version: digest.version,
-    manifest_path: locationOf(catalog, file),
+    manifest_path: place,
     manifest_size: digest.bytes,
     e_tag: digest.checksum,
     timestamp_millis: digest.timestamp,

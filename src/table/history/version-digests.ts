@@ -95,20 +95,21 @@ export async function digestsOf(
   for (let at = 0; at < numbers.length; at++) {
     if (turn.isOver()) await turn.pass();
     const version = numbers[ascends ? numbers.length - 1 - at : at] as number;
-    const stored = await blocks.at(version);
+    // Waits only where there is something to wait for: a list may have tens of thousands of versions.
+    const stored = blocks.known(version) ?? (await blocks.at(version));
+    const kept = stored.get(version);
     let digest: VersionDigest | undefined;
     if (expected?.version === version && expected.branch === branch.branch) {
       const { checksum } = expected;
-      digest = [stored.get(version), recent?.get(version)].find(
-        (known) => known?.checksum === checksum,
-      );
+      digest = kept?.checksum === checksum ? kept : recent?.get(version);
+      if (digest?.checksum !== checksum) digest = undefined;
     }
     digest ??= await readDigest(engine, branch, version);
     expected = digest?.parent;
     // Cleanup may go by while the list is made.
     if (digest === undefined) continue;
-    if (stored.get(version)?.checksum !== digest.checksum) blocks.add(digest);
-    if (await isCommitted(engine, digest.batch)) found.push(digest);
+    if (kept?.checksum !== digest.checksum) blocks.add(digest);
+    if (digest.batch === undefined || (await isCommitted(engine, digest.batch))) found.push(digest);
   }
   await blocks.write(numbers[ascends ? numbers.length - 1 : 0] ?? 0);
   return ascends ? found.reverse() : found;
@@ -170,6 +171,11 @@ class Blocks {
   constructor(engine: Engine, branch: TableBranch) {
     this.#engine = engine;
     this.#branch = branch;
+  }
+
+  /** As `at`, where that is the file of the version asked for before; else undefined. */
+  known(version: number): Digests | undefined {
+    return firstInFile(version) === this.#first ? this.#stored : undefined;
   }
 
   /** The digests in the file that the version belongs to. */
