@@ -64,12 +64,13 @@ export const encodeChecksummedText = (text: string): { bytes: Uint8Array; checks
 
 /** As encodeChecksummedText, of a long text in pieces, each of which is made in its own step. */
 export function* encodeChecksummedInSteps(
-  texts: Iterable<string>,
+  texts: Iterable<string | Uint8Array>,
 ): Generator<undefined, { bytes: Uint8Array; checksum: string }> {
   const pieces: Uint8Array[] = [Buffer.from(`${HEAD}00000000",`)];
   let isFirst = true;
   for (const text of texts) {
-    pieces.push(Buffer.from(isFirst ? text.slice(1) : text));
+    if (typeof text === 'string') pieces.push(Buffer.from(isFirst ? text.slice(1) : text));
+    else pieces.push(isFirst ? text.subarray(1) : text);
     isFirst = false;
     yield;
   }

@@ -179,15 +179,19 @@ function decodeBlockEntry(item: unknown, offset: number, file: string): ChunkBlo
   };
 }
 
+/** @throws Corrupt where the bytes are not those that the index speaks of */
+export function verifyChunkBlock(bytes: Uint8Array, block: ChunkBlock, file: string): void {
+  if (bytes.length === block.bytes && crc32(bytes) === block.checksum) return;
+  throw corrupt(file, `its entries from byte ${block.offset} on do not match their checksum`);
+}
+
 /** The entries of one block. @throws Corrupt where the bytes are not those that the index speaks of */
 export function decodeChunkBlock(
   bytes: Uint8Array,
   block: ChunkBlock,
   file: string,
 ): FragmentEntry[] {
-  if (bytes.length !== block.bytes || crc32(bytes) !== block.checksum) {
-    throw corrupt(file, `its entries from byte ${block.offset} on do not match their checksum`);
-  }
+  verifyChunkBlock(bytes, block, file);
   const listed = parsedText(bytes, file, '[', ']') as readonly unknown[];
   const entries = listed.map((value) => decodeFragment(value, file));
   if (isExtent(block, extentOf(entries))) return entries;

@@ -70,13 +70,23 @@ export const encodeChunk = (
   fragments: readonly FragmentEntry[],
 ): { bytes: Uint8Array; entry: ChunkEntry } => drained(encodeChunkInSteps(file, fragments));
 
-/** The same in steps: an entry of very many columns is long. */
+/** A block of another chunk, with the text of its entries. */
+export interface EncodedBlock {
+  readonly block: ChunkBlock;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * The same in steps: an entry of very many columns is long.
+ * @param encoded by the place of their first entry, blocks whose bytes are known to be those of the entries
+ */
 export function* encodeChunkInSteps(
   file: string,
   fragments: readonly FragmentEntry[],
+  encoded: ReadonlyMap<number, EncodedBlock> = new Map(),
 ): Generator<undefined, { bytes: Uint8Array; entry: ChunkEntry }> {
   const blocks: ChunkBlock[] = [];
-  const { bytes, checksum } = yield* encodeChecksummedInSteps(pieces(fragments, blocks));
+  const { bytes, checksum } = yield* encodeChecksummedInSteps(pieces(fragments, encoded, blocks));
   const { fragments: _, firstId, lastId, ...counts } = extentOf(fragments);
   const last = blocks.at(-1);
   const offset =
@@ -103,20 +113,38 @@ const BLOCK = 1 << 13;
 const PIECE = 1 << 17;
 
 /** The document in pieces; the blocks that it consists of are added to `blocks`. */
-function* pieces(fragments: readonly FragmentEntry[], blocks: ChunkBlock[]): Generator<string> {
+function* pieces(
+  fragments: readonly FragmentEntry[],
+  encoded: ReadonlyMap<number, EncodedBlock>,
+  blocks: ChunkBlock[],
+): Generator<string | Uint8Array> {
   let piece = `{${FRAGMENTS_MEMBER}`;
   let text = '';
   let offset = FIRST_BLOCK;
   let first = 0;
-  for (const [at, fragment] of fragments.entries()) {
+  let at = 0;
+  while (at < fragments.length) {
+    const known = at === first ? encoded.get(at) : undefined;
+    if (known !== undefined) {
+      yield first === 0 ? piece : `${piece},`;
+      yield known.bytes;
+      piece = '';
+      blocks.push({ ...known.block, offset });
+      offset += known.bytes.length + 1;
+      at += known.block.fragments;
+      first = at;
+      continue;
+    }
+    const fragment = fragments[at] as FragmentEntry;
     text += at === first ? fragmentText(fragment) : `,${fragmentText(fragment)}`;
-    if (text.length < BLOCK && at < fragments.length - 1) continue;
+    at++;
+    if (text.length < BLOCK && at < fragments.length && !encoded.has(at)) continue;
     const bytes = Buffer.from(text);
-    const extent = extentOf(fragments, first, at + 1);
+    const extent = extentOf(fragments, first, at);
     blocks.push({ ...extent, offset, bytes: bytes.length, checksum: crc32(bytes) });
     piece += first === 0 ? text : `,${text}`;
     offset += bytes.length + 1;
-    first = at + 1;
+    first = at;
     text = '';
     if (piece.length < PIECE) continue;
     yield piece;
@@ -124,6 +152,9 @@ function* pieces(fragments: readonly FragmentEntry[], blocks: ChunkBlock[]): Gen
   }
   yield `${piece}${BLOCKS_MEMBER}${indexText(blocks)}}`;
 }
+
+/** Whether a block is long enough to be taken over as it is: rows of short ones are blocks of few entries. */
+export const isWorthCopying = ({ bytes }: ChunkBlock): boolean => bytes >= BLOCK / 2;
 
 /** @throws Corrupt when the bytes are not the ones the manifest speaks of */
 export const decodeChunk = (bytes: Uint8Array, entry: ChunkEntry, file: string): FragmentEntry[] =>

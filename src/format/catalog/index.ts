@@ -147,8 +147,10 @@ export {
   checkChunk,
   decodeChunk,
   decodeChunkInSteps,
+  type EncodedBlock,
   encodeChunk,
   encodeChunkInSteps,
+  isWorthCopying,
 } from './chunk.ts';
 export {
   type ChunkBlock,
@@ -156,6 +158,7 @@ export {
   decodeChunkIndex,
   extentOf,
   type FragmentExtent,
+  verifyChunkBlock,
 } from './chunk-index.ts';
 export {
   checkSharedDeletions,

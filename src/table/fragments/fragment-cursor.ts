@@ -18,6 +18,7 @@ import {
 } from '../../format/index.ts';
 import type { Awaitable, ObjectReader } from '../../store/index.ts';
 import {
+  blockKey,
   closedOnFailure,
   type Engine,
   openSized,
@@ -173,8 +174,7 @@ export class FragmentCursor {
       return ahead;
     }
     const chunk = this.#snapshot.manifest.chunks[this.#chunk - 1] as ChunkEntry;
-    const key = (of: ChunkBlock): string => `block ${chunk.file} ${of.offset} ${of.checksum}`;
-    const known = this.#engine.cache.get<readonly FragmentEntry[]>(key(run));
+    const known = this.#engine.cache.get<readonly FragmentEntry[]>(blockKey(chunk, run));
     if (known !== undefined) return known;
     const read = this.#runs.slice(at, at + this.#blocksFrom(at)) as ChunkBlock[];
     const last = read.at(-1) as ChunkBlock;
@@ -183,7 +183,7 @@ export class FragmentCursor {
       const decode = (block: ChunkBlock): readonly FragmentEntry[] => {
         const from = block.offset - run.offset;
         const decoded = decodeChunkBlock(found.subarray(from, from + block.bytes), block, file);
-        this.#engine.cache.set(key(block), decoded, block.bytes * 3);
+        this.#engine.cache.set(blockKey(chunk, block), decoded, block.bytes * 3);
         return decoded;
       };
       const decoded = decode(run);

@@ -5,21 +5,27 @@
  * a manifest.
  */
 import {
+  type ChunkBlock,
   type ChunkEntry,
   chunkFile,
   chunksFolder,
+  decodeChunkBlock,
+  decodeChunkIndex,
+  type EncodedBlock,
   encodeChunkInSteps,
   type FragmentEntry,
   featuresOf,
   isReadByLance,
+  isWorthCopying,
   liveRows,
   type Manifest,
   storedBytes,
   type Totals,
+  verifyChunkBlock,
 } from '../../format/index.ts';
 import { inTurns, Turn, writeObject } from '../work/index.ts';
 import type { Engine } from './engine.ts';
-import { readChunk } from './snapshot.ts';
+import { blockKey, readChunk } from './snapshot.ts';
 
 /** Entries a manifest lists itself before they are rolled into a chunk. */
 const TAIL_ENTRIES = 32;
@@ -93,21 +99,22 @@ export async function editFragments(
         pieces.keep(chunk);
         continue;
       }
-      const before = await readChunk(engine, tableFolder, chunk);
-      if (before.some((entry) => touched.has(entry.id))) pieces.rewrite(edit(before));
+      const before = await openChunk(engine, tableFolder, chunk);
+      const isTouched = (entry: FragmentEntry): boolean => touched.has(entry.id);
+      if (before.entries.some(isTouched)) pieces.rewrite(edited(before, isTouched, edit));
       else pieces.keep(chunk);
     }
     const parts = pieces.finish();
     chunks = await Promise.all(
       parts.chunks.map((part) => ('file' in part ? part : writer.write(part))),
     );
-    tail = [...parts.rest, ...edit(tail)];
+    tail = [...parts.rest.entries, ...edit(tail)];
   }
   for (const entry of edits.added ?? []) totals = addTotals(totals, entry, 1);
   tail = [...tail, ...(edits.added ?? [])];
 
   if (tail.length >= TAIL_ENTRIES) {
-    chunks = await mergeChunks([...chunks, await writer.write(tail)], writer);
+    chunks = await mergeChunks([...chunks, await writer.write(listed(tail))], writer);
     tail = [];
   }
   return { chunks, tail, totals };
@@ -149,30 +156,116 @@ function mayHold(chunk: ChunkEntry, ids: ReadonlySet<number>): boolean {
  * at the end joins the tail, so that a list that shrank does not keep a chunk for every entry.
  */
 class Pieces {
-  readonly #chunks: (ChunkEntry | readonly FragmentEntry[])[] = [];
-  #open: FragmentEntry[] = [];
+  readonly #chunks: (ChunkEntry | ChunkDraft)[] = [];
+  #open = listed([]);
 
   keep(chunk: ChunkEntry): void {
     this.#close();
     this.#chunks.push(chunk);
   }
 
-  rewrite(entries: readonly FragmentEntry[]): void {
-    for (const entry of entries) this.#open.push(entry);
-    if (this.#open.length >= TAIL_ENTRIES) this.#close();
+  rewrite(draft: ChunkDraft): void {
+    addDraft(this.#open, draft);
+    if (this.#open.entries.length >= TAIL_ENTRIES) this.#close();
   }
 
-  finish(): {
-    readonly chunks: readonly (ChunkEntry | readonly FragmentEntry[])[];
-    readonly rest: readonly FragmentEntry[];
-  } {
+  finish(): { readonly chunks: readonly (ChunkEntry | ChunkDraft)[]; readonly rest: ChunkDraft } {
     return { chunks: this.#chunks, rest: this.#open };
   }
 
   #close(): void {
-    if (this.#open.length > 0) this.#chunks.push(this.#open);
-    this.#open = [];
+    if (this.#open.entries.length > 0) this.#chunks.push(this.#open);
+    this.#open = listed([]);
   }
+}
+
+/** What a chunk is to hold: entries and, by the place of their first one, blocks that are copied. */
+interface ChunkDraft {
+  readonly entries: FragmentEntry[];
+  readonly encoded: Map<number, EncodedBlock>;
+}
+
+const listed = (entries: readonly FragmentEntry[]): ChunkDraft => ({
+  entries: [...entries],
+  encoded: new Map(),
+});
+
+function addDraft(to: ChunkDraft, { entries, encoded }: ChunkDraft): void {
+  const from = to.entries.length;
+  for (const entry of entries) to.entries.push(entry);
+  for (const [at, block] of encoded) to.encoded.set(from + at, block);
+}
+
+/** A draft of the edited entries: blocks without an entry that is touched are copied. */
+function edited(
+  { entries, encoded }: ChunkDraft,
+  isTouched: (entry: FragmentEntry) => boolean,
+  edit: (entries: readonly FragmentEntry[]) => readonly FragmentEntry[],
+): ChunkDraft {
+  const draft = listed([]);
+  let from = 0;
+  for (const [at, known] of encoded) {
+    const to = at + known.block.fragments;
+    const within = entries.slice(at, to);
+    if (within.some(isTouched)) continue;
+    addDraft(draft, listed(edit(entries.slice(from, at))));
+    addDraft(draft, { entries: within, encoded: new Map([[0, known]]) });
+    from = to;
+  }
+  addDraft(draft, listed(edit(entries.slice(from))));
+  return draft;
+}
+
+/** Those of one block, which a scan before the change has often read. */
+function blockEntries(
+  engine: Engine,
+  chunk: ChunkEntry,
+  block: ChunkBlock,
+  text: Uint8Array,
+  file: string,
+): readonly FragmentEntry[] {
+  const known = engine.cache.get<readonly FragmentEntry[]>(blockKey(chunk, block));
+  if (known === undefined) return decodeChunkBlock(text, block, file);
+  verifyChunkBlock(text, block, file);
+  return known;
+}
+
+/** Encoding the entries of a smaller chunk takes no longer than reading its text. */
+const COPIED_FROM_BYTES = 1 << 15;
+
+/**
+ * The entries of a chunk with the text of its blocks: most of a long chunk that is written anew is
+ * as it was. Blocks are read from the disk and verified.
+ */
+async function openChunk(
+  engine: Engine,
+  tableFolder: string,
+  chunk: ChunkEntry,
+): Promise<ChunkDraft> {
+  const { index, size } = chunk;
+  const file = chunkFile(tableFolder, chunk.file);
+  const bytes =
+    index === undefined || size < COPIED_FROM_BYTES ? undefined : await engine.store.get(file);
+  if (index === undefined || bytes === undefined) {
+    return listed(await readChunk(engine, tableFolder, chunk));
+  }
+  const place = bytes.subarray(index.offset, index.offset + index.bytes);
+  const blocks = decodeChunkIndex(place, chunk, file);
+  const draft = listed(engine.cache.get<readonly FragmentEntry[]>(`chunk ${chunk.file}`) ?? []);
+  const isKnown = draft.entries.length > 0;
+  const steps = (function* () {
+    let at = 0;
+    for (const block of blocks) {
+      const text = bytes.subarray(block.offset, block.offset + block.bytes);
+      if (isKnown) verifyChunkBlock(text, block, file);
+      else draft.entries.push(...blockEntries(engine, chunk, block, text, file));
+      if (isWorthCopying(block)) draft.encoded.set(at, { block, bytes: text });
+      at += block.fragments;
+      yield;
+    }
+    return draft;
+  })();
+  return inTurns(new Turn(engine.env), steps, undefined);
 }
 
 const sizeClass = (chunk: ChunkEntry): number =>
@@ -202,10 +295,11 @@ class ChunkWriter {
     this.#tableFolder = tableFolder;
   }
 
-  async write(entries: readonly FragmentEntry[]): Promise<ChunkEntry> {
+  async write({ entries, encoded }: ChunkDraft): Promise<ChunkEntry> {
     const file = await this.#engine.newObject();
     const turn = new Turn(this.#engine.env);
-    const { bytes, entry } = await inTurns(turn, encodeChunkInSteps(file, entries), undefined);
+    const steps = encodeChunkInSteps(file, entries, encoded);
+    const { bytes, entry } = await inTurns(turn, steps, undefined);
     await writeObject(this.#engine.store, chunkFile(this.#tableFolder, entry.file), bytes);
     await this.#engine.store.syncFolders([chunksFolder(this.#tableFolder)]);
     this.#written.set(entry.file, entries);
@@ -214,11 +308,11 @@ class ChunkWriter {
   }
 
   async merge(run: readonly ChunkEntry[]): Promise<ChunkEntry> {
-    const all: FragmentEntry[] = [];
+    const all = listed([]);
     for (const chunk of run) {
-      const entries =
-        this.#written.get(chunk.file) ?? (await readChunk(this.#engine, this.#tableFolder, chunk));
-      all.push(...entries);
+      const written = this.#written.get(chunk.file);
+      const draft = written && listed(written);
+      addDraft(all, draft ?? (await openChunk(this.#engine, this.#tableFolder, chunk)));
     }
     return this.write(all);
   }

@@ -68,7 +68,7 @@ export {
 } from './multi-table-commit.ts';
 export { stands } from './publish.ts';
 export { settleUndecided } from './settle-undecided.ts';
-export { readChunk, Snapshot } from './snapshot.ts';
+export { blockKey, readChunk, Snapshot } from './snapshot.ts';
 export {
   compressionOf,
   lanceModeOf,

@@ -5,6 +5,8 @@
  */
 import type { Schema } from '../../arrow/index.ts';
 import {
+  type ChunkBlock,
+  type ChunkEntry,
   chunkFile,
   decodeChunkInSteps,
   type FragmentEntry,
@@ -115,6 +117,10 @@ export class Snapshot {
 
 /** Chunks of so many bytes take milliseconds: others have their turns between two of them. */
 const LONG_CHUNK_BYTES = 1 << 17;
+
+/** By which the entries of a block of a chunk are cached. */
+export const blockKey = ({ file }: ChunkEntry, { offset, checksum }: ChunkBlock): string =>
+  `block ${file} ${offset} ${checksum}`;
 
 export async function readChunk(
   engine: Engine,

@@ -1,8 +1,14 @@
 /** Fragment entries roll into shared chunks: manifests stay small, order and totals stay right. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemEnv } from '../../../src/env.ts';
+import { checkChunk, decodeChunk } from '../../../src/format/catalog/chunk.ts';
+import {
+  type ChunkBlock,
+  decodeChunkBlock,
+  decodeChunkIndex,
+} from '../../../src/format/catalog/chunk-index.ts';
 import type { FragmentEntry } from '../../../src/format/catalog/fragment-entry.ts';
-import { NameCodec } from '../../../src/paths.ts';
+import { chunkFile, NameCodec } from '../../../src/paths.ts';
 import { openFileStore } from '../../../src/store/file-store.ts';
 import { DEFAULT_LIMITS, type Engine } from '../../../src/table/versions/engine.ts';
 import {
@@ -11,7 +17,7 @@ import {
   type FragmentList,
 } from '../../../src/table/versions/fragment-list.ts';
 import { HeadCache } from '../../../src/table/versions/head-cache.ts';
-import { readChunk } from '../../../src/table/versions/snapshot.ts';
+import { blockKey, readChunk } from '../../../src/table/versions/snapshot.ts';
 import { ByteCache } from '../../../src/table/work/cache.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
 import { seeded } from '../../helpers/seeded.ts';
@@ -24,7 +30,7 @@ async function engineFor(): Promise<Engine> {
     env: systemEnv,
     newObject: systemEnv.uuid,
     names: new NameCodec(false),
-    cache: new ByteCache(1 << 20),
+    cache: new ByteCache(1 << 24),
     heads: new HeadCache(store, 1 << 20),
     limits: DEFAULT_LIMITS,
   } as unknown as Engine;
@@ -140,4 +146,99 @@ test('fragments that need a feature are counted, and none is left once they are 
   expect(list.totals.features).toEqual({ shared_deletions: 3 });
   list = await editFragments(engine, 't', list, { removed: new Set([2, 4, 5]) });
   expect(list.totals).not.toHaveProperty('features');
+});
+
+describe('a long chunk of which little changes', () => {
+  const COUNT = 3_000;
+  /** What of the entries is in memory. */
+  type Kept = 'chunk' | 'blocks' | 'nothing';
+  const all: Kept[] = ['chunk', 'blocks', 'nothing'];
+  /** An engine on the same store. */
+  async function keeping(kept: Kept, engine: Engine, list: FragmentList): Promise<Engine> {
+    if (kept === 'chunk') return engine;
+    const cache = new ByteCache(1 << 24);
+    const [chunk] = list.chunks;
+    if (kept === 'blocks' && chunk !== undefined) {
+      const { blocks, bytes, file } = await stored(engine, list);
+      for (const block of blocks) {
+        const text = bytes.subarray(block.offset, block.offset + block.bytes);
+        cache.set(blockKey(chunk, block), decodeChunkBlock(text, block, file), text.length);
+      }
+    }
+    return { ...engine, cache };
+  }
+  const made = async (engine: Engine): Promise<FragmentList> =>
+    editFragments(engine, 't', EMPTY_FRAGMENTS, {
+      added: Array.from({ length: COUNT }, (_, id) => entryOf(id)),
+    });
+  /** What is on the disk, whatever is kept in memory. */
+  const stored = async (engine: Engine, { chunks }: FragmentList) => {
+    const [chunk] = chunks;
+    if (chunk?.index === undefined) throw new Error('no indexed chunk');
+    const file = chunkFile('t', chunk.file);
+    const bytes = (await engine.store.get(file)) as Uint8Array;
+    const entries = decodeChunk(bytes, chunk, file);
+    checkChunk(bytes, chunk, entries, file);
+    const { offset, bytes: length } = chunk.index;
+    return {
+      bytes,
+      file,
+      entries,
+      blocks: decodeChunkIndex(bytes.subarray(offset, offset + length), chunk, file),
+    };
+  };
+  const edits = {
+    replaced: new Map([
+      [0, entryOf(0, 3)],
+      [1_500, entryOf(1_500, 4)],
+    ]),
+    removed: new Set([700, COUNT - 1]),
+    spliced: new Map([[900, [entryOf(5_000), entryOf(5_001)]]]),
+  };
+
+  test.each(all)('is copied by its blocks (in memory: %s)', async (kept) => {
+    const engine = await engineFor();
+    const list = await made(engine);
+    const before = await stored(engine, list);
+    const other = await keeping(kept, engine, list);
+    const now = await editFragments(other, 't', list, edits);
+    const after = await stored(engine, now);
+    expect(after.entries).toEqual(
+      Array.from({ length: COUNT }, (_, id) => entryOf(id)).flatMap((entry) =>
+        edits.removed.has(entry.id)
+          ? []
+          : (edits.spliced.get(entry.id) ?? [edits.replaced.get(entry.id) ?? entry]),
+      ),
+    );
+    const known = new Set(before.blocks.map(({ checksum }) => checksum));
+    const copied = after.blocks.filter(({ checksum }) => known.has(checksum));
+    expect(before.blocks.length).toBeGreaterThan(20);
+    expect(copied.length).toBeGreaterThanOrEqual(before.blocks.length - 6);
+    expect(now.totals).toMatchObject({ fragments: COUNT - 1, deletedRows: 7 });
+  });
+
+  test('does not fall into ever shorter blocks', async () => {
+    const engine = await engineFor();
+    let list = await made(engine);
+    for (let id = 0; id < 200; id++) {
+      list = await editFragments(engine, 't', list, {
+        replaced: new Map([[id, entryOf(id, 1 + (id % 50))]]),
+      });
+    }
+    const { blocks, bytes } = await stored(engine, list);
+    expect(blocks.length).toBeLessThan(4 + bytes.length / (1 << 13));
+  });
+
+  test.each(all)('is refused where it is damaged (in memory: %s)', async (kept) => {
+    const engine = await engineFor();
+    const list = await made(engine);
+    const { bytes, file, blocks } = await stored(engine, list);
+    const other = await keeping(kept, engine, list);
+    const untouched = blocks.at(-3) as ChunkBlock;
+    bytes[untouched.offset + 9] = (bytes[untouched.offset + 9] as number) ^ 1;
+    await engine.store.put(file, bytes);
+    await expect(
+      editFragments(other, 't', list, { replaced: edits.replaced }),
+    ).rejects.toMatchObject({ code: 'Corrupt' });
+  });
 });
