@@ -1,8 +1,9 @@
 /**
  * `urlSource`: opens the file at an http or https address as a `ByteSource`, with `fetch`; a
- * `file:` address is a file on the disk. A second pass over it fetches again. Parquet files are
- * read by ranges if the server announces them. An answer without the file, and a file that changes
- * between ranges, are InvalidInput.
+ * `file:` address is a file on the disk. A user and a password in the address become a Basic
+ * Authorization header; no message shows them or the query. A second pass fetches again. Parquet
+ * files are read by ranges if the server announces them. An answer without the file, and a file
+ * that changes between ranges, are InvalidInput.
  */
 import { fileURLToPath } from 'node:url';
 import type { FileBytes } from '../../ipc/index.ts';
@@ -18,33 +19,40 @@ export const isAddress = (text: string): boolean => SCHEME.test(text);
 /** @throws InvalidInput for a text that only begins as an address does */
 function urlOf(address: string): URL {
   if (URL.canParse(address)) return new URL(address);
-  const file = address.slice(0, 80);
+  const file = shownAddress(address);
   throw fileProblem(`${JSON.stringify(file)} is no address: its host cannot be read.`, { file });
+}
+
+/** An address that cannot be read, without its query, and without what may be a password in it. */
+function shownAddress(address: string): string {
+  const plain = address.includes('@') ? address.replace(/\/\/.*$/s, '//...') : address;
+  return plain.replace(/[?#].*$/s, '').slice(0, 80);
 }
 
 /** The last part of the path, which says by its ending what the file is. @throws InvalidInput */
 export function nameOfAddress(address: string): string {
-  const name = urlOf(address).pathname.split('/').at(-1) ?? '';
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    // A percent sign that stands for itself.
-    return name;
-  }
+  return decoded(urlOf(address).pathname.split('/').at(-1) ?? '');
 }
 
 /** @throws InvalidInput for an answer without the file, and for other schemes */
 export async function urlSource(address: string, signal?: AbortSignal): Promise<ByteSource> {
   const url = urlOf(address);
   if (url.protocol === 'file:') return fileSource(fileURLToPath(url), signal);
-  // Names and passwords in an address are secrets.
+  const credentials = credentialsOf(url);
+  url.username = '';
+  url.password = '';
   const name = `${url.origin}${url.pathname}`;
+  // On a redirect to another origin, fetch leaves the authorization out.
+  const ask: Ask = (headers) =>
+    fetch(url, { headers: { ...credentials, ...headers }, ...(signal && { signal }) }).catch(
+      (cause: Error) => {
+        if (signal?.aborted === true) throw cause;
+        const why = cause.cause instanceof Error ? cause.cause.message : cause.message;
+        throw fileProblem(`${name} cannot be fetched: ${why}.`, { file: name }, cause);
+      },
+    );
   const answerOf = async (): Promise<Response> => {
-    const answer = await fetch(url, signal ? { signal } : {}).catch((cause: Error) => {
-      if (signal?.aborted === true) throw cause;
-      const why = cause.cause instanceof Error ? cause.cause.message : cause.message;
-      throw fileProblem(`${name} cannot be fetched: ${why}.`, { file: name }, cause);
-    });
+    const answer = await ask({});
     if (answer.status === 200 && answer.body !== null) return answer;
     await answer.body?.cancel();
     const message = `${name} answered ${answer.status} ${answer.statusText}, and no file.`;
@@ -69,7 +77,7 @@ export async function urlSource(address: string, signal?: AbortSignal): Promise<
     name,
     remoteRanges:
       hasRanges && BY_RANGES.test(url.pathname)
-        ? rangesOf(url, name, found, first.headers.get('etag'), { dropFirst, count, signal })
+        ? rangesOf(ask, name, found, first.headers, { dropFirst, count })
         : undefined,
     size: found,
     isRepeatable: true,
@@ -93,35 +101,59 @@ export async function urlSource(address: string, signal?: AbortSignal): Promise<
   };
 }
 
+/** Requests the file. @throws InvalidInput where no server answers */
+type Ask = (headers: Readonly<Record<string, string>>) => Promise<Response>;
+
+function credentialsOf({ username, password }: URL): { readonly authorization?: string } {
+  if (username === '' && password === '') return {};
+  const text = [username, password].map(decoded).join(':');
+  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
+}
+
+/** Percent signs that stand for themselves stay. */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
 /** Endings of formats that are read from their end. */
 const BY_RANGES = /\.(?:parquet|pq)$/i;
 const RANGE_BYTES = 1 << 22;
 
 function rangesOf(
-  url: URL,
+  ask: Ask,
   name: string,
   size: number,
-  tag: string | null,
+  first: Headers,
   around: {
     /** Ends the answer that has the whole file. */
     dropFirst(): Promise<void>;
     count(bytes: number): void;
-    readonly signal: AbortSignal | undefined;
   },
 ): FileBytes {
-  const { dropFirst, count, signal } = around;
+  const { dropFirst, count } = around;
+  const tag = first.get('etag');
+  // If-Match compares strongly: a weak tag matches nothing, not even itself.
+  const match = tag === null || tag.startsWith('W/') ? {} : { 'if-match': tag };
   const read = async (from: number, to: number): Promise<Uint8Array> => {
     if (to <= from) return new Uint8Array(0);
     await dropFirst();
-    const headers = { range: `bytes=${from}-${to - 1}`, ...(tag !== null && { 'if-match': tag }) };
-    const answer = await fetch(url, { headers, ...(signal && { signal }) });
+    const answer = await ask({ range: `bytes=${from}-${to - 1}`, ...match });
     const [, all] = /\/(\d+)$/.exec(answer.headers.get('content-range') ?? '') ?? [];
-    const isSame = answer.status === 206 && Number(all) === size;
+    const isSame =
+      answer.status === 206 && Number(all) === size && isOfSameFile(first, answer.headers);
     // Of an answer without end no more is read than was asked for.
     const bytes = isSame ? await wholeAnswer(answer, to - from) : undefined;
     if (bytes === undefined) {
       await answer.body?.cancel();
-      const found = isSame ? 'other bytes than were asked for' : `${answer.status}`;
+      const found = isSame
+        ? 'other bytes than were asked for'
+        : answer.status === 206
+          ? 'a range of another file'
+          : `${answer.status}`;
       const message = `${name} was changed while it was read, or gives no ranges: it answered ${found}.`;
       throw fileProblem(message, { file: name });
     }
@@ -130,6 +162,13 @@ function rangesOf(
   };
   return { size, read, piece: RANGE_BYTES };
 }
+
+/** Compares tags weakly, and times; a header that one of both lacks says nothing. */
+const isOfSameFile = (first: Headers, answer: Headers): boolean =>
+  ['etag', 'last-modified'].every((header) => {
+    const [before, after] = [first, answer].map((each) => each.get(header)?.replace(/^W\//, ''));
+    return before === undefined || after === undefined || before === after;
+  });
 
 /** Undefined where it has another length. */
 async function wholeAnswer(answer: Response, length: number): Promise<Uint8Array | undefined> {
