@@ -8,7 +8,17 @@
  */
 
 import { DirspaceError } from '../errors.ts';
-import { Data, type DataType, RecordBatch, Schema, Struct, Table, Type, Vector } from './apache.ts';
+import {
+  Data,
+  type DataType,
+  RecordBatch,
+  Schema,
+  Struct,
+  Table,
+  Type,
+  type Union,
+  Vector,
+} from './apache.ts';
 import {
   byteWidth,
   childFields,
@@ -238,6 +248,7 @@ export function dataBytes(data: Data): number {
     length === 0 || data.valueOffsets === undefined
       ? [0, 0]
       : [offsetAt(data.valueOffsets, 0), offsetAt(data.valueOffsets, length)];
+  const items = (): number => data.children.reduce((bytes, child) => bytes + dataBytes(child), 0);
   switch (layoutOf(type)) {
     case 'null':
       return 0;
@@ -265,16 +276,35 @@ export function dataBytes(data: Data): number {
       const child = data.children[0];
       return (
         validity +
-        (length + 1) * 4 +
+        (length + 1) * (hasLargeOffsets(type) ? 8 : 4) +
         (child === undefined ? 0 : dataBytes(sliceData(child, begin, end - begin)))
       );
     }
+    case 'union':
+      return data.valueOffsets === undefined
+        ? length + items()
+        : length * 5 + denseItemBytes(data, data.valueOffsets as Int32Array);
     default:
-      return data.children.reduce(
-        (bytes, child) => bytes + dataBytes(child),
-        validity + (data.typeIds === undefined ? 0 : length * 5),
-      );
+      return items() + validity;
   }
+}
+
+/** Bytes of the items of a dense union: a slice of it has its children whole. */
+function denseItemBytes(data: Data, offsets: Int32Array): number {
+  const { typeIds, length, children } = data;
+  const { typeIdToChildIndex } = data.type as Union;
+  const first = children.map(({ length }) => length);
+  const end = children.map(() => 0);
+  for (let row = 0; row < length; row++) {
+    const child = typeIdToChildIndex[(typeIds as Int8Array)[row] as number] as number;
+    const at = offsets[row] as number;
+    if (at < (first[child] as number)) first[child] = at;
+    if (at >= (end[child] as number)) end[child] = at + 1;
+  }
+  return children.reduce((bytes, child, at) => {
+    const [from, to] = [first[at] as number, end[at] as number];
+    return to > from ? bytes + dataBytes(sliceData(child, from, to - from)) : bytes;
+  }, 0);
 }
 
 /** Bytes that the rows of a batch take. */

@@ -100,52 +100,60 @@ const openArrow: FileFormat['open'] = async ({ ranges, pieces }) => ({
   data: await (ranges === undefined ? openArrowBody(pieces()) : openArrowFile(ranges)),
 });
 
+const ARROW: FileFormat = {
+  name: 'arrow',
+  endings: ['.arrow', '.feather', '.ipc'],
+  isArrow: true,
+  open: openArrow,
+  encode: encodeIpcFile,
+};
+
+/** Both forms of Arrow are read under either name; they differ in what is written. */
+const ARROW_STREAM: FileFormat = {
+  name: 'arrow-stream',
+  endings: ['.arrows'],
+  isArrow: true,
+  open: openArrow,
+  encode: encodeIpcStream,
+};
+
+const CSV = csvFormat('csv', '.csv');
+const TSV = csvFormat('tsv', '.tsv', '\t');
+
+/** Its code is loaded with a file of it: most files are none. */
+const PARQUET: FileFormat = {
+  name: 'parquet',
+  endings: ['.parquet', '.pq'],
+  isArrow: true,
+  open: async (source, { signal }) => {
+    const { openParquet } = await import('./parquet/index.ts');
+    return { data: await openParquet(source, signal) };
+  },
+  encode: async (rows, { parquet }) => {
+    const { encodeParquet } = await import('./parquet/index.ts');
+    return encodeParquet(rows, parquet);
+  },
+};
+
+const JSON_ARRAY: FileFormat = {
+  name: 'json',
+  endings: ['.json'],
+  isArrow: false,
+  open: (source) => jsonRows(jsonArray(source.pieces(), source.name)),
+  encode: encodeJson,
+};
+
+const JSON_LINES: FileFormat = {
+  name: 'ndjson',
+  endings: ['.ndjson', '.jsonl'],
+  isArrow: false,
+  open: (source) => jsonRows(jsonLines(source.pieces(), source.name)),
+  encode: encodeJsonLines,
+};
+
 export const FORMATS: readonly FileFormat[] = [
-  {
-    name: 'arrow',
-    endings: ['.arrow', '.feather', '.ipc'],
-    isArrow: true,
-    open: openArrow,
-    encode: encodeIpcFile,
-  },
-  {
-    // Both forms are read under either name; they differ in what is written.
-    name: 'arrow-stream',
-    endings: ['.arrows'],
-    isArrow: true,
-    open: openArrow,
-    encode: encodeIpcStream,
-  },
-  csvFormat('csv', '.csv'),
-  csvFormat('tsv', '.tsv', '\t'),
-  {
-    name: 'parquet',
-    endings: ['.parquet', '.pq'],
-    isArrow: true,
-    // Loaded with a file of it: most files are none.
-    open: async (source, { signal }) => {
-      const { openParquet } = await import('./parquet/index.ts');
-      return { data: await openParquet(source, signal) };
-    },
-    encode: async (rows, { parquet }) => {
-      const { encodeParquet } = await import('./parquet/index.ts');
-      return encodeParquet(rows, parquet);
-    },
-  },
-  {
-    name: 'json',
-    endings: ['.json'],
-    isArrow: false,
-    open: (source) => jsonRows(jsonArray(source.pieces(), source.name)),
-    encode: encodeJson,
-  },
-  {
-    name: 'ndjson',
-    endings: ['.ndjson', '.jsonl'],
-    isArrow: false,
-    open: (source) => jsonRows(jsonLines(source.pieces(), source.name)),
-    encode: encodeJsonLines,
-  },
+  ...[ARROW, ARROW_STREAM, CSV, TSV],
+  ...[PARQUET, JSON_ARRAY, JSON_LINES],
 ];
 
 /** Undefined where no format has the ending of the name, which may be followed by `.gz` or `.zst`. */
@@ -167,26 +175,25 @@ export const formatNamed = (name: string): FileFormat | undefined =>
   FORMATS.find((format) => format.name === name);
 
 /** First bytes of files that say what they are. */
-const MAGIC: readonly (readonly [format: string, magic: readonly number[]])[] = [
-  ['arrow', [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31]],
+const MAGIC: readonly (readonly [format: FileFormat, magic: readonly number[]])[] = [
+  [ARROW, [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31]],
   // A stream begins with the mark of a message.
-  ['arrow', [0xff, 0xff, 0xff, 0xff]],
-  ['parquet', [0x50, 0x41, 0x52, 0x31]],
+  [ARROW, [0xff, 0xff, 0xff, 0xff]],
+  [PARQUET, [0x50, 0x41, 0x52, 0x31]],
 ];
 const [BRACKET, BRACE] = [0x5b, 0x7b];
 
-/** The format that the first bytes say; CSV where they say nothing. Undefined where it is not read here. */
-function formatOfBytes(head: Uint8Array): FileFormat | undefined {
+/** The format that the first bytes say; CSV where they say nothing. */
+function formatOfBytes(head: Uint8Array): FileFormat {
   const found = MAGIC.find(([, magic]) => magic.every((byte, at) => head[at] === byte));
-  if (found !== undefined) return formatNamed(found[0]);
+  if (found !== undefined) return found[0];
   const first = head.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
-  return formatNamed(first === BRACKET ? 'json' : first === BRACE ? 'ndjson' : 'csv');
+  return first === BRACKET ? JSON_ARRAY : first === BRACE ? JSON_LINES : CSV;
 }
 
 /** A file whose format is known, and its content without compression. */
 export interface FoundFormat {
-  /** Undefined where its bytes say a format that is not read here. */
-  readonly format: FileFormat | undefined;
+  readonly format: FileFormat;
   readonly source: ByteSource;
 }
 

@@ -1,8 +1,17 @@
 /** Cutting and joining batches keeps every row, in order, within the limits. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { recordBatchStream } from '../../src/arrow/apache.ts';
-import { batchBytes } from '../../src/arrow/arrow-data.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  DenseUnion,
+  Field,
+  Float64,
+  Int32,
+  LargeList,
+  List,
+  recordBatchStream,
+  SparseUnion,
+} from '../../src/arrow/apache.ts';
+import { batchBytes, dataBytes, dataOf, sliceData } from '../../src/arrow/arrow-data.ts';
 import { rebatch, splitBatch } from '../../src/arrow/rebatch.ts';
 import { everyType, exactValues, randomBatch } from '../helpers/arrow-samples.ts';
 import { casesOf } from '../helpers/long.ts';
@@ -51,6 +60,37 @@ test('many tiny batches become few', async () => {
     const out = await collect(rebatch(recordBatchStream(schema, batches), schema, { rows }));
     expect(out.map((batch) => batch.numRows)).toEqual([40, 40, 20]);
   }
+});
+
+describe('bytes of rows', () => {
+  const ints = (count: number) => dataOf(new Int32(), count, { values: new Int32Array(count) });
+  const item = new Field('item', new Int32(), false);
+
+  test('of lists count offsets of their width', () => {
+    const offsets = [0, 1, 3];
+    const small = { offsets: Int32Array.from(offsets), children: [ints(3)] };
+    const large = { offsets: BigInt64Array.from(offsets, BigInt), children: [ints(3)] };
+    expect(dataBytes(dataOf(new List(item), 2, small))).toBe(3 * 4 + 12);
+    expect(dataBytes(dataOf(new LargeList(item), 2, large))).toBe(3 * 8 + 12);
+  });
+
+  test('of unions count ids, offsets of dense ones, and the items that their rows have', () => {
+    const fields = [item, new Field('wide', new Float64(), false)];
+    const wide = (count: number) =>
+      dataOf(new Float64(), count, { values: new Float64Array(count) });
+    const typeIds = Int8Array.of(7, 3, 3, 7);
+    const sparse = dataOf(new SparseUnion([7, 3], fields), 4, {
+      typeIds,
+      children: [ints(4), wide(4)],
+    });
+    expect(dataBytes(sparse)).toBe(4 + 4 * 4 + 4 * 8);
+    const dense = dataOf(new DenseUnion([7, 3], fields), 4, {
+      ...{ typeIds, offsets: Int32Array.of(0, 0, 1, 1), children: [ints(2), wide(2)] },
+    });
+    expect(dataBytes(dense)).toBe(4 * 5 + 2 * 4 + 2 * 8);
+    expect(dataBytes(sliceData(dense, 2, 2))).toBe(2 * 5 + 4 + 8);
+    expect(dataBytes(sliceData(dense, 1, 1))).toBe(5 + 8);
+  });
 });
 
 test('a large batch is cut without copying', () => {

@@ -377,6 +377,11 @@ describe('a value that does not fit', () => {
     );
   });
 
+  it('is one of values of fixed size that take more than 2 GiB', () => {
+    const type = new FixedSizeBinary(2 ** 30);
+    expect(() => build(type, [null, null])).toThrow(/exceed 2 GiB/);
+  });
+
   it('is a key that is no column', () => {
     expect(() => buildBatch(schemaOf(new Utf8()), [{ d: 1 }], 7, buildContext())).toThrow(
       /Row 7, column "d": found number 1, but there is no such column \(c\)/,

@@ -1,13 +1,20 @@
 /** Files of other programs as tables and streams: formats, compression, modes, addresses, types from all rows. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
-import { tableFromArrays, tableToIPC } from '../../src/arrow/apache.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { type RecordBatch, tableFromArrays, tableToIPC } from '../../src/arrow/apache.ts';
 import { connect, connectNamespace } from '../../src/sdk/connect.ts';
-import { fromCsv, fromFile, fromJson, fromJsonLines } from '../../src/sdk/files/index.ts';
+import {
+  filesOf,
+  fromCsv,
+  fromFile,
+  fromJson,
+  fromJsonLines,
+  openFiles,
+} from '../../src/sdk/files/index.ts';
 import type { RejectedRow } from '../../src/sdk/index.ts';
 import { startServer } from '../../src/server.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
@@ -198,6 +205,44 @@ test('types without a form in bytes are built from texts and JSON', async () => 
   await expect(db.importFile(Buffer.from('d,v,s\n1,[x],\n'), 'u', [], { schema })).rejects.toThrow(
     'column "v"',
   );
+});
+
+test('of many files that are looked at only some stay open, and all are read', async () => {
+  const open = new Set<ServerResponse>();
+  let isHeld = true;
+  // What compresses to more than the bytes that are looked at.
+  const numbers = Array.from({ length: 500 }, (_, at) => Math.imul(at, 2_654_435_761) >>> 0);
+  const text = `id\n${numbers.join('\n')}\n`;
+  const server = createServer(({ url }, response) => {
+    open.add(response);
+    response.once('close', () => open.delete(response));
+    response.write(url?.endsWith('.gz') === true ? gzipSync(text) : text);
+    if (!isHeld) response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const files = Array.from({ length: 24 }, (_, at) =>
+    at % 2 === 0 ? `http://127.0.0.1:${port}/${at}.csv` : `http://127.0.0.1:${port}/${at}.csv.gz`,
+  );
+  try {
+    const opened = await openFiles(await filesOf(files, undefined), {});
+    await vi.waitFor(() => expect(open.size).toBe(16));
+    isHeld = false;
+    for (const response of open) response.end();
+    let rows = 0;
+    for await (const batch of (await opened.data()) as AsyncIterable<RecordBatch>) {
+      rows += batch.numRows;
+    }
+    expect(rows).toBe(24 * 500);
+    isHeld = true;
+    // Those that were open when another was refused are closed.
+    const bad = [...files.slice(0, 3), join(temporaryFolder(), 'missing.csv')];
+    await expect(openFiles(await filesOf(bad, undefined), {})).rejects.toThrow('no file');
+    await vi.waitFor(() => expect(open.size).toBe(0));
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 test('a file that is refused is closed', async () => {

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { Field, Schema, Utf8, vectorFromArray } from '../../src/arrow/apache.ts';
 import { recordBatch } from '../../src/arrow/arrow-data.ts';
 import { compileExpression, compilePredicate } from '../../src/sql/expression.ts';
-import { compileRegexp } from '../../src/sql/regexp/regexp.ts';
+import { compileRegexp } from '../../src/sql/regexp/index.ts';
 import { casesOf } from '../helpers/long.ts';
+import { type Finder, finderFor } from '../helpers/regexp.ts';
 import { seeded } from '../helpers/seeded.ts';
 
 const schema = new Schema([new Field('s', new Utf8(), true)]);
@@ -16,9 +17,9 @@ function batchOf(texts: readonly (string | null)[]) {
 
 /** The first match, as UTF-8 and as a string have it. */
 const found = (pattern: string, text: string, flags = ''): string | null =>
-  foundBy(compileRegexp(pattern, flags), text);
+  foundBy(finderFor(pattern, flags), text);
 
-function foundBy(compiled: ReturnType<typeof compileRegexp>, text: string): string | null {
+function foundBy(compiled: Finder, text: string): string | null {
   const bytes = Buffer.from(`x${text}y`);
   const span = compiled.find(text, false);
   expect(compiled.matches(bytes, 1, bytes.length - 1)).toBe(span !== null);
@@ -165,7 +166,7 @@ describe('a pattern finds what the engine of DataFusion finds', () => {
   test('bytes that are no UTF-8 are characters of their own', () => {
     const bytes = Uint8Array.of(0x61, 0xff, 0xc3, 0x62, 0xe2, 0x82);
     const matches = (pattern: string): boolean =>
-      compileRegexp(pattern, '').matches(bytes, 0, bytes.length);
+      finderFor(pattern, '').matches(bytes, 0, bytes.length);
     expect(matches('^a..b..$')).toBe(true);
     expect(matches('^a.b')).toBe(false);
     expect(matches('\\x{fffd}b')).toBe(true);
@@ -230,7 +231,7 @@ describe('what is no pattern, or too large, is refused with its reason', () => {
 
   test('classes without number that are told apart', () => {
     const points = Array.from({ length: 990 }, (_, at) => String.fromCodePoint(0x4e00 + 2 * at));
-    expect(compileRegexp(points.join(''), '').find(points.join(''), false)).toEqual([0, 990]);
+    expect(finderFor(points.join(''), '').find(points.join(''), false)).toEqual([0, 990]);
   });
 });
 
@@ -250,7 +251,7 @@ const RUNAWAY = [
 
 describe('the time is linear in the text', () => {
   test.each(RUNAWAY)('of %s: 200,000 characters', (pattern) => {
-    const compiled = compileRegexp(pattern, '');
+    const compiled = finderFor(pattern, '');
     const text = 'a'.repeat(200_000);
     const bytes = Buffer.from(text);
     const matched = compiled.matches(bytes, 0, bytes.length);
@@ -259,18 +260,18 @@ describe('the time is linear in the text', () => {
 
   test('groups are found without trying a path twice', () => {
     const text = 'a'.repeat(2000);
-    expect(compileRegexp('(a|aa)+(a*)*$', '').find(text, true)).toEqual([
+    expect(finderFor('(a|aa)+(a*)*$', '').find(text, true)).toEqual([
       0, 2000, 1999, 2000, 2000, 2000,
     ]);
-    expect(compileRegexp('(.*)(.*)(.*)(.*)(.*)c', '').find(`${text}c`, true)?.slice(0, 4)).toEqual([
+    expect(finderFor('(.*)(.*)(.*)(.*)(.*)c', '').find(`${text}c`, true)?.slice(0, 4)).toEqual([
       0, 2001, 0, 2000,
     ]);
   });
 
   test('a match whose groups would take too much to find is refused by its size', () => {
     const long = 'a'.repeat(100_000);
-    expect(compileRegexp('(?:a|b){1,900}?(.*)', '').find(long, false)).toEqual([0, 100_000]);
-    expect(() => compileRegexp('(?:a|b){1,900}?(.*)', '').find(long, true)).toThrow(
+    expect(finderFor('(?:a|b){1,900}?(.*)', '').find(long, false)).toEqual([0, 100_000]);
+    expect(() => finderFor('(?:a|b){1,900}?(.*)', '').find(long, true)).toThrow(
       /match of 100000 characters is too long for the groups of an automaton of \d+ states/,
     );
   });
@@ -279,7 +280,7 @@ describe('the time is linear in the text', () => {
     const random = seeded(1);
     const text = Array.from({ length: 100_000 }, () => (random() < 0.5 ? 'x' : 'o')).join('');
     const bytes = Buffer.from(text);
-    const hostile = compileRegexp('[xo]*x[xo]{900}$', '');
+    const hostile = finderFor('[xo]*x[xo]{900}$', '');
     const refused = /a text of 100000 characters takes too many states of its automaton/;
     expect(() => hostile.matches(bytes, 0, bytes.length)).toThrow(refused);
     expect(() => hostile.find(text, false)).toThrow(refused);
@@ -288,7 +289,7 @@ describe('the time is linear in the text', () => {
   });
 
   test('a step looks at a bounded number of instructions, and searches may alternate', () => {
-    const compiled = compileRegexp('(?:(a)|b){0,500}?(a*)$', '');
+    const compiled = finderFor('(?:(a)|b){0,500}?(a*)$', '');
     const texts = ['a'.repeat(6000), 'ab'.repeat(100) + 'a'.repeat(5000)];
     const whole = texts.map((text) => compiled.find(text, true));
     const found = texts.map((): readonly number[] => []);
@@ -296,7 +297,7 @@ describe('the time is linear in the text', () => {
       const each = (match: readonly number[]): void => {
         found[at] = match;
       };
-      return compiled.takeSearcher().inSteps(text, { groups: true, all: false, each });
+      return compiled.compiled.takeSearcher().inSteps(text, { groups: true, all: false, each });
     });
     let rounds = 0;
     for (; open.length > 0; rounds++) open = open.filter((run) => run.next().done !== true);
@@ -315,7 +316,7 @@ describe('the time is linear in the text', () => {
 
   test('states are kept within bounds, and begun anew', () => {
     const random = seeded(7);
-    const compiled = compileRegexp('(a|b)*a(a|b){12}c$', '');
+    const compiled = finderFor('(a|b)*a(a|b){12}c$', '');
     for (let round = 0; round < casesOf(8, 20); round++) {
       const text = Array.from({ length: 3000 }, () => (random() < 0.5 ? 'a' : 'b')).join('');
       const [hit, miss] = [`${text}a${'ab'.repeat(6)}c`, `${text}b${'ab'.repeat(6)}c`];
@@ -360,7 +361,7 @@ describe('patterns at random', () => {
       const pattern = any(4);
       const flags = pick(['', 'i', 'm', 's']);
       const native = new RegExp(pattern, `${flags}gu`);
-      const compiled = compileRegexp(pattern, flags);
+      const compiled = finderFor(pattern, flags);
       for (let k = 0; k < 4; k++) {
         const text = Array.from({ length: Math.floor(random() * 9) }, () =>
           pick(['a', 'b', 'c', 'a', '\n', 'é', '😀', 'A', ' ']),
@@ -388,7 +389,7 @@ describe('patterns at random', () => {
         () => alphabet[Math.floor(random() * alphabet.length)],
       ).join('');
       try {
-        const compiled = compileRegexp(pattern, '');
+        const compiled = finderFor(pattern, '');
         compiled.find('ab 1é😀', true);
         compiled.findAll('ab 1é😀', true, () => {});
       } catch (error) {

@@ -182,10 +182,11 @@ export class CsvScanner {
     this.#breaks = 0;
     for (let at = from; at < to; at++) {
       const byte = bytes[at];
-      if (byte === LF) this.#breaks++;
+      if (byte === LF || (byte === CR && bytes[at + 1] !== LF)) this.#breaks++;
       else if (byte === before && before !== quote) {
         this.#hasEscapes = true;
-        if (bytes[++at] === LF) this.#breaks++;
+        at++;
+        if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) this.#breaks++;
       } else if (byte === quote) {
         if (before !== quote || bytes[at + 1] !== quote || at + 1 >= to) return at;
         this.#hasEscapes = true;

@@ -21,6 +21,11 @@ export interface ByteSource {
   readonly ranges: FileBytes | undefined;
   /** The same of addresses, where each range takes a request; for formats that are read by ranges alone. */
   readonly remoteRanges?: FileBytes | undefined;
+  /**
+   * Closes what finding out the format left open and gives up the bytes that it read. What
+   * `isRepeatable` says may be read from its beginning afterwards.
+   */
+  release?(): Promise<void>;
   /** Bytes that were read so far, those of a second pass counted from 0. */
   bytesRead(): number;
 }
@@ -125,6 +130,12 @@ export async function withHead(
     isRepeatable,
     pieces: () => (isUsed ? source.pieces() : again()),
     ranges: undefined,
+    release: async () => {
+      if (isUsed) return;
+      isUsed = true;
+      first.length = 0;
+      await pieces.return?.();
+    },
     bytesRead: () => source.bytesRead(),
   };
   return { head, source: replayed };

@@ -52,6 +52,7 @@ export function decompressed(source: ByteSource, compression: Compression): Byte
     isRepeatable: source.isRepeatable,
     pieces: () => (compression === 'gzip' ? gunzipped(source) : unzstd(source)),
     ranges: undefined,
+    release: async () => source.release?.(),
     bytesRead: () => source.bytesRead(),
   };
 }

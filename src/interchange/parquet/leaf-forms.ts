@@ -1,7 +1,7 @@
 /**
  * `leafForm`: returns the Arrow type of a Parquet leaf column and the conversion of its values. No
- * value is rounded: decimals and timestamps that Arrow's type cannot hold, and texts that are not
- * UTF-8, are refused.
+ * value is rounded or wrapped: integers, decimals, intervals and timestamps that Arrow's type cannot
+ * hold, and texts that are not UTF-8, are refused.
  */
 import {
   Binary,
@@ -92,7 +92,7 @@ export function leafForm(node: ParquetNode, hint: DataType | undefined, refuse: 
     case PHYSICAL.DOUBLE:
       return fixed(new Float64(), 8);
     case PHYSICAL.INT32:
-      return int32Form(node, hint);
+      return int32Form(node, hint, refuse);
     case PHYSICAL.INT64:
       return int64Form(node, hint);
     case PHYSICAL.INT96:
@@ -111,7 +111,9 @@ export function leafForm(node: ParquetNode, hint: DataType | undefined, refuse: 
       if (width === 0) return refuse('a column has values of no bytes');
       if (is(LOGICAL.FLOAT16) && width === 2) return fixed(new Float16(), 2);
       if (converted === INTERVAL_CONVERTED && width === 12) {
-        return convertedTo(new Interval(IntervalUnit.MONTH_DAY_NANO), 16, intervals);
+        return convertedTo(new Interval(IntervalUnit.MONTH_DAY_NANO), 16, (from, out) =>
+          intervals(from, out, node.name, refuse),
+        );
       }
       return fixed(new FixedSizeBinary(width), width);
     default:
@@ -124,7 +126,11 @@ function nulls(store: Store, length: number): Data {
   return dataOf(new Null(), length, {});
 }
 
-function int32Form({ converted, logical }: ParquetNode, hint: DataType | undefined): LeafForm {
+function int32Form(
+  { name, converted, logical }: ParquetNode,
+  hint: DataType | undefined,
+  refuse: Refuse,
+): LeafForm {
   const integer = logical?.[LOGICAL.INTEGER] as ThriftStruct | undefined;
   if (logical?.[LOGICAL.DATE] !== undefined || converted === 6) {
     return hint?.typeId === Type.Date && String(hint) === String(new DateMillisecond())
@@ -137,10 +143,19 @@ function int32Form({ converted, logical }: ParquetNode, hint: DataType | undefin
   const bits = integer === undefined ? widthOfConverted(converted) : Number(integer[1]);
   const isSigned =
     integer === undefined ? converted === undefined || converted >= 15 : integer[2] !== false;
-  if (bits === 8)
-    return narrowed(isSigned ? new Int8() : new Uint8(), isSigned ? Int8Array : Uint8Array);
+  const tooWide = (value: number): never =>
+    refuse(
+      `the column ${JSON.stringify(name)} is of ${bits} bits${isSigned ? '' : ' without a sign'} and has the value ${value}`,
+    );
+  if (bits === 8) {
+    return isSigned
+      ? narrowed(new Int8(), Int8Array, tooWide)
+      : narrowed(new Uint8(), Uint8Array, tooWide);
+  }
   if (bits === 16) {
-    return narrowed(isSigned ? new Int16() : new Uint16(), isSigned ? Int16Array : Uint16Array);
+    return isSigned
+      ? narrowed(new Int16(), Int16Array, tooWide)
+      : narrowed(new Uint16(), Uint16Array, tooWide);
   }
   return fixed(isSigned || bits !== 32 ? new Int32() : new Uint32(), 4);
 }
@@ -297,13 +312,19 @@ function int96(from: Uint8Array, out: Uint8Array, refuse: Refuse): void {
   }
 }
 
-/** Months, days and milliseconds of 32 bits each, none of them signed. */
-function intervals(from: Uint8Array, out: Uint8Array): void {
+/** Months, days and milliseconds of 32 bits each, none of them signed; Arrow's months and days are. */
+function intervals(from: Uint8Array, out: Uint8Array, name: string, refuse: Refuse): void {
   const view = new DataView(from.buffer, from.byteOffset, from.byteLength);
   const into = new DataView(out.buffer, out.byteOffset, out.byteLength);
   for (let at = 0, to = 0; at < from.length; at += 12, to += 16) {
-    into.setInt32(to, view.getInt32(at, true), true);
-    into.setInt32(to + 4, view.getInt32(at + 4, true), true);
+    const [months, days] = [view.getInt32(at, true), view.getInt32(at + 4, true)];
+    if (months < 0 || days < 0) {
+      refuse(
+        `the column ${JSON.stringify(name)} has an interval of ${months >>> 0} months and ${days >>> 0} days, and Arrow has up to 2147483647 of each`,
+      );
+    }
+    into.setInt32(to, months, true);
+    into.setInt32(to + 4, days, true);
     into.setBigInt64(to + 8, BigInt(view.getUint32(at + 8, true)) * 1_000_000n, true);
   }
 }
@@ -332,11 +353,15 @@ const convertedTo = (
 function narrowed(
   type: DataType,
   Values: typeof Int8Array | typeof Uint8Array | typeof Int16Array | typeof Uint16Array,
+  tooWide: (value: number) => never,
 ): LeafForm {
   return convertedTo(type, Values.BYTES_PER_ELEMENT, (from, out) => {
     const wide = new Int32Array(from.buffer, from.byteOffset, from.length >> 2);
     const narrow = new Values(out.buffer, out.byteOffset, wide.length);
-    for (let at = 0; at < wide.length; at++) narrow[at] = wide[at] as number;
+    for (let at = 0; at < wide.length; at++) {
+      narrow[at] = wide[at] as number;
+      if (narrow[at] !== wide[at]) tooWide(wide[at] as number);
+    }
   });
 }
 

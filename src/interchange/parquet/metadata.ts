@@ -205,13 +205,17 @@ export interface PageHeader {
   readonly isCompressed: boolean;
 }
 
-/** The header that begins at `at`, and where it ends. */
+/**
+ * The header that begins at `at`, and where it ends.
+ * @param cutShort throws where more bytes are needed; refuses where it is left out
+ */
 export function pageHeader(
   bytes: Uint8Array,
   at: number,
   refuse: Refuse,
+  cutShort?: () => never,
 ): { readonly header: PageHeader; readonly end: number } {
-  const { struct, end } = readThrift(bytes, at, refuse);
+  const { struct, end } = readThrift(bytes, at, refuse, cutShort);
   const fields = new Fields(refuse);
   const type = fields.count(struct[1], 'type of a page');
   const kind = (['data', 'index', 'dictionary', 'data2'] as const)[type];

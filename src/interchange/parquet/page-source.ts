@@ -81,13 +81,11 @@ export class ChunkPages {
     for (let size = FIRST_HEADER_BYTES; ; size *= 8) {
       const bytes = await this.#peek(size);
       const isAll = this.#at + bytes.length >= this.#end || size > MOST_HEADER_BYTES;
-      const refuse: Refuse = isAll
-        ? this.#refuse
-        : (what) => {
-            throw what.includes('cut short') ? new CutShort() : this.#refuse(what);
-          };
+      const cutShort = (): never => {
+        throw new CutShort();
+      };
       try {
-        const { header, end } = pageHeader(bytes, 0, refuse);
+        const { header, end } = pageHeader(bytes, 0, this.#refuse, isAll ? undefined : cutShort);
         this.#at += end;
         return header;
       } catch (error) {

@@ -24,12 +24,14 @@ class Reader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   readonly #refuse: Refuse;
+  readonly #cutShort: () => never;
   at: number;
 
-  constructor(bytes: Uint8Array, at: number, refuse: Refuse) {
+  constructor(bytes: Uint8Array, at: number, refuse: Refuse, cutShort: () => never) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#refuse = refuse;
+    this.#cutShort = cutShort;
     this.at = at;
   }
 
@@ -103,7 +105,7 @@ class Reader {
   }
 
   #need(bytes: number): void {
-    if (this.at + bytes > this.#bytes.length) this.#refuse('its metadata is cut short');
+    if (this.at + bytes > this.#bytes.length) this.#cutShort();
   }
 
   #byte(): number {
@@ -139,13 +141,17 @@ class Reader {
   }
 }
 
-/** The struct that begins at `at`, and where it ends. */
+/**
+ * The struct that begins at `at`, and where it ends.
+ * @param cutShort throws where more bytes are needed; refuses where it is left out
+ */
 export function readThrift(
   bytes: Uint8Array,
   at: number,
   refuse: Refuse,
+  cutShort: () => never = () => refuse('its metadata is cut short'),
 ): { readonly struct: ThriftStruct; readonly end: number } {
-  const reader = new Reader(bytes, at, refuse);
+  const reader = new Reader(bytes, at, refuse, cutShort);
   const struct = reader.struct(0);
   return { struct, end: reader.at };
 }

@@ -1,7 +1,7 @@
 /**
  * Builds text and binary columns from JavaScript values (`buildText`, `buildBinary`,
- * `buildFixedBinary`), in variable or fixed size or as views. `buildText` and `buildBinary` throw
- * PayloadTooLarge for more than 2 GiB in one column; convert/row-stream.ts then splits the batch.
+ * `buildFixedBinary`), in variable or fixed size or as views. All throw PayloadTooLarge
+ * for more than 2 GiB in one column; convert/row-stream.ts then splits the batch.
  */
 import { Buffer } from 'node:buffer';
 import { type Data, type DataType, type FixedSizeBinary, Type } from '../../arrow/index.ts';
@@ -117,6 +117,7 @@ export function buildFixedBinary(
 ): Data {
   const nulls = findNulls(type, values, place, context);
   const { byteWidth } = type;
+  if (values.length * byteWidth > MAX_BYTES) throw tooLarge();
   const out = new Uint8Array(values.length * byteWidth);
   const parts = bytesOf(type, values, place, context);
   for (let i = 0; i < parts.length; i++) {

@@ -73,27 +73,34 @@ interface OpenFile {
   size(): number | undefined;
 }
 
+/** Files that may stay open between being looked at and being read; others are opened twice. */
+const HELD_FILES = 16;
+
 const build: BuildColumn = (field, values) => {
   const context = buildContext();
   return context.build(field.type, csvForms(field.type, values), columnPlace(field, 0), context);
 };
 
-/** @throws InvalidInput for a file that is missing, or of no known format, before any row is read */
+/** @throws InvalidInput for a file that is missing, before any row is read */
 export async function openFiles(
   given: readonly GivenFile[],
   options: OpenFilesOptions,
 ): Promise<OpenFiles> {
   const { signal } = options;
   const files: OpenFile[] = [];
-  for (const file of given) files.push(await openOne(file, options));
-  const [first] = files as [OpenFile];
-  const other = files.find(({ isArrow }) => isArrow !== first.isArrow);
-  if (other !== undefined) {
-    throw problem(
-      `The files are of two kinds, such as ${JSON.stringify(first.name)}, which has columns with types, and ${JSON.stringify(other.name)}; import one kind at a time.`,
-      other.name,
-    );
+  try {
+    for (const file of given) {
+      const opened = await openOne(file, options);
+      files.push(opened);
+      const { source } = opened;
+      if (files.length > HELD_FILES && source?.isRepeatable === true) await source.release?.();
+    }
+    refuseTwoKinds(files);
+  } catch (error) {
+    for (const { source } of files) await source?.release?.();
+    throw error;
   }
+  const [first] = files as [OpenFile];
   const isOne = files.length === 1;
   /** The number of the first row of each file that was begun. */
   const starts: number[] = [];
@@ -182,6 +189,17 @@ export async function openFiles(
   };
 }
 
+/** @throws InvalidInput for files with types beside files of JSON */
+function refuseTwoKinds(files: readonly OpenFile[]): void {
+  const [first] = files as [OpenFile];
+  const other = files.find(({ isArrow }) => isArrow !== first.isArrow);
+  if (other === undefined) return;
+  throw problem(
+    `The files are of two kinds, such as ${JSON.stringify(first.name)}, which has columns with types, and ${JSON.stringify(other.name)}; import one kind at a time.`,
+    other.name,
+  );
+}
+
 async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<OpenFile> {
   const { FORMATS, findFormat, formatNamed, formatOfName, isDataset, isLanceFile, openLance } =
     await import('../../interchange/index.ts');
@@ -210,10 +228,6 @@ async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<Open
   const stored = await file.open();
   const named = known ?? (called === undefined ? undefined : formatOfName(called));
   const { format, source } = await findFormat(stored, named);
-  if (format === undefined) {
-    const names = FORMATS.map((each) => each.name).join(', ');
-    throw problem(`${JSON.stringify(name)} is of no known format; there is ${names}.`, name);
-  }
   if (format.allTypes === undefined) refuseCsv(options, name, format.name);
   const takesNothing = options.mayBeEmpty === true && format.allTypes !== undefined;
   if (stored.size === 0 && format.isArrow && !takesNothing) {

@@ -1,15 +1,11 @@
 /**
  * `compileRegexp`: compiles a regular expression, in the syntax of DataFusion's functions, to a
- * `LinearRegexp`, which matches and finds in time linear in the text. Throws InvalidInput with the
+ * `LinearRegexp`, whose tools match and find in time linear in the text. Throws InvalidInput with the
  * reason for an invalid or too large pattern. The 16 patterns used last stay compiled.
  */
-import { drained } from '../../steps.ts';
 import { type Programs, programsOf } from './program.ts';
-import { Matcher, type Search, Searcher } from './search.ts';
+import { Matcher, Searcher } from './search.ts';
 import { type Node, type ParsedPattern, parsePattern } from './syntax.ts';
-import type { Found } from './text.ts';
-
-export type { Found } from './text.ts';
 
 const MAX_KEPT = 16;
 const kept = new Map<string, LinearRegexp>();
@@ -83,35 +79,6 @@ export class LinearRegexp {
   giveBack(tool: Matcher | Searcher): void {
     if (tool instanceof Matcher) this.#matcher = tool;
     else this.#searcher = tool;
-  }
-
-  /** Whether UTF-8 text has a match. */
-  matches(data: Uint8Array, start: number, end: number): boolean {
-    const matcher = this.takeMatcher();
-    const found = drained(matcher.inSteps(data, start, end));
-    this.giveBack(matcher);
-    return found;
-  }
-
-  /** The first match; positions of groups only where `groups` asks for them. */
-  find(text: string, groups: boolean): Found | null {
-    let first: Found | null = null;
-    const each = (found: Found): void => {
-      first = found;
-    };
-    this.#search(text, { groups, all: false, each });
-    return first;
-  }
-
-  /** Calls `each` with all matches from left to right. */
-  findAll(text: string, groups: boolean, each: (found: Found) => void): void {
-    this.#search(text, { groups, all: true, each });
-  }
-
-  #search(text: string, search: Search): void {
-    const searcher = this.takeSearcher();
-    drained(searcher.inSteps(text, search));
-    this.giveBack(searcher);
   }
 
   /** The pattern as plain text between the edges it holds to; null where it is more than that. */

@@ -1,6 +1,6 @@
 /** Records of CSV are the same wherever the bytes are cut, and their lines are counted. */
 import { expect, test } from 'vitest';
-import { CsvScanner, startOf } from '../../../src/interchange/csv/csv-scanner.ts';
+import { type CsvDialect, CsvScanner, startOf } from '../../../src/interchange/csv/csv-scanner.ts';
 import { casesOf } from '../../helpers/long.ts';
 import { seeded } from '../../helpers/seeded.ts';
 
@@ -13,10 +13,15 @@ interface Scanned {
 }
 
 /** Scans a text as a reader does: up to each cut, then on from the first record that was left. */
-function scanned(text: string, cuts: readonly number[], most = 1_000): Scanned {
+function scanned(
+  text: string,
+  cuts: readonly number[],
+  most = 1_000,
+  dialect: CsvDialect = DIALECT,
+): Scanned {
   const own = Buffer.from(text);
   const bytes = Buffer.concat([own, Buffer.alloc(1)]);
-  const scanner = new CsvScanner(DIALECT, 2, false);
+  const scanner = new CsvScanner(dialect, 2, false);
   const found: Scanned & { lines: number } = { records: [], lines: 0, problems: [] };
   let from = 0;
   for (const cut of [...cuts, own.length]) {
@@ -58,11 +63,24 @@ test('a line break of two bytes is one, wherever it is cut', () => {
   for (let cut = 1; cut < text.length; cut++) expect(scanned(text, [cut])).toEqual(whole);
 });
 
+test('each kind of line break in quotes is one', () => {
+  const field = 'a\rb\nc\r\nd\r\re';
+  const doubled = `"${field}",x\r"${field}\r",y\r`;
+  expect(scanned(doubled, []).lines).toBe(5 + 1 + 6 + 1);
+  for (let cut = 1; cut < doubled.length; cut++) {
+    expect(scanned(doubled, [cut])).toEqual(scanned(doubled, []));
+  }
+  // A break behind a backslash is one as well.
+  const backslash = { ...DIALECT, escapedBy: 92 };
+  const escaped = '"a\\\rb\\\r\nc\\\nd\\"",x\n';
+  expect(scanned(escaped, [], 1_000, backslash).lines).toBe(4);
+});
+
 test('random texts are cut at random', () => {
   const random = seeded(3);
   const pick = (from: readonly string[]): string => from[Math.floor(random() * from.length)] ?? '';
   const field = (): string =>
-    pick(['', 'x', 'é', '""', '"q"', '"a\nb"', '"a""b,c"', '"\r\n"', 'y"z']);
+    pick(['', 'x', 'é', '""', '"q"', '"a\nb"', '"a""b,c"', '"\r\n"', '"\r"', 'y"z']);
   for (let run = 0; run < casesOf(300, 20_000); run++) {
     const records = Array.from(
       { length: 1 + Math.floor(random() * 8) },

@@ -6,9 +6,10 @@ import { isDirspaceError } from '../../../src/errors.ts';
 import { valueReader } from '../../../src/interchange/parquet/encodings.ts';
 import { parquetMetadata } from '../../../src/interchange/parquet/metadata.ts';
 import { decompressPage } from '../../../src/interchange/parquet/page-codecs.ts';
+import { ChunkPages } from '../../../src/interchange/parquet/page-source.ts';
 import { snappyInSteps } from '../../../src/interchange/parquet/snappy.ts';
 import { BytesStore } from '../../../src/interchange/parquet/stores.ts';
-import { writeThrift } from '../../../src/interchange/parquet/thrift-writer.ts';
+import { type Fields, writeThrift } from '../../../src/interchange/parquet/thrift-writer.ts';
 import { fromParquet } from '../../../src/sdk/files/index.ts';
 import { drained } from '../../../src/steps.ts';
 import { casesOf } from '../../helpers/long.ts';
@@ -115,6 +116,38 @@ test('a page that does not match its checksum is refused', async () => {
     if ((await outcome(copy)).includes('a page does not match its checksum')) found++;
   }
   expect(found).toBeGreaterThan(100 / step);
+});
+
+test('headers of pages may be long, and are refused where they lead out of their column', async () => {
+  const refuse = (what: string): never => {
+    throw new Error(what);
+  };
+  const data: Fields = [
+    ...([
+      [1, 3],
+      [2, 0],
+      [3, 3],
+      [4, 3],
+    ] as const),
+    [5, { struct: [[1, 'x'.repeat(20_000)]] }],
+  ];
+  const header = writeThrift([
+    [1, 0],
+    [2, 4],
+    [3, 4],
+    [5, { struct: data }],
+  ]);
+  const bytes = Buffer.concat([header, Buffer.from('abcd')]);
+  const file = {
+    ...{ size: bytes.length, piece: 1 << 20 },
+    read: (from: number, to: number) => bytes.subarray(from, to),
+  };
+  const chunk = { physical: 1, codec: 0, values: 3, offset: 0, plainBytes: 4 };
+  const pages = (size: number) => new ChunkPages(file, { ...chunk, bytes: size }, 64, refuse);
+  const page = await pages(bytes.length).next();
+  expect([page.header.values, Buffer.from(page.bytes).toString()]).toEqual([3, 'abcd']);
+  await expect(pages(header.length - 1).next()).rejects.toThrow('its metadata is cut short');
+  await expect(pages(bytes.length - 1).next()).rejects.toThrow('a page leads out of its column');
 });
 
 test('a code without a word, and runs and lengths that lead out of a page, are refused', () => {
