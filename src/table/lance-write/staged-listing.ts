@@ -37,8 +37,8 @@ export function requireAll(change: StagedChange, listed: readonly ParsedFragment
 
 /**
  * Fragments of before that the transaction lists are there as it lists them. A client that builds
- * on a newer version may list the files of a fragment by names of its own, and has the table's in
- * the manifest.
+ * on a newer version may list the files of a fragment by names of its own, or with fields that were
+ * dropped since, and has the table's in the manifest.
  */
 export function requireUpdated(
   change: StagedChange,
@@ -48,12 +48,13 @@ export function requireUpdated(
   const { manifest, entries, base } = change;
   const found = new Map(manifest.fragments.map((each) => [each.id, each]));
   const before = new Map(entries.map((entry) => [entry.id, entry]));
+  const living = new Set(manifest.fields.map(({ id }) => id));
   for (const fragment of listed) {
     // With rows that another version deleted meanwhile, all of its rows are gone.
     if (removed.has(fragment.id)) continue;
     const entry = before.get(fragment.id);
     const names = entry === undefined ? [] : namesOf(entry, base);
-    if (!isSameFragment(found.get(fragment.id), fragment, names))
+    if (!isSameFragment(found.get(fragment.id), fragment, names, living))
       throw contradiction(change, `fragment ${fragment.id} is not as it lists it`);
   }
 }
@@ -139,11 +140,13 @@ export function requireOrder(change: StagedChange): void {
 /**
  * @param listed as the transaction lists it. A file that has no field any more may be gone since.
  * @param names of the files with all that the fragment held before
+ * @param living ids of the fields that there are
  */
 function isSameFragment(
   one: ParsedFragment | undefined,
   listed: ParsedFragment | undefined,
   names: readonly LanceFileEntry[] = [],
+  living: ReadonlySet<number> = new Set(),
 ): boolean {
   if (one === undefined || listed === undefined) return false;
   const files = listed.files.filter(({ fields }) => fields.some((field) => field >= 0));
@@ -153,13 +156,30 @@ function isSameFragment(
     found.every((file, at) => isSameFile(file, files[at] as ParsedDataFile));
   return (
     one.physicalRows === listed.physicalRows &&
-    (isSame || (areNamed(found, names) && areNamed(files, names))) &&
+    (isSame || (areNamed(found, names) && areKnown(files, names, living))) &&
     isSameDeletion(one.deletion, listed.deletion)
   );
 }
 
 const areNamed = (files: readonly ParsedDataFile[], names: readonly LanceFileEntry[]): boolean =>
   files.every((file) => names.some((name) => isSameFile(file, name)));
+
+/**
+ * Whether the files are among those, but for the ids of fields that are gone: a client lists a fragment as
+ * it was when it opened the table, and what was dropped since may have another id by now.
+ * @param living ids of the fields that there are
+ */
+const areKnown = (
+  files: readonly ParsedDataFile[],
+  names: readonly LanceFileEntry[],
+  living: ReadonlySet<number>,
+): boolean =>
+  files.every((file) =>
+    names.some((name) => {
+      const fields = name.fields.map((id, at) => (living.has(id) ? id : (file.fields[at] ?? id)));
+      return isSameFile(file, { ...name, fields });
+    }),
+  );
 
 const isSameFile = (one: LanceFileEntry, other: LanceFileEntry): boolean =>
   one.path === other.path &&

@@ -94,26 +94,36 @@ test.each([101, 108])(
   },
 );
 
-test('a fragment whose file the client lists by its own name, and its manifest by ours', async () => {
-  await create(await client.append(people(4, 5), 4));
-  const [, listed] = client.manifest.fragments as [unknown, Parameters<typeof fragmentMembers>[0]];
-  await db.namespace.deleteFromTable({ id, predicate: 'id = 0' });
-  const stage = (file: object): CreateTableVersionRequest => {
-    client.open();
-    const [, found] = client.manifest.fragments as [unknown, typeof listed];
-    const deletion = client.deletion(found, [1]);
-    found.deletion = deletion;
-    const files = listed.files.map((each) => ({ ...each, ...file }));
-    return client.stage([
-      101,
-      (into) => into.message(1, fragmentMembers({ ...listed, files, deletion })),
-    ]);
-  };
-  for (const other of [{ path: 'x.lance' }, { fileSize: 9 }])
-    await expect(create(stage(other))).rejects.toThrow('fragment 1 is not as it lists it');
-  await create(stage({}));
-  expect(await idsOf(db.namespace, id)).toEqual([1, 2, 3, 4, 5, 7, 8]);
-});
+test.each([
+  ['by its own name', {}, false],
+  ['with a field that was dropped since', { fields: [0, 7] }, true],
+])(
+  'a fragment whose file the client lists %s, and its manifest as we do',
+  async (_, differs, isDropped) => {
+    await create(await client.append(people(4, 5), 4));
+    const [, listed] = client.manifest.fragments as [
+      unknown,
+      Parameters<typeof fragmentMembers>[0],
+    ];
+    await db.namespace.deleteFromTable({ id, predicate: 'id = 0' });
+    if (isDropped) await db.namespace.alterTableDropColumns({ id, columns: ['name'] });
+    const stage = (file: object): CreateTableVersionRequest => {
+      client.open();
+      const [, found] = client.manifest.fragments as [unknown, typeof listed];
+      const deletion = client.deletion(found, [1]);
+      found.deletion = deletion;
+      const files = listed.files.map((each) => ({ ...each, ...file }));
+      return client.stage([
+        101,
+        (into) => into.message(1, fragmentMembers({ ...listed, files, deletion })),
+      ]);
+    };
+    for (const other of [{ path: 'x.lance' }, { fileSize: 9 }, { fields: [7, 1] }])
+      await expect(create(stage(other))).rejects.toThrow('fragment 1 is not as it lists it');
+    await create(stage(differs));
+    expect(await idsOf(db.namespace, id)).toEqual([1, 2, 3, 4, 5, 7, 8]);
+  },
+);
 
 test('a client that hangs up: nothing is published, and nothing of it stays but its own files', async () => {
   const request = await client.append(people(3, 5), 3);
