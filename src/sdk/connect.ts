@@ -3,6 +3,7 @@
  * (`memory://`), or a database on a server (`db://NAME` with `hostOverride`). `connectNamespace`
  * opens a catalog by the name of its implementation, such as `dir` or `rest`.
  */
+import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { Connection } from './connection.ts';
 import {
@@ -11,9 +12,11 @@ import {
   type HeaderSource,
   isRemoteDatabase,
   type NamespaceConfig,
+  observed,
   openNamespace,
   type Properties,
   propertiesOf,
+  recorder,
   remoteDatabase,
   type Session,
 } from './handles/index.ts';
@@ -58,12 +61,24 @@ export async function connectNamespace(
   config: Properties | NamespaceConfig,
   given: ConnectOptions = {},
 ): Promise<Connection> {
-  const { namespaceClientProperties, ...options } = given ?? {};
+  const { namespaceClientProperties, tracer, ...options } = given ?? {};
   const properties = propertiesOf(name, config, namespaceClientProperties);
-  const namespace = await openNamespace(name, properties, options);
+  checkTracer(tracer);
+  const opened = await openNamespace(name, properties, options);
+  const observers = { tracer, record: recorder() };
+  const namespace = observed(opened, observers, options.env ?? systemEnv);
   const place = properties.root ?? properties.uri;
   return new Connection(namespace, {
     label: place === undefined ? name : `${name}: ${place}`,
     ...defined({ env: options.env, readOnly: options.readOnly }),
   });
+}
+
+function checkTracer(tracer: ConnectOptions['tracer']): void {
+  if (tracer === undefined || typeof tracer.startActiveSpan === 'function') return;
+  throw new DirspaceError(
+    'InvalidInput',
+    'The option tracer has no startActiveSpan: give a tracer of OpenTelemetry, such as trace.getTracer("app").',
+    { details: { option: 'tracer' } },
+  );
 }

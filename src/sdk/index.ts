@@ -100,9 +100,11 @@ export {
   HeaderProvider,
   type HeaderSource,
   implementationNames,
+  instrumentLanceDbMetrics,
   type LsmStats,
   type LsmWriteSpec,
   type MemtableStats,
+  type MeterProviderLike,
   type NamespaceConfig,
   type NamespaceFactory,
   type OAuthConfig,
@@ -115,10 +117,12 @@ export {
   type RetryConfig,
   registerNamespace,
   Session,
+  type SpanLike,
   StaticHeaderProvider,
   type TimeoutConfig,
   type TlsConfig,
   type TokenResponse,
+  type TracerLike,
 } from './handles/index.ts';
 export type { ImportFileOptions, ImportFileResult, ImportProgress } from './import-file.ts';
 export type {

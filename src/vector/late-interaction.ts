@@ -81,7 +81,8 @@ export function createLateSearch(options: LateSearchOptions): LateSearch {
           sum += least[(at - from) * queries.length + query] as number;
         }
         const distance = Math.fround(sum);
-        if (!(distance < Infinity) || !(distance <= nearest.limit)) continue;
+        if (!(distance <= nearest.limit)) continue;
+        // Also where a query vector has no distance to the row.
         if (distance < lower || distance >= upper) continue;
         nearest.offer(distance, firstPosition + (batch.rows[at] as number));
       }

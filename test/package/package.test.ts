@@ -272,6 +272,7 @@ describe('the build', () => {
         "Answer",
         "AnyOperation",
         "ArrowLike",
+        "Attributes",
         "Batch",
         "Batches",
         "Bytes",

@@ -62,6 +62,7 @@ test('what the package exports', () => {
       "fromJsonLines",
       "fromParquet",
       "implementationNames",
+      "instrumentLanceDbMetrics",
       "isDirspaceError",
       "makeArrowTable",
       "openNamespace",

@@ -15,6 +15,7 @@ import { parseRetention } from '../../retention.ts';
 import type { FileSystem } from '../../store/index.ts';
 import type { HeaderSource } from './header-provider.ts';
 import { Session } from './session.ts';
+import type { TracerLike } from './tracing.ts';
 
 /** How often a request is sent. What else LanceDB has here is refused by name. */
 export interface RetryConfig {
@@ -155,6 +156,8 @@ export interface ConnectOptions {
   readonly oauthConfig?: OAuthConfig;
   /** Namespaces are always there: `false` is refused. */
   readonly manifestEnabled?: boolean;
+  /** A tracer of OpenTelemetry, which gets a span for each operation. */
+  readonly tracer?: TracerLike;
   /** Properties of the implementation, beside the path. */
   readonly namespaceClientProperties?: Readonly<Record<string, string>>;
 }
@@ -193,6 +196,7 @@ const TYPES: Readonly<Record<keyof ConnectOptions, string>> = {
   region: 'string',
   oauthConfig: 'object',
   manifestEnabled: 'boolean',
+  tracer: 'object',
   namespaceClientProperties: 'object',
 };
 

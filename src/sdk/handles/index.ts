@@ -40,6 +40,7 @@ export {
   refuseLsm,
   refuseLsmCall,
 } from './lsm.ts';
+export { instrumentLanceDbMetrics, type MeterProviderLike, recorder } from './metrics.ts';
 export {
   type DirNamespaceConfig,
   type NamespaceConfig,
@@ -87,3 +88,4 @@ export {
   type TableTarget,
   tableId,
 } from './target.ts';
+export { observed, type SpanLike, type TracerLike } from './tracing.ts';

@@ -41,6 +41,7 @@ export interface Names {
   'MaterializedViewDefinition.inputs': own.MaterializedViewDefinition['inputs'];
   'MaterializedViewDefinition.sourceNamespace': own.MaterializedViewDefinition['sourceNamespace'];
   MaterializedViewSelect: own.MaterializedViewSelect;
+  instrumentLanceDbMetrics: typeof own.instrumentLanceDbMetrics;
   AddColumnsSql: own.AddColumnsSql;
   'AddColumnsSql.name': own.AddColumnsSql['name'];
   'AddColumnsSql.valueSql': own.AddColumnsSql['valueSql'];

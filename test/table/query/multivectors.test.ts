@@ -141,6 +141,8 @@ test('plans say so, and what does not fit is refused', async () => {
   await expect(table.search([1, 0]).toArray()).rejects.toThrow('2 elements');
   await expect(table.search([[1, 0, 0], [1]]).toArray()).rejects.toThrow('1 elements');
   expect(await table.search([1, 0, 0]).limit(0).toArray()).toEqual([]);
+  const [only] = await table.search([1, 0, 0]).toArray();
+  expect(only).toMatchObject({ id: 1, _distance: 0 });
   const empty = await db.createTable('e', [], { schema: schemaOf(new Float32()) });
   expect(await empty.search([1, 0, 0]).toArray()).toEqual([]);
 });
