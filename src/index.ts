@@ -130,6 +130,7 @@ export {
   type IvfFlatOptions,
   type IvfPqOptions,
   type IvfRqOptions,
+  type IvfSqOptions,
   implementationNames,
   instrumentLanceDbMetrics,
   type ListNamespacesOptions,

@@ -1,7 +1,8 @@
 /**
  * Defines the types of indexes that this release builds and parses their names (`indexTypeOf`),
- * which LanceDB's clients write in capitals or like `LabelList`. Types that other engines have are
- * refused by name (Unsupported), with what to do instead.
+ * which LanceDB's clients write in capitals or like `LabelList`. Most names of vector indexes stand
+ * for the one type of these. Types that only other engines have are refused by name (Unsupported),
+ * with what to do instead.
  */
 import { DirspaceError } from '../errors.ts';
 
@@ -17,7 +18,20 @@ export const LABEL_LIST = 'LABEL_LIST';
 /** The words of texts, for full-text search. */
 export const FTS = 'FTS';
 
-export type IndexType = ScalarIndexType | typeof FTS;
+/** Partitions of vectors, which are kept in a byte for each element, and a bit. */
+export const IVF = 'IVF_SQ';
+
+/** What is asked for where others build what they call so. */
+const IVF_NAMES: readonly string[] = [
+  'IVFSQ',
+  'IVFFLAT',
+  'IVFPQ',
+  'IVFHNSWFLAT',
+  'IVFHNSWSQ',
+  'IVFHNSWPQ',
+];
+
+export type IndexType = ScalarIndexType | typeof FTS | typeof IVF;
 export type ScalarIndexType = typeof BTREE | typeof BITMAP | typeof LABEL_LIST;
 export const SCALAR_INDEXES: readonly string[] = [
   BTREE,
@@ -33,7 +47,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   BLOOMFILTER: 'Create a BTREE, which finds equal values.',
   RTREE: 'Conditions on places scan the column.',
 };
-const VECTORS = 'Vectors are searched exactly without an index.';
+const VECTORS =
+  'Of vectors, ask for IVF_SQ, IVF_FLAT, IVF_PQ or IVF_HNSW_SQ, all of which give one of type IVF_SQ.';
 
 /**
  * The type of that name, however it is written.
@@ -42,11 +57,12 @@ const VECTORS = 'Vectors are searched exactly without an index.';
 export function indexTypeOf(name: string): IndexType {
   const folded = name.replaceAll(/[_\s-]/g, '').toUpperCase();
   if (folded === FTS || folded === 'INVERTED') return FTS;
+  if (IVF_NAMES.includes(folded)) return IVF;
   const known = SCALAR_INDEXES.find((type) => type.replaceAll('_', '') === folded);
   if (known !== undefined) return known as ScalarIndexType;
   const advice = Object.hasOwn(ELSEWHERE, folded) ? ELSEWHERE[folded] : undefined;
   const instead = advice ?? (/^(IVF|HNSW|VECTOR)/.test(folded) ? VECTORS : undefined);
-  const built = [...SCALAR_INDEXES, FTS].join(', ');
+  const built = [...SCALAR_INDEXES, FTS, IVF].join(', ');
   throw new DirspaceError(
     instead === undefined ? 'InvalidInput' : 'Unsupported',
     instead === undefined

@@ -19,10 +19,29 @@ export {
   BTREE,
   FTS,
   type IndexType,
+  IVF,
   indexTypeOf,
   LABEL_LIST,
   SCALAR_INDEXES,
   type ScalarIndexType,
 } from './index-types.ts';
+export {
+  BLOCK_ROWS,
+  blockBytes,
+  IvfBuilder,
+  type IvfMetric,
+  type IvfOptions,
+  lengthOf,
+  MOST_ELEMENTS,
+  MOST_PARTITIONS,
+  type Partition,
+  type PartitionFacts,
+  PartitionMemory,
+  type PartitionPlace,
+  Probe,
+  requirePartitions,
+  rowBytes,
+} from './ivf/index.ts';
+export { type IvfParameters, ivfParameters, ivfRequest } from './ivf-parameters.ts';
 export { decodePositions, encodePositions } from './position-sets.ts';
 export { type SortedCells, sortedCells } from './sorted-cells.ts';

@@ -229,6 +229,7 @@ export {
   type IvfFlatOptions,
   type IvfPqOptions,
   type IvfRqOptions,
+  type IvfSqOptions,
   type ListVersionsOptions,
   type MapChanges,
   MergeInsertBuilder,

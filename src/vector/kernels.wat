@@ -843,4 +843,307 @@
       (local.set $count (i32.sub (local.get $count) (i32.const 1)))
       (br_if $four (i32.gt_s (local.get $count) (i32.const 0))))
     (i32.shr_u (i32.sub (local.get $found) (local.get $first)) (i32.const 2)))
+
+  ;; The kernels of partitioned vectors follow (ivf/layout.ts): rows of f32 are turned about, given
+  ;; to the nearest of some centroids, estimated by one bit for each element, and by a byte.
+
+  ;; Turns rows of f32 about the origin, in place, in four rounds. Each multiplies the elements by
+  ;; those of the next `stride` bytes at `signs`, then adds and subtracts them in pairs at distances
+  ;; of 1, 2, 4 and so on within `span` bytes of the row, a power of two and at least 16: from its
+  ;; beginning in the first and third round, and up to its end in the others.
+  (func (export "rotate")
+    (param $rows i32) (param $stride i32) (param $count i32) (param $signs i32) (param $span i32)
+    (local $round i32) (local $p i32) (local $s i32) (local $from i32) (local $end i32)
+    (local $h i32) (local $j i32) (local $to i32)
+    (local $x v128) (local $y v128)
+    (loop $row
+      (local.set $s (local.get $signs))
+      (local.set $round (i32.const 0))
+      (loop $rounds
+        (local.set $p (local.get $rows))
+        (local.set $end (i32.add (local.get $rows) (local.get $stride)))
+        (loop $sign
+          (v128.store (local.get $p)
+            (f32x4.mul (v128.load (local.get $p)) (v128.load (local.get $s))))
+          (local.set $p (i32.add (local.get $p) (i32.const 16)))
+          (local.set $s (i32.add (local.get $s) (i32.const 16)))
+          (br_if $sign (i32.lt_u (local.get $p) (local.get $end))))
+        (local.set $from (select
+          (i32.sub (local.get $end) (local.get $span))
+          (local.get $rows)
+          (i32.and (local.get $round) (i32.const 1))))
+        (local.set $end (i32.add (local.get $from) (local.get $span)))
+        (local.set $p (local.get $from))
+        (loop $near
+          (local.set $x (v128.load (local.get $p)))
+          (local.set $x (f32x4.add
+            (f32x4.mul (local.get $x) (v128.const f32x4 1 -1 1 -1))
+            (i8x16.shuffle 4 5 6 7 0 1 2 3 12 13 14 15 8 9 10 11 (local.get $x) (local.get $x))))
+          (v128.store (local.get $p) (f32x4.add
+            (f32x4.mul (local.get $x) (v128.const f32x4 1 1 -1 -1))
+            (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $x) (local.get $x))))
+          (local.set $p (i32.add (local.get $p) (i32.const 16)))
+          (br_if $near (i32.lt_u (local.get $p) (local.get $end))))
+        (local.set $h (i32.const 16))
+        (block $done
+          (loop $far
+            (br_if $done (i32.ge_u (local.get $h) (local.get $span)))
+            (local.set $p (local.get $from))
+            (loop $pair
+              (local.set $j (local.get $p))
+              (local.set $to (i32.add (local.get $p) (local.get $h)))
+              (local.set $p (local.get $to))
+              (loop $four
+                (local.set $x (v128.load (local.get $j)))
+                (local.set $y (v128.load (local.get $p)))
+                (v128.store (local.get $j) (f32x4.add (local.get $x) (local.get $y)))
+                (v128.store (local.get $p) (f32x4.sub (local.get $x) (local.get $y)))
+                (local.set $j (i32.add (local.get $j) (i32.const 16)))
+                (local.set $p (i32.add (local.get $p) (i32.const 16)))
+                (br_if $four (i32.lt_u (local.get $j) (local.get $to))))
+              (br_if $pair (i32.lt_u (local.get $p) (local.get $end))))
+            (local.set $h (i32.shl (local.get $h) (i32.const 1)))
+            (br $far)))
+        (local.set $round (i32.add (local.get $round) (i32.const 1)))
+        (br_if $rounds (i32.lt_u (local.get $round) (i32.const 4))))
+      (local.set $rows (i32.add (local.get $rows) (local.get $stride)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
+      (br_if $row (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; For each row of whole numbers of 16 bits, the number of the centroid whose half square less its
+  ;; product with the row is least, the first of several that are. The `halves` have four bytes for
+  ;; each centroid. Rows are taken by twos and centroids by fours; one row past the last is read and
+  ;; given a number.
+  (func (export "assign")
+    (param $rows i32) (param $stride i32) (param $count i32) (param $centroids i32)
+    (param $halves i32) (param $centroidCount i32) (param $found i32)
+    (local $p i32) (local $r i32) (local $end i32) (local $c0 i32) (local $c1 i32) (local $c2 i32)
+    (local $c3 i32) (local $c i32)
+    (local $x v128) (local $y v128) (local $m v128)
+    (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
+    (local $b0 v128) (local $b1 v128) (local $b2 v128) (local $b3 v128)
+    (local $number v128) (local $least v128) (local $at v128) (local $less v128)
+    (local $otherLeast v128) (local $otherAt v128)
+    (loop $two
+      (local.set $least (v128.const i32x4 0x7fffffff 0x7fffffff 0x7fffffff 0x7fffffff))
+      (local.set $otherLeast (local.get $least))
+      (local.set $at (v128.const i32x4 0 0 0 0))
+      (local.set $otherAt (local.get $at))
+      (local.set $number (v128.const i32x4 0 1 2 3))
+      (local.set $c0 (local.get $centroids))
+      (local.set $c (i32.const 0))
+      (loop $four
+        (local.set $c1 (i32.add (local.get $c0) (local.get $stride)))
+        (local.set $c2 (i32.add (local.get $c1) (local.get $stride)))
+        (local.set $c3 (i32.add (local.get $c2) (local.get $stride)))
+        (local.set $p (local.get $rows))
+        (local.set $end (i32.add (local.get $rows) (local.get $stride)))
+        (local.set $r (local.get $end))
+        (local.set $a0 (v128.const i32x4 0 0 0 0))
+        (local.set $a1 (v128.const i32x4 0 0 0 0))
+        (local.set $a2 (v128.const i32x4 0 0 0 0))
+        (local.set $a3 (v128.const i32x4 0 0 0 0))
+        (local.set $b0 (v128.const i32x4 0 0 0 0))
+        (local.set $b1 (v128.const i32x4 0 0 0 0))
+        (local.set $b2 (v128.const i32x4 0 0 0 0))
+        (local.set $b3 (v128.const i32x4 0 0 0 0))
+        (loop $chunk
+          (local.set $x (v128.load (local.get $p)))
+          (local.set $y (v128.load (local.get $r)))
+          (local.set $m (v128.load (local.get $c0)))
+          (local.set $a0 (i32x4.add (local.get $a0) (i32x4.dot_i16x8_s (local.get $m) (local.get $x))))
+          (local.set $b0 (i32x4.add (local.get $b0) (i32x4.dot_i16x8_s (local.get $m) (local.get $y))))
+          (local.set $m (v128.load (local.get $c1)))
+          (local.set $a1 (i32x4.add (local.get $a1) (i32x4.dot_i16x8_s (local.get $m) (local.get $x))))
+          (local.set $b1 (i32x4.add (local.get $b1) (i32x4.dot_i16x8_s (local.get $m) (local.get $y))))
+          (local.set $m (v128.load (local.get $c2)))
+          (local.set $a2 (i32x4.add (local.get $a2) (i32x4.dot_i16x8_s (local.get $m) (local.get $x))))
+          (local.set $b2 (i32x4.add (local.get $b2) (i32x4.dot_i16x8_s (local.get $m) (local.get $y))))
+          (local.set $m (v128.load (local.get $c3)))
+          (local.set $a3 (i32x4.add (local.get $a3) (i32x4.dot_i16x8_s (local.get $m) (local.get $x))))
+          (local.set $b3 (i32x4.add (local.get $b3) (i32x4.dot_i16x8_s (local.get $m) (local.get $y))))
+          (local.set $p (i32.add (local.get $p) (i32.const 16)))
+          (local.set $r (i32.add (local.get $r) (i32.const 16)))
+          (local.set $c0 (i32.add (local.get $c0) (i32.const 16)))
+          (local.set $c1 (i32.add (local.get $c1) (i32.const 16)))
+          (local.set $c2 (i32.add (local.get $c2) (i32.const 16)))
+          (local.set $c3 (i32.add (local.get $c3) (i32.const 16)))
+          (br_if $chunk (i32.lt_u (local.get $p) (local.get $end))))
+        (local.set $c0 (local.get $c3))
+        (local.set $m (v128.load (i32.add (local.get $halves) (i32.shl (local.get $c) (i32.const 2)))))
+        (local.set $x (i32x4.sub (local.get $m)
+          (call $across_i32 (local.get $a0) (local.get $a1) (local.get $a2) (local.get $a3))))
+        (local.set $y (i32x4.sub (local.get $m)
+          (call $across_i32 (local.get $b0) (local.get $b1) (local.get $b2) (local.get $b3))))
+        (local.set $less (i32x4.lt_s (local.get $x) (local.get $least)))
+        (local.set $least (v128.bitselect (local.get $x) (local.get $least) (local.get $less)))
+        (local.set $at (v128.bitselect (local.get $number) (local.get $at) (local.get $less)))
+        (local.set $less (i32x4.lt_s (local.get $y) (local.get $otherLeast)))
+        (local.set $otherLeast (v128.bitselect (local.get $y) (local.get $otherLeast) (local.get $less)))
+        (local.set $otherAt (v128.bitselect (local.get $number) (local.get $otherAt) (local.get $less)))
+        (local.set $number (i32x4.add (local.get $number) (v128.const i32x4 4 4 4 4)))
+        (local.set $c (i32.add (local.get $c) (i32.const 4)))
+        (br_if $four (i32.lt_u (local.get $c) (local.get $centroidCount))))
+      (i32.store (local.get $found) (call $least_of (local.get $least) (local.get $at)))
+      (i32.store offset=4 (local.get $found) (call $least_of (local.get $otherLeast) (local.get $otherAt)))
+      (local.set $found (i32.add (local.get $found) (i32.const 8)))
+      (local.set $rows (local.get $r))
+      (local.set $count (i32.sub (local.get $count) (i32.const 2)))
+      (br_if $two (i32.gt_s (local.get $count) (i32.const 0)))))
+
+  ;; The sums of the lanes of four vectors.
+  (func $across_i32 (param $a v128) (param $b v128) (param $c v128) (param $d v128) (result v128)
+    (local.set $a (i32x4.add
+      (i8x16.shuffle 0 1 2 3 16 17 18 19 4 5 6 7 20 21 22 23 (local.get $a) (local.get $b))
+      (i8x16.shuffle 8 9 10 11 24 25 26 27 12 13 14 15 28 29 30 31 (local.get $a) (local.get $b))))
+    (local.set $c (i32x4.add
+      (i8x16.shuffle 0 1 2 3 16 17 18 19 4 5 6 7 20 21 22 23 (local.get $c) (local.get $d))
+      (i8x16.shuffle 8 9 10 11 24 25 26 27 12 13 14 15 28 29 30 31 (local.get $c) (local.get $d))))
+    (i32x4.add
+      (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23 (local.get $a) (local.get $c))
+      (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31 (local.get $a) (local.get $c))))
+
+  ;; The number that belongs to the least of four values, the least number of several.
+  (func $least_of (param $values v128) (param $numbers v128) (result i32)
+    (local $other v128) (local $moved v128) (local $less v128)
+    (local.set $moved (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $values) (local.get $values)))
+    (local.set $other (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $numbers) (local.get $numbers)))
+    (local.set $less (v128.or
+      (i32x4.lt_s (local.get $moved) (local.get $values))
+      (v128.and (i32x4.eq (local.get $moved) (local.get $values))
+        (i32x4.lt_s (local.get $other) (local.get $numbers)))))
+    (local.set $values (v128.bitselect (local.get $moved) (local.get $values) (local.get $less)))
+    (local.set $numbers (v128.bitselect (local.get $other) (local.get $numbers) (local.get $less)))
+    (local.set $moved (i8x16.shuffle 4 5 6 7 0 1 2 3 12 13 14 15 8 9 10 11 (local.get $values) (local.get $values)))
+    (local.set $other (i8x16.shuffle 4 5 6 7 0 1 2 3 12 13 14 15 8 9 10 11 (local.get $numbers) (local.get $numbers)))
+    (local.set $less (v128.or
+      (i32x4.lt_s (local.get $moved) (local.get $values))
+      (v128.and (i32x4.eq (local.get $moved) (local.get $values))
+        (i32x4.lt_s (local.get $other) (local.get $numbers)))))
+    (i32x4.extract_lane 0
+      (v128.bitselect (local.get $other) (local.get $numbers) (local.get $less))))
+
+  ;; Writes to `found` the numbers, counted from `row` on, of the rows of `count` blocks for which
+  ;;   weight * size + factor * (slope * sum + offset) + error * reach < least
+  ;; in order, and returns how many they are. A block is of 32 rows: for each table of 16 bytes up to
+  ;; `end`, 16 bytes whose lower halves choose a byte of the table for the first 16 rows and whose
+  ;; upper halves do for the others, the sum being that of the bytes chosen; then 32 f32 each of
+  ;; sizes, factors and errors. Tables are taken by fours, the sum of four bytes is below 256 and that
+  ;; of all below 65,536. At `sums` there is room for 64 bytes.
+  (func (export "estimate")
+    (param $block i32) (param $count i32) (param $tables i32) (param $end i32) (param $sums i32)
+    (param $weight f32) (param $slope f32) (param $offset f32) (param $reach f32)
+    (param $least f32) (param $row i32) (param $found i32) (result i32)
+    (local $t i32) (local $s i32) (local $first i32) (local $mask i32) (local $next i32)
+    (local $x v128) (local $m v128) (local $low v128) (local $high v128)
+    (local $a0 v128) (local $a1 v128) (local $a2 v128) (local $a3 v128)
+    (local.set $first (local.get $found))
+    (loop $blocks
+      (local.set $a0 (v128.const i32x4 0 0 0 0))
+      (local.set $a1 (v128.const i32x4 0 0 0 0))
+      (local.set $a2 (v128.const i32x4 0 0 0 0))
+      (local.set $a3 (v128.const i32x4 0 0 0 0))
+      (local.set $t (local.get $tables))
+      (loop $four
+        (local.set $m (v128.load (local.get $t)))
+        (local.set $x (v128.load (local.get $block)))
+        (local.set $low (i8x16.swizzle (local.get $m)
+          (v128.and (local.get $x) (v128.const i32x4 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f))))
+        (local.set $high (i8x16.swizzle (local.get $m) (i8x16.shr_u (local.get $x) (i32.const 4))))
+        (local.set $m (v128.load offset=16 (local.get $t)))
+        (local.set $x (v128.load offset=16 (local.get $block)))
+        (local.set $low (i8x16.add (local.get $low) (i8x16.swizzle (local.get $m)
+          (v128.and (local.get $x) (v128.const i32x4 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f)))))
+        (local.set $high (i8x16.add (local.get $high)
+          (i8x16.swizzle (local.get $m) (i8x16.shr_u (local.get $x) (i32.const 4)))))
+        (local.set $m (v128.load offset=32 (local.get $t)))
+        (local.set $x (v128.load offset=32 (local.get $block)))
+        (local.set $low (i8x16.add (local.get $low) (i8x16.swizzle (local.get $m)
+          (v128.and (local.get $x) (v128.const i32x4 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f)))))
+        (local.set $high (i8x16.add (local.get $high)
+          (i8x16.swizzle (local.get $m) (i8x16.shr_u (local.get $x) (i32.const 4)))))
+        (local.set $m (v128.load offset=48 (local.get $t)))
+        (local.set $x (v128.load offset=48 (local.get $block)))
+        (local.set $low (i8x16.add (local.get $low) (i8x16.swizzle (local.get $m)
+          (v128.and (local.get $x) (v128.const i32x4 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f)))))
+        (local.set $high (i8x16.add (local.get $high)
+          (i8x16.swizzle (local.get $m) (i8x16.shr_u (local.get $x) (i32.const 4)))))
+        (local.set $a0 (i16x8.add (local.get $a0) (i16x8.extend_low_i8x16_u (local.get $low))))
+        (local.set $a1 (i16x8.add (local.get $a1) (i16x8.extend_high_i8x16_u (local.get $low))))
+        (local.set $a2 (i16x8.add (local.get $a2) (i16x8.extend_low_i8x16_u (local.get $high))))
+        (local.set $a3 (i16x8.add (local.get $a3) (i16x8.extend_high_i8x16_u (local.get $high))))
+        (local.set $block (i32.add (local.get $block) (i32.const 64)))
+        (local.set $t (i32.add (local.get $t) (i32.const 64)))
+        (br_if $four (i32.lt_u (local.get $t) (local.get $end))))
+      (v128.store (local.get $sums) (local.get $a0))
+      (v128.store offset=16 (local.get $sums) (local.get $a1))
+      (v128.store offset=32 (local.get $sums) (local.get $a2))
+      (v128.store offset=48 (local.get $sums) (local.get $a3))
+      (local.set $s (local.get $sums))
+      (local.set $next (i32.add (local.get $block) (i32.const 128)))
+      (loop $lanes
+        (local.set $x (f32x4.convert_i32x4_u (v128.load16x4_u (local.get $s))))
+        (local.set $x (f32x4.add
+          (f32x4.mul (local.get $x) (f32x4.splat (local.get $slope)))
+          (f32x4.splat (local.get $offset))))
+        (local.set $x (f32x4.add
+          (f32x4.add
+            (f32x4.mul (v128.load (local.get $block)) (f32x4.splat (local.get $weight)))
+            (f32x4.mul (v128.load offset=128 (local.get $block)) (local.get $x)))
+          (f32x4.mul (v128.load offset=256 (local.get $block)) (f32x4.splat (local.get $reach)))))
+        (local.set $mask (i32x4.bitmask (f32x4.lt (local.get $x) (f32x4.splat (local.get $least)))))
+        (block $done
+          (loop $row_found
+            (br_if $done (i32.eqz (local.get $mask)))
+            (i32.store (local.get $found) (i32.add (local.get $row) (i32.ctz (local.get $mask))))
+            (local.set $found (i32.add (local.get $found) (i32.const 4)))
+            (local.set $mask (i32.and (local.get $mask) (i32.sub (local.get $mask) (i32.const 1))))
+            (br $row_found)))
+        (local.set $row (i32.add (local.get $row) (i32.const 4)))
+        (local.set $block (i32.add (local.get $block) (i32.const 16)))
+        (local.set $s (i32.add (local.get $s) (i32.const 8)))
+        (br_if $lanes (i32.lt_u (local.get $block) (local.get $next))))
+      (local.set $block (i32.add (local.get $block) (i32.const 256)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
+      (br_if $blocks (i32.gt_s (local.get $count) (i32.const 0))))
+    (i32.shr_u (i32.sub (local.get $found) (local.get $first)) (i32.const 2)))
+
+  ;; For each of `count` numbers of rows, weight * size + slope * step * (codes . query), to `out`. A
+  ;; row has `stride` bytes: its codes, as many as the query has numbers, then size and step as f32.
+  ;; The query, up to `end`, is of whole numbers of 16 bits, no sum of whose products with codes
+  ;; leaves 32 bits.
+  (func (export "refine")
+    (param $numbers i32) (param $count i32) (param $rows i32) (param $stride i32)
+    (param $query i32) (param $end i32) (param $weight f32) (param $slope f32) (param $out i32)
+    (local $p i32) (local $q i32)
+    (local $a v128) (local $b v128)
+    (loop $next
+      (local.set $p (i32.add (local.get $rows)
+        (i32.mul (i32.load (local.get $numbers)) (local.get $stride))))
+      (local.set $q (local.get $query))
+      (local.set $a (v128.const i32x4 0 0 0 0))
+      (local.set $b (v128.const i32x4 0 0 0 0))
+      (loop $chunk
+        (local.set $a (i32x4.add (local.get $a)
+          (i32x4.dot_i16x8_s (v128.load8x8_s (local.get $p)) (v128.load (local.get $q)))))
+        (local.set $b (i32x4.add (local.get $b)
+          (i32x4.dot_i16x8_s
+            (v128.load8x8_s offset=8 (local.get $p)) (v128.load offset=16 (local.get $q)))))
+        (local.set $p (i32.add (local.get $p) (i32.const 16)))
+        (local.set $q (i32.add (local.get $q) (i32.const 32)))
+        (br_if $chunk (i32.lt_u (local.get $q) (local.get $end))))
+      (local.set $a (i32x4.add (local.get $a) (local.get $b)))
+      (local.set $a (i32x4.add (local.get $a)
+        (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $a) (local.get $a))))
+      (f32.store (local.get $out)
+        (f32.add
+          (f32.mul (local.get $weight) (f32.load (local.get $p)))
+          (f32.mul
+            (f32.mul (local.get $slope) (f32.load offset=4 (local.get $p)))
+            (f32.convert_i32_s (i32.add
+              (i32x4.extract_lane 0 (local.get $a)) (i32x4.extract_lane 1 (local.get $a)))))))
+      (local.set $numbers (i32.add (local.get $numbers) (i32.const 4)))
+      (local.set $out (i32.add (local.get $out) (i32.const 4)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
+      (br_if $next (i32.gt_s (local.get $count) (i32.const 0)))))
 )

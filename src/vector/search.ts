@@ -26,10 +26,10 @@ import { loadSimdKernels } from './simd-kernels.ts';
 import {
   isSketchable,
   type LoadedRows,
+  type PartitionKernels,
   type Sketch,
   Sketcher,
   type Sketching,
-  type SketchKernels,
   type SketchPlace,
   sketchOf,
 } from './sketch.ts';
@@ -100,7 +100,7 @@ export interface VectorSearch {
   /** Whether this search can use one. */
   sifts(rows: number): boolean;
   /** Opens a memory for sketches of sketchable batches. @throws RangeError where there is none */
-  openMemory(): SketchKernels;
+  openMemory(): PartitionKernels;
   /**
    * The rows of a batch that have to be measured, of those selected; the others are farther than
    * the nearest ones that are known. Undefined where all have to be.
@@ -291,6 +291,10 @@ export function distances(
   }
   return out;
 }
+
+/** Opens a memory for the kernels of partitions; undefined where the runtime lacks these. @throws RangeError where there is none */
+export const openPartitions = (): PartitionKernels | undefined =>
+  kernelsFor(undefined).sketching?.openMemory();
 
 let best: Kernels | undefined;
 

@@ -7,7 +7,7 @@ import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import { gatherRows, type Kernels, type SumKind, type VectorBlock } from './kernels.ts';
 import { KERNELS_BASE64 } from './kernels.wasm.ts';
 import { ResidentRoom, Residents, reserve } from './residents.ts';
-import type { LoadedRows, SketchKernels } from './sketch.ts';
+import type { LoadedRows, PartitionKernels } from './sketch.ts';
 
 /** The parts of WebAssembly that are used: the typings in use do not declare them. */
 interface WebAssemblyApi {
@@ -18,7 +18,7 @@ interface WebAssemblyApi {
 
 type Sum = (rows: number, stride: number, count: number, query: number, sums: number) => void;
 
-interface Exports extends SketchKernels {
+interface Exports extends PartitionKernels {
   readonly squares_f32: Sum;
   readonly products_f32: Sum;
   readonly squares_f64: Sum;

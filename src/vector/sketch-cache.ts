@@ -12,7 +12,7 @@
  */
 import { reserve } from './residents.ts';
 import { SKETCHES_AT } from './sieve.ts';
-import type { Sketch, SketchKernels, SketchPlace } from './sketch.ts';
+import type { PartitionKernels, Sketch, SketchPlace } from './sketch.ts';
 
 /**
  * Segments that so many searches in a row did not use may be evicted. Fewer, and searches of
@@ -34,7 +34,7 @@ const PAGE = 65_536;
 const ALIGNMENT = 64;
 
 interface Segment {
-  readonly kernels: SketchKernels;
+  readonly kernels: PartitionKernels;
   readonly entries: Map<string, Entry>;
   /** Where the next sketch begins. */
   end: number;
@@ -107,7 +107,7 @@ export class SketchCache {
    * where there is no room, or where another search is making it. Notes the search.
    * @param openMemory as Sketching's
    */
-  admit(key: string, bytes: number, openMemory: () => SketchKernels): SketchPlace | undefined {
+  admit(key: string, bytes: number, openMemory: () => PartitionKernels): SketchPlace | undefined {
     if (this.limit === 0 || this.#entries.has(key) || this.#making.has(key)) return undefined;
     if (!this.#seen.delete(key)) {
       if (this.#seen.size === SEEN) this.#seen.delete(this.#seen.values().next().value as string);
@@ -148,7 +148,7 @@ export class SketchCache {
   }
 
   /** A segment with room for so many bytes; undefined where there is none and can be none. */
-  #segmentFor(bytes: number, openMemory: () => SketchKernels): Segment | undefined {
+  #segmentFor(bytes: number, openMemory: () => PartitionKernels): Segment | undefined {
     const last = this.#segments.at(-1);
     if (last !== undefined && last.end + bytes <= bytesOf(last)) return last;
     const needed = Math.ceil((SKETCHES_AT + bytes) / PAGE) * PAGE;
@@ -200,7 +200,7 @@ export class SketchScope {
   }
 
   /** As SketchCache's. */
-  admit(key: string, bytes: number, openMemory: () => SketchKernels): SketchPlace | undefined {
+  admit(key: string, bytes: number, openMemory: () => PartitionKernels): SketchPlace | undefined {
     return this.#cache.admit(this.#prefix + key, bytes, openMemory);
   }
 

@@ -47,6 +47,51 @@ export interface SketchKernels {
   ) => number;
 }
 
+/** The kernels of partitioned vectors (ivf/), as kernels.wat describes them. */
+export interface PartitionKernels extends SketchKernels {
+  readonly rotate: (
+    rows: number,
+    stride: number,
+    count: number,
+    signs: number,
+    span: number,
+  ) => void;
+  readonly assign: (
+    rows: number,
+    stride: number,
+    count: number,
+    centroids: number,
+    halves: number,
+    centroidCount: number,
+    found: number,
+  ) => void;
+  readonly estimate: (
+    block: number,
+    count: number,
+    tables: number,
+    end: number,
+    sums: number,
+    weight: number,
+    slope: number,
+    offset: number,
+    reach: number,
+    least: number,
+    row: number,
+    found: number,
+  ) => number;
+  readonly refine: (
+    numbers: number,
+    count: number,
+    rows: number,
+    stride: number,
+    query: number,
+    end: number,
+    weight: number,
+    slope: number,
+    out: number,
+  ) => void;
+}
+
 /** A block of rows in the memory of the kernels. */
 export interface LoadedRows {
   readonly capacity: number;
@@ -64,12 +109,12 @@ export interface Sketching {
   readonly kernels: SketchKernels;
   openRows(elementType: ElementType, dimension: number): LoadedRows;
   /** The same kernels with another memory of one page. @throws RangeError if there is no memory */
-  openMemory(): SketchKernels;
+  openMemory(): PartitionKernels;
 }
 
 /** The place for a new sketch: its bytes, and room for a group after them. */
 export interface SketchPlace {
-  readonly kernels: SketchKernels;
+  readonly kernels: PartitionKernels;
   readonly at: number;
 }
 

@@ -1,6 +1,9 @@
 /** Damaged and lost files of indexes: no row, version or answer depends on them. */
 import { expect, test } from 'vitest';
 import {
+  Field,
+  FixedSizeList,
+  Float32,
   type RecordBatchStream,
   recordBatchStream,
   Table,
@@ -25,6 +28,10 @@ function people(count: number, from = 0): RecordBatchStream {
     name: vectorFromArray(
       ids.map((each) => `name ${each}`),
       new Utf8(),
+    ),
+    vector: vectorFromArray(
+      ids.map((each) => [each, 0, 0]),
+      new FixedSizeList(3, new Field('item', new Float32(), true)),
     ),
   });
   return recordBatchStream(table.schema, table.batches);
@@ -119,6 +126,11 @@ const QUERIES: Readonly<Record<string, { column: string; query: object; ids: num
       fast_search: true,
       full_text_query: { string_query: { query: '7', columns: ['name'] } },
     },
+    ids: [7],
+  },
+  IVF_SQ: {
+    column: 'vector',
+    query: { fast_search: true, vector: { single_vector: [7, 0, 0] }, k: 1 },
     ids: [7],
   },
 };

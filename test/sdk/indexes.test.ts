@@ -41,12 +41,15 @@ function setUp(answers: Answers = {}) {
   return { ...recording, slept, connection: new Connection(recording.catalog, { env }) };
 }
 
-test('a catalog of directories builds indexes of plain values, and refuses others by name', async () => {
+test('a catalog of directories builds indexes of values and vectors, and refuses others by name', async () => {
   const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
   const table = await db.createTable('t', [{ id: 1, tags: ['a'], vector: [0.5, 1] }]);
   const calls: [string, () => Promise<unknown>][] = [
-    ['IVF_PQ', () => table.createIndex('vector')],
-    ['IVF_FLAT', () => table.createIndex('id', { config: Index.ivfFlat() })],
+    ['IVF_RQ', () => table.createIndex('vector', { config: Index.ivfRq() })],
+    [
+      'hamming',
+      () => table.createIndex('vector', { config: Index.ivfFlat({ distanceType: 'hamming' }) }),
+    ],
     ['FM', () => table.createIndex('id', { config: Index.fm() })],
   ];
   for (const [name, call] of calls) {
@@ -98,6 +101,7 @@ test('kinds of indexes with their options', async () => {
   const fts = { withPosition: true, baseTokenizer: 'simple', lowercase: false, stem: true };
   const configs = [
     Index.ivfPq({ numPartitions: 4, numSubVectors: 2, numBits: 8, distanceType }),
+    Index.ivfSq({ distanceType: 'dot', sampleRate: 9 }),
     Index.ivfRq({ maxIterations: 3 }),
     Index.ivfFlat({ distanceType: 'hamming', sampleRate: 2 }),
     Index.hnswPq(hnsw),
@@ -122,6 +126,7 @@ test('kinds of indexes with their options', async () => {
         distance_type: 'cosine',
       },
     ],
+    ['createTableIndex', { ...on, index_type: 'IVF_SQ', distance_type: 'dot', sample_rate: 9 }],
     ['createTableIndex', { ...on, index_type: 'IVF_RQ', max_iterations: 3 }],
     [
       'createTableIndex',

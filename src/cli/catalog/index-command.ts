@@ -18,7 +18,13 @@ import {
 
 const ACTIONS = ['ls', 'create', 'drop'] as const;
 /** By word: the method of `Index`, which is loaded with the first index that is made. */
-const TYPES = { btree: 'btree', bitmap: 'bitmap', 'label-list': 'labelList' } as const;
+const TYPES = {
+  btree: 'btree',
+  bitmap: 'bitmap',
+  'label-list': 'labelList',
+  ivf: 'ivfSq',
+} as const;
+const DISTANCES = ['l2', 'cosine', 'dot'] as const;
 type TypeName = keyof typeof TYPES;
 
 export const index: Command = {
@@ -36,11 +42,16 @@ export const index: Command = {
       summary: `create: ${Object.keys(TYPES).join(', ')}; btree if absent`,
     },
     { flags: '--name <name>', summary: 'create: the name; <column>_idx as a rule if absent' },
+    {
+      flags: '--distance <distance>',
+      summary: `create, for ivf: ${DISTANCES.join(', ')}; l2 if absent`,
+    },
     { flags: '--branch <name>', summary: 'the branch; main if absent' },
   ],
   examples: [
     'dirspace index create prod/search/user id',
     'dirspace index create prod/search/user labels --type label-list',
+    'dirspace index create prod/search/docs vector --type ivf --distance cosine',
     'dirspace index ls prod/search/user --json',
     'dirspace index drop prod/search/user id_idx',
   ],
@@ -48,18 +59,33 @@ export const index: Command = {
   reads: ([word]) => word === 'ls',
   async run(call: Call): Promise<Answer> {
     const asked = action(call, 'index', ACTIONS);
-    if (asked !== 'create') call.options.refuse(['type', 'name'], 'it is for create.');
+    if (asked !== 'create') call.options.refuse(['type', 'name', 'distance'], 'it is for create.');
     const name = nameFor(call, asked, asked === 'create' ? 'column' : 'index', 'id');
     const type = typeOf(call.options.text('type') ?? 'btree');
+    const options = optionsOf(call, type);
     const table = await openSelected(call, parseObject(argument(call, 1)));
     if (asked === 'ls') return list(call, table);
-    return asked === 'drop' ? remove(call, table, name) : create(call, table, name, type);
+    return asked === 'drop' ? remove(call, table, name) : create(call, table, name, type, options);
   },
 };
 
 function typeOf(given: string): TypeName {
   if (Object.hasOwn(TYPES, given)) return given as TypeName;
   throw new UsageError(`--type ${given} is none of ${Object.keys(TYPES).join(', ')}.`);
+}
+
+interface TypeOptions {
+  readonly distanceType?: (typeof DISTANCES)[number];
+}
+
+/** What the index is asked to be, beside its type. */
+function optionsOf({ options }: Call, type: TypeName): TypeOptions {
+  const given = options.text('distance');
+  if (given === undefined) return {};
+  if (type !== 'ivf') options.refuse(['distance'], 'it is for --type ivf.');
+  const distanceType = DISTANCES.find((known) => known === given);
+  if (distanceType !== undefined) return { distanceType };
+  throw new UsageError(`--distance ${given} is none of ${DISTANCES.join(', ')}.`);
 }
 
 async function list({ signal }: Call, table: Table): Promise<Answer> {
@@ -84,11 +110,12 @@ async function create(
   table: Table,
   column: string,
   type: TypeName,
+  { distanceType }: TypeOptions,
 ): Promise<Answer> {
   const name = options.text('name');
   const { Index } = await import('../../sdk/index.ts');
   await table.createIndex(column, {
-    config: Index[TYPES[type]](),
+    config: type === 'ivf' ? Index.ivfSq(distanceType && { distanceType }) : Index[TYPES[type]](),
     signal,
     ...(name === undefined ? {} : { name }),
   });

@@ -5,7 +5,15 @@
  * searched by a scan.
  */
 import { DirspaceError } from '../../errors.ts';
-import { FTS, indexTypeOf, SCALAR_INDEXES } from '../../indexes/index.ts';
+import {
+  FTS,
+  type IndexType,
+  IVF,
+  indexTypeOf,
+  ivfParameters,
+  ivfRequest,
+  SCALAR_INDEXES,
+} from '../../indexes/index.ts';
 import type { JsonObject } from '../../json.ts';
 import type {
   CallOptions,
@@ -59,15 +67,22 @@ export async function createTableIndex(
 ): Promise<CreateTableIndexResponse> {
   const { branch, repeated } = await beginChange(catalog, request, options);
   const type = indexTypeOf(request.index_type);
-  const given = optionsOf(request);
-  const parameters = type === FTS ? textParameters(given) : {};
-  const [needlessMember] = type === FTS ? [] : Object.keys(given);
-  if (needlessMember !== undefined) throw needless(needlessMember, type);
+  const parameters = parametersOf(type, request);
   if (repeated !== undefined) return { transaction_id: repeated.manifest.transaction };
   const { column, name, replace } = request;
   const wanted = { column, type, name, replace, parameters };
   const { transaction } = await branch.createIndex(wanted, writeOptions(branch, options));
   return transaction === undefined ? {} : { transaction_id: transaction };
+}
+
+/** The options of a request, as its type has them. @throws InvalidInput, Unsupported */
+function parametersOf(type: IndexType, request: CreateTableIndexRequest): JsonObject {
+  const given = optionsOf(request);
+  if (type === FTS) return textParameters(given);
+  if (type === IVF) return ivfRequest(request.index_type, given);
+  const [member] = Object.keys(given);
+  if (member !== undefined) throw needless(member, type);
+  return {};
 }
 
 /** Members of a request that are options of a type. */
@@ -133,9 +148,10 @@ export async function describeTableIndexStats(
   const name = requireName(request.index_name);
   const found = indexes.find((index) => index.name === name);
   if (found === undefined) throw missingIndex(table, name);
-  const { type, indexedRows, otherRows } = found;
+  const { type, indexedRows, otherRows, parameters } = found;
   return {
     index_type: type,
+    ...(type === IVF ? { distance_type: ivfParameters(parameters).metric } : {}),
     num_indexed_rows: indexedRows,
     num_unindexed_rows: otherRows,
     num_indices: 1,

@@ -108,9 +108,13 @@ export async function optimizeTable(
 /** The version that covers more; undefined where every index was up to date. */
 async function updateIndexesOf(
   branch: Branch,
-  { signal }: OptimizeCallOptions,
+  { signal, on_progress: onProgress }: OptimizeCallOptions,
 ): Promise<number | undefined> {
-  const { snapshot, transaction } = await branch.updateIndexes({ signal });
+  const { snapshot, transaction } = await branch.updateIndexes({
+    signal,
+    onProgress: ({ rowsDone, rowsTotal }) =>
+      onProgress?.({ rows_done: rowsDone, rows_total: rowsTotal }),
+  });
   return transaction === undefined ? undefined : snapshot.version;
 }
 

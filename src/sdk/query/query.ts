@@ -258,7 +258,7 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
     return this;
   }
 
-  /** `l2` (squared), `cosine`, `dot` or, for bytes, `hamming`; `l2` if never called. */
+  /** `l2` (squared), `cosine`, `dot` or, for bytes, `hamming`; if never called, that of the column's index, and `l2` without one. */
   distanceType(type: 'l2' | 'cosine' | 'dot' | 'hamming'): this {
     this.request.distance_type = type;
     return this;
@@ -272,8 +272,8 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
   }
 
   /**
-   * Partitions of an index to search. Without an index there is nothing to choose: the search is
-   * exact.
+   * Partitions to search in each segment of an index; as many as it takes if never called. Without an
+   * index there is nothing to choose: the search is exact.
    */
   nprobes(nprobes: number): this {
     this.request.nprobes = checkCount('nprobes', nprobes, 1);
@@ -294,13 +294,13 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
     return this;
   }
 
-  /** Neighbours that a graph index keeps while it searches. */
+  /** Neighbours that a graph index keeps while it searches. Catalogs of directories build no graphs. */
   ef(ef: number): this {
     this.request.ef = checkCount('ef', ef, 1);
     return this;
   }
 
-  /** Takes so many times more rows from an index, and ranks them by exact distances. */
+  /** Measures so many times the rows wanted, of those that an index estimates to be near; some more than these if never called. */
   refineFactor(factor: number): this {
     this.request.refine_factor = checkCount('refineFactor', factor, 1);
     return this;

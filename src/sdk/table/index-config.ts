@@ -17,13 +17,20 @@ export type IndexParameters = Omit<
 >;
 
 interface VectorIndexOptions {
+  /** Of each segment; a quarter of the root of its rows if absent. */
   readonly numPartitions?: number;
+  /** Of the searches that use it; l2 if absent. */
   readonly distanceType?: 'l2' | 'cosine' | 'dot';
+  /** Rounds in which partitions are found, at most; 8 if absent. */
   readonly maxIterations?: number;
+  /** Vectors that partitions are found with, for each of them; 64 if absent. */
   readonly sampleRate?: number;
 }
 
-/** Partitions of whole vectors. */
+/** Partitions of vectors in bytes, one for each element. */
+export interface IvfSqOptions extends VectorIndexOptions {}
+
+/** Partitions of whole vectors. A catalog of directories builds those of `ivfSq`. */
 export interface IvfFlatOptions extends Omit<VectorIndexOptions, 'distanceType'> {
   readonly distanceType?: 'l2' | 'cosine' | 'dot' | 'hamming';
 }
@@ -101,6 +108,11 @@ export class Index {
       );
     });
     this.parameters = Object.freeze({ index_type, ...Object.fromEntries(members) });
+  }
+
+  /** For vectors; what searches measure is exact. The other kinds for vectors become this one in a catalog of directories. */
+  static ivfSq(options?: IvfSqOptions): Index {
+    return new Index('IVF_SQ', options);
   }
 
   /** For vectors. */

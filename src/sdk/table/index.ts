@@ -22,6 +22,7 @@ export {
   type IvfFlatOptions,
   type IvfPqOptions,
   type IvfRqOptions,
+  type IvfSqOptions,
 } from './index-config.ts';
 export {
   MergeInsertBuilder,

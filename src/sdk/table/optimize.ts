@@ -46,7 +46,7 @@ export interface OptimizeOptions extends CallOptions {
    * accordingly, unless `compaction` is `false`.
    */
   readonly compression?: Compression;
-  /** Called as compaction gets on. */
+  /** Called as compaction gets on, and then as indexes do. */
   readonly onProgress?: (progress: {
     readonly rowsDone: number;
     readonly rowsTotal: number;

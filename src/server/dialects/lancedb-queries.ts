@@ -10,12 +10,19 @@ export function plainQuery(body: Members): Members {
   return {
     ...rest,
     // 0 says here that all partitions may be searched, which the protocol says by leaving it out.
-    ...member('maximum_nprobes', most === 0 ? undefined : most),
+    ...member('maximum_nprobes', most === 0 || isUsual(body) ? undefined : most),
     ...member('vector', plainVector(vector)),
     ...member('columns', plainColumns(columns)),
     ...member('full_text_query', plainText(text)),
   };
 }
+
+/** What clients send of which nothing was asked: then a search takes as many partitions as it needs. */
+const USUAL_PROBES = 20;
+const isUsual = (body: Members): boolean =>
+  [body.nprobes, body.minimum_nprobes, body.maximum_nprobes].every(
+    (probes) => probes === USUAL_PROBES,
+  );
 
 const member = (name: string, value: unknown): Members =>
   value === undefined ? {} : { [name]: value };

@@ -7,7 +7,7 @@
  * AND takes the index that names the fewest rows, and others that name about as few. OR takes an
  * index for each of its parts, or none.
  */
-import { type IndexEntry, indexFile } from '../../format/index.ts';
+import type { IndexEntry } from '../../format/index.ts';
 import {
   BITMAP,
   type FragmentRows,
@@ -19,7 +19,7 @@ import {
 import type { CompiledExpression, Condition } from '../../sql/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { type Coverage, coverageOf, indexedField, readingIndexes } from './coverage.ts';
-import { placedRuns } from './segment.ts';
+import { entryFile, placedRuns } from './segment.ts';
 import { indexReader, type LocatedRows } from './segment-types.ts';
 
 export interface IndexedRows {
@@ -29,6 +29,8 @@ export interface IndexedRows {
   readonly rows: FragmentRows;
   /** Whether every live one of them matches. */
   readonly exact: boolean;
+  /** Whether other rows of these fragments are not read, even those that match. */
+  readonly isChoice?: boolean;
 }
 
 export interface IndexChoice {
@@ -180,7 +182,7 @@ class Chooser {
       const found = located[at] as LocatedRows;
       if (found.count === 0) continue;
       const positions = await found.positions();
-      const file = indexFile(this.#snapshot.branch.tableFolder, segment.files[0]?.file ?? '');
+      const file = entryFile(this.#snapshot, segment);
       rows = union(rows, rowsAt(positions, placedRuns(segment), fragments, file));
     }
     return rows;

@@ -16,8 +16,9 @@ export {
 } from './coverage.ts';
 export { type DescribedIndex, describedIndexes } from './described-indexes.ts';
 export { type FirstKey, firstRows } from './first-rows.ts';
+export { type NearRequest, nearRows, type SearchedSegment } from './ivf-search.ts';
 export { type JoinedFragments, joinedIndexes, rowsIn, runOf } from './joined-runs.ts';
 export { prewarmIndex } from './prewarm-index.ts';
-export { entryOf, placedRuns } from './segment.ts';
+export { entryFile, entryOf, placedRuns } from './segment.ts';
 export { indexReader } from './segment-types.ts';
 export { type TermPlace, TextSegment } from './text-segment.ts';

@@ -6,7 +6,7 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';
-import { BITMAP, BTREE, FTS, LABEL_LIST } from '../../indexes/index.ts';
+import { BITMAP, BTREE, FTS, IVF, LABEL_LIST } from '../../indexes/index.ts';
 import type { ColumnTest } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
@@ -42,8 +42,11 @@ export interface IndexReader {
   valueType?(engine: Engine, snapshot: Snapshot, segment: IndexSegment): Awaitable<DataType>;
 }
 
-/** Words of texts answer no test of SQL; text-segment.ts reads them for full-text searches. */
-const textReader: IndexReader = {
+/**
+ * Words of texts and partitions of vectors answer no test of SQL: text-segment.ts and ivf-segment.ts
+ * read them for searches.
+ */
+const searchReader: IndexReader = {
   ofItems: false,
   answers: () => false,
   locate: async () => ({ count: 0, isExact: true, positions: async () => new Uint32Array(0) }),
@@ -52,7 +55,8 @@ const textReader: IndexReader = {
 const READERS: Readonly<Record<string, IndexReader>> = {
   [BITMAP]: bitmapReader,
   [BTREE]: btreeReader,
-  [FTS]: textReader,
+  [FTS]: searchReader,
+  [IVF]: searchReader,
   [LABEL_LIST]: labelListReader,
 };
 

@@ -43,6 +43,10 @@ export async function openFiles(
   }
 }
 
+/** The path of a file of a segment, for errors. */
+export const entryFile = ({ branch }: Snapshot, { files }: IndexSegment, at = 0): string =>
+  indexFile(branch.tableFolder, files[at]?.file ?? '');
+
 const placed = new WeakMap<IndexSegment, readonly PlacedRun[]>();
 
 export function placedRuns(segment: IndexSegment): readonly PlacedRun[] {

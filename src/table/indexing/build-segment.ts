@@ -6,12 +6,13 @@
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { FragmentEntry, IndexEntry, IndexSegment } from '../../format/index.ts';
-import { BTREE, FTS, LABEL_LIST, SCALAR_INDEXES } from '../../indexes/index.ts';
+import { BTREE, FTS, IVF, LABEL_LIST, MOST_ELEMENTS, SCALAR_INDEXES } from '../../indexes/index.ts';
 import type { IndexedField } from '../indexes/index.ts';
-import { checkSearchable, hasOrder, isSearchable } from '../query/index.ts';
+import { checkSearchable, hasOrder, hasVectors, isSearchable, listSizeOf } from '../query/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { bitmapRows } from './bitmap-rows.ts';
 import { btreeRows } from './btree-rows.ts';
+import { ivfRows, writeIvfFiles } from './ivf-files.ts';
 import { partOf, runsOf } from './segment-plan.ts';
 import { writeTextFiles } from './text-files.ts';
 import { writeSegmentFile } from './write-segment.ts';
@@ -23,9 +24,23 @@ export interface BuiltSegment {
 }
 
 /** Whether this release builds segments of that type. */
-export const isBuilt = (type: string): boolean => type === FTS || SCALAR_INDEXES.includes(type);
+export const isBuilt = (type: string): boolean =>
+  type === FTS || type === IVF || SCALAR_INDEXES.includes(type);
 
-/** @param entries at least one */
+/** How many rows a segment covers at most, if its fragments are no larger. */
+export function segmentRowsOf(
+  { limits }: Pick<Engine, 'limits'>,
+  { type }: Pick<IndexEntry, 'type'>,
+  { leaf }: IndexedField,
+): number {
+  if (type !== IVF) return limits.segmentRows;
+  return Math.min(limits.segmentRows, ivfRows(listSizeOf(leaf.field.type as DataType)));
+}
+
+/**
+ * @param entries at least one
+ * @param onRows is told how many rows are done, of types that take long
+ */
 export async function buildSegment(
   engine: Engine,
   base: Snapshot,
@@ -33,12 +48,25 @@ export async function buildSegment(
   place: IndexedField,
   entries: readonly FragmentEntry[],
   signal: AbortSignal | undefined,
+  onRows?: (rows: number) => void,
 ): Promise<BuiltSegment> {
   const part = partOf(engine, base, entries);
   const runs = runsOf(entries, place);
   const { path } = place;
   if (type === FTS) {
     const { files, durable } = await writeTextFiles(engine, part, parameters, path, signal);
+    return { segment: { runs, files }, durable };
+  }
+  if (type === IVF) {
+    const { field } = place.leaf;
+    const { files, durable } = await writeIvfFiles(
+      engine,
+      part,
+      parameters,
+      { path, type: field.type as DataType },
+      signal,
+      onRows,
+    );
     return { segment: { runs, files }, durable };
   }
   const rows =
@@ -49,17 +77,24 @@ export async function buildSegment(
   return { segment: { runs, files: [file] }, durable };
 }
 
-/** @throws InvalidInput */
-export function checkIndexable(type: string, column: string, found: DataType): void {
+/** @param isWhole whether the column is no field of a struct @throws InvalidInput */
+export function checkIndexable(
+  type: string,
+  column: string,
+  found: DataType,
+  isWhole: boolean,
+): void {
   if (type === FTS) {
     checkSearchable(column, found);
     return;
   }
-  if (isIndexable(type, found)) return;
+  if (isIndexable(type, found) && (type !== IVF || isWhole)) return;
   const why =
-    type !== LABEL_LIST
-      ? `values of ${describeType(found)} have no order here`
-      : `it takes lists of values that have an order, and this is ${describeType(found)}`;
+    type === IVF
+      ? whyNoVectors(found)
+      : type !== LABEL_LIST
+        ? `values of ${describeType(found)} have no order here`
+        : `it takes lists of values that have an order, and this is ${describeType(found)}`;
   throw new DirspaceError(
     'InvalidInput',
     `${column} cannot have an index of type ${type}: ${why}.`,
@@ -67,9 +102,19 @@ export function checkIndexable(type: string, column: string, found: DataType): v
   );
 }
 
+function whyNoVectors(found: DataType): string {
+  if (!hasVectors(found))
+    return `it takes fixed_size_list of float16, float32, float64 or uint8, and this is ${describeType(found)}`;
+  const size = listSizeOf(found);
+  return size > MOST_ELEMENTS
+    ? `it takes vectors of at most ${MOST_ELEMENTS} elements, and these have ${size}`
+    : 'a search finds vectors in columns of their own, not in fields of structs';
+}
+
 /** Whether a column of that type can have such an index. */
 export function isIndexable(type: string, found: DataType): boolean {
   if (type === FTS) return isSearchable(found);
+  if (type === IVF) return hasVectors(found) && listSizeOf(found) <= MOST_ELEMENTS;
   if (type !== LABEL_LIST) return hasOrder(found);
   const isList =
     DataType.isList(found) || DataType.isLargeList(found) || DataType.isFixedSizeList(found);

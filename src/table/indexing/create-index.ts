@@ -33,7 +33,7 @@ import {
   type TableBranch,
 } from '../versions/index.ts';
 import type { WriteOptions } from '../write/index.ts';
-import { buildSegment, checkIndexable } from './build-segment.ts';
+import { buildSegment, checkIndexable, segmentRowsOf } from './build-segment.ts';
 import { fragmentGroups } from './segment-plan.ts';
 
 export interface IndexRequest {
@@ -84,7 +84,7 @@ async function created(
   const found = findField(base.fields, column);
   requireOpen(found, 'an index');
   const leaf = leafOf(found);
-  checkIndexable(type, found.name, leaf.field.type as DataType);
+  checkIndexable(type, found.name, leaf.field.type as DataType, found.chain.length === 1);
   const fields = [leaf.id];
   const name = checkName(wanted ?? freeName(base, `${found.name}_idx`, fields));
   const entry = { id: engine.env.uuid(), name, type, fields, parameters };
@@ -96,13 +96,16 @@ async function created(
     const entries = await base.fragments();
     let rowsDone = 0;
     const rowsTotal = rowsIn(entries);
-    for (const group of fragmentGroups(engine, entries)) {
+    const most = segmentRowsOf(engine, entry, place);
+    const report = (rows: number): void =>
+      options.onProgress?.({ rowsDone: rowsDone + rows, rowsTotal });
+    for (const group of fragmentGroups(most, entries)) {
       options.signal?.throwIfAborted();
-      const built = await buildSegment(engine, base, entry, place, group, options.signal);
+      const built = await buildSegment(engine, base, entry, place, group, options.signal, report);
       segments.push(built.segment);
       syncs.push(built.durable);
       rowsDone += rowsIn(group);
-      options.onProgress?.({ rowsDone, rowsTotal });
+      report(0);
     }
     const index: IndexEntry = { ...entry, created: engine.env.now(), segments };
     const committed = await commitIndexes(engine, branch, options, syncs, (newest) => {

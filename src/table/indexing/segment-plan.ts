@@ -15,10 +15,10 @@ import { type Engine, Snapshot } from '../versions/index.ts';
 
 /** Neighbours of together at most `segmentRows` rows; a larger one is alone. */
 export function fragmentGroups(
-  { limits }: Pick<Engine, 'limits'>,
+  segmentRows: number,
   entries: readonly FragmentEntry[],
 ): FragmentEntry[][] {
-  const most = Math.min(limits.segmentRows, MOST_POSITIONS);
+  const most = Math.min(segmentRows, MOST_POSITIONS);
   const groups: FragmentEntry[][] = [];
   let rows = 0;
   for (const entry of entries) {

@@ -17,7 +17,6 @@ import {
   Uint32,
   Utf8,
 } from '../../arrow/index.ts';
-import { type IndexFile, indexFile } from '../../format/index.ts';
 import type { JsonObject } from '../../json.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import { PostingsBuilder, type TextMembers, Tokenizer, textSettings } from '../../search/index.ts';
@@ -26,12 +25,7 @@ import { requestMemory, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import { columnSql } from './btree-rows.ts';
-import { segmentSchema, type WrittenSegmentFile, writeSegmentFile } from './write-segment.ts';
-
-export interface WrittenTextFiles {
-  readonly files: readonly IndexFile[];
-  readonly durable: Promise<unknown>;
-}
+import { segmentSchema, type WrittenSegmentFiles, writeSegmentFiles } from './write-segment.ts';
 
 /** Bytes of texts that are read between two steps. */
 const STEP_BYTES = 1 << 16;
@@ -46,17 +40,13 @@ export async function writeTextFiles(
   parameters: JsonObject,
   path: readonly string[],
   signal: AbortSignal | undefined,
-): Promise<WrittenTextFiles> {
+): Promise<WrittenSegmentFiles> {
   const tokenizer = await Tokenizer.open(textSettings(parameters as TextMembers));
   const withPositions = parameters.with_position === true;
   const builder = new PostingsBuilder(tokenizer, withPositions);
   const memory = requestMemory(engine);
   const held = memory.hold('The postings of an index');
   const turn = new Turn(engine.env);
-  const written: WrittenSegmentFile[] = [];
-  const write = async (rows: RecordBatchStream): Promise<void> => {
-    written.push(await writeSegmentFile(engine, part.branch.tableFolder, rows, signal));
-  };
   try {
     const columns = { text: columnSql(path) };
     const texts = await scan(engine, part, { columns, keep: false, fresh: true, signal, memory });
@@ -65,28 +55,14 @@ export async function writeTextFiles(
       held.set(2 * builder.heldBytes);
     }
     const order = await inTurns(turn, builder.order(), signal);
-    await write(termRows(builder, order));
-    await write(lengthRows(builder));
-    if (withPositions) await write(positionRows(builder, order));
-  } catch (error) {
-    for (const { file } of written) {
-      try {
-        await engine.store.delete(indexFile(part.branch.tableFolder, file.file));
-      } catch {
-        // Left to cleanup: nothing refers to it.
-      }
-    }
-    throw error;
+    return await writeSegmentFiles(engine, part.branch.tableFolder, signal, async (write) => {
+      await write(termRows(builder, order));
+      await write(lengthRows(builder));
+      if (withPositions) await write(positionRows(builder, order));
+    });
   } finally {
     held.end();
   }
-  const durable = Promise.all(written.map((each) => each.durable));
-  // Whoever awaits it sees the error; other segments are built before that.
-  durable.catch(() => {});
-  return {
-    files: written.map(({ file }) => file),
-    durable,
-  };
 }
 
 function* addTexts(

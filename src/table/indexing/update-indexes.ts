@@ -24,7 +24,7 @@ import {
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
-import { buildSegment, isBuilt, isIndexable } from './build-segment.ts';
+import { buildSegment, isBuilt, isIndexable, segmentRowsOf } from './build-segment.ts';
 import { commitIndexes, type IndexingOptions, removeSegments } from './create-index.ts';
 import { fragmentGroups } from './segment-plan.ts';
 
@@ -77,7 +77,9 @@ async function planOf(
     living.length <= MOST_SEGMENTS
   )
     return undefined;
-  const anew = new Set(joinedAnew(engine, coverage, living, tail, rowsIn(entries)));
+  const anew = new Set(
+    joinedAnew(segmentRowsOf(engine, index, place), coverage, living, tail, rowsIn(entries)),
+  );
   const again = new Set([...anew].flatMap(({ runs }) => runs.map(({ fragment }) => fragment)));
   const chosen = entries.filter(({ id }) => !coverage.fragments.has(id) || again.has(id));
   const kept = living.filter((segment) => !anew.has(segment));
@@ -88,7 +90,7 @@ async function planOf(
 
 /** Segments that are built anew with what is not covered. */
 function joinedAnew(
-  { limits }: Engine,
+  segmentRows: number,
   coverage: Coverage,
   living: readonly IndexSegment[],
   tail: readonly FragmentEntry[],
@@ -99,7 +101,7 @@ function joinedAnew(
   const covered = ({ runs }: IndexSegment): number =>
     rowsIn(runs.filter(({ fragment }) => coverage.fragments.has(fragment)));
   const small = living
-    .filter((segment) => covered(segment) <= limits.segmentRows / 2)
+    .filter((segment) => covered(segment) <= segmentRows / 2)
     .sort((one, other) => covered(one) - covered(other));
   return small.length > 1 || tail.length > 0 ? small : [];
 }
@@ -115,18 +117,20 @@ async function updated(
   const syncs: Promise<unknown>[] = [];
   const rowsTotal = plans.reduce((sum, { entries }) => sum + rowsIn(entries), 0);
   let rowsDone = 0;
+  const report = (rows: number): void =>
+    options.onProgress?.({ rowsDone: rowsDone + rows, rowsTotal });
   const { tableFolder } = base.branch;
   try {
     for (const { index, place, kept, entries } of plans) {
       const segments = [...kept];
-      for (const group of fragmentGroups(engine, entries)) {
+      for (const group of fragmentGroups(segmentRowsOf(engine, index, place), entries)) {
         options.signal?.throwIfAborted();
-        const built = await buildSegment(engine, base, index, place, group, options.signal);
+        const built = await buildSegment(engine, base, index, place, group, options.signal, report);
         segments.push(built.segment);
         written.push(built.segment);
         syncs.push(built.durable);
         rowsDone += rowsIn(group);
-        options.onProgress?.({ rowsDone, rowsTotal });
+        report(0);
       }
       made.set(index.id, segments);
     }

@@ -1,12 +1,12 @@
 /**
  * `writeSegmentFile`: writes the rows of a segment as one file in the folder `indexes`, in batches
- * of 4,096 rows, so that a search reads little. It is written and checked like a fragment, and
- * removed on any error.
+ * of 4,096 rows if not said otherwise, so that a search reads little. It is written and checked
+ * like a fragment, and removed on any error. `writeSegmentFiles` writes the files of one segment.
  */
 import { type Field, type RecordBatchStream, Schema } from '../../arrow/index.ts';
-import type { IndexFile } from '../../format/index.ts';
+import { type IndexFile, indexFile } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
-import type { IdentifiedField } from '../fields/index.ts';
+import { assignFieldIds } from '../fields/index.ts';
 import type { Engine } from '../versions/index.ts';
 import { writeFragments } from '../write/index.ts';
 
@@ -18,25 +18,56 @@ export interface WrittenSegmentFile {
   readonly durable: Promise<unknown>;
 }
 
+export interface WrittenSegmentFiles {
+  readonly files: readonly IndexFile[];
+  readonly durable: Promise<unknown>;
+}
+
+/** The files that `work` writes, in their order; where it fails none of them stays. */
+export async function writeSegmentFiles(
+  engine: Engine,
+  tableFolder: string,
+  signal: AbortSignal | undefined,
+  work: (write: (rows: RecordBatchStream, batchRows?: number) => Promise<void>) => Promise<void>,
+): Promise<WrittenSegmentFiles> {
+  const written: WrittenSegmentFile[] = [];
+  try {
+    await work(async (rows, batchRows) => {
+      written.push(await writeSegmentFile(engine, tableFolder, rows, signal, batchRows));
+    });
+  } catch (error) {
+    for (const { file } of written) {
+      try {
+        await engine.store.delete(indexFile(tableFolder, file.file));
+      } catch {
+        // Left to cleanup: nothing refers to it.
+      }
+    }
+    throw error;
+  }
+  const durable = Promise.all(written.map((one) => one.durable));
+  durable.catch(() => {});
+  return { files: written.map(({ file }) => file), durable };
+}
+
 /** @throws Corrupt where there are no rows */
 export async function writeSegmentFile(
   engine: Engine,
   tableFolder: string,
   rows: RecordBatchStream,
   signal: AbortSignal | undefined,
+  batchRows: number = BATCH_ROWS,
 ): Promise<WrittenSegmentFile> {
   const whole = {
     ...engine,
     limits: {
       ...engine.limits,
-      batchRows: BATCH_ROWS,
+      batchRows,
       fragmentRows: Number.POSITIVE_INFINITY,
       fragmentBytes: Number.POSITIVE_INFINITY,
     },
   };
-  const fields = rows.schema.fields.map(
-    (field, id): IdentifiedField => ({ id, field, children: [] }),
-  );
+  const { tree: fields } = assignFieldIds(rows.schema.fields, 0);
   const { fragments, durable } = await writeFragments(whole, tableFolder, rows, fields, {
     lance: false,
     compression: 'none',
@@ -47,6 +78,8 @@ export async function writeSegmentFile(
   const [written] = fragments;
   if (written === undefined)
     throw corrupt(tableFolder, 'a segment of an index was built of no rows');
+  // The commit awaits it; where another file fails first, nobody does.
+  durable.catch(() => {});
   const { file, bytes, footerBytes, footerChecksum } = written;
   return { file: { file, rows: written.rows, bytes, footerBytes, footerChecksum }, durable };
 }

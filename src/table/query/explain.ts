@@ -19,6 +19,8 @@ export interface PlanSteps {
     /** Whether the vectors are one query, as rows hold several vectors each. */
     readonly together: boolean;
     readonly prefilter: boolean;
+    /** Which index finds them, or why none does; undefined where there is none. */
+    readonly said: string | undefined;
   };
   readonly texts?: {
     /** The real names of the columns searched. */
@@ -56,11 +58,12 @@ export async function explainPlan(
   }
   if (!prefilter) lines.push(...filter);
   if (nearest !== undefined) {
-    const { column, metric, vectors, together } = nearest;
+    const { column, metric, vectors, together, said } = nearest;
     const all = together ? ' together' : '';
     lines.push(
       `Nearest: ${column} by ${metric} to ${vectors} vector${vectors === 1 ? '' : 's'}${all}`,
     );
+    if (said !== undefined) lines.push(said);
   }
   if (texts !== undefined) {
     lines.push(

@@ -27,9 +27,9 @@ import {
   planScan,
   type ScanPlan,
   type ScanRequest,
+  type TableRows,
 } from '../read/index.ts';
 import { andThen, inTurns } from '../work/index.ts';
-import type { TableRows } from './table-rows.ts';
 import type { TextAccess } from './text-access.ts';
 
 /** What a search reads of one part of the table. */

@@ -1,8 +1,8 @@
 /**
  * `nearestRows`: measures the vectors of a snapshot and gives the row ids and distances of the
- * nearest, exactly. Of batches whose sketch is in memory it reads only the rows that may be among
- * them; it makes the sketch of a batch when it is searched for the second time. The work is done in
- * turns.
+ * nearest, exactly; of rows that an index covers it measures only those that the index chooses. Of
+ * batches whose sketch is in memory it reads only the rows that may be among the nearest; it makes
+ * the sketch of a batch when it is searched for the second time. The work is done in turns.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
@@ -18,6 +18,7 @@ import type { IdentifiedField } from '../fields/index.ts';
 import { columnKey, readFields } from '../fragments/index.ts';
 import {
   type BatchPlace,
+  isChosen,
   matchingRows,
   pipelined,
   planScan,
@@ -27,19 +28,31 @@ import {
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import { type Found, NOTHING_FOUND } from './found-rows.ts';
+import { isSkipped, nearIndexed, vectorAccess } from './indexed-vectors.ts';
 import { elementTypeOf, listSizeOf, vectorsOf } from './vector-column.ts';
 
 export interface SearchRequest extends ScanRequest {
   readonly vectors: readonly (readonly number[])[];
   /** If absent, the only vector column, or the only one of the query vector's length. */
   readonly vectorColumn?: string | undefined;
-  readonly metric: Metric;
+  /** That of the column's index if absent, or l2 where it has none. */
+  readonly metric?: Metric | undefined;
   /** True: the nearest of the rows that match; false: those that match of the nearest. */
   readonly prefilter: boolean;
   /** Distances from here on. */
   readonly lowerBound?: number | undefined;
   /** Distances up to before here. */
   readonly upperBound?: number | undefined;
+  /** Whether all vectors are measured even where there is an index. */
+  readonly isExact?: boolean | undefined;
+  /** Whether rows that the index does not cover are left out; without an index none are. */
+  readonly isFast?: boolean | undefined;
+  /** Partitions searched in each segment of an index, where neither `leastProbes` nor `mostProbes` is given. */
+  readonly nprobes?: number | undefined;
+  readonly leastProbes?: number | undefined;
+  readonly mostProbes?: number | undefined;
+  /** So many times the rows wanted are measured of those that an index estimates to be near. */
+  readonly refineFactor?: number | undefined;
 }
 
 /** The rows nearest to the query vectors, of those that match where the request has a prefilter. */
@@ -53,7 +66,8 @@ export async function nearestRows(
 ): Promise<Found> {
   const { field } = column;
   const { counters, signal } = request;
-  const vectors = await planScan(engine, snapshot, {
+  const { metric, used } = await vectorAccess(engine, snapshot, column, request);
+  const scanned = await planScan(engine, snapshot, {
     columns: [field.name],
     filter: request.prefilter ? request.filter : undefined,
     counters,
@@ -64,7 +78,7 @@ export async function nearestRows(
   const several = request.vectors.length > 1;
   if (wanted === 0) return { ...NOTHING_FOUND, ...(several ? { queries: new Int32Array(0) } : {}) };
   const search = createSearch({
-    metric: request.metric,
+    metric,
     dimension: listSizeOf(field.type),
     elementType: elementTypeOf(column),
     queries: request.vectors,
@@ -73,6 +87,16 @@ export async function nearestRows(
     upperBound: request.upperBound,
   });
   engine.sketches.begin();
+  const vectors =
+    used === undefined
+      ? scanned
+      : {
+          ...scanned,
+          indexed: await nearIndexed(plan, column, request, used),
+          ...(isSkipped(request, used.coverage)
+            ? { isNeedless: ({ id }: { readonly id: number }) => !used.coverage.fragments.has(id) }
+            : {}),
+        };
   const batches = new SearchedBatches(vectors, column, search, held);
   for await (const batch of pipelined(vectors, (place) => batches.sift(place))) {
     await batches.measure(batch);
@@ -134,6 +158,10 @@ class SearchedBatches {
     this.blocks.push({ start: position, firstRowId });
     const selection = await matchingRows(this.#plan, place);
     if (selection?.length === 0) return undefined;
+    if (selection !== undefined && isChosen(this.#plan, place)) {
+      await this.#take(place, position, selection);
+      return undefined;
+    }
     const key = this.#keyOf(place);
     const sketch = key === undefined ? null : this.#plan.engine.sketches.get(key);
     if (key !== undefined && sketch && this.#search.sifts(place.rows)) {
@@ -173,6 +201,15 @@ class SearchedBatches {
         engine.sketches.made(key, sketch);
       }
     }
+    this.#hold();
+  }
+
+  /** Reads and measures the rows that an index chose. */
+  async #take(place: BatchPlace, position: number, rows: Uint32Array): Promise<void> {
+    const [data] = await readFields(this.#plan, place, this.#names, rows);
+    const vectors = vectorsOf(data as Data, rows.length, this.#dimension);
+    const steps = this.#search.add({ ...vectors, numbers: rows }, position);
+    await inTurns(this.#turn, steps, this.#plan.signal);
     this.#hold();
   }
 

@@ -19,9 +19,9 @@ import {
   type ScanPlan,
   type ScanRequest,
   type Selection,
+  type TableRows,
 } from '../read/index.ts';
 import { andThen, inTurns, LentColumns } from '../work/index.ts';
-import type { TableRows } from './table-rows.ts';
 import { TextReader, textColumn } from './text-column.ts';
 
 /** The texts of one batch of rows. */

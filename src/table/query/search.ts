@@ -1,9 +1,10 @@
 /**
  * `searchVectors`: finds the rows whose vectors are nearest to the query's, by measuring vectors
- * exactly; no index of vectors is used. With `prefilter` it measures only rows that match the
- * predicate; otherwise it filters the nearest rows afterwards. Vectors that are null or hold a null
- * never match. Rows are given nearest first, or in the order that the request asks for. Where rows
- * hold several vectors each, the query vectors are one query (vector/late-interaction.ts).
+ * exactly: all of them, or of those that an index covers the ones that it chooses. With `prefilter`
+ * it measures only rows that match the predicate; otherwise it filters the nearest rows afterwards.
+ * Vectors that are null or hold a null never match. Rows are given nearest first, or in the order
+ * that the request asks for. Where rows hold several vectors each, the query vectors are one query
+ * (vector/late-interaction.ts).
  */
 import {
   type Data,
@@ -16,6 +17,7 @@ import type { HeldMemory } from '../../request-memory.ts';
 import { createLateSearch, type LateBatch } from '../../vector/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
 import { readFields } from '../fragments/index.ts';
+import { readingIndexes } from '../indexes/index.ts';
 import {
   type BatchPlace,
   matchingRows,
@@ -59,7 +61,9 @@ export async function searchVectors(
   let found: Found;
   try {
     const nearest = multivector ? nearestMultivectors : nearestRows;
-    found = await nearest(engine, snapshot, request, column, plan, held);
+    found = await readingIndexes(engine, snapshot, () =>
+      nearest(engine, snapshot, request, column, plan, held),
+    );
     if (!request.prefilter && request.filter !== undefined) {
       const asked = { ...request, memory: plan.memory };
       found = await postfiltered(engine, snapshot, asked, request.filter, found);
@@ -94,7 +98,7 @@ async function nearestMultivectors(
   if (wanted === 0) return NOTHING_FOUND;
   const dimension = listSizeOf(column.field.type);
   const search = createLateSearch({
-    metric: request.metric,
+    metric: request.metric ?? 'l2',
     dimension,
     elementType: elementTypeOf(column),
     queries: request.vectors,

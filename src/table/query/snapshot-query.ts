@@ -14,6 +14,7 @@ import { analyzePlan, explainPlan } from './explain.ts';
 import { planFound } from './found-columns.ts';
 import type { FoundOrder } from './found-order.ts';
 import { DISTANCE, distancesOf, SCORE, SCORES } from './found-rows.ts';
+import { vectorAccess } from './indexed-vectors.ts';
 import type { SearchRequest } from './nearest.ts';
 import { type OrderKey, orderedScan, planKeys } from './order.ts';
 import { searchVectors } from './search.ts';
@@ -22,14 +23,14 @@ import { needsPositions, searchedColumns, searchTexts } from './text-search.ts';
 import { isMultivector, vectorColumn } from './vector-column.ts';
 
 /** What a vector search adds to a scan. */
-export type VectorSearch = Omit<SearchRequest, keyof ScanRequest>;
+export type VectorSearch = Omit<SearchRequest, keyof ScanRequest | 'isFast'>;
 
 export interface QueryRequest extends ScanRequest {
   /** Row order where it has no keys. */
   readonly orderBy?: readonly OrderKey[] | undefined;
   /** No search where it has no vectors; a vector column that it names is checked all the same. */
   readonly search?: VectorSearch | undefined;
-  /** Whether a full-text search leaves out rows that its index does not cover. */
+  /** Whether a search leaves out rows that its index does not cover. */
   readonly fast?: boolean | undefined;
   /** Ranked by how well texts match; whether before or after the filter is said by `search`. */
   readonly text?: FullTextQuery | undefined;
@@ -39,7 +40,7 @@ export interface QueryRequest extends ScanRequest {
 interface Parts {
   readonly wanted: ScanRequest;
   readonly orderBy: readonly OrderKey[];
-  readonly search: VectorSearch | undefined;
+  readonly search: (VectorSearch & { readonly isFast: boolean }) | undefined;
   readonly text: TextSearch | undefined;
 }
 
@@ -89,11 +90,12 @@ export async function explainQuery(
     const { indexed, indexNote } = await planKeys(engine, snapshot, wanted, orderBy);
     return explainPlan({ ...plan, indexed, indexNote }, { orderBy }, verbose);
   }
-  const { vectors, metric, prefilter } = search;
+  const { vectors, prefilter } = search;
   const searched = vectorColumn(snapshot, search.vectorColumn, vectors);
+  const { metric, said } = await vectorAccess(engine, snapshot, searched, { ...wanted, ...search });
   const column = searched.field.name;
   const together = isMultivector(searched);
-  const nearest = { column, metric, vectors: vectors.length, together, prefilter };
+  const nearest = { column, metric, vectors: vectors.length, together, prefilter, said };
   const plan = await planFound(
     engine,
     snapshot,
@@ -134,7 +136,7 @@ function partsOf(snapshot: Snapshot, request: QueryRequest): Parts {
     if (search?.vectorColumn !== undefined) vectorColumn(snapshot, search.vectorColumn, []);
     return { wanted, orderBy, search: undefined, text: undefined };
   }
-  return { wanted, orderBy, search, text: undefined };
+  return { wanted, orderBy, search: { ...search, isFast }, text: undefined };
 }
 
 /**

@@ -20,7 +20,7 @@ import {
   TopRows,
 } from '../../search/index.ts';
 import { readingIndexes } from '../indexes/index.ts';
-import type { ScanPlan, ScanRequest } from '../read/index.ts';
+import { type ScanPlan, type ScanRequest, TableRows } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns } from '../work/index.ts';
 import { planFound } from './found-columns.ts';
@@ -35,7 +35,6 @@ import {
 } from './found-rows.ts';
 import { IndexedTexts } from './indexed-texts.ts';
 import { TextScan } from './scan-texts.ts';
-import { TableRows } from './table-rows.ts';
 import { textAccess, textSettingsOf } from './text-access.ts';
 import { textColumn, textColumns } from './text-column.ts';
 

@@ -73,6 +73,10 @@ function elementTypeNamed(column: DataType): ElementType | undefined {
     : undefined;
 }
 
+/** Whether each row of a column of that type is one vector that can be searched. */
+export const hasVectors = (type: DataType): boolean =>
+  !isListOfVectors(type) && elementTypeNamed(type) !== undefined;
+
 export const elementTypeOf = ({ field }: IdentifiedField): ElementType =>
   elementTypeNamed(field.type) as ElementType;
 

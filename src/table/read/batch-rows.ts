@@ -43,7 +43,8 @@ export function matchingRows(
   const { predicate, counters, indexed } = plan;
   counters.batches += 1;
   const isIndexed = indexed?.covered.has(place.entry.id) === true;
-  if (predicate === undefined) return isIndexed ? liveNamed(plan, place) : keptRows(place);
+  if (predicate === undefined || isChosen(plan, place))
+    return isIndexed ? liveNamed(plan, place) : keptRows(place);
   const verdict = verdictOf(plan, place, predicate);
   if (verdict === 'none') {
     counters.batchesPruned += 1;
@@ -56,6 +57,10 @@ export function matchingRows(
     ? found
     : andThen(found, (rows) => deleted.liveOf(rows, place.first));
 }
+
+/** Whether only rows of the batch that are named are read. */
+export const isChosen = ({ indexed }: ScanPlan, { entry }: Pick<BatchPlace, 'entry'>): boolean =>
+  indexed?.isChoice === true && indexed.covered.has(entry.id);
 
 const keptRows = ({ deleted, first, rows }: BatchPlace): Selection =>
   deleted?.keptBetween(first, rows);

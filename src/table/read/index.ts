@@ -5,6 +5,7 @@
 
 export {
   type BatchPlace,
+  isChosen,
   matchingRows,
   readLent,
   readSelected,
@@ -20,4 +21,5 @@ export { batchStatistics, fragmentStatistics, pruneFragment } from './pruning.ts
 export { pipelined, scan } from './scan.ts';
 export { planScan, requestMemory, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 export { breathe, byteSlices, evaluateRows, sliceRows } from './slices.ts';
+export { TableRows } from './table-rows.ts';
 export { type TakenPart, type TakeRequest, take, takenInParts } from './take.ts';

@@ -114,6 +114,8 @@ export class Places {
       counters.fragmentsPruned += 1;
       return false;
     }
+    if (this.#plan.indexed?.isChoice === true && this.#plan.indexed.covered.has(entry.id))
+      return this.#plan.indexed.rows.has(entry.id);
     if (predicate === undefined) {
       const live = liveRows(entry);
       if (!namesRowsOf(this.#plan, entry, this.#cursor.first)) {

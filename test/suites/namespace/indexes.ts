@@ -1,6 +1,29 @@
 /** The index operations of a catalog. */
 import { describe, expect } from 'vitest';
+import {
+  Field,
+  FixedSizeList,
+  Float32,
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatchStream,
+  Table,
+  vectorFromArray,
+} from '../../../src/arrow/apache.ts';
 import { expectError, partOf, people, type SuiteOptions } from './context.ts';
+
+function vectorRows(count: number): RecordBatchStream {
+  const vectors = Array.from({ length: count }, (_, row) => [row % 7, row % 5, row]);
+  const type = new FixedSizeList(3, new Field('item', new Float32(), true));
+  const table = new Table({ vector: vectorFromArray(vectors, type) });
+  return recordBatchStream(table.schema, table.batches);
+}
+
+async function valuesOf(rows: AsyncIterable<RecordBatch>): Promise<unknown[]> {
+  const values: unknown[] = [];
+  for await (const batch of rows) values.push(...(batch.getChild('_distance') ?? []));
+  return values;
+}
 
 export function indexesPart(options: SuiteOptions): void {
   describe('indexes', () => {
@@ -107,6 +130,40 @@ export function indexesPart(options: SuiteOptions): void {
       ]);
     });
 
+    test('an index of vectors says what it is, whatever type was asked for', async () => {
+      await ns().createTable({ id }, vectorRows(40));
+      const request = { id, column: 'vector', index_type: 'IVF_HNSW_SQ', m: 8 };
+      await ns().createTableIndex({ ...request, distance_type: 'Cosine', num_partitions: 3 });
+      const { indexes } = await ns().listTableIndices({ id });
+      expect(indexes).toMatchObject([
+        { index_name: 'vector_idx', columns: ['vector'], index_type: 'IVF_SQ', num_segments: 1 },
+      ]);
+      expect(JSON.parse(indexes[0]?.index_details ?? '')).toEqual({
+        distance_type: 'cosine',
+        num_partitions: 3,
+        requested: { index_type: 'IVF_HNSW_SQ', m: 8 },
+      });
+      const named = { id, index_name: 'vector_idx' };
+      expect(await ns().describeTableIndexStats(named)).toEqual({
+        index_type: 'IVF_SQ',
+        distance_type: 'cosine',
+        num_indexed_rows: 40,
+        num_unindexed_rows: 0,
+        num_indices: 1,
+      });
+      const vector = { single_vector: [1, 1, 0] };
+      const probes = { nprobes: 2, refine_factor: 2, minimum_nprobes: 1, maximum_nprobes: 2 };
+      const query = { id, k: 5, vector, ...probes };
+      expect(await valuesOf(await ns().queryTable(query))).toHaveLength(5);
+      const { plan } = await ns().explainTableQueryPlan({ id, query });
+      expect(plan).toContain('by cosine');
+      expect(plan).toContain('Index: none used, 40 rows are measured as fast');
+      await expectError(ns().queryTable({ ...query, minimum_nprobes: 3 }), 'InvalidInput');
+      await expectError(ns().createTableIndex({ ...request, num_bits: 8 }), 'InvalidInput');
+      await ns().dropTableIndex(named);
+      expect(await ns().listTableIndices({ id })).toEqual({ indexes: [] });
+    });
+
     test('an index that cannot be is refused, and says why', async () => {
       await ns().createTable({ id }, people(1));
       const index = { id, column: 'id', index_type: 'BTREE' };
@@ -119,8 +176,10 @@ export function indexesPart(options: SuiteOptions): void {
         await expectError(call({ column: 'missing' }), 'TableColumnNotFound');
         await expectError(call({ index_type: 'TREE' }), 'InvalidInput');
         await expectError(call({ name: '' }), 'InvalidInput');
-        const vector = await expectError(call({ index_type: 'IVF_PQ' }), 'Unsupported');
-        expect(vector.message).toContain('IVF_PQ');
+        const vector = await expectError(call({ index_type: 'IVF_RQ' }), 'Unsupported');
+        expect(vector.message).toContain('IVF_RQ');
+        const plain = await expectError(call({ index_type: 'IVF_PQ' }), 'InvalidInput');
+        expect(plain.message).toContain('fixed_size_list');
         const option = await expectError(call({ num_partitions: 2 }), 'InvalidInput');
         expect(option.message).toContain('num_partitions');
       }

@@ -78,6 +78,14 @@ export async function analyzeTableQueryPlan(
 }
 
 function queryRequest(request: QueryTableRequest, options: CallOptions): QueryRequest {
+  const { minimum_nprobes: least = 0, maximum_nprobes: most = least } = request;
+  if (least > most) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `minimum_nprobes is ${least}, and maximum_nprobes is ${most}; give a minimum that is no larger.`,
+      { details: { member: 'minimum_nprobes' } },
+    );
+  }
   return {
     columns: selectedColumns(request.columns),
     filter: request.filter,
@@ -95,6 +103,11 @@ function queryRequest(request: QueryTableRequest, options: CallOptions): QueryRe
       prefilter: request.prefilter ?? true,
       lowerBound: request.lower_bound,
       upperBound: request.upper_bound,
+      isExact: request.bypass_vector_index,
+      nprobes: request.nprobes,
+      leastProbes: request.minimum_nprobes,
+      mostProbes: request.maximum_nprobes,
+      refineFactor: request.refine_factor,
     },
   };
 }
@@ -117,8 +130,9 @@ const orderKeys = (request: QueryTableRequest): OrderKey[] =>
 
 const METRICS = ['l2', 'cosine', 'dot', 'hamming'] as const;
 
-const metricOf = (request: QueryTableRequest): (typeof METRICS)[number] =>
-  parseMode(request.distance_type, METRICS, 'distance_type');
+/** Undefined where the request names none: an index of the column may. */
+const metricOf = ({ distance_type: given }: QueryTableRequest) =>
+  given === undefined ? undefined : parseMode(given, METRICS, 'distance_type');
 
 function queryVectors(request: QueryTableRequest): readonly (readonly number[])[] {
   const { single_vector: single = [], multi_vector: multi = [] } = request.vector ?? {};

@@ -1,0 +1,107 @@
+/**
+ * What an IVF index of vectors is asked for and how it is built: `ivfRequest` makes parameters of the
+ * options of a request, which the manifest keeps; `ivfParameters` reads these again. Whatever type
+ * was asked for is noted beside them with its own options, as there is one kind of IVF index here.
+ */
+
+import { DirspaceError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { type IvfMetric, MOST_PARTITIONS } from './ivf/index.ts';
+
+/** Options of every type of IVF index, by their members of the protocol. */
+const OPTIONS: readonly string[] = [
+  'distance_type',
+  'num_partitions',
+  'target_partition_size',
+  'sample_rate',
+  'max_iterations',
+];
+/** Options that say how other engines keep vectors or graphs of them, by the type that they belong to. */
+const ELSEWHERE: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/PQ$/, ['num_sub_vectors', 'num_bits']],
+  [/HNSW/, ['m', 'ef_construction']],
+];
+
+const METRICS: readonly string[] = ['l2', 'cosine', 'dot'] satisfies IvfMetric[];
+const SAMPLE_RATE = 64;
+const ITERATIONS = 8;
+const MOST_ITERATIONS = 1_000;
+
+export interface IvfParameters {
+  readonly metric: IvfMetric;
+  /** Of a segment of so many rows. */
+  partitions(rows: number): number;
+  /** Vectors that centroids are found with, for each of them. */
+  readonly sampleRate: number;
+  readonly iterations: number;
+}
+
+/** @param type as it was asked for @throws InvalidInput, Unsupported for an option that it does not have */
+export function ivfRequest(type: string, given: JsonObject): JsonObject {
+  const asked = type.replaceAll(/[_\s-]/g, '').toUpperCase();
+  const parameters: Record<string, unknown> = { distance_type: 'l2' };
+  const requested: Record<string, unknown> = { index_type: type.slice(0, 80) };
+  for (const [member, value] of Object.entries(given)) {
+    if (OPTIONS.includes(member)) parameters[member] = value;
+    else if (ELSEWHERE.some(([of, members]) => of.test(asked) && members.includes(member))) {
+      requested[member] = value;
+    } else {
+      throw new DirspaceError(
+        'InvalidInput',
+        `An index of type ${type.slice(0, 80)} has no option ${member}. Leave it out; there are ${OPTIONS.join(', ')}.`,
+        { details: { member } },
+      );
+    }
+  }
+  parameters.distance_type = metricNamed(parameters.distance_type);
+  checkMost(parameters, 'num_partitions', MOST_PARTITIONS);
+  checkMost(parameters, 'max_iterations', MOST_ITERATIONS);
+  if (parameters.num_partitions !== undefined && parameters.target_partition_size !== undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'The request has both num_partitions and target_partition_size; give one of them.',
+      { details: { member: 'target_partition_size' } },
+    );
+  }
+  return { ...parameters, requested };
+}
+
+function metricNamed(value: unknown): IvfMetric {
+  const metric = String(value).toLowerCase();
+  if (METRICS.includes(metric)) return metric as IvfMetric;
+  const isHamming = metric === 'hamming';
+  throw new DirspaceError(
+    isHamming ? 'Unsupported' : 'InvalidInput',
+    isHamming
+      ? 'There is no index for hamming distances: they are searched exactly without one.'
+      : `There is no distance ${JSON.stringify(metric.slice(0, 80))} that an index can be for; use one of ${METRICS.join(', ')}.`,
+    { details: { member: 'distance_type' } },
+  );
+}
+
+function checkMost(parameters: JsonObject, member: string, most: number): void {
+  const value = parameters[member];
+  if (value === undefined || (value as number) <= most) return;
+  throw new DirspaceError('InvalidInput', `${member} is ${value}, and ${most} is the most.`, {
+    details: { member },
+  });
+}
+
+/** As a manifest keeps them; members that it does not have, or are none, have their usual values. */
+export function ivfParameters(parameters: JsonObject): IvfParameters {
+  const metric = String(parameters.distance_type);
+  const own = countOf(parameters.num_partitions);
+  const size = countOf(parameters.target_partition_size);
+  return {
+    metric: METRICS.includes(metric) ? (metric as IvfMetric) : 'l2',
+    partitions: (rows) => {
+      const wanted = own ?? (size === undefined ? Math.sqrt(rows) / 4 : rows / size);
+      return Math.max(1, Math.min(MOST_PARTITIONS, rows, Math.round(wanted)));
+    },
+    sampleRate: countOf(parameters.sample_rate) ?? SAMPLE_RATE,
+    iterations: Math.min(MOST_ITERATIONS, countOf(parameters.max_iterations) ?? ITERATIONS),
+  };
+}
+
+const countOf = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined;

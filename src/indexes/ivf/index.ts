@@ -1,0 +1,10 @@
+/**
+ * Exports what IVF indexes of vectors are made and searched with: `IvfBuilder` makes partitions,
+ * `Probe` searches them, and the functions of layout.ts give the bytes of their parts.
+ */
+
+export { IvfBuilder, type IvfOptions, MOST_PARTITIONS, type Partition } from './builder.ts';
+export { BLOCK_ROWS, blockBytes, lengthOf, MOST_ELEMENTS, rowBytes } from './layout.ts';
+export { PartitionMemory, requirePartitions } from './memory.ts';
+export { type PartitionFacts, type PartitionPlace, Probe } from './probe.ts';
+export type { IvfMetric } from './rows.ts';

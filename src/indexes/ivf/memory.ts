@@ -1,0 +1,28 @@
+/**
+ * `PartitionMemory`: a memory of kernels for the partitions that one search copies, one at a time. It
+ * is opened for the first of them and grows with the largest.
+ */
+
+import { DirspaceError } from '../../errors.ts';
+import { openPartitions, type PartitionKernels, reserve, SKETCHES_AT } from '../../vector/index.ts';
+
+export class PartitionMemory {
+  #kernels: PartitionKernels | undefined;
+
+  /** Where so many bytes may be copied; what was copied before is gone. */
+  reserve(bytes: number): { readonly kernels: PartitionKernels; readonly at: number } {
+    this.#kernels ??= requirePartitions();
+    reserve(this.#kernels.memory, SKETCHES_AT + bytes);
+    return { kernels: this.#kernels, at: SKETCHES_AT };
+  }
+}
+
+/** @throws Unsupported where the runtime lacks the kernels */
+export function requirePartitions(): PartitionKernels {
+  const kernels = openPartitions();
+  if (kernels !== undefined) return kernels;
+  throw new DirspaceError(
+    'Unsupported',
+    'This runtime has no WebAssembly SIMD, which an IVF index needs; vectors are searched exactly without one.',
+  );
+}

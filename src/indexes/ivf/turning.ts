@@ -1,0 +1,60 @@
+/**
+ * `signsOf` and `spanOf`: the fixed turn about the origin that every vector of an IVF index takes,
+ * so that no element of it says more than another. Distances and products stay as they are, but for
+ * roundings. The signs are part of the format: they depend on the length alone.
+ */
+
+const ROUNDS = 4;
+
+/** The largest power of two within the length. */
+export const spanOf = (length: number): number => 2 ** Math.floor(Math.log2(length));
+
+const known = new Map<number, Float32Array>();
+
+/**
+ * What the elements are multiplied by before each round: 1 or -1, divided by the root of the span
+ * where the round changes them.
+ */
+export function signsOf(length: number): Float32Array {
+  let signs = known.get(length);
+  if (signs !== undefined) return signs;
+  signs = new Float32Array(ROUNDS * length);
+  const span = spanOf(length);
+  const scale = Math.fround(1 / Math.sqrt(span));
+  // Marsaglia's xorshift of 32 bits.
+  let state = 0x9e3779b9;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const from = round % 2 === 0 ? 0 : length - span;
+    for (let i = 0; i < length; i += 1) {
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      const size = i >= from && i < from + span ? scale : 1;
+      signs[round * length + i] = state < 0 ? -size : size;
+    }
+  }
+  known.set(length, signs);
+  return signs;
+}
+
+/** Turns one vector in place, as the kernel does. */
+export function turn(vector: Float32Array): void {
+  const { length } = vector;
+  const span = spanOf(length);
+  const signs = signsOf(length);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (let i = 0; i < length; i += 1) {
+      vector[i] = (vector[i] as number) * (signs[round * length + i] as number);
+    }
+    const from = round % 2 === 0 ? 0 : length - span;
+    for (let apart = 1; apart < span; apart *= 2) {
+      for (let first = from; first < from + span; first += 2 * apart) {
+        for (let i = first; i < first + apart; i += 1) {
+          const [x, y] = [vector[i] as number, vector[i + apart] as number];
+          vector[i] = x + y;
+          vector[i + apart] = x - y;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,272 @@
+/**
+ * How a vector search reaches the vectors of its column. `vectorAccess` finds the index that it can
+ * use, or says why all vectors are measured, and gives the metric where a request names none.
+ * `nearIndexed` then finds the rows of what the index covers that are likely to be near; deleted
+ * rows, and with a prefilter those that do not match, are left out before.
+ */
+import type { IndexEntry } from '../../format/index.ts';
+import {
+  IVF,
+  type IvfMetric,
+  ivfParameters,
+  lengthOf,
+  NO_FRAGMENT_ROWS,
+  rowsAt,
+  union,
+} from '../../indexes/index.ts';
+import type { Metric } from '../../vector/index.ts';
+import type { IdentifiedField } from '../fields/index.ts';
+import { deletedRows } from '../fragments/index.ts';
+import {
+  type Coverage,
+  type CoveredSegment,
+  coverageOf,
+  entryFile,
+  type IndexedRows,
+  indexedField,
+  nearRows,
+  placedRuns,
+  type SearchedSegment,
+} from '../indexes/index.ts';
+import { matchingRows, pipelined, planScan, type ScanPlan } from '../read/index.ts';
+import type { Engine, Snapshot } from '../versions/index.ts';
+import { andThen } from '../work/index.ts';
+import type { SearchRequest } from './nearest.ts';
+import { listSizeOf } from './vector-column.ts';
+
+export interface VectorAccess {
+  readonly metric: Metric;
+  readonly used: { readonly index: IndexEntry; readonly coverage: Coverage } | undefined;
+  /** A line of a plan: which index is used, or why none is; undefined where the column has none. */
+  readonly said: string | undefined;
+}
+
+type Asked = Pick<
+  SearchRequest,
+  | 'vectors'
+  | 'metric'
+  | 'isExact'
+  | 'isFast'
+  | 'limit'
+  | 'offset'
+  | 'nprobes'
+  | 'leastProbes'
+  | 'mostProbes'
+>;
+
+/** Rows measured beside those wanted where nothing else is said, or a quarter more. */
+const MORE = 6;
+/** Numbers that are larger cannot be estimated with. */
+const LARGEST = 1e15;
+
+/** The newest index of the column. */
+function vectorIndexOf(snapshot: Snapshot, { id }: IdentifiedField): IndexEntry | undefined {
+  let newest: IndexEntry | undefined;
+  for (const index of snapshot.manifest.indexes ?? []) {
+    if (index.type !== IVF || indexedField(snapshot, index)?.leaf.id !== id) continue;
+    if (newest === undefined || index.created >= newest.created) newest = index;
+  }
+  return newest;
+}
+
+export async function vectorAccess(
+  engine: Engine,
+  snapshot: Snapshot,
+  column: IdentifiedField,
+  request: Asked,
+): Promise<VectorAccess> {
+  const index = vectorIndexOf(snapshot, column);
+  if (index === undefined)
+    return { metric: request.metric ?? 'l2', used: undefined, said: undefined };
+  const own = ivfParameters(index.parameters).metric;
+  const metric = request.metric ?? own;
+  const unused = (why: string): VectorAccess => ({
+    metric,
+    used: undefined,
+    said: `Index: none used, ${why}`,
+  });
+  const { name } = index;
+  if (request.isExact === true) return unused(`the query leaves ${name} out`);
+  if (metric !== own) return unused(`${name} is for ${own}`);
+  const rows = snapshot.rowCount;
+  if (rows < engine.limits.indexedRows) return unused(`${rows} rows are measured as fast`);
+  const k = wantedOf(request);
+  if (k > Math.max(1, rows * engine.limits.indexedShare))
+    return unused(`${k} of ${rows} rows are asked for`);
+  if (request.vectors.some((vector) => vector.some((value) => !(Math.abs(value) <= LARGEST))))
+    return unused(`the query vector has numbers beyond ${LARGEST}`);
+  const coverage = await coverageOf(engine, snapshot, index);
+  const [damage] = coverage.damages;
+  if (coverage.fragments.size === 0) {
+    return unused(
+      damage === undefined
+        ? `${name} covers no row of this version`
+        : `${name} is damaged: ${damage}`,
+    );
+  }
+  const others =
+    coverage.otherRows === 0
+      ? ''
+      : `, and ${coverage.otherRows} others are ${isSkipped(request, coverage) ? 'left out' : 'measured'}`;
+  const broken = damage === undefined ? '' : `; ${name} is damaged: ${damage}`;
+  return {
+    metric,
+    used: { index, coverage },
+    said: `Index: ${name} finds ${keptOf(request)} of ${coverage.indexedRows} rows for each vector, ${probesSaid(request)}${others}${broken}`,
+  };
+}
+
+/** Whether rows that the index does not cover are left out: as asked, and where no part of it is damaged. */
+export const isSkipped = ({ isFast }: Pick<Asked, 'isFast'>, { damages }: Coverage): boolean =>
+  isFast === true && damages.length === 0;
+
+const wantedOf = ({ limit, offset = 0 }: Asked): number =>
+  (limit ?? Number.MAX_SAFE_INTEGER) + offset;
+
+/** Rows whose distances are measured for each vector. */
+function keptOf(request: Asked & Pick<SearchRequest, 'refineFactor'>): number {
+  const k = Math.max(1, wantedOf(request));
+  return request.refineFactor === undefined
+    ? k + Math.max(MORE, k >> 2)
+    : k * Math.max(1, request.refineFactor);
+}
+
+function probesOf({ nprobes, leastProbes, mostProbes }: Asked): readonly [number, number] {
+  if (leastProbes === undefined && mostProbes === undefined && nprobes !== undefined && nprobes > 0)
+    return [nprobes, nprobes];
+  return [leastProbes ?? 0, mostProbes ?? Number.POSITIVE_INFINITY];
+}
+
+function probesSaid(request: Asked): string {
+  const [least, most] = probesOf(request);
+  if (least >= most) return `in ${most} partitions of each segment`;
+  const bounds = [
+    ...(least > 0 ? [`at least ${least}`] : []),
+    ...(most < Number.POSITIVE_INFINITY ? [`at most ${most}`] : []),
+  ];
+  return bounds.length === 0
+    ? 'in as many partitions as it takes'
+    : `in ${bounds.join(' and ')} partitions of each segment`;
+}
+
+/** @throws Corrupt */
+export async function nearIndexed(
+  plan: ScanPlan,
+  column: IdentifiedField,
+  request: SearchRequest,
+  { index, coverage }: NonNullable<VectorAccess['used']>,
+): Promise<IndexedRows> {
+  const { engine, snapshot } = plan;
+  const covered = coverage.fragments;
+  const chosen = (rows: IndexedRows['rows']): IndexedRows => ({
+    covered,
+    rows,
+    exact: true,
+    isChoice: true,
+  });
+  const keep = Math.min(keptOf(request), coverage.indexedRows);
+  const matching = request.prefilter ? request.filter : undefined;
+  const segments: SearchedSegment[] = [];
+  for (const segment of coverage.segments) {
+    const wanted =
+      matching === undefined ? await liveRows(engine, snapshot, segment) : maskOf(segment);
+    segments.push({ covered: segment, wanted });
+  }
+  if (matching !== undefined) {
+    const count = await markMatching(plan, matching, segments, covered);
+    if (count <= keep) return chosen(markedRows(snapshot, segments, covered));
+  }
+  const dimension = listSizeOf(column.field.type);
+  const [leastProbes, mostProbes] = probesOf(request);
+  const rows = await nearRows(
+    engine,
+    snapshot,
+    {
+      metric: ivfParameters(index.parameters).metric satisfies IvfMetric,
+      dimension,
+      length: lengthOf(dimension),
+      vectors: request.vectors,
+      k: Math.min(Math.max(1, wantedOf(request)), keep),
+      keep,
+      lowerBound: request.lowerBound,
+      upperBound: request.upperBound,
+      leastProbes,
+      mostProbes,
+      signal: request.signal,
+    },
+    segments,
+    covered,
+  );
+  return chosen(rows);
+}
+
+const maskOf = ({ segment }: CoveredSegment): Uint8Array =>
+  new Uint8Array(segment.runs.reduce((sum, { rows }) => sum + rows, 0));
+
+/** By position, 1 for rows that are there; undefined where all are. */
+async function liveRows(
+  engine: Engine,
+  snapshot: Snapshot,
+  covered: CoveredSegment,
+): Promise<Uint8Array | undefined> {
+  if (covered.isWhole) return undefined;
+  const live = maskOf(covered);
+  const entries = new Map(covered.entries.map((entry) => [entry.id, entry]));
+  for (const { fragment, rows, start } of placedRuns(covered.segment)) {
+    const entry = entries.get(fragment);
+    if (entry === undefined) continue;
+    live.fill(1, start, start + rows);
+    const deleted = await deletedRows(engine, snapshot, entry);
+    for (const offset of deleted?.offsets ?? []) live[start + offset] = 0;
+  }
+  return live;
+}
+
+/** Marks the live rows that match, and counts them. */
+async function markMatching(
+  { engine, snapshot, counters, signal, memory }: ScanPlan,
+  filter: string,
+  segments: readonly SearchedSegment[],
+  covered: ReadonlySet<number>,
+): Promise<number> {
+  const plan = await planScan(engine, snapshot, { columns: [], filter, counters, signal, memory });
+  const filtering = { ...plan, isNeedless: ({ id }: { readonly id: number }) => !covered.has(id) };
+  const places = new Map<number, { readonly wanted: Uint8Array; readonly start: number }>();
+  for (const { covered: own, wanted } of segments) {
+    const fragments = new Set(own.entries.map(({ id }) => id));
+    for (const { fragment, start } of placedRuns(own.segment)) {
+      if (fragments.has(fragment)) places.set(fragment, { wanted: wanted as Uint8Array, start });
+    }
+  }
+  const batches = pipelined(filtering, (place) =>
+    andThen(matchingRows(filtering, place), (rows) => ({ place, rows })),
+  );
+  let count = 0;
+  for await (const { place, rows } of batches) {
+    const at = places.get(place.entry.id);
+    if (at === undefined) continue;
+    const from = at.start + place.first;
+    count += rows?.length ?? place.rows;
+    if (rows === undefined) at.wanted.fill(1, from, from + place.rows);
+    else for (const row of rows) at.wanted[from + row] = 1;
+  }
+  return count;
+}
+
+/** All rows that are marked. */
+function markedRows(
+  snapshot: Snapshot,
+  segments: readonly SearchedSegment[],
+  covered: ReadonlySet<number>,
+): IndexedRows['rows'] {
+  let rows = NO_FRAGMENT_ROWS;
+  for (const { covered: own, wanted } of segments) {
+    const positions: number[] = [];
+    for (const [position, isWanted] of (wanted as Uint8Array).entries()) {
+      if (isWanted !== 0) positions.push(position);
+    }
+    const file = entryFile(snapshot, own.segment);
+    rows = union(rows, rowsAt(Uint32Array.from(positions), placedRuns(own.segment), covered, file));
+  }
+  return rows;
+}

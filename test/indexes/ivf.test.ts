@@ -1,0 +1,310 @@
+/** IVF indexes as functions of vectors: kernels against plain arithmetic, recall against exact search. */
+import { describe, expect, test } from 'vitest';
+import { IvfBuilder, type Partition } from '../../src/indexes/ivf/builder.ts';
+import { BLOCK_ROWS, blockBytes, lengthOf, rowBytes } from '../../src/indexes/ivf/layout.ts';
+import { PartitionMemory, requirePartitions } from '../../src/indexes/ivf/memory.ts';
+import { Probe, type ProbeOptions } from '../../src/indexes/ivf/probe.ts';
+import { floatsOf, type IvfMetric } from '../../src/indexes/ivf/rows.ts';
+import { signsOf, spanOf, turn } from '../../src/indexes/ivf/turning.ts';
+import { Workbench } from '../../src/indexes/ivf/workbench.ts';
+import { halfValue, storeHalf } from '../../src/values/index.ts';
+import type { VectorBatch, VectorValues } from '../../src/vector/index.ts';
+import { distances } from '../../src/vector/search.ts';
+import { seeded } from '../helpers/seeded.ts';
+
+function run<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+const random = (seed: number, count: number): Float32Array => {
+  const next = seeded(seed);
+  return Float32Array.from({ length: count }, () => next() * 2 - 1);
+};
+
+describe('kernels', () => {
+  test.each([64, 128, 192, 832])('turn rows of %i as the plain turn does', (length) => {
+    const bench = new Workbench(requirePartitions(), length, 1);
+    const rows = random(1, 3 * length);
+    bench.rows.set(rows);
+    bench.turn(3);
+    for (let row = 0; row < 3; row += 1) {
+      const own = rows.slice(row * length, (row + 1) * length);
+      const norm = own.reduce((sum, value) => sum + value * value, 0);
+      turn(own);
+      expect(bench.rows.slice(row * length, (row + 1) * length)).toEqual(own);
+      expect(own.reduce((sum, value) => sum + value * value, 0)).toBeCloseTo(norm, 3);
+    }
+    expect(spanOf(length)).toBeLessThanOrEqual(length);
+    expect(spanOf(length) * 2).toBeGreaterThan(length);
+  });
+
+  test('the signs of a length never change, as files depend on them', () => {
+    const signs = [...signsOf(64)].slice(0, 32).map((sign) => (sign < 0 ? '-' : '+'));
+    expect(signs.join('')).toBe('+-++------+-+++++++---++-+-+----');
+  });
+
+  test.each([1, 2, 5, 13])('give rows to the nearest of %i centroids', (count) => {
+    const length = 64;
+    const bench = new Workbench(requirePartitions(), length, count);
+    const rows = random(2, 7 * length);
+    const centroids = random(3, count * length);
+    run(bench.measure(rows));
+    bench.load(centroids);
+    const found = bench.assign(rows, 7);
+    for (let row = 0; row < 7; row += 1) {
+      const own = rows.subarray(row * length, (row + 1) * length);
+      const far = distances('l2', own, centroids, length, count);
+      expect(far[found[row] as number]).toBeLessThan(Math.min(...far) + 0.05);
+    }
+  });
+});
+
+interface Made {
+  readonly partitions: readonly Partition[];
+  readonly builder: IvfBuilder;
+}
+
+function made(metric: IvfMetric, batch: VectorBatch, dimension: number, partitions: number): Made {
+  const options = {
+    metric,
+    dimension,
+    rows: batch.rows,
+    partitions,
+    sampleRate: 32,
+    iterations: 4,
+  };
+  const builder = new IvfBuilder(requirePartitions(), options);
+  run(builder.sample(batch));
+  run(builder.train());
+  run(builder.add(batch, 0));
+  return { builder, partitions: run(builder.partitions()) };
+}
+
+/** Positions of the rows that the index keeps of a query, and those that every search measures. */
+function probed(
+  { partitions, builder }: Made,
+  options: ProbeOptions,
+  wanted?: Uint8Array,
+  most = Number.POSITIVE_INFINITY,
+): { readonly kept: Set<number>; readonly probes: number } {
+  const length = lengthOf(options.dimension);
+  const probe = new Probe(options);
+  const centroids = new Float32Array(partitions.length * length);
+  for (const [at, { centroid }] of partitions.entries()) centroids.set(centroid, at * length);
+  const far = probe.distancesTo(centroids);
+  const order = Uint32Array.from(partitions.keys())
+    .filter((at) => partitions[at]?.isOdd === false && (partitions[at]?.rows.length ?? 0) > 0)
+    .sort((one, other) => (far[one] as number) - (far[other] as number));
+  const facts = partitions.map(({ rows, spread }) => ({ rows: rows.length, spread }));
+  const memory = new PartitionMemory();
+  for (const at of order) {
+    if (probe.probed >= most || probe.isEnough(order, far, facts)) break;
+    const partition = partitions[at] as Partition;
+    const blocks = Math.ceil(partition.rows.length / BLOCK_ROWS);
+    const [block, known] = [blockBytes(length), BLOCK_ROWS * rowBytes(length)];
+    const place = memory.reserve(blocks * (block + known));
+    for (let number = 0; number < blocks; number += 1) {
+      const bytes = new Uint8Array(block);
+      const rows = new Uint8Array(known);
+      builder.writeBlock(partition, number * BLOCK_ROWS, bytes, rows);
+      const all = new Uint8Array(place.kernels.memory.buffer);
+      all.set(bytes, place.at + number * block);
+      all.set(rows, place.at + blocks * block + number * known);
+    }
+    run(probe.search({ ...place, blocks }, partition.centroid, wanted, 0));
+  }
+  return { kept: new Set(run(probe.finish())), probes: probe.probed };
+}
+
+/** Positions of the k nearest, by exact distances. */
+function nearest(
+  metric: IvfMetric,
+  query: ArrayLike<number>,
+  values: VectorValues,
+  dimension: number,
+  k: number,
+  isWanted: (row: number) => boolean = () => true,
+): number[] {
+  const far = distances(metric, query, values, dimension, values.length / dimension);
+  return [...far.keys()]
+    .filter((row) => !Number.isNaN(far[row]) && isWanted(row))
+    .sort((one, other) => (far[one] as number) - (far[other] as number))
+    .slice(0, k);
+}
+
+/** Vectors of different kinds, queries after them of the same. */
+function vectors(shape: string, dimension: number, rows: number, seed: number): Float32Array {
+  const next = seeded(seed);
+  const gauss = (): number =>
+    Math.sqrt(-2 * Math.log(next() + 1e-12)) * Math.cos(2 * Math.PI * next());
+  const centres = Float32Array.from({ length: 20 * dimension }, gauss);
+  const values = new Float32Array(rows * dimension);
+  for (let row = 0; row < rows; row += 1) {
+    const centre = Math.floor(next() * 20) * dimension;
+    for (let i = 0; i < dimension; i += 1) {
+      const at = row * dimension + i;
+      if (shape === 'uniform') values[at] = next();
+      else if (shape === 'clustered') values[at] = (centres[centre + i] as number) + 0.2 * gauss();
+      else values[at] = gauss() / (1 + i / 4);
+    }
+  }
+  return values;
+}
+
+describe('recall', () => {
+  const K = 10;
+  const ROWS = 3_000;
+  const QUERIES = 20;
+  for (const metric of ['l2', 'cosine', 'dot'] as const) {
+    for (const shape of ['uniform', 'clustered', 'skewed']) {
+      test.each([3, 24, 100])(
+        `of ${metric}, vectors that are ${shape}, of %i elements`,
+        (dimension) => {
+          const all = vectors(shape, dimension, ROWS + QUERIES, dimension);
+          const values = all.subarray(0, ROWS * dimension);
+          const index = made(metric, { values, rows: ROWS }, dimension, 14);
+          let found = 0;
+          for (let number = 0; number < QUERIES; number += 1) {
+            const from = (ROWS + number) * dimension;
+            const query = all.subarray(from, from + dimension);
+            const { kept } = probed(index, { metric, dimension, query, k: K, keep: K + 6 });
+            const best = nearest(metric, query, values, dimension, K);
+            found += best.filter((row) => kept.has(row)).length;
+          }
+          expect(found / (QUERIES * K)).toBeGreaterThanOrEqual(0.93);
+        },
+      );
+    }
+  }
+
+  test('counts rows that are wanted alone, and distances within bounds', () => {
+    const dimension = 16;
+    const values = vectors('clustered', dimension, ROWS, 8);
+    const index = made('l2', { values, rows: ROWS }, dimension, 14);
+    const wanted = Uint8Array.from({ length: ROWS }, (_, row) => (row % 3 === 0 ? 1 : 0));
+    const query = values.subarray(0, dimension);
+    const options = { metric: 'l2' as const, dimension, query, k: K, keep: K + 6 };
+    const { kept } = probed(index, options, wanted);
+    expect([...kept].every((row) => row % 3 === 0)).toBe(true);
+    const best = nearest('l2', query, values, dimension, K, (row) => row % 3 === 0);
+    expect(best.filter((row) => kept.has(row)).length).toBeGreaterThanOrEqual(K - 1);
+    const far = distances('l2', query, values, dimension, ROWS);
+    const sorted = [...far].sort((one, other) => one - other);
+    const [lowerBound, upperBound] = [sorted[100] as number, sorted[110] as number];
+    const within = probed(index, { ...options, lowerBound, upperBound }).kept;
+    const exact = [...far.keys()].filter(
+      (row) => (far[row] as number) >= lowerBound && (far[row] as number) < upperBound,
+    );
+    expect(exact.filter((row) => within.has(row)).length).toBeGreaterThanOrEqual(8);
+    for (const row of within) {
+      expect(far[row]).toBeGreaterThan(lowerBound * 0.98);
+      expect(far[row]).toBeLessThan(upperBound * 1.02);
+    }
+  });
+
+  test('of clusters takes few partitions, and no more than it is told', () => {
+    const dimension = 16;
+    const values = vectors('clustered', dimension, ROWS, 8);
+    const index = made('l2', { values, rows: ROWS }, dimension, 60);
+    const query = values.subarray(0, dimension);
+    const options = { metric: 'l2' as const, dimension, query, k: K, keep: K + 6 };
+    const { probes } = probed(index, options);
+    expect(probes).toBeGreaterThanOrEqual(16);
+    expect(probes).toBeLessThan(40);
+    expect(probed(index, options, undefined, 2).probes).toBe(2);
+  });
+});
+
+describe('what becomes of vectors', () => {
+  const numbers = [1, -2, 0.5, 3];
+  const halves = new Uint16Array(4);
+  for (const [at, value] of numbers.entries()) storeHalf(halves, at, value);
+
+  test('every element type gives the same floats', () => {
+    for (const values of [
+      Float32Array.from(numbers),
+      Float64Array.from(numbers),
+      halves,
+    ] as VectorValues[]) {
+      const into = new Float32Array(4);
+      expect(floatsOf('l2', values, 0, 4, into)).toBe('plain');
+      expect([...into]).toEqual(numbers);
+    }
+    const into = new Float32Array(2);
+    expect(floatsOf('dot', Uint8Array.of(9, 7, 255), 1, 2, into)).toBe('plain');
+    expect([...into]).toEqual([7, 255]);
+    expect(halfValue(halves[3] as number)).toBe(3);
+  });
+
+  test('those that are not numbers, too large, or zero', () => {
+    const kind = (metric: IvfMetric, ...values: number[]): string =>
+      floatsOf(metric, Float64Array.from(values), 0, values.length, new Float32Array(8));
+    const inf = Number.POSITIVE_INFINITY;
+    for (const metric of ['l2', 'cosine', 'dot'] as const) {
+      expect(kind(metric, 1, Number.NaN)).toBe('none');
+      expect(kind(metric, inf, 1)).toBe('odd');
+      expect(kind(metric, inf, -inf)).toBe('odd');
+      expect(kind(metric, 1, 2)).toBe('plain');
+    }
+    expect([kind('l2', 1e300, 0), kind('dot', 1e16), kind('l2', 1e15)]).toEqual([
+      'odd',
+      'odd',
+      'plain',
+    ]);
+    expect([kind('cosine', 1e300, 0), kind('cosine', 1e-300), kind('cosine', 0, 0)]).toEqual([
+      'plain',
+      'plain',
+      'none',
+    ]);
+    expect(kind('l2', 0, 0)).toBe('plain');
+    const unit = new Float32Array(2);
+    floatsOf('cosine', Float64Array.of(3e200, 4e200), 0, 2, unit);
+    expect([...unit].map((value) => value.toFixed(5))).toEqual(['0.60000', '0.80000']);
+  });
+
+  test('nulls and NaN are left out, odd ones are a partition of their own', () => {
+    const dimension = 4;
+    const values = random(5, 100 * dimension);
+    values[3 * dimension] = Number.NaN;
+    values[5 * dimension + 1] = Number.POSITIVE_INFINITY;
+    const validity = new Uint8Array(13).fill(255);
+    validity[0] = 0b1111_1110;
+    const { partitions } = made('l2', { values, rows: 100, validity }, dimension, 3);
+    const odd = partitions.filter(({ isOdd }) => isOdd);
+    expect(odd).toHaveLength(1);
+    expect(odd[0]?.rows).toHaveLength(1);
+    expect(partitions.reduce((sum, { rows }) => sum + rows.length, 0)).toBe(98);
+  });
+
+  test('fewer rows than partitions, equal rows, and none at all', () => {
+    const dimension = 5;
+    const few = made('l2', { values: random(6, 2 * dimension), rows: 2 }, dimension, 2);
+    expect(few.partitions.map(({ rows }) => rows.length)).toEqual([1, 1]);
+    const alike = new Float32Array(200 * dimension).fill(0.25);
+    const equal = made('l2', { values: alike, rows: 200 }, dimension, 8);
+    const query = alike.subarray(0, dimension);
+    const options = { metric: 'l2' as const, dimension, query, k: 3, keep: 9 };
+    expect(probed(equal, options).kept.size).toBe(9);
+    const validity = new Uint8Array(2);
+    const none = made(
+      'l2',
+      { values: random(6, 10 * dimension), rows: 10, validity },
+      dimension,
+      3,
+    );
+    expect(none.partitions.map(({ rows }) => rows.length)).toEqual([0]);
+    expect(probed(none, options).kept.size).toBe(0);
+  });
+
+  test('a query of another length is refused, and one that is not a number finds nothing', () => {
+    const options = { metric: 'l2' as const, dimension: 4, k: 1, keep: 1 };
+    expect(() => new Probe({ ...options, query: [1, 2] })).toThrow('has 2 elements');
+    expect(new Probe({ ...options, query: [1, Number.NaN, 0, 0] }).isMeasurable).toBe(false);
+    expect(new Probe({ ...options, metric: 'cosine', query: [0, 0, 0, 0] }).isMeasurable).toBe(
+      false,
+    );
+  });
+});
