@@ -294,8 +294,8 @@ function* textParts(sources: readonly PlacedRows[], cut: Cut): Generator<void, T
     let copied = 0;
     for (let from = 0; from < length; from += BLOCK_ROWS) {
       const to = Math.min(length, from + BLOCK_ROWS);
-      copied += touched(source, from, to, spans, texts, parts, cut);
-      copyTexts(source, from, to, spans, texts, words, parts, views, cut);
+      touch(source, from, to, spans, texts);
+      copied += copyTexts(source, from, to, spans, texts, words, parts, views, cut);
       if (copied < STEP_BYTES && to % STEP_ROWS !== 0) continue;
       copied = 0;
       yield;
@@ -321,37 +321,35 @@ const BLOCK_ROWS = 64;
 /** Up to here a loop beats the set-up of a block copy. */
 const LOOP_BYTES = 160;
 
+/** Of rows that ascend, each so many rows behind the one before, the processor fetches texts ahead. */
+const DENSE_ROWS = 8;
+
 /**
- * Reads a byte at each end of the texts of a block, and one where each goes; how many bytes they
- * have. The processor fetches them all at once that way, where copying would wait for one text after
- * the other.
+ * Reads a byte at each end of the texts of a block, unless the rows lie close to each other. The
+ * processor fetches them all at once that way, where copying would wait for one text after the
+ * other. What is written is not waited for.
  */
-function touched(
-  { rows, places }: PlacedRows,
+function touch(
+  { rows }: PlacedRows,
   from: number,
   to: number,
   spans: Int32Array,
   texts: Uint8Array,
-  { offsets, values }: TextParts,
-  { shift, mask }: Cut,
-): number {
+): void {
+  const reach = (rows[to - 1] as number) - (rows[from] as number);
+  if (reach >= 0 && reach < DENSE_ROWS * (to - from)) return;
   let seen = 0;
-  let bytes = 0;
   for (let at = from; at < to; at++) {
     const row = rows[at] as number;
     const begin = spans[row] as number;
     const end = spans[row + 1] as number;
-    if (end === begin) continue;
-    const place = places[at] as number;
-    const target = (offsets[place >>> shift] as Int32Array)[place & mask] as number;
-    seen ^= (texts[begin] as number) ^ (texts[end - 1] as number);
-    seen ^= (values[place >>> shift] as Uint8Array)[target] as number;
-    bytes += end - begin;
+    if (end > begin) seen ^= (texts[begin] as number) ^ (texts[end - 1] as number);
   }
-  // Never more than a byte; without a use the reads would be left out.
-  return seen > 0xff ? 0 : bytes;
+  // Without a use the reads would be left out. Bytes never make that number.
+  if (seen === -1) throw new RangeError('A byte is less than 0.');
 }
 
+/** How many bytes were copied. */
 function copyTexts(
   { rows, places }: PlacedRows,
   from: number,
@@ -362,7 +360,8 @@ function copyTexts(
   { offsets, values }: TextParts,
   views: readonly DataView[],
   { shift, mask }: Cut,
-): void {
+): number {
+  let copied = 0;
   for (let at = from; at < to; at++) {
     const row = rows[at] as number;
     const place = places[at] as number;
@@ -371,6 +370,7 @@ function copyTexts(
     const end = spans[row + 1] as number;
     let target = (offsets[part] as Int32Array)[place & mask] as number;
     const length = end - begin;
+    copied += length;
     if (length > LOOP_BYTES) {
       (values[part] as Uint8Array).set(texts.subarray(begin, end), target);
     } else if (length < 4) {
@@ -387,6 +387,7 @@ function copyTexts(
       view.setInt32(last + shifted, words.getInt32(last, true), true);
     }
   }
+  return copied;
 }
 
 /** Through one column that has all rows: twice the copying. */

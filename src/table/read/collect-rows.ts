@@ -188,23 +188,53 @@ function* byCounting(
 ): Generator<void, boolean> {
   /** One more than the request of each row. */
   const asked = spare.zeros(last + 1);
-  for (let at = 0; at < requests.length; at++) {
+  // Loops of their own: one that may yield keeps what it counts in memory.
+  for (let from = 0; from < requests.length; from += STEP_IDS) {
+    const to = Math.min(requests.length, from + STEP_IDS);
+    if (!countRequests(ids, requests, from, to, asked)) return false;
+    yield;
+  }
+  let at = 0;
+  for (let from = 0; from <= last; from += STEP_IDS) {
+    at = listRequests(asked, from, Math.min(last + 1, from + STEP_IDS), group, at);
+    yield;
+  }
+  return true;
+}
+
+/** False where a row is asked for twice. */
+function countRequests(
+  ids: Uint32Array,
+  requests: Uint32Array,
+  from: number,
+  to: number,
+  asked: Uint32Array,
+): boolean {
+  for (let at = from; at < to; at++) {
     const request = requests[at] as number;
     const offset = ids[2 * request] as number;
     if (asked[offset] !== 0) return false;
     asked[offset] = request + 1;
-    if (at % STEP_IDS === STEP_IDS - 1) yield;
-  }
-  let at = 0;
-  for (let offset = 0; offset <= last; offset++) {
-    if (offset % STEP_IDS === STEP_IDS - 1) yield;
-    const request = asked[offset] as number;
-    if (request === 0) continue;
-    group.requests[at] = request - 1;
-    group.offsets[at] = offset;
-    at++;
   }
   return true;
+}
+
+/** Adds the requests of the offsets to the group behind the first `at`; how many it has then. */
+function listRequests(
+  asked: Uint32Array,
+  from: number,
+  to: number,
+  { requests, offsets }: Group,
+  at: number,
+): number {
+  let next = at;
+  for (let offset = from; offset < to; offset++) {
+    const request = asked[offset] as number;
+    if (request === 0) continue;
+    requests[next] = request - 1;
+    offsets[next++] = offset;
+  }
+  return next;
 }
 
 /** The rows that one batch of the table answers the request with. */
