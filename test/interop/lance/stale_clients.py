@@ -25,6 +25,8 @@ REFUSALS = {
     "preempted by concurrent": "to be repeated",
     "Too many concurrent writers": "to be repeated",
     "Append with different schema": "of other columns",
+    # A client looks at the newest version before it renames or drops a column.
+    "does not exist in the dataset": "of a column that is gone",
 }
 
 
