@@ -57,6 +57,9 @@ import {
   defined,
   type Home,
   isThere,
+  type Job,
+  type JobInfo,
+  jobsOf,
   Lifetime,
   OPEN_OPTIONS,
   offered,
@@ -68,12 +71,7 @@ import {
 import * as files from './import-file.ts';
 import * as lance from './lance.ts';
 import * as views from './materialized-view.ts';
-import {
-  createNamespace,
-  dropNamespace,
-  dropTablesOf,
-  updateNamespaceProperties,
-} from './namespaces.ts';
+import * as namespaces from './namespaces.ts';
 import { type SqlOptions, SqlQuery } from './query/index.ts';
 import { Table } from './table/index.ts';
 import * as names from './table-names.ts';
@@ -104,7 +102,9 @@ export class Connection implements AsyncDisposable {
   /** Ends the handles of its tables too. What is called after it throws Closed. */
   close(): Promise<void> {
     this.#home.lifetime.end();
-    this.#closing ??= this.namespace.close();
+    this.#closing ??= jobsOf(this.#home)
+      .end()
+      .then(() => this.namespace.close());
     return this.#closing;
   }
 
@@ -121,7 +121,7 @@ export class Connection implements AsyncDisposable {
     path: readonly string[],
     options: CreateNamespaceOptions = {},
   ): Promise<CreateNamespaceResult> {
-    return createNamespace(this.#home, this.#calls.path(path, options), options);
+    return namespaces.createNamespace(this.#home, this.#calls.path(path, options), options);
   }
 
   async listNamespaces(...given: PathAndOptions<PageOptions>): Promise<ListNamespacesResult> {
@@ -146,7 +146,7 @@ export class Connection implements AsyncDisposable {
     path: readonly string[],
     options: DropNamespaceOptions = {},
   ): Promise<DropNamespaceResult> {
-    return dropNamespace(this.#home, this.#calls.path(path, options), options);
+    return namespaces.dropNamespace(this.#home, this.#calls.path(path, options), options);
   }
 
   /** Sets and removes single properties and answers what they are then. */
@@ -155,7 +155,12 @@ export class Connection implements AsyncDisposable {
     changes: NamespacePropertyChanges,
     options?: CallOptions,
   ): Promise<Readonly<Record<string, string>>> {
-    return updateNamespaceProperties(this.#home, this.#calls.path(path, options), changes, options);
+    return namespaces.updateNamespaceProperties(
+      this.#home,
+      this.#calls.path(path, options),
+      changes,
+      options,
+    );
   }
 
   /** All names of a namespace's tables, sorted; see `listTables` for pages. */
@@ -193,21 +198,14 @@ export class Connection implements AsyncDisposable {
   async createTable<RowType = AnyRow>(
     name: string,
     data: RowsInput<NoInfer<RowType>>,
-    options?: CreateTableOptions,
-  ): Promise<Table<RowType>>;
-  async createTable<RowType = AnyRow>(
-    name: string,
-    data: RowsInput<NoInfer<RowType>>,
-    namespacePath?: readonly string[],
-    options?: CreateTableOptions,
+    ...given: PathAndOptions<CreateTableOptions>
   ): Promise<Table<RowType>>;
   async createTable(
     nameOrAll: string | CreateTableArguments,
     dataOrPath?: DataInput | readonly string[],
-    pathOrOptions?: readonly string[] | CreateTableOptions,
-    given?: CreateTableOptions,
+    ...given: PathAndOptions<CreateTableOptions>
   ): Promise<Table> {
-    const { id, data, options } = tableToCreate(nameOrAll, dataOrPath, pathOrOptions, given);
+    const { id, data, options } = tableToCreate(nameOrAll, dataOrPath, given[0], given[1]);
     return createTable(this.#home, id, data, options);
   }
 
@@ -215,21 +213,9 @@ export class Connection implements AsyncDisposable {
   async createEmptyTable(
     name: string,
     schema: SchemaInput,
-    options?: CreateTableOptions,
-  ): Promise<Table>;
-  async createEmptyTable(
-    name: string,
-    schema: SchemaInput,
-    namespacePath?: readonly string[],
-    options?: CreateTableOptions,
-  ): Promise<Table>;
-  async createEmptyTable(
-    name: string,
-    schema: SchemaInput,
-    pathOrOptions?: readonly string[] | CreateTableOptions,
-    given?: CreateTableOptions,
+    ...given: PathAndOptions<CreateTableOptions>
   ): Promise<Table> {
-    const { id, options } = tableToCreate(name, [], pathOrOptions, given);
+    const { id, options } = tableToCreate(name, [], given[0], given[1]);
     return createTable(this.#home, id, [], { ...options, schema });
   }
 
@@ -322,6 +308,35 @@ export class Connection implements AsyncDisposable {
     await this.namespace.dropTable({ id }, options);
   }
 
+  /** As `dropTable`, which is done when the job is there. */
+  async dropTableAsync(
+    name: string,
+    namespacePath?: readonly string[],
+    options?: CallOptions,
+  ): Promise<Job> {
+    await this.dropTable(name, namespacePath, options);
+    const run = async (): Promise<null> => null;
+    return jobsOf(this.#home).begin({ table: name, jobType: 'drop_table', spec: {}, run });
+  }
+
+  /** A job of this connection, by its id. @throws InvalidInput where there is none */
+  async openJob(jobId: string, options?: CallOptions): Promise<Job> {
+    this.#home.lifetime.enter(options);
+    return jobsOf(this.#home).open(jobId);
+  }
+
+  /** The jobs of this connection, in the order in which they began. */
+  async listJobs(options?: CallOptions): Promise<JobInfo[]> {
+    this.#home.lifetime.enter(options);
+    return jobsOf(this.#home).list();
+  }
+
+  /** Resolves once the job has ended; to false where there is none of that id. */
+  async cancelJob(jobId: string, options?: CallOptions): Promise<boolean> {
+    this.#home.lifetime.enter(options);
+    return jobsOf(this.#home).cancel(jobId);
+  }
+
   /** Brings back the table that was dropped last under this name, or the one named by `trashId`. */
   async undropTable(
     name: string,
@@ -334,7 +349,7 @@ export class Connection implements AsyncDisposable {
 
   /** Drops the tables of one namespace, not those of the namespaces in it. */
   async dropAllTables(namespacePath?: readonly string[], options?: CallOptions): Promise<void> {
-    await dropTablesOf(this, namespacePath && pathOf(namespacePath), options);
+    await namespaces.dropTablesOf(this, namespacePath && pathOf(namespacePath), options);
   }
 
   /** Forgets a table and keeps its data, which `registerTable` can take in again. */
@@ -360,10 +375,8 @@ export class Connection implements AsyncDisposable {
   }
 
   /**
-   * Makes a table with the rows, columns and indexes of a version of another one, whose files it shares: that
-   * takes no time and no space, and each of them goes its own way from then on. The source is named as in this
-   * catalog, or by its location.
-   * @throws TableNotFound, TableAlreadyExists, TableVersionNotFound
+   * Makes a table of a version of another one, whose files it shares: no time, no space. The source is
+   * a name or a location. @throws TableNotFound, TableAlreadyExists, TableVersionNotFound
    */
   async cloneTable(
     targetTableName: string,
@@ -385,10 +398,7 @@ export class Connection implements AsyncDisposable {
     await names.renameTable(this.#home, id, newName, options);
   }
 
-  /**
-   * Lets Lance open a table, or all tables below a namespace, by path as they are now: all versions, tags and
-   * branches. Without a path also the catalog itself, by Lance's own directory namespace.
-   */
+  /** Lets Lance open tables below a path by path as they are now; without one the catalog too. */
   async syncLance(
     path: readonly string[] = [],
     options?: CallOptions,
@@ -411,10 +421,7 @@ export class Connection implements AsyncDisposable {
     return lance.importLance(this, this.#home, folder, [name, namespacePath], options);
   }
 
-  /**
-   * Writes a version of a table as a new Lance dataset of one version. The folder must not be there yet; it gets
-   * its name when all is written.
-   */
+  /** Writes a version of a table as a Lance dataset of one version, whose folder must not be there yet. */
   async exportLance(
     folder: string,
     name: string,
@@ -460,10 +467,7 @@ export class Connection implements AsyncDisposable {
     return trash.purgeTrash(this.#home, options);
   }
 
-  /**
-   * Events from now on, until the signal or the end of the connection ends them. Waiting for one does
-   * not keep the process alive.
-   */
+  /** Events from now on, until the signal or the connection ends. Waiting keeps no process alive. */
   watch(options: WatchOptions = {}): CatalogWatch {
     checkOptionNames(options, CONNECTION_OPTIONS.watch);
     const { path, signal } = options;

@@ -290,6 +290,7 @@ describe('the build', () => {
         "IsAny",
         "Item",
         "Iterators",
+        "JobWork",
         "Lifetime",
         "MadeBranch",
         "MatchOptions",

@@ -22,6 +22,7 @@ test('what the package exports', () => {
       "GroupedQuery",
       "HeaderProvider",
       "Index",
+      "Job",
       "MakeArrowTableOptions",
       "MatchQuery",
       "MaterializedView",

@@ -2,8 +2,9 @@
  * `SchemaChanges`: adds, fills, alters and drops columns of the table that a handle points at, and
  * changes the metadata of its schema and fields, each as one version.
  */
+import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';
-import { onBranch } from '../handles/index.ts';
+import { defined, type Job, jobsOf, onBranch } from '../handles/index.ts';
 import {
   alterationsOf,
   backfillMembers,
@@ -61,6 +62,32 @@ export class SchemaChanges {
     const target = this.#at.writable(options, REFRESH_OPTIONS);
     const request = { ...onBranch(target), ...backfillMembers(column, options) };
     return refreshResult(await this.#at.home.catalog.alterTableBackfillColumns(request, options));
+  }
+
+  async refreshColumnAsync(column: string, options: RefreshColumnOptions = {}): Promise<Job> {
+    const { id } = this.#at.writable(options, REFRESH_OPTIONS);
+    const { signal, ...others } = options;
+    const { fields } = await this.#at.schema(defined({ signal }));
+    const field = fields.find(({ name }) => name === column);
+    if (field?.metadata.get('computed_column') !== 'true') {
+      throw new DirspaceError(
+        field === undefined ? 'TableColumnNotFound' : 'InvalidInput',
+        field === undefined
+          ? `There is no column ${JSON.stringify(column)} in ${this.#at.display()}.`
+          : `The column ${JSON.stringify(column)} of ${this.#at.display()} is not computed: addColumns({ computed: [...] }) makes one that is.`,
+        { details: { column } },
+      );
+    }
+    const run = async (ended: AbortSignal): Promise<unknown> => {
+      const signals = signal === undefined ? ended : AbortSignal.any([ended, signal]);
+      const { rowsFilled, version } = await this.refreshColumn(column, {
+        ...others,
+        signal: signals,
+      });
+      return { rowsFilled, version };
+    };
+    const work = { table: id.at(-1) ?? '', jobType: 'refresh_column', spec: { column }, run };
+    return jobsOf(this.#at.home).begin(work);
   }
 
   async alterColumns(

@@ -9,7 +9,16 @@ import {
   type IndexContent,
   unsupported,
 } from '../../protocol/index.ts';
-import { atVersion, type Defined, defined, onBranch, pages, showKind } from '../handles/index.ts';
+import {
+  atVersion,
+  type Defined,
+  defined,
+  type Job,
+  jobsOf,
+  onBranch,
+  pages,
+  showKind,
+} from '../handles/index.ts';
 import { Index, isScalar, usualIndex } from './index-config.ts';
 import type { TablePosition } from './position.ts';
 
@@ -107,6 +116,25 @@ export class TableIndexes {
     const made = await this.#namesOf(column, options.name, call);
     const names = made.length === 0 ? [options.name ?? `${column}_idx`] : made;
     await this.waitFor(names, waitTimeoutSeconds, call);
+  }
+
+  /** As `create`, whose work the job does. @throws as `create` for what is no index of a column of the table */
+  async createAsync(column: string, options: IndexOptions = {}): Promise<Job> {
+    const { id } = this.#at.writable(options, INDEX_OPTIONS);
+    const { config, name, signal, ...others } = options;
+    usualIndex(await this.#at.schema(defined({ signal })), String(column));
+    const spec = defined({ column, name, ...config?.parameters });
+    const run = async (ended: AbortSignal): Promise<unknown> => {
+      const signals = signal === undefined ? ended : AbortSignal.any([ended, signal]);
+      await this.create(column, { ...others, ...defined({ config, name }), signal: signals });
+      return null;
+    };
+    return jobsOf(this.#at.home).begin({
+      table: id.at(-1) ?? '',
+      jobType: 'create_index',
+      spec,
+      run,
+    });
   }
 
   /** The index of that name; those of the column with names that the catalog chose where none is given. */

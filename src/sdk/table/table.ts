@@ -16,6 +16,7 @@ import {
   atVersion,
   checkOptionNames,
   type Home,
+  type Job,
   type OnTable,
   onTable,
   SELECTION_MEMBERS,
@@ -417,9 +418,14 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
     return this.#columns.refreshColumn(column, options);
   }
 
+  /** As `refreshColumn`, whose work the job does. @throws TableColumnNotFound, InvalidInput */
+  async refreshColumnAsync(column: string, options: RefreshColumnOptions = {}): Promise<Job> {
+    return this.#columns.refreshColumnAsync(column, options);
+  }
+
   /**
-   * Renames and widens columns and changes what may be null, all as one version that rewrites no
-   * file. @throws InvalidInput for a type that could lose values
+   * Renames columns, changes their types and what may be null, all as one version. @throws
+   * InvalidInput naming the first row whose value does not fit the new type
    */
   async alterColumns(
     alterations: readonly ColumnAlteration[],
@@ -436,6 +442,11 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
   /** @throws Unsupported, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false */
   async createIndex(column: string, options: IndexOptions = {}): Promise<void> {
     return this.#indexes.create(column, options);
+  }
+
+  /** Begins to create an index, which is there once the job has finished. @throws TableColumnNotFound */
+  async createIndexAsync(column: string, options: IndexOptions = {}): Promise<Job> {
+    return this.#indexes.createAsync(column, options);
   }
 
   async listIndices(options: CallOptions = {}): Promise<IndexConfig[]> {
