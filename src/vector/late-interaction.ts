@@ -1,8 +1,9 @@
 /**
- * `createLateSearch`: finds the rows of many vectors each that are nearest to a query of several vectors,
- * exactly. The distance of a row is the sum, over the query's vectors, of the distance to the nearest
- * vector of the row (late interaction). A row without a distance to one of the query's vectors, as an
- * empty or null one, never matches. Works in steps, as search.ts does.
+ * `createLateSearch`: finds the rows nearest to a query of several vectors, exactly, where each row
+ * holds several vectors too (late interaction). The distance of a row is a sum over the query's
+ * vectors: of the distance of each to the row's nearest vector. A row that has no such distance for
+ * one of them, such as an empty or null one, never matches. Batches are added and searched in
+ * steps, as in search.ts.
  */
 import { getBit } from '../arrow/index.ts';
 import { checkMetric, checkValues, type ElementType, invalid, type Metric } from './elements.ts';
@@ -24,7 +25,7 @@ export interface LateSearchOptions {
   readonly lowerBound?: number | undefined;
   /** Distances up to here, itself not included. */
   readonly upperBound?: number | undefined;
-  /** Which kernels to use, for tests. */
+  /** The kernels to use, for tests. */
   readonly kernels?: 'simd' | 'plain' | undefined;
 }
 
@@ -34,7 +35,7 @@ export interface LateBatch {
   readonly vectors: Omit<VectorBatch, 'selection' | 'numbers' | 'again'>;
   /** The rows to look at. */
   readonly rows: Uint32Array;
-  /** Where the vectors of each of these rows begin, and end. */
+  /** The indexes at which the vectors of each of these rows begin, and before which they end. */
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
 }
@@ -50,7 +51,7 @@ export interface LateSearch {
 
 /** Elements compared between two steps: about a millisecond's work. */
 const STEP_ELEMENTS = 1 << 20;
-/** Distances that are kept of the rows of one part of a batch. */
+/** Distances kept for the rows of one part of a batch, at most. */
 const MOST_DISTANCES = 1 << 18;
 
 /** @throws InvalidInput for options that do not fit each other, here and from `add` */
@@ -90,7 +91,10 @@ export function createLateSearch(options: LateSearchOptions): LateSearch {
     }
   }
 
-  /** For each row and query the distance of the row's nearest vector; Infinity where it has none. */
+  /**
+   * The distance of the row's nearest vector for each row and query vector; Infinity if it has
+   * none.
+   */
   function* leastOf(batch: LateBatch, from: number, to: number): Generator<void, Float32Array> {
     const { vectors, starts, ends } = batch;
     const { values, validity, validityOffset = 0 } = vectors;

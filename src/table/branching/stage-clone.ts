@@ -1,9 +1,9 @@
 /**
  * `stageClone`: builds a table in the staging folder whose version 1 holds the rows, columns and
  * indexes of a version of another table. Files never change, so each gets a second name in the new
- * table, or a copy where the file system gives none or copies are asked for: what happens to the source
- * afterwards does not concern the clone. The version is held meanwhile, so that no cleanup removes its files.
- * The caller renames the folder into place.
+ * table, or a copy where the file system gives none or copies are asked for: what happens to the
+ * source afterwards does not concern the clone. The version is held meanwhile, so that no cleanup
+ * removes its files. The caller renames the folder into place.
  */
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -151,7 +151,10 @@ const sourceLeft = (): DirspaceError =>
     'The table that was to be cloned was dropped or moved at that very moment. Nothing was made.',
   );
 
-/** Files of writers of Lance that the rows came from lie beside the source, and no reader needs them. */
+/**
+ * Files of writers of Lance that the rows came from lie beside the source, and no reader needs
+ * them.
+ */
 function withoutOrigins(entry: FragmentEntry): FragmentEntry {
   const { deletion, overlays } = entry;
   return {

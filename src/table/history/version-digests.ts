@@ -95,7 +95,8 @@ export async function digestsOf(
   for (let at = 0; at < numbers.length; at++) {
     if (turn.isOver()) await turn.pass();
     const version = numbers[ascends ? numbers.length - 1 - at : at] as number;
-    // Waits only where there is something to wait for: a list may have tens of thousands of versions.
+    // Waits only where there is something to wait for: a list may have tens of thousands of
+    // versions.
     const stored = blocks.known(version) ?? (await blocks.at(version));
     const kept = stored.get(version);
     let digest: VersionDigest | undefined;
@@ -173,7 +174,10 @@ class Blocks {
     this.#branch = branch;
   }
 
-  /** As `at`, where that is the file of the version asked for before; else undefined. */
+  /**
+   * The same digests without waiting if the version asked for last is in the same file; else
+   * undefined.
+   */
   known(version: number): Digests | undefined {
     return firstInFile(version) === this.#first ? this.#stored : undefined;
   }

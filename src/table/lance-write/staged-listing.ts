@@ -165,8 +165,9 @@ const areNamed = (files: readonly ParsedDataFile[], names: readonly LanceFileEnt
   files.every((file) => names.some((name) => isSameFile(file, name)));
 
 /**
- * Whether the files are among those, but for the ids of fields that are gone: a client lists a fragment as
- * it was when it opened the table, and what was dropped since may have another id by now.
+ * Whether the files are among those, but for the ids of fields that are gone: a client lists a
+ * fragment as it was when it opened the table, and what was dropped since may have another id by
+ * now.
  * @param living ids of the fields that there are
  */
 const areKnown = (

@@ -1,10 +1,10 @@
 /**
- * `searchVectors`: finds the rows whose vectors are nearest to the query's, by measuring vectors
- * exactly: all of them, or of those that an index covers the ones that it chooses. With `prefilter`
- * it measures only rows that match the predicate; otherwise it filters the nearest rows afterwards.
- * Vectors that are null or hold a null never match. Rows are given nearest first, or in the order
- * that the request asks for. Where rows hold several vectors each, the query vectors are one query
- * (vector/late-interaction.ts).
+ * `searchVectors`: finds the rows whose vectors are nearest to the query's. It measures their exact
+ * distances: of all rows, or, where an index covers them, of those that the index chooses. With
+ * `prefilter` only rows that match the predicate count; otherwise the nearest rows are filtered
+ * afterwards. Vectors that are null or hold a null never match. Rows are given nearest first, or in
+ * the order that the request asks for. In a column whose rows hold several vectors each, all query
+ * vectors together are one query (vector/late-interaction.ts).
  */
 import {
   type Data,
@@ -53,7 +53,7 @@ export async function searchVectors(
   request: SearchRequest & { readonly order?: FoundOrder | undefined },
 ): Promise<RecordBatchStream> {
   const column = vectorColumn(snapshot, request.vectorColumn, request.vectors);
-  // Vectors for a column of several to a row are one query.
+  // For a column with several vectors in a row, the query vectors are one query.
   const multivector = isMultivector(column);
   const added = distancesOf(multivector ? 1 : request.vectors.length);
   const plan = await planFound(engine, snapshot, { ...request, filter: undefined }, added);

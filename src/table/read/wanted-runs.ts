@@ -25,8 +25,8 @@ export function runsWithOffsets(offsets: readonly bigint[]): RunWanted | undefin
 }
 
 /**
- * Tells whether one of the ascending whole numbers is at least `from` and below `to`. Of the runs up
- * to the next of these numbers, the first alone is looked up.
+ * Tells whether one of the ascending whole numbers is at least `from` and below `to`. It remembers
+ * the number that it found last, so that ascending ranges up to that number need no search.
  */
 function rangesOf(ascending: readonly number[]): (from: number, to: number) => boolean {
   let since = Number.POSITIVE_INFINITY;

@@ -1,8 +1,9 @@
 /**
  * `editFragments`: computes the list of fragments for the next version by adding, replacing and
  * removing entries. Once a manifest lists 32 entries itself, they move into chunk files that
- * versions share, so that manifests do not grow with history. `fragmentListOf` takes the list from
- * a manifest.
+ * versions share, so that manifests do not grow with history. A chunk with a changed entry is
+ * written anew, and a long one by copying the blocks that stay. `fragmentListOf` takes the list
+ * from a manifest.
  */
 import {
   type ChunkBlock,
@@ -179,7 +180,10 @@ class Pieces {
   }
 }
 
-/** What a chunk is to hold: entries and, by the place of their first one, blocks that are copied. */
+/**
+ * The content of a new chunk: entries, and the blocks that are copied by the index of their first
+ * one.
+ */
 interface ChunkDraft {
   readonly entries: FragmentEntry[];
   readonly encoded: Map<number, EncodedBlock>;
@@ -216,7 +220,10 @@ function edited(
   return draft;
 }
 
-/** Those of one block, which a scan before the change has often read. */
+/**
+ * The entries of one block, which a scan before the change has often read. Its text is verified
+ * anyway.
+ */
 function blockEntries(
   engine: Engine,
   chunk: ChunkEntry,

@@ -118,7 +118,7 @@ export class Snapshot {
 /** Chunks of so many bytes take milliseconds: others have their turns between two of them. */
 const LONG_CHUNK_BYTES = 1 << 17;
 
-/** By which the entries of a block of a chunk are cached. */
+/** The key under which the entries of a block of a chunk are cached. */
 export const blockKey = ({ file }: ChunkEntry, { offset, checksum }: ChunkBlock): string =>
   `block ${file} ${offset} ${checksum}`;
 
