@@ -1,7 +1,7 @@
 /**
  * Defines the types of indexes that this release builds and parses their names (`indexTypeOf`),
  * which LanceDB's clients write in capitals or like `LabelList`. Most names of vector indexes stand
- * for the one type of these. Types that only other engines have are refused by name (Unsupported),
+ * for one type, `IVF_SQ`. Types that only other engines have are refused by name (Unsupported),
  * with what to do instead.
  */
 import { DirspaceError } from '../errors.ts';

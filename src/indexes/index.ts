@@ -1,7 +1,7 @@
 /**
- * Exports the parts of scalar indexes that need no I/O: index types, search in sorted columns,
- * coded values and positions, and sets of rows by fragment. table/indexes reads segments, and
- * table/indexing builds them.
+ * Exports the parts of indexes that need no I/O: index types, search in sorted columns, coded
+ * values and positions, sets of rows by fragment, and the building and searching of IVF partitions.
+ * table/indexes reads segments, and table/indexing builds them.
  */
 
 export { CodedPositions, CodedValues } from './coded-values.ts';

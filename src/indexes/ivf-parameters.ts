@@ -1,7 +1,8 @@
 /**
- * What an IVF index of vectors is asked for and how it is built: `ivfRequest` makes parameters of the
- * options of a request, which the manifest keeps; `ivfParameters` reads these again. Whatever type
- * was asked for is noted beside them with its own options, as there is one kind of IVF index here.
+ * Parameters of IVF indexes of vectors. `ivfRequest` checks the options of a request and makes the
+ * parameters that the manifest keeps; `ivfParameters` reads these, with defaults for what is
+ * missing. All names of IVF types stand for one kind of index: the type that was asked for is noted
+ * with the options that only it has elsewhere, which have no effect.
  */
 
 import { DirspaceError } from '../errors.ts';
@@ -16,7 +17,10 @@ const OPTIONS: readonly string[] = [
   'sample_rate',
   'max_iterations',
 ];
-/** Options that say how other engines keep vectors or graphs of them, by the type that they belong to. */
+/**
+ * Options that say how other engines keep vectors or graphs of them, by the type that they belong
+ * to.
+ */
 const ELSEWHERE: readonly (readonly [RegExp, readonly string[]])[] = [
   [/PQ$/, ['num_sub_vectors', 'num_bits']],
   [/HNSW/, ['m', 'ef_construction']],
@@ -29,14 +33,17 @@ const MOST_ITERATIONS = 1_000;
 
 export interface IvfParameters {
   readonly metric: IvfMetric;
-  /** Of a segment of so many rows. */
+  /** How many partitions a segment of this many rows has. */
   partitions(rows: number): number;
-  /** Vectors that centroids are found with, for each of them. */
+  /** Vectors sampled for each centroid, to find centroids. */
   readonly sampleRate: number;
   readonly iterations: number;
 }
 
-/** @param type as it was asked for @throws InvalidInput, Unsupported for an option that it does not have */
+/**
+ * @param type as it was asked for
+ * @throws InvalidInput naming an option that is unknown or out of bounds, Unsupported for hamming
+ */
 export function ivfRequest(type: string, given: JsonObject): JsonObject {
   const asked = type.replaceAll(/[_\s-]/g, '').toUpperCase();
   const parameters: Record<string, unknown> = { distance_type: 'l2' };
@@ -87,7 +94,7 @@ function checkMost(parameters: JsonObject, member: string, most: number): void {
   });
 }
 
-/** As a manifest keeps them; members that it does not have, or are none, have their usual values. */
+/** Reads the parameters of a manifest; members that are missing or invalid have their defaults. */
 export function ivfParameters(parameters: JsonObject): IvfParameters {
   const metric = String(parameters.distance_type);
   const own = countOf(parameters.num_partitions);

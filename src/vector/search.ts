@@ -292,7 +292,10 @@ export function distances(
   return out;
 }
 
-/** Opens a memory for the kernels of partitions; undefined where the runtime lacks these. @throws RangeError where there is none */
+/**
+ * Opens a memory for the kernels of partitions; undefined where the runtime lacks these.
+ * @throws RangeError where there is none
+ */
 export const openPartitions = (): PartitionKernels | undefined =>
   kernelsFor(undefined).sketching?.openMemory();
 

@@ -3,7 +3,7 @@
  * searches of the catalogs that share it. A sketch is made on the second search of its batch, and
  * is not evicted while searches use it: if the sketches of a table do not all fit, those that fit
  * stay, and a search reads the vectors of the other batches. `SketchScope` gives one catalog keys
- * of its own.
+ * of its own. Partitions of IVF indexes are kept in the same way (table/indexes/ivf-segment.ts).
  *
  * Sketches lie in memories of kernels (`Segment`), where they are sifted without being copied. A
  * segment is filled from its beginning and evicted as a whole. Its memory is never used again, so

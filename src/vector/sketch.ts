@@ -1,8 +1,8 @@
 /**
  * Builds the sketch of a batch of vectors of float32 or float16 (`Sketcher`, `sketchOf`): one byte
  * for each element and, for each row, a bound on its distance from its sketch. Also defines the
- * layout. sieve.ts derives bounds for each metric from it, sketch-cache.ts keeps sketches within a
- * number of bytes.
+ * layout, from which sieve.ts derives bounds for each metric, and the interfaces of the kernels of
+ * sketches and of IVF partitions. sketch-cache.ts keeps both within a number of bytes.
  *
  * The sketch of a row x is the vector centre + step * code, where the codes are whole numbers of
  * -127 to 127, and `left` is at least as large as the norm of x - centre - step * code.
@@ -47,7 +47,7 @@ export interface SketchKernels {
   ) => number;
 }
 
-/** The kernels of partitioned vectors (ivf/), as kernels.wat describes them. */
+/** The kernels of partitioned vectors (indexes/ivf), as kernels.wat describes them. */
 export interface PartitionKernels extends SketchKernels {
   readonly rotate: (
     rows: number,

@@ -1,8 +1,10 @@
 /**
  * `IvfBuilder`: makes the partitions of an IVF index from batches of vectors that come twice. First
- * `sample` takes some of them and `train` finds centroids, then `add` gives every vector to its
- * nearest and keeps a byte and a bit for each element. `partitions` then lists them and `blocks`
- * lays out their rows. All work is done in steps. Vectors that are null or not numbers are left out.
+ * `sample` takes some of them and `train` finds centroids; then `add` gives every vector to the
+ * nearest centroid and keeps a byte and a bit for each element. `partitions` then lists the
+ * partitions, and `writeBlock` lays out their rows, block by block. All work but `writeBlock` is
+ * done in steps. Left out are vectors from which no distance is a number, such as those that are
+ * null or hold NaN.
  */
 
 import { getBit } from '../../arrow/index.ts';
@@ -27,9 +29,11 @@ export interface IvfOptions {
 
 export interface Partition {
   readonly centroid: Float32Array;
-  /** Rows whose numbers cannot be laid out belong to a last partition; every search measures them. */
+  /**
+   * Rows whose numbers cannot be laid out belong to a last partition; every search measures them.
+   */
   readonly isOdd: boolean;
-  /** By their numbers in the order they came. */
+  /** The numbers of its rows, in the order in which rows came. */
   readonly rows: Uint32Array;
   /** The mean squared distance of its rows from the centroid. */
   readonly spread: number;
@@ -79,7 +83,7 @@ export class IvfBuilder {
     return RowEncoder.bytesOf(lengthOf(dimension)) + 6;
   }
 
-  /** Takes vectors evenly apart of all that come. */
+  /** Samples vectors at even distances among all that come. */
   *sample(batch: VectorBatch): Generator<void> {
     const { rows } = this.#options;
     const { metric, dimension } = this.#options;
@@ -165,7 +169,7 @@ export class IvfBuilder {
     this.#encoder.add(nothing, 0, nothing, 0, position);
   }
 
-  /** All of them, empty ones left out, of which there is one at least. */
+  /** Lists the partitions that have rows; an empty one if there is none. */
   *partitions(): Generator<void, Partition[]> {
     const length = this.#length;
     const own = this.#partitionOf.subarray(0, this.#encoder.count);
@@ -227,7 +231,10 @@ function hasVector({ validity, validityOffset = 0 }: VectorBatch, row: number): 
   return validity === undefined || getBit(validity, validityOffset + row);
 }
 
-/** Always in the same way; centroids begin as vectors evenly apart, which may all be alike. */
+/**
+ * Shuffles always in the same way: centroids begin as vectors at even distances, and neighbours may
+ * be alike.
+ */
 function* shuffle(sample: Float32Array, length: number): Generator<void> {
   const rows = sample.length / length;
   const kept = new Float32Array(length);

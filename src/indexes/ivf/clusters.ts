@@ -1,6 +1,6 @@
 /**
- * `clustersOf`: finds centroids of sampled vectors by Lloyd's iterations (k-means). A centroid that
- * no row is nearest to takes half of the rows of the one that has the most.
+ * `clustersOf`: finds centroids of sampled vectors by Lloyd's iterations (k-means). Between two
+ * iterations, a centroid that no row is nearest to is moved beside the one that has the most rows.
  */
 import { BENCH_ROWS, type Workbench } from './workbench.ts';
 
@@ -12,7 +12,10 @@ export interface ClusterOptions {
   readonly iterations: number;
 }
 
-/** @param sample turned vectors, in an order that says nothing of them; yields after each block of rows */
+/**
+ * @param sample turned vectors, in an order that says nothing of them; yields after each block of
+ * rows
+ */
 export function* clustersOf(
   bench: Workbench,
   sample: Float32Array,

@@ -1,6 +1,6 @@
 /**
- * `RowEncoder`: keeps what an IVF index says of each row (layout.ts) as rows come, in their order;
- * `writeBlock` and `writeRows` then lay out any 32 of them.
+ * `RowEncoder`: encodes rows for an IVF index as they come and keeps them in memory, in the forms
+ * of layout.ts. `writeBlock` and `writeRows` then lay out up to 32 of them, named by their numbers.
  */
 import { BLOCK_ROWS, factsAt, NO_POSITION, rowBytes } from './layout.ts';
 

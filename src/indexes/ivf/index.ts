@@ -1,6 +1,6 @@
 /**
- * Exports what IVF indexes of vectors are made and searched with: `IvfBuilder` makes partitions,
- * `Probe` searches them, and the functions of layout.ts give the bytes of their parts.
+ * Exports what builds and searches IVF indexes of vectors in memory: `IvfBuilder` makes partitions,
+ * `Probe` searches them, and the functions of layout.ts give the sizes of their parts in bytes.
  */
 
 export { IvfBuilder, type IvfOptions, MOST_PARTITIONS, type Partition } from './builder.ts';

@@ -1,13 +1,13 @@
 /**
- * Defines how an IVF index lays out vectors: `lengthOf` a turned vector, and the bytes of a block of
- * 32 rows (`blockBytes`) and of what is known of each row (`rowBytes`). docs/on-disk-format.md
- * describes them.
+ * Defines how an IVF index lays out vectors: how many elements a vector has after turning.ts has
+ * turned it (`lengthOf`), and the bytes of a block of 32 rows (`blockBytes`) and of the values kept
+ * for each row (`rowBytes`). docs/on-disk-format.md describes them.
  *
  * A block has one bit for each element of 32 rows, 1 where the row is above its centroid. Sixteen
- * bytes hold four bits of each row: those of rows 0 to 15 in the lower halves of the bytes, those of
- * rows 16 to 31 in the upper. Then come the sizes of the rows, their factors and their errors, 32
- * float32 each. A row has a signed byte for each element, its size and the step of these bytes as
- * float32, its position as uint32, and four bytes of zero.
+ * bytes hold four bits of each row: those of rows 0 to 15 in the lower halves of the bytes, those
+ * of rows 16 to 31 in the upper. Then come the sizes of the rows, their factors and their errors,
+ * 32 float32 each. A row has a signed byte for each element, its size and the step of these bytes
+ * as float32, its position as uint32, and four bytes of zero.
  */
 
 export const BLOCK_ROWS = 32;
@@ -15,7 +15,10 @@ export const BLOCK_ROWS = 32;
 /** The position of rows that fill up a block. */
 export const NO_POSITION = 0xffffffff;
 
-/** The longest vectors that have an index: their tables fit the part of kernels' memory kept for a query. */
+/**
+ * The longest vectors that have an index: their tables fit the part of kernels' memory kept for a
+ * query.
+ */
 export const MOST_ELEMENTS = 8_192;
 /** The sum of fewer bits tells too little. */
 const LEAST_LENGTH = 64;

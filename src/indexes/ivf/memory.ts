@@ -1,6 +1,7 @@
 /**
- * `PartitionMemory`: a memory of kernels for the partitions that one search copies, one at a time. It
- * is opened for the first of them and grows with the largest.
+ * `PartitionMemory`: a memory of kernels into which one search copies partitions, one at a time. It
+ * is opened for the first of them and grows with the largest. `requirePartitions` opens kernels
+ * with a memory of their own, and throws Unsupported where the runtime lacks them.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,15 +1,16 @@
 /**
- * `Probe`: searches partitions of an IVF index for the rows near to one query vector. It estimates
- * distances from one bit for each element, and again, where these may be small enough, from a byte;
- * `finish` gives the rows of the smallest estimates, whose exact distances the caller measures.
- * `isEnough` says when the partitions left are unlikely to hold any of the nearest.
+ * `Probe`: searches partitions of an IVF index for the rows near one query vector. It estimates
+ * distances from one bit for each element, and where these may be small enough again from a byte
+ * for each; `finish` gives the rows of the smallest estimates, whose exact distances the caller
+ * measures. `isEnough` tells when the partitions that are left are unlikely to hold any of the
+ * nearest.
  *
- * With q the query less the centroid (for dot: the query), and r what is left of a row without its
- * centroid, l2 is |r|^2 + |q|^2 - 2 r.q, and dot is 1 - c.q - r.q. Of one bit for each element, r.q
- * is about |r|^2 / sum|r_i| times the sum of the query's elements with the signs of r. Its error is
- * about |q| times the row's `error` (RaBitQ: Gao and Long, 2024), so that rows are left out whose
- * estimate less so many errors is still too large. The sums are looked up, four elements at a time, in
- * tables of bytes (André, Kermarrec and Le Scouarnec, 2015).
+ * With q the query less the centroid (for dot: the query), and r a row less its centroid, l2 is
+ * |r|^2 + |q|^2 - 2 r.q, and dot is 1 - c.q - r.q. From one bit for each element, r.q is estimated
+ * as |r|^2 / sum|r_i| times the sum of the query's elements with the signs of r. Its error is about
+ * |q| times the row's `error` (RaBitQ: Gao and Long, 2024): rows are left out whose estimate, less
+ * some multiple of that error, is still too large. The sums are looked up, four elements at a time,
+ * in tables of bytes (André, Kermarrec and Le Scouarnec, 2015).
  */
 import { createNearest, invalid, type Nearest, type PartitionKernels } from '../../vector/index.ts';
 import { BLOCK_ROWS, blockBytes, factsAt, lengthOf, rowBytes } from './layout.ts';
@@ -58,7 +59,9 @@ const OUT_AT: number = FOUND_AT + AT_ONCE * BLOCK_ROWS * 4;
 const MOST_SUM = 65_535;
 /** Four bytes are added as a byte. */
 const MOST_BYTE = 63;
-/** The share of the nearest that the partitions searched have to hold, by what is known of these. */
+/**
+ * The share of the nearest that the partitions searched have to hold, by what is known of these.
+ */
 const ENOUGH = 0.9;
 /** After the last partition that held one of the nearest, so many more are searched. */
 const MORE = 16;
@@ -291,7 +294,9 @@ export class Probe {
     };
   }
 
-  /** The query in whole numbers of 16 bits, of which partitions without any near row have no need. */
+  /**
+   * The query in whole numbers of 16 bits, of which partitions without any near row have no need.
+   */
   #codesOf(): Int16Array {
     const codes = this.#codes;
     if (this.#hasCodes) return codes;

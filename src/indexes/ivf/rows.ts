@@ -1,8 +1,8 @@
 /**
- * `floatsOf`: gives a vector of any element type as the float32 that an IVF index is made of, and
- * says what becomes of it: it is `plain`, `odd` where its numbers are too large to be laid out, so
- * that it is measured by every search, or `none` where no distance from it is a number. Vectors of
- * a cosine index are brought to length 1.
+ * `floatsOf`: converts a vector of any element type to the float32 that an IVF index is made of,
+ * and tells how the index treats it: `plain` vectors are laid out; `odd` ones have numbers too
+ * large for that, and every search measures them; from `none` no distance is a number. Vectors of a
+ * cosine index are brought to length 1.
  */
 
 import { halfValue } from '../../values/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `signsOf` and `spanOf`: the fixed turn about the origin that every vector of an IVF index takes,
- * so that no element of it says more than another. Distances and products stay as they are, but for
- * roundings. The signs are part of the format: they depend on the length alone.
+ * `turn`: applies to a vector the fixed orthogonal transform that all vectors of an IVF index take,
+ * so that no element says more than another. Distances and products stay the same, up to roundings.
+ * `signsOf` and `spanOf` define it for kernels. The signs depend on the length alone and are part
+ * of the format.
  */
 
 const ROUNDS = 4;

@@ -1,7 +1,9 @@
 /**
- * `nearRows`: finds through an IVF index the rows whose vectors are likely to be near to some query
- * vectors; their exact distances are the caller's to measure. Partitions are searched from the
- * nearest on, those of all segments in one order, until enough of them were.
+ * `nearRows`: finds through an IVF index the rows whose vectors are likely to be the nearest to
+ * query vectors; the caller measures their exact distances. For each vector, partitions are
+ * searched from the nearest on, those of all segments in one order, until the rest are unlikely to
+ * hold more or the limits of the request are reached. Rows that the index could not lay out are
+ * always among the result.
  */
 import {
   type FragmentRows,
@@ -37,7 +39,7 @@ export interface NearRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A segment, and by position 0 for its rows that are left out; undefined where none is. */
+/** A segment, and 0 by position for its rows that are left out; undefined if none is. */
 export interface SearchedSegment {
   readonly covered: CoveredSegment;
   readonly wanted: Uint8Array | undefined;

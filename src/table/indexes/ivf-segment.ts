@@ -1,8 +1,8 @@
 /**
  * `IvfSegment`: reads a segment of an IVF index. Its first file lists the partitions, which stay in
  * memory with the segment; its second has the blocks of their rows, one partition after the other.
- * `place` brings a partition to where kernels reach it: it stays there from its second search on, as
- * far as there is memory for sketches, else it is copied to a memory of the caller's search.
+ * `place` brings a partition into memory of kernels: on its first search into memory of that
+ * search, from the second on into the cache of sketches, as far as there is room.
  */
 
 import { DataType, getBit } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `indexReader`: returns the reader of a type of index. A reader says which tests of its column it
  * answers, and finds the rows of a segment that pass one; a new type is a row here. Undefined for
- * types that this release does not know. Full-text indexes answer no test: text-segment.ts reads
- * them.
+ * types that this release does not know. Indexes of full texts and of vectors answer no test:
+ * text-segment.ts and ivf-segment.ts read them.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';
@@ -43,8 +43,8 @@ export interface IndexReader {
 }
 
 /**
- * Words of texts and partitions of vectors answer no test of SQL: text-segment.ts and ivf-segment.ts
- * read them for searches.
+ * Words of texts and partitions of vectors answer no test of SQL: text-segment.ts and
+ * ivf-segment.ts read them for searches.
  */
 const searchReader: IndexReader = {
   ofItems: false,

@@ -1,8 +1,9 @@
 /**
- * `writeIvfFiles`: builds a segment of an IVF index over the vectors of some fragments, which are read
- * twice: some of them for centroids, then all. A byte and a bit for each element are held
- * meanwhile, and count as memory of the request; `ivfRows` says of how many rows that may be. The
- * first file lists the partitions, the second has blocks of their rows (vector/ivf/layout.ts).
+ * `writeIvfFiles`: builds a segment of an IVF index over the vectors of some fragments, which it
+ * reads twice: first some of them, to find centroids, then all. Meanwhile it holds a byte and a bit
+ * for each element, which count as memory of the request; `ivfRows` limits the rows of a segment by
+ * that. The first file lists the partitions, the second has blocks of their rows
+ * (indexes/ivf/layout.ts).
  */
 import {
   Bool,

@@ -1,8 +1,9 @@
 /**
- * How a vector search reaches the vectors of its column. `vectorAccess` finds the index that it can
- * use, or says why all vectors are measured, and gives the metric where a request names none.
- * `nearIndexed` then finds the rows of what the index covers that are likely to be near; deleted
- * rows, and with a prefilter those that do not match, are left out before.
+ * Finds the rows that a vector search has to measure through an index. `vectorAccess` finds the
+ * index that a search can use, or says why it measures all vectors, and chooses the metric if the
+ * request names none. `nearIndexed` then gives the rows, among those that the index covers, that
+ * are likely to be the nearest. It leaves out deleted rows and, with `prefilter`, rows that do not
+ * match the predicate. `isSkipped` tells whether rows that the index does not cover are left out.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {
@@ -116,7 +117,10 @@ export async function vectorAccess(
   };
 }
 
-/** Whether rows that the index does not cover are left out: as asked, and where no part of it is damaged. */
+/**
+ * Whether rows that the index does not cover are left out: as asked, and where no part of it is
+ * damaged.
+ */
 export const isSkipped = ({ isFast }: Pick<Asked, 'isFast'>, { damages }: Coverage): boolean =>
   isFast === true && damages.length === 0;
 
@@ -203,7 +207,7 @@ export async function nearIndexed(
 const maskOf = ({ segment }: CoveredSegment): Uint8Array =>
   new Uint8Array(segment.runs.reduce((sum, { rows }) => sum + rows, 0));
 
-/** By position, 1 for rows that are there; undefined where all are. */
+/** By position, 1 for live rows; undefined if all are live. */
 async function liveRows(
   engine: Engine,
   snapshot: Snapshot,

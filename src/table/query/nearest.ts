@@ -47,7 +47,10 @@ export interface SearchRequest extends ScanRequest {
   readonly isExact?: boolean | undefined;
   /** Whether rows that the index does not cover are left out; without an index none are. */
   readonly isFast?: boolean | undefined;
-  /** Partitions searched in each segment of an index, where neither `leastProbes` nor `mostProbes` is given. */
+  /**
+   * Partitions searched in each segment of an index, where neither `leastProbes` nor `mostProbes`
+   * is given.
+   */
   readonly nprobes?: number | undefined;
   readonly leastProbes?: number | undefined;
   readonly mostProbes?: number | undefined;

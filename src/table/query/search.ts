@@ -76,7 +76,10 @@ export async function searchVectors(
   return foundStream(plan, found, added);
 }
 
-/** The rows nearest to all query vectors together, of those that match where the request has a prefilter. */
+/**
+ * The rows nearest to all query vectors together, of those that match where the request has a
+ * prefilter.
+ */
 async function nearestMultivectors(
   engine: Engine,
   snapshot: Snapshot,

@@ -58,7 +58,7 @@ export function matchingRows(
     : andThen(found, (rows) => deleted.liveOf(rows, place.first));
 }
 
-/** Whether only rows of the batch that are named are read. */
+/** Whether an index chose the only rows of the batch that are to be read. */
 export const isChosen = ({ indexed }: ScanPlan, { entry }: Pick<BatchPlace, 'entry'>): boolean =>
   indexed?.isChoice === true && indexed.covered.has(entry.id);
 
