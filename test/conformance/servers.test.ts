@@ -106,6 +106,7 @@ const on =
     end.test(asked.path) ? behaviour(asked) : asked.pass();
 
 const TABLE = (verb: string): RegExp => new RegExp(`^table/[^/]+/${verb}$`);
+const VIEW = (verb: string): RegExp => new RegExp(`^materialized_view/[^/]+/${verb}$`);
 
 /** A description with its fields changed. */
 const withSchema = (
@@ -165,6 +166,34 @@ const BROKEN: Readonly<Record<string, readonly [() => Behaviour, readonly string
       'AlterTableBackfillColumns: a column of plain values cannot be filled',
       'AlterTableBackfillColumns: a missing column is not found',
     ],
+  ],
+  'makes views of other rows than their queries say': [
+    on(VIEW('create'), ({ body, pass }) => {
+      const source_query = String(body.source_query).replace('id > 0', 'id > 1');
+      return pass({ body: { ...body, source_query } });
+    }),
+    [
+      'CreateMaterializedView: a view with data has the rows of its query, or none yet',
+      'RefreshMaterializedView: answers a job, and a view has the rows of before or of after a refresh',
+    ],
+  ],
+  'fills views at once whatever is asked': [
+    on(VIEW('create'), ({ body, pass }) => pass({ body: { ...body, with_no_data: false } })),
+    ['CreateMaterializedView: a view that is made without data has no row until it is refreshed'],
+  ],
+  'makes a view where a table is': [
+    on(VIEW('create'), async ({ pass }) => {
+      const response = await pass();
+      return response.status === 409 ? json(201, { version: 1 }) : response;
+    }),
+    ['CreateMaterializedView: the name of a table is taken'],
+  ],
+  'refreshes tables that are no views': [
+    on(VIEW('refresh'), async ({ pass }) => {
+      const response = await pass();
+      return response.ok || response.status === 404 ? response : json(202, { job_id: 'j' });
+    }),
+    ['RefreshMaterializedView: a table that is no view is not refreshed'],
   ],
   'answers a missing table with status 400': [
     on(TABLE('describe'), async ({ pass }) => {

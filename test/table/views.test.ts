@@ -343,7 +343,7 @@ test.each([
 });
 
 test.each([
-  ['a plain table', { id: source }, 'InvalidTableState'],
+  ['a plain table', { id: source }, 'InvalidInput'],
   ['one that is not there', { id: ['no'] }, 'TableNotFound'],
   ['machines', { id, concurrency: 4 }, 'Unsupported'],
   ['a limit of its output', { id, output_limit: 4 }, 'InvalidInput'],

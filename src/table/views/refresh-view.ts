@@ -53,7 +53,7 @@ const MOST_PLANS = 16;
 
 /**
  * @param source the version of the source to refresh to
- * @throws InvalidTableState for a table that is no view, ConcurrentModification
+ * @throws InvalidInput for a table that is no view, ConcurrentModification
  */
 export async function refreshView(
   engine: Engine,
@@ -85,7 +85,10 @@ async function refreshOnce(
   const base = (await resolveHead(engine, branch))?.snapshot;
   const view = base?.manifest.view;
   if (base === undefined || view === undefined) {
-    throw new DirspaceError('InvalidTableState', 'The table is not a materialized view.');
+    throw new DirspaceError(
+      'InvalidInput',
+      'The table is not a materialized view, so there is nothing to refresh it by; createMaterializedView makes one.',
+    );
   }
   const state = {
     table: source.branch.incarnation,
