@@ -112,7 +112,7 @@ const ELSEWHERE = [
 
 /**
  * The work is done before the answer.
- * @throws TableNotFound for a view or a source that is not there, InvalidTableState for a plain table
+ * @throws TableNotFound for a view or a source that is not there, InvalidInput for a plain table
  */
 export async function refreshMaterializedView(
   catalog: Catalog,
@@ -130,7 +130,7 @@ export async function refreshMaterializedView(
   const view = (await branch.newest())?.manifest.view;
   if (view === undefined) {
     throw new DirspaceError(
-      'InvalidTableState',
+      'InvalidInput',
       `The table ${showId(tableId(id))} is not a materialized view. createMaterializedView makes one.`,
     );
   }
