@@ -1,10 +1,11 @@
 /**
  * Indexes of 1,000,000 rows in ten batches: how long they take to build, and lookups through them. Every
- * side has the indexes of its own; the rows of the table are the same.
+ * side has the indexes of its own; the rows of the table are the same. Full-text search is in documents.mjs.
  */
 import { Index as OwnIndex } from '../../dist/index.js';
 import { arrowTable, texts } from '../harness/data.mjs';
 import { Stores } from '../harness/stores.mjs';
+import { documentWorkloads } from './documents.mjs';
 import { random } from './random.mjs';
 import { ROWS } from './reads.mjs';
 
@@ -110,5 +111,9 @@ export async function* searchWorkloads(ctx) {
   yield lookup('array_has(tags, ..), 0.6 % of the rows', 2, (table) =>
     rowsOf(table.query().where("array_has(tags, 't007')").select(['id'])),
   );
+  yield lookup('the first ten of the order of id', 2, (table) =>
+    rowsOf(table.query().orderBy({ columnName: 'id' }).select(['id']).limit(10)),
+  );
   stores.close();
+  yield* documentWorkloads(ctx);
 }
