@@ -75,6 +75,10 @@ function words(plan: Plan): string {
     }
     case 'union':
       return 'One after the other';
+    case 'single':
+      return `The one row of (${plan.text})`;
+    case 'repeat':
+      return `Repeat each row ${textOf(plan.times)} times`;
     case 'values':
       return 'One row without a table';
   }

@@ -34,6 +34,21 @@ describe('rights', () => {
     ['prod', 'SELECT * FROM prod.people UNION ALL SELECT * FROM cities', 403],
     ['prod', 'SELECT * FROM (SELECT * FROM cities) q', 403],
     ['prod', 'WITH q AS (SELECT * FROM cities) SELECT * FROM q', 403],
+    // Queries may stand wherever a value does.
+    ...[
+      'SELECT (SELECT max(name) FROM cities) FROM prod.people',
+      'SELECT id FROM prod.people WHERE city IN (SELECT name FROM cities)',
+      'SELECT id FROM prod.people WHERE NOT (id > 1 AND EXISTS (SELECT 1 FROM cities))',
+      'SELECT max(id) FROM prod.people GROUP BY city IN (SELECT name FROM cities)',
+      'SELECT max(id) FROM prod.people HAVING 1 = ANY (SELECT 1 FROM cities)',
+      'SELECT id FROM prod.people ORDER BY (SELECT max(name) FROM cities)',
+      'SELECT sum(id) OVER (ORDER BY (SELECT max(name) FROM cities)) FROM prod.people',
+      'SELECT id FROM prod.people LIMIT (SELECT 1 FROM cities)',
+      'VALUES ((SELECT max(name) FROM cities))',
+      'SELECT p.id FROM prod.people p JOIN prod.people q ON p.id = (SELECT 1 FROM cities)',
+      'SELECT name FROM prod.people EXCEPT SELECT name FROM cities',
+      'SELECT name FROM prod.people INTERSECT ALL SELECT name FROM cities',
+    ].map((sql): [string, string, number] => ['prod', sql, 403]),
     // The name of a query hides a table within what follows it, and not before.
     ['prod', 'WITH cities AS (SELECT * FROM cities) SELECT * FROM cities', 403],
     ['all', 'WITH cities AS (SELECT 1 AS x) SELECT * FROM cities', 200],

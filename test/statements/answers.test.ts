@@ -1,9 +1,20 @@
 /** What statements answer. test/interop/duckdb compares random ones with DuckDB. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Dictionary, Int8, Int64, Table, Utf8, vectorFromArray } from '../../src/arrow/index.ts';
+import {
+  Dictionary,
+  Int8,
+  Int32,
+  Int64,
+  Table,
+  Utf8,
+  vectorFromArray,
+} from '../../src/arrow/index.ts';
 import { reader } from '../../src/sql/index.ts';
 import { IntegerSums } from '../../src/statements/execute/sums.ts';
 import { type Catalog, statementCatalog } from './catalog.ts';
+
+const vectorTable = (rows: number): Table =>
+  new Table({ x: vectorFromArray(Array<number>(rows).fill(1), new Int32()) });
 
 let catalog: Catalog;
 beforeAll(async () => {
@@ -413,12 +424,144 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
       [3, 1, 3],
     ],
   ],
+  [
+    'frames of rows around each one',
+    `SELECT id, sum(id) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING), count(age) OVER (ORDER BY id ROWS 1 PRECEDING), min(age) OVER (ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING), avg(id) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) FROM ${P} ORDER BY id`,
+    [
+      [1, 3, 1, 20, null],
+      [2, 6, 2, 20, 1],
+      [3, 9, 1, 20, 1.5],
+      [4, 12, 1, 20, 2],
+      [5, 9, 2, 51, 2.5],
+    ],
+  ],
+  [
+    'frames that have no rows, and first and last values of frames',
+    `SELECT id, sum(id) OVER w, count(*) OVER w, first_value(name) OVER w, last_value(name) OVER w FROM ${P} WINDOW w AS (ORDER BY id ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING) ORDER BY id`,
+    [
+      [1, 7, 2, 'cy', 'dee'],
+      [2, 9, 2, 'dee', 'eve'],
+      [3, 5, 1, 'eve', 'eve'],
+      [4, null, 0, null, null],
+      [5, null, 0, null, null],
+    ],
+  ],
+  [
+    'a query in place of a value',
+    `SELECT name FROM ${P} WHERE age = (SELECT max(age) FROM ${P})`,
+    [['eve']],
+  ],
+  ['one without rows is null', `SELECT (SELECT id FROM ${P} WHERE id > 9) IS NULL`, [[true]]],
+  [
+    'queries among items, in aggregates, keys and HAVING',
+    `SELECT age > (SELECT 30) AS older, sum(id + (SELECT 1)), (SELECT count(*) FROM cities) FROM ${P} WHERE age IS NOT NULL GROUP BY 1 HAVING count(*) > (SELECT 1) ORDER BY (SELECT 1), 1`,
+    [
+      [false, 8, 4],
+      [true, 8, 4],
+    ],
+  ],
+  [
+    'IN a query',
+    `SELECT id FROM ${P} WHERE city IN (SELECT name FROM cities WHERE country <> 'IT') ORDER BY 1`,
+    [[1], [3]],
+  ],
+  [
+    'NOT IN with nulls is true of nothing',
+    `SELECT id FROM ${P} WHERE city NOT IN (SELECT name FROM cities)`,
+    [],
+  ],
+  [
+    'the truth of IN: a hit, none beside a null, null itself, none, no rows',
+    `SELECT 'Oslo' IN (SELECT name FROM cities), 'x' IN (SELECT name FROM cities), NULL IN (SELECT 1), 'x' IN (SELECT country FROM cities), NULL IN (SELECT name FROM cities WHERE name = 'x')`,
+    [[true, null, null, false, false]],
+  ],
+  [
+    'values that are equal once they are cast count once',
+    `SELECT id FROM ${P} WHERE CAST(id AS double) + 9007199254740991 IN (SELECT * FROM (VALUES (9007199254740992), (9007199254740993)) v) ORDER BY 1`,
+    [[1], [2]],
+  ],
+  [
+    'ANY and ALL of a query',
+    `SELECT id FROM ${P} WHERE id = ANY (SELECT 3) OR id <> ALL (SELECT id FROM ${P} WHERE id < 5) ORDER BY 1`,
+    [[3], [5]],
+  ],
+  [
+    'EXISTS',
+    `SELECT EXISTS (SELECT 1 FROM cities WHERE country = 'IT'), NOT EXISTS (SELECT * FROM cities WHERE country = 'XX')`,
+    [[true, true]],
+  ],
+  [
+    'a query of WITH in a query in place of a value',
+    `WITH q AS (SELECT max(id) AS m FROM ${P}) SELECT name FROM ${P} WHERE id = (SELECT m FROM q)`,
+    [['eve']],
+  ],
+  [
+    'EXCEPT',
+    `SELECT city FROM ${P} EXCEPT SELECT name FROM cities WHERE name = 'Rome' ORDER BY 1`,
+    [['Oslo'], [null]],
+  ],
+  [
+    'EXCEPT ALL',
+    `SELECT city FROM ${P} EXCEPT ALL SELECT name FROM cities ORDER BY 1`,
+    [['Oslo'], ['Rome']],
+  ],
+  [
+    'INTERSECT takes nulls as equal',
+    `SELECT name FROM cities INTERSECT SELECT city FROM ${P} ORDER BY 1`,
+    [['Oslo'], ['Rome'], [null]],
+  ],
+  [
+    'INTERSECT ALL',
+    `(SELECT 1 UNION ALL SELECT 1 UNION ALL SELECT 2) INTERSECT ALL (SELECT 1 UNION ALL SELECT 1 UNION ALL SELECT 1)`,
+    [[1], [1]],
+  ],
+  ['INTERSECT binds tighter than UNION', 'SELECT 1 UNION SELECT 2 INTERSECT SELECT 3', [[1]]],
+  ['EXCEPT goes from left to right', 'SELECT 1 EXCEPT SELECT 1 UNION ALL SELECT 1', [[1]]],
   ['row ids', `SELECT count(DISTINCT _rowid) FROM ${P}`, [[5]]],
 ];
 
 describe('statements', () => {
   test.each(CASES)('%s', async (_, sql, expected) => {
     expect(await answer(sql)).toEqual(expected);
+  });
+
+  test('rows that come often are given in batches', async () => {
+    const rows = 300_000;
+    const many = Array.from({ length: 3 }, () => ({ x: 1 }));
+    await catalog.db.createTable('ones', many);
+    await catalog.db.createTable('often', vectorTable(rows));
+    const sql = 'SELECT x FROM often EXCEPT ALL SELECT x FROM ones';
+    let found = 0;
+    let most = 0;
+    for await (const batch of catalog.db.sql(sql)) {
+      found += batch.numRows;
+      most = Math.max(most, batch.numRows);
+    }
+    expect([found, most]).toEqual([rows - 3, 65_536]);
+  });
+
+  test('a query in place of a value has one row at most', async () => {
+    await expect(answer(`SELECT (SELECT id FROM ${P})`)).rejects.toThrow(
+      'The sub-select (SELECT id FROM prod.people) gives several rows in place of one value (at position 8)',
+    );
+    await expect(answer(`SELECT 1 FROM cities WHERE 1 = (SELECT id FROM ${P})`)).rejects.toThrow(
+      'several rows',
+    );
+    expect(await answer(`SELECT (SELECT id FROM ${P} ORDER BY id DESC LIMIT 1)`)).toEqual([[5]]);
+  });
+
+  test('a wide frame adds each value a few times', async () => {
+    const values = await answer(
+      'SELECT max(s) FROM (SELECT sum(x) OVER (ORDER BY x ROWS BETWEEN 99999 PRECEDING AND 99999 FOLLOWING) AS s FROM often) q',
+    );
+    expect(values).toEqual([[199_999]]);
+  });
+
+  test('sums of floats in frames are those of their rows alone', async () => {
+    const sums = await answer(
+      'SELECT sum(x) OVER (ORDER BY n ROWS 1 PRECEDING) FROM (VALUES (1, 1e300), (2, 1), (3, 2)) v(n, x) ORDER BY n',
+    );
+    expect(sums).toEqual([[1e300], [1e300], [3]]);
   });
 
   test('columns of one name are told apart', async () => {

@@ -29,8 +29,22 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'stddev is not supported over a window with an order',
   ],
   [
-    'SELECT sum(1) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM cities',
+    'SELECT sum(1) OVER (ORDER BY name RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) FROM cities',
     'This frame is not supported',
+  ],
+  [
+    'SELECT sum(1) OVER (ORDER BY name GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM cities',
+    'GROUPS is not supported in a frame',
+  ],
+  ['SELECT sum(1) OVER (ROWS BETWEEN 1 FOLLOWING AND 1 PRECEDING) FROM cities', 'ends after it'],
+  ['SELECT sum(1) OVER (ROWS BETWEEN CURRENT ROW AND 1 PRECEDING) FROM cities', 'ends there or'],
+  ['SELECT sum(1) OVER (ROWS 1 FOLLOWING) FROM cities', 'ends after it'],
+  ['SELECT sum(1) OVER (ROWS -1 PRECEDING) FROM cities', 'a number of rows is expected'],
+  ['SELECT sum(1) OVER (ROWS 1234567890 PRECEDING) FROM cities', 'of at most 9 digits'],
+  ['SELECT sum(1) OVER (ROWS 1 PRECEDING EXCLUDE TIES) FROM cities', 'EXCLUDE is not supported'],
+  [
+    'SELECT median(1) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM cities',
+    'median is not supported over a window with a frame; leave this frame out of it',
   ],
   ['SELECT name FROM cities ORDER BY 2', 'There is no column 2; there are 1'],
   [
@@ -41,7 +55,9 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
   ['SELECT name FROM cities LIMIT 1.5', 'LIMIT takes a number of rows, not 1.5'],
   ['SELECT name FROM cities UNION SELECT 1, 2', 'The parts of UNION have 1 and 2 columns'],
   ["SELECT 1 UNION SELECT 'a'", 'Column 1 of the parts of UNION has types that do not go together'],
-  ['SELECT 1 EXCEPT SELECT 1', 'EXCEPT is not supported; UNION is'],
+  ['SELECT 1 EXCEPT SELECT 1, 2', 'The parts of EXCEPT have 1 and 2 columns'],
+  ["SELECT 1 INTERSECT ALL SELECT 'a'", 'Column 1 of the parts of INTERSECT has types'],
+  ['SELECT 1 INTERSECT BY NAME SELECT 1', 'INTERSECT BY NAME is not supported'],
   ['WITH RECURSIVE a AS (SELECT 1) SELECT * FROM a', 'WITH RECURSIVE is not supported'],
   [
     'SELECT * FROM cities NATURAL JOIN cities',
@@ -59,8 +75,33 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
   ['SELECT * FROM nothing', 'nothing'],
   ['SELECT x.* FROM cities', 'There is no table x in FROM'],
   ['SELECT * EXCLUDE (nope) FROM cities', 'EXCLUDE names nope, which is no column of it'],
-  ['SELECT (SELECT 1) FROM cities', 'A subquery is not supported here'],
-  ['SELECT name FROM cities WHERE name IN (SELECT 1)', 'A subquery is not supported here'],
+  ['SELECT (SELECT 1, 2) FROM cities', 'has one column, and this one has 2'],
+  ['SELECT name FROM cities WHERE name IN (SELECT 1)', 'IN compares utf8 with int64; cast one'],
+  ['SELECT name > ANY (SELECT name FROM cities) FROM cities', '> ANY takes no query; = ANY and'],
+  [
+    'SELECT name FROM cities JOIN prod.people p ON p.id IN (SELECT 1)',
+    'sub-select is not supported',
+  ],
+  ['SELECT name FROM cities LIMIT (SELECT 1)', 'A sub-select is not supported here'],
+  ['VALUES ((SELECT 1))', 'A sub-select is not supported here'],
+  [
+    'SELECT name FROM cities UNION SELECT city FROM prod.people ORDER BY (SELECT 1)',
+    'ORDER BY of a',
+  ],
+  [
+    'SELECT name FROM cities c WHERE EXISTS (SELECT 1 FROM prod.people p WHERE p.city = c.name)',
+    'The sub-select reads c.name of the query around it, which is not supported; write a join in its place (at position 84)',
+  ],
+  [
+    'SELECT id FROM prod.people WHERE city IN (SELECT name FROM cities GROUP BY name HAVING max(score) > 1)',
+    'The sub-select reads score of the query around it',
+  ],
+  [
+    'SELECT id FROM prod.people p WHERE EXISTS (SELECT 1 FROM (SELECT 1 FROM cities WHERE name = p.city) q)',
+    'The sub-select reads p.city of the query around it',
+  ],
+  ['SELECT name FROM cities WHERE name IN (SELECT nope FROM cities)', 'There is no column nope'],
+  ['SELECT (SELECT name FROM nothing) FROM cities', 'nothing'],
   [
     'SELECT string_agg(name, name) FROM cities',
     'The separator of string_agg is a text in single quotes',

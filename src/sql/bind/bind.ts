@@ -208,6 +208,8 @@ export class Binder {
       }
       case 'aggregate':
         return refuse(at, `${tree.name}(..) is not possible here: an expression sees one row`);
+      case 'subquery':
+        return refuse(at, 'A sub-select is not supported here');
       case 'field': {
         const arg = this.bind(tree.arg);
         if (!DataType.isStruct(arg.type))

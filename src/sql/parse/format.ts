@@ -9,6 +9,7 @@ import {
   type Expression,
   type OrderItem,
   QUANTIFIED,
+  type RowFrame,
   type TypeName,
 } from './tree.ts';
 
@@ -129,6 +130,11 @@ function write(tree: Expression): [text: string, level: number] {
     }
     case 'aggregate':
       return [writeAggregate(tree), ATOM];
+    case 'subquery': {
+      const query = `(${tree.text})`;
+      if (tree.arg !== undefined) return [`${at(tree.arg, RANGE + 1)} IN ${query}`, RANGE];
+      return [tree.form === 'exists' ? `EXISTS ${query}` : query, ATOM];
+    }
     case 'field':
       return [`(${write(tree.arg)[0]}).${formatName(tree.name)}`, ATOM];
     case 'element':
@@ -169,9 +175,19 @@ function writeWindow(over: AggregateExpression['over']): string {
   const parts = [
     ...(partitionBy.length === 0 ? [] : [`PARTITION BY ${commas(partitionBy)}`]),
     ...(orderBy.length === 0 ? [] : [`ORDER BY ${orderItems(orderBy)}`]),
-    ...(frame === undefined ? [] : [FRAMES[frame]]),
+    ...(frame === undefined ? [] : [typeof frame === 'string' ? FRAMES[frame] : writeFrame(frame)]),
   ];
   return ` OVER (${parts.join(' ')})`;
+}
+
+function writeFrame({ start, end }: RowFrame): string {
+  const bound = (rows: number | undefined, side: string): string =>
+    rows === undefined
+      ? `UNBOUNDED ${side}`
+      : rows === 0
+        ? 'CURRENT ROW'
+        : `${Math.abs(rows)} ${rows < 0 ? 'PRECEDING' : 'FOLLOWING'}`;
+  return `ROWS BETWEEN ${bound(start, 'PRECEDING')} AND ${bound(end, 'FOLLOWING')}`;
 }
 
 const orderItems = (items: readonly OrderItem[]): string =>

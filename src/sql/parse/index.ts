@@ -1,8 +1,8 @@
 /**
  * Parses SQL text by PostgreSQL's grammar, in time linear in the text: an expression
- * (`parseExpression`), an expression of a statement, in which aggregates may occur (`parseTerm`),
- * or a SELECT (`parseStatement`). Throws InvalidInput with the position for constructs that are not
- * supported, such as subqueries in expressions. Size, nesting and the number of parts are bounded.
+ * (`parseExpression`), an expression of a statement, in which aggregates may occur and queries may
+ * not (`parseTerm`), or a SELECT (`parseStatement`). Throws InvalidInput with the position for
+ * constructs that are not supported. Size, nesting and the number of parts are bounded.
  * bind/ resolves columns, functions and types later.
  */
 
@@ -83,6 +83,8 @@ export {
   type Expression,
   type OrderItem,
   QUANTIFIED,
+  type RowFrame,
+  type SubqueryExpression,
   type TypeName,
   type WindowSpec,
 } from './tree.ts';

@@ -11,8 +11,9 @@
 import { parsePrimary } from './primary.ts';
 import { refuseSyntax, refuseUnsupported } from './refusals.ts';
 import { refuse } from './sql-error.ts';
+import type { Statement } from './statement-tree.ts';
 import { END, MARK, OPERATOR, STRING, type Tokens, WORD } from './tokens.ts';
-import type { BinaryOperator, Expression } from './tree.ts';
+import type { BinaryOperator, Expression, SubqueryExpression } from './tree.ts';
 import { castTo, parseTypeName } from './types.ts';
 
 /** Literals of all IN lists of a text, so that reading it takes no longer than a turn. */
@@ -78,6 +79,8 @@ export class Parser {
   readonly tokens: Tokens;
   /** Whether calls may be of many rows: those of statements. */
   aggregates = false;
+  /** Reads a query in place of a value, where there may be one: in statements. */
+  query: (() => Statement) | undefined;
   /** Levels of the tree that was read last. */
   height = 0;
   #depth = 0;
@@ -244,6 +247,15 @@ export class Parser {
     tokens.next();
     const open = tokens.start;
     this.take('(');
+    if (this.beginsSubquery()) {
+      const isAny = word !== 'all';
+      if (op !== (isAny ? '=' : '<>')) {
+        refuse(at, `${op} ${word.toUpperCase()} takes no query; = ANY and <> ALL do`);
+      }
+      const query = this.subquery('in', at, left);
+      this.close(')', '(', open);
+      return isAny ? query : { kind: 'not', arg: query, at };
+    }
     this.refuseQuery(open);
     const list = this.expression();
     this.close(')', '(', open);
@@ -299,7 +311,7 @@ export class Parser {
         return this.#between(arg, negated, at);
       case 'in':
         tokens.next();
-        return { kind: 'in', arg, items: this.#items(at), negated, at };
+        return this.#in(arg, negated, at);
       case 'like':
       case 'ilike':
         tokens.next();
@@ -322,10 +334,19 @@ export class Parser {
     return { kind: 'between', arg, low, high, negated, at };
   }
 
-  #items(at: number): Expression[] {
-    const { tokens } = this;
-    const open = tokens.start;
+  #in(arg: Expression, negated: boolean, at: number): Expression {
+    const open = this.tokens.start;
     this.take('(');
+    if (!this.beginsSubquery()) {
+      return { kind: 'in', arg, items: this.#items(at, open), negated, at };
+    }
+    const query = this.subquery('in', at, arg);
+    this.close(')', '(', open);
+    return negated ? { kind: 'not', arg: query, at } : query;
+  }
+
+  #items(at: number, open: number): Expression[] {
+    const { tokens } = this;
     this.refuseQuery(at);
     const items: Expression[] = [];
     let height = 0;
@@ -402,6 +423,20 @@ export class Parser {
 
   get isString(): boolean {
     return this.tokens.kind === STRING;
+  }
+
+  beginsSubquery(): boolean {
+    return this.query !== undefined && /^(?:select|with|values)$/.test(this.tokens.word);
+  }
+
+  /** The query at the cursor, behind its parenthesis; the one that closes it stays. */
+  subquery(form: SubqueryExpression['form'], at: number, arg?: Expression): SubqueryExpression {
+    const { sql, start } = this.tokens;
+    const { height } = this;
+    const query = (this.query as () => Statement)();
+    this.height = height;
+    const text = sql.slice(start, this.tokens.start).trim();
+    return { kind: 'subquery', form, query, text, ...(arg === undefined ? {} : { arg }), at };
   }
 
   /** Throws where a query begins, for the place of what it would be part of. */

@@ -1,6 +1,6 @@
 /**
  * `parsePrimary`: parses one operand of an expression: a literal, a name with its members,
- * parentheses, a list literal, CASE, or a form that begins with a keyword. Refuses subqueries and
+ * parentheses, a query in them, a list literal, CASE, or a form that begins with a keyword. Refuses
  * functions of the session such as current_date. parser.ts parses the operators between operands.
  */
 
@@ -65,6 +65,12 @@ function bytes(parser: Parser, at: number): LiteralExpression {
 function parenthesised(parser: Parser, at: number): Expression {
   const { tokens } = parser;
   tokens.next();
+  if (parser.beginsSubquery()) {
+    parser.height = 1;
+    const query = parser.subquery('value', at);
+    parser.close(')', '(', at);
+    return members(parser, query);
+  }
   parser.refuseQuery(at);
   const inner = parser.expression();
   if (parser.isMark(',')) refuseUnsupported(at, 'A row of several values');

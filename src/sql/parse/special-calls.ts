@@ -187,8 +187,12 @@ function parseNormalize(parser: Parser, word: string, at: number): Expression {
   return call(word, args, at);
 }
 
-function parseExists(parser: Parser, _: string, at: number): never {
+function parseExists(parser: Parser, _: string, at: number): Expression {
   const { tokens } = parser;
+  if (parser.beginsSubquery()) {
+    parser.height = 1;
+    return parser.subquery('exists', at);
+  }
   while (parser.isMark('(')) tokens.next();
   parser.refuseQuery(at);
   if (tokens.word === 'values') refuseUnsupported(at, 'A subquery');

@@ -33,6 +33,13 @@ export type QueryBody =
       readonly all: boolean;
       readonly parts: readonly QueryBody[];
     })
+  | (Located & {
+      /** Rows of the left that the right has, or has not; with `all` each as often as it is left over. */
+      readonly kind: 'intersect' | 'except';
+      readonly all: boolean;
+      readonly left: QueryBody;
+      readonly right: QueryBody;
+    })
   | (Located & { readonly kind: 'query'; readonly query: Statement })
   | (Located & { readonly kind: 'values'; readonly rows: readonly (readonly Expression[])[] });
 

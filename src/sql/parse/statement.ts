@@ -1,7 +1,7 @@
 /**
  * `parseStatementText`: parses a SELECT into a tree, by PostgreSQL's grammar as far as statements/
- * can run it; everything else throws InvalidInput with its position. Subqueries occur in FROM and
- * WITH only, nested at most 32 deep. Expressions are parsed by `Parser`, with aggregates allowed.
+ * can run it; everything else throws InvalidInput with its position. Queries nest at most 32 deep, in
+ * FROM, WITH and expressions. Expressions are parsed by `Parser`, with aggregates allowed.
  * The caller bounds the length of the text.
  */
 
@@ -24,6 +24,9 @@ import { parseOrder, parseWindow } from './windows.ts';
 /** Statements may nest so deep in each other. */
 const MAX_NESTED = 32;
 
+/** Words such as UNION in one statement: each may be a level of its tree. */
+const MAX_SETS = 400;
+
 /**
  * @param text bounded by the caller, as that of an expression is
  * @throws InvalidInput with the place of what cannot be read or is not supported
@@ -39,11 +42,13 @@ class StatementParser implements QueryParser {
   readonly #tokens: Tokens;
   readonly #from: FromParser;
   #nested = 0;
+  #sets = 0;
 
   constructor(tokens: Tokens) {
     this.#tokens = tokens;
     this.parser = new Parser(tokens);
     this.parser.aggregates = true;
+    this.parser.query = () => this.query();
     this.#from = new FromParser(this);
   }
 
@@ -145,26 +150,46 @@ class StatementParser implements QueryParser {
     return text;
   }
 
+  /** Parts with UNION and EXCEPT between them, from left to right. */
   #body(): QueryBody {
     const tokens = this.#tokens;
     const at = tokens.start;
-    let body = this.#part();
+    let body = this.#intersection();
     for (;;) {
-      const { word, start } = tokens;
-      if (word === 'intersect' || word === 'except') {
-        refuse(start, `${word.toUpperCase()} is not supported; UNION is`);
-      }
-      if (word !== 'union') return body;
-      tokens.next();
-      const all = this.parser.took('all');
-      if (!all) this.parser.took('distinct');
-      if (tokens.word === 'by') refuse(tokens.start, 'UNION BY NAME is not supported');
-      const next = this.#part();
-      body =
-        body.kind === 'union' && body.all === all
-          ? { ...body, parts: [...body.parts, next] }
-          : { kind: 'union', all, parts: [body, next], at };
+      const { word } = tokens;
+      if (word !== 'union' && word !== 'except') return body;
+      const all = this.#takesAll();
+      const next = this.#intersection();
+      if (word === 'except') body = { kind: 'except', all, left: body, right: next, at };
+      else if (body.kind === 'union' && body.all === all) {
+        body = { ...body, parts: [...body.parts, next] };
+      } else body = { kind: 'union', all, parts: [body, next], at };
     }
+  }
+
+  /** INTERSECT binds tighter than the others do. */
+  #intersection(): QueryBody {
+    const at = this.#tokens.start;
+    let body = this.#part();
+    while (this.#tokens.word === 'intersect') {
+      const all = this.#takesAll();
+      body = { kind: 'intersect', all, left: body, right: this.#part(), at };
+    }
+    return body;
+  }
+
+  /** UNION, EXCEPT or INTERSECT, and whether ALL follows. */
+  #takesAll(): boolean {
+    const tokens = this.#tokens;
+    const { word, start } = tokens;
+    this.#sets++;
+    if (this.#sets > MAX_SETS) refuse(start, `More than ${MAX_SETS} queries are put together`);
+    tokens.next();
+    const all = this.parser.took('all');
+    if (!all) this.parser.took('distinct');
+    if (tokens.word === 'by')
+      refuse(tokens.start, `${word.toUpperCase()} BY NAME is not supported`);
+    return all;
   }
 
   #part(): QueryBody {

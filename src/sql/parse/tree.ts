@@ -4,6 +4,8 @@
  * lower case, types without their aliases. bind/ resolves all of them against a schema.
  */
 
+import type { Statement } from './statement-tree.ts';
+
 /** A type as written: lower-case name and its arguments, `decimal(8,3)` = `['decimal', [8, 3]]`. */
 export interface TypeName {
   readonly name: string;
@@ -130,6 +132,7 @@ export type Expression =
       readonly args: readonly Expression[];
     })
   | AggregateExpression
+  | SubqueryExpression
   | (Located & { readonly kind: 'field'; readonly arg: Expression; readonly name: string })
   | (Located & { readonly kind: 'element'; readonly arg: Expression; readonly index: Expression });
 
@@ -151,6 +154,18 @@ export interface AggregateExpression extends Located {
   readonly over?: WindowSpec | string;
 }
 
+/** A query in place of a value: statements alone have these, as they do aggregates. */
+export interface SubqueryExpression extends Located {
+  readonly kind: 'subquery';
+  /** `value`: that of its one row. `in`: whether `arg` is among its rows. `exists`: whether it has any. */
+  readonly form: 'value' | 'in' | 'exists';
+  /** Of `in` alone. */
+  readonly arg?: Expression;
+  readonly query: Statement;
+  /** The query as it is written, without the parentheses around it. */
+  readonly text: string;
+}
+
 export interface OrderItem {
   readonly value: Expression;
   readonly ascending: boolean;
@@ -165,5 +180,14 @@ export interface WindowSpec extends Located {
    * `rows`: from the first row of the partition to this one. `whole`: all rows of the partition. Absent:
    * to the last row that is equal to this one in order, or all where there is no order.
    */
-  readonly frame?: 'rows' | 'whole';
+  readonly frame?: 'rows' | 'whole' | RowFrame;
+}
+
+/**
+ * Some rows around each one, both ends with it: counted from it, negative before it; undefined at the first
+ * or last row of the partition.
+ */
+export interface RowFrame {
+  readonly start?: number;
+  readonly end?: number;
 }

@@ -1,13 +1,13 @@
 /**
  * Parses what follows the arguments of an aggregate or window function: FILTER (`parseFilter`) and
  * OVER (`parseOver`). `parseWindow` parses a window in parentheses, of OVER or of the WINDOW
- * clause; it throws InvalidInput for frames other than those from the first row to this one, or of
- * all rows. `parseOrder` parses ORDER BY, in windows, calls and statements.
+ * clause; it throws InvalidInput for frames of GROUPS, and of RANGE with numbers.
+ * `parseOrder` parses ORDER BY, in windows, calls and statements.
  */
 
 import type { Parser } from './parser.ts';
 import { refuse } from './sql-error.ts';
-import { NAME, WORD } from './tokens.ts';
+import { NAME, NUMBER, WORD } from './tokens.ts';
 import type { Expression, OrderItem, WindowSpec } from './tree.ts';
 
 /** FILTER (WHERE condition) */
@@ -49,27 +49,57 @@ export function parseWindow(parser: Parser): WindowSpec {
   return { partitionBy, orderBy, ...(frame === undefined ? {} : { frame }), at };
 }
 
-/** The frames that grow from the first row of the partition, or hold all of it. */
-function parseFrame(parser: Parser): 'rows' | 'whole' | undefined {
+/** ROWS between any two rows; RANGE from the first row of the partition. */
+function parseFrame(parser: Parser): WindowSpec['frame'] {
   const { tokens } = parser;
   const at = tokens.start;
   const unit = tokens.word;
   tokens.next();
+  if (unit === 'groups') refuse(at, 'GROUPS is not supported in a frame; ROWS and RANGE are');
   const between = parser.took('between');
-  const end = (...words: string[]): boolean => words.every((word) => parser.took(word));
-  const unsupported = (): never =>
+  const start = frameBound(parser, 'start');
+  if (between) parser.takeWord('and');
+  const end = between ? frameBound(parser, 'end') : 0;
+  if (tokens.word === 'exclude') refuse(tokens.start, 'EXCLUDE is not supported in a frame');
+  if (start !== undefined && end !== undefined) {
+    if (start > 0 && end <= 0)
+      refuse(at, 'A frame that begins after the current row ends after it');
+    if (start === 0 && end < 0)
+      refuse(at, 'A frame that begins at the current row ends there or after it');
+  }
+  if (start === undefined && end === undefined) return 'whole';
+  if (unit === 'range') {
+    if (start === undefined && end === 0) return undefined;
     refuse(
       at,
-      'This frame is not supported; there are ROWS and RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW, or UNBOUNDED FOLLOWING',
+      'This frame is not supported; RANGE goes from UNBOUNDED PRECEDING to CURRENT ROW or UNBOUNDED FOLLOWING, ROWS takes numbers of rows',
     );
-  if (!end('unbounded', 'preceding') || unit === 'groups') unsupported();
-  if (between) {
-    parser.takeWord('and');
-    if (parser.took('unbounded')) return end('following') ? 'whole' : unsupported();
-    if (!end('current', 'row')) unsupported();
   }
-  if (tokens.word === 'exclude') refuse(at, 'EXCLUDE is not supported in a frame');
-  return unit === 'rows' ? 'rows' : undefined;
+  if (start === undefined && end === 0) return 'rows';
+  return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+}
+
+/** Rows from the current one, negative before it; undefined for UNBOUNDED. */
+function frameBound(parser: Parser, side: 'start' | 'end'): number | undefined {
+  const { tokens } = parser;
+  if (parser.took('unbounded')) {
+    parser.takeWord(side === 'start' ? 'preceding' : 'following');
+    return undefined;
+  }
+  if (parser.took('current')) {
+    parser.takeWord('row');
+    return 0;
+  }
+  const { kind, text } = tokens;
+  if (kind !== NUMBER || !/^\d{1,9}$/.test(text)) {
+    parser.refuseToken(
+      'UNBOUNDED, CURRENT ROW or a number of rows is expected, of at most 9 digits',
+    );
+  }
+  tokens.next();
+  if (parser.took('preceding')) return -Number(text);
+  parser.takeWord('following');
+  return Number(text);
 }
 
 /** ORDER BY x [ASC | DESC] [NULLS FIRST | LAST], .. */

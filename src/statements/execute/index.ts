@@ -7,7 +7,15 @@ import type { Plan } from '../plan/index.ts';
 import { groupedRows } from './group.ts';
 import { joinedRows } from './join.ts';
 import type { Relation, Work } from './relation.ts';
-import { emptyRows, filteredRows, limitedRows, projectedRows, unitedRows } from './rows.ts';
+import {
+  emptyRows,
+  filteredRows,
+  limitedRows,
+  projectedRows,
+  repeatedRows,
+  singleRow,
+  unitedRows,
+} from './rows.ts';
 import { scanned } from './scan.ts';
 import { sortedRows } from './sort.ts';
 import { knownRow } from './statistics.ts';
@@ -46,6 +54,10 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
         plan.schema,
         work,
       );
+    case 'single':
+      return singleRow(relationOf(plan.input, work), plan, work);
+    case 'repeat':
+      return repeatedRows(relationOf(plan.input, work), plan, work);
     case 'values':
       return emptyRows(plan.rows.length, new Schema([]));
   }
@@ -73,6 +85,8 @@ export function rowsOf(plan: Plan): number {
       return Math.min(rowsOf(plan.input), plan.limit);
     case 'union':
       return plan.inputs.reduce((sum, input) => sum + rowsOf(input), 0);
+    case 'single':
+      return 1;
     case 'values':
       return plan.rows.length;
     default:

@@ -1,6 +1,7 @@
 /**
  * Implements the steps that keep no rows: conditions (`filteredRows`), computed columns
- * (`projectedRows`), LIMIT (`limitedRows`), UNION ALL (`unitedRows`), and rows without columns
+ * (`projectedRows`), LIMIT (`limitedRows`), UNION ALL (`unitedRows`), queries in place of values
+ * (`singleRow`), rows that come several times (`repeatedRows`), and rows without columns
  * (`emptyRows`).
  */
 import {
@@ -16,13 +17,26 @@ import {
   typesEqual,
 } from '../../arrow/index.ts';
 import {
+  type Column,
   compileConditionTree,
   compileTree,
   type Expression,
   loadColumn,
+  reader,
+  refuse,
+  shorten,
   toVector,
 } from '../../sql/index.ts';
-import { dataNamed, type Relation, run, type Work } from './relation.ts';
+import type { RepeatStep, SingleStep } from '../plan/index.ts';
+import {
+  BATCH_ROWS,
+  columnReader,
+  dataNamed,
+  oneStep,
+  type Relation,
+  run,
+  type Work,
+} from './relation.ts';
 
 export function filteredRows(input: Relation, condition: Expression, work: Work): Relation {
   const compiled = compileConditionTree(condition, input.schema);
@@ -109,6 +123,59 @@ function conformed(data: Data, type: Data['type'], work: Work): Data {
   if (typesEqual(data.type, type)) return data;
   if (DataType.isNull(data.type)) return nullColumn(type, data.length);
   return toVector(loadColumn(data), type, work.memory.batch()).data[0] as Data;
+}
+
+/** The one row of the input, or nulls. @throws InvalidInput for a second row */
+export function singleRow(input: Relation, { schema, text, at }: SingleStep, work: Work): Relation {
+  return {
+    schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      let found: RecordBatch | undefined;
+      for await (const batch of input.batches()) {
+        if (batch.numRows === 0) continue;
+        if (found !== undefined || batch.numRows > 1) {
+          refuse(at, `The sub-select (${shorten(text)}) gives several rows in place of one value`);
+        }
+        found = batch;
+      }
+      const columns = schema.fields.map(({ type }, place) => {
+        const data = found === undefined ? undefined : columnsOf(found)[place];
+        return data === undefined ? nullColumn(type, 1) : conformed(data, type, work);
+      });
+      yield recordBatch(schema, columns, 1);
+    },
+  };
+}
+
+/** Each row as often as it says, in batches of a bounded size. */
+export function repeatedRows(input: Relation, { times, schema }: RepeatStep, work: Work): Relation {
+  const read = columnReader([times], input.schema, work);
+  return {
+    schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      for await (const batch of input.batches()) {
+        const timesOf = reader((await read(batch))[0] as Column);
+        const shown = recordBatch(
+          schema,
+          schema.fields.map(({ name }) => dataNamed(batch, name)),
+          batch.numRows,
+        );
+        let rows: number[] = [];
+        for (let row = 0; row < batch.numRows; row++) {
+          for (let left = Number(timesOf(row) ?? 0); left > 0; ) {
+            const more = Math.min(left, BATCH_ROWS - rows.length);
+            for (let each = 0; each < more; each++) rows.push(row);
+            left -= more;
+            if (rows.length < BATCH_ROWS) continue;
+            yield gatherBatch(shown, Uint32Array.from(rows));
+            await run(work, oneStep());
+            rows = [];
+          }
+        }
+        if (rows.length > 0) yield gatherBatch(shown, Uint32Array.from(rows));
+      }
+    },
+  };
 }
 
 /** Rows without columns, to compute constants over. */

@@ -17,9 +17,10 @@ import {
   typeText,
   type Value,
 } from '../../sql/index.ts';
-import { aggregateName } from '../plan/index.ts';
+import { aggregateName, type WindowStep } from '../plan/index.ts';
 import { resultOf } from './accumulator.ts';
 import { accumulator } from './accumulators.ts';
+import { endsOfFrames, framed } from './window-frames.ts';
 
 /** For each row whether it is the first of a partition, and of rows that are equal in order. */
 export interface Partitions {
@@ -27,7 +28,7 @@ export interface Partitions {
   readonly peers: Uint8Array;
 }
 
-type Frame = 'rows' | 'peers' | 'whole';
+type Frame = WindowStep['frame'];
 
 /** Rows between two steps. */
 const STEP_ROWS = 1 << 14;
@@ -46,7 +47,10 @@ export function* windowColumn(
     if (RANKS.has(call.name)) yield* rank(call.name, part, columns);
     else if (call.name === 'lag' || call.name === 'lead') yield* shifted(call.name, part, columns);
     else if (call.name === 'first_value' || call.name === 'last_value') {
-      ends(call.name, part, columns, frame);
+      if (typeof frame === 'object') yield* endsOfFrames(call.name, part, columns, frame);
+      else ends(call.name, part, columns, frame);
+    } else if (typeof frame === 'object') {
+      yield* framed(call, type, part, columns, frame);
     } else if (frame === 'whole') yield* whole(call, type, part, columns);
     else yield* running(call, type, part, columns, frame);
     yield;
@@ -54,7 +58,7 @@ export function* windowColumn(
   return columnOf(type, values);
 }
 
-interface Part {
+export interface Part {
   readonly from: number;
   readonly to: number;
   readonly peers: Uint8Array;
@@ -257,20 +261,27 @@ function sums(type: DataType, argument: DataType): Running {
     };
   }
   let sum = 0n;
-  const digits = familyOf(type) === 'decimal' ? 10n ** BigInt((type as Decimal).precision) : 0n;
-  const [least, most] = digits > 0n ? [1n - digits, digits - 1n] : integerRange(type);
+  const check = sumCheck(type);
   return {
     add: (value) => {
       sum += BigInt(value as number | bigint);
       count++;
-      if (sum < least || sum > most) {
-        throw new DirspaceError(
-          'InvalidInput',
-          `A running sum is ${sum}, which ${typeText(type)} does not hold; cast its argument to double or decimal.`,
-        );
-      }
+      check(sum);
     },
     value: () => (count === 0 ? null : sum),
+  };
+}
+
+/** Throws InvalidInput for a sum that the type does not hold. */
+export function sumCheck(type: DataType): (sum: bigint) => void {
+  const digits = familyOf(type) === 'decimal' ? 10n ** BigInt((type as Decimal).precision) : 0n;
+  const [least, most] = digits > 0n ? [1n - digits, digits - 1n] : integerRange(type);
+  return (sum) => {
+    if (sum >= least && sum <= most) return;
+    throw new DirspaceError(
+      'InvalidInput',
+      `A running sum is ${sum}, which ${typeText(type)} does not hold; cast its argument to double or decimal.`,
+    );
   };
 }
 

@@ -22,6 +22,11 @@ export function plannedTables(
   planner: Planner,
   references: readonly TableReference[],
 ): PlannedTables {
+  const { plan, scope } = crossed(planner, references);
+  return { plan, scope: scope.within(planner.around) };
+}
+
+function crossed(planner: Planner, references: readonly TableReference[]): PlannedTables {
   const [first, ...more] = references.map((reference) => plannedTable(planner, reference));
   if (first === undefined) {
     const schema = new Schema([]);
@@ -155,7 +160,7 @@ function plannedJoin(
   const both = bothScopes(left.scope, right.scope);
   const { join, on, using = [], at } = reference;
   const terms: Expression[] = conjuncts(
-    on === undefined ? undefined : planner.resolvedRow(on, both, 'ON'),
+    on === undefined ? undefined : planner.resolvedRow(on, both.within(planner.around), 'ON'),
   );
   const merged: MergedColumn[] = [];
   for (const name of using) {

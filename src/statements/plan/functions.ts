@@ -24,6 +24,7 @@ import {
   refuse,
   typeText,
 } from '../../sql/index.ts';
+import type { WindowStep } from './plan-tree.ts';
 
 /** Names that mean the same. */
 const SAME: Readonly<Record<string, string>> = {
@@ -140,7 +141,7 @@ const RUNNING = new Set(['count', 'sum', 'avg', 'min', 'max', 'bool_and', 'bool_
 
 /** The type of what a function gives of a window. @throws InvalidInput with its place */
 export function windowType(
-  call: AskedCall & { readonly distinct: boolean; readonly grows: boolean },
+  call: AskedCall & { readonly distinct: boolean; readonly frame: WindowStep['frame'] },
   types: readonly DataType[],
 ): DataType {
   const { name, at } = call;
@@ -148,8 +149,12 @@ export function windowType(
   if (given === undefined) {
     if (call.distinct) refuse(at, `${name}(DISTINCT ..) is not supported over a window`);
     const type = aggregateType(call, types);
-    if (call.grows && !RUNNING.has(aggregateName(name))) {
-      refuse(at, `${name} is not supported over a window with an order; leave ORDER BY out of it`);
+    if (call.frame !== 'whole' && !RUNNING.has(aggregateName(name))) {
+      const what = typeof call.frame === 'object' ? 'this frame' : 'ORDER BY';
+      refuse(
+        at,
+        `${name} is not supported over a window with ${what === 'ORDER BY' ? 'an order' : 'a frame'}; leave ${what} out of it`,
+      );
     }
     return type;
   }

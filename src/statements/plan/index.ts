@@ -16,7 +16,9 @@ export type {
   GroupStep,
   JoinStep,
   Plan,
+  RepeatStep,
   ScanStep,
+  SingleStep,
   SortKey,
   SortStep,
   SourceOrder,
@@ -60,7 +62,7 @@ export function tablesOf(statement: Statement): Map<string, NamedTable> {
 }
 
 function lookIn(
-  { with: named, body }: Statement,
+  { with: named, body, ...rest }: Statement,
   outer: ReadonlySet<string>,
   found: Map<string, NamedTable>,
 ): void {
@@ -69,21 +71,26 @@ function lookIn(
     lookIn(query, known, found);
     known.add(name.toLowerCase());
   }
-  const ofTable = (reference: TableReference): void => {
-    if (reference.kind === 'derived') lookIn(reference.query, known, found);
-    else if (reference.kind === 'join') {
-      ofTable(reference.left);
-      ofTable(reference.right);
-    } else {
+  // Queries may stand wherever a value does, so every part of the tree is looked at.
+  const look = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return;
+    if (Array.isArray(part)) {
+      part.forEach(look);
+      return;
+    }
+    if ('kind' in part && (part.kind === 'string' || part.kind === 'number')) return;
+    if ('kind' in part && part.kind === 'table') {
+      const reference = part as NamedTable;
       const [name = ''] = reference.path;
       const isNamed = reference.path.length === 1 && known.has(name.toLowerCase());
       if (!isNamed) found.set(sourceKey(reference), reference);
+      return;
+    }
+    for (const [member, value] of Object.entries(part)) {
+      if (member === 'query') lookIn(value as Statement, known, found);
+      else look(value);
     }
   };
-  const ofBody = (part: Statement['body']): void => {
-    if (part.kind === 'select') part.from.forEach(ofTable);
-    else if (part.kind === 'union') part.parts.forEach(ofBody);
-    else if (part.kind === 'query') lookIn(part.query, known, found);
-  };
-  ofBody(body);
+  look(body);
+  look(rest);
 }

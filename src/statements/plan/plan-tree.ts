@@ -4,7 +4,7 @@
  * in it; its expressions name columns of the step below.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
-import type { AggregateExpression, Expression } from '../../sql/index.ts';
+import type { AggregateExpression, Expression, RowFrame } from '../../sql/index.ts';
 import type { ColumnBounds } from '../../table/index.ts';
 
 /** The rows and columns of a table to read. */
@@ -91,7 +91,7 @@ export interface WindowStep extends Step {
   readonly input: Plan;
   readonly partitionBy: readonly Expression[];
   readonly orderBy: readonly SortKey[];
-  readonly frame: 'rows' | 'peers' | 'whole';
+  readonly frame: 'rows' | 'peers' | 'whole' | RowFrame;
   /** One for each column of the schema beyond those of the input. */
   readonly calls: readonly AggregateExpression[];
 }
@@ -123,6 +123,23 @@ export interface UnionStep extends Step {
   readonly inputs: readonly Plan[];
 }
 
+/** One row: that of the input, which has at most one, or nulls. */
+export interface SingleStep extends Step {
+  readonly kind: 'single';
+  readonly input: Plan;
+  /** The query that it stands for, and where it is written, for messages. */
+  readonly text: string;
+  readonly at?: number | undefined;
+}
+
+/** Each row as often as it says. */
+export interface RepeatStep extends Step {
+  readonly kind: 'repeat';
+  readonly input: Plan;
+  /** A number from 0 on. */
+  readonly times: Expression;
+}
+
 /** Rows that the statement itself writes down. */
 export interface ValuesStep extends Step {
   readonly kind: 'values';
@@ -139,4 +156,6 @@ export type Plan =
   | SortStep
   | LimitStep
   | UnionStep
+  | SingleStep
+  | RepeatStep
   | ValuesStep;

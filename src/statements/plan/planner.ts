@@ -3,8 +3,9 @@
  * statement share: its tables, the queries of WITH, and the names that columns have in the plan.
  * Throws InvalidInput with the place in the text, also for statements with too many parts.
  */
-import { DataType, Schema } from '../../arrow/index.ts';
+import { DataType, Int64, Schema } from '../../arrow/index.ts';
 import {
+  type AggregateExpression,
   compileTree,
   type Expression,
   formatName,
@@ -20,7 +21,7 @@ import { commonColumnType } from './key-types.ts';
 import type { Plan, SortKey, TableSource } from './plan-tree.ts';
 import type { Scope } from './scope.ts';
 import { plannedSelect } from './select.ts';
-import { distinctRows, projected, sorted, united } from './steps.ts';
+import { distinctRows, filtered, grouped, projected, sorted, united } from './steps.ts';
 import { columnTree, rewritten } from './trees.ts';
 
 type NamedTable = Extract<TableReference, { kind: 'table' }>;
@@ -63,10 +64,18 @@ export const sourceKey = ({ path, travel }: NamedTable): string => JSON.stringif
 export class Planner {
   readonly #shared: Shared;
   readonly #known: readonly KnownQuery[];
+  /** Names of the queries around one in place of a value, which it cannot read. */
+  readonly around: readonly Scope[];
 
-  constructor(shared: Shared, known: readonly KnownQuery[] = []) {
+  constructor(shared: Shared, known: readonly KnownQuery[] = [], around: readonly Scope[] = []) {
     this.#shared = shared;
     this.#known = known;
+    this.around = around;
+  }
+
+  /** The planner of queries in place of values in a query with these names. */
+  inside(scope: Scope): Planner {
+    return new Planner(this.#shared, this.#known, [...this.around, scope]);
   }
 
   static of(sources: ReadonlyMap<string, TableSource>): Planner {
@@ -110,9 +119,9 @@ export class Planner {
       if (known.slice(planner.#known.length).some(({ name }) => name === named.name)) {
         refuse(named.at, `WITH defines ${named.name} twice`);
       }
-      known.push({ ...named, planner: new Planner(shared, [...known]) });
+      known.push({ ...named, planner: new Planner(shared, [...known], planner.around) });
     }
-    const own = statement.with.length === 0 ? planner : new Planner(shared, known);
+    const own = statement.with.length === 0 ? planner : new Planner(shared, known, planner.around);
     return own.#body(statement.body, statement.orderBy, {
       limit: countOf(statement.limit, 'LIMIT'),
       offset: countOf(statement.offset, 'OFFSET'),
@@ -131,6 +140,9 @@ export class Planner {
         return finished(this.#values(body), orderBy, window);
       case 'union':
         return finished(this.#union(body), orderBy, window);
+      case 'intersect':
+      case 'except':
+        return finished(this.#matched(body), orderBy, window);
     }
   }
 
@@ -152,6 +164,7 @@ export class Planner {
     const names = (rows[0] ?? []).map((_, place) => `column${place + 1}`);
     return this.#joinedRows(
       plans.map((plan) => ({ plan, names })),
+      'VALUES',
       at,
     );
   }
@@ -159,18 +172,68 @@ export class Planner {
   #union({ all, parts, at }: Extract<QueryBody, { kind: 'union' }>): PlannedQuery {
     atMost(parts.length, MOST_PARTS, 'parts of UNION', at);
     const queries = parts.map((part) => this.#body(part, [], {}));
-    const query = this.#joinedRows(queries, at);
+    const query = this.#joinedRows(queries, 'UNION', at);
     if (all) return query;
     return { plan: distinctRows(query.plan), names: query.names };
   }
 
+  /** INTERSECT and EXCEPT: how often each row is on either side says how often it comes. */
+  #matched({ kind, all, left, right, at }: MatchedBody): PlannedQuery {
+    const queries = [left, right].map((part) => this.#body(part, [], {}));
+    const sided = queries.map(({ plan, names }, side) => ({
+      plan: projected(plan, [
+        ...plan.schema.fields.map(({ name }) => ({ name, value: columnTree(name) })),
+        { name: this.freshName('side'), value: { kind: 'number', text: String(side) } as const },
+      ]),
+      names: [...names, SIDE],
+    }));
+    const { plan: both } = this.#joinedRows(sided, kind.toUpperCase(), at);
+    const columns = both.schema.fields.slice(0, -1).map(({ name }) => name);
+    const side = columnTree(both.schema.fields.at(-1)?.name ?? '');
+    const counts = [0, 1].map((number) => this.freshName(number === 0 ? 'left' : 'right'));
+    const keys = columns.map((name) => ({ name: this.freshName(name), value: columnTree(name) }));
+    const groups = grouped(
+      both,
+      keys,
+      counts.map((name, number) => ({ name, call: countWhere(side, number) })),
+      () => new Int64(),
+    );
+    const [ours, theirs] = counts.map((name) => columnTree(name)) as [Expression, Expression];
+    const zero: Expression = { kind: 'number', text: '0' };
+    const isMore = (one: Expression, other: Expression): Expression => ({
+      ...{ kind: 'binary', op: '>', left: one, right: other },
+    });
+    const isIn = isMore(ours, zero);
+    const rest: Expression =
+      kind === 'intersect'
+        ? isMore(theirs, zero)
+        : all
+          ? isMore(ours, theirs)
+          : { kind: 'binary', op: '=', left: theirs, right: zero };
+    const found = filtered(groups, { kind: 'and', args: [isIn, rest] });
+    const shown = keys.map(({ name }) => ({ name, value: columnTree(name) }));
+    const { names } = queries[0] as PlannedQuery;
+    if (!all) return { plan: projected(found, shown), names };
+    const times: Expression =
+      kind === 'intersect'
+        ? { kind: 'call', name: 'least', args: [ours, theirs] }
+        : { kind: 'binary', op: '-', left: ours, right: theirs };
+    const schema = new Schema(groups.schema.fields.slice(0, keys.length));
+    return { plan: { kind: 'repeat', input: found, times, schema }, names };
+  }
+
   /** The rows of all one after the other, their columns brought to one type each. */
-  #joinedRows(queries: readonly PlannedQuery[], at: number | undefined): PlannedQuery {
+  #joinedRows(
+    queries: readonly PlannedQuery[],
+    what: string,
+    at: number | undefined,
+  ): PlannedQuery {
     const [first] = queries as [PlannedQuery];
     if (queries.length === 1) return first;
     const widths = new Set(queries.map(({ names }) => names.length));
     if (widths.size > 1) {
-      refuse(at, `The parts of UNION have ${[...widths].join(' and ')} columns`);
+      const counts = queries.map(({ names }) => names.filter((name) => name !== SIDE).length);
+      refuse(at, `The parts of ${what} have ${[...new Set(counts)].join(' and ')} columns`);
     }
     const names = first.names.map((name) => this.freshName(name));
     const plans = queries.map(({ plan }) => plan);
@@ -180,7 +243,7 @@ export class Planner {
       if (cast === 'none') {
         refuse(
           at,
-          `Column ${place + 1} of the parts of UNION has types that do not go together; cast them`,
+          `Column ${place + 1} of the parts of ${what} has types that do not go together; cast them`,
         );
       }
       return cast;
@@ -205,6 +268,19 @@ export class Planner {
     return { plan: united(inputs, new Schema(fields)), names: first.names };
   }
 }
+
+type MatchedBody = Extract<QueryBody, { kind: 'intersect' | 'except' }>;
+
+/** The name of the column that says which side a row is of; no column of a user has it. */
+const SIDE = '\0side';
+
+const countWhere = (column: Expression, number: number): AggregateExpression => ({
+  ...{ kind: 'aggregate', name: 'count', args: [], star: true, distinct: false, orderBy: [] },
+  filter: {
+    ...{ kind: 'binary', op: '=', left: column },
+    right: { kind: 'number', text: String(number) },
+  },
+});
 
 /** The rows of a query that are wanted. */
 export interface RowWindow {

@@ -79,10 +79,19 @@ export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
         schema: new Schema(kept.map((at) => plan.schema.fields[at] as Field)),
       };
     }
+    case 'single':
+      return { ...plan, input: pruned(plan.input, namesOf(plan.input)) };
+    case 'repeat': {
+      const input = pruned(plan.input, union(wanted, columnsIn([plan.times])));
+      const schema = new Schema(plan.schema.fields.filter(({ name }) => wanted.has(name)));
+      return { ...plan, input, schema };
+    }
     case 'values':
       return plan;
   }
 }
+
+const namesOf = ({ schema }: Plan): Set<string> => new Set(schema.fields.map(({ name }) => name));
 
 const union = (a: ReadonlySet<string>, b: ReadonlySet<string>): Set<string> =>
   new Set([...a, ...b]);

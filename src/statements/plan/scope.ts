@@ -44,9 +44,21 @@ export class Scope {
   readonly tables: readonly ScopeTable[];
   readonly merged: readonly MergedColumn[];
 
-  constructor(tables: readonly ScopeTable[], merged: readonly MergedColumn[] = []) {
+  /** Those of the queries around this one, whose columns it cannot read. */
+  readonly #around: readonly Scope[];
+
+  constructor(
+    tables: readonly ScopeTable[],
+    merged: readonly MergedColumn[] = [],
+    around: readonly Scope[] = [],
+  ) {
     this.tables = tables;
     this.merged = merged;
+    this.#around = around;
+  }
+
+  within(around: readonly Scope[]): Scope {
+    return around.length === 0 ? this : new Scope(this.tables, this.merged, around);
   }
 
   /**
@@ -132,6 +144,13 @@ export class Scope {
           : `; the columns are: ${list}`
         : `; did you mean ${formatName(near)}?`;
     const asked = path.map(formatName).join('.');
+    if (this.#around.some((scope) => scope.find(path, at) !== undefined)) {
+      refuse(
+        at,
+        `The sub-select reads ${asked} of the query around it, which is not supported; write a join in its place`,
+        { details: { column: path.join('.') } },
+      );
+    }
     return refuse(at, `There is no column ${asked}${hint}`, {
       code: 'TableColumnNotFound',
       details: { column: path.join('.'), ...(near === null ? {} : { nearest: near }) },

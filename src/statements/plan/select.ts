@@ -28,6 +28,7 @@ import {
 } from './planner.ts';
 import type { Scope } from './scope.ts';
 import { distinctRows, filtered, grouped, projected, sorted } from './steps.ts';
+import { hasSubquery, Subqueries } from './subqueries.ts';
 import { columnTree, conjuncts, rewritten, textOf, visit } from './trees.ts';
 import { plannedWindows } from './windows.ts';
 
@@ -50,11 +51,11 @@ export function plannedSelect(
   const { plan: tables, scope } = plannedTables(planner, select.from);
   const where =
     select.where === undefined ? undefined : planner.resolvedRow(select.where, scope, 'WHERE');
-  let plan = pushed(tables, conjuncts(where));
+  let plan = selected(planner, tables, scope, conjuncts(where));
   let items = itemsOf(select, scope);
   const names = items.map(({ name }) => name);
   const ofNames = (tree: Expression): Expression => resolved(tree, scope, items, select);
-  const keysBy = groupKeys(select, scope, items);
+  let keysBy = groupKeys(select, scope, items);
   let having = select.having === undefined ? undefined : ofNames(select.having);
   let qualify = select.qualify === undefined ? undefined : ofNames(select.qualify);
   let order = orderBy.map((item): SortKey => {
@@ -73,6 +74,23 @@ export function plannedSelect(
     qualify = qualify && change(qualify);
   };
 
+  /** Puts columns in place of queries: of those within keys and aggregates, or of all that are left. */
+  const placeQueries = (change: (queries: Subqueries) => void): void => {
+    const queries = new Subqueries(planner, plan, scope);
+    change(queries);
+    plan = queries.plan;
+  };
+  const isKey = new Set(keysBy.map(textOf));
+  const ofGroups = (part: Expression): boolean =>
+    (part.kind === 'aggregate' && part.over === undefined) || isKey.has(textOf(part));
+  if ([...keysBy, ...aggregatesOf(everything())].some(hasSubquery)) {
+    placeQueries((queries) => {
+      keysBy = keysBy.map((key) => queries.rewrite(key));
+      rewriteAll((tree) =>
+        rewritten(tree, (part) => (ofGroups(part) ? queries.rewrite(part) : undefined)),
+      );
+    });
+  }
   const aggregates = aggregatesOf(everything());
   atMost(keysBy.length, MOST_KEYS, 'keys of GROUP BY', select.at);
   atMost(aggregates.length, MOST_ITEMS, 'aggregates', select.at);
@@ -80,8 +98,11 @@ export function plannedSelect(
     const groups = plannedGroups(planner, plan, keysBy, aggregates);
     plan = groups.plan;
     rewriteAll(groups.rewrite);
-    if (having !== undefined) plan = pushed(plan, conjuncts(having));
   }
+  if (everything().some(hasSubquery)) {
+    placeQueries((queries) => rewriteAll((tree) => queries.rewrite(tree)));
+  }
+  if (having !== undefined) plan = pushed(plan, conjuncts(having));
   having = undefined;
   const windows = plannedWindows(planner, plan, everything());
   plan = windows.plan;
@@ -95,6 +116,23 @@ export function plannedSelect(
     window,
     names,
   });
+}
+
+/** The rows for which all terms are true; those without queries are told to the tables first. */
+function selected(
+  planner: Planner,
+  tables: Plan,
+  scope: Scope,
+  terms: readonly Expression[],
+): Plan {
+  const plain = pushed(
+    tables,
+    terms.filter((term) => !hasSubquery(term)),
+  );
+  if (!terms.some(hasSubquery)) return plain;
+  const queries = new Subqueries(planner, plain, scope);
+  const left = terms.filter(hasSubquery).flatMap((term) => queries.matching(term) ?? []);
+  return pushed(queries.plan, left);
 }
 
 /** The items with `*` written out, in names of the plan. */

@@ -7,7 +7,7 @@ import { type Expression, formatExpression } from '../../sql/index.ts';
 
 /**
  * The tree with each of its parts replaced by what `change` makes of it. Parts of what is replaced
- * are not looked at.
+ * are not looked at, nor are those of queries in place of values.
  */
 export function rewritten(
   tree: Expression,
@@ -15,6 +15,10 @@ export function rewritten(
 ): Expression {
   const changed = change(tree);
   if (changed !== undefined) return changed;
+  // Names in a query in place of a value are its own.
+  if (tree.kind === 'subquery') {
+    return tree.arg === undefined ? tree : { ...tree, arg: rewritten(tree.arg, change) };
+  }
   return parts(tree, (part) => rewritten(part, change)) as Expression;
 }
 

@@ -104,7 +104,7 @@ function windowStep(
   const frame = over.frame ?? (orderBy.length === 0 ? 'whole' : 'peers');
   const fields = calls.map(({ name, call }) => {
     const types = call.args.map((arg) => compileTree(arg, input.schema).type);
-    return new Field(name, windowType({ ...call, grows: frame !== 'whole' }, types), true);
+    return new Field(name, windowType({ ...call, frame }, types), true);
   });
   return {
     kind: 'window',

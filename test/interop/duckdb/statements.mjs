@@ -1,5 +1,5 @@
-// Random SELECTs, through tables of ours and through DuckDB: groups, joins, windows, unions, queries of WITH and
-// in FROM. Rows are compared without their order, unless the statement gives all of it.
+// Random SELECTs, through tables of ours and through DuckDB: groups, joins, windows, sets, queries of WITH, in
+// FROM and in place of values. Rows are compared without their order, unless the statement gives all of it.
 // node statements.mjs [--cases N] [--seed N] [--built FOLDER], after `npm run differential` has compiled the modules
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -273,6 +273,12 @@ function windows() {
       `last_value(rid) OVER (${part}${order} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)`,
   ]);
   const kind = random();
+  if (kind >= 0.6) {
+    const frame = frames();
+    const framed = () =>
+      `${pick(['sum(i8)', 'sum(n64)', 'sum(dec)', 'avg(n64)', 'avg(f)', 'sum(i8 / 2.0)', 'count(*)', 'count(s)', 'min(i8)', 'max(s)', 'max(d)', 'bool_and(b)', 'first_value(rid)', 'last_value(s)'])} OVER (${part}${order} ${frame})`;
+    return glued([`SELECT rid AS x0, ${framed()} AS x1, ${framed()} AS x2 FROM t`, where()]);
+  }
   if (kind < 0.2)
     return both(
       `SELECT rid AS x0, ${call()} AS x1 FROM t QUALIFY row_number() OVER (PARTITION BY c ${order}) <= ${1 + int(3)}`,
@@ -284,6 +290,82 @@ function windows() {
   return glued([`SELECT rid AS x0, ${call()} AS x1, ${call()} AS x2 FROM t`, where()]);
 }
 
+/** Frames of rows; their ends are in order. */
+function frames() {
+  const bound = (place) =>
+    place === 0 ? 'CURRENT ROW' : `${Math.abs(place)} ${place < 0 ? 'PRECEDING' : 'FOLLOWING'}`;
+  const [a, b] = [int(21) - 10, int(21) - 10].sort((one, other) => one - other);
+  const start = random() < 0.15 ? 'UNBOUNDED PRECEDING' : bound(a);
+  const end = random() < 0.15 ? 'UNBOUNDED FOLLOWING' : bound(b);
+  return a <= 0 && random() < 0.1 ? `ROWS ${bound(a)}` : `ROWS BETWEEN ${start} AND ${end}`;
+}
+
+/** Queries in place of values. */
+function subqueries() {
+  const value = () =>
+    pick([
+      '(SELECT max(i8) FROM t)',
+      '(SELECT min(k) FROM u WHERE w > 3)',
+      '(SELECT k FROM u WHERE uid = 3)',
+      '(SELECT k FROM u WHERE uid < 0)',
+      `(SELECT count(*) FROM u WHERE k > ${int(20)})`,
+      '(SELECT n64 FROM t ORDER BY rid LIMIT 1)',
+    ]);
+  const list = () =>
+    pick([
+      'i8 IN (SELECT k FROM u)',
+      'i8 IN (SELECT k FROM u WHERE k IS NOT NULL)',
+      's IN (SELECT name FROM u)',
+      "s IN (SELECT name FROM u WHERE name IS NOT NULL AND name <> 'a')",
+      'n64 IN (SELECT k FROM u WHERE uid > 30)',
+      'f IN (SELECT k FROM u WHERE k IS NOT NULL)',
+      'dec IN (SELECT k FROM u WHERE k IS NOT NULL)',
+      'i8 IN (SELECT w FROM u)',
+      'i8 IN (SELECT k FROM u WHERE uid < 0)',
+      'rid IN (SELECT rid FROM t WHERE b)',
+      'rid IN (SELECT max(rid) FROM t GROUP BY c)',
+      '5 IN (SELECT k FROM u)',
+      '(SELECT max(k) FROM u) IN (SELECT k FROM u)',
+      'i8 = ANY (SELECT k FROM u)',
+      'i8 <> ALL (SELECT k FROM u WHERE k IS NOT NULL)',
+      'i8 IN (SELECT k FROM u INTERSECT SELECT i8 FROM t)',
+    ]);
+  const exists = () =>
+    pick([
+      'EXISTS (SELECT 1 FROM u WHERE k > 3)',
+      'EXISTS (SELECT * FROM u WHERE k > 900)',
+      'EXISTS (SELECT max(k) FROM u WHERE k > 900)',
+    ]);
+  const not = () => (random() < 0.4 ? 'NOT ' : '');
+  const truth = () =>
+    pick([list, list, exists, () => `i8 > ${value()}`, () => `i8 = ${value()}`])();
+  const term = () => `${not()}(${truth()})`;
+  const condition = () =>
+    pick([term, truth, () => `${term()} AND ${truth()}`, () => `${term()} OR ${truth()}`])();
+  return pick([
+    () => both(`SELECT rid AS x0 FROM t WHERE ${condition()}`),
+    () => glued([`SELECT rid AS x0 FROM t WHERE ${condition()} AND `, predicate(1)]),
+    () => both(`SELECT rid AS x0, ${value()} AS x1, ${term()} AS x2 FROM t WHERE rid < 300`),
+    () => both(`SELECT ${value()} AS x0, ${exists()} AS x1`),
+    () =>
+      both(
+        `SELECT c AS x0, sum(i8 + ${value()}) AS x1, ${value()} AS x2 FROM t GROUP BY c HAVING count(*) > ${value()} OR ${exists()}`,
+      ),
+    () => both(`SELECT ${term()} AS x0, count(*) AS x1 FROM t GROUP BY 1`),
+    () => both(`SELECT c AS x0, count(*) FILTER (WHERE ${truth()}) AS x1 FROM t GROUP BY c`),
+    () =>
+      both(`SELECT a.rid AS x0, b.uid AS x1 FROM t a JOIN u b ON a.i8 = b.k WHERE ${condition()}`),
+    () =>
+      both(
+        `SELECT rid AS x0, max(i8) OVER (PARTITION BY c) + ${value()} AS x1 FROM t WHERE ${condition()} QUALIFY row_number() OVER (PARTITION BY s ORDER BY rid) < ${value()}`,
+      ),
+    () =>
+      both(
+        `WITH q AS (SELECT k AS g FROM u WHERE w > 2) SELECT count(*) AS x0 FROM t WHERE ${not()}i8 IN (SELECT g FROM q)`,
+      ),
+  ])();
+}
+
 function sets() {
   const arm = () =>
     pick([
@@ -293,8 +375,10 @@ function sets() {
       'SELECT n64 AS x0, c AS x1 FROM t WHERE rid < 40',
       'SELECT NULL AS x0, s AS x1 FROM t WHERE rid < 9',
     ]);
-  const word = pick(['UNION ALL', 'UNION', 'UNION ALL']);
-  const sql = [arm(), arm(), ...(random() < 0.3 ? [arm()] : [])].join(` ${word} `);
+  const word = () =>
+    pick(['UNION ALL', 'UNION', 'INTERSECT', 'INTERSECT ALL', 'EXCEPT', 'EXCEPT ALL']);
+  const more = () => (random() < 0.3 ? ` ${word()} ${arm()}` : '');
+  const sql = `${arm()} ${word()} ${arm()}${more()}${more()}`;
   return random() < 0.3
     ? {
         sql: both(`${sql} ORDER BY 1 NULLS FIRST, 2 NULLS LAST LIMIT ${1 + int(60)}`),
@@ -371,7 +455,7 @@ const loose = (value) =>
 const rowText = (row) =>
   JSON.stringify(row.map((value) => (Array.isArray(value) ? value : loose(value))));
 
-const KINDS = { grouped, ordered, topGroups, joins, commas, windows, sets, nested };
+const KINDS = { grouped, ordered, topGroups, joins, commas, windows, sets, nested, subqueries };
 const counts = Object.fromEntries(
   Object.keys(KINDS).map((name) => [name, { same: 0, different: 0, refused: 0, duck: 0 }]),
 );

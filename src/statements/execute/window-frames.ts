@@ -1,0 +1,173 @@
+/**
+ * Computes aggregates (`framed`) and first and last values (`endsOfFrames`) of frames of rows that
+ * move with the current row. Each value is added up a constant number of times, whatever the width
+ * of the frame, and none is subtracted: sums of floats stay those of their frames.
+ */
+import type { DataType, Decimal } from '../../arrow/index.ts';
+import {
+  type AggregateExpression,
+  type Column,
+  compareValues,
+  familyOf,
+  type RowFrame,
+  reader,
+  type Value,
+} from '../../sql/index.ts';
+import { aggregateName } from '../plan/index.ts';
+import { type Part, sumCheck } from './window-functions.ts';
+
+/** Rows between two steps. */
+const STEP_ROWS = 1 << 14;
+
+/** The rows of a frame, from `low` to before `high`; both grow with the row. */
+function boundsOf(row: number, { from, to }: Part, { start, end }: RowFrame): [number, number] {
+  const low = start === undefined ? from : Math.min(to, Math.max(from, row + start));
+  const high = end === undefined ? to : Math.min(to, Math.max(from, row + end + 1));
+  return [low, Math.max(low, high)];
+}
+
+export function* endsOfFrames(
+  name: string,
+  part: Part,
+  [column]: readonly Column[],
+  frame: RowFrame,
+): Generator<void, void> {
+  const read = reader(column as Column);
+  for (let row = part.from; row < part.to; row++) {
+    if (row % STEP_ROWS === 0) yield;
+    const [low, high] = boundsOf(row, part, frame);
+    const at = name === 'first_value' ? low : high - 1;
+    part.values[row] = low < high ? (read(at) ?? null) : null;
+  }
+}
+
+export function* framed(
+  call: AggregateExpression,
+  type: DataType,
+  part: Part,
+  [column]: readonly Column[],
+  frame: RowFrame,
+): Generator<void, void> {
+  const name = aggregateName(call.name);
+  const read: (row: number) => Value =
+    column === undefined || call.star ? () => true : (row) => reader(column)(row) ?? null;
+  const counts = new Moving(part.from, (row) => (read(row) === null ? null : 1), added);
+  const value = aggregateOf(name, type, column?.type, read, part.from, counts);
+  for (let row = part.from; row < part.to; row++) {
+    if (row % STEP_ROWS === 0) yield;
+    const [low, high] = boundsOf(row, part, frame);
+    part.values[row] = yield* value(low, high);
+  }
+}
+
+type FrameValue = (low: number, high: number) => Generator<void, Value>;
+
+function aggregateOf(
+  name: string,
+  type: DataType,
+  argument: DataType | undefined,
+  read: (row: number) => Value,
+  from: number,
+  counts: Moving,
+): FrameValue {
+  switch (name) {
+    case 'count':
+      return function* (low, high) {
+        return BigInt(Number((yield* counts.of(low, high)) ?? 0));
+      };
+    case 'min':
+    case 'bool_and':
+      return moving(new Moving(from, read, (a, b) => (compareValues(b, a) < 0 ? b : a)));
+    case 'max':
+    case 'bool_or':
+      return moving(new Moving(from, read, (a, b) => (compareValues(b, a) > 0 ? b : a)));
+    default: {
+      const isFloat = familyOf(argument as DataType) === 'float';
+      const number = (row: number): Value => {
+        const value = read(row);
+        return value === null ? null : isFloat ? Number(value) : BigInt(value as number | bigint);
+      };
+      const sums = new Moving(from, number, added);
+      if (name === 'avg') {
+        const scale =
+          familyOf(argument as DataType) === 'decimal' ? 10 ** (argument as Decimal).scale : 1;
+        return function* (low, high) {
+          const [sum, count] = [yield* sums.of(low, high), yield* counts.of(low, high)];
+          return sum === null ? null : Number(sum) / scale / Number(count);
+        };
+      }
+      const check = isFloat ? undefined : sumCheck(type);
+      return function* (low, high) {
+        const sum = yield* sums.of(low, high);
+        if (typeof sum === 'bigint') check?.(sum);
+        return sum;
+      };
+    }
+  }
+}
+
+const moving =
+  (rows: Moving): FrameValue =>
+  (low, high) =>
+    rows.of(low, high);
+
+const added = (a: Value, b: Value): Value =>
+  typeof a === 'bigint' ? a + (b as bigint) : (a as number) + (b as number);
+
+/**
+ * What the values of some rows come to, where both ends of these rows move forward. Values before
+ * `#middle` are combined from it backwards, once for all frames that begin among them; those behind
+ * it are combined as they come.
+ */
+class Moving {
+  readonly #read: (row: number) => Value;
+  readonly #combine: (a: Value, b: Value) => Value;
+  #low: number;
+  #middle: number;
+  #high: number;
+  /** Of the rows from each one before the middle to the middle, the first of them at `#first`. */
+  #before: Value[] = [];
+  #first: number;
+  #behind: Value = null;
+
+  /** @param combine never given null, which is no value */
+  constructor(from: number, read: (row: number) => Value, combine: (a: Value, b: Value) => Value) {
+    this.#read = read;
+    this.#combine = combine;
+    this.#low = from;
+    this.#middle = from;
+    this.#high = from;
+    this.#first = from;
+  }
+
+  #both(a: Value, b: Value): Value {
+    return a === null ? b : b === null ? a : this.#combine(a, b);
+  }
+
+  *of(low: number, high: number): Generator<void, Value> {
+    for (; this.#high < high; this.#high++) {
+      this.#behind = this.#both(this.#behind, this.#read(this.#high));
+      if (this.#high % STEP_ROWS === 0) yield;
+    }
+    this.#low = low;
+    if (low >= high) return null;
+    if (low > this.#first && low >= this.#middle) yield* this.#turn();
+    const before = low < this.#middle ? (this.#before[low - this.#first] as Value) : null;
+    return this.#both(before, this.#behind);
+  }
+
+  /** All rows of the frame come to lie before the middle. */
+  *#turn(): Generator<void, void> {
+    const rows = this.#high - this.#low;
+    this.#before = new Array<Value>(rows);
+    this.#first = this.#low;
+    this.#middle = this.#high;
+    this.#behind = null;
+    let value: Value = null;
+    for (let at = rows - 1; at >= 0; at--) {
+      value = this.#both(this.#read(this.#first + at), value);
+      this.#before[at] = value;
+      if (at % STEP_ROWS === 0) yield;
+    }
+  }
+}
