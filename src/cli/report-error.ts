@@ -8,6 +8,7 @@ import {
   exitCode,
   InputError,
   Interrupted,
+  MissingFile,
   OtherProtocol,
   toJson,
   UsageError,
@@ -27,10 +28,11 @@ export function errorText(error: unknown, asJson: boolean): string {
   return `${[`dirspace: ${sentence}${code}`, ...place].join('\n')}\n`;
 }
 
-/** Codes of the catalog, and four of the command line's own. */
+/** Codes of the catalog, and five of the command line's own. */
 function codeOf(error: unknown): string {
   if (isDirspaceError(error)) return error.code;
   if (error instanceof UsageError) return 'Usage';
+  if (error instanceof MissingFile) return 'MissingFile';
   if (error instanceof Declined) return 'Declined';
   if (error instanceof OtherProtocol) return 'OtherProtocol';
   return error instanceof Interrupted ? 'Interrupted' : 'Failure';

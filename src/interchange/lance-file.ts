@@ -27,7 +27,8 @@ export function openLance(
 ): { rows(): Promise<FileRows>; read(): number; size(): number | undefined } {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) {
-    throw fileProblem(`There is no file ${JSON.stringify(path)}.`, { file: path });
+    const place = { file: path, missing: true } as const;
+    throw fileProblem(`There is no file ${JSON.stringify(path)}.`, place);
   }
   if (version === undefined && !found.isFile()) {
     const what = found.isDirectory()

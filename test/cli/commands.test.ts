@@ -198,7 +198,11 @@ describe('changing', () => {
       expect({ file, code }).toEqual({ file, code: EXIT.usage });
       expect(error).toContain(part);
     }
-    expect((await own('import', 'missing.json', 't')).error).toContain('There is no file');
+    for (const file of ['missing.json', 'missing.lance', 'missing']) {
+      const { code, error } = await own('import', file, 't');
+      expect({ file, code }).toEqual({ file, code: EXIT.notFound });
+      expect(error).toContain(`There is no file "${file}"`);
+    }
     expect((await own('ls')).out).toBe('');
   });
 });

@@ -104,7 +104,7 @@ test('links to files are read, links to folders are not followed', async () => {
   expect(await names('t')).toEqual(['a', 'b']);
   symlinkSync('nowhere', at('logs/z.ndjson'));
   const broken = await run('import', at('logs/*.ndjson'), 'u');
-  expect(broken.code).toBe(EXIT.usage);
+  expect(broken.code).toBe(EXIT.notFound);
   expect(broken.error).toContain(`There is no file ${JSON.stringify(at('logs/z.ndjson'))}`);
 });
 

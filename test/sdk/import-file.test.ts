@@ -207,6 +207,31 @@ test('types without a form in bytes are built from texts and JSON', async () => 
   );
 });
 
+test.each([
+  ['\n\n\r\n', 'has blank lines alone'],
+  ['{"a": 1, "b": 2}', 'holds JSON. Read it as ndjson'],
+  ['{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n', 'holds JSON. Read it as ndjson'],
+  ['\n{\n  "a": [1, 2],\n  "b": 2\n}\n', 'holds JSON. Read it as json'],
+  ['[{"a": 1},\n{"a": 2}]', 'holds JSON. Read it as json'],
+])('CSV that is none: %j', async (text, message) => {
+  const path = join(temporaryFolder(), 'x.csv');
+  writeFileSync(path, text);
+  const db = await fresh();
+  await expect(db.importFile(path, 't')).rejects.toThrow(message);
+  // What is said of it is heeded.
+  const { table } = await db.importFile(path, 't', [], { csv: { header: false, ragged: 'pad' } });
+  expect((await table.schema()).fields[0]?.name).toMatch(/^column0+$/);
+});
+
+test('CSV may have braces', async () => {
+  const db = await fresh();
+  for (const [at, text] of ['{a},b\n1,2\n', '{1}\n{2}\n', '[1]\n[2]\n'].entries()) {
+    const path = join(temporaryFolder(), 'x.csv');
+    writeFileSync(path, text);
+    expect((await db.importFile(path, `t${at}`)).rows).toBeGreaterThan(0);
+  }
+});
+
 test('of many files that are looked at only some stay open, and all are read', async () => {
   const open = new Set<ServerResponse>();
   let isHeld = true;

@@ -2,9 +2,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   Dictionary,
+  Field,
   Int8,
   Int32,
   Int64,
+  Map_,
+  Struct,
   Table,
   Utf8,
   vectorFromArray,
@@ -538,6 +541,42 @@ describe('statements', () => {
       most = Math.max(most, batch.numRows);
     }
     expect([found, most]).toEqual([rows - 3, 65_536]);
+  });
+
+  test('members of a struct that is grouped by, and of distinct ones', async () => {
+    await catalog.db.createTable('structs', [
+      { st: { a: 2, b: 'x' } },
+      { st: { a: 1, b: 'y' } },
+      { st: { a: 2, b: 'x' } },
+    ]);
+    const of = (sql: string): Promise<unknown[][]> => answer(sql);
+    expect(await of('SELECT st.b, count(*) FROM structs GROUP BY st ORDER BY st.a')).toEqual([
+      ['y', 1],
+      ['x', 2],
+    ]);
+    expect(await of('SELECT DISTINCT st FROM structs s ORDER BY s.st.b DESC')).toEqual([
+      [{ a: 1, b: 'y' }],
+      [{ a: 2, b: 'x' }],
+    ]);
+  });
+
+  test.each([
+    ['SELECT m, count(*) FROM maps GROUP BY m', 39],
+    ['SELECT DISTINCT m FROM maps', 1],
+    ['SELECT m FROM maps UNION SELECT m FROM maps', 1],
+    ['SELECT m FROM maps EXCEPT SELECT m FROM maps', 1],
+    ['SELECT 1 FROM maps WHERE m IN (SELECT m FROM maps)', 28],
+  ])('maps are no keys: %s', async (sql, position) => {
+    if (!(await catalog.db.tableNames()).includes('maps')) {
+      const entries = new Struct([new Field('key', new Utf8()), new Field('value', new Int32())]);
+      const type = new Map_(new Field('entries', entries, false));
+      const data = vectorFromArray([new Map([['k', 1]])], type);
+      await catalog.db.createTable('maps', new Table({ m: data }));
+    }
+    await expect(answer(sql)).rejects.toMatchObject({
+      message: expect.stringContaining('Maps are no keys of GROUP BY'),
+      details: { position },
+    });
   });
 
   test('a query in place of a value has one row at most', async () => {

@@ -22,6 +22,7 @@ import {
   type Call,
   type Command,
   counted,
+  MissingFile,
   parseObject,
   UsageError,
   versionOf,
@@ -301,6 +302,7 @@ async function inOwnErrors<Result>(work: () => Promise<Result>): Promise<Result>
     if (!isDirspaceError(error, 'InvalidInput', 'TableSchemaValidation')) throw error;
     const message = inOwnWords(error.message);
     const { file, row } = error.details;
+    if (error.details.missing === true) throw new MissingFile(message, { cause: error });
     if (file !== undefined && row === undefined) throw new UsageError(message, { cause: error });
     if (file !== undefined && error.cause === undefined) {
       throw new UsageError(message, { cause: error });

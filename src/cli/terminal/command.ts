@@ -158,6 +158,11 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** A file that the call names is not there; nothing was done. */
+export class MissingFile extends Error {
+  override readonly name = 'MissingFile';
+}
+
 /** The answer to a question was not yes; nothing was done. */
 export class Declined extends Error {
   override readonly name = 'Declined';

@@ -3,7 +3,7 @@
  * Errors of the catalog are mapped by their code and HTTP status, unknown errors to 1.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
-import { OtherProtocol, UsageError } from './command.ts';
+import { MissingFile, OtherProtocol, UsageError } from './command.ts';
 import { Interrupted } from './interruption.ts';
 
 export const EXIT = {
@@ -22,6 +22,7 @@ export const EXIT = {
 
 export function exitCode(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof MissingFile) return EXIT.notFound;
   if (error instanceof OtherProtocol) return EXIT.otherProtocol;
   if (error instanceof Interrupted) return error.exitCode;
   return isDirspaceError(error) ? codeOf(error) : EXIT.failure;

@@ -13,6 +13,7 @@ export {
   Declined,
   InputError,
   type LineCompletion,
+  MissingFile,
   nameFor,
   Options,
   OtherProtocol,

@@ -82,6 +82,9 @@ async function rowsOf(
       file: source.name,
     });
   }
+  if (schema === undefined && given.header === undefined && given.delimiter === undefined) {
+    refuseOthers(source.name, Buffer.from(head.buffer, from, to - from).toString(), isWhole);
+  }
   const dialect = dialectOf(head, from, to, isWhole, checked);
   const found = headerOf(head, from, to, isWhole, dialect, checked, schema);
   const names = found.names;
@@ -108,6 +111,31 @@ async function rowsOf(
   const own = new Schema(columns.map(({ field }) => field));
   const windows = new CsvWindows(opened.after(found.end), source.name, line + found.lines);
   return recordBatchStream(own, reader.batches(windows, own, { build, batchRows, pads }));
+}
+
+/** @throws InvalidInput for a text that is no CSV but for its name: JSON, or blank lines alone */
+function refuseOthers(file: string, text: string, isWhole: boolean): void {
+  if (isWhole && /^[\r\n]*$/.test(text)) {
+    const message = `${file} has blank lines alone: no rows and no columns. With the option header it is a column.`;
+    throw fileProblem(message, { file });
+  }
+  const [line = ''] = text.trimStart().split(/\r\n|\r|\n/, 1);
+  const isLines = isJson(line);
+  if (!isLines && !(isWhole && isJson(text))) return;
+  const format = isLines && line.trimStart().startsWith('{') ? 'ndjson' : 'json';
+  const message = `${file} holds JSON. Read it as ${format}, by its ending or the format; with the option header it is read as CSV.`;
+  throw fileProblem(message, { file });
+}
+
+/** Whether a text is an object, or a list of objects. */
+function isJson(text: string): boolean {
+  if (!/^\s*(?:\{|\[\s*\{)/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface OpenText {

@@ -8,6 +8,8 @@ import { DirspaceError } from '../../errors.ts';
 /** Where in a file; rows, lines and columns count from 1. */
 export interface FilePlace {
   readonly file: string;
+  /** Whether there is none. */
+  readonly missing?: true;
   readonly row?: number;
   readonly line?: number;
   /** Characters of the line. */

@@ -15,7 +15,8 @@ import { fileProblem } from './file-problem.ts';
 export async function fileSource(path: string, signal?: AbortSignal): Promise<ByteSource> {
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT') throw cause;
-    throw fileProblem(`There is no file ${JSON.stringify(path)}.`, { file: path }, cause);
+    const place = { file: path, missing: true } as const;
+    throw fileProblem(`There is no file ${JSON.stringify(path)}.`, place, cause);
   });
   return openedFile(path, found, signal);
 }

@@ -174,7 +174,7 @@ export class Planner {
     const queries = parts.map((part) => this.#body(part, [], {}));
     const query = this.#joinedRows(queries, 'UNION', at);
     if (all) return query;
-    return { plan: distinctRows(query.plan), names: query.names };
+    return { plan: distinctRows(query.plan, at), names: query.names };
   }
 
   /** INTERSECT and EXCEPT: how often each row is on either side says how often it comes. */
@@ -197,6 +197,7 @@ export class Planner {
       keys,
       counts.map((name, number) => ({ name, call: countWhere(side, number) })),
       () => new Int64(),
+      at,
     );
     const [ours, theirs] = counts.map((name) => columnTree(name)) as [Expression, Expression];
     const zero: Expression = { kind: 'number', text: '0' };

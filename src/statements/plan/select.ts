@@ -115,6 +115,7 @@ export function plannedSelect(
     isDistinct: select.distinct,
     window,
     names,
+    at: select.at,
   });
 }
 
@@ -275,6 +276,8 @@ function plannedGroups(
       const name = names.get(textOf(part));
       if (name !== undefined) return columnTree(name, part.at);
       if (part.kind !== 'column') return undefined;
+      const member = memberOf(part, names);
+      if (member !== undefined) return member;
       return refuse(
         part.at,
         `${textOf(part)} is of one row; name it in GROUP BY, or put it into an aggregate such as any_value(..)`,
@@ -283,23 +286,37 @@ function plannedGroups(
   return { plan, rewrite };
 }
 
+type ColumnTree = Extract<Expression, { kind: 'column' }>;
+
+/** A member of a struct that is itself there under another name. */
+function memberOf(part: ColumnTree, names: ReadonlyMap<string, string>): ColumnTree | undefined {
+  for (let length = part.path.length - 1; length >= 1; length--) {
+    const name = names.get(textOf({ kind: 'column', path: part.path.slice(0, length) }));
+    if (name !== undefined) return { ...part, path: [name, ...part.path.slice(length)] };
+  }
+  return undefined;
+}
+
 interface Finish {
   readonly items: readonly Item[];
   readonly order: readonly SortKey[];
   readonly isDistinct: boolean;
   readonly window: RowWindow;
   readonly names: readonly string[];
+  readonly at: number | undefined;
 }
 
 /** The values of the items, with those to order by beside them until the rows are in order. */
 function finishedSelect(planner: Planner, input: Plan, finish: Finish): PlannedQuery {
-  const { items, order, isDistinct, window, names } = finish;
+  const { items, order, isDistinct, window, names, at } = finish;
   const shown = items.map(({ name, value }) => ({ name: planner.freshName(name), value }));
   const byText = new Map(shown.map(({ name, value }) => [textOf(value), name]));
   const hidden: Item[] = [];
   const keys = order.map((key): SortKey => {
     const text = textOf(key.value);
     let name = byText.get(text);
+    const member = key.value.kind === 'column' ? memberOf(key.value, byText) : undefined;
+    if (name === undefined && isDistinct && member !== undefined) return { ...key, value: member };
     if (name === undefined) {
       if (isDistinct) refuse(key.value.at, 'With DISTINCT, ORDER BY takes what is selected');
       name = planner.freshName(text);
@@ -309,7 +326,7 @@ function finishedSelect(planner: Planner, input: Plan, finish: Finish): PlannedQ
     return { ...key, value: columnTree(name) };
   });
   let plan: Plan = projected(input, [...shown, ...hidden]);
-  if (isDistinct) plan = distinctRows(plan);
+  if (isDistinct) plan = distinctRows(plan, at);
   plan = windowed(sorted(plan, keys), window);
   if (hidden.length > 0) {
     plan = projected(

@@ -3,8 +3,14 @@
  * `distinctRows`, `sorted`, `united`. joins.ts builds joins, with the schema that `joinSchema`
  * gives.
  */
-import { Field, Null, Schema } from '../../arrow/index.ts';
-import { compileConditionTree, compileTree, type Expression } from '../../sql/index.ts';
+import { childFields, DataType, Field, Null, Schema } from '../../arrow/index.ts';
+import {
+  compileConditionTree,
+  compileTree,
+  type Expression,
+  refuse,
+  typeText,
+} from '../../sql/index.ts';
 import type {
   FilterStep,
   GroupStep,
@@ -53,14 +59,22 @@ export function joinSchema(join: JoinStep['join'], left: Plan, right: Plan): Sch
   return new Schema([...side(left, join === 'full'), ...side(right, join !== 'inner')]);
 }
 
+/** @param at where a key without a place of its own is written. @throws InvalidInput for maps as keys */
 export function grouped(
   input: Plan,
   keys: readonly NamedValue[],
   aggregates: readonly { readonly name: string; readonly call: GroupStep['aggregates'][number] }[],
   typeOf: (call: GroupStep['aggregates'][number]) => Field['type'],
+  at?: number,
 ): GroupStep {
   const plain = ({ name, value }: NamedValue): Field => {
     const { type } = compileTree(value, input.schema);
+    if (hasMap(type)) {
+      refuse(
+        value.at ?? at,
+        `Maps are no keys of GROUP BY, DISTINCT, UNION, INTERSECT and EXCEPT, and a column is ${typeText(type)}; take an element of it`,
+      );
+    }
     return new Field(name, type, true, fieldOf(name, value, input.schema).metadata);
   };
   return {
@@ -75,13 +89,17 @@ export function grouped(
   };
 }
 
+const hasMap = (type: DataType): boolean =>
+  DataType.isMap(type) || childFields(type).some((field) => hasMap(field.type));
+
 /** Rows that are equal in all columns become one. */
-export const distinctRows = (input: Plan): GroupStep =>
+export const distinctRows = (input: Plan, at?: number): GroupStep =>
   grouped(
     input,
     input.schema.fields.map(({ name }) => ({ name, value: { kind: 'column', path: [name] } })),
     [],
     () => new Null(),
+    at,
   );
 
 export function sorted(input: Plan, keys: readonly SortKey[]): Plan {

@@ -148,7 +148,7 @@ export class Subqueries {
     // Values that are equal once they are cast would come twice otherwise.
     const value: Expression =
       cast === 'same' ? column : { kind: 'cast', arg: column, type: cast, lenient: false };
-    return { plan: distinctRows(projected(plan, [{ name: key, value }])), key };
+    return { plan: distinctRows(projected(plan, [{ name: key, value }]), part.at), key };
   }
 
   #oneColumn(part: SubqueryExpression): PlannedQuery {
