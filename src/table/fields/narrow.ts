@@ -1,17 +1,19 @@
 /**
- * `Narrowing`: converts columns to types that hold fewer values, if each value fits: numbers to
+ * Converts columns to types that hold fewer values, where each value fits (`Narrowing`): numbers to
  * smaller or other numbers, times to coarser units, long texts and bytes to short ones, also inside
- * of structs and lists. The first value that would change throws `Misfit` with its row, which
- * `misfitError` turns into the user's error. `canNarrow` tells by the types alone whether values
- * may fit. widen.ts converts to types that hold every value.
+ * of structs and lists. Floats are rounded to the nearest of a shorter type, as that is what fewer
+ * digits mean; a number beyond its range does not fit. The first value that does not is refused with
+ * its row (`Misfit`). What widen.ts converts needs no look at the values.
  */
 import {
   type Data,
   DataType,
   Field,
+  type Float,
   getBit,
   type Offsets,
   offsetAt,
+  Precision,
   Schema,
   setBit,
   sliceBits,
@@ -22,6 +24,7 @@ import {
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   type CompiledExpression,
+  compileExpression,
   compileValue,
   familyOf,
   loadColumn,
@@ -94,6 +97,8 @@ export class Narrowing {
   readonly #children: readonly Narrowing[];
   /** For types that are not nested: the conversion of a value. */
   readonly #expression: CompiledExpression | undefined;
+  /** Whether the expression rounds, so that what it makes is looked at. */
+  readonly #rounds: boolean;
 
   private constructor(
     to: DataType,
@@ -105,6 +110,7 @@ export class Narrowing {
     this.#adapter = adapter;
     this.#children = children;
     this.#expression = expression;
+    this.#rounds = expression !== undefined && DataType.isFloat(to) && expression.column === null;
   }
 
   /** @param from with the children of `to`; their types are such that `canNarrow` */
@@ -115,7 +121,12 @@ export class Narrowing {
     }
     if (from.children.length === 0) {
       const schema = new Schema([new Field(NAME, own, true)]);
-      return new Narrowing(other, undefined, [], await compileValue(NAME, schema, other));
+      // A name alone is converted without loss.
+      const expression =
+        DataType.isFloat(own) && DataType.isFloat(other)
+          ? await compileExpression(`arrow_cast(${NAME}, '${floatName(other)}')`, schema)
+          : await compileValue(NAME, schema, other);
+      return new Narrowing(other, undefined, [], expression);
     }
     const children: Narrowing[] = [];
     for (const [at, child] of from.children.entries()) {
@@ -163,6 +174,11 @@ export class Narrowing {
       const value = shownValue(reader(loadColumn(sliceData(given, row, 1)))(0), data.type);
       throw new Misfit(row, String(value));
     }
+    const beyond = this.#rounds ? firstOverflow(given, converted) : -1;
+    if (beyond >= 0) {
+      const value = reader(loadColumn(sliceData(given, beyond, 1)))(0);
+      throw new Misfit(beyond, String(shownValue(value, data.type)));
+    }
     if (given === data) return converted;
     // Rows that do not matter keep being there or not, as required columns allow no nulls.
     const { offset, length, nullCount, nullBitmap } = data;
@@ -171,6 +187,24 @@ export class Narrowing {
     const buffers = [valueOffsets, values, bits, typeIds];
     return converted.clone(this.#to, 0, length, nullCount, buffers as never);
   }
+}
+
+const floatName = ({ precision }: Float): string =>
+  precision === Precision.HALF ? 'Float16' : 'Float32';
+
+/** The first row whose number was finite and is not; -1 where there is none. */
+function firstOverflow(given: Data, converted: Data): number {
+  const before = given.values as unknown as Float64Array;
+  const after = converted.values as unknown as Float32Array | Uint16Array;
+  const isHalf = after instanceof Uint16Array;
+  for (let row = 0; row < given.length; row++) {
+    const value = after[row] as number;
+    const isInfinite = isHalf ? (value & 0x7fff) === 0x7c00 : Math.abs(value) === Infinity;
+    if (!isInfinite || Math.abs(before[row] as number) === Infinity) continue;
+    if (given.nullCount > 0 && !getBit(given.nullBitmap, given.offset + row)) continue;
+    return row;
+  }
+  return -1;
 }
 
 /** By halves: a column of one row more is refused where the last of them does not fit. */
