@@ -1,10 +1,18 @@
 /**
  * Installs clients of others and drives `dirspace serve` with them: `node test/interop/run.mjs
- * lancedb`, `python`, `lance`, `java`, `engines`, `ui` or `recipes`. Says so and ends well where they cannot be installed. Needs the built
+ * lancedb`, `snippets`, `python`, `lance`, `java`, `engines`, `ui` or `recipes`. Says so and ends well where they cannot be installed. Needs the built
  * package: npm run build.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 const [name, ...more] = process.argv.slice(2);
@@ -217,7 +225,37 @@ function recipes(wanted) {
   process.exit(broken.length === 0 ? 0 : 1);
 }
 
-const suites = { lancedb, python, lance, java, engines, ui, recipes };
+/** Examples that ask for a model. */
+const MODELS = /transformers|embedding\/openai/;
+
+/**
+ * The examples of LanceDB's repository, with the import changed: `snippets FOLDER`, where FOLDER holds its
+ * `nodejs/examples`. Those that ask for a model are left out. Text in double quotes, which is no SQL here, is
+ * written in single ones.
+ */
+function snippets([examples]) {
+  if (examples === undefined || !existsSync(join(examples, 'util.ts'))) {
+    skip("LanceDB's examples", 'give the folder nodejs/examples of its repository');
+  }
+  const copies = join(import.meta.dirname, '../../.build/snippets');
+  rmSync(copies, { recursive: true, force: true });
+  mkdirSync(copies, { recursive: true });
+  cpSync(join(examples, 'util.ts'), join(copies, 'util.ts'));
+  for (const file of readdirSync(examples).filter((file) => file.endsWith('.test.ts'))) {
+    const text = readFileSync(join(examples, file), 'utf8');
+    if (MODELS.test(text)) {
+      console.log(`LEFT OUT: ${file} asks for a model`);
+      continue;
+    }
+    const plain = text.replaceAll(/'(\w+ = )"(\w+)"'/g, (_, left, word) => `"${left}'${word}'"`);
+    if (plain !== text) console.log(`CHANGED: text in double quotes of ${file}`);
+    writeFileSync(join(copies, file), plain);
+  }
+  process.env.SNIPPETS = copies;
+  run('npx', ['vitest', 'run', '--config', join(folder, 'vitest.config.mjs'), '--maxWorkers=1']);
+}
+
+const suites = { lancedb, snippets, python, lance, java, engines, ui, recipes };
 if (suites[name] === undefined) {
   console.error(`Give one of ${Object.keys(suites).join(', ')}.`);
   process.exit(2);
