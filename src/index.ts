@@ -250,6 +250,7 @@ export {
   type ToCsvOptions,
   type ToFileOptions,
   type TokenizeOptions,
+  type TokenizeTableOptions,
   type TokenResponse,
   type ToParquetOptions,
   type TracerLike,

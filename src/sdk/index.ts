@@ -257,6 +257,7 @@ export {
   type TableStatistics,
   type TagOptions,
   Tags,
+  type TokenizeTableOptions,
   type UpdateFieldMetadataResult,
   type UpdateInput,
   type UpdateOptions,

@@ -102,6 +102,7 @@ const TABLE: Calls<Table> = {
   setUnenforcedPrimaryKey: (t, o) => t.setUnenforcedPrimaryKey('id', o),
   initialStorageOptions: (t, o) => t.initialStorageOptions(o),
   latestStorageOptions: (t, o) => t.latestStorageOptions(o),
+  tokenize: (t, o) => t.tokenize('a', { column: 'id' }, o),
   createIndexAsync: (t, o) => t.createIndexAsync('id', o),
   refreshColumnAsync: (t, o) => t.refreshColumnAsync('id', o),
   createIndex: (t, o) => t.createIndex('id', o),

@@ -40,7 +40,12 @@ export type {
   FragmentFiles,
   TableFiles,
 } from './table-files.ts';
-export type { IndexConfig, IndexOptions, IndexStatistics } from './table-indexes.ts';
+export type {
+  IndexConfig,
+  IndexOptions,
+  IndexStatistics,
+  TokenizeTableOptions,
+} from './table-indexes.ts';
 export type {
   ColumnChange,
   ColumnHistogram,

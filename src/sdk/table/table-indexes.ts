@@ -16,9 +16,11 @@ import {
   type Job,
   jobsOf,
   onBranch,
+  onlyOptions,
   pages,
   showKind,
 } from '../handles/index.ts';
+import { type FtsToken, relativeTokens } from '../query/index.ts';
 import { Index, isScalar, usualIndex } from './index-config.ts';
 import type { TablePosition } from './position.ts';
 
@@ -65,6 +67,11 @@ export interface IndexStatistics {
   readonly distanceType?: string;
   readonly numIndices?: number;
 }
+
+/** Whose words are asked for: the full-text index of a column, or of that name. */
+export type TokenizeTableOptions =
+  | { readonly column: string; readonly indexName?: never }
+  | { readonly indexName: string; readonly column?: never };
 
 const POLL_MS = 1000;
 
@@ -172,6 +179,34 @@ export class TableIndexes {
       if (isDirspaceError(error, 'TableIndexNotFound')) return undefined;
       throw error;
     }
+  }
+
+  /** The words of a text as a full-text index of this table looks for them. @throws TableIndexNotFound */
+  async tokenize(
+    text: string,
+    given: TokenizeTableOptions,
+    options: CallOptions = {},
+  ): Promise<FtsToken[]> {
+    onlyOptions(given, ['column', 'indexName'], 'tokenize');
+    const { column, indexName } = given;
+    if ((column === undefined) === (indexName === undefined)) {
+      const message =
+        'tokenize takes the column or the indexName of a full-text index, one of them.';
+      throw new DirspaceError('InvalidInput', message, { details: { member: 'column' } });
+    }
+    const found = (await this.list(options)).find(({ name, columns, indexType }) =>
+      column === undefined ? name === indexName : indexType === 'FTS' && columns.includes(column),
+    );
+    if (found?.indexType !== 'FTS') {
+      throw new DirspaceError(
+        'TableIndexNotFound',
+        `${this.#at.display()} has no full-text index ${column === undefined ? JSON.stringify(indexName) : `of the column ${JSON.stringify(column)}`}. createIndex with Index.fts() makes one.`,
+        { details: { ...defined({ index: indexName, column }) } },
+      );
+    }
+    const members: Record<string, unknown> = { ...(found.indexDetails as object | undefined) };
+    delete members.with_position;
+    return relativeTokens(text, members);
   }
 
   async drop(name: string, options: CallOptions = {}): Promise<void> {

@@ -23,6 +23,7 @@ import {
 } from '../handles/index.ts';
 import {
   type AutoQuery,
+  type FtsToken,
   type FullTextQuery,
   Query,
   type QueryVectors,
@@ -52,6 +53,7 @@ import {
   type IndexOptions,
   type IndexStatistics,
   TableIndexes,
+  type TokenizeTableOptions,
 } from './table-indexes.ts';
 import {
   type DiffOptions,
@@ -447,6 +449,15 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
   /** Begins to create an index, which is there once the job has finished. @throws TableColumnNotFound */
   async createIndexAsync(column: string, options: IndexOptions = {}): Promise<Job> {
     return this.#indexes.createAsync(column, options);
+  }
+
+  /** The words of a text as a full-text index looks for them. @throws TableIndexNotFound */
+  async tokenize(
+    text: string,
+    of: TokenizeTableOptions,
+    options?: CallOptions,
+  ): Promise<FtsToken[]> {
+    return this.#indexes.tokenize(text, of, options);
   }
 
   async listIndices(options: CallOptions = {}): Promise<IndexConfig[]> {

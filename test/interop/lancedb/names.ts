@@ -468,6 +468,7 @@ export interface Names {
   'Table.restore': own.Table['restore'];
   'Table.optimize': own.Table['optimize'];
   'Table.listIndices': own.Table['listIndices'];
+  'Table.tokenize': own.Table['tokenize'];
   'Table.toArrow': own.Table['toArrow'];
   'Table.mergeInsert': own.Table['mergeInsert'];
   'Table.indexStats': own.Table['indexStats'];
@@ -549,6 +550,7 @@ export interface Names {
   FtsToken: own.FtsToken;
   'FtsToken.text': own.FtsToken['text'];
   'FtsToken.position': own.FtsToken['position'];
+  TokenizeTableOptions: own.TokenizeTableOptions;
   LsmWriteSpec: own.LsmWriteSpec;
   'LsmWriteSpec.specType': own.LsmWriteSpec['specType'];
   'LsmWriteSpec.column': own.LsmWriteSpec['column'];
