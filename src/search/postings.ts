@@ -156,6 +156,12 @@ export class BlockReader {
   readonly #sealed: Uint8Array;
   readonly #total: number;
   readonly #ends: Uint32Array;
+  /** The block that documents were looked up in last, and how far it was read. */
+  #sought = -1;
+  #at = 0;
+  #document = -1;
+  #times = 0;
+  #left = 0;
 
   /** @param rows documents that there are. @throws BadPostings */
   constructor(sealed: Uint8Array, documents: number, rows: number) {
@@ -203,6 +209,73 @@ export class BlockReader {
       if (own >= from) return own;
     }
     return Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * How often the term occurs in a document of a block, without the rest of the block being read;
+   * documents are asked for in order. 0 where it does not. @throws BadPostings
+   */
+  countIn(block: number, document: number): number {
+    if (block !== this.#sought) this.#seek(block);
+    let last = this.#document;
+    if (last >= document) return last === document ? this.#times : 0;
+    const sealed = this.#sealed;
+    let at = this.#at;
+    let left = this.#left;
+    let times = 0;
+    while (last < document && left > 0) {
+      left -= 1;
+      let code = sealed[at++] as number;
+      if (code >= 0x80) {
+        const second = sealed[at] as number;
+        if (second < 0x80) {
+          at += 1;
+          code = (code & 0x7f) | (second << 7);
+        } else {
+          const reader = new NumberReader(sealed, at - 1);
+          code = reader.next();
+          at = reader.at;
+          last += Math.floor(code / 2) + 1;
+          times = 1;
+          if (code % 2 === 1) {
+            times = this.#timesAt(at);
+            at = this.#at;
+          }
+          continue;
+        }
+      }
+      last += (code >>> 1) + 1;
+      times = 1;
+      if ((code & 1) === 1) {
+        times = (sealed[at++] as number) + 2;
+        if (times >= 0x82) {
+          times = this.#timesAt(at - 1);
+          at = this.#at;
+        }
+      }
+    }
+    this.#at = at;
+    this.#left = left;
+    this.#document = last;
+    this.#times = times;
+    return last === document ? times : 0;
+  }
+
+  #timesAt(at: number): number {
+    const reader = new NumberReader(this.#sealed, at);
+    const times = reader.next() + 2;
+    this.#at = reader.at;
+    return times;
+  }
+
+  #seek(block: number): void {
+    this.#sought = block;
+    const isOnly = this.blocks === 1;
+    const bodies = isOnly ? 0 : this.blocks * BLOCK_BYTES;
+    this.#at = block === 0 ? bodies : (this.#ends[block - 1] as number);
+    this.#document = block === 0 ? -1 : (this.last[block - 1] as number);
+    this.#times = 0;
+    this.#left = Math.min(BLOCK, this.#total - block * BLOCK);
   }
 
   /** Reads a block. @throws BadPostings */

@@ -9,7 +9,7 @@
  * shares are added differs from window to window, so sums of 64 bits may differ from a scorer's in
  * the last bit.
  */
-import type { BlockReader } from './postings.ts';
+import { BLOCK, type BlockReader } from './postings.ts';
 import { lengthNorm, shareOf } from './scores.ts';
 import type { SegmentDocuments } from './segment-scores.ts';
 import type { TopRows } from './top-rows.ts';
@@ -294,9 +294,8 @@ class Window {
     required: boolean,
   ): number {
     const shares = this.#shares;
-    const { last, highest, documents, counts } = blocks;
+    const { last, highest } = blocks;
     let own = block;
-    let at = 0;
     let kept = 0;
     let read = 0;
     for (let next = 0; next < this.count; next++) {
@@ -304,21 +303,15 @@ class Window {
       let sum = this.sums[next] as number;
       while (own < last.length && (last[own] as number) < document) {
         own += 1;
-        at = 0;
+        read += BLOCK;
       }
       if (own === last.length) {
         if (required) break;
       } else {
         if (sum + (highest[own] as number) * factor + rest < least) continue;
-        if (blocks.block !== own) {
-          blocks.read(own);
-          read += blocks.count;
-        }
-        const { count } = blocks;
-        while (at < count && (documents[at] as number) < document) at += 1;
-        if (at < count && documents[at] === document) {
-          sum += weight * shares.of(document, counts[at] as number);
-        } else if (required) continue;
+        const count = blocks.countIn(own, document);
+        if (count > 0) sum += weight * shares.of(document, count);
+        else if (required) continue;
       }
       if (sum + rest < least) continue;
       this.documents[kept] = document;

@@ -15,6 +15,7 @@ import {
   BlockReader,
   PositionReader,
   readPostings,
+  sealPostings,
 } from '../../src/search/postings.ts';
 import { termShare } from '../../src/search/scores.ts';
 import { TopRows } from '../../src/search/top-rows.ts';
@@ -48,6 +49,53 @@ test('streams keep their bytes, however they grow', () => {
   const lengths = Array.from({ length: 500 }, (_, stream) => many.bytesOf(stream).length);
   expect(lengths[0]).toBe(40);
   expect(lengths[499]).toBe(120);
+});
+
+/** Numbers of 7-bit groups. */
+function groupsOf(numbers: readonly number[]): Uint8Array {
+  const bytes: number[] = [];
+  for (const number of numbers) {
+    let rest = number;
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
+    bytes.push(rest);
+  }
+  return Uint8Array.from(bytes);
+}
+
+test('documents are looked up in blocks in order, without the rest being read', () => {
+  const random = seeded(8);
+  const pick = (values: readonly number[]): number =>
+    values[Math.floor(random() * values.length)] as number;
+  for (let round = 0; round < casesOf(30, 1_000); round++) {
+    const isLong = round % 2 === 0;
+    const gaps = isLong ? [1, 64, 65, 8_192, 8_193, 3_000_000] : [1, 2, 64, 65, 300];
+    const documents: number[] = [];
+    const counts: number[] = [];
+    const code: number[] = [];
+    let last = -1;
+    for (let at = isLong ? 100 : 700; at > 0; at--) {
+      const gap = pick(gaps);
+      const count = pick([1, 1, 2, 3, 129, 130, 131, 20_000]);
+      last += gap;
+      documents.push(last);
+      counts.push(count);
+      code.push(2 * (gap - 1) + (count > 1 ? 1 : 0), ...(count > 1 ? [count - 2] : []));
+    }
+    const lengths = new Uint32Array(isLong ? 0 : last + 1).fill(30);
+    const sealed = sealPostings(groupsOf(code), documents.length, lengths, 30);
+    const reader = new BlockReader(sealed, documents.length, last + 1);
+    const wanted = new Map(documents.map((document, at) => [document, counts[at] as number]));
+    const asked = documents.flatMap((document) => [document - 1, document, document + 1]);
+    let block = 0;
+    for (const document of [...new Set(asked)].sort((a, b) => a - b)) {
+      if (document < 0 || document > last || random() < 0.4) continue;
+      while ((reader.last[block] as number) < document) block += 1;
+      expect([document, reader.countIn(block, document)]).toEqual([
+        document,
+        wanted.get(document) ?? 0,
+      ]);
+    }
+  }
 });
 
 const averageOf = (lengths: Uint32Array): number =>
