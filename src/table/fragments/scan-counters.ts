@@ -1,7 +1,6 @@
 /**
- * `ScanCounters`: counts the fragments and batches of a scan, how many of them it skipped, the
- * bytes of columns that it read and the rows that it returned. Analyzed query plans show most of
- * this (query/explain.ts).
+ * `ScanCounters`: counts the fragments and batches of a scan, how many of them it skipped, and
+ * the bytes of columns that it read. Analyzed query plans show it (query/explain.ts).
  */
 export class ScanCounters {
   fragments = 0;
@@ -9,6 +8,4 @@ export class ScanCounters {
   batches = 0;
   batchesPruned = 0;
   bytesRead = 0;
-  rowsMatched = 0;
-  rowsReturned = 0;
 }

@@ -52,7 +52,7 @@ export async function planDeletion(
     if (start >= 0 && (end === OPEN || end >= start)) continue;
     throw new DirspaceError(
       'InvalidInput',
-      `The range from ${start} to ${end} is empty or backwards; end_version is exclusive, -1 means all from start_version on save the newest, and start_version is 0 or more.`,
+      `The range from ${start} to ${end} runs backwards or begins below 0. Give a start_version of 0 or more, and an end_version, which is exclusive, that is no less; -1 means all from start_version on save the newest.`,
     );
   }
   const visible = await visibleVersions(engine, branch);

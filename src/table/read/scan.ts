@@ -218,6 +218,5 @@ function readBatch(plan: ScanPlan, place: BatchPlace): Awaitable<RecordBatch | u
 }
 
 function batchOf(plan: ScanPlan, columns: Data[], rows: number): RecordBatch {
-  plan.counters.rowsReturned += rows;
   return recordBatch(plan.schema, columns, rows);
 }

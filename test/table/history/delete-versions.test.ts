@@ -105,7 +105,7 @@ describe('what may be named', () => {
     const plan = planDeletion(one.engine, branch, [range(1, 2), wrong]);
     await expect(plan).rejects.toMatchObject({
       code: 'InvalidInput',
-      message: `The range ${text} is empty or backwards; end_version is exclusive, -1 means all from start_version on save the newest, and start_version is 0 or more.`,
+      message: `The range ${text} runs backwards or begins below 0. Give a start_version of 0 or more, and an end_version, which is exclusive, that is no less; -1 means all from start_version on save the newest.`,
     });
   });
 
