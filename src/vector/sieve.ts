@@ -1,9 +1,9 @@
 /**
- * `sieveOf`: rules out rows of a sketch (sketch.ts) that are farther from a query than a limit.
- * Sketches take a quarter of the bytes of float32 vectors (the idea of the VA-file: Weber, Schek
- * and Blott, 1998). A row that is ruled out is farther by the kernels' own arithmetic, roundings
- * included. Measuring only the remaining candidates therefore finds the same rows at the same
- * distances. The proof:
+ * `sieveOf`: makes a filter for one query that rules out rows of a sketch (sketch.ts) farther away
+ * than a limit. There is none for a query whose numbers are too large or too small. Sketches take a
+ * quarter of the bytes of float32 vectors (the idea of the VA-file: Weber, Schek and Blott, 1998).
+ * A row that is ruled out is farther by the kernels' own arithmetic, roundings included. Measuring
+ * only the remaining candidates therefore finds the same rows at the same distances. The proof:
  *
  * In what follows y is x - centre, s its sketch step * code, r its `left` (|y - s| <= r), q the
  * query, p the query less the centre for l2 and else the query itself, t * P what is left of p when
@@ -12,8 +12,8 @@
  * errs by less than 8 u of the sum of its terms' sizes.
  *
  * l2. The kernels' sum is at least |x - q|^2 * (1 - gamma) - n * 2^-149. Where it is at most the
- * limit, |y - p| <= sqrt((limit + n * 2^-149) * (1 + 2 gamma)), and |s - tP| <= R + r, R being that
- * plus e. Squared: 2 s.tP + 2 R r - (|s|^2 - r^2) >= |tP|^2 - R^2. As 2 |s.tP| <= |s|^2 + |tP|^2,
+ * limit, |y - p| <= sqrt((limit + n * 2^-149) * (1 + 2 gamma)), and |s - tP| <= R + r, where R
+ * is that root plus e. Squared: 2 s.tP + 2 R r - (|s|^2 - r^2) >= |tP|^2 - R^2. As 2 |s.tP| <= |s|^2 + |tP|^2,
  * taking |s|^2, |tP|^2 times 1 - eta and r^2, R r, R^2 times 1 + eta makes up for roundings.
  *
  * dot. The distance is 1 - the sum, rounded to float32: where it is at most the limit, the sum is
@@ -51,6 +51,8 @@ const FOUND_AT = 65_536;
 export const SKETCHES_AT: number = 2 * 65_536;
 const SMALLEST = 1e-20;
 const TINY = 1e-30;
+/** What sums of squares of doubles err by, and more. */
+const DOUBLES = 2 ** -36;
 
 export interface Sieve {
   /**
@@ -112,10 +114,12 @@ function aimAt(metric: Metric, query: Float32Array, centre: Float32Array): Aim |
   const numbers = new Float64Array(query);
   let largest = 0;
   let inCentre = 0;
+  let squares = 0;
   for (let i = 0; i < dimension; i += 1) {
     if (metric === 'l2') numbers[i] = (numbers[i] as number) - (centre[i] as number);
     largest = Math.max(largest, Math.abs(numbers[i] as number));
     inCentre += (centre[i] as number) ** 2;
+    squares += (numbers[i] as number) ** 2;
   }
   if (!(largest >= SMALLEST && largest <= LARGEST)) return undefined;
   const scale = largest / Math.min(32_767, Math.floor((2 ** 31 - 1) / (127 * dimension)));
@@ -135,7 +139,7 @@ function aimAt(metric: Metric, query: Float32Array, centre: Float32Array): Aim |
   const within =
     metric === 'l2'
       ? squaresWithin(dimension, scale, size, e)
-      : productsWithin(metric, dimension, scale, Math.sqrt(size) + e, e, {
+      : productsWithin(metric, dimension, scale, Math.sqrt(squares), e, {
           along: alongCentre,
           size: Math.sqrt(inCentre),
         });
@@ -159,15 +163,19 @@ function productsWithin(
   metric: Metric,
   dimension: number,
   scale: number,
-  size: number,
+  norm: number,
   e: number,
   centre: { readonly along: number; readonly size: number },
 ) {
   const gamma = gammaOf(dimension);
+  // |q| from below and from above; |tP| is at most the latter and e.
+  const [low, high] = [norm * (1 - DOUBLES), norm * (1 + DOUBLES)];
+  const size = high + e;
   return (limit: number): Factors => {
     const atLeast = 1 - limit - Math.abs(limit) * 2 ** -22 - TINY;
+    const cosine = atLeast - 4 * gamma;
     const [exact, fixed] =
-      metric === 'dot' ? [-gamma * size - e, atLeast] : [(atLeast - 4 * gamma) * size - e, 0];
+      metric === 'dot' ? [-gamma * high - e, atLeast] : [cosine * (cosine > 0 ? low : high) - e, 0];
     const slack = ETA * (Math.abs(fixed) + centre.size * size) + 1e-18 * Math.abs(exact) + TINY;
     return {
       slope: scale,

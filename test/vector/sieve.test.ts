@@ -207,6 +207,37 @@ test('the sketch that a search makes on its way is the one made alone', () => {
   }
 });
 
+test('a row along a query that is mostly lost in whole numbers is kept', () => {
+  const [rows, dimension] = [256, 4096];
+  const values = new Float32Array(rows * dimension);
+  const sign = (at: number): number => ((at * 7919) % 13 < 6 ? 1 : -1);
+  for (let row = 0; row < rows; row++) {
+    const at = row * dimension;
+    // The 64 rows that the centre is made of cancel each other out; a few others lie along the query.
+    if (row % 4 === 0) values[at + 1] = row % 8 === 0 ? 1 : -1;
+    else if (row % 64 === 1) {
+      for (let i = 0; i < dimension; i++) values[at + i] = i === 0 ? 127 : sign(i) * 2;
+    } else
+      for (let i = 2; i < dimension; i += 3) values[at + i] = ((row * 31 + i * 17) % 101) / 50 - 1;
+  }
+  // All elements but one are nearly half of the least whole number.
+  const steps = Math.min(32_767, Math.floor((2 ** 31 - 1) / (127 * dimension)));
+  const query = Float32Array.from({ length: dimension }, (_, i) =>
+    i === 0 ? 1 : (sign(i) * 0.499) / steps,
+  );
+  const options = { metric: 'cosine', elementType: 'float32', dimension, k: 4, queries: [query] };
+  const search = createSearch(options as SearchOptions);
+  run(search.add({ values, rows }, 0));
+  const nearest = finished(search);
+  expect(nearest[0]?.map(({ position }) => position)).toEqual([1, 65, 129, 193]);
+  const prepared = prepareQuery('cosine', 'float32', dimension, query);
+  const sieve = sieveOf(sketched(dimension, { values, rows }), 'cosine', prepared);
+  const limit = nearest[0]?.at(-1)?.distance as number;
+  expect([...(sieve?.candidates(limit, 0, rows) ?? [])].sort((a, b) => a - b)).toEqual(
+    expect.arrayContaining([1, 65, 129, 193]),
+  );
+});
+
 test('of random vectors few are measured, a search after the first batches hardly any', () => {
   const random = seeded(12);
   const [dimension, rows] = [100, 8192];
