@@ -1,6 +1,6 @@
 /**
- * Exports the conformance suite, which runs cases against a server or a catalog, its options, and
- * the formatting of its reports.
+ * Exports the conformance suite, which runs cases against a server or a catalog. Also exports its
+ * options and the formatting of its reports.
  */
 
 export {

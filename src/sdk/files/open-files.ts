@@ -1,7 +1,8 @@
 /**
- * `openFiles`: opens one or several files as one source of rows and reads them one after the other.
- * Either all hold rows of JSON, or all hold columns with types, like those of the first file. Also
- * tells which file and line a row came from, and how far reading has got.
+ * `openFiles`: opens files of JSON, or of CSV, Parquet, Arrow or Lance, as one source of rows, and
+ * reads them one after the other. JSON cannot be mixed with the others. The first file gives the
+ * schema, and later files are converted to it. Tells which file and line a row came from, and how
+ * far reading has got.
  */
 import type { DataType, RecordBatchStream } from '../../arrow/index.ts';
 import type { LanceVersionChoice } from '../../datasets/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `sortedRows`: puts rows in order by keys. All of them are kept in memory; with a limit, about
- * twice as many as are wanted, or 262,144 more than are wanted if that is more. Beyond the memory
- * of a request the statement is refused. `rowSorter` orders batches that are in memory; throws
+ * `sortedRows`: sorts rows by keys, in memory. With a limit it keeps at most twice as many rows as
+ * are wanted, or 262,144 more than are wanted if that is more. A statement that needs more than
+ * the memory of a request is refused. `rowSorter` sorts batches that are in memory. Both throw
  * InvalidInput for keys whose type has no order.
  */
 import { type Data, describeType, type RecordBatch, sliceBatch } from '../../arrow/index.ts';

@@ -1,10 +1,12 @@
 /**
- * Gives a table that clients of Lance may write a path of its own (`clientPlace`), which no later
- * table of the same name has. `clientPath` tells from a path which table its client opened.
+ * `clientPlace`: makes a symbolic link to the folder of one table, by which clients of Lance open
+ * and write it, and returns its path. No later table of the same name has that path. Undefined
+ * where the file system has no symbolic links: clients then open the folder itself. `clientPath`
+ * tells from a path which table its client opened.
  *
- * A client names its table by the catalog's id and stages files at the path that it was given. When
- * it is behind, it builds its change on the newest manifest that it finds there. So the path alone
- * shows that a client still holds a table that was dropped since.
+ * A client names its table by the catalog's id and stages files at the path that it was given.
+ * When it is behind, it builds its change on the newest manifest that it finds there. So the path
+ * alone shows that a client still holds a table that was dropped since.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { OPENED_FOLDER, openedFolder } from '../../format/index.ts';
@@ -12,7 +14,7 @@ import type { Engine, TableBranch } from '../versions/index.ts';
 import { stagingFolder } from '../work/index.ts';
 
 /**
- * The path relative to the root. Undefined where the file system has no symbolic links: clients
+ * The path relative to the root. Undefined where none can be made: clients
  * then open the table's folder itself. A folder may stand there, which a client made that went on
  * to write after its path was swept: no version was made of what it holds, and it gives way.
  */

@@ -1,9 +1,10 @@
 /**
- * Reads and lists the version files of a branch. `readVersion`, `readManifest` and `listedVersions`
- * ignore whether readers may see a version (`isVisible`). `visibleSnapshot` returns only what
- * readers may see, and `visibleVersions` lists the numbers that were not deleted. A file that holds
- * another version than its name says is Corrupt. head.ts finds the newest. `highestListed` returns
- * the highest number with a file, and `sortedVersions` separates those that are marked as deleted.
+ * Reads and lists the version files of a branch. `readVersion`, `readManifest` and
+ * `listedVersions` return versions also if readers may not see them (`isVisible`);
+ * `visibleSnapshot` returns none of those. `visibleVersions` lists the versions that are not
+ * deleted. `sortedVersions` separates those marked as deleted, and `highestListed` returns the
+ * highest number with a file. A file that holds another version than its name says is Corrupt.
+ * head.ts finds the newest.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {
