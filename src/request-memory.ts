@@ -242,7 +242,12 @@ export class RequestMemory {
    * @throws InvalidInput beyond the request's own bound, ServiceUnavailable beyond that of the server
    */
   take(bytes: number, what: string): void {
-    if (this.#taken + bytes > this.limit) throw beyondRequestMemory(what, bytes, this.limit);
+    if (this.#taken + bytes > this.limit) {
+      throw beyondRequestMemory(
+        `${what} would take ${bytes} bytes more, and with the ${this.#taken} bytes that the request has already that is beyond requestMemory (${this.limit} bytes)`,
+        this.limit,
+      );
+    }
     this.#server?.take(bytes, what);
     this.#taken += bytes;
   }
@@ -326,15 +331,18 @@ export class BatchMemory {
   take(bytes: number): void {
     this.used += bytes;
     if (this.used > this.#most) {
-      throw beyondRequestMemory('The computed values of one batch of rows', this.used, this.#limit);
+      throw beyondRequestMemory(
+        `The computed values of one batch of rows would take ${this.used} bytes or more, and may take ${this.#most}, their share of requestMemory (${this.#limit} bytes)`,
+        this.#limit,
+      );
     }
   }
 }
 
-function beyondRequestMemory(what: string, bytes: number, limit: number): DirspaceError {
+function beyondRequestMemory(found: string, limit: number): DirspaceError {
   return new DirspaceError(
     'InvalidInput',
-    `${what} would take ${bytes} bytes or more, which is beyond the share of requestMemory (${limit} bytes) that there is for it. Send smaller record batches, compute less or shorter values, or raise requestMemory.`,
+    `${found}. Send smaller record batches, compute less or shorter values, or raise requestMemory.`,
     { details: { limit: 'requestMemory', requestMemory: limit } },
   );
 }

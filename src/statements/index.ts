@@ -72,7 +72,7 @@ export function openStatement(sql: string): OpenedStatement {
   return {
     tables: [...tables.values()],
     run: (sources, work) => located(sql, () => answerOf(planned(sources), work)),
-    explain: (sources) => located(sql, () => planInWords(planned(sources).plan)),
+    explain: (sources) => located(sql, () => planInWords(planned(sources))),
   };
 }
 

@@ -2,15 +2,53 @@
  * `planInWords`: describes a plan as text, with one step a line, each above the steps that it reads
  * from.
  */
-import type { Plan, SortKey } from './plan/index.ts';
-import { textOf } from './plan/index.ts';
+import type { Expression } from '../sql/index.ts';
+import type { Plan, PlannedStatement, SortKey } from './plan/index.ts';
+import { asWritten, rewritten, textOf as treeText } from './plan/index.ts';
 
-export const planInWords = (plan: Plan): string => lines(plan, 0).join('\n');
+type TextOf = (tree: Expression) => string;
+type Written = PlannedStatement['written'];
 
-function lines(plan: Plan, depth: number): string[] {
-  const said = `${'  '.repeat(depth)}${words(plan)}`;
-  return [said, ...inputs(plan).flatMap((input) => lines(input, depth + 1))];
+export const planInWords = ({
+  plan,
+  written,
+}: Pick<PlannedStatement, 'plan' | 'written'>): string => lines(plan, 0, written).join('\n');
+
+function lines(plan: Plan, depth: number, written: Written): string[] {
+  const values = new Map(inputs(plan).flatMap(valuesOf));
+  const textOf: TextOf = (tree) => treeText(asWritten(replaced(tree, values), written));
+  const said = `${'  '.repeat(depth)}${words(plan, textOf)}`;
+  return [said, ...inputs(plan).flatMap((input) => lines(input, depth + 1, written))];
 }
+
+/** Columns of a step that stand for what it computes: keys, aggregates and window functions. */
+function valuesOf(plan: Plan): [string, Expression][] {
+  switch (plan.kind) {
+    case 'group': {
+      const trees = [...plan.keys, ...plan.aggregates];
+      return plan.schema.fields.map(({ name }, at) => [name, trees[at] as Expression]);
+    }
+    case 'window': {
+      const from = plan.schema.fields.length - plan.calls.length;
+      return plan.calls.map((call, at) => [plan.schema.fields[from + at]?.name ?? '', call]);
+    }
+    case 'filter':
+    case 'sort':
+    case 'limit':
+      return valuesOf(plan.input);
+    default:
+      return [];
+  }
+}
+
+/** Of one step alone: written out to the tables a plan could be as long as its steps allow. */
+const replaced = (tree: Expression, values: ReadonlyMap<string, Expression>): Expression =>
+  rewritten(tree, (part) => {
+    const value = part.kind === 'column' ? values.get(part.path[0] ?? '') : undefined;
+    if (value === undefined || part.kind !== 'column') return undefined;
+    const members = part.path.slice(1);
+    return value.kind === 'column' ? { ...value, path: [...value.path, ...members] } : value;
+  });
 
 function inputs(plan: Plan): readonly Plan[] {
   switch (plan.kind) {
@@ -26,20 +64,20 @@ function inputs(plan: Plan): readonly Plan[] {
   }
 }
 
-const commas = (trees: Iterable<Parameters<typeof textOf>[0]>): string =>
+const commas = (trees: Iterable<Expression>, textOf: TextOf): string =>
   [...trees].map(textOf).join(', ');
 
-const order = (keys: readonly SortKey[]): string =>
+const order = (keys: readonly SortKey[], textOf: TextOf): string =>
   keys.map(({ value, ascending }) => `${textOf(value)}${ascending ? '' : ' DESC'}`).join(', ');
 
-function words(plan: Plan): string {
+function words(plan: Plan, textOf: TextOf): string {
   switch (plan.kind) {
     case 'scan': {
       const columns = plan.schema.fields.map(({ name }) => plan.columns.get(name) ?? name);
       const parts = [
         `Read ${plan.label}: ${columns.length === 0 ? 'no columns' : columns.join(', ')}`,
         ...plan.filters.map((filter) => `where ${textOf(filter)}`),
-        ...(plan.orderBy.length === 0 ? [] : [`in order of ${order(plan.orderBy)}`]),
+        ...(plan.orderBy.length === 0 ? [] : [`in order of ${order(plan.orderBy, textOf)}`]),
         ...(plan.limit === undefined ? [] : [`at most ${plan.limit} rows`]),
         ...((plan.offset ?? 0) === 0 ? [] : [`from row ${plan.offset} on`]),
       ];
@@ -48,7 +86,7 @@ function words(plan: Plan): string {
     case 'filter':
       return `Keep rows where ${textOf(plan.condition)}`;
     case 'project':
-      return `Compute ${commas(plan.values)}`;
+      return `Compute ${commas(plan.values, textOf)}`;
     case 'join': {
       const on = plan.keys.map(({ left, right }) => `${textOf(left)} = ${textOf(right)}`);
       const condition = plan.condition === undefined ? [] : [textOf(plan.condition)];
@@ -56,16 +94,16 @@ function words(plan: Plan): string {
       return all === '' ? 'Pair all rows' : `Join (${plan.join}) on ${all}`;
     }
     case 'group': {
-      const by = plan.keys.length === 0 ? '' : ` by ${commas(plan.keys)}`;
+      const by = plan.keys.length === 0 ? '' : ` by ${commas(plan.keys, textOf)}`;
       const what = plan.aggregates.length === 0 ? 'Keep distinct rows' : 'Sum up';
-      const calls = plan.aggregates.length === 0 ? '' : `: ${commas(plan.aggregates)}`;
+      const calls = plan.aggregates.length === 0 ? '' : `: ${commas(plan.aggregates, textOf)}`;
       return `${what}${by}${calls}`;
     }
     case 'window':
-      return `Window functions: ${commas(plan.calls)}`;
+      return `Window functions: ${commas(plan.calls, textOf)}`;
     case 'sort': {
       const most = plan.limit === undefined ? '' : `, the first ${plan.limit}`;
-      return `Put in order of ${order(plan.keys)}${most}`;
+      return `Put in order of ${order(plan.keys, textOf)}${most}`;
     }
     case 'limit': {
       const from = plan.offset === 0 ? '' : ` from row ${plan.offset} on`;

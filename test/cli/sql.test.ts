@@ -1,6 +1,7 @@
 /** `dirspace sql`: statements as arguments, from a file and at a prompt. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import { callCli } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
@@ -37,6 +38,9 @@ test('a statement is one argument', async () => {
 });
 
 test('names of tables are looked up in a namespace, and plans are told', async () => {
+  const missing = await sql(['SELECT 1', '--in', 'nope']);
+  expect([missing.code, missing.out]).toEqual([EXIT.notFound, '']);
+  expect(missing.error).toContain('nope');
   expect((await sql(['SELECT count(*) AS n FROM users', '--in', 'prod'])).out).toBe('n\n3\n');
   const plan = await sql(['SELECT city FROM prod.users WHERE id > 1', '--explain']);
   expect(plan.out).toContain('Read prod.users: city, where id > 1');

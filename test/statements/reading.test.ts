@@ -171,6 +171,18 @@ test('the plan tells what is read', async () => {
   expect(plan).toContain('the first 2');
   const read = await db.sql('SELECT name FROM prod.people ORDER BY age DESC LIMIT 2').explainPlan();
   expect(read).toContain('in order of age DESC, at most 2 rows');
+  const own = await db
+    .sql(
+      'SELECT b.city, count(*) FROM prod.people a JOIN prod.people b ON a.id = b.id GROUP BY b.city HAVING count(*) > 1 ORDER BY count(*)',
+    )
+    .explainPlan();
+  expect(own).toContain('Keep rows where count(*) > 1');
+  expect(own).toContain('Compute b.city, count(*)');
+  expect(own).toContain('Sum up by b.city: count(*)');
+  expect(own).toContain('Join (inner) on id = b.id');
+  await expect(
+    db.sql('SELECT b.name FROM cities a, cities b GROUP BY a.name').explainPlan(),
+  ).rejects.toThrow('b.name is of one row');
   await db.close();
 });
 

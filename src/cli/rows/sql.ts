@@ -3,6 +3,7 @@
  * Without a statement it reads statements from standard input, with a prompt on a terminal
  * (sql-prompt.ts).
  */
+import { isDirspaceError } from '../../errors.ts';
 import {
   type Answer,
   type Call,
@@ -50,6 +51,16 @@ export const sql: Command = {
   },
 };
 
+/** A statement that reads no table would not tell that its namespace is missing. */
+async function requireNamespace({ connection, signal }: Call, path: string[]): Promise<void> {
+  try {
+    await connection.describeNamespace(path, { signal });
+  } catch (error) {
+    // Who may read tables of it need not have the right to look at it.
+    if (isDirspaceError(error, 'NamespaceNotFound')) throw error;
+  }
+}
+
 /** The rows of a statement, or its plan. */
 async function answered(
   call: Call,
@@ -59,6 +70,7 @@ async function answered(
   const { options, signal } = call;
   const namespace = options.text('in');
   const namespacePath = namespace === undefined ? [] : parsePath(namespace);
+  if (namespace !== undefined) await requireNamespace(call, namespacePath);
   const query = call.connection.sql(statement, { namespacePath });
   if (isExplained) {
     const plan = await query.explainPlan({ signal });

@@ -1,5 +1,5 @@
 /**
- * `FreshNames`: gives names to the columns of a plan, each only once. `atMost` throws InvalidInput
+ * `FreshNames`: gives names to the columns of a plan, each only once, and tells what they stand for. `atMost` throws InvalidInput
  * where a statement has too many parts of a kind.
  */
 import { refuse } from '../../sql/index.ts';
@@ -8,6 +8,8 @@ export class FreshNames {
   readonly #used = new Set<string>();
   /** How often a name was asked for, so that the next one is found at once. */
   readonly #counts = new Map<string, number>();
+  /** Names that had to be made, with what they stand for: a table and a column, or a column alone. */
+  readonly written = new Map<string, readonly string[]>();
 
   /** The name itself, with its table, or with a number that no other has. */
   of(name: string, table = '', separator = ' ', first = 2): string {
@@ -19,6 +21,7 @@ export class FreshNames {
       fresh = `${name}${separator}${count}`;
     }
     this.#used.add(fresh);
+    if (fresh !== name) this.written.set(fresh, table === '' ? [name] : [table, name]);
     return fresh;
   }
 }

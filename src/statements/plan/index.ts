@@ -27,7 +27,7 @@ export type {
   WindowStep,
 } from './plan-tree.ts';
 export { sourceKey } from './planner.ts';
-export { columnsIn, joined, rewritten, textOf } from './trees.ts';
+export { asWritten, columnsIn, joined, rewritten, textOf } from './trees.ts';
 
 type NamedTable = Extract<TableReference, { kind: 'table' }>;
 
@@ -35,6 +35,8 @@ type NamedTable = Extract<TableReference, { kind: 'table' }>;
 export interface PlannedStatement {
   readonly plan: Plan;
   readonly schema: Schema;
+  /** What names of the plan stand for, where they are not those of the statement. */
+  readonly written: ReadonlyMap<string, readonly string[]>;
 }
 
 /** @throws InvalidInput, TableColumnNotFound with the place in the text */
@@ -42,13 +44,14 @@ export function planStatement(
   statement: Statement,
   sources: ReadonlyMap<string, TableSource>,
 ): PlannedStatement {
-  const { plan, names } = Planner.of(sources).query(statement);
+  const planner = Planner.of(sources);
+  const { plan, names } = planner.query(statement);
   const own = new FreshNames();
   const fields = plan.schema.fields.map((field, place) =>
     renamed(field, own.of(names[place] as string, '', '_', 1)),
   );
   const all = new Set(plan.schema.fields.map(({ name }) => name));
-  return { plan: pruned(plan, all), schema: new Schema(fields) };
+  return { plan: pruned(plan, all), schema: new Schema(fields), written: planner.written };
 }
 
 /**

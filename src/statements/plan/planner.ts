@@ -92,6 +92,11 @@ export class Planner {
     return this.#known.findLast((known) => known.name.toLowerCase() === name.toLowerCase());
   }
 
+  /** What names of the plan stand for, where they are not those of the statement. */
+  get written(): ReadonlyMap<string, readonly string[]> {
+    return this.#shared.names.written;
+  }
+
   /** A name for a column of the plan that no other has. */
   freshName(name: string, table = ''): string {
     return this.#shared.names.of(name, table);

@@ -29,7 +29,7 @@ import {
 import type { Scope } from './scope.ts';
 import { distinctRows, filtered, grouped, projected, sorted } from './steps.ts';
 import { hasSubquery, Subqueries } from './subqueries.ts';
-import { columnTree, conjuncts, rewritten, textOf, visit } from './trees.ts';
+import { asWritten, columnTree, conjuncts, rewritten, textOf, visit } from './trees.ts';
 import { plannedWindows } from './windows.ts';
 
 /** Limits of one SELECT, so that planning it takes only a moment. */
@@ -280,7 +280,7 @@ function plannedGroups(
       if (member !== undefined) return member;
       return refuse(
         part.at,
-        `${textOf(part)} is of one row; name it in GROUP BY, or put it into an aggregate such as any_value(..)`,
+        `${textOf(asWritten(part, planner.written))} is of one row; name it in GROUP BY, or put it into an aggregate such as any_value(..)`,
       );
     });
   return { plan, rewrite };

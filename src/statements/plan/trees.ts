@@ -70,6 +70,17 @@ export function joined(terms: readonly Expression[]): Expression | undefined {
   return terms.length > 1 ? { kind: 'and', args: terms } : only;
 }
 
+/** The tree with names of the statement in place of those of a plan. */
+export const asWritten = (
+  tree: Expression,
+  written: ReadonlyMap<string, readonly string[]>,
+): Expression =>
+  rewritten(tree, (part) => {
+    if (part.kind !== 'column') return undefined;
+    const [first = '', ...members] = part.path;
+    return { ...part, path: [...(written.get(first) ?? [first]), ...members] };
+  });
+
 export const columnTree = (name: string, at?: number): Expression => ({
   kind: 'column',
   path: [name],
