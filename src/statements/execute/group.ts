@@ -77,6 +77,7 @@ class Groups {
 
   async add(batch: RecordBatch): Promise<void> {
     const columns = await this.#keys(batch);
+    await run(this.#work, this.#numbers.reserve(batch.numRows));
     const groups = this.#isWhole ? new Int32Array(batch.numRows) : this.#numbers.add(columns);
     const { size } = this.#numbers;
     this.#hasFirst ||= groups.includes(0);
@@ -132,6 +133,7 @@ function keyReader(
 /** One aggregate of all groups, with the rows that it leaves out. */
 class GroupAggregate {
   readonly #state: Accumulator;
+  readonly #work: Work;
   readonly #columns: (batch: RecordBatch) => Promise<Column[]>;
   readonly #filter: ((batch: RecordBatch) => Promise<Column[]>) | undefined;
   /** For DISTINCT: the values, and the pairs of a group and a value that occurred. */
@@ -145,6 +147,7 @@ class GroupAggregate {
     { work, isWhole }: { readonly work: Work; readonly isWhole: boolean },
   ) {
     const { schema } = input;
+    this.#work = work;
     this.#filter =
       call.filter === undefined ? undefined : columnReader([call.filter], schema, work);
     const order = call.orderBy.map(({ value }) => value);
@@ -190,6 +193,8 @@ class GroupAggregate {
     if (this.#filter !== undefined) counted = whereTrue(counted, (await this.#filter(batch))[0]);
     const [column] = columns;
     if (this.#values !== undefined && column !== undefined) {
+      await run(this.#work, this.#values.reserve(batch.numRows));
+      if (this.#pairs !== undefined) await run(this.#work, this.#pairs.reserve(batch.numRows));
       const before = this.#values.size;
       // Values of rows that do not count are none, but for those of groups.
       const given = this.#pairs === undefined ? onlyCounted(column, counted) : column;

@@ -155,7 +155,9 @@ async function numbersOf(
   const ofRows = new Int32Array(batches.reduce((sum, { numRows }) => sum + numRows, 0));
   let at = 0;
   for (const batch of batches) {
-    ofRows.set(numbers.add(await read(batch)), at);
+    const columns = await read(batch);
+    await run(work, numbers.reserve(batch.numRows));
+    ofRows.set(numbers.add(columns), at);
     at += batch.numRows;
     await run(work, oneStep());
   }

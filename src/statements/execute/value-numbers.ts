@@ -96,6 +96,12 @@ export class ValueNumbers {
     return (this.#kind === 'words' ? ofWords : this.#texts.bytes) + this.#valueBytes;
   }
 
+  /** Makes room for the values of so many rows, in steps where that takes long. */
+  *reserve(rows: number): Generator<void, void> {
+    if (this.#kind === 'words') yield* this.#words.reserve(rows);
+    else if (this.#kind === 'bytes') yield* this.#texts.reserve(rows);
+  }
+
   /** The number of each row: 0 for null, from 1 on for others. New values are given new ones. */
   add(column: KeyColumn): Int32Array {
     return 'form' in column ? this.#of(column, true) : this.#ofDictionary(column);
@@ -335,6 +341,11 @@ export class KeyNumbers {
   get bytes(): number {
     const tables = [...this.#columns, ...this.#pairs];
     return tables.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Makes room for so many rows, in steps where that takes long. */
+  *reserve(rows: number): Generator<void, void> {
+    for (const table of [...this.#columns, ...this.#pairs]) yield* table.reserve(rows);
   }
 
   /** The numbers of the rows. For a single column, null has the number 0. */

@@ -49,8 +49,8 @@ export function* framed(
   frame: RowFrame,
 ): Generator<void, void> {
   const name = aggregateName(call.name);
-  const read: (row: number) => Value =
-    column === undefined || call.star ? () => true : (row) => reader(column)(row) ?? null;
+  const given = column === undefined || call.star ? undefined : reader(column);
+  const read = (row: number): Value => (given === undefined ? true : (given(row) ?? null));
   const counts = new Moving(part.from, (row) => (read(row) === null ? null : 1), added);
   const value = aggregateOf(name, type, column?.type, read, part.from, counts);
   for (let row = part.from; row < part.to; row++) {

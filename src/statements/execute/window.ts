@@ -87,7 +87,9 @@ async function numbersOf(
     const own = new Int32Array(batch.numRows);
     let from = 0;
     for (const part of splitBatch(batch, BATCH_ROWS)) {
-      own.set(keys.add(await read(part)), from);
+      const columns = await read(part);
+      await run(work, keys.reserve(part.numRows));
+      own.set(keys.add(columns), from);
       from += part.numRows;
       await run(work, oneStep());
     }

@@ -5,6 +5,7 @@
  * different numbers.
  */
 import { systemEnv } from '../../env.ts';
+import { drained } from '../../steps.ts';
 
 /** Drawn for each process, so that nobody can choose values that all fall on one slot. */
 const [SEED_A = 1, SEED_B = 1] = [0, 1].map(() => (systemEnv.random() * 2 ** 32) | 0);
@@ -14,6 +15,10 @@ const FIRST_SLOTS = 1 << 10;
 
 /** Values that one table can tell apart. */
 const MOST_VALUES = 1 << 26;
+
+/** From so many values on, growing takes longer than other work should wait; and values of a step. */
+const LARGE = 1 << 15;
+const STEP_VALUES = 1 << 15;
 
 /** A slot is a pair and its number, in one line of the processor's cache. */
 const SLOT_SHIFT = 2;
@@ -90,17 +95,38 @@ export class WordTable {
     }
   }
 
+  /** Makes room for so many more pairs, in steps where growing takes long: adding them takes none. */
+  *reserve(more: number): Generator<void, void> {
+    while (this.size >= LARGE && this.#left() < more) yield* this.#grow();
+  }
+
+  #left(): number {
+    return roomOf(this.#slots.length >> SLOT_SHIFT) - this.size;
+  }
+
   /** How many pairs fit before it has to grow; it grows where none does. */
   #room(): number {
-    const slots = this.#slots.length >> SLOT_SHIFT;
-    if (this.size < roomOf(slots)) return roomOf(slots) - this.size;
-    const larger = grown(slots);
-    const mask = larger - 1;
+    if (this.#left() <= 0) drained(this.#grow());
+    return this.#left();
+  }
+
+  *#grow(): Generator<void, void> {
+    const larger = grown(this.#slots.length >> SLOT_SHIFT);
     const next = new Int32Array(larger << SLOT_SHIFT);
     this.low = longer(this.low, larger);
     this.high = longer(this.high, larger);
-    const { low, high, size } = this;
-    for (let at = 0; at < size; at++) {
+    for (let from = 0; from < this.size; from += STEP_VALUES) {
+      this.#place(next, from, Math.min(this.size, from + STEP_VALUES));
+      yield;
+    }
+    this.#slots = next;
+  }
+
+  /** Gives the pairs of some numbers their slots. */
+  #place(next: Int32Array, from: number, to: number): void {
+    const { low, high } = this;
+    const mask = (next.length >> SLOT_SHIFT) - 1;
+    for (let at = from; at < to; at++) {
       const a = low[at] as number;
       const b = high[at] as number;
       let slot = (hashOfWords(a, b) & mask) << SLOT_SHIFT;
@@ -109,8 +135,6 @@ export class WordTable {
       next[slot + 1] = b;
       next[slot + 2] = at + 1;
     }
-    this.#slots = next;
-    return roomOf(larger) - size;
   }
 }
 
@@ -213,22 +237,39 @@ export class ByteTable {
     if (last < end) this.#words[this.#used++] = rest;
     this.size++;
     this.#slots[slot] = this.size;
-    if (this.size >= roomOf(this.#slots.length)) this.#grow();
+    if (this.#left() <= 0) drained(this.#grow());
     return at + 1;
   }
 
-  #grow(): void {
+  /** Makes room for so many more values, in steps where growing takes long. */
+  *reserve(more: number): Generator<void, void> {
+    while (this.size >= LARGE && this.#left() <= more) yield* this.#grow();
+  }
+
+  #left(): number {
+    return roomOf(this.#slots.length) - this.size;
+  }
+
+  *#grow(): Generator<void, void> {
     const length = grown(this.#slots.length);
     const slots = new Int32Array(length);
     this.#starts = longer(this.#starts, length);
     this.#lengths = longer(this.#lengths, length);
     this.#hashes = longer(this.#hashes, length);
-    for (let at = 0; at < this.size; at++) {
-      let slot = (this.#hashes[at] as number) & (length - 1);
-      while (slots[slot] !== 0) slot = (slot + 1) & (length - 1);
-      slots[slot] = at + 1;
+    for (let from = 0; from < this.size; from += STEP_VALUES) {
+      this.#place(slots, from, Math.min(this.size, from + STEP_VALUES));
+      yield;
     }
     this.#slots = slots;
+  }
+
+  #place(slots: Int32Array, from: number, to: number): void {
+    const mask = slots.length - 1;
+    for (let at = from; at < to; at++) {
+      let slot = (this.#hashes[at] as number) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = at + 1;
+    }
   }
 
   /** The values of these numbers, where they lie in this table; none of 0. */
