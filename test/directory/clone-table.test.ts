@@ -133,6 +133,31 @@ test('shares the files, or copies them where that is asked for or there are no l
   expect((await catalog.verify({})).problems).toEqual([]);
 });
 
+test('the version is held while its files are shared, and metadata comes along', async () => {
+  const { catalog, fs } = await setUp();
+  const metadata = { made: 'here' };
+  await catalog.updateTableSchemaMetadata({ id: SOURCE, metadata });
+  const holds = (): number =>
+    fs
+      .readdirSync(ORIGINAL, { withFileTypes: true })
+      .map((entry) => String((entry as { name: unknown }).name))
+      .filter((name) => name.startsWith('versions-'))
+      .flatMap((name) => fs.readdirSync(`${ORIGINAL}/${name}`, { withFileTypes: true }))
+      .filter((entry) => String((entry as { name: unknown }).name).startsWith('.tmp-hold-5-'))
+      .length;
+  const seen = new Set<number>();
+  const linkSync = fs.linkSync.bind(fs);
+  fs.linkSync = (from, to) => {
+    if (to.includes('/data/') && !from.includes('.tmp-')) seen.add(holds());
+    linkSync(from, to);
+  };
+  await catalog.cloneTable({ id: CLONE, source_id: SOURCE });
+  expect([...seen]).toEqual([1]);
+  expect(holds()).toBe(0);
+  const described = await catalog.describeTable({ id: CLONE, load_detailed_metadata: true });
+  expect(described.schema?.metadata ?? described.metadata).toMatchObject(metadata);
+});
+
 test('what cannot be cloned is refused, and nothing is left', async () => {
   const { catalog, fs } = await setUp();
   const clone = (request: object) => catalog.cloneTable({ id: CLONE, ...request });

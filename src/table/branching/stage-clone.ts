@@ -75,7 +75,7 @@ export async function stageClone(
     const lance = lanceProperty(record.properties);
     const mode = lance === undefined ? engine.lance : (record.properties.lance as LanceMode);
     const { manifest: from } = source;
-    const { view: _, ...manifest } = nextManifest(
+    const manifest = nextManifest(
       engine,
       branch,
       {
