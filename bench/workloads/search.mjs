@@ -1,6 +1,7 @@
 /**
  * Indexes of 1,000,000 rows in ten batches: how long they take to build, and lookups through them. Every
- * side has the indexes of its own; the rows of the table are the same. Full-text search is in documents.mjs.
+ * side has the indexes of its own; the rows of the table are the same. Full-text search is in documents.mjs,
+ * vectors are in search-vectors.mjs.
  */
 import { Index as OwnIndex } from '../../dist/index.js';
 import { arrowTable, texts } from '../harness/data.mjs';
@@ -8,6 +9,7 @@ import { Stores } from '../harness/stores.mjs';
 import { documentWorkloads } from './documents.mjs';
 import { random } from './random.mjs';
 import { ROWS } from './reads.mjs';
+import { vectorIndexWorkloads } from './search-vectors.mjs';
 
 const BATCHES = 10;
 const LABELS = 3;
@@ -116,4 +118,5 @@ export async function* searchWorkloads(ctx) {
   );
   stores.close();
   yield* documentWorkloads(ctx);
+  yield* vectorIndexWorkloads(ctx);
 }

@@ -145,9 +145,22 @@ test('indexes are built, listed and dropped', async () => {
     [['create', 'prod/user', 'age', '--type', 'tree'], EXIT.usage],
     [['create', 'prod/user'], EXIT.usage],
     [['ls', 'prod/user', '--type', 'btree'], EXIT.usage],
+    [['create', 'prod/user', 'age', '--distance', 'dot'], EXIT.usage],
+    [['create', 'prod/user', 'age', '--type', 'ivf'], EXIT.usage],
+    [['create', 'prod/user', 'age', '--type', 'ivf', '--distance', 'near'], EXIT.usage],
   ] as const) {
     expect((await run('index', ...words)).code, words.join(' ')).toBe(code);
   }
+});
+
+test('an index of vectors is built for a distance', async () => {
+  const db = await connect(root, { durability: 'relaxed' });
+  await db.createTable('near', [{ vector: [1, 2] }, { vector: [3, 4] }], ['prod']);
+  await db.close();
+  await done('index', 'create', 'prod/near', 'vector', '--type', 'ivf', '--distance', 'cosine');
+  expect(await json('index', 'ls', 'prod/near')).toMatchObject([
+    { name: 'vector_idx', indexType: 'IvfSq', indexDetails: { distance_type: 'cosine' } },
+  ]);
 });
 
 describe('versions', () => {

@@ -18,6 +18,7 @@ test.each([
   'v1/wide-offsets',
   'v1/indexes',
   'v1/texts',
+  'v1/vectors',
   'v1/computed',
   'v1/views',
 ])('%s', async (name) => {
@@ -54,4 +55,29 @@ test('single rows of a long list of fragments are found by its index', async () 
   for await (const batch of stream) found.push(...(batch.getChild('column_37') ?? []));
   // The rows 10 and 60 of the first version are deleted.
   expect(found).toEqual([37, 9_037, 65_037]);
+});
+
+test('vectors are found through their indexes', async () => {
+  const root = join(FIXTURES, 'v1/vectors');
+  const limits = { indexedRows: 0, indexedShare: 1 };
+  const namespace = await openDirectoryNamespace({ root, readOnly: true, limits });
+  const nearest = async (query: object): Promise<string[]> => {
+    const single_vector = Array.from({ length: 10 }, (_, at) => 2 * (at % 3) + 0.5);
+    const asked = { id: ['found'], k: 8, vector: { single_vector }, ...query };
+    const plan = (await namespace.explainTableQueryPlan({ id: ['found'], query: asked })).plan;
+    const isExact = 'bypass_vector_index' in query;
+    expect(plan).toContain(isExact ? 'the query leaves' : 'finds 14 of 170 rows');
+    const found: string[] = [];
+    for await (const batch of await namespace.queryTable(asked))
+      for (const row of batch) found.push(`${row.id} ${row._distance.toFixed(4)}`);
+    return found;
+  };
+  for (const distance_type of ['l2', 'cosine']) {
+    const exact = await nearest({ distance_type, bypass_vector_index: true });
+    expect(exact).toHaveLength(8);
+    // What the index finds depends on every byte of its files: turns, centroids, bits and codes.
+    expect(await nearest({ distance_type })).toEqual(exact);
+    const least = await nearest({ distance_type, nprobes: 1 });
+    expect(least.filter((hit) => exact.includes(hit)).length).toBeGreaterThanOrEqual(4);
+  }
 });

@@ -205,6 +205,20 @@ describe('recall', () => {
     }
   });
 
+  test('of vectors without clusters takes most partitions', () => {
+    const dimension = 100;
+    const all = vectors('uniform', dimension, ROWS + QUERIES, 3);
+    const values = all.subarray(0, ROWS * dimension);
+    const index = made('l2', { values, rows: ROWS }, dimension, 60);
+    let probes = 0;
+    for (let number = 0; number < QUERIES; number += 1) {
+      const query = all.subarray((ROWS + number) * dimension, (ROWS + number + 1) * dimension);
+      probes += probed(index, { metric: 'l2', dimension, query, k: 1, keep: 7 }).probes;
+    }
+    // After the last partition that held a nearer row it searches some more; the rest is expected.
+    expect(probes / QUERIES / index.partitions.length).toBeGreaterThan(0.5);
+  });
+
   test('of clusters takes few partitions, and no more than it is told', () => {
     const dimension = 16;
     const values = vectors('clustered', dimension, ROWS, 8);
@@ -216,6 +230,60 @@ describe('recall', () => {
     expect(probes).toBeLessThan(40);
     expect(probed(index, options, undefined, 2).probes).toBe(2);
   });
+});
+
+test('searches that take turns in one memory do not disturb each other', () => {
+  const dimension = 3;
+  const rows = 70_000;
+  const values = random(4, rows * dimension);
+  const index = made('l2', { values, rows }, dimension, 1);
+  const length = lengthOf(dimension);
+  const [partition] = index.partitions as [Partition];
+  const blocks = Math.ceil(rows / BLOCK_ROWS);
+  const [block, known] = [blockBytes(length), BLOCK_ROWS * rowBytes(length)];
+  const place = { ...new PartitionMemory().reserve(blocks * (block + known)), blocks };
+  const all = new Uint8Array(place.kernels.memory.buffer);
+  for (let number = 0; number < blocks; number += 1) {
+    const from = place.at + blocks * block + number * known;
+    const own = all.subarray(place.at + number * block, place.at + (number + 1) * block);
+    index.builder.writeBlock(partition, number * BLOCK_ROWS, own, all.subarray(from, from + known));
+  }
+  const probeTo = (query: number[]): Probe =>
+    new Probe({ metric: 'l2', dimension, query, k: 5, keep: 9 });
+  const steps = (probe: Probe) => probe.search(place, partition.centroid, undefined, 0);
+  const alone = probeTo([0.1, 0.2, 0.3]);
+  run(steps(alone));
+  const [first, second] = [probeTo([0.1, 0.2, 0.3]), probeTo([-0.9, 0.9, 0])];
+  const turns = steps(first);
+  expect(turns.next().done).toBe(false);
+  run(steps(second));
+  while (turns.next().done !== true);
+  expect([...run(first.finish())]).toEqual([...run(alone.finish())]);
+});
+
+test('blocks of any bytes end a search, and give no more rows than are kept', () => {
+  const dimension = 20;
+  const length = lengthOf(dimension);
+  const next = seeded(9);
+  const memory = new PartitionMemory();
+  const blocks = 5;
+  const bytes = blocks * (blockBytes(length) + BLOCK_ROWS * rowBytes(length));
+  for (let round = 0; round < 200; round += 1) {
+    const place = memory.reserve(bytes);
+    const all = new Uint8Array(place.kernels.memory.buffer, place.at, bytes);
+    for (let at = 0; at < bytes; at += 1) all[at] = Math.floor(next() * 256);
+    if (round % 3 === 0) all.fill(round, 0, bytes >> 1);
+    const query = Array.from({ length: dimension }, () => next());
+    const metric = (['l2', 'cosine', 'dot'] as const)[round % 3] as IvfMetric;
+    const probe = new Probe({ metric, dimension, query, k: 3, keep: 7 });
+    const centroid = random(round, length).map((value) => (round % 5 === 0 ? Number.NaN : value));
+    const wanted = round % 2 === 0 ? undefined : new Uint8Array(64).fill(1);
+    run(probe.search({ ...place, blocks }, centroid, wanted, 0));
+    probe.isEnough(Uint32Array.of(0), Float32Array.of(Number.NaN), [{ rows: 9, spread: -1 }]);
+    const positions = run(probe.finish());
+    expect(positions.length).toBeLessThanOrEqual(7);
+    if (wanted !== undefined) expect(positions.every((position) => position < 64)).toBe(true);
+  }
 });
 
 describe('what becomes of vectors', () => {

@@ -1,4 +1,5 @@
 /** What LanceDB's remote client sends and needs, request by request; the rest is in test/interop. */
+
 import { describe, expect, test } from 'vitest';
 import {
   Field,
@@ -10,6 +11,7 @@ import {
 import { DirspaceError, type ErrorCode } from '../../src/errors.ts';
 import { openArrowBody } from '../../src/ipc/foreign/foreign-ipc.ts';
 import { connectNamespace } from '../../src/sdk/connect.ts';
+import { plainQuery } from '../../src/server/dialects/lancedb-queries.ts';
 import {
   type Answered,
   ARROW,
@@ -373,4 +375,13 @@ test('startAfter is a name, and so is the token that is answered', async () => {
   expect(await list('?limit=2')).toEqual({ tables: ['a', 'b'], page_token: 'b' });
   expect(await list('?limit=2&page_token=b')).toEqual({ tables: ['c'] });
   expect(await list('?page_token=a')).toEqual({ tables: ['b', 'c'] });
+});
+
+test('the probes that its clients send of themselves bound no search from above', () => {
+  const probes = (most: number, nprobes = 20) =>
+    plainQuery({ nprobes, minimum_nprobes: 20, maximum_nprobes: most });
+  expect(probes(20)).toEqual({ nprobes: 20, minimum_nprobes: 20 });
+  expect(probes(0)).toEqual({ nprobes: 20, minimum_nprobes: 20 });
+  expect(probes(21)).toMatchObject({ maximum_nprobes: 21 });
+  expect(probes(20, 19)).toMatchObject({ maximum_nprobes: 20 });
 });

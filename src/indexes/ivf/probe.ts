@@ -264,7 +264,6 @@ export class Probe {
     }
     let squared = 0;
     let total = 0;
-    let largest = 0;
     let top = 0;
     for (let i = 0; i < length; i += 4) {
       const a = aim[i] as number;
@@ -275,12 +274,10 @@ export class Probe {
       total += a + b + c + d;
       const four = Math.abs(a) + Math.abs(b) + Math.abs(c) + Math.abs(d);
       if (four > top) top = four;
-      largest = Math.max(largest, Math.abs(a), Math.abs(b), Math.abs(c), Math.abs(d));
     }
-    const most = Math.min(MOST_BYTE, Math.floor((MOST_SUM * 4) / length));
+    // Four elements that are rounded may be off by two together.
+    const most = Math.min(MOST_BYTE, Math.floor((MOST_SUM * 4) / length)) - 2;
     const least = fillTables(aim, top > 0 ? most / top : 0, this.#tables);
-    const codeMost = Math.min(32_767, Math.floor((2 ** 31 - 1) / (127 * length)));
-    this.#codeScale = largest > 0 ? codeMost / largest : 0;
     this.#hasCodes = false;
     const times = isDot ? -1 : -2;
     return {
@@ -290,7 +287,7 @@ export class Probe {
       slope: top > 0 ? (2 * times * top) / most : 0,
       offset: times * (2 * least - total),
       reach: (isDot ? 1 : 2) * Math.sqrt(squared),
-      codeSlope: this.#codeScale > 0 ? times / this.#codeScale : 0,
+      times,
     };
   }
 
@@ -302,9 +299,16 @@ export class Probe {
     if (this.#hasCodes) return codes;
     this.#hasCodes = true;
     const aim = this.#aim;
-    const scale = this.#codeScale;
+    let largest = 0;
     for (let i = 0; i < codes.length; i += 1) {
-      codes[i] = (((aim[i] as number) * scale + 32_768.5) | 0) - 32_768;
+      const size = Math.abs(aim[i] as number);
+      if (size > largest) largest = size;
+    }
+    const most = Math.min(32_767, Math.floor((2 ** 31 - 1) / (127 * codes.length)));
+    const scale = largest > 0 ? most / largest : 0;
+    this.#codeScale = scale;
+    for (let i = 0; i < codes.length; i += 1) {
+      codes[i] = rounded((aim[i] as number) * scale);
     }
     return codes;
   }
@@ -328,7 +332,7 @@ export class Probe {
     known: number,
     stride: number,
     found: number,
-    { weight, fixed, codeSlope }: Factors,
+    { weight, fixed, times }: Factors,
     offset: number,
   ): void {
     const length = this.#length;
@@ -336,6 +340,7 @@ export class Probe {
     const codesAt = this.#tables.length;
     shorts.set(this.#codesOf(), codesAt / 2);
     const end = codesAt + length * 2;
+    const codeSlope = this.#codeScale > 0 ? times / this.#codeScale : 0;
     kernels.refine(FOUND_AT, found, known, stride, codesAt, end, weight, codeSlope, OUT_AT);
     const positionAt = known / 4 + length / 4 + 2;
     const near = this.#near;
@@ -363,46 +368,52 @@ interface Factors {
   readonly slope: number;
   readonly offset: number;
   readonly reach: number;
-  readonly codeSlope: number;
+  /** What products with the query count in distances. */
+  readonly times: number;
 }
 
 /**
- * For each four elements, the sums of all choices of them, less the least of these, times `scale`.
- * @returns the sum of what is the least
+ * For each four elements times `scale`, rounded, the sums of all choices of them, less the least of
+ * these.
+ * @returns the sum of what is the least, not scaled
  */
 function fillTables(aim: Float32Array, scale: number, tables: Uint8Array): number {
   let least = 0;
   for (let i = 0; i < aim.length; i += 4) {
     const at = i * 4;
-    const a = (aim[i] as number) * scale;
-    const b = (aim[i + 1] as number) * scale;
-    const c = (aim[i + 2] as number) * scale;
-    const d = (aim[i + 3] as number) * scale;
-    const low = Math.min(a, 0) + Math.min(b, 0) + Math.min(c, 0) + Math.min(d, 0);
-    least += low;
-    const none = 0.5 - low;
+    // Whole numbers: a conversion for each of the sums would take longer than all the rest.
+    const a = rounded((aim[i] as number) * scale);
+    const b = rounded((aim[i + 1] as number) * scale);
+    const c = rounded((aim[i + 2] as number) * scale);
+    const d = rounded((aim[i + 3] as number) * scale);
+    const none = -((a & (a >> 31)) + (b & (b >> 31)) + (c & (c >> 31)) + (d & (d >> 31))) | 0;
+    least -= none;
+    const both = (a + b) | 0;
     tables[at] = none;
     tables[at + 1] = none + a;
     tables[at + 2] = none + b;
-    tables[at + 3] = none + a + b;
-    const withC = none + c;
+    tables[at + 3] = none + both;
+    const withC = (none + c) | 0;
     tables[at + 4] = withC;
     tables[at + 5] = withC + a;
     tables[at + 6] = withC + b;
-    tables[at + 7] = withC + a + b;
-    const withD = none + d;
+    tables[at + 7] = withC + both;
+    const withD = (none + d) | 0;
     tables[at + 8] = withD;
     tables[at + 9] = withD + a;
     tables[at + 10] = withD + b;
-    tables[at + 11] = withD + a + b;
-    const withBoth = withC + d;
+    tables[at + 11] = withD + both;
+    const withBoth = (withC + d) | 0;
     tables[at + 12] = withBoth;
     tables[at + 13] = withBoth + a;
     tables[at + 14] = withBoth + b;
-    tables[at + 15] = withBoth + a + b;
+    tables[at + 15] = withBoth + both;
   }
   return scale > 0 ? least / scale : 0;
 }
+
+/** The nearest whole number, of numbers up to 32,768. */
+const rounded = (value: number): number => ((value + 32_768.5) | 0) - 32_768;
 
 function squares(vector: Float32Array): number {
   let sum = 0;

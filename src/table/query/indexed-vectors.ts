@@ -60,14 +60,20 @@ const MORE = 6;
 /** Numbers that are larger cannot be estimated with. */
 const LARGEST = 1e15;
 
-/** The newest index of the column. */
-function vectorIndexOf(snapshot: Snapshot, { id }: IdentifiedField): IndexEntry | undefined {
-  let newest: IndexEntry | undefined;
-  for (const index of snapshot.manifest.indexes ?? []) {
-    if (index.type !== IVF || indexedField(snapshot, index)?.leaf.id !== id) continue;
-    if (newest === undefined || index.created >= newest.created) newest = index;
-  }
-  return newest;
+/** The newest index of the column, of those for the metric if there are any. */
+function vectorIndexOf(
+  snapshot: Snapshot,
+  { id }: IdentifiedField,
+  metric: Metric | undefined,
+): IndexEntry | undefined {
+  const own = (snapshot.manifest.indexes ?? []).filter(
+    (index) => index.type === IVF && indexedField(snapshot, index)?.leaf.id === id,
+  );
+  const fitting = own.filter(({ parameters }) => ivfParameters(parameters).metric === metric);
+  return (fitting.length > 0 ? fitting : own).reduce<IndexEntry | undefined>(
+    (newest, index) => (newest !== undefined && newest.created > index.created ? newest : index),
+    undefined,
+  );
 }
 
 export async function vectorAccess(
@@ -76,7 +82,7 @@ export async function vectorAccess(
   column: IdentifiedField,
   request: Asked,
 ): Promise<VectorAccess> {
-  const index = vectorIndexOf(snapshot, column);
+  const index = vectorIndexOf(snapshot, column, request.metric);
   if (index === undefined)
     return { metric: request.metric ?? 'l2', used: undefined, said: undefined };
   const own = ivfParameters(index.parameters).metric;

@@ -16,6 +16,7 @@ import { Connection } from '../../../src/sdk/connection.ts';
 import type { VectorQuery } from '../../../src/sdk/query/query.ts';
 import { Index } from '../../../src/sdk/table/index-config.ts';
 import type { Table } from '../../../src/sdk/table/table.ts';
+import { segmentRowsOf } from '../../../src/table/indexing/build-segment.ts';
 import { casesOf } from '../../helpers/long.ts';
 import { memoryFs, type TestFs } from '../../helpers/memory-fs.ts';
 import { seeded } from '../../helpers/seeded.ts';
@@ -125,6 +126,32 @@ test('finds the nearest beside deletions, filters and rows that it does not cove
   expect(await recall(table)).toBeGreaterThanOrEqual(0.95);
 });
 
+test('rows that were deleted since take no place of those that are kept', async () => {
+  const table = await made();
+  await table.createIndex('vector', { config: Index.ivfSq({ numPartitions: 6 }) });
+  const [vector = []] = QUERIES;
+  const ids = async (): Promise<number[]> =>
+    (await table.vectorSearch(vector).select(['id']).limit(14).toArray<Hit>()).map(({ id }) => id);
+  const near = await ids();
+  await table.delete(`id IN (${near.join()})`);
+  const left = await ids();
+  expect(left).toHaveLength(14);
+  expect(left.filter((id) => near.includes(id))).toEqual([]);
+});
+
+test('a segment covers as many rows as its builder may hold in memory', () => {
+  const limits = { segmentRows: 1e9 };
+  const rows = (size: number): number => {
+    const type = new FixedSizeList(size, new Field('item', new Float32(), true));
+    const place = { leaf: { field: new Field('v', type, true) } };
+    return segmentRowsOf({ limits } as never, { type: 'IVF_SQ' }, place as never);
+  };
+  expect(rows(128)).toBeGreaterThan(1_000_000);
+  expect(rows(128)).toBeLessThan(2_000_000);
+  expect(rows(8_192)).toBeLessThan(40_000);
+  expect(segmentRowsOf({ limits } as never, { type: 'FTS' }, {} as never)).toBe(1e9);
+});
+
 test('a postfilter counts among the nearest, a range bounds distances, and vectors may be several', async () => {
   const table = await made();
   await table.createIndex('vector', { config: Index.ivfFlat() });
@@ -155,6 +182,10 @@ test('a plan says which index is used, and why none is', async () => {
   expect(await search().explainPlan()).toContain('Nearest: vector by cosine to 1 vector');
   expect(await planOf(search().distanceType('l2'))).toBe('none used, vector_idx is for cosine');
   expect(await planOf(search().distanceType('cosine'))).toMatch(/^vector_idx finds/);
+  await table.createIndex('vector', { config: Index.ivfSq({ distanceType: 'dot' }), name: 'dots' });
+  expect(await planOf(search().distanceType('cosine'))).toMatch(/^vector_idx finds/);
+  expect(await planOf(search())).toMatch(/^dots finds/);
+  await table.dropIndex('dots');
   expect(await planOf(search().bypassVectorIndex())).toBe(
     'none used, the query leaves vector_idx out',
   );
@@ -247,6 +278,8 @@ test('rows that are null, not numbers, or too large to be estimated', async () =
   });
   expect(await planOf(dot.limit(1) as VectorQuery)).toMatch(/^by_dot/);
   expect((await dot.select(['id']).limit(1).toArray<Hit>())[0]?.id).toBe(6);
+  const others = dot.where('id <> 6') as VectorQuery;
+  expect((await others.select(['id']).limit(1).toArray<Hit>())[0]?.id).not.toBe(6);
   await table.delete('id = 6');
   expect((await dot.select(['id']).limit(1).toArray<Hit>())[0]?.id).not.toBe(6);
 });
@@ -277,6 +310,25 @@ test('an empty table, one of nulls alone, and columns that cannot have one', asy
   const wide = await db.createEmptyTable('wide', long);
   await expect(wide.createIndex('v')).rejects.toThrow('at most 8192 elements');
 });
+
+test.each([0, 600_000])(
+  'memory for sketches of %i bytes changes no answer',
+  async (vectorBytes) => {
+    const fs = memoryFs();
+    const table = await (await opened(fs)).createTable('t', rowsOf(0, 600), { schema: schemaOf() });
+    await table.createIndex('vector', { config: Index.ivfSq({ numPartitions: 7 }) });
+    const answers = async (from: Table): Promise<Hit[][]> => {
+      const all: Hit[][] = [];
+      for (let round = 0; round < 3; round += 1)
+        for (const vector of QUERIES)
+          all.push(await from.vectorSearch(vector).select(['id']).limit(10).toArray<Hit>());
+      return all;
+    };
+    const catalog = await openDirectoryNamespace({ root: '/c', fs, limits: LIMITS, vectorBytes });
+    const small = await new Connection(catalog, { env: systemEnv }).openTable('t');
+    expect(await answers(small)).toEqual(await answers(table));
+  },
+);
 
 test('options that it does not have are refused by name', async () => {
   const table = await made(20);
