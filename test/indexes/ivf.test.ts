@@ -180,7 +180,7 @@ describe('recall', () => {
     }
   }
 
-  test('counts rows that are wanted alone, and distances within bounds', () => {
+  test('counts rows that are wanted alone', () => {
     const dimension = 16;
     const values = vectors('clustered', dimension, ROWS, 8);
     const index = made('l2', { values, rows: ROWS }, dimension, 14);
@@ -191,18 +191,6 @@ describe('recall', () => {
     expect([...kept].every((row) => row % 3 === 0)).toBe(true);
     const best = nearest('l2', query, values, dimension, K, (row) => row % 3 === 0);
     expect(best.filter((row) => kept.has(row)).length).toBeGreaterThanOrEqual(K - 1);
-    const far = distances('l2', query, values, dimension, ROWS);
-    const sorted = [...far].sort((one, other) => one - other);
-    const [lowerBound, upperBound] = [sorted[100] as number, sorted[110] as number];
-    const within = probed(index, { ...options, lowerBound, upperBound }).kept;
-    const exact = [...far.keys()].filter(
-      (row) => (far[row] as number) >= lowerBound && (far[row] as number) < upperBound,
-    );
-    expect(exact.filter((row) => within.has(row)).length).toBeGreaterThanOrEqual(8);
-    for (const row of within) {
-      expect(far[row]).toBeGreaterThan(lowerBound * 0.98);
-      expect(far[row]).toBeLessThan(upperBound * 1.02);
-    }
   });
 
   test('of vectors without clusters takes most partitions', () => {

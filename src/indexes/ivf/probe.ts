@@ -25,10 +25,6 @@ export interface ProbeOptions {
   readonly k: number;
   /** Rows kept, some more. */
   readonly keep: number;
-  /** Distances from here on. */
-  readonly lowerBound?: number | undefined;
-  /** Distances up to before here. */
-  readonly upperBound?: number | undefined;
 }
 
 /** A partition where kernels can reach it: its blocks, then what is known of their rows. */
@@ -104,8 +100,6 @@ export class Probe {
   readonly #query: Float32Array;
   readonly #near: Nearest;
   readonly #best: Nearest;
-  readonly #upper: number;
-  readonly #lower: number;
   readonly #aim: Float32Array;
   readonly #tables: Uint8Array;
   readonly #codes: Int16Array;
@@ -115,7 +109,7 @@ export class Probe {
   #last = 0;
 
   constructor(options: ProbeOptions) {
-    const { metric, dimension, query, k, keep, lowerBound, upperBound } = options;
+    const { metric, dimension, query, k, keep } = options;
     if (query.length !== dimension) {
       throw invalid(
         `The query vector has ${query.length} elements, and the column's vectors have ${dimension}.`,
@@ -128,10 +122,6 @@ export class Probe {
     turn(this.#query);
     this.#near = createNearest(keep);
     this.#best = createNearest(k);
-    // Estimates of vectors of length 1 are squared distances, twice those of cosine.
-    const scale = metric === 'cosine' ? 2 : 1;
-    this.#upper = (upperBound ?? Infinity) * scale;
-    this.#lower = (lowerBound ?? -Infinity) * scale;
     this.#aim = new Float32Array(this.#length);
     this.#tables = new Uint8Array(factsAt(this.#length));
     this.#codes = new Int16Array(this.#length);
@@ -190,7 +180,7 @@ export class Probe {
     for (let block = 0; block < blocks; ) {
       if (!isLaid) viewsOf(kernels).bytes.set(this.#tables, 0);
       isLaid = true;
-      const limit = Math.min(this.#near.limit, this.#upper);
+      const { limit } = this.#near;
       const some = Math.min(limit < Infinity ? AT_ONCE : FIRST_AT_ONCE, blocks - block);
       let found = kernels.estimate(
         at + block * bytes,
@@ -344,14 +334,14 @@ export class Probe {
     kernels.refine(FOUND_AT, found, known, stride, codesAt, end, weight, codeSlope, OUT_AT);
     const positionAt = known / 4 + length / 4 + 2;
     const near = this.#near;
-    let limit = Math.min(near.limit, this.#upper);
+    let { limit } = near;
     for (let i = 0; i < found; i += 1) {
       const distance = (floats[OUT_AT / 4 + i] as number) + fixed;
-      if (!(distance < limit) || distance < this.#lower) continue;
+      if (!(distance < limit)) continue;
       const row = words[FOUND_AT / 4 + i] as number;
       const position = words[positionAt + (row * stride) / 4] as number;
       near.offer(distance, offset + position);
-      limit = Math.min(near.limit, this.#upper);
+      limit = near.limit;
       if (distance < this.#best.limit) {
         this.#best.offer(distance, 0);
         this.#last = this.probed;

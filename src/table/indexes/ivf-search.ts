@@ -31,8 +31,6 @@ export interface NearRequest {
   readonly k: number;
   /** Rows given for each, some more. */
   readonly keep: number;
-  readonly lowerBound?: number | undefined;
-  readonly upperBound?: number | undefined;
   /** Partitions of each segment that are searched at least, and at most. */
   readonly leastProbes: number;
   readonly mostProbes: number;
@@ -119,8 +117,8 @@ class NearSearch {
   }
 
   async #near(query: readonly number[]): Promise<void> {
-    const { metric, dimension, k, keep, lowerBound, upperBound, signal } = this.#request;
-    const probe = new Probe({ metric, dimension, query, k, keep, lowerBound, upperBound });
+    const { metric, dimension, k, keep, signal } = this.#request;
+    const probe = new Probe({ metric, dimension, query, k, keep });
     if (!probe.isMeasurable) return;
     const { leastProbes, mostProbes } = this.#request;
     const distances = probe.distancesTo(this.#centroids);

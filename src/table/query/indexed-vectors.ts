@@ -50,6 +50,7 @@ type Asked = Pick<
   | 'isFast'
   | 'limit'
   | 'offset'
+  | 'lowerBound'
   | 'nprobes'
   | 'leastProbes'
   | 'mostProbes'
@@ -95,6 +96,9 @@ export async function vectorAccess(
   const { name } = index;
   if (request.isExact === true) return unused(`the query leaves ${name} out`);
   if (metric !== own) return unused(`${name} is for ${own}`);
+  // The nearest rows are those below an upper bound; rows below a lower one would take their places.
+  if (request.lowerBound !== undefined && (metric === 'dot' || request.lowerBound > 0))
+    return unused('distances have a lower bound');
   const rows = snapshot.rowCount;
   if (rows < engine.limits.indexedRows) return unused(`${rows} rows are measured as fast`);
   const k = wantedOf(request);
@@ -198,8 +202,6 @@ export async function nearIndexed(
       vectors: request.vectors,
       k: Math.min(Math.max(1, wantedOf(request)), keep),
       keep,
-      lowerBound: request.lowerBound,
-      upperBound: request.upperBound,
       leastProbes,
       mostProbes,
       signal: request.signal,

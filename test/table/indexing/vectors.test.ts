@@ -173,6 +173,32 @@ test('a postfilter counts among the nearest, a range bounds distances, and vecto
   expect(rows.slice(0, 5).map(({ id }) => id)).toEqual(near.slice(0, 5));
 });
 
+test('a range with few rows in it loses none of them', async () => {
+  const db = await opened();
+  const random = seeded(5);
+  const rows = Array.from({ length: 600 }, (_, id) => ({
+    id,
+    vector: Array.from({ length: DIMENSION }, () => random()),
+  }));
+  const table = await db.createTable('t', rows, { schema: schemaOf() });
+  await table.createIndex('vector', { config: Index.ivfSq({ numPartitions: 6 }) });
+  for (let id = 0; id < 600; id += 40) {
+    const search = (): VectorQuery =>
+      table.vectorSearch(rows[id]?.vector as number[]).limit(5) as VectorQuery;
+    const nearest = await search().bypassVectorIndex().toArray<Hit>();
+    for (const [at, { _distance }] of nearest.entries()) {
+      const within = search().distanceRange(0, _distance + 1e-7);
+      expect(await planOf(within)).toContain('vector_idx finds');
+      const found = await within.toArray<Hit>();
+      expect(found.map((hit) => hit.id)).toEqual(nearest.slice(0, at + 1).map((hit) => hit.id));
+    }
+    const lower = search().distanceRange(nearest[1]?._distance, undefined);
+    expect(await planOf(lower)).toBe('none used, distances have a lower bound');
+    const beyond = await lower.limit(4).toArray<Hit>();
+    expect(beyond.map((hit) => hit.id)).toEqual(nearest.slice(1).map((hit) => hit.id));
+  }
+});
+
 test('a plan says which index is used, and why none is', async () => {
   const table = await made();
   const search = (): VectorQuery =>
