@@ -211,3 +211,32 @@ test('metrics go to the provider of the process, and are refused with a warning 
     delete (globalThis as Record<symbol, unknown>)[key];
   }
 });
+
+test.each(['end', 'setAttribute', 'recordException', 'setStatus', 'spanContext', 'start', 'run'])(
+  'a tracer whose %s throws is warned of once, and operations go on',
+  async (broken) => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const { tracer, spans } = tracing();
+    const failing: TracerLike = {
+      startActiveSpan(name, options, run) {
+        if (broken === 'start') throw new Error('boom');
+        const answer = tracer.startActiveSpan(name, options, (span) => {
+          const boom = () => {
+            throw new Error('boom');
+          };
+          return run(broken === 'run' ? span : { ...span, [broken]: boom });
+        });
+        if (broken === 'run') throw new Error('boom');
+        return answer;
+      },
+    };
+    const db = await connect('/c', { fs: memoryFs(), tracer: failing });
+    const table = await db.createTable('t', rows);
+    expect((await table.query().limit(2).toArray()).length).toBe(2);
+    await expect(db.openTable('absent')).rejects.toMatchObject({ code: 'TableNotFound' });
+    expect(await table.countRows()).toBe(5);
+    expect(spans.length > 0).toBe(broken !== 'start');
+    expect(warned.mock.calls.length).toBeLessThanOrEqual(1);
+    warned.mockRestore();
+  },
+);

@@ -79,9 +79,14 @@ export function observed(catalog: Catalog, { tracer, record }: Observers, env: E
       const call = new ObservedCall(operation, record, env);
       if (tracer === undefined) return call.run(() => method.apply(catalog, given));
       const options = { kind, attributes: attributesOf(operation, given[0]) };
-      return tracer.startActiveSpan(`dirspace.${operation}`, options, (span) =>
-        call.run(() => method.apply(catalog, traced(operation, given, span)), span),
+      let answer: Promise<unknown> | undefined;
+      quietly(() =>
+        tracer.startActiveSpan(`dirspace.${operation}`, options, (span) => {
+          answer ??= call.run(() => method.apply(catalog, traced(operation, given, span)), span);
+          return answer;
+        }),
       );
+      return answer ?? call.run(() => method.apply(catalog, given));
     };
   };
   return new Proxy(catalog, {
@@ -108,7 +113,12 @@ function attributesOf(operation: AnyOperation, request: unknown): Record<string,
 function traced(operation: AnyOperation, given: unknown[], span: SpanLike): unknown[] {
   const at = EVERY_OPERATION[operation].body === 'arrow-stream' ? 2 : 1;
   const options = (given[at] ?? {}) as CallOptions;
-  const { traceId, spanId, traceFlags } = span.spanContext();
+  let context: ReturnType<SpanLike['spanContext']> | undefined;
+  quietly(() => {
+    context = span.spanContext();
+  });
+  if (context === undefined) return given;
+  const { traceId, spanId, traceFlags } = context;
   if (options.traceContext !== undefined || !/^[0-9a-f]{32}$/.test(traceId)) return given;
   const flags = (traceFlags & 0xff).toString(16).padStart(2, '0');
   const traceContext = { traceparent: `00-${traceId}-${spanId}-${flags}` };
@@ -142,7 +152,8 @@ class ObservedCall {
         return this.#rowsOf(answer as RecordBatchStream, span);
       }
       const { version } = (answer ?? {}) as { readonly version?: unknown };
-      if (typeof version === 'number') span?.setAttribute('dirspace.version', version);
+      if (typeof version === 'number')
+        quietly(() => span?.setAttribute('dirspace.version', version));
       this.#end(span);
       return answer;
     } catch (error) {
@@ -183,18 +194,38 @@ class ObservedCall {
     const isRows = EVERY_OPERATION[this.#operation].answer === 'arrow-file';
     const error = failure === undefined ? undefined : nameOf(failure);
     const seconds = (elapsed(this.#env) - this.#began) / 1_000;
-    this.#record?.({ operation: this.#operation, seconds, rows: this.#rows, error });
+    quietly(() => this.#record?.({ operation: this.#operation, seconds, rows: this.#rows, error }));
     if (span === undefined) return;
-    if (isRows) span.setAttribute('db.response.returned_rows', this.#rows);
+    if (isRows) quietly(() => span.setAttribute('db.response.returned_rows', this.#rows));
     if (failure !== undefined) {
       const { name, message, stack } = asError(failure);
-      span.recordException({ name, message, ...(stack === undefined ? {} : { stack }) });
-      span.setAttribute('error.type', error as string);
-      span.setStatus({ code: FAILED, message });
+      quietly(() =>
+        span.recordException({ name, message, ...(stack === undefined ? {} : { stack }) }),
+      );
+      quietly(() => span.setAttribute('error.type', error as string));
+      quietly(() => span.setStatus({ code: FAILED, message }));
     }
-    span.end();
+    quietly(() => span.end());
   }
 }
+
+/** What an observer throws is no fault of the operation, which may be done: a warning is given once. */
+function quietly(tell: () => unknown): void {
+  try {
+    const told = tell();
+    // The answer of a span's function is answered by the call.
+    if (told instanceof Promise) told.catch(() => {});
+  } catch (error) {
+    if (hasWarned) return;
+    hasWarned = true;
+    process.emitWarning(
+      `A tracer given to connect() threw, and the operation goes on: ${asError(error).message}. Further errors of tracers are not shown.`,
+      { type: 'DirspaceWarning', code: 'DIRSPACE_TRACER' },
+    );
+  }
+}
+
+let hasWarned = false;
 
 const asError = (failure: unknown): Error =>
   failure instanceof Error ? failure : new Error(String(failure));
