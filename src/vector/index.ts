@@ -11,6 +11,7 @@ export { createNearest, type Nearest } from './nearest.ts';
 export { reserve } from './residents.ts';
 export {
   createSearch,
+  hasPartitions,
   type Matches,
   openPartitions,
   type VectorBatch,

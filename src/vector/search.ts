@@ -292,6 +292,9 @@ export function distances(
   return out;
 }
 
+/** Whether the runtime has the kernels of partitions. */
+export const hasPartitions = (): boolean => kernelsFor(undefined).sketching !== undefined;
+
 /**
  * Opens a memory for the kernels of partitions; undefined where the runtime lacks these.
  * @throws RangeError where there is none

@@ -15,7 +15,7 @@ import {
   rowsAt,
   union,
 } from '../../indexes/index.ts';
-import type { Metric } from '../../vector/index.ts';
+import { hasPartitions, type Metric } from '../../vector/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
 import { deletedRows } from '../fragments/index.ts';
 import {
@@ -96,6 +96,7 @@ export async function vectorAccess(
   const { name } = index;
   if (request.isExact === true) return unused(`the query leaves ${name} out`);
   if (metric !== own) return unused(`${name} is for ${own}`);
+  if (!hasPartitions()) return unused('this runtime has no WebAssembly SIMD');
   // The nearest rows are those below an upper bound; rows below a lower one would take their places.
   if (request.lowerBound !== undefined && (metric === 'dot' || request.lowerBound > 0))
     return unused('distances have a lower bound');

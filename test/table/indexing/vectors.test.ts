@@ -1,4 +1,6 @@
 /** Vector indexes of tables: what they find beside deletions, filters and rows that they do not cover. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import {
   Field,
@@ -12,14 +14,17 @@ import {
 } from '../../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
 import { systemEnv } from '../../../src/env.ts';
+import { connect } from '../../../src/sdk/connect.ts';
 import { Connection } from '../../../src/sdk/connection.ts';
 import type { VectorQuery } from '../../../src/sdk/query/query.ts';
 import { Index } from '../../../src/sdk/table/index-config.ts';
 import type { Table } from '../../../src/sdk/table/table.ts';
 import { segmentRowsOf } from '../../../src/table/indexing/build-segment.ts';
+import { compiledModule } from '../../helpers/compiled.ts';
 import { casesOf } from '../../helpers/long.ts';
 import { memoryFs, type TestFs } from '../../helpers/memory-fs.ts';
 import { seeded } from '../../helpers/seeded.ts';
+import { temporaryFolder } from '../../helpers/temporary.ts';
 
 const DIMENSION = 8;
 const LIMITS = { batchRows: 64, fragmentRows: 256, indexedRows: 0, indexedShare: 1 };
@@ -171,6 +176,31 @@ test('a postfilter counts among the nearest, a range bounds distances, and vecto
   const rows = await both.toArray<Hit & { query_index: number }>();
   expect(rows.map(({ query_index: number }) => number)).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
   expect(rows.slice(0, 5).map(({ id }) => id)).toEqual(near.slice(0, 5));
+});
+
+test('without WebAssembly vectors are measured, as without an index', async () => {
+  const root = temporaryFolder();
+  const db = await connect(root, { durability: 'relaxed' });
+  const rows = Array.from({ length: 5000 }, (_, id) => ({ id, vector: [id, id % 7, 1] }));
+  const table = await db.createTable('t', rows);
+  await table.createIndex('vector', { config: Index.ivfSq() });
+  await db.close();
+  const source = `import { connect } from ${JSON.stringify(compiledModule('index.js'))};
+    const table = await (await connect(${JSON.stringify(root)})).openTable('t');
+    const search = () => table.vectorSearch([77, 0, 1]).limit(2);
+    const ids = (await search().toArray()).map(({ id }) => id);
+    console.log(JSON.stringify([ids, await search().explainPlan()]));`;
+  const run = promisify(execFile);
+  for (const [flags, said] of [
+    [[], /Index: vector_idx finds/],
+    [['--no-expose-wasm'], /Index: none used, this runtime has no WebAssembly SIMD/],
+  ] as const) {
+    const given = [...flags, '--input-type=module', '-e', source];
+    const { stdout } = await run(process.execPath, given);
+    const [ids, plan] = JSON.parse(stdout) as [number[], string];
+    expect(ids).toEqual([77, 78]);
+    expect(plan).toMatch(said);
+  }
 });
 
 test('a range with few rows in it loses none of them', async () => {
