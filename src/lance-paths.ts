@@ -127,6 +127,10 @@ export const parseLanceRef = (file: string): string | undefined =>
 export const isLanceRef = (name: string): boolean =>
   !name.endsWith('.') && !name.includes('..') && !name.endsWith('.lock');
 
+/** The table whose folder LanceDB would name so, right below the root; undefined for other folders. */
+export const lanceTableOf = (folder: string): string | undefined =>
+  /^([^/]+)\.lance$/.exec(folder)?.[1];
+
 /** Files that a client of Lance makes for a version that it is about to create, below the table's folder. */
 export const lanceWriterFolders = (table: string): readonly string[] => [
   fragmentsFolder(table),

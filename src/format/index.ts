@@ -144,6 +144,7 @@ export {
   lanceManifestsFolder,
   lanceRefFile,
   lanceRefsFolder,
+  lanceTableOf,
   lanceTagsFolder,
   lanceTemporaryFolders,
   lanceTransactionsFolder,

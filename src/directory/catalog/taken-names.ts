@@ -41,9 +41,11 @@ export const strangerInTheWay = (code: ErrorCode, id: ObjectPath, folder: string
     { details: { id, folder } },
   );
 
-export const tableExists = (id: ObjectPath): DirspaceError =>
-  new DirspaceError(
-    'TableAlreadyExists',
-    `The table ${showId(id)} already exists. Use mode exist_ok to open it, overwrite to replace its content, or drop it first.`,
-    { details: { id } },
-  );
+/** @param instead what to do, where there are no modes of creation */
+export const tableExists = (
+  id: ObjectPath,
+  instead = 'Use mode exist_ok to open it, overwrite to replace its content, or drop it first.',
+): DirspaceError =>
+  new DirspaceError('TableAlreadyExists', `The table ${showId(id)} already exists. ${instead}`, {
+    details: { id },
+  });

@@ -12,6 +12,7 @@ import { compressionProperty, DEFAULT_COMPRESSION } from '../../compression.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   joinPath,
+  lanceTableOf,
   type Properties,
   reservedFolder,
   TABLE_FILE,
@@ -347,7 +348,8 @@ export async function cloneTable(
   const source = sourceOf(catalog, request);
   await requireNamespace(catalog, id.slice(0, -1));
   await refuseNamespaceOfThatName(catalog, id);
-  if ((await findTable(catalog, id)) !== undefined) throw tableExists(id);
+  const taken = tableExists(id, 'Choose another name for the clone, or drop it first.');
+  if ((await findTable(catalog, id)) !== undefined) throw taken;
   requireRoom(catalog, id, engine.names.tableFolder(id));
   const { source_branch: branch, source_version: version, source_tag: tag } = request;
   const named = { id: source, branch, version, tag };
@@ -365,7 +367,7 @@ export async function cloneTable(
     });
     if ((await placeTable(catalog, id, staged.folder, 1)) === 'taken') {
       await store.deleteFolder(staged.folder);
-      throw await tablePlaceTaken(catalog, id, tableExists(id));
+      throw await tablePlaceTaken(catalog, id, taken);
     }
     engine.counters.commits++;
     return {
@@ -394,8 +396,7 @@ function sourceOf(
   }
   if (location === undefined) return tableId(source_id);
   const folder = folderAt(catalog, location);
-  // As LanceDB names the folder of a table, right below the root.
-  const name = /^([^/]+)\.lance$/.exec(folder)?.[1];
+  const name = lanceTableOf(folder);
   const found = name === undefined ? tableIdAt(catalog, folder) : tableId([name]);
   if (found !== undefined) return found;
   throw new DirspaceError(

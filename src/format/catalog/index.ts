@@ -35,6 +35,7 @@ export {
   lanceManifestsFolder,
   lanceRefFile,
   lanceRefsFolder,
+  lanceTableOf,
   lanceTagsFolder,
   lanceTemporaryFolders,
   lanceTransactionsFolder,
