@@ -111,7 +111,7 @@ test('the documentation shows how a test runner takes the cases', {
   const { stdout } = await promisify(execFile)(process.execPath, ['--test-reporter=tap', file], {
     env,
   });
-  expect(stdout).toMatch(/^# pass 1[1-4]\d$/m);
+  expect(stdout).toMatch(/^# pass 1[1-9]\d$/m);
   expect(stdout).toMatch(/^# fail 0$/m);
 });
 

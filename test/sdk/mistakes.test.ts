@@ -595,7 +595,7 @@ describe('on the command line', () => {
     ['--root cat import fake.arrow x', 'failure', 'fake.arrow', 'does not begin as an Arrow'],
     ['--root cat import empty.ndjson x', 'usage', 'empty.ndjson', 'is empty'],
     ['--root cat import rows.json x', 'usage', 'rows.json', 'is a folder'],
-    ['--root cat import nofile.arrow x', 'usage', 'nofile.arrow'],
+    ['--root cat import nofile.arrow x', 'notFound', 'nofile.arrow'],
     ['--root cat rename user user', 'alreadyExists', 'Choose another name'],
     ['--root cat query user agee>40', 'usage', 'agee', 'did you mean age?'],
     ['--root cat drop nope', 'notFound', 'The table nope was not found'],

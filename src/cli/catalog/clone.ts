@@ -12,7 +12,7 @@ import {
 export const clone: Command = {
   name: 'clone',
   summary: 'Make a table of a version of another one',
-  otherNames: ['copy', 'cp', 'fork'],
+  otherNames: ['cp', 'fork'],
   arguments: [
     ['<id>', 'the table that is there'],
     ['<new>', 'the whole id of the new one, with its namespace'],
