@@ -2,13 +2,19 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { isDirspaceError } from '../../src/errors.ts';
-import { checkChunk, encodeChunk } from '../../src/format/catalog/chunk.ts';
+import {
+  checkChunk,
+  type EncodedBlock,
+  encodeChunk,
+  encodeChunkInSteps,
+} from '../../src/format/catalog/chunk.ts';
 import {
   decodeChunkBlock,
   decodeChunkIndex,
   extentOf,
 } from '../../src/format/catalog/chunk-index.ts';
 import type { FragmentEntry } from '../../src/format/catalog/fragment-entry.ts';
+import { drained } from '../../src/steps.ts';
 
 const FILE = 'c.json';
 
@@ -64,6 +70,41 @@ describe('the index of a chunk', () => {
       expect({ fragments, rows, deletedRows, firstId, lastId }).toEqual(extentOf(found[at] ?? []));
     }
     checkChunk(bytes, entry, entries(), FILE);
+  });
+
+  test('is made of blocks of another chunk where their entries stay', () => {
+    const { bytes, entry, index } = made();
+    const blocks = decodeChunkIndex(index, entry, FILE);
+    const changed = entries();
+    const inSecond = blocks[0]?.fragments ?? 0;
+    changed[inSecond] = { ...(changed[inSecond] as FragmentEntry), rows: 11 };
+    for (const stays of [[0], [0, 2], [...blocks.keys()].filter((at) => at !== 1)]) {
+      const encoded = new Map<number, EncodedBlock>();
+      const kept = new Set(stays);
+      let first = 0;
+      for (const [at, block] of blocks.entries()) {
+        const text = bytes.subarray(block.offset, block.offset + block.bytes);
+        if (kept.has(at)) encoded.set(first, { block, bytes: text });
+        first += block.fragments;
+      }
+      const again = drained(encodeChunkInSteps('66666666-7777', changed, encoded));
+      const { offset = 0, bytes: length = 0 } = again.entry.index ?? {};
+      const found = decodeChunkIndex(
+        again.bytes.subarray(offset, offset + length),
+        again.entry,
+        FILE,
+      );
+      expect(
+        found.flatMap((block) =>
+          decodeChunkBlock(
+            again.bytes.subarray(block.offset, block.offset + block.bytes),
+            block,
+            FILE,
+          ),
+        ),
+      ).toEqual(changed);
+      checkChunk(again.bytes, again.entry, changed, FILE);
+    }
   });
 
   test('is not used with another checksum, place or counts', () => {

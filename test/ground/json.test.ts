@@ -7,6 +7,7 @@ import {
   asObject,
   corrupt,
   encodeChecksummed,
+  encodeChecksummedInSteps,
   encodeChecksummedText,
   fileIdMember,
   integerMember,
@@ -18,6 +19,7 @@ import {
   stringMapMember,
   stringMember,
 } from '../../src/json.ts';
+import { drained } from '../../src/steps.ts';
 
 const FILE = 'a/b.json';
 const bytesOf = (text: string): Uint8Array => Buffer.from(text);
@@ -99,6 +101,18 @@ describe('a checksum', () => {
     // Also where the bytes are in the middle of others.
     const within = Buffer.concat([Buffer.from('xy'), bytes, Buffer.from('z')]);
     expect(parseChecksummed(within.subarray(2, -1), FILE).document).toEqual(document);
+  });
+
+  test('is the same of a text in pieces, of which some are bytes', () => {
+    const document = { a: 'ä', b: [1, 2] };
+    const text = JSON.stringify(document);
+    const whole = encodeChecksummed(document);
+    for (const bytesAt of [0, 1, 2]) {
+      const pieces = [text.slice(0, 1), text.slice(1, 6), text.slice(6)].map((piece, at) =>
+        at === bytesAt ? Buffer.from(piece) : piece,
+      );
+      expect(drained(encodeChecksummedInSteps(pieces))).toEqual(whole);
+    }
   });
 
   test('has eight digits, whatever its value', () => {
