@@ -89,6 +89,8 @@ async function bundle(
     chunkFileNames: 'chunks/[name].js',
     sourcemap,
     minify,
+    // The sources in the maps have them; of the bundles each start would read them.
+    comments: { jsdoc: false },
     ...(groups && { codeSplitting: { groups } }),
   });
   await made.close();
