@@ -6,28 +6,20 @@
  * steps, as in search.ts.
  */
 import { getBit } from '../arrow/index.ts';
-import { checkMetric, checkValues, type ElementType, invalid, type Metric } from './elements.ts';
+import { checkMetric, checkValues, invalid } from './elements.ts';
 import { createMeasure } from './measure.ts';
 import { createNearest } from './nearest.ts';
 import { prepareQuery } from './query.ts';
-import { boundOf, kernelsFor, type Matches, type VectorBatch } from './search.ts';
+import {
+  boundOf,
+  kernelsFor,
+  type Matches,
+  type SearchOptions,
+  type VectorBatch,
+} from './search.ts';
 
-export interface LateSearchOptions {
-  readonly metric: Metric;
-  /** Elements in each vector. */
-  readonly dimension: number;
-  readonly elementType: ElementType;
-  /** The vectors of the one query. */
-  readonly queries: readonly ArrayLike<number>[];
-  /** How many rows to find: a whole number from 1 on, or Infinity for all. */
-  readonly k: number;
-  /** Distances from here on, itself included. */
-  readonly lowerBound?: number | undefined;
-  /** Distances up to here, itself not included. */
-  readonly upperBound?: number | undefined;
-  /** The kernels to use, for tests. */
-  readonly kernels?: 'simd' | 'plain' | undefined;
-}
+/** As of other searches: `queries` are the vectors of the one query, and `k` counts rows. */
+export type LateSearchOptions = SearchOptions;
 
 /** Rows of a batch, each with a run of vectors. */
 export interface LateBatch {

@@ -15,7 +15,7 @@ import {
   rowsAt,
   union,
 } from '../../indexes/index.ts';
-import { hasPartitions, type Metric } from '../../vector/index.ts';
+import { hasPartitions, LARGEST, type Metric } from '../../vector/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
 import { deletedRows } from '../fragments/index.ts';
 import {
@@ -58,8 +58,6 @@ type Asked = Pick<
 
 /** Rows measured beside those wanted where nothing else is said, or a quarter more. */
 const MORE = 6;
-/** Numbers that are larger cannot be estimated with. */
-const LARGEST = 1e15;
 
 /** The newest index of the column, of those for the metric if there are any. */
 function vectorIndexOf(
