@@ -1,6 +1,6 @@
 /** Tables that number values grow in steps before values are added, and number them the same. */
 import { describe, expect, test } from 'vitest';
-import { ByteTable, WordTable } from '../../src/statements/execute/word-table.ts';
+import { ByteTable, WordTable } from '../../src/statements/keys/word-table.ts';
 
 const COUNT = 200_000;
 const LOT = 20_000;

@@ -5,9 +5,8 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, validityOf } from '../../sql/index.ts';
+import { hashOfWords, wordsOf } from '../keys/index.ts';
 import type { Accumulator } from './accumulator.ts';
-import { wordsOf } from './value-numbers.ts';
-import { hashOfWords } from './word-table.ts';
 
 const PART_BITS = 8;
 const PARTS = 1 << PART_BITS;

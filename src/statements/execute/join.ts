@@ -26,6 +26,7 @@ import {
   familyOf,
   plainType,
 } from '../../sql/index.ts';
+import { KeyNumbers } from '../keys/index.ts';
 import { comparableKeys, type JoinStep } from '../plan/index.ts';
 import {
   asOneBatch,
@@ -37,7 +38,6 @@ import {
   run,
   type Work,
 } from './relation.ts';
-import { KeyNumbers } from './value-numbers.ts';
 
 export interface Joined {
   readonly left: Relation;

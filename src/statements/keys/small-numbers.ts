@@ -34,23 +34,32 @@ export class SmallNumbers {
     if (most < 0) return false;
     if (most >= this.#numbers.length) this.#grow(most + 1);
     const numbers = this.#numbers;
+    let asked: Int32Array | undefined;
+    let count = 0;
     for (let row = 0; row < out.length; row++) {
-      const value = words[2 * row] as number;
-      let number = numbers[value] as number;
+      const number = numbers[words[2 * row] as number] as number;
       if (number === 0 || (isAdding && number === ABSENT)) {
-        number = this.#asked(words.subarray(2 * row, 2 * row + 2), isAdding);
-        numbers[value] = number;
-      }
-      out[row] = number === ABSENT ? 0 : number;
+        asked ??= new Int32Array(out.length);
+        asked[count++] = row;
+      } else out[row] = number === ABSENT ? 0 : number;
     }
+    if (asked !== undefined) this.#ask(words, asked.subarray(0, count), isAdding, out);
     return true;
   }
 
-  #asked(words: Int32Array, isAdding: boolean): number {
-    const one = new Int32Array(1);
-    if (isAdding) this.#table.numbers(words, one);
-    else this.#table.known(words, one);
-    return one[0] === 0 ? ABSENT : (one[0] as number);
+  /** Asks the table for the values of some rows, all at once. */
+  #ask(words: Int32Array, rows: Int32Array, isAdding: boolean, out: Int32Array): void {
+    const given = new Int32Array(2 * rows.length);
+    for (let at = 0; at < rows.length; at++)
+      given[2 * at] = words[2 * (rows[at] as number)] as number;
+    const found = new Int32Array(rows.length);
+    if (isAdding) this.#table.numbers(given, found);
+    else this.#table.known(given, found);
+    for (let at = 0; at < rows.length; at++) {
+      const number = found[at] as number;
+      this.#numbers[given[2 * at] as number] = number === 0 ? ABSENT : number;
+      out[rows[at] as number] = number;
+    }
   }
 
   #grow(length: number): void {

@@ -1,0 +1,7 @@
+/**
+ * Numbers the values of key columns, so that groups, DISTINCT, joins and partitions of windows
+ * compare numbers: `ValueNumbers` those of one column, `KeyNumbers` rows of several. `WordTable`
+ * numbers pairs of words.
+ */
+export { isOfWords, type KeyColumn, KeyNumbers, ValueNumbers, wordsOf } from './value-numbers.ts';
+export { hashOfWords, WordTable } from './word-table.ts';
