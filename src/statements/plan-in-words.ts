@@ -118,6 +118,8 @@ function words(plan: Plan, textOf: TextOf): string {
     case 'repeat':
       return `Repeat each row ${textOf(plan.times)} times`;
     case 'values':
-      return 'One row without a table';
+      return plan.schema.fields.length === 0
+        ? 'One row without a table'
+        : `Rows of VALUES: ${plan.rows.length}`;
   }
 }

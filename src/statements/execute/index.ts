@@ -2,19 +2,18 @@
  * `relationOf`: carries out a plan and gives its rows batch by batch. `rowsOf` estimates how many
  * rows a plan gives, by which a join chooses the side that it keeps in memory.
  */
-import { Schema } from '../../arrow/index.ts';
 import type { Plan } from '../plan/index.ts';
 import { groupedRows } from './group.ts';
 import { joinedRows } from './join.ts';
 import type { Relation, Work } from './relation.ts';
 import {
-  emptyRows,
   filteredRows,
   limitedRows,
   projectedRows,
   repeatedRows,
   singleRow,
   unitedRows,
+  writtenRows,
 } from './rows.ts';
 import { scanned } from './scan.ts';
 import { sortedRows } from './sort.ts';
@@ -59,7 +58,7 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
     case 'repeat':
       return repeatedRows(relationOf(plan.input, work), plan, work);
     case 'values':
-      return emptyRows(plan.rows.length, new Schema([]));
+      return writtenRows(plan, work);
   }
 }
 

@@ -1,8 +1,7 @@
 /**
  * Implements the steps that keep no rows: conditions (`filteredRows`), computed columns
  * (`projectedRows`), LIMIT (`limitedRows`), UNION ALL (`unitedRows`), queries in place of values
- * (`singleRow`), rows that come several times (`repeatedRows`), and rows without columns
- * (`emptyRows`).
+ * (`singleRow`), rows that come several times (`repeatedRows`), and VALUES (`writtenRows`).
  */
 import {
   columnsOf,
@@ -12,12 +11,14 @@ import {
   nullColumn,
   type RecordBatch,
   recordBatch,
-  type Schema,
+  Schema,
   sliceBatch,
   typesEqual,
 } from '../../arrow/index.ts';
 import {
   type Column,
+  type ColumnSource,
+  columnOf,
   compileConditionTree,
   compileTree,
   type Expression,
@@ -26,8 +27,9 @@ import {
   refuse,
   shorten,
   toVector,
+  type Value,
 } from '../../sql/index.ts';
-import type { RepeatStep, SingleStep } from '../plan/index.ts';
+import type { RepeatStep, SingleStep, ValuesStep } from '../plan/index.ts';
 import {
   BATCH_ROWS,
   columnReader,
@@ -178,12 +180,33 @@ export function repeatedRows(input: Relation, { times, schema }: RepeatStep, wor
   };
 }
 
-/** Rows without columns, to compute constants over. */
-export function emptyRows(count: number, schema: Schema): Relation {
+/** The rows that a statement writes down. */
+export function writtenRows({ rows, schema }: ValuesStep, work: Work): Relation {
   return {
     schema,
     async *batches(): AsyncGenerator<RecordBatch> {
-      yield recordBatch(schema, [], count);
+      for (let from = 0; from < rows.length; from += BATCH_ROWS) {
+        const part = rows.slice(from, from + BATCH_ROWS);
+        const columns: Data[] = [];
+        for (const [place, { type }] of schema.fields.entries()) {
+          const values = await run(work, constantsOf(part.map((row) => row[place] as Expression)));
+          columns.push(toVector(columnOf(type, values), type, work.memory.batch()).data[0] as Data);
+        }
+        yield recordBatch(schema, columns, part.length);
+      }
     },
   };
 }
+
+function* constantsOf(trees: readonly Expression[]): Generator<void, Value[]> {
+  const values: Value[] = [];
+  const none = new Schema([]);
+  for (const tree of trees) {
+    const column = yield* compileTree(tree, none).columnInSteps(ONE_ROW);
+    values.push(reader(column)(0) ?? null);
+    yield;
+  }
+  return values;
+}
+
+const ONE_ROW: ColumnSource = { numRows: 1, getChild: () => null };

@@ -24,6 +24,7 @@ export type {
   SourceOrder,
   SourceRequest,
   TableSource,
+  ValuesStep,
   WindowStep,
 } from './plan-tree.ts';
 export { sourceKey } from './planner.ts';

@@ -1,10 +1,19 @@
 /**
  * `commonKeyType`: gives the type to which both sides of an equation between tables are cast before
  * they are compared, `same` if they compare as they are, or `none` if they cannot be compared.
- * `commonColumnType` does so for the columns of a UNION, which must have one type.
+ * `castOf` does so for the columns of a UNION and of VALUES, which must have one type, and throws
+ * InvalidInput where there is none.
  */
 import type { DataType, Decimal, Timestamp } from '../../arrow/index.ts';
-import { familyOf, integerRange, plainType, type TypeName, typeText } from '../../sql/index.ts';
+import {
+  type Expression,
+  familyOf,
+  integerRange,
+  plainType,
+  refuse,
+  type TypeName,
+  typeText,
+} from '../../sql/index.ts';
 
 const name = (text: string, ...args: number[]): TypeName => ({ name: text, args });
 
@@ -67,10 +76,31 @@ const isUint64 = (type: DataType): boolean => integerRange(type)[1] > 2n ** 63n;
 const unitOf = (type: DataType): unknown => (type as { unit?: unknown }).unit;
 
 /**
+ * What the columns of this place are cast to.
+ * @param what they are parts of. @throws InvalidInput where they do not go together
+ */
+export function castOf(
+  types: readonly DataType[],
+  place: number,
+  what: string,
+  at: number | undefined,
+): TypeName | 'same' {
+  const cast = commonColumnType(types);
+  if (cast !== 'none') return cast;
+  return refuse(
+    at,
+    `Column ${place + 1} of the parts of ${what} has types that do not go together; cast them`,
+  );
+}
+
+export const castTo = (arg: Expression, type: TypeName | 'same'): Expression =>
+  type === 'same' ? arg : { kind: 'cast', arg, type, lenient: false };
+
+/**
  * The common type of the columns of a union. Nulls go with any type; integers, or floats, with
  * wider ones.
  */
-export function commonColumnType(types: readonly DataType[]): TypeName | 'same' | 'none' {
+function commonColumnType(types: readonly DataType[]): TypeName | 'same' | 'none' {
   let found: TypeName | 'same' = 'same';
   const known = types.filter((type) => familyOf(type) !== 'null');
   for (const type of known.slice(1)) {

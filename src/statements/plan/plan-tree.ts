@@ -92,7 +92,7 @@ export interface WindowStep extends Step {
   readonly partitionBy: readonly Expression[];
   readonly orderBy: readonly SortKey[];
   readonly frame: 'rows' | 'peers' | 'whole' | RowFrame;
-  /** One for each column of the schema beyond those of the input. */
+  /** One for each of the last columns of the schema; those before are columns of the input. */
   readonly calls: readonly AggregateExpression[];
 }
 

@@ -17,12 +17,13 @@ import {
   type TableReference,
 } from '../../sql/index.ts';
 import { atMost, FreshNames } from './fresh-names.ts';
-import { commonColumnType } from './key-types.ts';
+import { castOf, castTo } from './key-types.ts';
 import type { Plan, SortKey, TableSource } from './plan-tree.ts';
 import type { Scope } from './scope.ts';
 import { plannedSelect } from './select.ts';
 import { distinctRows, filtered, grouped, projected, sorted, united } from './steps.ts';
 import { columnTree, rewritten } from './trees.ts';
+import { plannedValues } from './values.ts';
 
 type NamedTable = Extract<TableReference, { kind: 'table' }>;
 
@@ -142,36 +143,13 @@ export class Planner {
         return orderBy.length === 0 && isAll(window) ? query : finished(query, orderBy, window);
       }
       case 'values':
-        return finished(this.#values(body), orderBy, window);
+        return finished(plannedValues(this, body), orderBy, window);
       case 'union':
         return finished(this.#union(body), orderBy, window);
       case 'intersect':
       case 'except':
         return finished(this.#matched(body), orderBy, window);
     }
-  }
-
-  #values({ rows, at }: Extract<QueryBody, { kind: 'values' }>): PlannedQuery {
-    const none = new Schema([]);
-    const plans = rows.map((row) => {
-      const one: Plan = { kind: 'values', rows: [[]], schema: none };
-      return projected(
-        one,
-        row.map((value, place) => ({
-          name: `column${place + 1}`,
-          value: rewritten(value, (part) => {
-            if (part.kind === 'column') refuse(part.at, 'VALUES has no columns');
-            return undefined;
-          }),
-        })),
-      );
-    });
-    const names = (rows[0] ?? []).map((_, place) => `column${place + 1}`);
-    return this.#joinedRows(
-      plans.map((plan) => ({ plan, names })),
-      'VALUES',
-      at,
-    );
   }
 
   #union({ all, parts, at }: Extract<QueryBody, { kind: 'union' }>): PlannedQuery {
@@ -243,26 +221,20 @@ export class Planner {
     }
     const names = first.names.map((name) => this.freshName(name));
     const plans = queries.map(({ plan }) => plan);
-    const casts = names.map((_, place) => {
-      const types = plans.map(({ schema }) => schema.fields[place]?.type as never);
-      const cast = commonColumnType(types);
-      if (cast === 'none') {
-        refuse(
-          at,
-          `Column ${place + 1} of the parts of ${what} has types that do not go together; cast them`,
-        );
-      }
-      return cast;
-    });
+    const casts = names.map((_, place) =>
+      castOf(
+        plans.map(({ schema }) => schema.fields[place]?.type as DataType),
+        place,
+        what,
+        at,
+      ),
+    );
     const inputs = plans.map((plan) =>
       projected(
         plan,
         names.map((name, place) => {
           const value = columnTree(plan.schema.fields[place]?.name ?? '');
-          const cast = casts[place] as Exclude<(typeof casts)[number], 'none'>;
-          const asked: Expression =
-            cast === 'same' ? value : { kind: 'cast', arg: value, type: cast, lenient: false };
-          return { name, value: asked };
+          return { name, value: castTo(value, casts[place] ?? 'same') };
         }),
       ),
     );

@@ -51,7 +51,8 @@ export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
       const reads = columnsIn([...plan.calls, ...plan.partitionBy, ...keys]);
       const added = plan.schema.fields.slice(plan.input.schema.fields.length);
       const input = pruned(plan.input, union(wanted, reads));
-      return { ...plan, input, schema: new Schema([...input.schema.fields, ...added]) };
+      const shown = input.schema.fields.filter(({ name }) => wanted.has(name));
+      return { ...plan, input, schema: new Schema([...shown, ...added]) };
     }
     case 'sort': {
       const input = pruned(

@@ -6,13 +6,15 @@
 import { type Expression, formatExpression } from '../../sql/index.ts';
 
 /**
- * The tree with each of its parts replaced by what `change` makes of it. Parts of what is replaced
- * are not looked at, nor are those of queries in place of values.
+ * The tree with each of its parts replaced by what `change` makes of it, or the tree itself where
+ * nothing is. Parts of what is replaced are not looked at, nor are those of queries in place of
+ * values, nor literals: lists may have many.
  */
 export function rewritten(
   tree: Expression,
   change: (part: Expression) => Expression | undefined,
 ): Expression {
+  if (LITERALS.has(tree.kind)) return tree;
   const changed = change(tree);
   if (changed !== undefined) return changed;
   // Names in a query in place of a value are its own.
@@ -22,21 +24,40 @@ export function rewritten(
   return parts(tree, (part) => rewritten(part, change)) as Expression;
 }
 
+const LITERALS: ReadonlySet<string> = new Set(['number', 'string', 'boolean', 'null', 'bytes']);
+
 /**
  * A copy whose expressions, however deep in lists and plain members, are what `change` makes of
- * them.
+ * them; the value itself where all stay as they are.
  */
 function parts(value: object, change: (part: Expression) => Expression): object {
-  if (Array.isArray(value)) {
-    return value.map((item) => partOf(item, change));
+  let copy: Record<string, unknown> | undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const part = partOf(member, change);
+    if (part === member) continue;
+    copy ??= { ...value };
+    copy[name] = part;
   }
-  const copy: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) copy[name] = partOf(member, change);
-  return copy;
+  return copy ?? value;
+}
+
+function listParts(
+  items: readonly unknown[],
+  change: (part: Expression) => Expression,
+): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  for (let at = 0; at < items.length; at++) {
+    const part = partOf(items[at], change);
+    if (part === items[at]) continue;
+    copy ??= [...items];
+    copy[at] = part;
+  }
+  return copy ?? items;
 }
 
 function partOf(value: unknown, change: (part: Expression) => Expression): unknown {
   if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return listParts(value, change);
   return isExpression(value) ? change(value) : parts(value, change);
 }
 
@@ -87,5 +108,13 @@ export const columnTree = (name: string, at?: number): Expression => ({
   ...(at === undefined ? {} : { at }),
 });
 
-/** A text that is the same for trees that mean the same. */
-export const textOf = formatExpression;
+const texts = new WeakMap<Expression, string>();
+
+/** A text that is the same for trees that mean the same. It is kept as long as the tree. */
+export function textOf(tree: Expression): string {
+  const known = texts.get(tree);
+  if (known !== undefined) return known;
+  const text = formatExpression(tree);
+  texts.set(tree, text);
+  return text;
+}

@@ -1,0 +1,60 @@
+/**
+ * `plannedValues`: plans VALUES as one step, whose columns have one type each. Types of literals are
+ * found once for all that are alike, as a statement may have thousands. Throws InvalidInput for
+ * names of columns, and for values that do not go together.
+ */
+import { DataType, Field, Schema } from '../../arrow/index.ts';
+import { compileTree, type Expression, type QueryBody, refuse } from '../../sql/index.ts';
+import { castOf, castTo } from './key-types.ts';
+import type { PlannedQuery, Planner } from './planner.ts';
+import { rewritten, textOf } from './trees.ts';
+
+const NONE = new Schema([]);
+
+export function plannedValues(
+  planner: Planner,
+  { rows, at }: Extract<QueryBody, { kind: 'values' }>,
+): PlannedQuery {
+  const known = new Map<string, DataType>();
+  const names = (rows[0] ?? []).map((_, place) => `column${place + 1}`);
+  const columns = names.map((name, place) => {
+    const values = rows.map((row) => constant(row[place] as Expression));
+    const types = [...new Set(values.map((value) => typeOf(value, known)))];
+    const cast = castOf(types, place, 'VALUES', at);
+    const shown = cast === 'same' ? values : values.map((value) => castTo(value, cast));
+    const typed = types.find((type) => !DataType.isNull(type)) ?? (types[0] as DataType);
+    const type = cast === 'same' ? typed : compileTree(shown[0] as Expression, NONE).type;
+    return { values: shown, field: new Field(planner.freshName(name), type, true) };
+  });
+  return {
+    plan: {
+      kind: 'values',
+      rows: rows.map((_, row) => columns.map(({ values }) => values[row] as Expression)),
+      schema: new Schema(columns.map(({ field }) => field)),
+    },
+    names,
+  };
+}
+
+const constant = (value: Expression): Expression =>
+  rewritten(value, (part) =>
+    part.kind === 'column' ? refuse(part.at, 'VALUES has no columns') : undefined,
+  );
+
+/** Types are few, and one object each. */
+function typeOf(value: Expression, known: Map<string, DataType>): DataType {
+  const key = alike(value);
+  let type = known.get(key);
+  if (type === undefined) {
+    type = compileTree(value, NONE).type;
+    known.set(key, type);
+  }
+  return type;
+}
+
+/** The same for values of one type. */
+function alike(value: Expression): string {
+  if (value.kind === 'number' && /^\d{1,9}$/.test(value.text)) return 'integer';
+  const isLiteral = ['string', 'boolean', 'null', 'bytes'].includes(value.kind);
+  return isLiteral ? value.kind : `=${textOf(value)}`;
+}
