@@ -12,6 +12,7 @@ import {
   Utf8,
   vectorFromArray,
 } from '../../src/arrow/index.ts';
+import { RequestMemory } from '../../src/request-memory.ts';
 import { reader } from '../../src/sql/index.ts';
 import { IntegerSums } from '../../src/statements/execute/sums.ts';
 import { type Catalog, statementCatalog } from './catalog.ts';
@@ -656,7 +657,8 @@ describe('statements', () => {
 
   test('sums carry, however many rows there are', () => {
     const type = new Int64();
-    const sums = new IntegerSums({ name: 'sum', type, argument: type, separator: '', order: [] });
+    const call = { name: 'sum', type, argument: type, separator: '', order: [] };
+    const sums = new IntegerSums({ ...call, memory: new RequestMemory() });
     const values = new BigInt64Array(1 << 16).fill(-1n);
     const rows = { form: 'wide', type, length: values.length, values, valid: null } as const;
     for (let batch = 0; batch < 40; batch++) sums.add(new Int32Array(values.length), 1, [rows]);

@@ -2,7 +2,8 @@
  * Defines `Accumulator`, the state of one aggregate over all groups of a statement, and helpers of
  * its implementations. accumulators.ts creates the one that an aggregate needs.
  */
-import type { DataType } from '../../arrow/index.ts';
+import type { Data, DataType } from '../../arrow/index.ts';
+import type { RequestMemory } from '../../request-memory.ts';
 import { type Column, columnOf, type Validity, type Value } from '../../sql/index.ts';
 
 export interface Accumulator {
@@ -16,11 +17,11 @@ export interface Accumulator {
   /**
    * The values of the groups of a range, in steps where that takes long; once all rows were added.
    */
-  result(groups: GroupRange): Column | Generator<void, Column>;
+  result(groups: GroupRange): Column | Generator<void, Column | Data>;
 }
 
 /** The result of an accumulator, as steps. */
-export function* resultOf(state: Accumulator, groups: GroupRange): Generator<void, Column> {
+export function* resultOf(state: Accumulator, groups: GroupRange): Generator<void, Column | Data> {
   const result = state.result(groups);
   return 'form' in result ? result : yield* result;
 }
@@ -41,6 +42,8 @@ export interface Aggregate {
   readonly separator: string;
   /** Directions of the keys whose columns follow the argument. */
   readonly order: readonly Direction[];
+  /** That values are computed and collected in. */
+  readonly memory: RequestMemory;
 }
 
 export interface Direction {

@@ -20,13 +20,12 @@ import {
   toVector,
   withValidity,
 } from '../../sql/index.ts';
+import { isOfWords, type KeyColumn, KeyNumbers, ValueNumbers, WordTable } from '../keys/index.ts';
 import { aggregateName, type GroupStep, textOf } from '../plan/index.ts';
 import { type Accumulator, type GroupRange, resultOf } from './accumulator.ts';
 import { accumulator } from './accumulators.ts';
 import { DistinctWords } from './distinct-words.ts';
-import { columnReader, dataNamed, type Relation, run, type Work } from './relation.ts';
-import { isOfWords, type KeyColumn, KeyNumbers, ValueNumbers } from './value-numbers.ts';
-import { WordTable } from './word-table.ts';
+import { columnReader, dataNamed, oneStep, type Relation, run, type Work } from './relation.ts';
 
 export function groupedRows(input: Relation, step: GroupStep, work: Work): Relation {
   return {
@@ -81,7 +80,10 @@ class Groups {
     const groups = this.#isWhole ? new Int32Array(batch.numRows) : this.#numbers.add(columns);
     const { size } = this.#numbers;
     this.#hasFirst ||= groups.includes(0);
-    for (const aggregate of this.#aggregates) await aggregate.add(batch, groups, size);
+    for (const aggregate of this.#aggregates) {
+      await aggregate.add(batch, groups, size);
+      await run(this.#work, oneStep());
+    }
   }
 
   /** A statement without GROUP BY has one group, be there rows or not. */
@@ -89,15 +91,20 @@ class Groups {
     const { size } = this.#numbers;
     for (let from = this.#isWhole || this.#hasFirst ? 0 : 1; from < size; from += RESULT_ROWS) {
       const range = { from, to: Math.min(size, from + RESULT_ROWS) };
-      const columns = this.#isWhole ? [] : this.#numbers.columns(numbersFrom(range));
+      const columns: (Column | Data)[] = this.#isWhole
+        ? []
+        : this.#numbers.columns(numbersFrom(range));
       for (const aggregate of this.#aggregates) {
         columns.push(await run(this.#work, aggregate.result(range)));
       }
       const memory = this.#work.memory.batch();
-      const data = columns.map((column, at) => {
+      const data: Data[] = [];
+      for (const [at, column] of columns.entries()) {
         const type = this.#schema.fields[at]?.type as DataType;
-        return toVector(column, plainType(type), memory).data[0] as Data;
-      });
+        const vector = 'form' in column ? toVector(column, plainType(type), memory) : undefined;
+        data.push((vector?.data[0] ?? column) as Data);
+        await run(this.#work, oneStep());
+      }
       yield recordBatch(this.#schema, data, range.to - range.from);
     }
   }
@@ -167,6 +174,7 @@ class GroupAggregate {
       type,
       argument: call.star ? undefined : argumentType,
       separator: separatorOf(more[0]),
+      memory: work.memory,
       order: call.orderBy.map(({ ascending, nullsFirst }) => ({
         ascending,
         nullsFirst: nullsFirst ?? !ascending,
@@ -207,7 +215,7 @@ class GroupAggregate {
     this.#state.add(counted, size, columns);
   }
 
-  result(groups: GroupRange): Generator<void, Column> {
+  result(groups: GroupRange): Generator<void, Column | Data> {
     return resultOf(this.#state, groups);
   }
 }

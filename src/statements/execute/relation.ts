@@ -1,17 +1,14 @@
 /**
  * Defines `Relation`, the rows that a step of a plan gives, batch by batch, and `Work`, which the
  * steps of one statement share. `collected` keeps all batches of a relation in memory and counts
- * their bytes; `columnReader` evaluates expressions over batches, and `rowsAt` picks rows from
- * several batches.
+ * their bytes; `columnReader` evaluates expressions over batches.
  */
 import {
   batchBytes,
   columnsOf,
   concatBatchesInSteps,
   type Data,
-  gatherParts,
   type RecordBatch,
-  recordBatch,
   type Schema,
 } from '../../arrow/index.ts';
 import type { HeldMemory, RequestMemory } from '../../request-memory.ts';
@@ -29,9 +26,15 @@ export interface Work {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Runs steps, other work going on in between. */
+/** Runs steps, other work going on in between, and after the last: work of one step counts too. */
 export const run = <Result>(work: Work, steps: Generator<void, Result>): Promise<Result> =>
-  inTurns(work.turn, steps, work.signal);
+  inTurns(work.turn, endedByStep(steps), work.signal);
+
+function* endedByStep<Result>(steps: Generator<void, Result>): Generator<void, Result> {
+  const result = yield* steps;
+  yield;
+  return result;
+}
 
 /** A place where other work may go on. */
 export function* oneStep(): Generator<void, void> {
@@ -95,52 +98,4 @@ export async function asOneBatch(
   const [only] = batches;
   if (only !== undefined && batches.length === 1) return only;
   return run(work, concatBatchesInSteps(batches));
-}
-
-/** Rows by the number of their batch and their place in it. */
-export interface RowPlaces {
-  readonly batch: Uint32Array;
-  readonly row: Uint32Array;
-}
-
-/** These rows of the batches, in this order. */
-export function* rowsAt(
-  schema: Schema,
-  batches: readonly RecordBatch[],
-  { batch: of, row }: RowPlaces,
-): Generator<void, RecordBatch[]> {
-  const count = of.length;
-  if (count === 0) return [];
-  const counts = new Uint32Array(batches.length);
-  for (let at = 0; at < count; at++) (counts[of[at] as number] as number)++;
-  const placed = Array.from(counts, (rows) => ({
-    rows: new Uint32Array(rows),
-    places: new Uint32Array(rows),
-  }));
-  counts.fill(0);
-  for (let at = 0; at < count; at++) {
-    const batch = of[at] as number;
-    const to = (counts[batch] as number)++;
-    const { rows, places } = placed[batch] as (typeof placed)[number];
-    rows[to] = row[at] as number;
-    places[to] = at;
-  }
-  yield;
-  const columns: Data[][] = [];
-  for (const [index, { type }] of schema.fields.entries()) {
-    const sources = placed.flatMap((part, batch) =>
-      part.rows.length === 0
-        ? []
-        : [{ data: columnsOf(batches[batch] as RecordBatch)[index] as Data, ...part }],
-    );
-    columns.push(yield* gatherParts(type, sources, count, BATCH_ROWS));
-  }
-  const parts = Math.ceil(count / BATCH_ROWS);
-  return Array.from({ length: parts }, (_, part) =>
-    recordBatch(
-      schema,
-      columns.map((datas) => datas[part] as Data),
-      Math.min(BATCH_ROWS, count - part * BATCH_ROWS),
-    ),
-  );
 }

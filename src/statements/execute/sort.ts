@@ -1,7 +1,8 @@
 /**
  * `sortedRows`: sorts rows by keys, in memory. With a limit it keeps at most twice as many rows as
  * are wanted, or 262,144 more than are wanted if that is more. A statement that needs more than
- * the memory of a request is refused. `rowSorter` sorts batches that are in memory. Both throw
+ * the memory of a request is refused. `rowSorter` sorts
+ * batches that are in memory, `placeSorter` gives the places of their rows. All throw
  * InvalidInput for keys whose type has no order.
  */
 import { type Data, describeType, type RecordBatch, sliceBatch } from '../../arrow/index.ts';
@@ -9,7 +10,8 @@ import { DirspaceError } from '../../errors.ts';
 import { compileTree, familyOf } from '../../sql/index.ts';
 import { hasOrder, RowSorter } from '../../table/index.ts';
 import { type SortKey, textOf } from '../plan/index.ts';
-import { collected, type Relation, type RowPlaces, rowsAt, run, type Work } from './relation.ts';
+import { collected, type Relation, run, type Work } from './relation.ts';
+import { placesOf, type RowPlaces, rowsAt } from './row-places.ts';
 
 /** Rows that are collected before the first of them are picked, at least. */
 const SPARE_ROWS = 1 << 18;
@@ -48,18 +50,29 @@ export function sortedRows(
   };
 }
 
-/** Columns that come before the keys in order, with as many rows as the batch of this number. */
-type FirstKeys = (batch: number) => readonly Data[];
+/** Orders batches by keys, and gives the first rows. @throws InvalidInput for keys without an order */
+export function rowSorter(
+  input: Relation,
+  keys: readonly SortKey[],
+  work: Work,
+): (batches: readonly RecordBatch[], limit: number) => Promise<RecordBatch[]> {
+  const sort = placeSorter(input, keys, work);
+  return async (batches, limit) => {
+    const places = await sort(batches, limit);
+    if (places === undefined) return firstRows(batches, limit);
+    return run(work, rowsAt(input.schema, batches, places));
+  };
+}
 
 /**
- * Orders batches by keys, and gives the first rows; `first` are ascending keys before all others.
+ * The places of the first rows in order; undefined where no key orders them.
  * @throws InvalidInput for keys without an order
  */
-export function rowSorter(
+export function placeSorter(
   { schema }: Relation,
   keys: readonly SortKey[],
   work: Work,
-): (batches: readonly RecordBatch[], limit: number, first?: FirstKeys) => Promise<RecordBatch[]> {
+): (batches: readonly RecordBatch[], limit: number) => Promise<RowPlaces | undefined> {
   // A key that is null in every row orders nothing.
   const compiled = keys
     .map((key) => ({ key, value: compileTree(key.value, schema) }))
@@ -71,24 +84,19 @@ export function rowSorter(
       `Rows cannot be ordered by ${textOf(key.value)}: values of ${describeType(value.type)} have no order here.`,
     );
   }
-  return async (batches, limit, first = () => []) => {
+  return async (batches, limit) => {
     const rows = batches.reduce((sum, { numRows }) => sum + numRows, 0);
-    if (rows === 0) return [];
-    const directions = [
-      ...first(0).map(() => ({ ascending: true, nullsFirst: false })),
-      ...compiled.map(({ key }) => key),
-    ];
-    if (directions.length === 0) return firstRows(batches, limit);
+    if (rows === 0 || compiled.length === 0) return undefined;
     const held = work.memory.hold('The keys that rows are put in order by');
     try {
       const sorter = new RowSorter({
-        directions,
+        directions: compiled.map(({ key }) => key),
         limit: Math.min(limit, rows),
         most: rows,
         holding: (bytes) => held.set(bytes),
       });
       for (const [index, batch] of batches.entries()) {
-        const columns: Data[] = [...first(index)];
+        const columns: Data[] = [];
         for (const { value } of compiled) {
           const vector = await run(work, value.evaluateInSteps(batch, { memory: work.memory }));
           columns.push(vector.data[0] as Data);
@@ -98,7 +106,7 @@ export function rowSorter(
         await run(work, sorter.add({ ...add, selection: undefined }));
       }
       const sorted = await run(work, sorter.finish());
-      return await run(work, rowsAt(schema, batches, placesOf(sorted.rowIds(0, sorted.count))));
+      return placesOf(sorted.rowIds(0, sorted.count));
     } finally {
       held.end();
     }
@@ -115,16 +123,4 @@ function firstRows(batches: readonly RecordBatch[], limit: number): RecordBatch[
     wanted -= rows;
   }
   return kept;
-}
-
-/** Row ids have the batch in their upper half. */
-function placesOf(ids: BigUint64Array): RowPlaces {
-  const words = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2);
-  const batch = new Uint32Array(ids.length);
-  const row = new Uint32Array(ids.length);
-  for (let at = 0; at < ids.length; at++) {
-    row[at] = words[2 * at] as number;
-    batch[at] = words[2 * at + 1] as number;
-  }
-  return { batch, row };
 }

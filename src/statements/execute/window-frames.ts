@@ -1,5 +1,5 @@
 /**
- * Computes aggregates (`framed`) and first and last values (`endsOfFrames`) of frames of rows that
+ * Computes aggregates (`framed`) and the first and last rows (`endsOfFrames`) of frames of rows that
  * move with the current row. Each value is added up a constant number of times, whatever the width
  * of the frame, and none is subtracted: sums of floats stay those of their frames.
  */
@@ -19,25 +19,25 @@ import { type Part, sumCheck } from './window-functions.ts';
 /** Rows between two steps. */
 const STEP_ROWS = 1 << 14;
 
+type Bounds = Pick<Part, 'from' | 'to'>;
+
 /** The rows of a frame, from `low` to before `high`; both grow with the row. */
-function boundsOf(row: number, { from, to }: Part, { start, end }: RowFrame): [number, number] {
+function boundsOf(row: number, { from, to }: Bounds, { start, end }: RowFrame): [number, number] {
   const low = start === undefined ? from : Math.min(to, Math.max(from, row + start));
   const high = end === undefined ? to : Math.min(to, Math.max(from, row + end + 1));
   return [low, Math.max(low, high)];
 }
 
+/** Fills `rows` with the first or the last row of each frame; -1 where it has none. */
 export function* endsOfFrames(
   name: string,
-  part: Part,
-  [column]: readonly Column[],
+  { from, to, rows }: Bounds & { readonly rows: Int32Array },
   frame: RowFrame,
 ): Generator<void, void> {
-  const read = reader(column as Column);
-  for (let row = part.from; row < part.to; row++) {
+  for (let row = from; row < to; row++) {
     if (row % STEP_ROWS === 0) yield;
-    const [low, high] = boundsOf(row, part, frame);
-    const at = name === 'first_value' ? low : high - 1;
-    part.values[row] = low < high ? (read(at) ?? null) : null;
+    const [low, high] = boundsOf(row, { from, to }, frame);
+    rows[row] = low < high ? (name === 'first_value' ? low : high - 1) : -1;
   }
 }
 

@@ -6,20 +6,26 @@
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import type { RequestMemory } from '../../request-memory.ts';
 import {
   type AggregateExpression,
   type Column,
   columnOf,
   compareValues,
   familyOf,
+  gatherColumn,
   integerRange,
+  loadColumn,
   reader,
   typeText,
   type Value,
+  validityOf,
+  withValidity,
 } from '../../sql/index.ts';
 import { aggregateName, type WindowStep } from '../plan/index.ts';
 import { resultOf } from './accumulator.ts';
 import { accumulator } from './accumulators.ts';
+import { BATCH_ROWS } from './relation.ts';
 import { endsOfFrames, framed } from './window-frames.ts';
 
 /** For each row whether it is the first of a partition, and of rows that are equal in order. */
@@ -30,32 +36,54 @@ export interface Partitions {
 
 type Frame = WindowStep['frame'];
 
+export interface Window {
+  readonly marks: Partitions;
+  readonly frame: Frame;
+  readonly memory: RequestMemory;
+}
+
 /** Rows between two steps. */
 const STEP_ROWS = 1 << 14;
+
+/** Whether one of the calls asks which rows are equal in order. */
+export function comparesPeers(calls: readonly AggregateExpression[], frame: Frame): boolean {
+  return calls.some(({ name }) => {
+    if (RANKS.has(name)) return PEER_RANKS.has(name);
+    return name !== 'lag' && name !== 'lead' && name !== 'first_value' && frame === 'peers';
+  });
+}
 
 export function* windowColumn(
   call: AggregateExpression,
   type: DataType,
   columns: readonly Column[],
-  partitions: Partitions,
-  frame: Frame,
+  { marks, frame, memory }: Window,
 ): Generator<void, Column> {
-  const rows = partitions.partitions.length;
-  const values: Value[] = new Array(rows);
-  for (const { from, to } of runs(partitions.partitions)) {
-    const part = { from, to, peers: partitions.peers, values };
-    if (RANKS.has(call.name)) yield* rank(call.name, part, columns);
-    else if (call.name === 'lag' || call.name === 'lead') yield* shifted(call.name, part, columns);
-    else if (call.name === 'first_value' || call.name === 'last_value') {
-      if (typeof frame === 'object') yield* endsOfFrames(call.name, part, columns, frame);
-      else ends(call.name, part, columns, frame);
-    } else if (typeof frame === 'object') {
-      yield* framed(call, type, part, columns, frame);
-    } else if (frame === 'whole') yield* whole(call, type, part, columns);
+  const { name } = call;
+  const [column] = columns;
+  if (RANKS.has(name)) return yield* ranks(name, type, marks, columns);
+  if ((name === 'lag' || name === 'lead') && columns.length < 3) {
+    return pickedRows(column as Column, yield* shiftedRows(name, marks, columns[1]));
+  }
+  if (name === 'first_value' || name === 'last_value') {
+    return pickedRows(column as Column, yield* endRows(name, marks, frame));
+  }
+  if (!RANKS.has(name) && frame === 'whole' && name !== 'lag' && name !== 'lead') {
+    return yield* ofPartitions(call, type, columns, marks, memory);
+  }
+  if (frame === 'rows' || frame === 'peers') {
+    const numbers = yield* runningNumbers(call, type, column, marks, frame);
+    if (numbers !== undefined) return numbers;
+  }
+  const values: Value[] = new Array(marks.partitions.length);
+  for (const { from, to } of runs(marks.partitions)) {
+    const part = { from, to, peers: marks.peers, values };
+    if (name === 'lag' || name === 'lead') yield* shifted(name, part, columns);
+    else if (typeof frame === 'object') yield* framed(call, type, part, columns, frame);
     else yield* running(call, type, part, columns, frame);
     yield;
   }
-  return columnOf(type, values);
+  return { form: 'values', type, length: values.length, values };
 }
 
 export interface Part {
@@ -65,58 +93,129 @@ export interface Part {
   readonly values: Value[];
 }
 
-/** Rows from one mark to the next. */
+/** Rows from one mark to the next; without marks, row by row. */
 function* runs(
-  marks: Uint8Array,
+  marks: Uint8Array | undefined,
   begin = 0,
-  end = marks.length,
+  end = marks?.length ?? 0,
 ): Generator<{ from: number; to: number }> {
   for (let from = begin; from < end; ) {
     let to = from + 1;
-    while (to < end && marks[to] === 0) to++;
+    while (to < end && marks?.[to] === 0) to++;
     yield { from, to };
     from = to;
   }
 }
 
+/** Functions that count rows, and those of them that count rows of one place in order as one. */
 const RANKS = new Set(['row_number', 'rank', 'dense_rank', 'percent_rank', 'ntile']);
+const PEER_RANKS = new Set(['rank', 'dense_rank', 'percent_rank']);
 
-function* rank(
+function* ranks(
   name: string,
-  { from, to, peers, values }: Part,
+  type: DataType,
+  { partitions, peers }: Partitions,
   [tiles]: readonly Column[],
+): Generator<void, Column> {
+  const rows = partitions.length;
+  const values = new Float64Array(rows);
+  if (name === 'ntile' || name === 'percent_rank') {
+    for (const { from, to } of runs(partitions)) {
+      if (name === 'ntile') yield* fillTiles(values, from, to, tiles);
+      else yield* fillShares(values, from, to, peers);
+      yield;
+    }
+  } else {
+    let number = 0;
+    let first = 0;
+    let dense = 0;
+    for (let row = 0; row < rows; row++) {
+      if (row % STEP_ROWS === 0) yield;
+      if (partitions[row] === 1) {
+        number = 0;
+        dense = 0;
+      }
+      number++;
+      if (peers[row] === 1) {
+        first = number;
+        dense++;
+      }
+      values[row] = name === 'row_number' ? number : name === 'rank' ? first : dense;
+    }
+  }
+  return { form: 'number', type, length: rows, values, valid: null };
+}
+
+function* fillTiles(
+  values: Float64Array,
+  from: number,
+  to: number,
+  tiles: Column | undefined,
 ): Generator<void, void> {
   const rows = to - from;
-  if (name === 'ntile') {
-    const count = Number(tiles === undefined ? 1 : (reader(tiles)(from) ?? 0));
-    if (!(count >= 1)) throw new DirspaceError('InvalidInput', 'ntile takes a number from 1 on.');
-    const [least, larger] = [Math.floor(rows / count), rows % count];
-    const border = larger * (least + 1);
-    for (let at = 0; at < rows; at++) {
-      const tile =
-        at < border ? Math.floor(at / (least + 1)) : larger + Math.floor((at - border) / least);
-      values[from + at] = BigInt(tile + 1);
-      if (at % STEP_ROWS === 0) yield;
-    }
-    return;
-  }
-  let first = 0;
-  let dense = 0;
+  const count = Number(tiles === undefined ? 1 : (reader(tiles)(from) ?? 0));
+  if (!(count >= 1)) throw new DirspaceError('InvalidInput', 'ntile takes a number from 1 on.');
+  const [least, larger] = [Math.floor(rows / count), rows % count];
+  const border = larger * (least + 1);
   for (let at = 0; at < rows; at++) {
     if (at % STEP_ROWS === 0) yield;
-    if (at === 0 || peers[from + at] === 1) {
-      first = at;
-      dense++;
-    }
-    if (name === 'percent_rank') values[from + at] = rows === 1 ? 0 : first / (rows - 1);
-    else {
-      const number = name === 'row_number' ? at + 1 : name === 'rank' ? first + 1 : dense;
-      values[from + at] = BigInt(number);
-    }
+    const tile =
+      at < border ? Math.floor(at / (least + 1)) : larger + Math.floor((at - border) / least);
+    values[from + at] = tile + 1;
   }
 }
 
-/** The value so many rows before or after. */
+/** How many of the other rows are before each one, as a share. */
+function* fillShares(
+  values: Float64Array,
+  from: number,
+  to: number,
+  peers: Uint8Array,
+): Generator<void, void> {
+  const others = to - from - 1;
+  let first = 0;
+  for (let row = from; row < to; row++) {
+    if (row % STEP_ROWS === 0) yield;
+    if (row === from || peers[row] === 1) first = row - from;
+    values[row] = others === 0 ? 0 : first / others;
+  }
+}
+
+/** The values of these rows; null where there is none, at -1. */
+function pickedRows(column: Column, rows: Int32Array): Column {
+  const valid = new Uint8Array(rows.length);
+  const asked = new Uint32Array(rows.length);
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at] as number;
+    if (row < 0) continue;
+    valid[at] = 1;
+    asked[at] = row;
+  }
+  return withValidity(gatherColumn(column, asked), valid);
+}
+
+/** Where the value so many rows before or after is; -1 where that is no row of the partition. */
+function* shiftedRows(
+  name: string,
+  { partitions }: Partitions,
+  distance: Column | undefined,
+): Generator<void, Int32Array> {
+  const by = distance === undefined ? undefined : reader(distance);
+  const sign = name === 'lag' ? -1 : 1;
+  const rows = new Int32Array(partitions.length).fill(-1);
+  for (const { from, to } of runs(partitions)) {
+    for (let row = from; row < to; row++) {
+      if (row % STEP_ROWS === 0) yield;
+      const far = by === undefined ? 1 : by(row);
+      const at = far === null ? -1 : row + sign * Number(far);
+      if (at >= from && at < to) rows[row] = at;
+    }
+    yield;
+  }
+  return rows;
+}
+
+/** The same with values for rows that are none. */
 function* shifted(
   name: string,
   { from, to, values }: Part,
@@ -126,41 +225,39 @@ function* shifted(
   const sign = name === 'lag' ? -1 : 1;
   for (let row = from; row < to; row++) {
     if (row % STEP_ROWS === 0) yield;
-    const by = distance === undefined ? 1 : distance(row);
+    const by = distance?.(row) ?? null;
     const at = by === null ? -1 : row + sign * Number(by);
     const isThere = at >= from && at < to;
     values[row] = isThere ? (read?.(at) ?? null) : by === null ? null : (otherwise?.(row) ?? null);
   }
 }
 
-function ends(
+/** The first or the last row of each frame; -1 where it has none. */
+function* endRows(
   name: string,
-  { from, to, peers, values }: Part,
-  [column]: readonly Column[],
+  { partitions, peers }: Partitions,
   frame: Frame,
-): void {
-  const read = reader(column as Column);
-  if (name === 'first_value' || frame === 'whole') {
-    const value = read(name === 'first_value' ? from : to - 1) ?? null;
-    values.fill(value, from, to);
-    return;
+): Generator<void, Int32Array> {
+  const rows = new Int32Array(partitions.length);
+  for (const { from, to } of runs(partitions)) {
+    if (typeof frame === 'object') yield* endsOfFrames(name, { from, to, rows }, frame);
+    else if (name === 'first_value') rows.fill(from, from, to);
+    else if (frame === 'whole') rows.fill(to - 1, from, to);
+    else if (frame === 'rows') for (let row = from; row < to; row++) rows[row] = row;
+    else for (const peer of runs(peers, from, to)) rows.fill(peer.to - 1, peer.from, peer.to);
+    yield;
   }
-  for (const peer of runs(frame === 'rows' ? ALL : peers, from, to)) {
-    if (frame === 'rows') {
-      for (let row = peer.from; row < peer.to; row++) values[row] = read(row) ?? null;
-    } else values.fill(read(peer.to - 1) ?? null, peer.from, peer.to);
-  }
+  return rows;
 }
 
-const ALL = new Uint8Array(0);
-
-/** One value for the whole partition. */
-function* whole(
+/** One value for each partition, computed as for groups. */
+function* ofPartitions(
   call: AggregateExpression,
   type: DataType,
-  { from, to, values }: Part,
   columns: readonly Column[],
-): Generator<void, void> {
+  { partitions }: Partitions,
+  memory: RequestMemory,
+): Generator<void, Column> {
   const separator = call.args[1]?.kind === 'string' ? call.args[1].value : '';
   const state = accumulator({
     name: aggregateName(call.name),
@@ -168,25 +265,37 @@ function* whole(
     argument: call.star ? undefined : columns[0]?.type,
     separator,
     order: [],
+    memory,
   });
-  for (let row = from; row < to; row += STEP_ROWS) {
-    const count = Math.min(STEP_ROWS, to - row);
-    state.add(
-      new Int32Array(count),
-      1,
-      columns.slice(0, 1).map((column) => sliced(column, row, count)),
-    );
-    yield;
+  const rows = partitions.length;
+  const groups = new Int32Array(rows);
+  let size = 0;
+  for (let row = 0; row < rows; row++) {
+    if (partitions[row] === 1) size++;
+    groups[row] = size - 1;
   }
-  values.fill(reader(yield* resultOf(state, { from: 0, to: 1 }))(0) ?? null, from, to);
-}
-
-function sliced(column: Column, from: number, count: number): Column {
-  const read = reader(column);
-  return columnOf(
-    column.type,
-    Array.from({ length: count }, (_, at) => read(from + at) ?? null),
-  );
+  const held = memory.hold('The partitions of a window');
+  try {
+    for (let from = 0; from < rows; from += BATCH_ROWS) {
+      const own = groups.subarray(from, Math.min(rows, from + BATCH_ROWS));
+      const part = Uint32Array.from({ length: own.length }, (_, at) => from + at);
+      const given = columns.slice(0, 1).map((column) => gatherColumn(column, part));
+      state.add(own.slice(), size, given);
+      held.set(state.bytes);
+      yield;
+    }
+    const values: Value[] = [];
+    for (let from = 0; from < size; from += STEP_ROWS) {
+      const range = { from, to: Math.min(size, from + STEP_ROWS) };
+      const result = yield* resultOf(state, range);
+      const read = reader('form' in result ? result : loadColumn(result));
+      for (let at = 0; at < range.to - from; at++) values.push(read(at) ?? null);
+      yield;
+    }
+    return gatherColumn(columnOf(type, values), new Uint32Array(groups.buffer));
+  } finally {
+    held.end();
+  }
 }
 
 /** A value that grows row by row. */
@@ -194,6 +303,54 @@ interface Running {
   add(value: Value): void;
   value(): Value;
 }
+
+/**
+ * Sums, means and counts of numbers that grow row by row; undefined for others, and for sums of
+ * integers that doubles do not hold.
+ */
+function* runningNumbers(
+  call: AggregateExpression,
+  type: DataType,
+  column: Column | undefined,
+  { partitions, peers }: Partitions,
+  frame: 'rows' | 'peers',
+): Generator<void, Column | undefined> {
+  const name = aggregateName(call.name);
+  const given = call.star ? undefined : column;
+  if (name !== 'count' && name !== 'sum' && name !== 'avg') return undefined;
+  if (name !== 'count' && (given?.form !== 'number' || !isPlainNumber(given.type)))
+    return undefined;
+  const numbers = given?.form === 'number' ? given.values : undefined;
+  const valid = given === undefined ? null : validityOf(given);
+  const isExact = numbers !== undefined && familyOf(given?.type as DataType) === 'int';
+  const rows = partitions.length;
+  const values = new Float64Array(rows);
+  const known = new Uint8Array(rows);
+  let sum = 0;
+  let count = 0;
+  let first = 0;
+  for (let row = 0; row < rows; row++) {
+    if (row % STEP_ROWS === 0) yield;
+    if (partitions[row] === 1) {
+      sum = 0;
+      count = 0;
+    }
+    if (valid === null || valid[row] !== 0) {
+      count++;
+      if (name !== 'count') sum += numbers?.[row] as number;
+      if (isExact && !Number.isSafeInteger(sum)) return undefined;
+    }
+    // All rows of one place in order have the value of the last of them.
+    if (frame === 'peers' && row + 1 < rows && peers[row + 1] === 0) continue;
+    const value = name === 'count' ? count : name === 'sum' ? sum : sum / count;
+    values.fill(value, first, row + 1);
+    known.fill(name === 'count' || count > 0 ? 1 : 0, first, row + 1);
+    first = row + 1;
+  }
+  return { form: 'number', type, length: rows, values, valid: known };
+}
+
+const isPlainNumber = (type: DataType): boolean => ['int', 'float'].includes(familyOf(type));
 
 function* running(
   call: AggregateExpression,
@@ -209,7 +366,7 @@ function* running(
     if (value !== null) state.add(value);
   };
   let steps = 0;
-  for (const peer of runs(frame === 'rows' ? everyRow(to) : peers, from, to)) {
+  for (const peer of runs(frame === 'rows' ? undefined : peers, from, to)) {
     for (let row = peer.from; row < peer.to; row++) add(row);
     values.fill(state.value(), peer.from, peer.to);
     steps += peer.to - peer.from;
@@ -218,8 +375,6 @@ function* running(
     yield;
   }
 }
-
-const everyRow = (rows: number): Uint8Array => new Uint8Array(rows).fill(1);
 
 function runningOf(name: string, type: DataType, argument: DataType | undefined): Running {
   switch (name) {

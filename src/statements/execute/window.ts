@@ -1,75 +1,114 @@
 /**
- * `windowedRows`: computes window functions. All rows are kept in memory and sorted by partition,
- * then by the window's ORDER BY, and each call adds a column. Rows come out in that order.
+ * `windowedRows`: computes window functions. All rows are kept in memory, sorted by the window's
+ * ORDER BY and then, in that order, by partition; each call adds a column. Rows come out partition
+ * after partition.
  */
 import {
   batchBytes,
   columnsOf,
   type Data,
   type DataType,
-  Int32,
-  makeData,
   type RecordBatch,
   recordBatch,
+  sliceBatch,
   splitBatch,
 } from '../../arrow/index.ts';
-import { compileTree, type Expression, plainType, toVector } from '../../sql/index.ts';
+import {
+  type Column,
+  compileTree,
+  type Expression,
+  gatherColumn,
+  plainType,
+  toVector,
+} from '../../sql/index.ts';
+import { KeyNumbers } from '../keys/index.ts';
 import type { WindowStep } from '../plan/index.ts';
 import {
   asOneBatch,
   BATCH_ROWS,
   collected,
   columnReader,
+  dataNamed,
   oneStep,
   type Relation,
   run,
   type Work,
 } from './relation.ts';
-import { rowSorter } from './sort.ts';
-import { KeyNumbers } from './value-numbers.ts';
-import { type Partitions, windowColumn } from './window-functions.ts';
+import { allPlaces, numbersAt, partitioned, type RowPlaces, rowsInOne } from './row-places.ts';
+import { placeSorter } from './sort.ts';
+import { comparesPeers, type Partitions, windowColumn } from './window-functions.ts';
 
 export function windowedRows(input: Relation, step: WindowStep, work: Work): Relation {
-  const { partitionBy, orderBy, schema } = step;
-  const sort = rowSorter(input, orderBy, work);
+  const { partitionBy, orderBy, schema, frame, calls } = step;
+  const sort = placeSorter(input, orderBy, work);
   const trees = orderBy.map(({ value }) => value);
+  const shown = schema.fields.slice(0, schema.fields.length - calls.length);
   return {
     schema,
     async *batches(): AsyncGenerator<RecordBatch> {
       const held = work.memory.hold('The rows of a window');
       try {
-        const unordered = await collected(input, held);
-        if (unordered.length === 0) return;
-        const numbers = await numbersOf(unordered, partitionBy, input, work);
-        const isInOrder = partitionBy.length === 0 && orderBy.length === 0;
-        const ordered = isInOrder
-          ? unordered
-          : await sort(unordered, Number.MAX_SAFE_INTEGER, (batch) => numberKeys(numbers?.[batch]));
-        const batch = await asOneBatch(ordered, work);
-        held.set(2 * batchBytes(batch));
-        const partitions = marksOf(
-          (await numbersOf([batch], partitionBy, input, work))?.[0],
-          batch,
-        );
-        const peers = await numbersOf([batch], trees, input, work);
-        const places: Partitions = {
-          partitions,
-          peers: peers === undefined ? partitions : marksOf(peers[0], batch, partitions),
-        };
-        const added: Data[] = [];
-        for (const [at, call] of step.calls.entries()) {
-          const type = schema.fields[input.schema.fields.length + at]?.type as DataType;
-          const columns = await columnReader(call.args, input.schema, work)(batch);
-          const column = await run(work, windowColumn(call, type, columns, places, step.frame));
-          added.push(toVector(column, type, work.memory.batch()).data[0] as Data);
+        const batches = await collected(input, held);
+        const rows = batches.reduce((sum, { numRows }) => sum + numRows, 0);
+        if (rows === 0) return;
+        const bytes = batches.reduce((sum, batch) => sum + batchBytes(batch), 0);
+        held.set(2 * bytes + rows * ROW_BYTES);
+        const ofPartitions = await numbersOf(batches, partitionBy, input, work);
+        const ofPeers = comparesPeers(calls, frame)
+          ? await numbersOf(batches, trees, input, work)
+          : undefined;
+        let places = await sort(batches, Number.MAX_SAFE_INTEGER);
+        if (ofPartitions !== undefined) {
+          places = await run(work, partitioned(places ?? allPlaces(batches), ofPartitions));
         }
-        const whole = recordBatch(schema, [...columnsOf(batch), ...added], batch.numRows);
-        yield* splitBatch(whole, BATCH_ROWS);
+        const partitions = marksOf(ofPartitions, places, rows);
+        const peers =
+          ofPeers === undefined ? partitions : marksOf(ofPeers, places, rows, partitions);
+        const marks: Partitions = { partitions, peers };
+        const whole = await ordered(batches, places, work);
+        const added: Column[] = [];
+        const types = schema.fields.slice(shown.length).map(({ type }) => type);
+        for (const [at, call] of calls.entries()) {
+          const columns = await columnReader(call.args, whole.schema, work)(whole);
+          const window = { marks, frame, memory: work.memory };
+          added.push(await run(work, windowColumn(call, types[at] as DataType, columns, window)));
+        }
+        for (let from = 0; from < rows; from += BATCH_ROWS) {
+          const part = sliceBatch(whole, from, Math.min(BATCH_ROWS, rows - from));
+          const own = Uint32Array.from({ length: part.numRows }, (_, at) => from + at);
+          const data = shown.map(({ name }) => dataNamed(part, name));
+          for (const [at, column] of added.entries()) {
+            const type = types[at] as DataType;
+            const vector = toVector(gatherColumn(column, own), type, work.memory.batch());
+            data.push(vector.data[0] as Data);
+            await run(work, oneStep());
+          }
+          yield recordBatch(schema, data, part.numRows);
+        }
       } finally {
         held.end();
       }
     },
   };
+}
+
+/** Bytes of the place, the partition and the order of a row. */
+const ROW_BYTES = 24;
+
+/** The rows in order, as one batch. */
+async function ordered(
+  batches: readonly RecordBatch[],
+  places: RowPlaces | undefined,
+  work: Work,
+): Promise<RecordBatch> {
+  const [{ schema }] = batches as [RecordBatch];
+  if (places === undefined) return asOneBatch(batches, work);
+  const columns: Data[] = [];
+  for (const [at, { type }] of schema.fields.entries()) {
+    const column = batches.map((batch) => columnsOf(batch)[at] as Data);
+    columns.push(await run(work, rowsInOne(type, column, places)));
+  }
+  return recordBatch(schema, columns, places.row.length);
 }
 
 /** Equal numbers for rows that are equal in all trees; undefined where there are none. */
@@ -98,21 +137,17 @@ async function numbersOf(
   return numbers;
 }
 
-/** Partitions come in any order, so they are sorted by their numbers. */
-const numberKeys = (numbers: Int32Array | undefined): Data[] =>
-  numbers === undefined
-    ? []
-    : [makeData({ type: new Int32(), length: numbers.length, data: numbers })];
-
 /** Marks rows whose number is not that of the row before, and those that are marked already. */
 function marksOf(
-  numbers: Int32Array | undefined,
-  { numRows }: RecordBatch,
+  numbers: readonly Int32Array[] | undefined,
+  places: RowPlaces | undefined,
+  rows: number,
   marked?: Uint8Array,
 ): Uint8Array {
-  const marks = marked === undefined ? new Uint8Array(numRows) : marked.slice();
+  const marks = marked === undefined ? new Uint8Array(rows) : marked.slice();
   marks[0] = 1;
   if (numbers === undefined) return marks;
-  for (let row = 1; row < numRows; row++) if (numbers[row] !== numbers[row - 1]) marks[row] = 1;
+  const own = numbersAt(numbers, places);
+  for (let row = 1; row < rows; row++) if (own[row] !== own[row - 1]) marks[row] = 1;
   return marks;
 }

@@ -1,0 +1,162 @@
+/**
+ * Rows of several batches by their places: `rowsAt` picks them in any order, in batches of 65,536,
+ * and `rowsInOne` those of one column. Both work in steps.
+ */
+import {
+  columnsOf,
+  type Data,
+  type DataType,
+  gatherParts,
+  nullColumn,
+  type PlacedRows,
+  type RecordBatch,
+  recordBatch,
+  type Schema,
+} from '../../arrow/index.ts';
+import { BATCH_ROWS } from './relation.ts';
+
+/** Rows by the number of their batch and their place in it. */
+export interface RowPlaces {
+  readonly batch: Uint32Array;
+  readonly row: Uint32Array;
+}
+
+/** Those of row ids, which have the batch in their upper half. */
+export function placesOf(ids: BigUint64Array): RowPlaces {
+  const words = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2);
+  const batch = new Uint32Array(ids.length);
+  const row = new Uint32Array(ids.length);
+  for (let at = 0; at < ids.length; at++) {
+    row[at] = words[2 * at] as number;
+    batch[at] = words[2 * at + 1] as number;
+  }
+  return { batch, row };
+}
+
+type RowsOfBatch = Omit<PlacedRows, 'data'>;
+
+/** The rows of each batch, with their places in the result. */
+function byBatch({ batch: of, row }: RowPlaces, batches: number): RowsOfBatch[] {
+  const counts = new Uint32Array(batches);
+  for (let at = 0; at < of.length; at++) (counts[of[at] as number] as number)++;
+  const placed = Array.from(counts, (rows) => ({
+    rows: new Uint32Array(rows),
+    places: new Uint32Array(rows),
+  }));
+  counts.fill(0);
+  for (let at = 0; at < of.length; at++) {
+    const batch = of[at] as number;
+    const to = (counts[batch] as number)++;
+    const { rows, places } = placed[batch] as (typeof placed)[number];
+    rows[to] = row[at] as number;
+    places[to] = at;
+  }
+  return placed;
+}
+
+const sourcesOf = (placed: readonly RowsOfBatch[], dataOf: (batch: number) => Data): PlacedRows[] =>
+  placed.flatMap((part, batch) =>
+    part.rows.length === 0 ? [] : [{ data: dataOf(batch), ...part }],
+  );
+
+/** These rows of the batches, in this order. */
+export function* rowsAt(
+  schema: Schema,
+  batches: readonly RecordBatch[],
+  places: RowPlaces,
+): Generator<void, RecordBatch[]> {
+  const count = places.row.length;
+  if (count === 0) return [];
+  const placed = byBatch(places, batches.length);
+  yield;
+  const columns: Data[][] = [];
+  for (const [index, { type }] of schema.fields.entries()) {
+    const dataOf = (batch: number): Data => columnsOf(batches[batch] as RecordBatch)[index] as Data;
+    columns.push(yield* gatherParts(type, sourcesOf(placed, dataOf), count, BATCH_ROWS));
+  }
+  const parts = Math.ceil(count / BATCH_ROWS);
+  return Array.from({ length: parts }, (_, part) =>
+    recordBatch(
+      schema,
+      columns.map((datas) => datas[part] as Data),
+      Math.min(BATCH_ROWS, count - part * BATCH_ROWS),
+    ),
+  );
+}
+
+/** The same of a column of one type, as one piece. */
+export function* rowsInOne(
+  type: DataType,
+  column: readonly Data[],
+  places: RowPlaces,
+): Generator<void, Data> {
+  const count = places.row.length;
+  if (count === 0) return nullColumn(type, 0);
+  const sources = sourcesOf(byBatch(places, column.length), (batch) => column[batch] as Data);
+  const all = 2 ** Math.ceil(Math.log2(count));
+  const [whole] = yield* gatherParts(type, sources, count, all);
+  return whole as Data;
+}
+
+/** The places of all rows as they are. */
+export function allPlaces(batches: readonly { readonly numRows: number }[]): RowPlaces {
+  const rows = batches.reduce((sum, { numRows }) => sum + numRows, 0);
+  const places = { batch: new Uint32Array(rows), row: new Uint32Array(rows) };
+  let at = 0;
+  for (const [batch, { numRows }] of batches.entries()) {
+    places.batch.fill(batch, at, at + numRows);
+    for (let row = 0; row < numRows; row++) places.row[at++] = row;
+  }
+  return places;
+}
+
+/** What the rows at these places have of the numbers of each batch; all in order without places. */
+export function numbersAt(
+  numbers: readonly Int32Array[],
+  places: RowPlaces | undefined,
+): Int32Array {
+  if (places === undefined) {
+    const all = new Int32Array(numbers.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const own of numbers) {
+      all.set(own, at);
+      at += own.length;
+    }
+    return all;
+  }
+  const { batch, row } = places;
+  const found = new Int32Array(row.length);
+  for (let at = 0; at < found.length; at++) {
+    found[at] = numbers[batch[at] as number]?.[row[at] as number] as number;
+  }
+  return found;
+}
+
+/** Rows of a step. */
+const STEP_ROWS = 1 << 16;
+
+/** The places by the numbers of their rows; those of one number stay as they were. */
+export function* partitioned(
+  places: RowPlaces,
+  numbers: readonly Int32Array[],
+): Generator<void, RowPlaces> {
+  const rows = places.row.length;
+  const own = numbersAt(numbers, places);
+  yield;
+  let most = 0;
+  for (let at = 0; at < rows; at++) if ((own[at] as number) > most) most = own[at] as number;
+  const next = new Uint32Array(most + 2);
+  for (let at = 0; at < rows; at++) (next[(own[at] as number) + 1] as number)++;
+  for (let number = 0; number <= most; number++) {
+    (next[number + 1] as number) += next[number] as number;
+  }
+  yield;
+  const into = { batch: new Uint32Array(rows), row: new Uint32Array(rows) };
+  for (let at = 0; at < rows; at++) {
+    const to = (next[own[at] as number] as number)++;
+    into.batch[to] = places.batch[at] as number;
+    into.row[to] = places.row[at] as number;
+    if (at % STEP_ROWS === 0) yield;
+  }
+  return into;
+}
