@@ -7,6 +7,7 @@ import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../
 import { DirspaceError } from '../../errors.ts';
 import { type KeyColumn, KeyRanks, type Piece } from './key-ranks.ts';
 import {
+  areFinal,
   compareKeys,
   type Direction,
   fillRanks,
@@ -236,12 +237,11 @@ export class RowSorter {
     const rows = chosen?.length ?? count;
     if (rows === 0) return;
     const start = this.#count;
-    let final = true;
-    for (let at = 0; at < rows; at++) {
-      const rank = ranks[chosen?.[at] ?? at] as number;
-      this.#ranks[start + at] = rank;
-      final &&= this.#isFinal(values[0] as KeyValues, rank);
-    }
+    const taken = this.#ranks.subarray(start, start + rows);
+    if (chosen === undefined) taken.set(ranks.subarray(0, rows));
+    else for (let at = 0; at < rows; at++) taken[at] = ranks[chosen[at] as number] as number;
+    const final =
+      this.#options.directions.length === 1 && areFinal((values[0] as KeyValues).values, taken);
     const { selection } = batch;
     const offsets =
       chosen === undefined && selection === undefined

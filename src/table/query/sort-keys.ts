@@ -385,6 +385,16 @@ export function isFinal(values: KeyValues['values'], rank: number): boolean {
   }
 }
 
+/** Whether `isFinal` holds for all of these ranks. */
+export function areFinal(values: KeyValues['values'], ranks: Float64Array): boolean {
+  // Whole numbers of 32 bits and less have no other ranks.
+  if (values.kind === 'numbers' && !values.floating) return true;
+  for (let at = 0; at < ranks.length; at++) {
+    if (!isFinal(values, ranks[at] as number)) return false;
+  }
+  return true;
+}
+
 /** Below 0 where row `a` of one batch comes before row `b` of another, 0 where they are equal. */
 export function compareKeys(
   left: KeyValues,

@@ -9,6 +9,8 @@ import type { WorkMeter } from './sort-keys.ts';
 const STEP_ROWS = 32_768;
 const DIGIT_BITS = 11;
 const DIGITS = 2 ** DIGIT_BITS;
+/** Digits of 32 bits. */
+const PASSES = 3;
 /** And comparisons of short values. */
 const COMPARISONS = 16_384;
 /** Below this many rows, counting digits takes longer than comparing. */
@@ -128,7 +130,7 @@ function* byRank(
   tied: (rows: Uint32Array) => Generator<void>,
 ): Generator<void, Uint32Array> {
   const rows = new Uint32Array(count);
-  for (let row = 0; row < count; row++) rows[row] = row;
+  yield* overRows(count, (from, to) => numberRows(rows, from, to));
   if (count <= FEW_ROWS) {
     byComparing(ranks, rows);
     yield* tied(rows);
@@ -138,35 +140,52 @@ function* byRank(
   const { keys } = digits;
   const spare = { keys: new Uint32Array(count), rows: new Uint32Array(count) };
   yield* byDigits(keys, rows, spare);
-  let seen = 0;
+  const { rest } = digits;
   for (let at = 0; at < count; ) {
-    if (at - seen >= STEP_ROWS) {
-      seen = at;
-      yield;
-    }
-    const from = nextRun(keys, at);
+    const from = passShortRuns(ranks, rows, keys, rest > 0, at);
+    if (from - at >= STEP_ROWS) yield;
     at = from;
     while (at < count && keys[at] === keys[from]) {
       at = endOfRun(keys, from, at);
       if (at - from >= STEP_ROWS) yield;
     }
-    if (at - from > 1) {
-      const run = rows.subarray(from, at);
-      if (digits.rest > 0) yield* byRest(ranks, run, keys.subarray(from, at), digits, spare);
-      yield* tied(run);
+    if (at - from < 2) continue;
+    const run = rows.subarray(from, at);
+    if (rest > 0) {
+      if (at - from <= SHORT_RUN) insertByRank(ranks, rows, from, at);
+      else yield* byRest(ranks, run, keys.subarray(from, at), digits, spare);
     }
+    yield* tied(run);
   }
   return rows;
 }
 
 /**
- * From `from` on, where the first of several equal keys is, not far; else where nothing was looked
- * at.
+ * Puts short runs of equal keys in order, from the one that begins at `begin` on. There may be as many
+ * as rows, too many for a generator each. Ends at a run that is long or has equal ranks, or else not
+ * far; where that is.
+ * @param hasRest whether the keys are not all of the ranks
  */
-function nextRun(keys: Uint32Array, from: number): number {
-  const last = Math.min(keys.length, from + STEP_ROWS) - 1;
-  let at = from;
-  while (at < last && keys[at] !== keys[at + 1]) at++;
+function passShortRuns(
+  ranks: Float64Array,
+  rows: Uint32Array,
+  keys: Uint32Array,
+  hasRest: boolean,
+  begin: number,
+): number {
+  const most = Math.min(keys.length, begin + STEP_ROWS);
+  let at = begin;
+  while (at < most) {
+    const from = at;
+    const key = keys[from];
+    const last = Math.min(keys.length, from + SHORT_RUN + 1);
+    do at++;
+    while (at < last && keys[at] === key);
+    if (at - from === 1) continue;
+    if (at - from > SHORT_RUN || !hasRest) return from;
+    insertByRank(ranks, rows, from, at);
+    if (hasTies(ranks, rows, from, at)) return from;
+  }
   return at;
 }
 
@@ -198,25 +217,57 @@ interface Digits {
 
 function* leadingDigits(ranks: Float64Array, count: number): Generator<void, Digits> {
   const words = new Uint32Array(ranks.buffer, ranks.byteOffset, count * 2);
+  const differing = new Uint32Array(2);
+  yield* overRows(count, (from, to) => compareBits(words, from, to, differing));
+  const [highs, lows] = differing as unknown as [number, number];
+  const shared = highs === 0 ? 32 + Math.clz32(lows) : Math.clz32(highs);
+  const keys = new Uint32Array(count);
+  yield* overRows(count, (from, to) => fillKeys(words, shared, from, to, keys));
+  const rest = 32 - shared;
+  return { keys, rest: rest > 0 && lows << shared !== 0 ? rest : 0 };
+}
+
+/**
+ * Runs a loop over `count` rows in steps. Loops are functions of their own, as a loop in a
+ * generator keeps what it counts in memory, which takes several times as long.
+ */
+function* overRows(count: number, loop: (from: number, to: number) => void): Generator<void> {
+  for (let from = 0; from < count; from += STEP_ROWS) {
+    if (from > 0) yield;
+    loop(from, Math.min(count, from + STEP_ROWS));
+  }
+}
+
+function numberRows(rows: Uint32Array, from: number, to: number): void {
+  for (let row = from; row < to; row++) rows[row] = row;
+}
+
+/** Adds the bits in which ranks differ from the first one: of the high halves, of the low ones. */
+function compareBits(words: Uint32Array, from: number, to: number, differing: Uint32Array): void {
   const firstHigh = risingHigh(words[1] as number);
   const firstLow = risingLow(words[0] as number, words[1] as number);
   let highs = 0;
   let lows = 0;
-  for (let row = 0; row < count; row++) {
+  for (let row = from; row < to; row++) {
     const word = words[2 * row + 1] as number;
     highs |= risingHigh(word) ^ firstHigh;
     lows |= risingLow(words[2 * row] as number, word) ^ firstLow;
-    if (row % STEP_ROWS === STEP_ROWS - 1) yield;
   }
-  const shared = highs === 0 ? 32 + Math.clz32(lows) : Math.clz32(highs);
-  const keys = new Uint32Array(count);
-  for (let row = 0; row < count; row++) {
+  differing[0] = (differing[0] as number) | highs;
+  differing[1] = (differing[1] as number) | lows;
+}
+
+function fillKeys(
+  words: Uint32Array,
+  shared: number,
+  from: number,
+  to: number,
+  keys: Uint32Array,
+): void {
+  for (let row = from; row < to; row++) {
     const word = words[2 * row + 1] as number;
     keys[row] = bitsFrom(risingHigh(word), risingLow(words[2 * row] as number, word), shared);
-    if (row % STEP_ROWS === STEP_ROWS - 1) yield;
   }
-  const rest = 32 - shared;
-  return { keys, rest: rest > 0 && lows << shared !== 0 ? rest : 0 };
 }
 
 // Bits of a double, made to rise as an unsigned number where the double rises.
@@ -238,7 +289,28 @@ interface Spare {
 /** Runs up to this length are put in order by inserting. */
 const SHORT_RUN = 96;
 
-/** Sorts rows whose leading digits are the same by what follows them. */
+function insertByRank(ranks: Float64Array, rows: Uint32Array, from: number, to: number): void {
+  for (let at = from + 1; at < to; at++) {
+    const row = rows[at] as number;
+    const rank = ranks[row] as number;
+    let place = at;
+    while (place > from && (ranks[rows[place - 1] as number] as number) > rank) {
+      rows[place] = rows[place - 1] as number;
+      place--;
+    }
+    rows[place] = row;
+  }
+}
+
+/** Whether rows that are in order have a rank more than once. */
+function hasTies(ranks: Float64Array, rows: Uint32Array, from: number, to: number): boolean {
+  for (let at = from + 1; at < to; at++) {
+    if (ranks[rows[at] as number] === ranks[rows[at - 1] as number]) return true;
+  }
+  return false;
+}
+
+/** Sorts more rows, whose leading digits are the same, by what follows these. */
 function* byRest(
   ranks: Float64Array,
   rows: Uint32Array,
@@ -246,26 +318,22 @@ function* byRest(
   { rest }: Digits,
   spare: Spare,
 ): Generator<void> {
-  const count = rows.length;
-  if (count > SHORT_RUN) {
-    const words = new Uint32Array(ranks.buffer, ranks.byteOffset, ranks.length * 2);
-    for (let at = 0; at < count; at++) {
-      const row = rows[at] as number;
-      keys[at] = risingLow(words[2 * row] as number, words[2 * row + 1] as number) << (32 - rest);
-      if (at % STEP_ROWS === STEP_ROWS - 1) yield;
-    }
-    yield* byDigits(keys, rows, spare);
-    return;
-  }
-  for (let at = 1; at < count; at++) {
+  const words = new Uint32Array(ranks.buffer, ranks.byteOffset, ranks.length * 2);
+  yield* overRows(rows.length, (from, to) => fillRest(words, rows, rest, from, to, keys));
+  yield* byDigits(keys, rows, spare);
+}
+
+function fillRest(
+  words: Uint32Array,
+  rows: Uint32Array,
+  rest: number,
+  from: number,
+  to: number,
+  keys: Uint32Array,
+): void {
+  for (let at = from; at < to; at++) {
     const row = rows[at] as number;
-    const rank = ranks[row] as number;
-    let place = at;
-    while (place > 0 && (ranks[rows[place - 1] as number] as number) > rank) {
-      rows[place] = rows[place - 1] as number;
-      place--;
-    }
-    rows[place] = row;
+    keys[at] = risingLow(words[2 * row] as number, words[2 * row + 1] as number) << (32 - rest);
   }
 }
 
@@ -274,18 +342,48 @@ function* byDigits(keys: Uint32Array, rows: Uint32Array, spare: Spare): Generato
   const count = rows.length;
   let from = { keys, rows };
   let to = { keys: spare.keys.subarray(0, count), rows: spare.rows.subarray(0, count) };
-  for (let shift = 0; shift < 32; shift += DIGIT_BITS) {
-    const starts = yield* digitStarts(from.keys, shift);
-    if (starts === undefined) continue;
-    for (let at = 0; at < count; at += STEP_ROWS) {
-      distribute(from, to, starts, shift, at, Math.min(count, at + STEP_ROWS));
-      yield;
-    }
+  // How often each digit is there does not depend on the order: one look at the keys counts all.
+  const counts = new Uint32Array(PASSES * DIGITS);
+  yield* overRows(count, (begin, end) => countDigits(keys, begin, end, counts));
+  for (let pass = 0; pass < PASSES; pass++) {
+    const starts = counts.subarray(pass * DIGITS, (pass + 1) * DIGITS);
+    if (!makeStarts(starts, count)) continue;
+    const [source, target] = [from, to];
+    yield* overRows(count, (begin, end) => {
+      distribute(source, target, starts, pass * DIGIT_BITS, begin, end);
+    });
+    yield;
     [from, to] = [to, from];
   }
   if (from.rows === rows) return;
   keys.set(from.keys);
   rows.set(from.rows);
+}
+
+function countDigits(keys: Uint32Array, from: number, to: number, counts: Uint32Array): void {
+  const seconds = counts.subarray(DIGITS, 2 * DIGITS);
+  const thirds = counts.subarray(2 * DIGITS);
+  for (let at = from; at < to; at++) {
+    const key = keys[at] as number;
+    const first = key & (DIGITS - 1);
+    const second = (key >>> DIGIT_BITS) & (DIGITS - 1);
+    const third = key >>> (2 * DIGIT_BITS);
+    counts[first] = (counts[first] as number) + 1;
+    seconds[second] = (seconds[second] as number) + 1;
+    thirds[third] = (thirds[third] as number) + 1;
+  }
+}
+
+/** Makes where the rows of each digit begin of how many there are; false if all have the same one. */
+function makeStarts(counts: Uint32Array, count: number): boolean {
+  let next = 0;
+  for (let digit = 0; digit < DIGITS; digit++) {
+    const size = counts[digit] as number;
+    if (size === count) return false;
+    counts[digit] = next;
+    next += size;
+  }
+  return true;
 }
 
 function distribute(
@@ -305,28 +403,6 @@ function distribute(
     toKeys[place] = key;
     toRows[place] = rows[at] as number;
   }
-}
-
-/** Finds where the rows of each digit begin; undefined if all have the same digit. */
-function* digitStarts(keys: Uint32Array, shift: number): Generator<void, Uint32Array | undefined> {
-  const counts = new Uint32Array(DIGITS);
-  const count = keys.length;
-  for (let from = 0; from < count; from += STEP_ROWS) {
-    const end = Math.min(count, from + STEP_ROWS);
-    for (let at = from; at < end; at++) {
-      const digit = ((keys[at] as number) >>> shift) & (DIGITS - 1);
-      counts[digit] = (counts[digit] as number) + 1;
-    }
-    yield;
-  }
-  let next = 0;
-  for (let digit = 0; digit < DIGITS; digit++) {
-    const size = counts[digit] as number;
-    if (size === count) return undefined;
-    counts[digit] = next;
-    next += size;
-  }
-  return counts;
 }
 
 /** Rows of a run that are put in order by inserting. */

@@ -25,6 +25,7 @@ import {
 } from '../fragments/index.ts';
 import { inTurns, type Turn } from '../work/index.ts';
 import { type BatchPlace, neededFields, readSelected } from './batch-rows.ts';
+import { byOffset, FEW_ROWS, type Group, groupedByFragment, SpareMemory } from './row-requests.ts';
 import type { ScanPlan } from './scan-plan.ts';
 import { runsWithIds } from './wanted-runs.ts';
 
@@ -40,18 +41,6 @@ export interface CollectedRows {
   readonly found: Uint32Array | undefined;
 }
 
-/** Memory that is used again for the next rows of the same read. */
-export class SpareMemory {
-  #zeros: Uint32Array = new Uint32Array(0);
-
-  /** An array that begins with at least `length` zeros. */
-  zeros(length: number): Uint32Array {
-    if (this.#zeros.length < length) this.#zeros = new Uint32Array(length);
-    else this.#zeros.fill(0, 0, length);
-    return this.#zeros;
-  }
-}
-
 /** @param partRows a power of two */
 export async function collectRows(
   plan: ScanPlan,
@@ -64,7 +53,7 @@ export async function collectRows(
   // For few rows no step takes long, and waiting for a turn would.
   const run = <Result>(steps: Generator<void, Result>): Awaitable<Result> =>
     rowIds.length <= FEW_ROWS ? drained(steps) : inTurns(turn, steps, signal);
-  const grouped = run(groupedByFragment(rowIds));
+  const grouped = run(groupedByFragment(rowIds, spare));
   const groups = grouped instanceof Promise ? await grouped : grouped;
   const answers: Answers[] = [];
   let count = 0;
@@ -89,152 +78,6 @@ export async function collectRows(
     }
   }
   return run(arranged(plan, answers, rowIds.length, count, partRows));
-}
-
-/** Rows that are collected without turns but between batches. */
-const FEW_ROWS = 1024;
-
-/** The low half of each number, then its high half. */
-export const wordsOf = (numbers: BigUint64Array): Uint32Array =>
-  new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length * 2);
-
-/** Ids gone through between two yields. */
-const STEP_IDS = 1 << 16;
-
-/** Positions in the request by fragment id. */
-function* groupedByFragment(rowIds: BigUint64Array): Generator<void, Map<number, Uint32Array>> {
-  const words = wordsOf(rowIds);
-  const groups = new Map<number, { count: number; requests: Uint32Array }>();
-  const groupOf = (fragment: number): { count: number; requests: Uint32Array } => {
-    let group = groups.get(fragment);
-    if (group === undefined) {
-      group = { count: 0, requests: NONE };
-      groups.set(fragment, group);
-    }
-    return group;
-  };
-  for (const isCounting of [true, false]) {
-    let last = -1;
-    let group: { count: number; requests: Uint32Array } = { count: 0, requests: NONE };
-    for (let request = 0; request < rowIds.length; request++) {
-      const fragment = words[2 * request + 1] as number;
-      if (fragment !== last) {
-        last = fragment;
-        group = groupOf(fragment);
-      }
-      if (!isCounting) group.requests[group.count] = request;
-      group.count += 1;
-      if (request % STEP_IDS === STEP_IDS - 1) yield;
-    }
-    if (!isCounting) break;
-    for (const each of groups.values()) {
-      each.requests = newArray(Uint32Array, each.count);
-      each.count = 0;
-    }
-  }
-  return new Map(Array.from(groups, ([fragment, { requests }]) => [fragment, requests]));
-}
-
-const NONE: Uint32Array = new Uint32Array(0);
-
-/** Requests that are more than this share of the rows between them are put in order by counting. */
-const DENSE_SHARE = 1 / 16;
-
-/** Requests of rows of one fragment, and the offsets of these, ascending. */
-interface Group {
-  readonly requests: Uint32Array;
-  readonly offsets: Uint32Array;
-}
-
-function* byOffset(
-  rowIds: BigUint64Array,
-  requests: Uint32Array,
-  spare: SpareMemory,
-): Generator<void, Group> {
-  const ids = wordsOf(rowIds);
-  let last = 0;
-  for (let at = 0; at < requests.length; at++) {
-    const offset = ids[2 * (requests[at] as number)] as number;
-    if (offset > last) last = offset;
-    if (at % STEP_IDS === STEP_IDS - 1) yield;
-  }
-  const offsets = newArray(Uint32Array, requests.length);
-  if (requests.length > FEW_ROWS && requests.length > last * DENSE_SHARE) {
-    const group = { requests: newArray(Uint32Array, requests.length), offsets };
-    if (yield* byCounting(ids, requests, last, spare, group)) return group;
-  }
-  const pairs = newArray(BigUint64Array, requests.length);
-  const words = wordsOf(pairs);
-  for (let at = 0; at < requests.length; at++) {
-    const request = requests[at] as number;
-    words[2 * at] = request;
-    words[2 * at + 1] = ids[2 * request] as number;
-  }
-  if (pairs.length > 1) pairs.sort();
-  for (let at = 0; at < requests.length; at++) {
-    requests[at] = words[2 * at] as number;
-    offsets[at] = words[2 * at + 1] as number;
-  }
-  return { requests, offsets };
-}
-
-/** Fills the group; false where a row is asked for twice. */
-function* byCounting(
-  ids: Uint32Array,
-  requests: Uint32Array,
-  last: number,
-  spare: SpareMemory,
-  group: Group,
-): Generator<void, boolean> {
-  /** One more than the request of each row. */
-  const asked = spare.zeros(last + 1);
-  // Loops of their own: one that may yield keeps what it counts in memory.
-  for (let from = 0; from < requests.length; from += STEP_IDS) {
-    const to = Math.min(requests.length, from + STEP_IDS);
-    if (!countRequests(ids, requests, from, to, asked)) return false;
-    yield;
-  }
-  let at = 0;
-  for (let from = 0; from <= last; from += STEP_IDS) {
-    at = listRequests(asked, from, Math.min(last + 1, from + STEP_IDS), group, at);
-    yield;
-  }
-  return true;
-}
-
-/** False where a row is asked for twice. */
-function countRequests(
-  ids: Uint32Array,
-  requests: Uint32Array,
-  from: number,
-  to: number,
-  asked: Uint32Array,
-): boolean {
-  for (let at = from; at < to; at++) {
-    const request = requests[at] as number;
-    const offset = ids[2 * request] as number;
-    if (asked[offset] !== 0) return false;
-    asked[offset] = request + 1;
-  }
-  return true;
-}
-
-/** Adds the requests of the offsets to the group behind the first `at`; how many it has then. */
-function listRequests(
-  asked: Uint32Array,
-  from: number,
-  to: number,
-  { requests, offsets }: Group,
-  at: number,
-): number {
-  let next = at;
-  for (let offset = from; offset < to; offset++) {
-    const request = asked[offset] as number;
-    if (request === 0) continue;
-    requests[next] = request - 1;
-    offsets[next++] = offset;
-  }
-  return next;
 }
 
 /** The rows that one batch of the table answers the request with. */
@@ -300,7 +143,7 @@ async function readRows(
   place: BatchPlace,
   { requests, offsets: rows }: Group,
 ): Promise<Answers> {
-  for (let at = 0; at < rows.length; at++) rows[at] = (rows[at] as number) - place.first;
+  subtract(rows, place.first);
   const fields = neededFields(plan.columns);
   const isPlain =
     fields.length === plan.columns.length && plan.columns.every(({ kind }) => kind === 'field');
@@ -317,6 +160,12 @@ async function readRows(
   }
   const distinct = count === selected.length ? selected : selected.subarray(0, count);
   return { data: await readSelected(plan, place, distinct), requests, rows };
+}
+
+// A loop of its own: one in an async function keeps what it counts in memory.
+function subtract(rows: Uint32Array, first: number): void {
+  if (first === 0) return;
+  for (let at = 0; at < rows.length; at++) rows[at] = (rows[at] as number) - first;
 }
 
 /** The rows of all answers in the order of the requests, cut into batches. */

@@ -23,8 +23,9 @@ import { stepped } from '../../stepped.ts';
 import { type DeletedRows, deletedRows, FragmentCursor } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
-import { type CollectedRows, collectRows, SpareMemory, wordsOf } from './collect-rows.ts';
+import { type CollectedRows, collectRows } from './collect-rows.ts';
 import { batchInLine, batchNow, type PassingBatch } from './passing-batch.ts';
+import { SpareMemory, wordsOf } from './row-requests.ts';
 import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 import { firstAbove, runsWithOffsets } from './wanted-runs.ts';
 
