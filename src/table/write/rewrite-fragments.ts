@@ -338,8 +338,11 @@ class WiderColumns {
     const known = await readFields(this.#plan, place, this.#names, undefined, lent);
     const columns: (Data | undefined)[] = this.tree.map((node, at) => {
       const data = known[at];
-      // Beside the one that is computed others may be null.
-      if (data === undefined) return nullColumn(node.field.type, place.rows);
+      // A new column: computed, or null beside one that is.
+      if (data === undefined) {
+        const isComputed = chosen === undefined && this.#isWhole(this.#positions[at] as number);
+        return isComputed ? undefined : nullColumn(node.field.type, place.rows);
+      }
       const adapter = this.#adapters[at] ?? null;
       return adapter === null ? data : adapter(data);
     });
@@ -370,6 +373,11 @@ class WiderColumns {
       columns[top] = withChild(columns[top], below, now);
     }
     return columns as Data[];
+  }
+
+  /** Whether an assignment gives the values of a new column. */
+  #isWhole(position: number): boolean {
+    return this.#assignments.some(({ place }) => place.positions[0] === position);
   }
 
   /** @throws InvalidInput naming the first value that does not fit and its row */

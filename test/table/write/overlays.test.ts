@@ -90,6 +90,39 @@ test('a computed column lies beside its fragment, which stays as it is', async (
   expect((await catalog.verify({})).problems).toEqual([]);
 });
 
+test.each([0, 1 << 30])(
+  'columns with values beside new ones of nulls, with overlays from %d bytes on',
+  async (overlayBytes) => {
+    const catalog = await openDirectoryNamespace({
+      root: '/c',
+      fs: memoryFs(),
+      durability: 'relaxed',
+      limits: { ...limits, overlayBytes },
+    });
+    await create(catalog, 20);
+    await catalog.deleteFromTable({ id, predicate: 'id = 2' });
+    const new_columns = [
+      { name: 'none', expression: 'CAST(NULL AS BIGINT)' },
+      { name: 'y', expression: 'x * 2' },
+      { name: 'n.c', expression: 'id' },
+      { name: 'empty', expression: 'CAST(NULL AS STRING)' },
+    ];
+    await catalog.alterTableAddColumns({ id, new_columns });
+    expect(await read(catalog)).toEqual(
+      rowsFrom(0, 20)
+        .filter((row) => row.id !== 2)
+        .map((row) => ({
+          ...row,
+          none: null,
+          y: row.x === null ? null : row.x * 2,
+          n: { ...row.n, c: row.id },
+          empty: null,
+        })),
+    );
+    expect((await catalog.verify({})).problems).toEqual([]);
+  },
+);
+
 test('an update of many rows keeps their ids, one of few moves them', async () => {
   const fs = memoryFs();
   const catalog = await open(fs, 400);
