@@ -30,18 +30,21 @@
   ;; Literals that are not used yet, after `execute`.
   (global $literal (export "literal") (mut i32) (i32.const 0))
 
-  ;; Reads one Huffman stream of the bytes from $at to $end into $to up to $stop, by a table of $width
-  ;; bits. Returns 0 where the stream ends just there.
-  (func $stream (param $at i32) (param $end i32) (param $to i32) (param $stop i32) (param $width i32)
-      (result i32)
-    (local $left i32) (local $shift i64) (local $word i64) (local $entry i32) (local $used i32)
-    (if (i32.ge_u (local.get $at) (local.get $end)) (then (return (i32.const 1))))
-    (local.set $entry (i32.load8_u (i32.sub (local.get $end) (i32.const 1))))
-    (if (i32.eqz (local.get $entry)) (then (return (i32.const 1))))
-    (local.set $left (i32.sub
+  ;; How many bits a Huffman stream of the bytes from $at to $end has; negative where it has no end.
+  (func $bits_of (param $at i32) (param $end i32) (result i32)
+    (local $last i32)
+    (if (i32.ge_u (local.get $at) (local.get $end)) (then (return (i32.const -1))))
+    (local.set $last (i32.load8_u (i32.sub (local.get $end) (i32.const 1))))
+    (if (i32.eqz (local.get $last)) (then (return (i32.const -1))))
+    (i32.sub
       (i32.shl (i32.sub (local.get $end) (local.get $at)) (i32.const 3))
-      (i32.sub (i32.clz (local.get $entry)) (i32.const 23))))
-    (local.set $shift (i64.extend_i32_u (i32.sub (i32.const 64) (local.get $width))))
+      (i32.sub (i32.clz (local.get $last)) (i32.const 23))))
+
+  ;; Reads the $left bits of a Huffman stream from $at on into $to up to $stop, by a table of which
+  ;; $shift is 64 less the bits. Returns 0 where the stream ends just there.
+  (func $stream (param $at i32) (param $left i32) (param $to i32) (param $stop i32) (param $shift i64)
+      (result i32)
+    (local $word i64) (local $entry i32) (local $used i32)
     (block $slow
       (loop $next
         (br_if $slow (i32.gt_u (i32.add (local.get $to) (i32.const 4)) (local.get $stop)))
@@ -93,36 +96,178 @@
     (i32.ne (local.get $left) (i32.const 0)))
 
   ;; Reads $size literals from the streams between $at and $end: one, or four of which the lengths of
-  ;; three come first. Returns 0 where all of them end where they should.
+  ;; three come first. Returns 0 where all of them end where they should. A symbol has to wait for the
+  ;; one before it, so the processor works on four streams at a time.
   (func (export "unhuffman") (param $at i32) (param $end i32) (param $size i32) (param $width i32)
       (param $four i32) (result i32)
-    (local $quarter i32) (local $a i32) (local $b i32) (local $c i32)
+    (local $quarter i32) (local $rounds i32) (local $shift i64)
+    (local $at_a i32) (local $at_b i32) (local $at_c i32) (local $at_d i32)
+    (local $left_a i32) (local $left_b i32) (local $left_c i32) (local $left_d i32)
+    (local $to_a i32) (local $to_b i32) (local $to_c i32) (local $to_d i32)
+    (local $end_a i32) (local $end_b i32) (local $end_c i32)
+    (local $word i64) (local $entry i32) (local $used i32)
+    (local.set $shift (i64.extend_i32_u (i32.sub (i32.const 64) (local.get $width))))
+    (local.set $to_a (i32.const 65536))
     (if (i32.eqz (local.get $four)) (then
-      (return (call $stream (local.get $at) (local.get $end) (i32.const 65536)
-        (i32.add (i32.const 65536) (local.get $size)) (local.get $width)))))
+      (local.set $left_a (call $bits_of (local.get $at) (local.get $end)))
+      (if (i32.lt_s (local.get $left_a) (i32.const 0)) (then (return (i32.const 1))))
+      (return (call $stream (local.get $at) (local.get $left_a) (local.get $to_a)
+        (i32.add (local.get $to_a) (local.get $size)) (local.get $shift)))))
     (local.set $quarter (i32.shr_u (i32.add (local.get $size) (i32.const 3)) (i32.const 2)))
     (if (i32.gt_u (i32.mul (local.get $quarter) (i32.const 3)) (local.get $size))
       (then (return (i32.const 1))))
     (if (i32.lt_u (i32.sub (local.get $end) (local.get $at)) (i32.const 10))
       (then (return (i32.const 1))))
-    (local.set $a (i32.add (i32.add (local.get $at) (i32.const 6)) (i32.load16_u (local.get $at))))
-    (local.set $b (i32.add (local.get $a) (i32.load16_u offset=2 (local.get $at))))
-    (local.set $c (i32.add (local.get $b) (i32.load16_u offset=4 (local.get $at))))
-    (if (i32.ge_u (local.get $c) (local.get $end)) (then (return (i32.const 1))))
+    (local.set $at_a (i32.add (local.get $at) (i32.const 6)))
+    (local.set $at_b (i32.add (local.get $at_a) (i32.load16_u (local.get $at))))
+    (local.set $at_c (i32.add (local.get $at_b) (i32.load16_u offset=2 (local.get $at))))
+    (local.set $at_d (i32.add (local.get $at_c) (i32.load16_u offset=4 (local.get $at))))
+    (if (i32.ge_u (local.get $at_d) (local.get $end)) (then (return (i32.const 1))))
+    (local.set $left_a (call $bits_of (local.get $at_a) (local.get $at_b)))
+    (local.set $left_b (call $bits_of (local.get $at_b) (local.get $at_c)))
+    (local.set $left_c (call $bits_of (local.get $at_c) (local.get $at_d)))
+    (local.set $left_d (call $bits_of (local.get $at_d) (local.get $end)))
+    (local.set $end_a (i32.add (local.get $to_a) (local.get $quarter)))
+    (local.set $end_b (i32.add (local.get $end_a) (local.get $quarter)))
+    (local.set $end_c (i32.add (local.get $end_b) (local.get $quarter)))
+    (local.set $to_b (local.get $end_a))
+    (local.set $to_c (local.get $end_b))
+    (local.set $to_d (local.get $end_c))
+    ;; Rounds of four literals each, as far as the last stream has them, which is the shortest.
+    (local.set $rounds (i32.shr_u (i32.sub (local.get $size)
+      (i32.mul (local.get $quarter) (i32.const 3))) (i32.const 2)))
+    (block $short
+      (loop $next
+        ;; One of them has no end, or has ended too early.
+        (if (i32.lt_s (i32.or (i32.or (local.get $left_a) (local.get $left_b))
+            (i32.or (local.get $left_c) (local.get $left_d))) (i32.const 0))
+          (then (return (i32.const 1))))
+        (br_if $short (i32.eqz (local.get $rounds)))
+        (local.set $rounds (i32.sub (local.get $rounds) (i32.const 1)))
+        (local.set $word (i64.shl
+          (i64.load (i32.sub (i32.add (local.get $at_a)
+            (i32.shr_s (i32.add (local.get $left_a) (i32.const 7)) (i32.const 3))) (i32.const 8)))
+          (i64.extend_i32_u (i32.and (i32.sub (i32.const 0) (local.get $left_a)) (i32.const 7)))))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 (local.get $to_a) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_a (i32.sub (local.get $left_a) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=1 (local.get $to_a) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_a (i32.sub (local.get $left_a) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=2 (local.get $to_a) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_a (i32.sub (local.get $left_a) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=3 (local.get $to_a) (local.get $entry))
+        (local.set $left_a (i32.sub (local.get $left_a)
+          (i32.shr_u (local.get $entry) (i32.const 8))))
+        (local.set $to_a (i32.add (local.get $to_a) (i32.const 4)))
+        (local.set $word (i64.shl
+          (i64.load (i32.sub (i32.add (local.get $at_b)
+            (i32.shr_s (i32.add (local.get $left_b) (i32.const 7)) (i32.const 3))) (i32.const 8)))
+          (i64.extend_i32_u (i32.and (i32.sub (i32.const 0) (local.get $left_b)) (i32.const 7)))))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 (local.get $to_b) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_b (i32.sub (local.get $left_b) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=1 (local.get $to_b) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_b (i32.sub (local.get $left_b) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=2 (local.get $to_b) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_b (i32.sub (local.get $left_b) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=3 (local.get $to_b) (local.get $entry))
+        (local.set $left_b (i32.sub (local.get $left_b)
+          (i32.shr_u (local.get $entry) (i32.const 8))))
+        (local.set $to_b (i32.add (local.get $to_b) (i32.const 4)))
+        (local.set $word (i64.shl
+          (i64.load (i32.sub (i32.add (local.get $at_c)
+            (i32.shr_s (i32.add (local.get $left_c) (i32.const 7)) (i32.const 3))) (i32.const 8)))
+          (i64.extend_i32_u (i32.and (i32.sub (i32.const 0) (local.get $left_c)) (i32.const 7)))))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 (local.get $to_c) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_c (i32.sub (local.get $left_c) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=1 (local.get $to_c) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_c (i32.sub (local.get $left_c) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=2 (local.get $to_c) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_c (i32.sub (local.get $left_c) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=3 (local.get $to_c) (local.get $entry))
+        (local.set $left_c (i32.sub (local.get $left_c)
+          (i32.shr_u (local.get $entry) (i32.const 8))))
+        (local.set $to_c (i32.add (local.get $to_c) (i32.const 4)))
+        (local.set $word (i64.shl
+          (i64.load (i32.sub (i32.add (local.get $at_d)
+            (i32.shr_s (i32.add (local.get $left_d) (i32.const 7)) (i32.const 3))) (i32.const 8)))
+          (i64.extend_i32_u (i32.and (i32.sub (i32.const 0) (local.get $left_d)) (i32.const 7)))))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 (local.get $to_d) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_d (i32.sub (local.get $left_d) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=1 (local.get $to_d) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_d (i32.sub (local.get $left_d) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=2 (local.get $to_d) (local.get $entry))
+        (local.set $used (i32.shr_u (local.get $entry) (i32.const 8)))
+        (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+        (local.set $left_d (i32.sub (local.get $left_d) (local.get $used)))
+        (local.set $entry (i32.load16_u (i32.shl
+          (i32.wrap_i64 (i64.shr_u (local.get $word) (local.get $shift))) (i32.const 1))))
+        (i32.store8 offset=3 (local.get $to_d) (local.get $entry))
+        (local.set $left_d (i32.sub (local.get $left_d)
+          (i32.shr_u (local.get $entry) (i32.const 8))))
+        (local.set $to_d (i32.add (local.get $to_d) (i32.const 4)))
+        (br $next)))
     (i32.or
       (i32.or
-        (call $stream (i32.add (local.get $at) (i32.const 6)) (local.get $a) (i32.const 65536)
-          (i32.add (i32.const 65536) (local.get $quarter)) (local.get $width))
-        (call $stream (local.get $a) (local.get $b)
-          (i32.add (i32.const 65536) (local.get $quarter))
-          (i32.add (i32.const 65536) (i32.mul (local.get $quarter) (i32.const 2))) (local.get $width)))
+        (call $stream (local.get $at_a) (local.get $left_a) (local.get $to_a) (local.get $end_a)
+          (local.get $shift))
+        (call $stream (local.get $at_b) (local.get $left_b) (local.get $to_b) (local.get $end_b)
+          (local.get $shift)))
       (i32.or
-        (call $stream (local.get $b) (local.get $c)
-          (i32.add (i32.const 65536) (i32.mul (local.get $quarter) (i32.const 2)))
-          (i32.add (i32.const 65536) (i32.mul (local.get $quarter) (i32.const 3))) (local.get $width))
-        (call $stream (local.get $c) (local.get $end)
-          (i32.add (i32.const 65536) (i32.mul (local.get $quarter) (i32.const 3)))
-          (i32.add (i32.const 65536) (local.get $size)) (local.get $width)))))
+        (call $stream (local.get $at_c) (local.get $left_c) (local.get $to_c) (local.get $end_c)
+          (local.get $shift))
+        (call $stream (local.get $at_d) (local.get $left_d) (local.get $to_d)
+          (i32.add (i32.const 65536) (local.get $size)) (local.get $shift)))))
 
   ;; Copies at least 16 bytes; what lies up to 16 bytes behind the end is overwritten.
   (func $copy (param $from i32) (param $to i32) (param $stop i32)
@@ -253,7 +398,14 @@
           (i32.gt_u (local.get $run) (i32.sub (local.get $literals) (local.get $literal)))
           (i32.gt_u (i32.add (local.get $last) (local.get $match)) (local.get $stop)))
         (then (return (i32.const -2))))
-      (call $copy (local.get $literal) (local.get $to) (local.get $last))
+      ;; Copies of their own in place of calls, around which all that is known would be saved. What lies
+      ;; up to 16 bytes behind the end is overwritten.
+      (local.set $from (local.get $literal))
+      (loop $literals
+        (v128.store (local.get $to) (v128.load (local.get $from)))
+        (local.set $from (i32.add (local.get $from) (i32.const 16)))
+        (local.set $to (i32.add (local.get $to) (i32.const 16)))
+        (br_if $literals (i32.lt_u (local.get $to) (local.get $last))))
       (local.set $literal (i32.add (local.get $literal) (local.get $run)))
       (local.set $to (local.get $last))
       (if (i32.ge_u (i32.sub (local.get $near) (i32.const 1))
@@ -262,7 +414,12 @@
       (local.set $from (i32.sub (local.get $to) (local.get $near)))
       (local.set $last (i32.add (local.get $to) (local.get $match)))
       (if (i32.ge_u (local.get $near) (i32.const 16))
-        (then (call $copy (local.get $from) (local.get $to) (local.get $last)))
+        (then
+          (loop $sixteen
+            (v128.store (local.get $to) (v128.load (local.get $from)))
+            (local.set $from (i32.add (local.get $from) (i32.const 16)))
+            (local.set $to (i32.add (local.get $to) (i32.const 16)))
+            (br_if $sixteen (i32.lt_u (local.get $to) (local.get $last)))))
         (else
           ;; The first 16 bytes one by one; then it repeats at a multiple of the distance too.
           (local.set $offset (i32.add (local.get $to) (i32.const 16)))
