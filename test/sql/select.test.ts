@@ -1,4 +1,5 @@
 /** Rows selected straight from doubles and texts are those whose truth value is true. */
+
 import { expect, it } from 'vitest';
 import {
   Field,
@@ -9,6 +10,7 @@ import {
   Struct,
   Utf8,
 } from '../../src/arrow/apache.ts';
+import { selectedRows } from '../../src/sql/evaluate/index.ts';
 import { compilePredicate } from '../../src/sql/expression.ts';
 import { EDGE_DOUBLES } from '../helpers/edge-doubles.ts';
 
@@ -52,7 +54,7 @@ const conditions = ['=', '<>', '<', '<=', '>', '>='].flatMap((op) => [
   ...TEXTS.map((value) => `s ${op} '${value}'`),
 ]);
 
-it.each([0, 1, 3, 4, 5, 26, 39])('of %i rows', async (rows) => {
+it.each([0, 1, 3, 4, 5, 26, 39, 130])('of %i rows', async (rows) => {
   const batch = batchOf(rows);
   for (const sql of conditions) {
     const compiled = await compilePredicate(sql, schema);
@@ -71,4 +73,16 @@ it('a selection is not changed by the next', async () => {
   const before = [...one];
   (await compilePredicate('x <= 0', schema)).select(batch);
   expect([...one]).toEqual(before);
+});
+
+it.each([1, 63, 64, 65, 200, 1_030])('true rows of %i, be they few or many', (rows) => {
+  for (const every of [1, 2, 3, 9, 40]) {
+    // False, unknown and true ones.
+    const truth = Uint8Array.from({ length: rows }, (_, row) =>
+      row % every === 0 ? 2 : row % 3 === 0 ? 1 : 0,
+    );
+    const expected = Array.from(truth.keys()).filter((row) => truth[row] === 2);
+    expect([...selectedRows(truth)]).toEqual(expected);
+  }
+  expect([...selectedRows(new Uint8Array(rows).fill(1))]).toEqual([]);
 });

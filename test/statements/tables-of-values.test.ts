@@ -1,5 +1,8 @@
 /** Tables that number values grow in steps before values are added, and number them the same. */
 import { describe, expect, test } from 'vitest';
+import { Int32 } from '../../src/arrow/index.ts';
+import { type Column, reader } from '../../src/sql/index.ts';
+import { KeyNumbers } from '../../src/statements/keys/index.ts';
 import { ByteTable, WordTable } from '../../src/statements/keys/word-table.ts';
 
 const COUNT = 200_000;
@@ -14,7 +17,7 @@ function filled(add: (from: number) => Int32Array, reserve: () => Generator<void
     const numbers = add(from);
     expect(numbers[0]).toBe(from === 0 ? 1 : next);
     next = (numbers.at(-1) as number) + 1;
-    expect(add(from)).toEqual(numbers);
+    expect(Buffer.from(add(from).buffer).equals(Buffer.from(numbers.buffer))).toBe(true);
   }
   expect(next).toBe(COUNT + 1);
   return steps;
@@ -37,7 +40,7 @@ describe.each(['reserved', 'as it grows'])('%s', (how) => {
       if (isReserved && size >= 1 << 15) expect(table.bytes).toBe(bytes);
       const known = new Int32Array(LOT);
       table.known(words(from), known);
-      expect(known).toEqual(out);
+      expect(Buffer.from(known.buffer).equals(Buffer.from(out.buffer))).toBe(true);
       return out;
     };
     const steps = filled(add, () => (isReserved ? table.reserve(LOT) : none()));
@@ -63,4 +66,74 @@ describe.each(['reserved', 'as it grows'])('%s', (how) => {
     const steps = filled(add, () => (isReserved ? table.reserve(LOT) : none()));
     expect(steps > 3).toBe(isReserved);
   });
+});
+
+/** Numbers as a map gives them: from 1 on, in the order in which values first come. */
+function numbered(keys: readonly string[], known: Map<string, number>): number[] {
+  return keys.map((key) => {
+    const number = known.get(key) ?? known.size + 1;
+    known.set(key, number);
+    return number;
+  });
+}
+
+const random = (seed: number): ((below: number) => number) => {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * below);
+  };
+};
+
+test('short texts that come again, next to ones that differ in a byte or in length', () => {
+  const int = random(5);
+  const table = new ByteTable();
+  const known = new Map<string, number>();
+  for (let lot = 0; lot < 4; lot++) {
+    const texts = Array.from({ length: 5_000 }, () => {
+      const length = int(19);
+      const text = 'a'.repeat(length).split('');
+      if (length > 0) text[int(length)] = 'ab\0'[int(3)] as string;
+      return text.join('');
+    });
+    const data = Buffer.from(texts.join(''));
+    const ends = new Int32Array(texts.length);
+    const starts = new Int32Array(texts.length);
+    for (let at = 0, end = 0; at < texts.length; at++) {
+      starts[at] = end;
+      end += (texts[at] as string).length;
+      ends[at] = end;
+    }
+    const looked = new Int32Array(texts.length);
+    table.numbers({ data, starts, ends, valid: null }, false, looked);
+    expect([...looked]).toEqual(texts.map((text) => known.get(text) ?? 0));
+    const out = new Int32Array(texts.length);
+    table.numbers({ data, starts, ends, valid: null }, true, out);
+    expect([...out]).toEqual(numbered(texts, known));
+  }
+});
+
+test('pairs of few numbers, and of ever more', () => {
+  const int = random(9);
+  const type = new Int32();
+  const column = (values: Int32Array): Column => ({
+    ...{ form: 'number', type, length: values.length, values, valid: null },
+  });
+  const keys = new KeyNumbers([type, type, type]);
+  const known = new Map<string, number>();
+  for (const below of [3, 3, 40, 7, 400, 2_000, 5]) {
+    const columns = [0, 1, 2].map((at) =>
+      Int32Array.from({ length: 3_000 }, () => int(at === 1 ? 5 : below) - 1),
+    );
+    const texts = Array.from({ length: 3_000 }, (_, row) =>
+      columns.map((values) => values[row]).join(),
+    );
+    expect([...keys.add(columns.map(column))]).toEqual(numbered(texts, known));
+    expect([...keys.find(columns.map(column))]).toEqual(numbered(texts, known));
+    const numbers = Int32Array.from(texts, (text) => known.get(text) as number);
+    const back = keys.columns(numbers).map(reader);
+    expect(texts.map((_, row) => back.map((read) => read(row)).join())).toEqual(texts);
+  }
+  const none = [9_999, 1, 1].map((value) => column(Int32Array.of(value)));
+  expect([...keys.find(none)]).toEqual([0]);
 });

@@ -18,6 +18,7 @@ import {
   plainType,
   TRUE,
   toVector,
+  validityOf,
   withValidity,
 } from '../../sql/index.ts';
 import { isOfWords, type KeyColumn, KeyNumbers, ValueNumbers, WordTable } from '../keys/index.ts';
@@ -79,7 +80,7 @@ class Groups {
     await run(this.#work, this.#numbers.reserve(batch.numRows));
     const groups = this.#isWhole ? new Int32Array(batch.numRows) : this.#numbers.add(columns);
     const { size } = this.#numbers;
-    this.#hasFirst ||= groups.includes(0);
+    this.#hasFirst ||= columns.some(mayHaveNulls) && groups.includes(0);
     for (const aggregate of this.#aggregates) {
       await aggregate.add(batch, groups, size);
       await run(this.#work, oneStep());
@@ -109,6 +110,10 @@ class Groups {
     }
   }
 }
+
+/** Whether a row of the column may be null; those of a dictionary are not looked at. */
+const mayHaveNulls = (column: KeyColumn): boolean =>
+  !('form' in column) || column.form === 'truth' || validityOf(column) !== null;
 
 /** Groups of one batch of the result. */
 const RESULT_ROWS = 1 << 14;

@@ -3,5 +3,6 @@
  * compare numbers: `ValueNumbers` those of one column, `KeyNumbers` rows of several. `WordTable`
  * numbers pairs of words.
  */
-export { isOfWords, type KeyColumn, KeyNumbers, ValueNumbers, wordsOf } from './value-numbers.ts';
+export { KeyNumbers } from './key-numbers.ts';
+export { isOfWords, type KeyColumn, ValueNumbers, wordsOf } from './value-numbers.ts';
 export { hashOfWords, WordTable } from './word-table.ts';

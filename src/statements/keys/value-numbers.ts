@@ -1,8 +1,6 @@
 /**
  * `ValueNumbers`: numbers the values of one column of any type, so that equal values have the same
  * number in every batch. Null has number 0, both zeros have one number, and so have all NaN.
- * `KeyNumbers` numbers rows of several columns. Groups, DISTINCT, joins and partitions of windows
- * compare these numbers.
  */
 import type { Data, DataType, Vector } from '../../arrow/index.ts';
 import {
@@ -319,89 +317,3 @@ function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.entries(value).map(([name, part]) => [name, plain(part)]);
 }
-
-/** The numbers of rows of several columns. */
-export class KeyNumbers {
-  readonly #columns: readonly ValueNumbers[];
-  /** Number the pairs of the number of all columns before one, and of that one. */
-  readonly #pairs: readonly WordTable[];
-
-  /** @param types of the columns, of which there is at least one */
-  constructor(types: readonly DataType[]) {
-    this.#columns = types.map((type) => new ValueNumbers(type));
-    this.#pairs = types.slice(1).map(() => new WordTable());
-  }
-
-  /** All numbers given are below. */
-  get size(): number {
-    const pairs = this.#pairs.at(-1);
-    return pairs === undefined ? (this.#columns[0]?.size ?? 1) : pairs.size + 1;
-  }
-
-  get bytes(): number {
-    const tables = [...this.#columns, ...this.#pairs];
-    return tables.reduce((sum, { bytes }) => sum + bytes, 0);
-  }
-
-  /** Makes room for so many rows, in steps where that takes long. */
-  *reserve(rows: number): Generator<void, void> {
-    for (const table of [...this.#columns, ...this.#pairs]) yield* table.reserve(rows);
-  }
-
-  /** The numbers of the rows. For a single column, null has the number 0. */
-  add(columns: readonly KeyColumn[]): Int32Array {
-    const [first, ...more] = columns.map((column, at) =>
-      (this.#columns[at] as ValueNumbers).add(column),
-    );
-    let numbers = first as Int32Array;
-    for (const [at, next] of more.entries()) {
-      const words = pairWords(numbers, next);
-      numbers = new Int32Array(next.length);
-      (this.#pairs[at] as WordTable).numbers(words, numbers);
-    }
-    return numbers;
-  }
-
-  /** 0 for rows that did not come before, and for those with a null. */
-  find(columns: readonly Column[]): Int32Array {
-    const [first, ...more] = columns.map((column, at) =>
-      (this.#columns[at] as ValueNumbers).find(column),
-    );
-    let numbers = first as Int32Array;
-    for (const [at, next] of more.entries()) {
-      const words = pairWords(numbers, next);
-      const before = numbers;
-      numbers = new Int32Array(next.length);
-      (this.#pairs[at] as WordTable).known(words, numbers);
-      for (let row = 0; row < next.length; row++) {
-        if (before[row] === 0 || next[row] === 0) numbers[row] = 0;
-      }
-    }
-    return numbers;
-  }
-
-  /** The values of these numbers, column by column. */
-  columns(numbers: Int32Array): Column[] {
-    const columns: Column[] = [];
-    let current = numbers;
-    for (let at = this.#columns.length - 1; at >= 0; at--) {
-      const pairs = at === 0 ? undefined : (this.#pairs[at - 1] as WordTable);
-      const own = pairs === undefined ? current : partsOf(pairs.high, current);
-      columns.unshift((this.#columns[at] as ValueNumbers).column(own));
-      if (pairs !== undefined) current = partsOf(pairs.low, current);
-    }
-    return columns;
-  }
-}
-
-function pairWords(left: Int32Array, right: Int32Array): Int32Array {
-  const words = new Int32Array(left.length * 2);
-  for (let row = 0; row < left.length; row++) {
-    words[2 * row] = left[row] as number;
-    words[2 * row + 1] = right[row] as number;
-  }
-  return words;
-}
-
-const partsOf = (words: Int32Array, numbers: Int32Array): Int32Array =>
-  numbers.map((number) => words[number - 1] as number);

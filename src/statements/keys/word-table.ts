@@ -148,6 +148,12 @@ export interface ByteValues {
 /** Values of at most so many bytes, all together. */
 const MOST_BYTES = 1 << 30;
 
+/** Values of up to so many bytes are looked for among 2 ^ 13 recent ones first. */
+const RECENT_BYTES = 16;
+const RECENT_SHIFT = 19;
+/** Beside half of the rows, as many may be missing there before it is left alone. */
+const MOST_MISSES = 1 << 11;
+
 /** Values are kept as words, each padded with zeros to the next word. */
 export class ByteTable {
   size = 0;
@@ -158,9 +164,12 @@ export class ByteTable {
   #lengths = new Int32Array(FIRST_SLOTS);
   #hashes = new Int32Array(FIRST_SLOTS);
   #slots = new Int32Array(FIRST_SLOTS);
+  /** Short values that came last, by their words: length, words and number of each. */
+  readonly #recent = new Int32Array(8 << (32 - RECENT_SHIFT));
 
   get bytes(): number {
-    return (this.#words.length + this.#starts.length * 3 + this.#slots.length) * 4;
+    const ofNumbers = this.#starts.length * 3 + this.#slots.length;
+    return (this.#words.length + ofNumbers + this.#recent.length) * 4;
   }
 
   /**
@@ -169,30 +178,79 @@ export class ByteTable {
    */
   numbers({ data, starts, ends, valid }: ByteValues, isAdding: boolean, out: Int32Array): void {
     const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+    const recent = this.#recent;
+    let misses = 0;
     for (let row = 0; row < out.length; row++) {
       if (valid !== null && valid[row] === 0) continue;
       const start = starts[row] as number;
       const end = ends[row] as number;
-      const last = end - ((end - start) & 3);
-      let hash = SEED_A ^ (end - start);
-      for (let at = start; at < last; at += 4) {
-        hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1);
-        hash ^= hash >>> 15;
+      const length = end - start;
+      // Values that do not come again are not looked for among the recent ones.
+      if (length > RECENT_BYTES || misses > MOST_MISSES + (row >> 1)) {
+        out[row] = this.#number(data, view, start, end, isAdding);
+        continue;
       }
-      const rest = last < end ? restOf(data, last, end) : 0;
-      hash = Math.imul(hash ^ rest ^ SEED_B, 0x85ebca6b);
-      hash ^= hash >>> 13;
-      const slots = this.#slots;
-      const mask = slots.length - 1;
-      let slot = hash & mask;
-      let found = slots[slot] as number;
-      while (found !== 0 && !this.#is(found - 1, hash, view, start, end, last, rest)) {
-        slot = (slot + 1) & mask;
-        found = slots[slot] as number;
+      // With their length, four words that may overlap are all bytes of the value.
+      let a = 0;
+      let b = 0;
+      let c = 0;
+      let d = 0;
+      if (length < 4) a = length === 0 ? 0 : restOf(data, start, end);
+      else {
+        a = view.getInt32(start, true);
+        b = view.getInt32(end - 4, true);
+        if (length > 8) {
+          c = view.getInt32(start + 4, true);
+          d = view.getInt32(end - 8, true);
+        }
       }
-      if (found === 0 && isAdding) found = this.#add(view, start, end, last, rest, hash, slot);
-      out[row] = found;
+      const mixed =
+        a ^ Math.imul(b, 0x85ebca6b) ^ Math.imul(c, 0xc2b2ae35) ^ Math.imul(d, 0x27d4eb2f);
+      const at = (Math.imul(mixed ^ length, 0x9e3779b1) >>> RECENT_SHIFT) << 3;
+      if (
+        recent[at] === length &&
+        recent[at + 1] === a &&
+        recent[at + 2] === b &&
+        recent[at + 3] === c &&
+        recent[at + 4] === d &&
+        recent[at + 5] !== 0
+      ) {
+        out[row] = recent[at + 5] as number;
+        continue;
+      }
+      misses++;
+      const number = this.#number(data, view, start, end, isAdding);
+      out[row] = number;
+      recent[at] = length;
+      recent[at + 1] = a;
+      recent[at + 2] = b;
+      recent[at + 3] = c;
+      recent[at + 4] = d;
+      recent[at + 5] = number;
     }
+  }
+
+  /** The number of one value. */
+  #number(data: Uint8Array, view: DataView, start: number, end: number, isAdding: boolean): number {
+    const last = end - ((end - start) & 3);
+    let hash = SEED_A ^ (end - start);
+    for (let at = start; at < last; at += 4) {
+      hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1);
+      hash ^= hash >>> 15;
+    }
+    const rest = last < end ? restOf(data, last, end) : 0;
+    hash = Math.imul(hash ^ rest ^ SEED_B, 0x85ebca6b);
+    hash ^= hash >>> 13;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = hash & mask;
+    let found = slots[slot] as number;
+    while (found !== 0 && !this.#is(found - 1, hash, view, start, end, last, rest)) {
+      slot = (slot + 1) & mask;
+      found = slots[slot] as number;
+    }
+    if (found !== 0 || !isAdding) return found;
+    return this.#add(view, start, end, last, rest, hash, slot);
   }
 
   #is(

@@ -1,0 +1,175 @@
+/**
+ * `KeyNumbers`: numbers rows of several columns, so that rows whose values are equal have the same
+ * number in every batch. `PairNumbers` does so for pairs of numbers, of which those of small
+ * numbers are looked up without a hash.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import type { Column } from '../../sql/index.ts';
+import { type KeyColumn, ValueNumbers } from './value-numbers.ts';
+import { WordTable } from './word-table.ts';
+
+/** Pairs that are looked up by their place, at most. */
+const MOST_PLACES = 1 << 18;
+
+class PairNumbers {
+  readonly table = new WordTable();
+  /** The number of the pair (a, b) at place a * width + b; 0 where it was not asked for yet. */
+  #places = new Int32Array(0);
+  #width = 0;
+
+  get size(): number {
+    return this.table.size;
+  }
+
+  get bytes(): number {
+    return this.table.bytes + this.#places.byteLength;
+  }
+
+  reserve(rows: number): Generator<void, void> {
+    return this.table.reserve(rows);
+  }
+
+  add(left: Int32Array, right: Int32Array): Int32Array {
+    const out = new Int32Array(left.length);
+    if (!this.#hasPlaces(left, right)) {
+      this.table.numbers(pairWords(left, right), out);
+      return out;
+    }
+    const places = this.#places;
+    const width = this.#width;
+    const asked = new Int32Array(left.length);
+    let count = 0;
+    for (let row = 0; row < left.length; row++) {
+      const number = places[(left[row] as number) * width + (right[row] as number)] as number;
+      out[row] = number;
+      if (number === 0) asked[count++] = row;
+    }
+    if (count > 0) this.#ask(left, right, asked.subarray(0, count), out);
+    return out;
+  }
+
+  /** The numbers of pairs that were added; 0 for others. */
+  find(left: Int32Array, right: Int32Array): Int32Array {
+    const out = new Int32Array(left.length);
+    this.table.known(pairWords(left, right), out);
+    return out;
+  }
+
+  #ask(left: Int32Array, right: Int32Array, rows: Int32Array, out: Int32Array): void {
+    const given = [left, right].map((numbers) => rows.map((row) => numbers[row] as number));
+    const [a, b] = given as [Int32Array, Int32Array];
+    const found = new Int32Array(rows.length);
+    this.table.numbers(pairWords(a, b), found);
+    for (let at = 0; at < rows.length; at++) {
+      out[rows[at] as number] = found[at] as number;
+      this.#places[(a[at] as number) * this.#width + (b[at] as number)] = found[at] as number;
+    }
+  }
+
+  /** Whether there is a place for each of these pairs. */
+  #hasPlaces(left: Int32Array, right: Int32Array): boolean {
+    const width = Math.max(this.#width, powerAbove(mostOf(right)));
+    const height = mostOf(left) + 1;
+    if (width * height > MOST_PLACES) return false;
+    if (width !== this.#width) this.#places = new Int32Array(0);
+    this.#width = width;
+    if (width * height > this.#places.length) {
+      const larger = new Int32Array(Math.min(MOST_PLACES, 2 * width * height));
+      larger.set(this.#places);
+      this.#places = larger;
+    }
+    return true;
+  }
+}
+
+const powerAbove = (number: number): number => 2 ** (32 - Math.clz32(number));
+
+function mostOf(numbers: Int32Array): number {
+  let most = 0;
+  for (let row = 0; row < numbers.length; row++) {
+    if ((numbers[row] as number) > most) most = numbers[row] as number;
+  }
+  return most;
+}
+
+/** The numbers of rows of several columns. */
+export class KeyNumbers {
+  readonly #columns: readonly ValueNumbers[];
+  /** Number the pairs of the number of all columns before one, and of that one. */
+  readonly #pairs: readonly PairNumbers[];
+
+  /** @param types of the columns, of which there is at least one */
+  constructor(types: readonly DataType[]) {
+    this.#columns = types.map((type) => new ValueNumbers(type));
+    this.#pairs = types.slice(1).map(() => new PairNumbers());
+  }
+
+  /** All numbers given are below. */
+  get size(): number {
+    const pairs = this.#pairs.at(-1);
+    return pairs === undefined ? (this.#columns[0]?.size ?? 1) : pairs.size + 1;
+  }
+
+  get bytes(): number {
+    const tables = [...this.#columns, ...this.#pairs];
+    return tables.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Makes room for so many rows, in steps where that takes long. */
+  *reserve(rows: number): Generator<void, void> {
+    for (const table of [...this.#columns, ...this.#pairs]) yield* table.reserve(rows);
+  }
+
+  /** The numbers of the rows. For a single column, null has the number 0. */
+  add(columns: readonly KeyColumn[]): Int32Array {
+    const [first, ...more] = columns.map((column, at) =>
+      (this.#columns[at] as ValueNumbers).add(column),
+    );
+    let numbers = first as Int32Array;
+    for (const [at, next] of more.entries()) {
+      numbers = (this.#pairs[at] as PairNumbers).add(numbers, next);
+    }
+    return numbers;
+  }
+
+  /** 0 for rows that did not come before, and for those with a null. */
+  find(columns: readonly Column[]): Int32Array {
+    const [first, ...more] = columns.map((column, at) =>
+      (this.#columns[at] as ValueNumbers).find(column),
+    );
+    let numbers = first as Int32Array;
+    for (const [at, next] of more.entries()) {
+      const before = numbers;
+      numbers = (this.#pairs[at] as PairNumbers).find(before, next);
+      for (let row = 0; row < next.length; row++) {
+        if (before[row] === 0 || next[row] === 0) numbers[row] = 0;
+      }
+    }
+    return numbers;
+  }
+
+  /** The values of these numbers, column by column. */
+  columns(numbers: Int32Array): Column[] {
+    const columns: Column[] = [];
+    let current = numbers;
+    for (let at = this.#columns.length - 1; at >= 0; at--) {
+      const pairs = at === 0 ? undefined : (this.#pairs[at - 1] as PairNumbers).table;
+      const own = pairs === undefined ? current : partsOf(pairs.high, current);
+      columns.unshift((this.#columns[at] as ValueNumbers).column(own));
+      if (pairs !== undefined) current = partsOf(pairs.low, current);
+    }
+    return columns;
+  }
+}
+
+function pairWords(left: Int32Array, right: Int32Array): Int32Array {
+  const words = new Int32Array(left.length * 2);
+  for (let row = 0; row < left.length; row++) {
+    words[2 * row] = left[row] as number;
+    words[2 * row + 1] = right[row] as number;
+  }
+  return words;
+}
+
+const partsOf = (words: Int32Array, numbers: Int32Array): Int32Array =>
+  numbers.map((number) => words[number - 1] as number);
