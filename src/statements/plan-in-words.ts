@@ -33,6 +33,7 @@ function valuesOf(plan: Plan): [string, Expression][] {
       return plan.calls.map((call, at) => [plan.schema.fields[from + at]?.name ?? '', call]);
     }
     case 'filter':
+    case 'checked':
     case 'sort':
     case 'limit':
       return valuesOf(plan.input);
@@ -115,6 +116,8 @@ function words(plan: Plan, textOf: TextOf): string {
       return 'One after the other';
     case 'single':
       return `The one row of (${plan.text})`;
+    case 'checked':
+      return `At most one row of (${plan.text}) for each`;
     case 'repeat':
       return `Repeat each row ${textOf(plan.times)} times`;
     case 'values':

@@ -495,6 +495,65 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
     [[true, true]],
   ],
   [
+    'EXISTS of rows that are equal to those around',
+    `SELECT name FROM cities c WHERE EXISTS (SELECT 1 FROM ${P} p WHERE p.city = c.name AND p.age < 40) AND c.country <> 'IT'`,
+    [['Oslo']],
+  ],
+  [
+    'no row is equal to null, nor without one',
+    `SELECT country, EXISTS (SELECT 1 FROM ${P} p WHERE p.city = c.name) FROM cities c WHERE NOT EXISTS (SELECT 1 FROM ${P} p WHERE c.name = p.city AND p.age > 40) ORDER BY 1`,
+    [
+      ['??', false],
+      ['FR', false],
+      ['NO', true],
+    ],
+  ],
+  [
+    'the truth of IN with columns of the query around',
+    `SELECT id, age IN (SELECT age FROM ${P} q WHERE q.city = p.city AND q.id > 1), age NOT IN (SELECT age + 1 FROM ${P} q WHERE q.city = p.city) FROM ${P} p ORDER BY 1`,
+    [
+      [1, null, null],
+      [2, true, true],
+      [3, null, null],
+      [4, false, true],
+      [5, true, true],
+    ],
+  ],
+  [
+    'IN of rows that are equal, as a condition',
+    `SELECT id FROM ${P} p WHERE age IN (SELECT age FROM ${P} q WHERE q.active = p.active AND q.id <> 1) ORDER BY 1`,
+    [[2], [4], [5]],
+  ],
+  [
+    'values of rows that are equal: of no rows, counts are 0 and others null',
+    `SELECT c.name, (SELECT count(*) FROM ${P} WHERE city = c.name), (SELECT max(age) FROM ${P} WHERE c.name = city), (SELECT count(DISTINCT age) * 2 FROM ${P} WHERE city = c.name) FROM cities c ORDER BY 1`,
+    [
+      ['Oslo', 2, 36, 2],
+      ['Paris', 0, null, 0],
+      ['Rome', 2, 51, 4],
+      [null, 0, null, 0],
+    ],
+  ],
+  [
+    'the first row of those that are equal, and the only one',
+    `SELECT c.name, (SELECT p.name FROM ${P} p WHERE p.city = c.name ORDER BY p.id DESC LIMIT 1), (SELECT DISTINCT p.city FROM ${P} p WHERE p.city = c.name) FROM cities c WHERE c.country <> '??' ORDER BY 1`,
+    [
+      ['Oslo', 'cy', 'Oslo'],
+      ['Paris', null, null],
+      ['Rome', 'eve', 'Rome'],
+    ],
+  ],
+  [
+    'queries that read keys of groups',
+    `SELECT p.city, count(*), (SELECT c.country FROM cities c WHERE c.name = p.city) FROM ${P} p GROUP BY p.city HAVING EXISTS (SELECT 1 FROM cities c WHERE c.name = p.city AND c.country = 'IT')`,
+    [['Rome', 2, 'IT']],
+  ],
+  [
+    'numbers of other types, and values that are equal once they are cast',
+    `SELECT id FROM ${P} p WHERE EXISTS (SELECT 1 FROM (VALUES (1.0), (1.00), (3.5)) v(x) WHERE v.x = p.id) ORDER BY 1`,
+    [[1]],
+  ],
+  [
     'a query of WITH in a query in place of a value',
     `WITH q AS (SELECT max(id) AS m FROM ${P}) SELECT name FROM ${P} WHERE id = (SELECT m FROM q)`,
     [['eve']],
@@ -588,6 +647,12 @@ describe('statements', () => {
       'several rows',
     );
     expect(await answer(`SELECT (SELECT id FROM ${P} ORDER BY id DESC LIMIT 1)`)).toEqual([[5]]);
+    const named = `(SELECT id FROM ${P} p WHERE p.city = c.name)`;
+    await expect(answer(`SELECT ${named} FROM cities c`)).rejects.toThrow(
+      `The sub-select ${named} gives several rows in place of one value (at position 8)`,
+    );
+    // Rows of keys that no row around it has do not count.
+    expect(await answer(`SELECT ${named} FROM cities c WHERE name = 'Paris'`)).toEqual([[null]]);
   });
 
   test('a wide frame adds each value a few times', async () => {

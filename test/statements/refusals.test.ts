@@ -89,8 +89,56 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'ORDER BY of a',
   ],
   [
-    'SELECT name FROM cities c WHERE EXISTS (SELECT 1 FROM prod.people p WHERE p.city = c.name)',
-    'The sub-select reads c.name of the query around it, which is not supported; write a join in its place (at position 84)',
+    'SELECT name FROM cities c WHERE EXISTS (SELECT 1 FROM prod.people p WHERE p.city > c.name)',
+    'The sub-select reads c.name of the query around it in a term other than "column = c.name", which is not supported; write a join in its place (at position 84)',
+  ],
+  [
+    'SELECT name FROM cities c WHERE EXISTS (SELECT 1 FROM prod.people p WHERE p.city = c.name OR p.id = 1)',
+    'reads c.name of the query around it in a term other than "column = c.name"',
+  ],
+  [
+    "SELECT name FROM cities c WHERE EXISTS (SELECT 1 FROM prod.people p WHERE p.city = c.name AND c.country = 'NO')",
+    'reads c.country of the query around it in a term other than "column = c.country"',
+  ],
+  [
+    'SELECT (SELECT p.city || c.name FROM prod.people p WHERE p.city = c.name) FROM cities c',
+    'reads c.name of the query around it elsewhere than in an equation of its WHERE',
+  ],
+  [
+    'SELECT name FROM cities c WHERE 3 IN (SELECT id FROM prod.people p WHERE p.city = c.name LIMIT 2)',
+    'reads columns of the query around it and has LIMIT 2, which',
+  ],
+  [
+    'SELECT (SELECT max(id) FROM prod.people p WHERE p.city = c.name GROUP BY age) FROM cities c',
+    'and has GROUP BY, which is not supported',
+  ],
+  [
+    'SELECT (SELECT count(*) FROM prod.people p WHERE p.city = c.name HAVING count(*) > 1) FROM cities c',
+    'and has HAVING, which is not supported',
+  ],
+  [
+    'SELECT EXISTS (SELECT max(id) FROM prod.people p WHERE p.city = c.name) FROM cities c',
+    'and has aggregates, which is not supported',
+  ],
+  [
+    'SELECT (SELECT rank() OVER (ORDER BY id) FROM prod.people p WHERE p.city = c.name) FROM cities c',
+    'and has window functions, which is not supported',
+  ],
+  [
+    'SELECT (SELECT id FROM prod.people p WHERE p.city = c.name OFFSET 1) FROM cities c',
+    'and has OFFSET, which is not supported',
+  ],
+  [
+    'SELECT (SELECT id, age FROM prod.people p WHERE p.city = c.name) FROM cities c',
+    'A sub-select in place of a value has one column, and this one has 2',
+  ],
+  [
+    'SELECT EXISTS (SELECT 1 FROM prod.people p WHERE p.active = c.name) FROM cities c',
+    'cannot be compared',
+  ],
+  [
+    'SELECT EXISTS (SELECT 1 FROM cities d WHERE d.name = c.name AND EXISTS (SELECT 1 FROM prod.people p WHERE p.city = c.country)) FROM cities c',
+    'reads c.country of the query around it elsewhere',
   ],
   [
     'SELECT id FROM prod.people WHERE city IN (SELECT name FROM cities GROUP BY name HAVING max(score) > 1)',

@@ -7,6 +7,7 @@ import { groupedRows } from './group.ts';
 import { joinedRows } from './join.ts';
 import type { Relation, Work } from './relation.ts';
 import {
+  checkedRows,
   filteredRows,
   limitedRows,
   projectedRows,
@@ -55,6 +56,8 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
       );
     case 'single':
       return singleRow(relationOf(plan.input, work), plan, work);
+    case 'checked':
+      return checkedRows(relationOf(plan.input, work), plan);
     case 'repeat':
       return repeatedRows(relationOf(plan.input, work), plan, work);
     case 'values':

@@ -29,7 +29,7 @@ import {
   toVector,
   type Value,
 } from '../../sql/index.ts';
-import type { RepeatStep, SingleStep, ValuesStep } from '../plan/index.ts';
+import type { CheckedStep, RepeatStep, SingleStep, ValuesStep } from '../plan/index.ts';
 import {
   BATCH_ROWS,
   columnReader,
@@ -135,9 +135,7 @@ export function singleRow(input: Relation, { schema, text, at }: SingleStep, wor
       let found: RecordBatch | undefined;
       for await (const batch of input.batches()) {
         if (batch.numRows === 0) continue;
-        if (found !== undefined || batch.numRows > 1) {
-          refuse(at, `The sub-select (${shorten(text)}) gives several rows in place of one value`);
-        }
+        if (found !== undefined || batch.numRows > 1) refuseRows(text, at);
         found = batch;
       }
       const columns = schema.fields.map(({ type }, place) => {
@@ -145,6 +143,25 @@ export function singleRow(input: Relation, { schema, text, at }: SingleStep, wor
         return data === undefined ? nullColumn(type, 1) : conformed(data, type, work);
       });
       yield recordBatch(schema, columns, 1);
+    },
+  };
+}
+
+const refuseRows = (text: string, at: number | undefined): never =>
+  refuse(at, `The sub-select (${shorten(text)}) gives several rows in place of one value`);
+
+/** The rows as they are. @throws InvalidInput where one of them counts several rows of a query */
+export function checkedRows(input: Relation, { count, text, at }: CheckedStep): Relation {
+  return {
+    schema: input.schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      for await (const batch of input.batches()) {
+        const countOf = reader(loadColumn(dataNamed(batch, count)));
+        for (let row = 0; row < batch.numRows; row++) {
+          if (Number(countOf(row) ?? 0) > 1) refuseRows(text, at);
+        }
+        yield batch;
+      }
     },
   };
 }

@@ -13,6 +13,7 @@ import { renamed } from './steps.ts';
 export { aggregateName } from './functions.ts';
 export { comparableKeys } from './joins.ts';
 export type {
+  CheckedStep,
   GroupStep,
   JoinStep,
   Plan,

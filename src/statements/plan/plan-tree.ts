@@ -132,6 +132,17 @@ export interface SingleStep extends Step {
   readonly at?: number | undefined;
 }
 
+/** Rows of which none counts more than one row of a query. */
+export interface CheckedStep extends Step {
+  readonly kind: 'checked';
+  readonly input: Plan;
+  /** The column that counts; null where there are none. */
+  readonly count: string;
+  /** As in `SingleStep`. */
+  readonly text: string;
+  readonly at?: number | undefined;
+}
+
 /** Each row as often as it says. */
 export interface RepeatStep extends Step {
   readonly kind: 'repeat';
@@ -157,5 +168,6 @@ export type Plan =
   | LimitStep
   | UnionStep
   | SingleStep
+  | CheckedStep
   | RepeatStep
   | ValuesStep;

@@ -16,6 +16,7 @@ import {
   type Statement,
   type TableReference,
 } from '../../sql/index.ts';
+import type { Asked, Correlated } from './correlated.ts';
 import { atMost, FreshNames } from './fresh-names.ts';
 import { castOf, castTo } from './key-types.ts';
 import type { Plan, SortKey, TableSource } from './plan-tree.ts';
@@ -31,6 +32,8 @@ type NamedTable = Extract<TableReference, { kind: 'table' }>;
 export interface PlannedQuery {
   readonly plan: Plan;
   readonly names: readonly string[];
+  /** Where it reads columns of the query around it. */
+  readonly correlated?: Correlated;
 }
 
 /** A query of WITH, and the planner that its own names are to be looked up by. */
@@ -65,18 +68,31 @@ export const sourceKey = ({ path, travel }: NamedTable): string => JSON.stringif
 export class Planner {
   readonly #shared: Shared;
   readonly #known: readonly KnownQuery[];
-  /** Names of the queries around one in place of a value, which it cannot read. */
+  /** Names of the queries around one in place of a value. */
   readonly around: readonly Scope[];
+  /** Defined for a query in place of a value, not for the queries within it. */
+  readonly asked: Asked | undefined;
 
-  constructor(shared: Shared, known: readonly KnownQuery[] = [], around: readonly Scope[] = []) {
+  constructor(
+    shared: Shared,
+    known: readonly KnownQuery[] = [],
+    around: readonly Scope[] = [],
+    asked?: Asked,
+  ) {
     this.#shared = shared;
     this.#known = known;
     this.around = around;
+    this.asked = asked;
   }
 
-  /** The planner of queries in place of values in a query with these names. */
-  inside(scope: Scope): Planner {
-    return new Planner(this.#shared, this.#known, [...this.around, scope]);
+  /** The planner of a query in place of a value in a query with these names. */
+  inside(scope: Scope, asked: Asked): Planner {
+    return new Planner(this.#shared, this.#known, [...this.around, scope], asked);
+  }
+
+  /** The planner of queries within this one. */
+  get plain(): Planner {
+    return this.asked === undefined ? this : new Planner(this.#shared, this.#known, this.around);
   }
 
   static of(sources: ReadonlyMap<string, TableSource>): Planner {
@@ -127,7 +143,10 @@ export class Planner {
       }
       known.push({ ...named, planner: new Planner(shared, [...known], planner.around) });
     }
-    const own = statement.with.length === 0 ? planner : new Planner(shared, known, planner.around);
+    const own =
+      statement.with.length === 0
+        ? planner
+        : new Planner(shared, known, planner.around, planner.asked);
     return own.#body(statement.body, statement.orderBy, {
       limit: countOf(statement.limit, 'LIMIT'),
       offset: countOf(statement.offset, 'OFFSET'),
@@ -139,16 +158,16 @@ export class Planner {
       case 'select':
         return plannedSelect(this, body, orderBy, window);
       case 'query': {
-        const query = this.query(body.query);
-        return orderBy.length === 0 && isAll(window) ? query : finished(query, orderBy, window);
+        if (orderBy.length === 0 && isAll(window)) return this.query(body.query);
+        return finished(this.plain.query(body.query), orderBy, window);
       }
       case 'values':
-        return finished(plannedValues(this, body), orderBy, window);
+        return finished(plannedValues(this.plain, body), orderBy, window);
       case 'union':
-        return finished(this.#union(body), orderBy, window);
+        return finished(this.plain.#union(body), orderBy, window);
       case 'intersect':
       case 'except':
-        return finished(this.#matched(body), orderBy, window);
+        return finished(this.plain.#matched(body), orderBy, window);
     }
   }
 

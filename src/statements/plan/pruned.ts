@@ -82,6 +82,10 @@ export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
     }
     case 'single':
       return { ...plan, input: pruned(plan.input, namesOf(plan.input)) };
+    case 'checked': {
+      const input = pruned(plan.input, union(wanted, new Set([plan.count])));
+      return { ...plan, input, schema: input.schema };
+    }
     case 'repeat': {
       const input = pruned(plan.input, union(wanted, columnsIn([plan.times])));
       const schema = new Schema(plan.schema.fields.filter(({ name }) => wanted.has(name)));

@@ -147,7 +147,7 @@ export class Scope {
     if (this.#around.some((scope) => scope.find(path, at) !== undefined)) {
       refuse(
         at,
-        `The sub-select reads ${asked} of the query around it, which is not supported; write a join in its place`,
+        `The sub-select reads ${asked} of the query around it elsewhere than in an equation of its WHERE, which is not supported; write a join in its place`,
         { details: { column: path.join('.') } },
       );
     }

@@ -13,6 +13,7 @@ import {
   type Select,
   type WindowSpec,
 } from '../../sql/index.ts';
+import { plannedCorrelated } from './correlated.ts';
 import { atMost } from './fresh-names.ts';
 import { plannedTables } from './from-clause.ts';
 import { aggregateType } from './functions.ts';
@@ -48,7 +49,12 @@ export function plannedSelect(
   orderBy: readonly OrderItem[],
   window: RowWindow,
 ): PlannedQuery {
-  const { plan: tables, scope } = plannedTables(planner, select.from);
+  const { plan: tables, scope } = plannedTables(planner.plain, select.from);
+  if (planner.asked !== undefined) {
+    const parts = { select, orderBy, window, tables, scope };
+    const correlated = plannedCorrelated(planner, planner.asked, parts);
+    if (correlated !== undefined) return correlated;
+  }
   const where =
     select.where === undefined ? undefined : planner.resolvedRow(select.where, scope, 'WHERE');
   let plan = selected(planner, tables, scope, conjuncts(where));
@@ -75,8 +81,11 @@ export function plannedSelect(
   };
 
   /** Puts columns in place of queries: of those within keys and aggregates, or of all that are left. */
-  const placeQueries = (change: (queries: Subqueries) => void): void => {
-    const queries = new Subqueries(planner, plan, scope);
+  const placeQueries = (
+    change: (queries: Subqueries) => void,
+    mapped?: (tree: Expression) => Expression,
+  ): void => {
+    const queries = new Subqueries(planner, plan, scope, mapped);
     change(queries);
     plan = queries.plan;
   };
@@ -92,15 +101,17 @@ export function plannedSelect(
     });
   }
   const aggregates = aggregatesOf(everything());
+  let ofGroup: ((tree: Expression) => Expression) | undefined;
   atMost(keysBy.length, MOST_KEYS, 'keys of GROUP BY', select.at);
   atMost(aggregates.length, MOST_ITEMS, 'aggregates', select.at);
   if (keysBy.length > 0 || aggregates.length > 0 || select.groupByAll || having !== undefined) {
     const groups = plannedGroups(planner, plan, keysBy, aggregates);
     plan = groups.plan;
     rewriteAll(groups.rewrite);
+    ofGroup = groups.rewrite;
   }
   if (everything().some(hasSubquery)) {
-    placeQueries((queries) => rewriteAll((tree) => queries.rewrite(tree)));
+    placeQueries((queries) => rewriteAll((tree) => queries.rewrite(tree)), ofGroup);
   }
   if (having !== undefined) plan = pushed(plan, conjuncts(having));
   having = undefined;
@@ -120,7 +131,7 @@ export function plannedSelect(
 }
 
 /** The rows for which all terms are true; those without queries are told to the tables first. */
-function selected(
+export function selected(
   planner: Planner,
   tables: Plan,
   scope: Scope,
@@ -137,7 +148,7 @@ function selected(
 }
 
 /** The items with `*` written out, in names of the plan. */
-function itemsOf(select: Select, scope: Scope): Item[] {
+export function itemsOf(select: Select, scope: Scope): Item[] {
   atMost(select.items.length, MOST_ITEMS, 'items of SELECT', select.at);
   const stars = select.items.filter(({ kind }) => kind === 'star');
   atMost(stars.length, MOST_STARS, 'stars', select.at);
@@ -219,7 +230,7 @@ const distinct = (trees: readonly Expression[]): Expression[] => [
   ...new Map(trees.map((tree) => [textOf(tree), tree])).values(),
 ];
 
-function isOfMany(tree: Expression): boolean {
+export function isOfMany(tree: Expression): boolean {
   let found = false;
   visit(tree, (part) => {
     if (part.kind === 'aggregate') found = true;
@@ -231,7 +242,7 @@ function isOfMany(tree: Expression): boolean {
 /**
  * The calls that groups are summed up by; those of windows are not, but what is within them may be.
  */
-function aggregatesOf(trees: readonly Expression[]): AggregateExpression[] {
+export function aggregatesOf(trees: readonly Expression[]): AggregateExpression[] {
   const found = new Map<string, AggregateExpression>();
   const look = (tree: Expression): void =>
     visit(tree, (part) => {
@@ -250,7 +261,7 @@ function aggregatesOf(trees: readonly Expression[]): AggregateExpression[] {
   return [...found.values()];
 }
 
-function plannedGroups(
+export function plannedGroups(
   planner: Planner,
   input: Plan,
   keys: readonly Expression[],

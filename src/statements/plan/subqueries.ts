@@ -1,8 +1,8 @@
 /**
  * `Subqueries`: plans the queries in place of values in the expressions of a SELECT. Each is carried
  * out whole and joined to the plan, and `rewrite` puts a column in its place: `matching` keeps the
- * rows whose value a query has. A query that reads columns of the one around it is refused, and so
- * is one of several columns in place of a value.
+ * rows whose value a query has. correlated.ts plans those that read columns of the query around
+ * them. A query of several columns in place of a value is refused.
  */
 import { Int64, Schema } from '../../arrow/index.ts';
 import {
@@ -13,8 +13,9 @@ import {
   type SubqueryExpression,
   typeText,
 } from '../../sql/index.ts';
+import type { Asked, Correlated } from './correlated.ts';
 import { joinOf } from './joins.ts';
-import { commonKeyType } from './key-types.ts';
+import { castTo, commonKeyType } from './key-types.ts';
 import type { Plan } from './plan-tree.ts';
 import { type PlannedQuery, type Planner, windowed } from './planner.ts';
 import type { Scope } from './scope.ts';
@@ -34,14 +35,24 @@ export class Subqueries {
   /** With the queries that were put in place so far. */
   plan: Plan;
   readonly #planner: Planner;
-  readonly #inner: Planner;
+  readonly #scope: Scope;
+  readonly #mapped: (tree: Expression) => Expression;
   readonly #placed = new Map<string, Expression>();
 
-  /** @param scope names that the queries cannot read, for messages */
-  constructor(planner: Planner, plan: Plan, scope: Scope) {
+  /**
+   * @param scope names around the queries, which they may compare columns with
+   * @param mapped gives trees in these names as trees of the plan
+   */
+  constructor(
+    planner: Planner,
+    plan: Plan,
+    scope: Scope,
+    mapped: (tree: Expression) => Expression = (tree) => tree,
+  ) {
     this.plan = plan;
     this.#planner = planner;
-    this.#inner = planner.inside(scope);
+    this.#scope = scope;
+    this.#mapped = mapped;
   }
 
   /** The tree with columns of the plan in place of its queries. */
@@ -59,19 +70,28 @@ export class Subqueries {
 
   /** The rows for which a term is true. */
   matching(term: Expression): Expression | undefined {
-    if (term.kind !== 'subquery' || term.form !== 'in') return this.rewrite(term);
+    if (term.kind !== 'subquery' || term.form === 'value') return this.rewrite(term);
+    if (term.form === 'exists') {
+      const { plan, correlated } = this.#query(term);
+      if (correlated === undefined) return this.#exists(term, plan);
+      this.plan = joinOf('inner', this.plan, plan, equations(correlated));
+      return undefined;
+    }
     const arg = this.rewrite(term.arg as Expression);
     // A constant is a key of no join.
     if (columnsIn([arg]).size === 0) return this.rewrite(term);
-    const { plan, key } = this.#distinct(term, arg);
-    this.plan = joinOf('inner', this.plan, plan, [equation(arg, key)]);
+    const query = this.#oneColumn(term);
+    const { plan, key } = this.#distinct(term, arg, query);
+    const terms = [...equations(query.correlated), equation(arg, key)];
+    this.plan = joinOf('inner', this.plan, plan, terms);
     return undefined;
   }
 
   #value(part: SubqueryExpression): Expression {
     switch (part.form) {
       case 'value': {
-        const { plan } = this.#oneColumn(part);
+        const { plan, correlated } = this.#oneColumn(part);
+        if (correlated !== undefined) return this.#found(part, plan, correlated);
         const name = this.#planner.freshName(textOf(part));
         const [field] = plan.schema.fields;
         const schema = new Schema([renamed(field as NonNullable<typeof field>, name, true)]);
@@ -80,14 +100,43 @@ export class Subqueries {
         return columnTree(name, part.at);
       }
       case 'exists': {
-        const { plan } = this.#inner.query(part.query);
-        const name = this.#planner.freshName(textOf(part));
-        this.#pair(counted(windowed(plan, { limit: 1 }), [{ name, call: COUNT }]));
-        return { kind: 'binary', op: '>', left: columnTree(name), right: ZERO };
+        const { plan, correlated } = this.#query(part);
+        return correlated === undefined
+          ? this.#exists(part, plan)
+          : this.#hit(part, plan, equations(correlated));
       }
       case 'in':
         return this.#isIn(part);
     }
+  }
+
+  /** Whether a query has rows. */
+  #exists(part: SubqueryExpression, plan: Plan): Expression {
+    const name = this.#planner.freshName(textOf(part));
+    this.#pair(counted(windowed(plan, { limit: 1 }), [{ name, call: COUNT }]));
+    return { kind: 'binary', op: '>', left: columnTree(name), right: ZERO };
+  }
+
+  /** Whether a plan has a row, of which it has one at most, for which the terms are true. */
+  #hit(part: SubqueryExpression, plan: Plan, terms: readonly Expression[]): Expression {
+    const hit = this.#planner.freshName(`${textOf(part)} found`);
+    const marked = projected(plan, [
+      ...plan.schema.fields.map(({ name }) => ({ name, value: columnTree(name) })),
+      { name: hit, value: { kind: 'boolean', value: true } },
+    ]);
+    this.plan = joinOf('left', this.plan, marked, terms);
+    return { kind: 'is', arg: columnTree(hit), test: 'null', negated: true };
+  }
+
+  /** The value for the keys of a row; null where the query has none. */
+  #found(part: SubqueryExpression, plan: Plan, correlated: Correlated): Expression {
+    this.plan = joinOf('left', this.plan, plan, equations(correlated));
+    const { text, at } = part;
+    const { count, value } = correlated;
+    if (count !== undefined) {
+      this.plan = { kind: 'checked', input: this.plan, count, text, at, schema: this.plan.schema };
+    }
+    return value as Expression;
   }
 
   /**
@@ -96,34 +145,39 @@ export class Subqueries {
    */
   #isIn(part: SubqueryExpression): Expression {
     const arg = this.rewrite(part.arg as Expression);
-    const { plan, key } = this.#distinct(part, arg);
-    const hit = this.#planner.freshName(`${textOf(part)} found`);
-    const marked = projected(plan, [
-      { name: key, value: columnTree(key) },
-      { name: hit, value: { kind: 'boolean', value: true } },
-    ]);
-    this.plan = joinOf('left', this.plan, marked, [equation(arg, key)]);
-    const again = this.#oneColumn(part).plan;
+    const query = this.#oneColumn(part);
+    const { correlated } = query;
+    const { plan, key } = this.#distinct(part, arg, query);
+    const hit = this.#hit(part, plan, [...equations(correlated), equation(arg, key)]);
     const rows = this.#planner.freshName(`${textOf(part)} rows`);
     const values = this.#planner.freshName(`${textOf(part)} values`);
-    const column = columnTree(again.schema.fields[0]?.name ?? '');
-    this.#pair(
-      counted(again, [
-        { name: rows, call: COUNT },
-        { name: values, call: { ...COUNT, star: false, args: [column] } },
-      ]),
-    );
+    const again = correlated === undefined ? this.#oneColumn(part) : query;
+    const calls = [
+      { name: rows, call: COUNT },
+      { name: values, call: { ...COUNT, star: false, args: [columnOfValues(again)] } },
+    ];
+    if (correlated === undefined) this.#pair(counted(again.plan, calls));
+    else {
+      const keys = correlated.keys.map(({ name, outer }) => ({
+        ...{ name: this.#planner.freshName(name), value: columnTree(name), outer },
+      }));
+      const counts = grouped(again.plan, keys, calls, () => new Int64(), part.at);
+      this.plan = joinOf('left', this.plan, counts, equations({ keys }));
+    }
+    const count = (name: string): Expression => ({
+      ...{ kind: 'call', name: 'coalesce', args: [columnTree(name), ZERO] },
+    });
     const isNull: Expression = { kind: 'is', arg, test: 'null', negated: false };
     const hasNull: Expression = {
-      ...{ kind: 'binary', op: '<', left: columnTree(values), right: columnTree(rows) },
+      ...{ kind: 'binary', op: '<', left: count(values), right: count(rows) },
     };
     const no: Expression = { kind: 'boolean', value: false };
     return {
       kind: 'case',
       whens: [
-        { when: columnTree(hit), value: { kind: 'boolean', value: true } },
+        { when: hit, value: { kind: 'boolean', value: true } },
         {
-          when: { kind: 'binary', op: '=', left: columnTree(rows), right: ZERO },
+          when: { kind: 'binary', op: '=', left: count(rows), right: ZERO },
           value: no,
         },
         { when: { kind: 'or', args: [isNull, hasNull] }, value: { kind: 'null' } },
@@ -133,28 +187,43 @@ export class Subqueries {
     };
   }
 
-  /** The different values of a query, in the type in which they compare with `arg`. */
-  #distinct(part: SubqueryExpression, arg: Expression): { plan: Plan; key: string } {
-    const { plan } = this.#oneColumn(part);
-    const [field] = plan.schema.fields;
-    const type = (field as NonNullable<typeof field>).type;
+  /** The different values of a query, in the type in which they compare with `arg`, with its keys. */
+  #distinct(
+    part: SubqueryExpression,
+    arg: Expression,
+    query: PlannedQuery,
+  ): { plan: Plan; key: string } {
+    const column = columnOfValues(query);
+    const { type } = compileTree(column, query.plan.schema);
     const own = compileTree(arg, this.plan.schema).type;
     const cast = commonKeyType(own, type);
     if (cast === 'none') {
       refuse(part.at, `IN compares ${typeText(own)} with ${typeText(type)}; cast one of them`);
     }
-    const column = columnTree(field?.name ?? '');
     const key = this.#planner.freshName(textOf(part));
+    const keys = (query.correlated?.keys ?? []).map(({ name }) => ({
+      ...{ name, value: columnTree(name) },
+    }));
     // Values that are equal once they are cast would come twice otherwise.
-    const value: Expression =
-      cast === 'same' ? column : { kind: 'cast', arg: column, type: cast, lenient: false };
-    return { plan: distinctRows(projected(plan, [{ name: key, value }]), part.at), key };
+    const values = projected(query.plan, [...keys, { name: key, value: castTo(column, cast) }]);
+    return { plan: distinctRows(values, part.at), key };
+  }
+
+  /** The query, which may read columns of this one. */
+  #query(part: SubqueryExpression): PlannedQuery {
+    const asked: Asked = {
+      form: part.form,
+      outer: this.#scope,
+      mapped: this.#mapped,
+      typeOf: (tree) => compileTree(tree, this.plan.schema).type,
+    };
+    return this.#planner.inside(this.#scope, asked).query(part.query);
   }
 
   #oneColumn(part: SubqueryExpression): PlannedQuery {
-    const query = this.#inner.query(part.query);
+    const query = this.#query(part);
     const { length } = query.names;
-    if (length !== 1) {
+    if (query.correlated === undefined && length !== 1) {
       refuse(
         part.at,
         `A sub-select in place of a value has one column, and this one has ${length}`,
@@ -168,6 +237,13 @@ export class Subqueries {
     this.plan = joinOf('inner', this.plan, one, []);
   }
 }
+
+/** The values of a query of one column. */
+const columnOfValues = ({ plan, correlated }: PlannedQuery): Expression =>
+  correlated?.value ?? columnTree(plan.schema.fields[0]?.name ?? '');
+
+const equations = (correlated: Correlated | undefined): Expression[] =>
+  (correlated?.keys ?? []).map(({ name, outer }) => equation(outer, name));
 
 const ZERO: Expression = { kind: 'number', text: '0' };
 

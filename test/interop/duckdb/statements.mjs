@@ -366,6 +366,68 @@ function subqueries() {
   ])();
 }
 
+/** Queries in place of values that compare columns with those of the query around them. */
+function correlated() {
+  const on = () =>
+    pick([
+      'u.k = a.i8',
+      'u.name = a.s',
+      'a.n64 = u.k',
+      'u.k = a.f',
+      'u.k = a.dec',
+      'u.k % 5 = a.i8 % 5',
+      'u.k = a.i8 AND u.name = a.s',
+      'u.k = a.i8 AND u.w > 3',
+      'u.name = a.s AND u.uid < 30',
+      'lower(u.name) = a.s',
+    ]);
+  const value = () =>
+    pick([
+      () => `(SELECT count(*) FROM u WHERE ${on()})`,
+      () => `(SELECT max(u.w) FROM u WHERE ${on()})`,
+      () => `(SELECT sum(u.uid) + count(u.name) FROM u WHERE ${on()})`,
+      () => `(SELECT count(DISTINCT u.name) FROM u WHERE ${on()})`,
+      () => `(SELECT min(u.uid) FROM u JOIN t b ON u.k = b.i8 WHERE ${on()})`,
+      () => '(SELECT u.uid FROM u WHERE u.uid = a.i8)',
+      () => `(SELECT u.uid FROM u WHERE ${on()} ORDER BY u.uid DESC LIMIT 1)`,
+      () => `(SELECT u.name FROM u WHERE ${on()} ORDER BY u.w NULLS LAST, u.uid LIMIT 1)`,
+      () => '(SELECT DISTINCT u.k FROM u WHERE u.k = a.i8)',
+    ])();
+  const truth = () =>
+    pick([
+      () => `EXISTS (SELECT 1 FROM u WHERE ${on()})`,
+      () => `EXISTS (SELECT * FROM u WHERE ${on()})`,
+      () => `a.i8 IN (SELECT u.k FROM u WHERE ${on()})`,
+      () => `a.rid % 60 IN (SELECT u.uid FROM u WHERE ${on()})`,
+      () => `a.s IN (SELECT u.name FROM u WHERE ${on()})`,
+      () => `7 IN (SELECT u.uid FROM u WHERE ${on()})`,
+      () => `a.i8 > ${value()}`,
+      () =>
+        `EXISTS (SELECT 1 FROM u WHERE ${on()} AND u.k IN (SELECT b.i8 FROM t b WHERE b.s = u.name))`,
+    ])();
+  const term = () => (random() < 0.4 ? `NOT (${truth()})` : truth());
+  const condition = () =>
+    pick([term, term, () => `${term()} AND ${truth()}`, () => `${term()} OR ${truth()}`])();
+  return pick([
+    () => both(`SELECT a.rid AS x0 FROM t a WHERE ${condition()}`),
+    () => both(`SELECT a.rid AS x0, ${term()} AS x1 FROM t a WHERE a.rid < 300`),
+    () => both(`SELECT a.rid AS x0, ${value()} AS x1 FROM t a WHERE a.rid < 300`),
+    () =>
+      both(
+        `SELECT a.c AS x0, count(*) AS x1, sum(a.i8) AS x2 FROM t a WHERE ${condition()} GROUP BY a.c`,
+      ),
+    () => both(`SELECT a.c AS x0, count(*) FILTER (WHERE ${truth()}) AS x1 FROM t a GROUP BY a.c`),
+    () =>
+      both(
+        'SELECT a.i8 AS x0, count(*) AS x1, (SELECT max(u.uid) FROM u WHERE u.k = a.i8) AS x2 FROM t a GROUP BY a.i8',
+      ),
+    () =>
+      both(
+        'SELECT a.s AS x0, count(*) AS x1 FROM t a GROUP BY a.s HAVING EXISTS (SELECT 1 FROM u WHERE u.name = a.s)',
+      ),
+  ])();
+}
+
 function sets() {
   const arm = () =>
     pick([
@@ -455,7 +517,18 @@ const loose = (value) =>
 const rowText = (row) =>
   JSON.stringify(row.map((value) => (Array.isArray(value) ? value : loose(value))));
 
-const KINDS = { grouped, ordered, topGroups, joins, commas, windows, sets, nested, subqueries };
+const KINDS = {
+  grouped,
+  ordered,
+  topGroups,
+  joins,
+  commas,
+  windows,
+  sets,
+  nested,
+  subqueries,
+  correlated,
+};
 const counts = Object.fromEntries(
   Object.keys(KINDS).map((name) => [name, { same: 0, different: 0, refused: 0, duck: 0 }]),
 );
