@@ -52,14 +52,14 @@ const GROUPS = inOrder([
 
 /**
  * What every entry of the library loads is one chunk, however few of its modules the least entry
- * needs; `language` is what the names of the package need of SQL and search.
+ * needs; `language` is what the names of the package need of SQL.
  */
 const SHARED = inOrder([
   {
     name: 'arrow',
     test: /src\/(arrow|values|ipc|protocol)\/|src\/(?!index|server|conformance|testing|duckdb)[^/]+\.ts$|src\/sdk\/convert\/read-column|src\/sdk\/handles\/option-names/,
   },
-  { name: 'language', test: /src\/sql\/register\.ts$|src\/search\/(text-settings|tokenizer)\.ts$/ },
+  { name: 'language', test: /src\/sql\/register\.ts$/ },
   CATALOG,
   ENGINE,
 ]);

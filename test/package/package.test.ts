@@ -202,6 +202,10 @@ describe('the build', () => {
       expect(loaded).toContain('catalog.js');
       expect(loaded.filter((name) => /engine|rest|server|interchange/.test(name))).toEqual([]);
     }
+    // The handles that open them.
+    for (const chunk of ['dist/chunks/connect.js', 'dist/cli/chunks/sdk.js']) {
+      expect(loadedBy(built(chunk)).filter((name) => /engine|rest|server/.test(name))).toEqual([]);
+    }
   });
 
   test('has a file of declarations for each entry, which need apache-arrow and Node only', () => {

@@ -6,7 +6,7 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FtsQuery } from '../../protocol/index.ts';
-import { type TextMembers, textSettings, tokensOf } from '../../search/index.ts';
+import type { TextMembers } from '../../search/index.ts';
 import { defined, onlyOptions, showKind } from '../handles/index.ts';
 
 /** What kind of full-text query an object is. */
@@ -340,6 +340,8 @@ export async function tokenize(query: string, options: TokenizeOptions = {}): Pr
 
 /** Positions count from the first word that is left, as LanceDB's do. */
 export async function relativeTokens(text: string, members: TextMembers): Promise<FtsToken[]> {
+  // Words of twenty languages, which few programs need in their own process.
+  const { textSettings, tokensOf } = await import('../../search/index.ts');
   const tokens = await tokensOf(text, textSettings(members));
   const first = tokens[0]?.position ?? 0;
   return tokens.map((token) => ({ text: token.text, position: token.position - first }));
