@@ -209,6 +209,25 @@ describe('a prefix scopes a catalog', () => {
         .status,
     ).toBe(400);
   });
+
+  test('ids are relative to it in results of a batch and in errors', async () => {
+    const pair = await restPair({ root: temporaryFolder() });
+    await pair.client.createNamespace({ id: ['a'] });
+    await pair.client.createNamespace({ id: ['a', 'a'] });
+    const scope = { 'x-service-database-prefix': 'a' };
+    const post = (path: string, body: unknown): ReturnType<typeof ask> =>
+      ask(pair, 'POST', path, body, scope);
+    await pair.client.declareTable({ id: ['a', 'a', 't'] });
+    const missing = await post('/v1/table/a$none/describe', {});
+    expect(missing.status).toBe(404);
+    expect(missing.json.error).toContain('The table a$none ');
+    expect(missing.json.error).not.toContain('a$a$none');
+    const ofOthers = await post('/v1/table/a$t/update', { updates: [['x', '1']] });
+    expect(ofOthers.json.error).not.toContain('a$a$t');
+    const operations = [{ deregister_table: { id: ['a', 't'] } }];
+    const committed = await post('/v1/table/batch-commit', { operations });
+    expect(committed.json.results[0].deregister_table.id).toEqual(['a', 't']);
+  });
 });
 
 describe('the namespaces of one root as databases', () => {

@@ -1,10 +1,12 @@
 /**
  * `scopedCaller`: presents one namespace of a catalog as a whole catalog. It adds a prefix to the
- * ids of requests, removes it from ids in responses, and leaves out tables elsewhere. PurgeTrash is
- * refused, because it would empty the trash of the whole catalog.
+ * ids of requests, removes it from ids in responses and errors, and hides tables and transactions
+ * elsewhere. It refuses PurgeTrash, which would empty the trash of the whole catalog, and
+ * CloneTable by location.
  */
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
+  type BatchCommitTablesResponse,
   DEFAULT_DELIMITER,
   type DescribeTransactionResponse,
   formatId,
@@ -30,11 +32,18 @@ export function scopedCaller(caller: Caller, prefix: ObjectPath): Caller {
       return filteredPage(caller, listed, (id) => withoutPrefix(id, prefix));
     }
     if (call.operation === 'AlterTransaction') await requireBelow(caller, call, prefix);
-    const answer = await caller({ ...call, request: prefixed(call, prefix) });
+    const answer = await caller({ ...call, request: prefixed(call, prefix) }).catch(
+      (error: unknown) => {
+        throw errorBelow(error, prefix);
+      },
+    );
     if (resourceKind(call.operation) === 'transaction') {
       return transactionBelow(call, answer as DescribeTransactionResponse, prefix);
     }
     if (call.operation === 'ListTrash') return trashBelow(answer as ListTrashResponse, prefix);
+    if (call.operation === 'BatchCommitTables') {
+      return commitBelow(answer as BatchCommitTablesResponse, prefix);
+    }
     return unprefixed(answer, prefix);
   };
   return scoped as Caller;
@@ -116,6 +125,39 @@ const trashBelow = ({ entries }: ListTrashResponse, prefix: ObjectPath): ListTra
       : { tables: entry.tables.map((id) => id.slice(prefix.length)) }),
   })),
 });
+
+/** Each result has one member for the operation that it is of. */
+const commitBelow = (
+  answer: BatchCommitTablesResponse,
+  prefix: ObjectPath,
+): BatchCommitTablesResponse => ({
+  ...answer,
+  results: answer.results.map((result) =>
+    Object.fromEntries(
+      Object.entries(result).map(([name, member]) => [name, stripped(member, prefix)]),
+    ),
+  ),
+});
+
+/** The error as clients of the database know its tables: without the prefix of their names. */
+function errorBelow(error: unknown, prefix: ObjectPath): unknown {
+  if (!isDirspaceError(error)) return error;
+  const before = formatId(prefix, DEFAULT_DELIMITER) + DEFAULT_DELIMITER;
+  const { code, message, cause } = error;
+  const named = message.replaceAll(before, (found, at: number) =>
+    at === 0 || /[\s"'(]/.test(message[at - 1] as string) ? '' : found,
+  );
+  return new DirspaceError(code, named, { cause, details: detailsBelow(error.details, prefix) });
+}
+
+const detailsBelow = (
+  details: DirspaceError['details'],
+  prefix: ObjectPath,
+): DirspaceError['details'] => {
+  const { id } = details;
+  if (Array.isArray(id)) return { ...details, id: id.slice(prefix.length) };
+  return details;
+};
 
 /** A transaction of tables that are all elsewhere is not there. */
 function transactionBelow(
