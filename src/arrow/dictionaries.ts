@@ -31,7 +31,7 @@ export class DictionaryUnion {
   add(dictionary: Vector): IndexMap {
     const known = this.#known.get(dictionary);
     if (known !== undefined) return known.map;
-    const map = this.#length === 0 ? this.#adopt(dictionary) : this.#merge(dictionary);
+    const map = this.#length === 0 ? this.#adopt(dictionary) : this.merge(dictionary);
     this.#known.set(dictionary, { map });
     return map;
   }
@@ -41,7 +41,8 @@ export class DictionaryUnion {
     this.#length = dictionary.length;
   }
 
-  #merge(dictionary: Vector): IndexMap {
+  /** As `add`, but its own repeats are always merged where its values can be compared. */
+  merge(dictionary: Vector): IndexMap {
     const map = new Uint32Array(dictionary.length);
     let start = 0;
     for (const piece of dictionary.data) {

@@ -7,7 +7,7 @@
 
 import { DirspaceError } from '../errors.ts';
 import { type Data, type Dictionary, Vector } from './apache.ts';
-import { dataOf, nullColumn, sliceData } from './arrow-data.ts';
+import { dataOf, nullColumn } from './arrow-data.ts';
 import { valueArray } from './arrow-types.ts';
 import { bitmapBytes, setBit } from './bitmaps.ts';
 import { indexCapacity, unionVector } from './concat.ts';
@@ -22,8 +22,7 @@ export function encodeDictionary(values: Data, type: Dictionary): Data {
   if (present.length === 0) return nullColumn(type, length);
   const known = gatherData(values, Uint32Array.from(present));
   const union = new DictionaryUnion();
-  union.add(new Vector([sliceData(known, 0, 1)]));
-  const map = union.add(new Vector([known]));
+  const map = union.merge(new Vector([known]));
   if (union.length > indexCapacity(type)) {
     throw new DirspaceError(
       'InvalidInput',
