@@ -151,10 +151,11 @@ async function foreignBranch(
 }
 
 /**
- * Moves the branch into staging, checks it there, where no writer reaches it, and removes it.
+ * Moves the branch into the trash, checks it there, where no writer reaches it, and removes it.
  * Another branch of the name, or one that is still needed, is moved back.
  * @param id of the branch
  * @returns false when the branch is not there
+ * @throws ConcurrentModification when it cannot be moved back: its name was taken meanwhile
  */
 export async function deleteBranch(
   engine: Engine,
@@ -172,12 +173,23 @@ export async function deleteBranch(
     found = await engine.store.enter(versionsFolderIn(trash, id));
     if (found) await refuseNeeded();
   } catch (error) {
-    await engine.store.moveFolder(trash, place);
+    await moveBack(error);
     throw error;
   }
   if (found) await engine.store.deleteFolder(trash);
-  else await engine.store.moveFolder(trash, place);
+  else await moveBack();
   return found;
+
+  async function moveBack(cause?: unknown): Promise<void> {
+    const outcome = await engine.store.moveFolder(trash, place);
+    if (outcome !== 'taken') return;
+    const { name: shown, details } = tableNamed(engine, tableFolder);
+    throw new DirspaceError(
+      'ConcurrentModification',
+      `The branch ${name} of the table ${shown} was moved aside to be deleted and is kept, but another branch of its name was created meanwhile. Its files are in ${trash} until the trash is purged: rename what took the name and move that folder to ${place}.`,
+      { cause, details: { ...details, branch: name } },
+    );
+  }
 }
 
 function branchExists(engine: Engine, tableFolder: string, branch: string): DirspaceError {

@@ -149,6 +149,27 @@ test('a table that an aborted batch declared and somebody filled stays', async (
   }
 });
 
+test('a branch that is tagged and replaced while it is deleted is not lost in silence', async () => {
+  const options = { root: '/c', fs: lockless(memoryFs()), durability: 'relaxed' } as const;
+  const other = await openDirectoryNamespace(options);
+  await other.createTable({ id: t }, people(1));
+  await other.createTableBranch({ id: t, name: 'b' });
+  const deleting = await InterruptedCatalog.open(options);
+  const isMove = (call: string): boolean => call === 'moveFolder';
+  deleting.interrupt(isMove, async () => {
+    await other.createTableTag({ id: t, tag: 'kept', version: 1, branch: 'b' });
+    deleting.interrupt(isMove, () => other.createTableBranch({ id: t, name: 'b' }));
+  });
+  const outcome = deleting.namespace.deleteTableBranch({ id: t, name: 'b' });
+  await expect(outcome).rejects.toMatchObject({
+    code: 'ConcurrentModification',
+    message: expect.stringMatching(/was moved aside .* Its files are in \S*trash/),
+    details: { id: t, branch: 'b' },
+  });
+  const fresh = await openDirectoryNamespace(options);
+  expect((await fresh.listTableBranches({ id: t })).branches).toHaveProperty('b');
+});
+
 test('what a crash left in staging is removed once it is old', async () => {
   const fs = memoryFs();
   const catalog = await openDirectoryNamespace({ root: '/c', fs });
