@@ -1,12 +1,15 @@
 /**
- * `SampleOrder`: orders the parts of a table, of about a batch each, so that the parts up to any
- * point are spread evenly over the table. A reader that stops early has seen such a sample, and one
- * that does not has seen all parts.
+ * `SampleOrder`: orders the parts of a table, each of about one batch, so that the parts before any
+ * point in the order are spread evenly over the table. A reader that stops early has therefore seen
+ * an even sample; one that reads on sees each part once.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 
 /** Rows of a part: about a batch. */
 const PART_ROWS = 65_536;
+
+/** More parts than any table has. */
+const TURNS = 2 ** 26;
 
 /** A part of a fragment: its batches from a share of them to another. */
 export interface FragmentPart {
@@ -24,7 +27,7 @@ export class SampleOrder {
   readonly #fragments: Uint32Array;
   readonly #firsts: Uint32Array;
   readonly #start: number;
-  readonly #stride: number;
+  readonly #order: Uint32Array;
 
   /** @param start where in the table it begins, from 0 up to 1 */
   constructor(entries: readonly FragmentEntry[], start: number) {
@@ -42,7 +45,7 @@ export class SampleOrder {
       this.#fragments.fill(at, this.#firsts[at], this.#firsts[at + 1]);
     }
     this.#start = Math.floor(start * this.length);
-    this.#stride = strideOf(this.length);
+    this.#order = goldenOrder(this.length);
   }
 
   get length(): number {
@@ -51,8 +54,7 @@ export class SampleOrder {
 
   /** The part that has its turn after so many others. */
   at(turn: number): FragmentPart {
-    // Products of two numbers below 2^26 are exact; a table has no more parts.
-    const number = (this.#start + ((turn * this.#stride) % this.length)) % this.length;
+    const number = (this.#start + (this.#order[turn] as number)) % this.length;
     const at = this.#fragments[number] as number;
     const first = this.#firsts[at] as number;
     return {
@@ -66,15 +68,17 @@ export class SampleOrder {
 
 const partsOf = ({ rows }: FragmentEntry): number => Math.max(1, Math.ceil(rows / PART_ROWS));
 
-/** Steps by the golden ratio leave the most even gaps, whenever they stop. */
-function strideOf(length: number): number {
-  let stride = Math.max(1, Math.round(length * 0.6180339887));
-  while (commonDivisor(stride, length) > 1) stride += 1;
-  return stride;
-}
-
-function commonDivisor(a: number, b: number): number {
-  let [one, other] = [a, b];
-  while (other > 0) [one, other] = [other, one % other];
-  return one;
+/**
+ * Gives each turn its part. Multiples of the golden ratio, without their whole part, leave the most
+ * even gaps wherever they stop; the parts are in the order of these.
+ */
+function goldenOrder(length: number): Uint32Array {
+  // The turn lies below 2^26, where a table has no more parts, and the multiple above it.
+  const turns = new Float64Array(length);
+  for (let turn = 0; turn < length; turn += 1) {
+    turns[turn] = Math.floor(((turn * 0.6180339887498949) % 1) * TURNS) * TURNS + turn;
+  }
+  const parts = new Uint32Array(length);
+  for (const [part, turn] of turns.sort().entries()) parts[turn % TURNS] = part;
+  return parts;
 }
