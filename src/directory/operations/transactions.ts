@@ -66,10 +66,13 @@ export async function alterTransaction(
     catalog.engine.withLock(transaction, async () => {
       let status = found.status;
       let properties: Record<string, string> = await readProperties(catalog, transaction);
+      // A property that is refused must not leave the transaction canceled.
       for (const action of request.actions) {
-        const wanted = action.setStatusAction?.status;
-        if (wanted !== undefined) status = await changeStatus(catalog, transaction, status, wanted);
         properties = changeProperty(action, properties, found.properties);
+      }
+      for (const { setStatusAction } of request.actions) {
+        const wanted = setStatusAction?.status;
+        if (wanted !== undefined) status = await changeStatus(catalog, transaction, status, wanted);
       }
       const { bytes } = encodeChecksummed({ format: 1, properties });
       await catalog.store.put(transactionPropertiesFile(transaction), bytes);

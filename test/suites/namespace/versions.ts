@@ -488,6 +488,17 @@ export function versionsPart(options: SuiteOptions): void {
       expect(last.properties).not.toHaveProperty('j');
     });
 
+    test('transactions: of an action that is refused, no other one is done', async () => {
+      const { transaction_id = '' } = await ns().createTable({ id }, people(1));
+      const actions = [
+        { setPropertyAction: { key: 'j', value: '1' } },
+        { setStatusAction: { status: 'Canceled' } },
+      ];
+      await expectError(ns().alterTransaction({ id: [transaction_id], actions }), 'InvalidInput');
+      const { properties } = await ns().describeTransaction({ id: [transaction_id] });
+      expect(properties).not.toHaveProperty('j');
+    });
+
     test('transactions: what succeeded stays so', async () => {
       const { transaction_id = '' } = await ns().createTable({ id }, people(1));
       const status = (value: string) =>
