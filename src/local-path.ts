@@ -1,7 +1,7 @@
 /**
- * `directoryOf`: converts the root of a directory catalog, a path or a `file:` URL, to a local
- * path. Paths are returned unchanged, relative ones too. Throws InvalidInput for URLs of other
- * schemes or other hosts, and for paths with a NUL character.
+ * Converts what users give for a file or a directory to a local path. `directoryOf` takes the root
+ * of a directory catalog, a path or a `file:` URL; paths are returned unchanged, relative ones too.
+ * `fileOf` takes a `file:` URL. Both throw InvalidInput for URLs that name nothing on this machine.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from './errors.ts';
@@ -9,7 +9,10 @@ import { DirspaceError } from './errors.ts';
 // Any other colon is part of a name, or ends a drive's.
 const SCHEME = /^(?:(file):|([a-z][a-z0-9+.-]+):\/\/)/i;
 
-/** The path that a root names. @throws InvalidInput for a URL of anything but a local directory */
+/**
+ * The path that a root names.
+ * @throws InvalidInput for a URL of anything but a local directory, and for a NUL character
+ */
 export function directoryOf(root: string): string {
   const [match, file, scheme] = SCHEME.exec(root) ?? [];
   if (match !== undefined && file === undefined) {
@@ -19,15 +22,25 @@ export function directoryOf(root: string): string {
       { details: { scheme } },
     );
   }
-  const refuse = (cause?: unknown): never => {
-    const message = `${JSON.stringify(root)} names no directory of this machine.`;
-    throw new DirspaceError('InvalidInput', message, { cause });
-  };
-  if (root.includes('\0')) return refuse();
-  if (match === undefined) return root;
+  if (root.includes('\0')) throw notLocal(root, 'directory');
+  return match === undefined ? root : localPath(root, 'directory');
+}
+
+/**
+ * The path that a `file:` URL names.
+ * @throws InvalidInput for a URL of another host, and for one whose path has an escaped separator
+ */
+export const fileOf = (url: string | URL): string => localPath(url, 'file');
+
+function localPath(url: string | URL, what: 'file' | 'directory'): string {
   try {
-    return fileURLToPath(root);
+    return fileURLToPath(url);
   } catch (cause) {
-    return refuse(cause);
+    throw notLocal(String(url), what, cause);
   }
 }
+
+const notLocal = (url: string, what: 'file' | 'directory', cause?: unknown): DirspaceError =>
+  new DirspaceError('InvalidInput', `${JSON.stringify(url)} names no ${what} of this machine.`, {
+    cause,
+  });

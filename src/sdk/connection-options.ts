@@ -190,12 +190,12 @@ export interface WatchOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Reads `(path, options)`, `(options)` and `(path)` alike. */
 /** Arguments of which the path may be left out. */
 export type PathAndOptions<Options> =
   | [options?: Options | undefined]
   | [path?: readonly string[] | undefined, options?: Options | undefined];
 
+/** Reads `(path, options)`, `(options)` and `(path)` alike. */
 export function pathAndOptions<Options extends object>(
   pathOrOptions: readonly string[] | Options | undefined,
   options: Options | undefined,
@@ -248,7 +248,7 @@ export function propertiesOf(options: CreateTableOptions): Strings | undefined {
   });
   const copied = copy(properties);
   // What is no object of strings is left for the catalog to refuse.
-  if (copied !== undefined && (typeof copied !== 'object' || copied === null)) return copied;
+  if (copied !== undefined && (typeof copied !== 'object' || Array.isArray(copied))) return copied;
   for (const [name, value] of Object.entries(own)) {
     const other = copied?.[name];
     if (other === undefined || other === value) continue;

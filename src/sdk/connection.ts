@@ -494,6 +494,7 @@ export class Connection implements AsyncDisposable {
   ): Promise<AlterTransactionResponse> {
     const path = this.#calls.transaction(id, options);
     checkChangeOptions(options);
-    return this.namespace.alterTransaction({ id: path, actions: actions.slice() }, options);
+    const copied = (Array.isArray(actions) ? [...actions] : actions) as AlterTransactionAction[];
+    return this.namespace.alterTransaction({ id: path, actions: copied }, options);
   }
 }

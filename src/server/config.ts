@@ -6,8 +6,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { checkAllowedLocations } from '../allowed-locations.ts';
+import { directoryOf } from '../local-path.ts';
 import { parseRetention } from '../retention.ts';
-import { directoryOf } from '../root-path.ts';
 import { authOf } from './config-auth.ts';
 import type { DatabaseRouting } from './databases.ts';
 import type { StartOptions } from './server.ts';

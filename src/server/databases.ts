@@ -9,6 +9,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DirspaceError, isDirspaceError } from '../errors.ts';
+import { directoryOf } from '../local-path.ts';
 import {
   checkComponent,
   checkPath,
@@ -16,7 +17,6 @@ import {
   type Namespace,
   type ObjectPath,
 } from '../protocol/index.ts';
-import { directoryOf } from '../root-path.ts';
 import type { RequestHeaders } from './auth/index.ts';
 import { isRootGone, LostFolders, rootGone } from './lost-folders.ts';
 import { FolderTrials, isMissing, isSetUp, requireFolders } from './root-folders.ts';

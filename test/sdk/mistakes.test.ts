@@ -51,6 +51,32 @@ describe('in the SDK', () => {
       'not registered',
       'register()',
     ],
+    'vectorColumns by the name of a type': [
+      () => db.createTable('other', [{ a: [1] }], [], { vectorColumns: { a: 'float32' } } as Loose),
+      'InvalidInput',
+      '"float32" for "a"',
+      'new Float32()',
+    ],
+    'properties that are a list, beside an option that is one of them': [
+      () => db.createTable('other', [{ a: 1 }], [], { properties: ['x'], lance: 'off' } as Loose),
+      'InvalidInput',
+      'properties',
+    ],
+    'actions on a transaction that are no list': [
+      () => db.alterTransaction('0-0', {} as Loose),
+      'InvalidInput',
+      'actions',
+    ],
+    'a file address of another machine': [
+      () => db.importFile('file://host/x.csv', 'other'),
+      'InvalidInput',
+      '"file://host/x.csv" names no file of this machine',
+    ],
+    'an export to a file address with an escaped separator': [
+      () => users.toFile(new URL('file:///a%2Fb.csv')),
+      'InvalidInput',
+      'a%2Fb.csv" names no file of this machine',
+    ],
     'a misspelt option of add adds nothing': [
       () => users.add([{ name: 'x', age: 1, vector: V }], { mod: 'overwrite' } as Loose),
       'InvalidInput',

@@ -22,7 +22,7 @@ type Version = { readonly version?: number; readonly tag?: string; readonly bran
 
 export const diff: Command = {
   name: 'diff',
-  summary: 'Show what two versions of a table have apart from each other',
+  summary: 'Show the differences between two versions of a table',
   otherNames: ['compare', 'changes'],
   arguments: [
     ['<id>', 'the table'],

@@ -5,8 +5,8 @@
  */
 
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { systemEnv } from '../../env.ts';
+import { directoryOf } from '../../local-path.ts';
 import type { Logger, LogLevel, ServerConfig } from '../../server/index.ts';
 import {
   EXIT,
@@ -125,7 +125,7 @@ export function folderOf(place: string): string {
       `${JSON.stringify(place)} is the address of a server. Give --root for the directory to serve.`,
     );
   }
-  return /^file:/i.test(place) ? fileURLToPath(place) : resolve(place);
+  return resolve(directoryOf(place));
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -5,8 +5,8 @@
  * files are read by ranges if the server announces them. An answer without the file, and a file
  * that changes between ranges, are InvalidInput.
  */
-import { fileURLToPath } from 'node:url';
 import type { FileBytes } from '../../ipc/index.ts';
+import { fileOf } from '../../local-path.ts';
 import type { ByteSource } from './byte-source.ts';
 import { fileProblem } from './file-problem.ts';
 import { fileSource } from './file-source.ts';
@@ -37,7 +37,7 @@ export function nameOfAddress(address: string): string {
 /** @throws InvalidInput for an answer without the file, and for other schemes */
 export async function urlSource(address: string, signal?: AbortSignal): Promise<ByteSource> {
   const url = urlOf(address);
-  if (url.protocol === 'file:') return fileSource(fileURLToPath(url), signal);
+  if (url.protocol === 'file:') return fileSource(fileOf(url), signal);
   const credentials = credentialsOf(url);
   url.username = '';
   url.password = '';

@@ -147,10 +147,19 @@ export function hasSchema(data: DataInput): boolean {
   return 'schema' in data && isSchemaLike(data.schema);
 }
 
+/** @throws InvalidInput for a column that is given anything but the type of its items */
 const ownTypes = (columns: VectorColumns): VectorColumns =>
   Object.fromEntries(
-    Object.entries(columns).map(([name, { type }]) => {
-      return [name, { type: rebuildType(type as never, new Map()) }];
+    Object.entries(columns).map(([name, column]) => {
+      const type: unknown = column?.type;
+      if (typeof type === 'object' && type !== null) {
+        return [name, { type: rebuildType(type as never, new Map()) }];
+      }
+      throw new DirspaceError(
+        'InvalidInput',
+        `vectorColumns gives ${showValue(column)} for ${JSON.stringify(name.slice(0, 80))}; give the type of its items, as { ${JSON.stringify(name.slice(0, 80))}: { type: new Float32() } }.`,
+        { details: { column: name } },
+      );
     }),
   );
 

@@ -4,7 +4,6 @@
  * written. Options are checked before any row is read.
  */
 import type { Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import type { RecordBatch, RecordBatchStream } from '../../arrow/index.ts';
 import { systemEnv } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -16,6 +15,7 @@ import type {
   WritableStreamLike,
 } from '../../interchange/index.ts';
 import { nearest } from '../../known-names.ts';
+import { fileOf } from '../../local-path.ts';
 import type { CallOptions } from '../../protocol/index.ts';
 import { showValue } from '../build/index.ts';
 import { checkOptionNames } from '../handles/index.ts';
@@ -125,7 +125,7 @@ const runOptions = ({ signal, timeoutMs }: ExportOptions): Parameters<RowsOf>[0]
 function pathOf(output: unknown): string | undefined {
   if (output instanceof URL || (typeof output === 'string' && /^file:\/\//i.test(output))) {
     const url = new URL(output);
-    if (url.protocol === 'file:') return fileURLToPath(url);
+    if (url.protocol === 'file:') return fileOf(url);
   } else if (typeof output === 'string' && /^[a-z][a-z0-9+.-]+:\/\//i.test(output)) {
     // An address of another scheme is no path.
   } else if (typeof output === 'string' && output !== '') return output;

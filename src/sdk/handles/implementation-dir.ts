@@ -5,8 +5,8 @@
 import { keptMemory, openDirectoryNamespace } from '../../directory/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { checkLanceMode } from '../../lance-mode.ts';
+import { directoryOf } from '../../local-path.ts';
 import { parseRetention } from '../../retention.ts';
-import { directoryOf } from '../../root-path.ts';
 import { memoryFileSystem } from '../../store/index.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { defined } from './defined.ts';

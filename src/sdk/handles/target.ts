@@ -8,6 +8,7 @@
 
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
+import { MAIN_BRANCH } from '../../paths.ts';
 import type { DescribeTableRequest } from '../../protocol/index.ts';
 import type { Catalog } from './implementations.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -37,8 +38,6 @@ export interface TableTarget {
   /** The newest one, whenever it is asked for, if absent. */
   readonly version?: number;
 }
-
-export const MAIN_BRANCH = 'main';
 
 /** The main branch has no name in a target, so that both spellings are one. */
 export function branchMember(branch: string | undefined): { branch?: string } {

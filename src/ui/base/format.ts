@@ -18,12 +18,15 @@ export function bytes(value: number): string {
     left /= 1024;
     unit++;
   }
-  return `${unit === 0 ? left : left.toPrecision(3)} ${UNITS[unit]}`;
+  return `${unit === 0 || left >= 1000 ? Math.floor(left) : left.toPrecision(3)} ${UNITS[unit]}`;
 }
 
-/** In UTC, so that it is the same text for all who share a link. */
+/** The last moment that a `Date` can hold, in milliseconds. */
+const LAST_MOMENT = 8.64e15;
+
+/** In UTC, so that it is the same text for all who share a link; '' for what no `Date` can hold. */
 export const moment = (millis: number | undefined): string =>
-  millis === undefined || !Number.isFinite(millis)
+  millis === undefined || !(Math.abs(millis) <= LAST_MOMENT)
     ? ''
     : new Date(millis).toISOString().replace('T', ' ').slice(0, 19);
 
