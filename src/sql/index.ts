@@ -77,3 +77,4 @@ export {
   validityOf,
 } from './typed/index.ts';
 export { hashValues, joinHashes, type ValueHashes } from './value-hashes.ts';
+export { SQL_WORDS } from './words.ts';

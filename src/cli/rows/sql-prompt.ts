@@ -150,12 +150,6 @@ const grammar = (): Promise<typeof import('../../sql/index.ts')> => import('../.
 /** Names that one completion looks through. */
 const MOST_NAMES = 10_000;
 
-const WORDS = (
-  'SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET JOIN LEFT RIGHT FULL INNER CROSS ON USING AND OR NOT ' +
-  'IN LIKE ILIKE BETWEEN IS NULL DISTINCT UNION ALL WITH AS CASE WHEN THEN ELSE END CAST OVER PARTITION ' +
-  'FILTER VERSION TAG BRANCH count sum avg min max median stddev string_agg array_agg row_number rank lag lead'
-).split(' ');
-
 /** What the last word of a line may become: a word of SQL, a table, or a column of a table named. */
 class Completion {
   readonly #call: Call;
@@ -173,7 +167,10 @@ class Completion {
     const named = known.filter((name) => line.includes(name)).slice(0, 4);
     const ofTables = await Promise.all(named.map((name) => this.#columnsOf(name)));
     const isUpper = word !== word.toLowerCase();
-    const words = WORDS.map((keyword) => (isUpper ? keyword.toUpperCase() : keyword.toLowerCase()));
+    const { keywords, functions } = (await grammar()).SQL_WORDS;
+    const words = [...keywords, ...functions].map((known) =>
+      isUpper ? known.toUpperCase() : known.toLowerCase(),
+    );
     const all = new Set([...ofTables.flat(), ...known, ...words]);
     const found = [...all].filter((candidate) =>
       candidate.toLowerCase().startsWith(word.toLowerCase()),

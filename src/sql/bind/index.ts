@@ -1,9 +1,9 @@
 /**
  * Exports the binder, which turns a syntax tree into a typed tree for a schema: it resolves
  * columns, checks types and computes constants. `bindValue` binds a value for a column; `isBuiltIn`
- * tells whether a name belongs to a built-in function.
+ * tells whether a name belongs to a built-in function, and `FUNCTION_NAMES` lists them.
  */
 
 export { bindExpression, bindPredicate, bindTerms, prepareLists } from './bind.ts';
-export { isBuiltIn } from './bind-call.ts';
+export { FUNCTION_NAMES, isBuiltIn } from './bind-call.ts';
 export { bindValue } from './bind-value.ts';

@@ -20,7 +20,7 @@ export interface Name {
   readonly at: number;
 }
 
-const AGGREGATES = new Set(
+export const AGGREGATES: ReadonlySet<string> = new Set(
   (
     'count sum avg min max stddev variance array_agg string_agg bool_and bool_or every median ' +
     'approx_distinct first_value last_value corr covar_pop covar_samp var_pop stddev_pop ' +
@@ -29,7 +29,7 @@ const AGGREGATES = new Set(
 );
 
 /** Functions that a window alone has. */
-const WINDOW_FUNCTIONS = new Set(
+export const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(
   'row_number rank dense_rank percent_rank ntile lag lead first_value last_value'.split(' '),
 );
 

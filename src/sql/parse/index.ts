@@ -13,6 +13,7 @@ import type { Statement } from './statement-tree.ts';
 import { END, Tokens } from './tokens.ts';
 import type { Expression } from './tree.ts';
 
+export { AGGREGATES, WINDOW_FUNCTIONS } from './calls.ts';
 export { charactersBefore, formatExcerpt } from './excerpt.ts';
 
 /** Of UTF-8. */
@@ -65,6 +66,7 @@ function checkText(sql: string, what: 'expression' | 'statement'): void {
 }
 
 export { formatExpression, formatName } from './format.ts';
+export { KEYWORDS } from './keywords.ts';
 export { checked, placeText, refuse, shorten } from './sql-error.ts';
 export type {
   JoinKind,

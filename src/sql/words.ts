@@ -1,0 +1,23 @@
+/**
+ * `SQL_WORDS`: lists what may be typed in a SELECT besides names of tables and columns, for
+ * completion: the keywords in upper case, those typed most first; the names of functions, aggregates
+ * and window functions, sorted; and the words that are no names without quotes.
+ */
+import { FUNCTION_NAMES } from './bind/index.ts';
+import { AGGREGATES, KEYWORDS as NO_NAMES, WINDOW_FUNCTIONS } from './parse/index.ts';
+
+const KEYWORDS =
+  'SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFFSET AS AND OR NOT IN IS NULL LIKE ILIKE BETWEEN ' +
+  'DISTINCT JOIN ON USING LEFT RIGHT FULL INNER CROSS UNION ALL EXCEPT INTERSECT VALUES WITH ' +
+  'CASE WHEN THEN ELSE END CAST EXISTS TRUE FALSE ASC DESC NULLS FIRST LAST OVER PARTITION FILTER ' +
+  'FOR VERSION TAG BRANCH OF';
+
+export const SQL_WORDS: {
+  readonly keywords: readonly string[];
+  readonly functions: readonly string[];
+  readonly reserved: readonly string[];
+} = {
+  keywords: KEYWORDS.split(' '),
+  functions: [...new Set([...FUNCTION_NAMES, ...AGGREGATES, ...WINDOW_FUNCTIONS])].sort(),
+  reserved: [...NO_NAMES.keys()],
+};
