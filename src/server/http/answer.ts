@@ -1,6 +1,7 @@
 /**
- * Builds HTTP responses: JSON (`jsonAnswer`), Arrow data (`arrowAnswer`), no body (`emptyAnswer`),
- * errors (`failureAnswer`), and for bytes that are no HTTP request (`garbled`). Error messages do
+ * Builds HTTP responses: JSON (`jsonAnswer`), Arrow data (`arrowAnswer`), rows as a file of any format
+ * (`rowsAnswer`), no body (`emptyAnswer`), errors (`failureAnswer`), and for bytes that are no HTTP
+ * request (`garbled`). Error messages do
  * not show texts to be hidden, such as the paths of catalogs. A write that timed out becomes
  * CommitStateUnknown unless it is repeatable.
  */
@@ -38,25 +39,35 @@ export function emptyAnswer(status: number): HttpAnswer {
   return { status, headers: {}, body: '' };
 }
 
-/**
- * Rows as an Arrow IPC file, or as a stream where `accept` prefers that. Resolves once the first
- * batch is there, so that what fails before it can still be told by a status.
- */
-export async function arrowAnswer(
+/** Rows as an Arrow IPC file, or as a stream where `accept` prefers that. */
+export function arrowAnswer(
   rows: RecordBatchStream,
   accept: string | undefined,
 ): Promise<HttpAnswer> {
-  const started = await startRows(rows);
   return prefersStream(accept ?? '')
-    ? answerOf(ARROW_STREAM_TYPE, encodeIpcStream(started))
-    : answerOf(ARROW_FILE_TYPE, encodeIpcFile(started));
+    ? rowsAnswer(rows, ARROW_STREAM_TYPE, encodeIpcStream)
+    : rowsAnswer(rows, ARROW_FILE_TYPE, encodeIpcFile);
 }
 
-const answerOf = (type: string, body: AsyncIterable<Uint8Array>): HttpAnswer => ({
-  status: 200,
-  headers: { 'content-type': type },
-  body,
-});
+/**
+ * Rows as `encode` writes them. Resolves once the first batch is there, so that what fails before it
+ * can still be told by a status.
+ */
+export async function rowsAnswer(
+  rows: RecordBatchStream,
+  type: string,
+  encode: (
+    rows: RecordBatchStream,
+  ) => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>,
+): Promise<HttpAnswer> {
+  const started = await startRows(rows);
+  try {
+    return { status: 200, headers: { 'content-type': type }, body: await encode(started) };
+  } catch (error) {
+    await started[Symbol.asyncIterator]().return?.();
+    throw error;
+  }
+}
 
 /** Readers that take the schema from the first batch need one: no rows are one batch of none. */
 async function startRows(rows: RecordBatchStream): Promise<RecordBatchStream> {

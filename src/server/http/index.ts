@@ -3,7 +3,14 @@
  * hosts, CORS, TLS.
  */
 
-export { arrowAnswer, emptyAnswer, failureAnswer, garbled, jsonAnswer } from './answer.ts';
+export {
+  arrowAnswer,
+  emptyAnswer,
+  failureAnswer,
+  garbled,
+  jsonAnswer,
+  rowsAnswer,
+} from './answer.ts';
 export { createApp, type Route, RouteNotFound } from './app.ts';
 export { appFetch } from './app-fetch.ts';
 export { Arrivals, cameTooSlowly } from './arrivals.ts';

@@ -96,26 +96,39 @@ export async function firstKnown(
   throw failure;
 }
 
+/** What a link says, which has neither a body nor headers of its own. */
+export interface Linked {
+  readonly body: Body;
+  readonly database: string | undefined;
+}
+
 /**
  * The caller of a request, and its JSON object. As of operations, nothing is read of those who are not
  * known, and no place is held while a body is on its way.
+ * @param linked reads what the address says, of requests that are links
  * @throws Unauthenticated, PermissionDenied, NamespaceNotFound, InvalidInput, Throttling
  */
 export async function enterPage(
   facts: PageFacts,
   { state }: HttpRequest,
   isShort: boolean,
+  linked?: () => Linked,
 ): Promise<{ readonly caller: PageCaller; readonly body: Body }> {
   const { services } = facts;
   const { limits, arrivals } = services;
   const principal = await identifyPage(facts, state);
-  const target = await services.databases.target(state.headers);
+  const link = linked?.();
+  const headers =
+    link?.database === undefined
+      ? state.headers
+      : { ...state.headers, 'x-service-database': link.database };
+  const target = await services.databases.target(headers);
   state.database = target.database;
   const database = permittedDatabase(principal, target, services.databases);
   const name = services.identification.required ? principal.name : (state.request.peer ?? '');
   const arriving = { caller: name, arrivals, pace: limits, progress: state.progress };
   const most = Math.min(MOST_JSON, limits.maxJsonBytes);
-  const body = bodyOf(await readJson(state, most, arriving));
+  const body = link?.body ?? bodyOf(await readJson(state, most, arriving));
   const admission = services.admission[isShort ? 'short' : 'other'];
   state.onEnd(await admission.enter(undefined, name, state.progress));
   const catalog = await state.progress.race(Promise.resolve(services.databases.catalog(database)));

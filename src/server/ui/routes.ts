@@ -1,10 +1,11 @@
 /**
  * `uiRoutes`: builds the routes of the page below `/ui`: its files, its session, and one route for
- * each view or operation that it asks for (`/ui/api/...`). The latter answer JSON and never change
- * anything stored.
+ * each view or operation that it asks for (`/ui/api/...`). The latter answer JSON, or a file for a
+ * link (`/ui/rows/...`), and never change anything stored.
  */
 import { DirspaceError } from '../../errors.ts';
 import { EVERY_OPERATION, formatAnswer } from '../../protocol/index.ts';
+import { SQL_WORDS } from '../../sql/index.ts';
 import { VERSION } from '../../version.ts';
 import { mayUseDatabase } from '../auth/index.ts';
 import {
@@ -14,6 +15,7 @@ import {
   jsonAnswer,
   type Route,
 } from '../http/index.ts';
+import { download } from './download.ts';
 import type { PageFacts } from './facts.ts';
 import { PAGE_FILES, pageFile } from './files.ts';
 import {
@@ -57,6 +59,10 @@ export function uiRoutes(facts: PageFacts): Route[] {
     ...Object.keys(PAGE_FILES)
       .filter((name) => name !== 'index.html')
       .map((name) => get(`/ui/${name}`, (http) => answerFile(name, http))),
+    get('/ui/rows/{format}', async (http) => {
+      refuseOtherPages(http.state);
+      return pageHeaders(await download(facts, http), 'no-store');
+    }),
     post('session', (http) => openSession(facts, http)),
     post('session/end', ({ state }) => {
       facts.sessions.close(state);
@@ -90,6 +96,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   rows: rowsWindow,
   row: (_, caller, body) => wholeRow(caller, body),
   sql: statementRows,
+  words: async () => SQL_WORDS,
   vectors: vectorSample,
   neighbours: (_, caller, body) => neighbours(caller, body),
 };

@@ -75,6 +75,19 @@ export async function wholeRow(caller: PageCaller, body: Body): Promise<Window> 
   return windowOf(rows, WHOLE_CELL);
 }
 
+/**
+ * All rows that a window is of, with the columns that are shown: `{id, version, branch, columns,
+ * where, order, descending, text, text_columns}`.
+ */
+export const everyRow = (caller: PageCaller, body: Body): Promise<RecordBatchStream> => {
+  const table = pinnedTable(body);
+  return caller.call('QueryTable', {
+    ...(queryOf(table, body) ?? (table as QueryTableRequest)),
+    ...columnsOf(body),
+    k: Number.MAX_SAFE_INTEGER,
+  });
+};
+
 const columnsOf = ({ columns }: Body): { columns?: { column_names: string[] } } =>
   columns === undefined ? {} : { columns: { column_names: textList(columns, 'columns') } };
 

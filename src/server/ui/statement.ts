@@ -1,7 +1,8 @@
 /**
  * `statementRows`: runs a SELECT for the browser page and returns its first 1,000 rows as JSON;
- * `is_cut` tells that there are more.
+ * `is_cut` tells that there are more. `statementAnswer` returns all of them as a stream.
  */
+import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { PageFacts } from './facts.ts';
 import type { Body, PageCaller } from './page-caller.ts';
 import { textList, textOf } from './page-request.ts';
@@ -18,14 +19,19 @@ export interface StatementRows extends JsonRows {
 }
 
 /** `{sql, id}` */
+export function statementAnswer(caller: PageCaller, body: Body): Promise<RecordBatchStream> {
+  const sql = textOf(body.sql, 'sql');
+  const id = body.id === undefined ? {} : { id: textList(body.id, 'id') };
+  return caller.call('RunSql', { sql, ...id });
+}
+
+/** `{sql, id}` */
 export async function statementRows(
   _: PageFacts,
   caller: PageCaller,
   body: Body,
 ): Promise<StatementRows> {
-  const sql = textOf(body.sql, 'sql');
-  const id = body.id === undefined ? {} : { id: textList(body.id, 'id') };
-  const answer = await caller.call('RunSql', { sql, ...id });
+  const answer = await statementAnswer(caller, body);
   const { columns, rows } = await jsonRows(answer, CELL, MOST_ROWS + 1);
   if (rows.length <= MOST_ROWS) return { columns, rows };
   return { columns, rows: rows.slice(0, MOST_ROWS), is_cut: true };
