@@ -1,21 +1,27 @@
 /**
- * `SqlPage`: runs a SELECT over the tables of the catalog and shows its rows, a chart of them, or
- * its plan. The statement and what is shown are in the address:
+ * `SqlPage`: runs a SELECT over the tables of the catalog and shows its first rows with links to all of
+ * them as files, a chart of them, or its plan. The statement and what is shown are in the address:
  * `#/sql?q=SELECT..&show=chart&chart=bar&x=city&y=n`.
  */
 import {
   Answered,
   changed,
   counted,
-  Failure,
   type Go,
   type Location,
+  messageOf,
   useAnswer,
   useEffect,
-  useRef,
   useState,
 } from './base/index.ts';
-import { Chart, type ChartCell, type ChartKind, numberOf } from './views/index.ts';
+import {
+  Chart,
+  type ChartCell,
+  type ChartKind,
+  Downloads,
+  numberOf,
+  StatementBox,
+} from './views/index.ts';
 
 interface Answer {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
@@ -26,13 +32,11 @@ interface Answer {
 
 const SHOWN = ['rows', 'chart', 'plan'] as const;
 const CHARTS: readonly ChartKind[] = ['bar', 'line', 'scatter'];
-const EXAMPLE = 'SELECT city, count(*) AS n FROM prod.users GROUP BY city ORDER BY n DESC';
 
 export function SqlPage({ location, go }: { readonly location: Location; readonly go: Go }) {
   const { q = '', show = 'rows', db } = location.query;
   const [text, setText] = useState(q);
   const [runs, setRuns] = useState(0);
-  const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => setText(q), [q]);
   const run = (): void => {
     setRuns(runs + 1);
@@ -44,56 +48,43 @@ export function SqlPage({ location, go }: { readonly location: Location; readonl
     sql: q,
     db,
   });
+  const { failure } = isPlan ? plan : rows;
   return (
     <main class="page" id="main">
       <h2 class="id">SQL</h2>
-      <div class="statement">
-        <label for="statement">A SELECT over tables such as prod.users; Ctrl+Enter runs it</label>
-        <textarea
-          id="statement"
-          ref={box}
-          class="code"
-          rows={4}
-          spellcheck={false}
-          placeholder={EXAMPLE}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-            event.preventDefault();
-            run();
-          }}
-        />
-        <p class="line">
-          <button type="button" onClick={run}>
-            Run
+      <StatementBox
+        text={text}
+        setText={setText}
+        error={failure === undefined ? undefined : messageOf(failure)}
+        onRun={run}
+      />
+      <p class="line">
+        <button type="button" onClick={run}>
+          Run
+        </button>
+        {SHOWN.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={show === name}
+            onClick={() => go(changed(location, { show: name }))}
+          >
+            {name}
           </button>
-          {SHOWN.map((name) => (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={show === name}
-              onClick={() => go(changed(location, { show: name }))}
-            >
-              {name}
-            </button>
-          ))}
-        </p>
-      </div>
+        ))}
+      </p>
       <div class="view scroll">
         {q === '' ? (
           <p class="note">Nothing was asked yet.</p>
-        ) : isPlan ? (
+        ) : failure !== undefined ? null : isPlan ? (
           <Answered asked={plan}>{(answer) => <pre class="code">{answer.plan}</pre>}</Answered>
-        ) : rows.failure !== undefined ? (
-          <Failure error={rows.failure} />
         ) : (
           <Answered asked={rows}>
             {(answer) =>
               show === 'chart' ? (
                 <ChartOf answer={answer} location={location} go={go} />
               ) : (
-                <RowsOf answer={answer} />
+                <RowsOf answer={answer} sql={q} />
               )
             }
           </Answered>
@@ -103,7 +94,13 @@ export function SqlPage({ location, go }: { readonly location: Location; readonl
   );
 }
 
-function RowsOf({ answer: { columns, rows, is_cut: isCut } }: { readonly answer: Answer }) {
+function RowsOf({
+  answer: { columns, rows, is_cut: isCut },
+  sql,
+}: {
+  readonly answer: Answer;
+  readonly sql: string;
+}) {
   return (
     <>
       <p class="line">
@@ -112,9 +109,7 @@ function RowsOf({ answer: { columns, rows, is_cut: isCut } }: { readonly answer:
             ? `The first ${counted(rows.length, 'row')}`
             : counted(rows.length, 'row')}
         </span>
-        <a download="rows.csv" href={csvAddress(columns, rows)}>
-          CSV of these rows
-        </a>
+        <Downloads asked={{ sql }} of="all rows of the answer" />
       </p>
       <table aria-label="Rows of the answer">
         <thead>
@@ -204,15 +199,3 @@ function ChartOf({
 }
 
 const isNumber = (type = ''): boolean => /^(u?int|float|decimal)/.test(type);
-
-/** The rows that are shown as a file; the address holds them, and nothing is asked of the server. */
-function csvAddress(columns: Answer['columns'], rows: Answer['rows']): string {
-  const cell = (value: ChartCell): string => {
-    const text = value === null ? '' : String(value);
-    return /[",\r\n]/.test(text) || (text === '' && value !== null)
-      ? `"${text.replaceAll('"', '""')}"`
-      : text;
-  };
-  const lines = [columns.map(({ name }) => name), ...rows].map((line) => line.map(cell).join(','));
-  return `data:text/csv;charset=utf-8,${encodeURIComponent(`${lines.join('\r\n')}\r\n`)}`;
-}

@@ -3,6 +3,7 @@
  * and their answers, formatting of numbers and types, and small components.
  */
 
+export { downloadAddress } from './download.ts';
 export { bytes, columnsOf, count, counted, isVector, moment, short, typeText } from './format.ts';
 export {
   changed,

@@ -1,9 +1,13 @@
 /**
  * `DiffView`: shows the differences between two versions of a branch, as the operation DiffTable
- * finds them. Rows are told apart by where they are stored, so a row that was written again counts
- * as removed and added.
+ * finds them. Without a key, rows are told apart by where they are stored, so a row that was written
+ * again counts as removed and added. With one (`on=` in the address) they are matched by the values
+ * of its columns, and the first rows that were added, removed and changed are shown
+ * (row-differences.tsx).
  */
-import { Answered, Pairs, useAnswer, type ViewProps } from '../base/index.ts';
+import { Answered, changed, Pairs, useAnswer, type ViewProps } from '../base/index.ts';
+import { KeyChoice, keyOf } from './key-choice.tsx';
+import { type RowChanges, RowDifferences } from './row-differences.tsx';
 
 interface Column {
   readonly name: string;
@@ -32,15 +36,15 @@ interface Compared {
   };
   readonly metadata: Changes;
   readonly properties: Changes;
-  readonly rows: {
-    readonly added: number;
-    readonly removed: number;
-    readonly changed: number;
-  };
+  readonly rows: RowChanges;
 }
 
-export function DiffView({ facts, location }: ViewProps) {
+/** Rows of each kind that are shown. */
+const MOST_ROWS = 100;
+
+export function DiffView({ facts, location, go }: ViewProps) {
   const { from, to } = location.query;
+  const key = keyOf(location.query.on);
   const isAsked = from !== undefined && to !== undefined && from !== to;
   const named = (version: string | undefined): object => ({
     version: Number(version),
@@ -50,6 +54,7 @@ export function DiffView({ facts, location }: ViewProps) {
     id: facts.id,
     from: named(from),
     to: named(to),
+    ...(key === undefined ? {} : { on: key, limit: MOST_ROWS }),
   });
   if (!isAsked) {
     return <p class="note">Choose two versions, From and To, to see what is different.</p>;
@@ -59,20 +64,28 @@ export function DiffView({ facts, location }: ViewProps) {
       <h3>
         From version {from} to {to}
       </h3>
+      <KeyChoice
+        columns={facts.columns}
+        value={key}
+        onChange={(on) => go(changed(location, { on }))}
+      />
       <Answered asked={asked}>
         {(found) => (
-          <Pairs
-            label="Differences"
-            of={[
-              [
-                'Rows',
-                `${number(found.from.row_count)} → ${number(found.to.row_count)}: ${rowChanges(found)}`,
-              ],
-              ...columnChanges(found),
-              ...mapChanges('metadata', found.metadata),
-              ...mapChanges('property', found.properties),
-            ]}
-          />
+          <>
+            <Pairs
+              label="Differences"
+              of={[
+                [
+                  'Rows',
+                  `${number(found.from.row_count)} → ${number(found.to.row_count)}: ${rowChanges(found)}`,
+                ],
+                ...columnChanges(found),
+                ...mapChanges('metadata', found.metadata),
+                ...mapChanges('property', found.properties),
+              ]}
+            />
+            {key === undefined ? null : <RowDifferences rows={found.rows} />}
+          </>
         )}
       </Answered>
     </section>
@@ -81,13 +94,14 @@ export function DiffView({ facts, location }: ViewProps) {
 
 const number = (count: number): string => count.toLocaleString('en');
 
-/** Told apart by where they were written: no row is read for it. */
-const rowChanges = ({ rows: { added, removed, changed } }: Compared): string =>
-  [
-    `${number(added)} written`,
-    `${number(removed)} gone`,
-    ...(changed > 0 ? [`${number(changed)} with columns written anew`] : []),
-  ].join(', ');
+const rowChanges = ({ rows: { by, added, removed, changed } }: Compared): string =>
+  by === 'key'
+    ? `${number(added)} added, ${number(removed)} removed, ${number(changed)} changed`
+    : [
+        `${number(added)} written`,
+        `${number(removed)} gone`,
+        ...(changed > 0 ? [`${number(changed)} with columns written anew`] : []),
+      ].join(', ');
 
 const typeOf = ({ data_type, nullable }: Column): string =>
   nullable ? data_type : `${data_type} not null`;

@@ -1,10 +1,10 @@
 /**
- * `FilterBox`: an input for an SQL predicate. It offers completions in a list (completions.ts): the
- * up and down arrows select, Tab or Enter accept, Escape closes. The error of the server is shown
- * below, with the place in the text.
+ * `FilterBox`: an input for an SQL predicate, with completions (completion-list.tsx). Enter filters.
+ * The error of the server is shown below, with the place in the text.
  */
 
 import { type Column, useEffect, useRef, useState } from '../base/index.ts';
+import { useCompletion } from './completion-list.tsx';
 import { completions, wordBefore } from './completions.ts';
 
 export interface FilterBoxProps {
@@ -16,37 +16,19 @@ export interface FilterBoxProps {
 
 export function FilterBox({ value, columns, error, onSubmit }: FilterBoxProps) {
   const [text, setText] = useState(value);
-  const [chosen, setChosen] = useState(0);
-  const [isOpen, setOpen] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => setText(value), [value]);
-
-  const caret = input.current?.selectionStart ?? text.length;
-  const offered = isOpen ? completions(text, caret, columns) : [];
-  const choose = (word: string): void => {
-    const { from } = wordBefore(text, caret);
-    const next = text.slice(0, from) + word + text.slice(caret);
-    setText(next);
-    setOpen(false);
-    const at = from + word.length;
-    requestAnimationFrame(() => input.current?.setSelectionRange(at, at));
-  };
+  const completion = useCompletion({
+    name: 'filter',
+    field: input,
+    text,
+    setText,
+    offer: (typed, caret) => completions(typed, caret, columns),
+    from: (typed, caret) => wordBefore(typed, caret).from,
+  });
   const submit = (): void => {
-    setOpen(false);
+    completion.open(false);
     onSubmit(text.trim());
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const count = offered.length;
-    if (event.key === 'Escape' && count > 0) {
-      setOpen(false);
-      event.stopPropagation();
-    } else if (event.key === 'ArrowDown' && count > 0) setChosen((chosen + 1) % count);
-    else if (event.key === 'ArrowUp' && count > 0) setChosen((chosen + count - 1) % count);
-    else if ((event.key === 'Tab' || event.key === 'Enter') && count > 0 && !event.shiftKey) {
-      choose(offered[Math.min(chosen, count - 1)] as string);
-    } else if (event.key === 'Enter') submit();
-    else return;
-    event.preventDefault();
   };
   return (
     <div class="filter">
@@ -57,10 +39,8 @@ export function FilterBox({ value, columns, error, onSubmit }: FilterBoxProps) {
           ref={input}
           class={error === undefined ? 'code' : 'code wrong'}
           role="combobox"
-          aria-expanded={offered.length > 0}
-          aria-controls="filter-words"
-          aria-autocomplete="list"
-          aria-activedescendant={offered.length > 0 ? `filter-word-${chosen}` : undefined}
+          aria-expanded={completion.isOffering}
+          {...completion.attributes}
           aria-invalid={error !== undefined}
           aria-describedby={error === undefined ? undefined : 'filter-error'}
           autocomplete="off"
@@ -69,11 +49,14 @@ export function FilterBox({ value, columns, error, onSubmit }: FilterBoxProps) {
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value);
-            setChosen(0);
-            setOpen(true);
+            completion.open(true);
           }}
-          onKeyDown={onKeyDown}
-          onBlur={() => setOpen(false)}
+          onKeyDown={(event) => {
+            if (completion.onKeyDown(event) || event.key !== 'Enter') return;
+            event.preventDefault();
+            submit();
+          }}
+          onBlur={() => completion.open(false)}
         />
         <button type="button" onClick={submit}>
           Filter
@@ -84,29 +67,7 @@ export function FilterBox({ value, columns, error, onSubmit }: FilterBoxProps) {
           </button>
         )}
       </div>
-      <ul
-        id="filter-words"
-        class="words"
-        role="listbox"
-        aria-label="Completions"
-        hidden={offered.length === 0}
-      >
-        {offered.map((word, at) => (
-          <li
-            key={word}
-            id={`filter-word-${at}`}
-            role="option"
-            aria-selected={at === chosen}
-            class={at === chosen ? 'active' : ''}
-            onMouseDown={(event) => {
-              event.preventDefault();
-              choose(word);
-            }}
-          >
-            {word}
-          </li>
-        ))}
-      </ul>
+      {completion.list}
       {error === undefined ? null : (
         <pre id="filter-error" class="error" role="alert">
           {error}

@@ -1,6 +1,7 @@
 /**
  * `RowsView`: shows the rows of a version in a grid, with a filter, an order, a choice of columns,
- * full-text search where an index for it exists, and the details of one row. The grid asks for rows
+ * full-text search where an index for it exists, links to the rows as files, and the details of one
+ * row. The grid asks for rows
  * as they come into sight. The server keeps what a filter, order or search found, so that scrolling
  * does not repeat it.
  */
@@ -22,6 +23,7 @@ import {
   type ViewProps,
 } from '../base/index.ts';
 import { type Cell, Grid } from '../grid/index.ts';
+import { Downloads } from './downloads.tsx';
 import { FilterBox } from './filter-box.tsx';
 
 interface Window {
@@ -42,13 +44,13 @@ export function RowsView(props: ViewProps) {
   const known = facts.columns.filter(({ name }) => chosen.includes(name));
   const columns = known.length > 0 ? known : facts.columns.slice(0, MOST_COLUMNS);
   const isSearched = where !== '' || sort !== '' || text !== '';
-  const search = {
+  const found = {
     ...pinned(facts),
-    columns: columns.map(({ name }) => name),
     ...(where === '' ? {} : { where }),
     ...(text === '' ? {} : { text }),
     ...(sort === '' ? {} : { order: sort, descending: desc === '1' }),
   };
+  const search = { ...found, columns: columns.map(({ name }) => name) };
   // The first window tells how many rows there are; the grid asks for it again, and it is kept.
   const asked = useAnswer<Window>(isSearched ? 'rows' : undefined, { ...search, limit: 1 });
   const change = (changes: Record<string, string | undefined>): void =>
@@ -80,6 +82,12 @@ export function RowsView(props: ViewProps) {
           <button type="button" onClick={() => change({ sort: undefined, desc: undefined })}>
             Row order
           </button>
+        )}
+        {asked.failure !== undefined ? null : (
+          <Downloads
+            asked={known.length > 0 ? search : found}
+            of={isSearched ? 'all rows found' : `version ${facts.version}`}
+          />
         )}
       </div>
       {wrongFilter === undefined && asked.failure !== undefined ? (

@@ -4,7 +4,7 @@
  * and nothing was asked of another address.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -18,7 +18,7 @@ let browser;
 let server;
 
 before(async () => {
-  await buildCatalog(root, { tenMillion: ROWS, tables: 10_000 });
+  await buildCatalog(root, { tenMillion: ROWS, tables: Number(process.env.UI_TABLES ?? 10_000) });
   server = await serve({ root, readOnly: true });
   browser = await launch();
 });
@@ -27,6 +27,17 @@ after(async () => {
   await server?.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** The bytes that a link gives, as text. */
+async function saved(page, link, name) {
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: link }).click(),
+  ]);
+  assert.equal(file.suggestedFilename(), name);
+  assert.equal(await file.failure(), null);
+  return readFileSync(await file.path(), 'latin1');
+}
 
 /** A test with a page of its own, on which nothing may go wrong. */
 function looks(name, look, options = {}) {
@@ -105,7 +116,59 @@ describe('SQL', () => {
     await show('#/sql?q=SELECT%20nothing%20FROM%20prod.search.user');
     const alert = page.getByRole('alert');
     await alert.waitFor();
-    assert.match(await alert.textContent(), /There is no column nothing.*\^/s);
+    assert.match(await alert.textContent(), /There is no column nothing.*\n {9}\^/s);
+    const box = page.getByLabel('A SELECT over tables');
+    assert.equal(await box.getAttribute('aria-invalid'), 'true');
+    assert.equal(await box.getAttribute('aria-describedby'), await alert.getAttribute('id'));
+    await page.getByRole('button', { name: 'plan' }).click();
+    await page.waitForFunction(() => /show=plan/.test(location.hash));
+    await alert.waitFor();
+  });
+
+  looks('completes tables, columns, words and functions by the keyboard', async (page, show) => {
+    await show('#/sql');
+    const box = page.getByLabel('A SELECT over tables');
+    await box.pressSequentially('SELECT 1 FROM search.us');
+    const option = (name) => page.getByRole('option', { name, exact: true });
+    await option('prod.search.user').waitFor();
+    assert.equal(await box.getAttribute('aria-activedescendant'), 'statement-word-0');
+    await box.press('Tab');
+    assert.equal(await box.inputValue(), 'SELECT 1 FROM prod.search.user');
+    // Another line begins where no word was chosen by an arrow.
+    await box.pressSequentially(' u\nwhe');
+    await option('WHERE').waitFor();
+    await box.press('ArrowDown');
+    await box.press('ArrowUp');
+    await box.press('Enter');
+    await box.pressSequentially(' u.ag');
+    await option('u.age').waitFor();
+    await page.keyboard.press('Escape');
+    await option('u.age').waitFor({ state: 'detached' });
+    await box.press('Backspace');
+    await option('u.age').click();
+    await box.pressSequentially(' > 80\nord');
+    await option('ORDER').waitFor();
+    await box.press('Enter');
+    assert.equal(
+      await box.inputValue(),
+      'SELECT 1 FROM prod.search.user u\nWHERE u.age > 80\nord\n',
+    );
+    for (let at = 0; at < 4; at++) await box.press('Backspace');
+    await box.press('Home');
+    await box.pressSequentially('AND upp');
+    await option('upper').waitFor();
+    await box.press('Tab');
+    await box.pressSequentially("(u.name) = 'ADA'");
+    await box.press('Control+Enter');
+    await page.getByRole('table', { name: 'Rows of the answer' }).waitFor();
+  });
+
+  looks('gives all rows of an answer as files', async (page, show) => {
+    await show(`#/sql?q=${encodeURIComponent('SELECT id, name FROM prod.search.user')}`);
+    await page.getByText('The first 1,000 rows').waitFor();
+    const text = await saved(page, 'CSV of all rows of the answer', 'rows.csv');
+    assert.match(text, /^id,name\n/);
+    assert.ok(text.split('\n').length > 20_000);
   });
 
   looks('shows at most a thousand rows, and says so', async (page, show) => {
@@ -258,6 +321,45 @@ describe('rows', () => {
   });
 });
 
+describe('files of rows', () => {
+  looks('are of the whole version that is shown', async (page, show) => {
+    await show(`${USER}?version=1`);
+    const of = 'of version 1';
+    const csv = await saved(page, `CSV ${of}`, 'user-v1.csv');
+    assert.equal(csv.trim().split('\n').length, 20_001);
+    const lines = await saved(page, `NDJSON ${of}`, 'user-v1.ndjson');
+    assert.deepEqual(Object.keys(JSON.parse(lines.split('\n')[7])).slice(0, 3), [
+      'id',
+      'name',
+      'age',
+    ]);
+    assert.match(await saved(page, `Parquet ${of}`, 'user-v1.parquet'), /^PAR1.*PAR1$/s);
+    assert.match(await saved(page, `Arrow ${of}`, 'user-v1.arrow'), /^ARROW1.*ARROW1$/s);
+  });
+
+  looks('are of what a filter finds, in its order and columns', async (page, show) => {
+    await show(`${USER}?where=age+%3E+80&sort=age&cols=age`);
+    const csv = await saved(page, 'CSV of all rows found', 'user-v5.csv');
+    const [head, ...ages] = csv.trim().split('\n');
+    assert.equal(head, 'age');
+    assert.ok(ages.length > 10);
+    assert.deepEqual(
+      ages,
+      ages.toSorted((a, b) => a - b),
+    );
+    await show(`${USER}?where=nope`);
+    await page.getByRole('alert').waitFor();
+    assert.equal(await page.getByRole('group', { name: /^Download/ }).count(), 0);
+  });
+
+  looks('are not linked where the address would be too long', async (page, show) => {
+    await show(
+      `${USER}?where=${encodeURIComponent(`age > 80 OR name IN ('${'x'.repeat(13_000)}')`)}`,
+    );
+    await page.getByText('too long for a link').waitFor();
+  });
+});
+
 describe('the other tabs', () => {
   looks('columns, with histograms, and all rows where they are asked for', async (page, show) => {
     // Within a fifth of a second a busy machine looks at a sample.
@@ -307,6 +409,27 @@ describe('the other tabs', () => {
     await page.getByText('version 5', { exact: true }).waitFor();
   });
 
+  looks('rows that two versions have apart, by a key', async (page, show) => {
+    await show(`${USER}?view=history&from=1&to=5`);
+    const region = page.getByRole('region', { name: 'Differences of versions 1 and 5' });
+    await region.getByText('Rows are matched by where they are stored').click();
+    await region.getByRole('checkbox', { name: /^id / }).check();
+    await region.getByText('500 added').waitFor();
+    assert.match(page.url(), /on=id/);
+    await region.getByText('The first 100 of 500 rows added').waitFor();
+    const changed = region.getByRole('table', { name: 'Rows changed' });
+    await changed.getByText('unknown').first().waitFor();
+    assert.equal(await changed.locator('del').first().textContent(), 'null');
+    await region.getByRole('table', { name: 'Rows removed' }).waitFor();
+    await page.goBack();
+    await region.getByText('20,000 written').or(region.getByText('gone')).first().waitFor();
+    await page.goForward();
+    await region.getByText('Rows are matched by id').waitFor();
+    await region.getByRole('button', { name: 'All of their values' }).click();
+    await region.getByText('Rows are matched by all of their values').waitFor();
+    await region.getByRole('table', { name: 'Rows added' }).waitFor();
+  });
+
   looks('tags and branches', async (page, show) => {
     await show(`${USER}?view=refs`);
     await page.getByRole('link', { name: 'trial' }).click();
@@ -340,6 +463,29 @@ describe('hostile names and values', () => {
     await page.getByRole('region', { name: /^Row / }).getByText(HOSTILE[0]).first().waitFor();
     await page.getByRole('tab', { name: 'Schema' }).click();
     await page.getByRole('cell', { name: HOSTILE[1] }).waitFor();
+    assert.equal(await page.locator('main img, main script').count(), 0);
+  });
+
+  looks('are compared, completed and saved as they are', async (page, show) => {
+    const table = `#/t/${EVERY_CHARACTER}/${EVERY_CHARACTER}`;
+    await show(`${table}?view=history&from=1&to=2`);
+    await page.getByText('Rows are matched by').click();
+    await page.getByRole('checkbox', { name: HOSTILE[0] }).check();
+    await page.getByRole('table', { name: 'Rows added' }).getByText('control').first().waitFor();
+    await show(`${table}?version=1`);
+    const name = `${EVERY_CHARACTER.slice(0, 80)}-v1.csv`;
+    const csv = await saved(page, 'CSV of version 1', name);
+    assert.ok(csv.includes('window.pwned=1'));
+    await show('#/sql');
+    const box = page.getByLabel('A SELECT over tables');
+    await box.fill(
+      `SELECT 1 FROM ${`"${EVERY_CHARACTER}"`}.${`"${EVERY_CHARACTER}"`} t WHERE t."<im`,
+    );
+    await box.press('End');
+    await box.press('g');
+    await page.getByRole('option', { name: HOSTILE[0].replaceAll('"', '""') }).waitFor();
+    await box.press('Tab');
+    assert.ok((await box.inputValue()).endsWith(`t."${HOSTILE[0].replaceAll('"', '""')}"`));
     assert.equal(await page.locator('main img, main script').count(), 0);
   });
 

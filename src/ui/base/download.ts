@@ -1,0 +1,18 @@
+/**
+ * `downloadAddress`: the address under which the server gives rows as a file, for what is asked of
+ * the views `rows` and `sql`. Undefined where that is too long for an address.
+ */
+import { databaseName } from './server.ts';
+
+/** Characters; a server takes 16 KiB of headers, of which cookies are a part. */
+const MOST_CHARACTERS = 12_000;
+
+export function downloadAddress(format: string, asked: object): string | undefined {
+  const db = databaseName();
+  const query = new URLSearchParams({
+    ask: JSON.stringify(asked),
+    ...(db === undefined ? {} : { db }),
+  });
+  const address = `/ui/rows/${format}?${query}`;
+  return address.length <= MOST_CHARACTERS ? address : undefined;
+}
