@@ -6,13 +6,8 @@
 export { type DocumentTexts, TermFinder, TextCollector } from './collector.ts';
 export type { TermCells } from './fuzzy-terms.ts';
 export { LANGUAGES, type Language } from './languages.ts';
-export {
-  BadPostings,
-  BlockReader,
-  PositionReader,
-  type Postings,
-  readPostings,
-} from './postings.ts';
+export { PositionReader, SEALED_POSITIONS } from './phrases.ts';
+export { BadPostings, BlockReader, type Postings, readPostings } from './postings.ts';
 export { PostingsBuilder } from './postings-builder.ts';
 export type { TextStatistics } from './scores.ts';
 export { type ColumnSearch, type PlannedPhrase, SearchPlan } from './search-plan.ts';

@@ -7,6 +7,7 @@
 import { DirspaceError } from '../errors.ts';
 import { ByteStreams } from './byte-streams.ts';
 import { type DocumentTexts, SHORT_BYTES } from './collector.ts';
+import { sealPositions } from './phrases.ts';
 import { sealPostings } from './postings.ts';
 import { longer } from './term-table.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -207,8 +208,9 @@ export class PostingsBuilder {
     return this.#averageLength;
   }
 
-  /** Its positions, document by document; empty where they are not kept. */
+  /** Its positions as they are stored, where they are kept. */
   positionsOf(term: number): Uint8Array {
-    return this.#streams.bytesOf(2 * term + 1);
+    const bytes = this.#streams.bytesOf(2 * term + 1);
+    return sealPositions(bytes, this.#streams.bytesOf(2 * term), this.documentsOf(term));
   }
 }

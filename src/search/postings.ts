@@ -1,9 +1,8 @@
 /**
  * Encodes and decodes the postings of a term: for each document that has it, the distance from the
  * one before and how often it occurs there. `sealPostings` puts a directory of blocks of 128
- * documents before long ones. `readPostings` decodes all, `BlockReader` single blocks, and
- * `PositionReader` the positions of a term. Decoding checks the bytes, which come from files, and
- * throws BadPostings.
+ * documents before long ones. `readPostings` decodes all, and `BlockReader` single blocks. Decoding
+ * checks the bytes, which come from files, and throws BadPostings. phrases.ts has the positions.
  *
  * A document is a number of 7-bit groups: twice its distance from the document before less 1, plus
  * 1 where the term occurs more than once; then the count less 2 follows. A block of the directory
@@ -20,10 +19,10 @@ const MOST_U16 = 0xffff;
 /** Thrown at bytes that are no postings; the caller knows the file. */
 export class BadPostings extends Error {}
 
-const bad = (what: string): BadPostings => new BadPostings(what);
+export const bad = (what: string): BadPostings => new BadPostings(what);
 
 /** Reads numbers of 7-bit groups from bytes. */
-class NumberReader {
+export class NumberReader {
   at: number;
   readonly bytes: Uint8Array;
 
@@ -119,13 +118,22 @@ function readDocuments(
   for (let next = 0; next < count; next++) {
     let code = sealed[at++] as number;
     if (code >= 0x80) {
-      const reader = new NumberReader(sealed, at - 1);
-      code = reader.next();
-      at = reader.at;
+      const second = sealed[at] as number;
+      if (second < 0x80) {
+        at += 1;
+        code = (code & 0x7f) | (second << 7);
+      } else {
+        // Numbers of more bits than integer operations take.
+        const reader = new NumberReader(sealed, at - 1);
+        const long = reader.next();
+        at = reader.at;
+        document += Math.floor(long / 2);
+        code = long % 2;
+      }
     }
-    document += Math.floor(code / 2) + 1;
+    document += (code >>> 1) + 1;
     let times = 1;
-    if (code % 2 === 1) {
+    if ((code & 1) === 1) {
       times = (sealed[at++] as number) + 2;
       if (times >= 0x82) {
         const reader = new NumberReader(sealed, at - 1);
@@ -296,35 +304,6 @@ export class BlockReader {
     const isWhole = at === end && (isOnly ? document <= most : document === most);
     if (!isWhole) throw bad('a block of postings does not end where its directory says');
     this.block = block;
-    this.count = count;
-  }
-}
-
-/** The positions of a term, document by document. */
-export class PositionReader {
-  readonly #reader: NumberReader;
-  values = new Uint32Array(16);
-  count = 0;
-
-  constructor(bytes: Uint8Array) {
-    this.#reader = new NumberReader(bytes);
-  }
-
-  /** Passes over a document that has the term so often. */
-  skip(count: number): void {
-    for (let left = count; left > 0; left--) this.#reader.next();
-  }
-
-  /** Reads the positions in a document that has the term so often. @throws BadPostings */
-  read(count: number): void {
-    const { bytes } = this.#reader;
-    if (bytes.length - this.#reader.at < count) throw bad('the positions of a term are cut off');
-    if (this.values.length < count) this.values = new Uint32Array(2 * count);
-    let position = 0;
-    for (let at = 0; at < count; at++) {
-      position += this.#reader.next();
-      this.values[at] = position;
-    }
     this.count = count;
   }
 }

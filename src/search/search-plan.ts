@@ -25,13 +25,7 @@ import {
 } from './scores.ts';
 import type { SlotWeights } from './sum-segment.ts';
 import { hashOf, TermTable } from './term-table.ts';
-import {
-  type LeafNode,
-  leavesOf,
-  type MatchNode,
-  type PrefixNode,
-  type TextQuery,
-} from './text-query.ts';
+import { type LeafNode, leavesOf, type PrefixNode, type TextQuery } from './text-query.ts';
 import type { TextSettings } from './text-settings.ts';
 import { Tokenizer } from './tokenizer.ts';
 
@@ -61,6 +55,14 @@ interface FuzzyGroups {
   readonly groups: readonly number[][];
   /** Slots at the start of each group that it has in any case. */
   readonly own: number;
+}
+
+/** A query whose scores are sums over the slots of one column. */
+interface Summed {
+  readonly boost: number;
+  readonly all: boolean;
+  readonly slots: LeafSlots;
+  readonly phrase: PlannedPhrase | undefined;
 }
 
 /** Words of a request, those of each column that a part of it searches counted. */
@@ -241,30 +243,39 @@ export class SearchPlan {
     return this.#summed() !== undefined;
   }
 
-  #summed(): { readonly leaf: MatchNode | PrefixNode; readonly slots: LeafSlots } | undefined {
+  #summed(): Summed | undefined {
     const { root } = this;
-    if ((root.kind !== 'match' && root.kind !== 'prefix') || root.boost === 0) return undefined;
+    if (root.kind !== 'match' && root.kind !== 'prefix' && root.kind !== 'phrase') return undefined;
     const [slots, ...more] = this.#leaves.get(root) ?? [];
     if (slots === undefined || more.length > 0) return undefined;
+    if (root.kind === 'phrase') {
+      const phrase = this.columns[slots.column]?.phrases.find(({ slot }) => slot === slots.phrase);
+      return { boost: 1, all: true, slots, phrase };
+    }
+    const { boost, all } = root;
+    if (boost === 0) return undefined;
     // A word that stands for several terms is there with any of them.
-    if (root.all && slots.groups.some((terms) => terms.length !== 1)) return undefined;
-    return { leaf: root, slots };
+    if (all && slots.groups.some((terms) => terms.length !== 1)) return undefined;
+    return { boost, all, slots, phrase: undefined };
   }
 
-  /** The weights of slots, where the query is a match of words in one column; else undefined. */
+  /**
+   * The weights of slots, where the query is a match of words or a phrase in one column; else
+   * undefined.
+   */
   weights(statistics: TextStatistics): SlotWeights | undefined {
     const summed = this.#summed();
     if (summed === undefined) return undefined;
-    const { leaf, slots } = summed;
-    const { column, groups } = slots;
+    const { boost, all, phrase } = summed;
+    const { column, groups } = summed.slots;
     const documents = statistics.documents[column] ?? 0;
     const weights = new Map<number, number>();
     for (const slot of groups.flat()) {
-      const weight = leaf.boost * inverseFrequency(documents, statistics.frequencies[slot] ?? 0);
+      const weight = boost * inverseFrequency(documents, statistics.frequencies[slot] ?? 0);
       weights.set(slot, (weights.get(slot) ?? 0) + weight);
     }
     const average = documents === 0 ? 1 : (statistics.tokens[column] ?? 0) / documents;
-    return { column, average, weights, all: leaf.all };
+    return { column, average, weights, all, phrase };
   }
 
   /** Scores documents by these statistics. */

@@ -4,8 +4,8 @@
  * scorer one document after the other. `phrasePostings` finds the documents where words follow each
  * other. sum-segment.ts is the faster way for a match of words in one column.
  */
-import { hasPhrase } from './phrases.ts';
-import { PositionReader, type Postings } from './postings.ts';
+import { hasPhrase, type PositionReader } from './phrases.ts';
+import { BLOCK, type Postings } from './postings.ts';
 import type { Scorer } from './scores.ts';
 import type { PlannedPhrase } from './search-plan.ts';
 import type { TopRows } from './top-rows.ts';
@@ -128,13 +128,45 @@ function firstFrom(documents: Uint32Array, start: number, least: number): number
   return low;
 }
 
-/** A word of a phrase: its postings, and its positions as they are stored. */
+/** A word of a phrase: its postings, and where it stands in each document. */
 export interface PhraseWord extends Postings {
-  readonly positions: Uint8Array;
+  readonly positions: PositionReader;
+}
+
+/** Goes through the postings of a word, and reads its positions in documents that are asked for. */
+class PlacedWord {
+  readonly word: PhraseWord;
+  at = 0;
+  /** How often the documents of this block before `#counted` have the word. */
+  #before = 0;
+  #counted = 0;
+
+  constructor(word: PhraseWord) {
+    this.word = word;
+  }
+
+  /** Reads its positions in the document that it is at; gives the postings that it went over. */
+  read(): number {
+    const { at } = this;
+    const { counts, positions } = this.word;
+    const block = Math.floor(at / BLOCK);
+    if (this.#counted < block * BLOCK) {
+      this.#counted = block * BLOCK;
+      this.#before = 0;
+    }
+    const over = at - this.#counted;
+    let before = this.#before;
+    for (let next = this.#counted; next < at; next++) before += counts[next] as number;
+    positions.read(block, before, counts[at] as number);
+    this.#before = before;
+    this.#counted = at;
+    return over + before + (counts[at] as number);
+  }
 }
 
 /**
- * Documents where the words of a phrase follow each other.
+ * Documents where the words of a phrase follow each other. Positions are read of documents that
+ * have all words.
  * @param words by their slots: a word that stands in the phrase twice is read once
  * @throws BadPostings
  */
@@ -142,30 +174,25 @@ export function* phrasePostings(
   { terms, gaps, slop, slot }: PlannedPhrase,
   words: ReadonlyMap<number, PhraseWord>,
 ): Generator<void, SlotPostings> {
-  const distinct = [...words.values()];
-  const readers = distinct.map(({ positions }) => new PositionReader(positions));
-  const places = new Map([...words.keys()].map((own, at) => [own, at]));
-  const lists = terms.map((term) => readers[places.get(term) as number] as PositionReader);
-  const next = distinct.map(() => 0);
+  const distinct = [...words.values()].map((word) => new PlacedWord(word));
+  const lists = terms.map((term) => (words.get(term) as PhraseWord).positions);
   const found: number[] = [];
   let document = 0;
   let sinceStep = 0;
   let agreed = 0;
-  for (let word = 0; distinct.length > 0; word = (word + 1) % distinct.length) {
-    const { documents, counts } = distinct[word] as PhraseWord;
-    const reader = readers[word] as PositionReader;
-    let at = next[word] as number;
+  for (let turn = 0; distinct.length > 0; turn = (turn + 1) % distinct.length) {
+    const placed = distinct[turn] as PlacedWord;
+    const { documents } = placed.word;
+    let { at } = placed;
     sinceStep += 1;
     while (at < documents.length && (documents[at] as number) < document) {
-      const count = counts[at] as number;
-      reader.skip(count);
       at += 1;
-      sinceStep += 1 + count;
+      sinceStep += 1;
       if (sinceStep < STEP) continue;
       sinceStep = 0;
       yield;
     }
-    next[word] = at;
+    placed.at = at;
     if (at === documents.length) break;
     if (documents[at] === document) agreed += 1;
     else {
@@ -173,11 +200,9 @@ export function* phrasePostings(
       agreed = 1;
     }
     if (agreed < distinct.length) continue;
-    for (const [other, { counts: own }] of distinct.entries()) {
-      const count = own[next[other] as number] as number;
-      (readers[other] as PositionReader).read(count);
-      next[other] = (next[other] as number) + 1;
-      sinceStep += 1 + count;
+    for (const word of distinct) {
+      sinceStep += word.read();
+      word.at += 1;
       if (sinceStep < STEP) continue;
       sinceStep = 0;
       yield;

@@ -1,16 +1,18 @@
 /**
- * `sumSegment`: finds the best documents of an index segment for a match of words in one column,
- * whose score is the sum of the words' shares. Works in steps. It reads only the blocks of postings
+ * `sumSegment`: finds the best documents of an index segment for a match of words or a phrase in one
+ * column, whose score is the sum of the words' shares. Works in steps. It reads only the blocks of postings
  * that may hold one of the best documents (MaxScore of Turtle and Flood, with bounds by block).
  *
  * Documents are taken in windows. Words that together cannot lift a document over those found so
  * far are not searched for documents: their shares are looked up for the candidates that the other
- * words give. Where all words are required, the rarest gives the candidates. The order in which
- * shares are added differs from window to window, so sums of 64 bits may differ from a scorer's in
+ * words give. Where all words are required, the rarest gives the candidates; of a phrase,
+ * positions are read for candidates whose sums are high enough. The order in which shares are added differs from window to window, so sums of 64 bits may differ from a scorer's in
  * the last bit.
  */
+import { hasPhrase, type PositionReader } from './phrases.ts';
 import { BLOCK, type BlockReader } from './postings.ts';
 import { lengthNorm, shareOf } from './scores.ts';
+import type { PlannedPhrase } from './search-plan.ts';
 import type { SegmentDocuments } from './segment-scores.ts';
 import type { TopRows } from './top-rows.ts';
 
@@ -23,6 +25,8 @@ export interface SlotWeights {
   readonly weights: ReadonlyMap<number, number>;
   /** Whether documents must have all of the words, and not just any of them. */
   readonly all: boolean;
+  /** The phrase that its words have to form. */
+  readonly phrase: PlannedPhrase | undefined;
 }
 
 /** A word whose postings are read block by block. */
@@ -30,6 +34,8 @@ export interface SlotBlocks {
   readonly slot: number;
   readonly documents: number;
   readonly blocks: BlockReader;
+  /** For words of a phrase. */
+  readonly positions: PositionReader | undefined;
 }
 
 /** Documents of a window: few enough that their sums stay near the processor. */
@@ -41,8 +47,10 @@ const SLACK = 1e-3;
 const NORMS = 1024;
 
 class Word {
+  readonly slot: number;
   readonly blocks: BlockReader;
   readonly documents: number;
+  readonly positions: PositionReader | undefined;
   readonly weight: number;
   /** A block's highest share times this bounds what the block adds to a score. */
   readonly factor: number;
@@ -51,9 +59,11 @@ class Word {
   /** No document of the window gets more from it. */
   bound = 0;
 
-  constructor({ blocks, documents }: SlotBlocks, weight: number, growth: number) {
+  constructor({ slot, blocks, documents, positions }: SlotBlocks, weight: number, growth: number) {
+    this.slot = slot;
     this.blocks = blocks;
     this.documents = documents;
+    this.positions = positions;
     this.weight = weight;
     this.factor = weight * growth;
   }
@@ -73,6 +83,26 @@ class Word {
     if (first < to) this.bound = share * this.factor;
     return first;
   }
+
+  /**
+   * Reads its positions in a document that has it.
+   * @param from the block to look in first
+   * @returns the block of the document
+   */
+  place(document: number, from: number): number {
+    const { blocks, positions } = this;
+    let block = from;
+    while ((blocks.last[block] as number) < document) block += 1;
+    blocks.read(block);
+    let at = 0;
+    let before = 0;
+    while ((blocks.documents[at] as number) < document) {
+      before += blocks.counts[at] as number;
+      at += 1;
+    }
+    positions?.read(block, before, blocks.counts[at] as number);
+    return block;
+  }
 }
 
 /**
@@ -82,7 +112,7 @@ class Word {
 export function* sumSegment(
   { lengths, wanted, rowOf, rows }: Omit<SegmentDocuments, 'postings'>,
   slots: readonly SlotBlocks[],
-  { column, average, weights, all }: SlotWeights,
+  { column, average, weights, all, phrase }: SlotWeights,
   built: number,
   top: TopRows,
 ): Generator<void> {
@@ -93,6 +123,7 @@ export function* sumSegment(
   const shares = new Shares(lengths[column] as Uint32Array, average);
   const window = new Window(shares, wanted);
   if (all) words.sort((one, other) => one.documents - other.documents);
+  const order = phrase === undefined ? undefined : new PhraseOrder(phrase, words);
   let sinceStep = 0;
   for (let from = 0; from < rows; ) {
     const to = Math.min(rows, from + WINDOW);
@@ -125,13 +156,61 @@ export function* sumSegment(
         rest -= word.bound;
         if (word.bound > 0 || all) sinceStep += window.lookUp(word, rest, least, all);
       }
+      order?.enter();
       const { documents, sums, count } = window;
       for (let at = 0; at < count; at++) {
         const sum = sums[at] as number;
-        if (sum >= top.threshold - SLACK) top.add(rowOf(documents[at] as number), sum);
+        if (sum < top.threshold - SLACK) continue;
+        const document = documents[at] as number;
+        if (order !== undefined) {
+          sinceStep += order.read(document);
+          if (sinceStep >= STEP) {
+            sinceStep = 0;
+            yield;
+          }
+          if (!(yield* order.isThere())) continue;
+        }
+        top.add(rowOf(document), sum);
       }
     }
     from = to;
+  }
+}
+
+/** Tells whether the words of a phrase follow each other in a document. */
+class PhraseOrder {
+  readonly #phrase: PlannedPhrase;
+  readonly #words: readonly Word[];
+  readonly #lists: readonly PositionReader[];
+  /** The block of each word that was looked in last. */
+  readonly #blocks: number[] = [];
+
+  /** @param words all that it has, once each */
+  constructor(phrase: PlannedPhrase, words: readonly Word[]) {
+    this.#phrase = phrase;
+    this.#words = words;
+    this.#lists = phrase.terms.map(
+      (term) => words.find(({ slot }) => slot === term)?.positions as PositionReader,
+    );
+  }
+
+  /** Goes to the window that its words are in. */
+  enter(): void {
+    for (const [at, { block }] of this.#words.entries()) this.#blocks[at] = block;
+  }
+
+  /** Reads the positions in a document that has all words; gives how much it read. */
+  read(document: number): number {
+    let read = 16 * this.#lists.length;
+    for (const [at, word] of this.#words.entries()) {
+      this.#blocks[at] = word.place(document, this.#blocks[at] as number);
+      read += BLOCK + (word.positions?.count ?? 0);
+    }
+    return read;
+  }
+
+  isThere(): Generator<void, boolean> {
+    return hasPhrase(this.#lists, this.#phrase.gaps, this.#phrase.slop);
   }
 }
 

@@ -18,6 +18,7 @@ test.each([
   'v1/wide-offsets',
   'v1/indexes',
   'v1/texts',
+  'v1/placed-texts',
   'v1/vectors',
   'v1/computed',
   'v1/views',

@@ -9,14 +9,8 @@ import {
   textQuery,
   textSettings,
 } from '../../src/search/index.ts';
-import { hasPhrase } from '../../src/search/phrases.ts';
-import {
-  BadPostings,
-  BlockReader,
-  PositionReader,
-  readPostings,
-  sealPostings,
-} from '../../src/search/postings.ts';
+import { hasPhrase, PositionReader, sealPositions } from '../../src/search/phrases.ts';
+import { BadPostings, BlockReader, readPostings, sealPostings } from '../../src/search/postings.ts';
 import { termShare } from '../../src/search/scores.ts';
 import { TopRows } from '../../src/search/top-rows.ts';
 import { drained } from '../../src/steps.ts';
@@ -146,15 +140,31 @@ test.each([0, 1, 127, 128, 129, 700])('the words of %i documents are read again'
       }
     }
     expect(inBlocks).toEqual([...found.documents]);
-    const reader = new PositionReader(builder.positionsOf(term));
+    const sealed = builder.positionsOf(term);
+    const bodies = having.length <= 128 ? 0 : 4 * Math.ceil(having.length / 128);
+    const plain = PositionReader.plain(
+      sealed.subarray(bodies),
+      new BlockReader(builder.postingsOf(term), having.length, count),
+    );
+    const readers = [PositionReader.sealed(sealed, having.length), drained(plain)];
+    let before = 0;
     for (const [place, [, words]] of having.entries()) {
       const own = [...words.entries()].filter(([, other]) => other === word).map(([to]) => to);
       expect(found.counts[place]).toBe(own.length);
-      if (place % 3 === 2) reader.skip(own.length);
-      else {
-        reader.read(own.length);
+      const block = Math.floor(place / 128);
+      if (place % 128 === 0) before = 0;
+      for (const reader of place % 3 === 2 ? [] : readers) {
+        reader.read(block, before, own.length);
         expect([...reader.values.subarray(0, reader.count)]).toEqual(own);
       }
+      before += own.length;
+    }
+    for (const reader of having.length > 128 ? readers : []) {
+      // Back again, to a document and to a block.
+      reader.read(1, 0, found.counts[128] as number);
+      reader.read(0, found.counts[0] as number, found.counts[1] as number);
+      const second = [...(having[1]?.[1] ?? []).entries()].filter(([, other]) => other === word);
+      expect([...reader.values.subarray(0, reader.count)]).toEqual(second.map(([to]) => to));
     }
   }
 });
@@ -221,9 +231,31 @@ describe('damaged postings', () => {
   });
 
   test('positions that are cut off', () => {
-    expect(() => new PositionReader(Uint8Array.of(1)).read(2)).toThrow(BadPostings);
-    expect(() => new PositionReader(Uint8Array.of(1)).skip(2)).toThrow(BadPostings);
-    expect(() => new PositionReader(Uint8Array.of(0x81)).read(1)).toThrow(BadPostings);
+    const of = (...bytes: number[]): PositionReader =>
+      PositionReader.sealed(Uint8Array.from(bytes), 1);
+    expect(() => of(1).read(0, 0, 2)).toThrow(BadPostings);
+    expect(() => of(1).read(0, 2, 1)).toThrow(BadPostings);
+    expect(() => of(0x81).read(0, 0, 1)).toThrow(BadPostings);
+    const blocks = new BlockReader(Uint8Array.of(3, 20), 1, 9);
+    expect(() => drained(PositionReader.plain(Uint8Array.of(1, 2), blocks))).toThrow(BadPostings);
+  });
+
+  test('positions whose directory is wrong', () => {
+    const documents = 300;
+    const each = new Uint8Array(documents);
+    const sealed = sealPositions(each.fill(7), new Uint8Array(documents), documents);
+    expect([...sealed.subarray(0, 12)]).toEqual([0, 0, 0, 0, 128, 0, 0, 0, 0, 1, 0, 0]);
+    expect(() => PositionReader.sealed(sealed, documents)).not.toThrow();
+    expect(() => PositionReader.sealed(sealed.subarray(0, 311), documents)).toThrow(BadPostings);
+    for (const [at, value] of [
+      [4, 300],
+      [5, 200],
+      [8, 100],
+    ] as const) {
+      const wrong = sealed.slice();
+      new DataView(wrong.buffer).setUint32(at, value, true);
+      expect(() => PositionReader.sealed(wrong, documents)).toThrow(BadPostings);
+    }
   });
 });
 

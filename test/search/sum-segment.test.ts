@@ -1,7 +1,12 @@
-/** Sums of shares by blocks and windows give the documents of naive sums, and read little for them. */
+/**
+ * Sums of shares by blocks and windows give the documents of naive sums, those with a phrase too, and
+ * read little for them.
+ */
 import { describe, expect, test } from 'vitest';
+import { PositionReader, sealPositions } from '../../src/search/phrases.ts';
 import { BadPostings, BlockReader, sealPostings } from '../../src/search/postings.ts';
 import { termShare } from '../../src/search/scores.ts';
+import type { PlannedPhrase } from '../../src/search/search-plan.ts';
 import { type SlotBlocks, sumSegment } from '../../src/search/sum-segment.ts';
 import { TopRows } from '../../src/search/top-rows.ts';
 import { drained } from '../../src/steps.ts';
@@ -49,10 +54,29 @@ const BUILT = lengths.reduce((sum, length) => sum + length, 0) / ROWS;
 const WORDS = [0.5, 0.45, 0.2, 0.03, 0.004, 0.0005, 0].map((share) => postingsOf(share));
 // One that ends in the middle of a window.
 WORDS.push(new Map([...postingsOf(0.6)].filter(([document]) => document < 6_000)));
+/** Where each word stands in each document that has it. */
+const POSITIONS = WORDS.map((word) => {
+  const places = (count: number): number[] => {
+    const found = Array.from({ length: count }, () => Math.floor(random() * 9));
+    return [...new Set(found)].sort((one, other) => one - other);
+  };
+  return new Map([...word].map(([document, count]) => [document, places(count)]));
+});
+// A word is as often in a document as it has places there.
+for (const [slot, word] of WORDS.entries()) {
+  for (const [document, places] of POSITIONS[slot] ?? []) word.set(document, places.length);
+}
+const PLACED = WORDS.map((word, slot) => {
+  const bytes = [...(POSITIONS[slot] ?? []).values()].flatMap((places) =>
+    places.map((place, at) => place - (places[at - 1] ?? 0)),
+  );
+  return sealPositions(Uint8Array.from(bytes), bytesOf(word), word.size);
+});
 const SEALED = WORDS.map((word) => sealPostings(bytesOf(word), word.size, lengths, BUILT));
 const blocksOf = (slot: number, sealed = SEALED[slot] as Uint8Array): SlotBlocks => {
   const documents = WORDS[slot]?.size as number;
-  return { slot, documents, blocks: new BlockReader(sealed, documents, ROWS) };
+  const positions = PositionReader.sealed(PLACED[slot] as Uint8Array, documents);
+  return { slot, documents, positions, blocks: new BlockReader(sealed, documents, ROWS) };
 };
 
 interface Asked {
@@ -61,11 +85,23 @@ interface Asked {
   readonly limit: number;
   readonly average: number;
   readonly wanted?: Uint8Array;
+  readonly phrase?: Omit<PlannedPhrase, 'slot'>;
 }
 
 const weightOf = (slot: number): number => Math.log(1 + ROWS / (WORDS[slot]?.size as number));
 
-function naive({ words, all, limit, average, wanted }: Asked): [number, number][] {
+function isPhrase({ terms, gaps, slop }: Omit<PlannedPhrase, 'slot'>, document: number): boolean {
+  const goesOn = (word: number, from: number): boolean =>
+    word === terms.length ||
+    (POSITIONS[terms[word] as number]?.get(document) ?? []).some((place) => {
+      const more = place - from - (gaps[word - 1] as number);
+      return more >= 0 && more <= slop && goesOn(word + 1, place);
+    });
+  const first = POSITIONS[terms[0] as number]?.get(document) ?? [];
+  return first.some((place) => goesOn(1, place));
+}
+
+function naive({ words, all, limit, average, wanted, phrase }: Asked): [number, number][] {
   const found: [number, number][] = [];
   for (let document = 0; document < ROWS; document++) {
     if (wanted?.[document] === 0) continue;
@@ -78,6 +114,7 @@ function naive({ words, all, limit, average, wanted }: Asked): [number, number][
       sum += weightOf(slot) * termShare(count, lengths[document] as number, average);
     }
     if (matched === 0 || (all && matched < words.length)) continue;
+    if (phrase !== undefined && !isPhrase(phrase, document)) continue;
     found.push([document, Math.fround(sum)]);
   }
   return found.sort((one, other) => other[1] - one[1] || one[0] - other[0]).slice(0, limit);
@@ -85,10 +122,17 @@ function naive({ words, all, limit, average, wanted }: Asked): [number, number][
 
 function searched(asked: Asked, slots = asked.words.map((slot) => blocksOf(slot))) {
   const { words, all, limit, average, wanted } = asked;
+  const phrase = asked.phrase && { ...asked.phrase, slot: 99 };
   const top = new TopRows(limit);
   const weights = new Map(words.map((slot) => [slot, weightOf(slot)]));
   const documents = { rows: ROWS, lengths: [lengths], wanted, rowOf: (row: number) => row };
-  const steps = sumSegment(documents, slots, { column: 0, average, weights, all }, BUILT, top);
+  const steps = sumSegment(
+    documents,
+    slots,
+    { column: 0, average, weights, all, phrase },
+    BUILT,
+    top,
+  );
   const count = [...steps].length;
   const { rows, scores } = drained(top.finish());
   return { found: [...rows].map((row, at) => [row, scores[at]]), steps: count };
@@ -109,6 +153,45 @@ describe.each([false, true])('documents of any words, or of all: %s', (all) => {
       expect([words, searched(asked).found]).toEqual([words, naive(asked)]);
     }
   });
+});
+
+test('documents with a phrase are those of naive sums', () => {
+  let found = 0;
+  for (let run = 0; run < casesOf(60, 2_000); run++) {
+    const pick = (): number => Math.floor(random() ** 2 * WORDS.length);
+    const terms = Array.from({ length: 2 + (run % 2) }, pick);
+    const gaps = terms.slice(1).map(() => 1 + Math.floor(random() * 2));
+    const asked: Asked = {
+      words: [...new Set(terms)],
+      all: true,
+      limit: [1, 10, 300, ROWS][run % 4] as number,
+      average: BUILT,
+      phrase: { terms, gaps, slop: run % 3 },
+    };
+    const rows = searched(asked).found;
+    found += rows.length;
+    expect([terms, rows]).toEqual([terms, naive(asked)]);
+  }
+  expect(found).toBeGreaterThan(500);
+});
+
+test('positions are read of documents that can be among the best alone', () => {
+  const reads = (limit: number): number => {
+    const slots = [blocksOf(0), blocksOf(1)];
+    const { positions } = slots[0] as SlotBlocks;
+    let count = 0;
+    const read = positions?.read.bind(positions);
+    if (positions !== undefined) {
+      positions.read = (...place) => {
+        count += 1;
+        read?.(...place);
+      };
+    }
+    const phrase = { terms: [0, 1], gaps: [1], slop: 0 };
+    searched({ words: [0, 1], all: true, limit, average: BUILT, phrase }, slots);
+    return count;
+  };
+  expect(reads(5)).toBeLessThan(reads(ROWS) / 2);
 });
 
 test('blocks that cannot hold one of the best are not read', () => {

@@ -114,6 +114,11 @@ export class OpenSegment {
     return this.starts.length - 1;
   }
 
+  /** The name of a column in the file. */
+  fieldName(column: number): string | undefined {
+    return this.#reader.footer.schema.fields[column]?.name;
+  }
+
   /** The type of a column. */
   typeOf(column: number): Data['type'] {
     return this.#reader.footer.schema.fields[column]?.type as Data['type'];

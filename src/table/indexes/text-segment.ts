@@ -9,8 +9,10 @@ import { corrupt } from '../../json.ts';
 import {
   BadPostings,
   BlockReader,
+  PositionReader,
   type Postings,
   readPostings,
+  SEALED_POSITIONS,
   type TermCells,
 } from '../../search/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
@@ -157,8 +159,16 @@ export class TextSegment {
     }
   }
 
-  /** The positions of a term as they are stored. @throws Corrupt */
-  async positions({ number }: TermPlace): Promise<Uint8Array> {
+  /**
+   * The positions of a term. @throws Corrupt
+   * @param documents that have it
+   * @param steps runs what takes long
+   */
+  async positions(
+    place: TermPlace,
+    documents: number,
+    steps: <T>(work: Generator<void, T>) => Promise<T>,
+  ): Promise<PositionReader> {
     const opened = await OpenSegment.open(
       this.#engine,
       this.#snapshot,
@@ -167,12 +177,18 @@ export class TextSegment {
       POSITIONS_FILE,
     );
     try {
+      const { number } = place;
       const batch = opened.starts.findLastIndex((start) => start <= number);
       if (opened.rows !== this.#terms.rows || batch < 0 || batch >= opened.batches) {
         throw corrupt(opened.name, `it has ${opened.rows} terms, not ${this.#terms.rows}`);
       }
       const column = await opened.column(batch, 0);
-      return cellAt(column, number - (opened.starts[batch] as number));
+      const bytes = cellAt(column, number - (opened.starts[batch] as number));
+      if (opened.fieldName(0) === SEALED_POSITIONS) return PositionReader.sealed(bytes, documents);
+      const { blocks } = await this.blocks(place);
+      return await steps(PositionReader.plain(bytes, blocks));
+    } catch (error) {
+      throw this.damaged(error);
     } finally {
       opened.close();
     }

@@ -19,7 +19,13 @@ import {
 } from '../../arrow/index.ts';
 import type { JsonObject } from '../../json.ts';
 import type { HeldMemory } from '../../request-memory.ts';
-import { PostingsBuilder, type TextMembers, Tokenizer, textSettings } from '../../search/index.ts';
+import {
+  PostingsBuilder,
+  SEALED_POSITIONS,
+  type TextMembers,
+  Tokenizer,
+  textSettings,
+} from '../../search/index.ts';
 import { TextReader } from '../query/index.ts';
 import { requestMemory, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
@@ -100,7 +106,7 @@ const TERMS = segmentSchema([
   new Field('postings', new Binary(), false),
 ]);
 const LENGTHS = segmentSchema([new Field('tokens', new Uint32(), false)]);
-const POSITIONS = segmentSchema([new Field('positions', new Binary(), false)]);
+const POSITIONS = segmentSchema([new Field(SEALED_POSITIONS, new Binary(), false)]);
 
 const NO_CELL = new Uint8Array(0);
 

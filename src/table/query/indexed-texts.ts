@@ -169,6 +169,11 @@ export class IndexedTexts {
     await this.#applyFilter();
   }
 
+  readonly #steps = <T>(work: Generator<void, T>): Promise<T> => {
+    const { turn, signal } = this.#plan;
+    return inTurns(turn, work, signal);
+  };
+
   async #liveRows({ covered, rows }: Part): Promise<Uint8Array | undefined> {
     const [first] = covered;
     if (first === undefined || first.isWhole) return undefined;
@@ -230,7 +235,8 @@ export class IndexedTexts {
       const slots = new Set(phrase.terms);
       for (const [slot, { own, place }] of found) {
         if (!slots.has(slot)) continue;
-        words.set(slot, { ...own, positions: await segment.positions(place) });
+        const count = own.documents.length;
+        words.set(slot, { ...own, positions: await segment.positions(place, count, this.#steps) });
         if (turn.isOver()) await turn.pass();
         signal?.throwIfAborted();
       }
@@ -244,11 +250,15 @@ export class IndexedTexts {
 
   async #openBlocks(part: Part, segment: TextSegment, search: ColumnSearch): Promise<void> {
     const { turn, signal } = this.#plan;
+    const inPhrases = search.phraseSlots;
     for (const { term, slot } of search.terms()) {
       const place = await segment.find(term);
       if (place === undefined) continue;
       const { documents, blocks } = await segment.blocks(place);
-      part.blocks.push({ slot, documents, blocks });
+      const positions = inPhrases.has(slot)
+        ? await segment.positions(place, documents, this.#steps)
+        : undefined;
+      part.blocks.push({ slot, documents, blocks, positions });
       let frequency = documents;
       if (part.live !== undefined) {
         const all = await segment.postings(place);

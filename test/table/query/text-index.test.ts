@@ -3,10 +3,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
+  BooleanQuery,
   type Connection,
   connect,
+  type FullTextQuery,
   Index,
   MatchQuery,
+  Occur,
   Operator,
   openNamespace,
   PhraseQuery,
@@ -264,13 +267,13 @@ test('a damaged file of an index is refused by name', async () => {
   }
 }, 20_000);
 
-test('an index of the golden catalog is searched', async () => {
-  const golden = await connect(join(import.meta.dirname, '../../../fixtures/v1/texts'), {
+test.each(['texts', 'placed-texts'])('an index of the golden %s is searched', async (name) => {
+  const golden = await connect(join(import.meta.dirname, '../../../fixtures/v1', name), {
     readOnly: true,
   });
   const table = await golden.openTable('found');
   expect(await usedIn(table)).toBe('placed for 320 rows, and 10 are read');
-  const count = async (query: string | PhraseQuery): Promise<number> =>
+  const count = async (query: string | FullTextQuery): Promise<number> =>
     (await table.search(query).limit(1_000).toArray()).length;
   const texts = (await table.query().toArray<{ text: string | null }>()).map(
     ({ text }) => text ?? '',
@@ -280,6 +283,12 @@ test('an index of the golden catalog is searched', async () => {
   expect(await count('zurich')).toBe(having(/Zürich/));
   expect(await count('odd')).toBe(having(/odd/));
   expect(having(/odd/)).toBeGreaterThan(128);
-  expect(await count(new PhraseQuery('even end', 'text'))).toBe(having(/even end/));
+  for (const words of ['odd end', 'odd odd', 'odd even']) {
+    const phrase = new PhraseQuery(words, 'text');
+    const found = having(new RegExp(words));
+    expect(found).toBeGreaterThan(5);
+    expect(await count(phrase)).toBe(found);
+    expect(await count(new BooleanQuery([[Occur.Must, phrase]]))).toBe(found);
+  }
   await golden.close();
 });
