@@ -109,10 +109,13 @@ export { describeType, fieldsEqual, schemasEqual, typesEqual } from './schema-eq
 export { apart, markShared, markSharedData } from './shared-memory.ts';
 export { newArray } from './small-arrays.ts';
 export {
+  BLOB_METADATA,
   checkDecimal,
   checkTime,
   DECIMAL_DIGITS,
   INTERVAL_UNITS,
+  isBlobField,
+  isBlobType,
   MAX_INT32,
   type Refuse,
   typeName,

@@ -5,7 +5,7 @@
  * protocol/types/type-parser.ts parses the names.
  */
 import { TIME_UNITS } from '../values/index.ts';
-import { DataType, DateUnit, TimeUnit, Type, UnionMode } from './apache.ts';
+import { DataType, DateUnit, type Field, TimeUnit, Type, UnionMode } from './apache.ts';
 
 /** Called with what is wrong; throws the caller's error. */
 export type Refuse = (problem: string) => never;
@@ -76,6 +76,28 @@ export function typeName(type: DataType, refuse: Refuse): string {
   }
   return refuse(`there is no name for the Arrow type ${type}`);
 }
+
+const EXTENSION_NAME = 'ARROW:extension:name';
+const BLOB = 'lance.blob.v2';
+
+/** The metadata of a column of blobs, by which it is known. */
+export const BLOB_METADATA: ReadonlyMap<string, string> = new Map([[EXTENSION_NAME, BLOB]]);
+
+/** Whether a type can hold blobs: a struct of `data`, which are bytes, and `uri`, a text. */
+export function isBlobType(type: DataType): boolean {
+  if (!DataType.isStruct(type) || type.children.length !== 2) return false;
+  const [data, uri] = type.children as [Field, Field];
+  return (
+    data.name === 'data' &&
+    (DataType.isLargeBinary(data.type) || DataType.isBinary(data.type)) &&
+    uri.name === 'uri' &&
+    DataType.isUtf8(uri.type)
+  );
+}
+
+/** Whether a column or a member holds blobs, by its metadata and its type. */
+export const isBlobField = (field: Field): boolean =>
+  field.metadata.get(EXTENSION_NAME) === BLOB && isBlobType(field.type);
 
 export function checkDecimal(bits: number, precision: number, scale: number, refuse: Refuse): void {
   const most = DECIMAL_DIGITS.get(bits);

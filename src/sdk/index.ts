@@ -3,6 +3,7 @@
  * results.
  */
 
+export { isBlobField } from '../arrow/index.ts';
 export type {
   CsvOptions,
   CsvWriteOptions,
@@ -11,6 +12,7 @@ export type {
   RejectedRow,
 } from '../interchange/index.ts';
 export type { UserFunction } from '../sql/index.ts';
+export { type BlobOptions, blob } from './blob-field.ts';
 export { connect, connectNamespace } from './connect.ts';
 export { Connection } from './connection.ts';
 export type {
@@ -160,6 +162,7 @@ export {
   type AggregateCalls,
   type AnalyzePlanDistributedMetrics,
   AutoQuery,
+  BlobFile,
   BooleanQuery,
   BoostQuery,
   type ColumnOrdering,

@@ -10,6 +10,7 @@ test('what the package exports', () => {
   expect(Object.keys(api).sort()).toMatchInlineSnapshot(`
     [
       "AutoQuery",
+      "BlobFile",
       "BooleanQuery",
       "BoostQuery",
       "Branches",
@@ -50,6 +51,7 @@ test('what the package exports', () => {
       "VectorColumnOptions",
       "VectorQuery",
       "batchRows",
+      "blob",
       "checkComponent",
       "checkPath",
       "checkProperties",
@@ -64,6 +66,7 @@ test('what the package exports', () => {
       "fromParquet",
       "implementationNames",
       "instrumentLanceDbMetrics",
+      "isBlobField",
       "isDirspaceError",
       "makeArrowTable",
       "openNamespace",

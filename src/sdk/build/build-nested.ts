@@ -10,12 +10,14 @@ import {
   type Field,
   type FixedSizeList,
   type Float,
+  isBlobType,
   type List,
   type Map_,
   Precision,
   type Struct,
   Type,
 } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
 import { wideOffsets } from './build-bytes.ts';
 import { arrowData, type BuildContext, findNulls, misfit, type Place } from './column-data.ts';
 import { asItems, isRecord } from './js-values.ts';
@@ -180,10 +182,11 @@ function hasInfinity(values: Float32Array | Float64Array): boolean {
 
 export function buildStruct(
   type: Struct,
-  values: Values,
+  given: Values,
   place: Place,
   context: BuildContext,
 ): Data {
+  const values = isBlobType(type) ? given.map((value, i) => blobValue(value, place, i)) : given;
   const nulls = findNulls(type, values, place, context);
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
@@ -202,6 +205,21 @@ export function buildStruct(
     ),
   );
   return arrowData(type, values.length, nulls, { children });
+}
+
+/**
+ * Bytes as the value of a blob that they are.
+ * @throws Unsupported for an address in place of bytes
+ */
+function blobValue(value: unknown, place: Place, i: number): unknown {
+  if (value instanceof Uint8Array) return { data: value, uri: null };
+  const uri: unknown = isRecord(value) ? value.uri : value;
+  if (typeof uri !== 'string') return value;
+  throw new DirspaceError(
+    'Unsupported',
+    `Row ${place.row(i)}, column "${place.path(i)}": a blob at an address (${JSON.stringify(uri.slice(0, 100))}) is not read. Give its bytes, as a Buffer or a Uint8Array.`,
+    { details: { row: place.row(i), column: place.path(i) } },
+  );
 }
 
 export function structPlace(place: Place, field: Field, values: Values): Place {

@@ -6,6 +6,14 @@
 
 export { AutoQuery } from './auto-query.ts';
 export {
+  BlobFile,
+  type BlobFiles,
+  type Blobs,
+  blobColumns,
+  fetchBlobFiles,
+  fetchBlobs,
+} from './blobs.ts';
+export {
   type AggregateCalls,
   type GroupedOrdering,
   GroupedQuery,
@@ -32,7 +40,7 @@ export * as rerankers from './rerankers.ts';
 export { checkCount, type QueryExecutionOptions, RunnableQuery } from './runnable-query.ts';
 export { type SqlOptions, SqlQuery } from './sql-query.ts';
 export { StatementQuery } from './statement-query.ts';
-export { rowNumbers, TakeQuery } from './take-query.ts';
+export { type RowIds, rowNumbers, TakeQuery } from './take-query.ts';
 export {
   BooleanQuery,
   BoostQuery,

@@ -80,6 +80,9 @@ export class TakeQuery<RowType = AnyRow> extends QueryBase<RowType> {
   }
 }
 
+/** Values of `_rowid`. */
+export type RowIds = readonly (bigint | number)[];
+
 /** Row ids and offsets may be given as numbers where these are exact. */
 export function rowNumbers(values: readonly (bigint | number)[], name: string): bigint[] {
   if (!Array.isArray(values)) {

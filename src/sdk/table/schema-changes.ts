@@ -20,6 +20,7 @@ import {
   refreshResult,
 } from './columns.ts';
 import type { TablePosition } from './position.ts';
+import { primaryKeyChange } from './primary-key.ts';
 import { type WriteResult, writeResult } from './table-results.ts';
 
 /** The methods of a table that change its schema; `Table` documents them. */
@@ -47,6 +48,12 @@ export class SchemaChanges {
     const target = this.#at.writable(options);
     const request = { ...onBranch(target), updates: fieldUpdates(updates) };
     return writeResult(await this.#at.home.catalog.updateFieldMetadata(request, options));
+  }
+
+  async setPrimaryKey(columns: string | readonly string[], options?: CallOptions): Promise<void> {
+    this.#at.writable(options);
+    const change = primaryKeyChange(await this.#at.schema(options), columns);
+    await this.updateFieldMetadata([change], options);
   }
 
   async addColumns(columns: NewColumns, options?: CallOptions): Promise<WriteResult> {

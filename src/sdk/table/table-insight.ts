@@ -24,6 +24,7 @@ import {
   DIFF_OPTIONS,
   defined,
   onBranch,
+  onTable,
   PROFILE_OPTIONS,
   SELECTION_MEMBERS,
 } from '../handles/index.ts';
@@ -197,6 +198,13 @@ export class TableInsight {
     }
     const request = onBranch(this.#at.newest);
     return tableStatistics(await this.#at.home.catalog.getTableStats(request, options));
+  }
+
+  /** What the catalog vends for access to the table's files; null where it vends nothing. */
+  async storageOptions(options?: CallOptions): Promise<Record<string, string> | null> {
+    this.#at.reading(options);
+    const request = { ...onTable(this.#at.newest), vend_credentials: true };
+    return (await this.#at.home.catalog.describeTable(request, options)).storage_options ?? null;
   }
 
   /** @throws TableColumnNotFound, InvalidInput; Unsupported from a catalog that has no operation for it */

@@ -23,10 +23,16 @@ import {
 } from '../handles/index.ts';
 import {
   type AutoQuery,
+  type BlobFiles,
+  type Blobs,
+  blobColumns,
   type FtsToken,
   type FullTextQuery,
+  fetchBlobFiles,
+  fetchBlobs,
   Query,
   type QueryVectors,
+  type RowIds,
   rowNumbers,
   TakeQuery,
   type VectorQuery,
@@ -43,7 +49,6 @@ import type {
 import type { MergeInsertBuilder } from './merge-insert.ts';
 import { type OptimizeOptions, optimizeTable } from './optimize.ts';
 import { TablePosition } from './position.ts';
-import { primaryKeyChange } from './primary-key.ts';
 import { type AddDataOptions, RowChanges } from './row-changes.ts';
 import { SchemaChanges } from './schema-changes.ts';
 import { searchOf } from './search-of.ts';
@@ -119,10 +124,9 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
     }
     // What a tag or a time means must be a version of the table that is opened.
     const found = await resolveSelection(() => asked.#at.identified(options), selection, options);
-    const isSame = found.branch === asked.#at.newest.branch;
-    const table = isSame
-      ? asked
-      : new Table<RowType>(home, onTable(asked.#at.newest), found.branch);
+    const { newest } = asked.#at;
+    const isSame = found.branch === newest.branch;
+    const table = isSame ? asked : new Table<RowType>(home, onTable(newest), found.branch);
     await table.#at.pin(found, options);
     return table;
   }
@@ -204,15 +208,30 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
   }
 
   /** The rows at these positions of this version, counted from 0. */
-  takeOffsets(offsets: readonly (bigint | number)[]): TakeQuery<RowType> {
+  takeOffsets(offsets: RowIds): TakeQuery<RowType> {
     this.#at.lifetime.enter();
     return new TakeQuery(this.#at.target, '_rowoffset', rowNumbers(offsets, 'offset'));
   }
 
   /** The rows with these `_rowid` values. */
-  takeRowIds(rowIds: readonly (bigint | number)[]): TakeQuery<RowType> {
+  takeRowIds(rowIds: RowIds): TakeQuery<RowType> {
     this.#at.lifetime.enter();
     return new TakeQuery(this.#at.target, '_rowid', rowNumbers(rowIds, 'row id'));
+  }
+
+  /** The columns of blobs, and members of structs as paths with dots. */
+  async blobColumns(options?: CallOptions): Promise<string[]> {
+    return blobColumns(this.#at, options);
+  }
+
+  /** The bytes of blobs, by `_rowid`, in that order; null where the value is. @throws InvalidInput */
+  async fetchBlobs(column: string, rowIds: RowIds, options?: CallOptions): Promise<Blobs> {
+    return fetchBlobs(this.#at, column, rowIds, options);
+  }
+
+  /** The same as handles, which read the bytes of this version when they are asked to. */
+  async fetchBlobFiles(column: string, rowIds: RowIds, options?: CallOptions): Promise<BlobFiles> {
+    return fetchBlobFiles(this.#at, column, rowIds, options);
   }
 
   vectorSearch(vector: QueryVectors): VectorQuery<RowType> {
@@ -259,9 +278,7 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
     return this.#rows.add(rows as DataInput, options);
   }
 
-  /**
-   * Sets columns of the rows that fit, as one version. @throws TableColumnNotFound, InvalidInput
-   */
+  /** Sets columns of the rows that fit. @throws TableColumnNotFound, InvalidInput */
   async update(
     input: UpdateInput<RowType>,
     options: UpdateOptions & CallOptions = {},
@@ -275,10 +292,7 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
   }
 
   /** Deletes rows by their `_rowid`; ids of rows that are gone are ignored. */
-  async deleteRows(
-    rowIds: readonly (bigint | number)[],
-    options?: CallOptions,
-  ): Promise<DeleteResult> {
+  async deleteRows(rowIds: RowIds, options?: CallOptions): Promise<DeleteResult> {
     return this.#rows.deleteRows(rowIds, options);
   }
 
@@ -386,9 +400,7 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
     columns: string | readonly string[],
     options?: CallOptions,
   ): Promise<void> {
-    this.#at.writable(options);
-    const change = primaryKeyChange(await this.#at.schema(options), columns);
-    await this.updateFieldMetadata([change], options);
+    await this.#columns.setPrimaryKey(columns, options);
   }
 
   /** Null: a table is opened without any. */
@@ -399,15 +411,10 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
 
   /** What the catalog vends for access to the table's files; null where it vends nothing. */
   async latestStorageOptions(options?: CallOptions): Promise<Record<string, string> | null> {
-    this.#at.reading(options);
-    const request = { ...onTable(this.#at.newest), vend_credentials: true };
-    return (await this.#at.home.catalog.describeTable(request, options)).storage_options ?? null;
+    return this.#insight.storageOptions(options);
   }
 
-  /**
-   * With values by SQL, of nulls, or computed: only values rewrite files. @throws InvalidInput for a name
-   * that is taken
-   */
+  /** By SQL, of nulls, or computed: only values rewrite files. @throws InvalidInput for a name that is taken */
   async addColumns(columns: NewColumns, options?: CallOptions): Promise<WriteResult> {
     return this.#columns.addColumns(columns, options);
   }

@@ -26,6 +26,7 @@ import {
   take,
 } from '../../../table/index.ts';
 import { type Catalog, snapshotToRead } from '../../catalog/index.ts';
+import { describedBlobs } from './blob-descriptions.ts';
 
 /** Rows in row order, unless an ordering or a vector says otherwise. */
 export async function queryTable(
@@ -34,7 +35,8 @@ export async function queryTable(
   options: CallOptions = {},
 ): Promise<RecordBatchStream> {
   const snapshot = await snapshotToRead(catalog, request);
-  return handedOut(await query(catalog.engine, snapshot, queryRequest(request, options)));
+  const rows = await query(catalog.engine, snapshot, queryRequest(request, options));
+  return handedOut(describedBlobs(rows));
 }
 
 /** Rows named one by one, in the order asked for. */
@@ -51,7 +53,7 @@ export async function takeTableRows(
     offsets: request.offsets,
     signal: options.signal,
   });
-  return handedOut(rows);
+  return handedOut(describedBlobs(rows));
 }
 
 export async function explainTableQueryPlan(
