@@ -103,6 +103,7 @@ export { gather, gatherBatch } from './gather.ts';
 export { gatherData } from './gather-data.ts';
 export { gatherParts, type PlacedRows } from './gather-parts.ts';
 export { HandOut, handedOut } from './hand-out.ts';
+export { indexedRows, indicesOf } from './index-rows.ts';
 export { internSchema, ownSchema } from './own-schema.ts';
 export { rebatch, sliceBatch, splitBatch } from './rebatch.ts';
 export { describeType, fieldsEqual, schemasEqual, typesEqual } from './schema-equality.ts';

@@ -85,8 +85,27 @@ function loadList(data: Data, valid: Validity): Column {
 
 /** The dictionary's value for every row. */
 function loadDictionary(data: Data): Column {
+  const [only, ...more] = (data.dictionary?.data ?? []).filter((chunk) => chunk.length > 0);
+  const { values } = data;
+  if (only !== undefined && more.length === 0 && values instanceof Int32Array) {
+    if (loadValidity(data) === null && isBelow(values, only.length)) {
+      return gather(
+        loadColumn(only),
+        new Uint32Array(values.buffer, values.byteOffset, data.length),
+      );
+    }
+  }
   const parts = dictionaryParts(data);
   return gather(parts.values, parts.rows);
+}
+
+/** Whether all indices are those of entries. */
+function isBelow(indices: Int32Array, count: number): boolean {
+  for (let at = 0; at < indices.length; at++) {
+    const index = indices[at] as number;
+    if (index < 0 || index >= count) return false;
+  }
+  return true;
 }
 
 /** A dictionary column cut in two: its values with one null at the end, and each row's index. */

@@ -5,7 +5,7 @@
  */
 import {
   type Data,
-  DataType,
+  type DataType,
   type RecordBatch,
   recordBatch,
   type Schema,
@@ -135,7 +135,9 @@ function keyReader(
     const columns: KeyColumn[] = [];
     for (const { name, read } of readers) {
       const data = name === undefined ? undefined : dataNamed(batch, name);
-      if (data !== undefined && DataType.isDictionary(data.type)) columns.push(data);
+      const entries = data?.dictionary?.length ?? 0;
+      // Of a longer dictionary than there are rows, the values of rows are fewer.
+      if (data !== undefined && entries > 0 && entries <= data.length) columns.push(data);
       else columns.push((await read(batch))[0] as Column);
     }
     return columns;

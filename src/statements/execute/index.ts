@@ -27,7 +27,7 @@ export type { Relation, Work } from './relation.ts';
 export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation {
   switch (plan.kind) {
     case 'scan':
-      return scanned(plan);
+      return scanned(plan, isEncoded);
     case 'filter':
       return filteredRows(relationOf(plan.input, work, isEncoded), plan.condition, work);
     case 'project':

@@ -8,10 +8,8 @@ import {
   columnsOf,
   type Data,
   DataType,
-  Dictionary,
   gatherData,
-  Int32,
-  makeData,
+  indicesOf,
   nullColumn,
   type RecordBatch,
   recordBatch,
@@ -269,7 +267,7 @@ class Probe {
     const isWhole = streamed.length === batch.numRows && isCounting(streamed);
     const columns = this.#places.map(({ isKept, at }) => {
       const dictionary = isKept ? this.#dictionaries[at] : undefined;
-      if (dictionary !== undefined) return encoded(dictionary, kept);
+      if (dictionary !== undefined) return indicesOf(dictionary, kept);
       if (isKept) return gatherData(others[at] as Data, kept);
       return isWhole ? (own[at] as Data) : gatherData(own[at] as Data, streamed);
     });
@@ -292,15 +290,6 @@ class Probe {
 
 const isText = ({ type }: Data): boolean =>
   familyOf(type) === 'text' && !DataType.isDictionary(type);
-
-/** The rows of a column as indices of it. */
-const encoded = (dictionary: Vector, rows: Uint32Array): Data =>
-  makeData({
-    type: new Dictionary(dictionary.type, new Int32()),
-    length: rows.length,
-    data: new Int32Array(rows.buffer, rows.byteOffset, rows.length),
-    dictionary,
-  } as never);
 
 /** The columns that the condition of a join may read are all among those of its result. */
 const conditionSchema = ({ schema }: JoinStep): Schema => schema;

@@ -43,12 +43,16 @@ function sourceRequest(step: ScanStep): SourceRequest {
   };
 }
 
-export function scanned(step: ScanStep): Relation {
+/** @param isEncoded whether texts may come as indices of a dictionary */
+export function scanned(step: ScanStep, isEncoded = false): Relation {
   const { schema, source, columns } = step;
   return {
     schema,
     async *batches(): AsyncGenerator<RecordBatch> {
-      const stream = await source.read(sourceRequest(step));
+      const stream = await source.read({
+        ...sourceRequest(step),
+        ...(isEncoded && step.filters.length > 0 ? { indexesTexts: true } : {}),
+      });
       const places = schema.fields.map(({ name }) =>
         stream.schema.fields.findIndex((field) => field.name === columns.get(name)),
       );

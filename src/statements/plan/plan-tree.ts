@@ -16,6 +16,8 @@ export interface SourceRequest {
   readonly limit?: number;
   readonly offset?: number;
   readonly withRowId?: boolean;
+  /** Whether texts may come as indices into a dictionary that the schema does not say. */
+  readonly indexesTexts?: boolean;
 }
 
 export interface SourceOrder {

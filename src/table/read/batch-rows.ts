@@ -5,7 +5,14 @@
  * from statistics what a predicate says of a batch; `overColumns` passes whole columns in lent
  * memory to a function that must not keep them. `neededFields` lists the columns to read.
  */
-import { type Data, dataBytes, gather } from '../../arrow/index.ts';
+import {
+  type Data,
+  DataType,
+  dataBytes,
+  gather,
+  gatherData,
+  indexedRows,
+} from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import type { CompiledExpression, EvaluationContext, Pruned } from '../../sql/index.ts';
 import type { Awaitable } from '../../store/index.ts';
@@ -143,6 +150,14 @@ function readColumns(
   forCaller: boolean,
 ): Awaitable<Data[]> {
   const needed = neededFields(plan.columns);
+  if (plan.indexesTexts === true && forCaller && isDense(selection, place.rows)) {
+    if (needed.length === plan.columns.length && plan.columns.every(isField)) {
+      const rows = selection as Uint32Array;
+      return andThen(readFields(plan, place, needed, undefined, undefined, true), (whole) =>
+        whole.map((data) => (isText(data) ? indexedRows(data, rows) : gatherData(data, rows))),
+      );
+    }
+  }
   const fields = readFields(plan, place, needed, selection, lent, forCaller);
   if (needed.length === plan.columns.length && plan.columns.every(isField)) return fields;
   return andThen(fields, (read) => madeOf(plan, place, selection, needed, read));
@@ -270,6 +285,14 @@ async function restOf(
     computed.end();
   }
 }
+
+/** Of so many rows, one selected makes reading whole columns worth it. */
+const DENSE = 4;
+
+const isDense = (selection: Selection, rows: number): boolean =>
+  selection !== undefined && selection.length * DENSE >= rows;
+
+const isText = ({ type }: Data): boolean => DataType.isUtf8(type);
 
 const isField = (column: ReadColumn): boolean => column.kind === 'field';
 

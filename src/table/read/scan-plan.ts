@@ -30,6 +30,11 @@ export interface ScanRequest {
   readonly keep?: boolean;
   /** Set where what is read is written anew; then nothing is kept either. */
   readonly fresh?: boolean;
+  /**
+   * Whether texts of selected rows may come as indices into their whole column, which the schema
+   * does not say: no text is copied then.
+   */
+  readonly indexesTexts?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The memory of the request that the scan is a part of; its own if absent. */
   readonly memory?: RequestMemory | undefined;
@@ -55,6 +60,7 @@ export interface ScanPlan {
   /** Whether what is read fits into memory and so is kept there. */
   readonly keep: boolean;
   readonly fresh: boolean;
+  readonly indexesTexts?: boolean | undefined;
   readonly counters: ScanCounters;
   readonly signal: AbortSignal | undefined;
   readonly memory: RequestMemory;
@@ -104,6 +110,7 @@ export async function planScan(
       request.fresh !== true &&
       isWorthKeeping(engine, snapshot, columns, predicate),
     fresh: request.fresh ?? false,
+    indexesTexts: request.indexesTexts,
     counters: request.counters ?? new ScanCounters(),
     signal: request.signal,
     memory: request.memory ?? requestMemory(engine),
