@@ -33,6 +33,8 @@ export interface ReadOptions {
   readonly csv?: CsvOptions | undefined;
   /** Makes columns of types that a format of texts has no form for. */
   readonly build?: BuildColumn | undefined;
+  /** Names of the columns to read; formats that have to read the others give them too. */
+  readonly columns?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -84,8 +86,8 @@ const csvFormat = (name: string, ending: string, delimiter?: string): FileFormat
     endings: [ending],
     isArrow: true,
     open: async (source, options) => {
-      const { schema, types, build } = options;
-      return { data: await openCsv(source, { ...csvOf(options), schema, types, build }) };
+      const { schema, types, build, columns } = options;
+      return { data: await openCsv(source, { ...csvOf(options), schema, types, build, columns }) };
     },
     encode: (rows, { csv = {} }) =>
       encodeCsv(
@@ -125,9 +127,9 @@ const PARQUET: FileFormat = {
   name: 'parquet',
   endings: ['.parquet', '.pq'],
   isArrow: true,
-  open: async (source, { signal }) => {
+  open: async (source, { columns, signal }) => {
     const { openParquet } = await import('./parquet/index.ts');
-    return { data: await openParquet(source, signal) };
+    return { data: await openParquet(source, { columns, signal }) };
   },
   encode: async (rows, { parquet }) => {
     const { encodeParquet } = await import('./parquet/index.ts');

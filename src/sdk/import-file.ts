@@ -20,11 +20,13 @@ import {
   toSchema,
 } from './convert/index.ts';
 import {
+  checkColumns,
   columnTypesOf,
   type FileColumnTypes,
   type FileInput,
   filesOf,
   type OpenFiles,
+  onlyFields,
   openFiles,
   type ReadProgress,
   type RowPlace,
@@ -54,6 +56,8 @@ export interface ImportFileOptions extends CallOptions {
   readonly schema?: SchemaInput;
   /** Types of some columns; of a new table only. */
   readonly types?: FileColumnTypes;
+  /** Names of the columns to read, in the order in which they are to come; all if not given. */
+  readonly columns?: readonly string[];
   /** How CSV is written, where that is not found out. */
   readonly csv?: Omit<CsvOptions, 'onReject'>;
   /** Gets rows of CSV that cannot be taken; without it the first of them is an error. */
@@ -80,6 +84,7 @@ const IMPORT_FILE_OPTIONS = [
   'format',
   'schema',
   'types',
+  'columns',
   'csv',
   'onReject',
   'dataset',
@@ -129,6 +134,7 @@ export async function importFile(
     schema: options.schema === undefined ? undefined : toSchema(options.schema),
     types: columnTypesOf(options.types),
   };
+  const columns = checkColumns(options.columns);
   const known = table === undefined ? asked.schema : await table.schema(call);
   let rejected = 0;
   const reject = (row: RejectedRow): void => {
@@ -138,14 +144,15 @@ export async function importFile(
   const open = (types: Reading['types']): Promise<OpenFiles> => {
     rejected = 0;
     return openFiles(files, {
-      ...{ format, signal, types, schema: known },
+      ...{ format, signal, types, columns, schema: known },
       version: dataset,
       csv: onReject === undefined ? csv : { ...csv, onReject: reject },
       mayBeEmpty: asked.schema !== undefined,
     });
   };
   const run = async (opened: OpenFiles): Promise<ImportFileResult> => {
-    const { data, rows } = await counted(opened, isNew ? asked : {}, env, options);
+    const fitting = { schema: onlyFields(asked.schema, columns), types: asked.types };
+    const { data, rows } = await counted(opened, isNew ? fitting : {}, env, options);
     const made = await write(connection, table, data, [name, path], mode, options);
     return { ...made, rows: rows(), rejected };
   };

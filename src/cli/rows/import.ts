@@ -75,6 +75,11 @@ export const importFile: Command = {
       summary: 'types of all columns: the JSON that describe --json prints',
     },
     {
+      flags: '--columns <columns>',
+      summary:
+        'read these columns alone, with commas between them; Parquet and CSV skip the others',
+    },
+    {
       flags: '--reject <file>',
       summary: 'of CSV: write rows that cannot be taken to a new CSV file, and import the others',
     },
@@ -226,6 +231,7 @@ async function optionsOf(
     dataset: versionOf(options),
     ...defined({
       on,
+      columns: options.text('columns')?.split(','),
       format: choice('format', FORMATS),
       types: types === undefined ? undefined : parseTypes(types),
       schema: schema === undefined ? undefined : readSchema(schema),

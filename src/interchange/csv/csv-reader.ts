@@ -19,7 +19,7 @@ import {
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
 import { plainPause } from '../../steps.ts';
-import { type ByteSource, fileProblem } from '../files/index.ts';
+import { type ByteSource, fileProblem, requireColumns } from '../files/index.ts';
 import {
   type BuildColumn,
   type ColumnWriter,
@@ -43,6 +43,8 @@ export interface CsvReadOptions extends CsvOptions {
   readonly types?: ReadonlyMap<string, DataType> | undefined;
   /** For types that are not read from bytes: lists, structs, decimals and their like. */
   readonly build?: BuildColumn | undefined;
+  /** Names of the columns to read, which come in the order of the file; all if not given. */
+  readonly columns?: readonly string[] | undefined;
   /** Most rows of a batch. 65,536 if not given. */
   readonly batchRows?: number | undefined;
 }
@@ -58,7 +60,7 @@ export async function openCsv(
   source: ByteSource,
   options: CsvReadOptions = {},
 ): Promise<RecordBatchStream> {
-  const { schema, types, build, batchRows, ...given } = options;
+  const { schema, types, build, columns, batchRows, ...given } = options;
   const checked = checkCsvOptions(given);
   const opened = await openText(source, checked);
   try {
@@ -73,7 +75,7 @@ async function rowsOf(
   source: ByteSource,
   opened: OpenText,
   checked: CheckedCsvOptions,
-  { schema, types, build, batchRows = BATCH_ROWS, ...given }: CsvReadOptions,
+  { schema, types, build, columns: wanted, batchRows = BATCH_ROWS, ...given }: CsvReadOptions,
 ): Promise<RecordBatchStream> {
   const { head, from, isWhole, line } = opened;
   const to = head.length - 1;
@@ -88,7 +90,7 @@ async function rowsOf(
   const dialect = dialectOf(head, from, to, isWhole, checked);
   const found = headerOf(head, from, to, isWhole, dialect, checked, schema);
   const names = found.names;
-  requireColumns(source.name, names, types);
+  requireTyped(source.name, names, types);
   const columnCount = Math.max(1, names.length);
   const guess = new TypeGuess(columnCount, checked);
   const allTypes = checked.sample === 'all' ? await csvTypes([source], given) : undefined;
@@ -107,8 +109,10 @@ async function rowsOf(
     if (field !== undefined) return { field, isGuessed: false };
     return { field: new Field(name, guess.typeOf(at), true), isGuessed: true };
   });
-  const reader = new CsvReader(source.name, dialect, columns, checked, guess.rows);
-  const own = new Schema(columns.map(({ field }) => field));
+  requireColumns(source.name, names, wanted ?? []);
+  const read = [...names.keys()].filter((at) => wanted?.includes(names[at] as string) ?? true);
+  const reader = new CsvReader(source.name, dialect, columns, read, checked, guess.rows);
+  const own = new Schema(read.map((at) => (columns[at] as CsvColumn).field));
   const windows = new CsvWindows(opened.after(found.end), source.name, line + found.lines);
   return recordBatchStream(own, reader.batches(windows, own, { build, batchRows, pads }));
 }
@@ -280,7 +284,7 @@ function knownType(
   return type === undefined ? undefined : new Field(name, type, true);
 }
 
-function requireColumns(
+function requireTyped(
   file: string,
   names: readonly string[],
   types: ReadonlyMap<string, DataType> | undefined,
@@ -311,6 +315,8 @@ class CsvReader {
   readonly #file: string;
   readonly #dialect: CsvDialect;
   readonly #columns: readonly CsvColumn[];
+  /** Places of those that are read. */
+  readonly #read: readonly number[];
   readonly #options: CheckedCsvOptions;
   readonly #hint: string;
 
@@ -318,12 +324,14 @@ class CsvReader {
     file: string,
     dialect: CsvDialect,
     columns: readonly CsvColumn[],
+    read: readonly number[],
     options: CheckedCsvOptions,
     sampled: number,
   ) {
     this.#file = file;
     this.#dialect = dialect;
     this.#columns = columns;
+    this.#read = read;
     this.#options = options;
     this.#hint = ` The type was found out from the first ${sampled.toLocaleString('en')} rows; give the type of the column, or find types out from all rows.`;
   }
@@ -335,8 +343,8 @@ class CsvReader {
   ): AsyncGenerator<RecordBatch> {
     const { nulls, emptyIsNull } = this.#options;
     const shared = { dialect: this.#dialect, nulls, emptyIsNull, build, batchRows };
-    const writers = this.#columns.map((column) => columnWriter(column, shared));
-    const scanner = new CsvScanner(this.#dialect, Math.max(1, writers.length), pads);
+    const writers = this.#read.map((at) => columnWriter(this.#columns[at] as CsvColumn, shared));
+    const scanner = new CsvScanner(this.#dialect, Math.max(1, this.#columns.length), pads);
     const pause = plainPause();
     let length = 0;
     const finish = (): RecordBatch => {
@@ -376,7 +384,8 @@ class CsvReader {
       bad.fill(0);
     }
     let hasBad = false;
-    for (const [column, writer] of writers.entries()) {
+    for (const [at, writer] of writers.entries()) {
+      const column = this.#read[at] as number;
       if (!writer.append(bytes, scanner, column, bad)) continue;
       hasBad = true;
       for (let row = 0; row < scanner.rows; row++) {
@@ -392,7 +401,9 @@ class CsvReader {
     for (const writer of writers) writer.truncate(length);
     scanner.remove(bad);
     bad.fill(0);
-    for (const [column, writer] of writers.entries()) writer.append(bytes, scanner, column, bad);
+    for (const [at, writer] of writers.entries()) {
+      writer.append(bytes, scanner, this.#read[at] as number, bad);
+    }
   }
 
   #reject(windows: CsvWindows, problem: Problem): void {

@@ -4,6 +4,7 @@
  * own arguments.
  */
 import { DirspaceError } from '../../errors.ts';
+import { suggestion } from '../../known-names.ts';
 
 /** Where in a file; rows, lines and columns count from 1. */
 export interface FilePlace {
@@ -22,3 +23,15 @@ export const fileProblem = (message: string, place: FilePlace, cause?: unknown):
     details: { ...place },
     ...(cause === undefined ? {} : { cause }),
   });
+
+/** For names of columns that are asked for. @throws InvalidInput where a file has none of such a name */
+export function requireColumns(
+  file: string,
+  names: readonly string[],
+  asked: readonly string[],
+): void {
+  const missing = asked.find((name) => !names.includes(name));
+  if (missing === undefined) return;
+  const hint = suggestion(missing, names);
+  throw fileProblem(`${file} has no column ${JSON.stringify(missing)}.${hint}`, { file });
+}

@@ -19,7 +19,7 @@ export {
   plainName,
 } from './decompress.ts';
 export { filesNamed } from './file-pattern.ts';
-export { type FilePlace, fileProblem } from './file-problem.ts';
+export { type FilePlace, fileProblem, requireColumns } from './file-problem.ts';
 export { fileSource, openedFile } from './file-source.ts';
 export { type FoundFile, filesBelow, kindOfPath, wholeFile } from './folder-files.ts';
 export { type Spool, spooled } from './spool.ts';

@@ -41,30 +41,43 @@ interface Plan {
 
 export interface ColumnPlan {
   readonly field: Field;
+  /** The numbers of its leaves are from the first on, to before the second. */
+  readonly leaves: readonly [number, number];
   /** The column of so many rows; the stores of its leaves begin anew. */
   data(leaves: readonly LeafPart[], rows: number): Data;
 }
 
-/** @param hints fields of an Arrow schema that the file has, which its writer read its rows from */
+/**
+ * @param hints fields of an Arrow schema that the file has, which its writer read its rows from
+ * @param wanted names of the columns to read; all if undefined
+ */
 export function columnPlans(
   root: ParquetNode,
   hints: readonly Field[],
+  wanted: ReadonlySet<string> | undefined,
   refuse: Refuse,
 ): readonly ColumnPlan[] {
   const planner = new Planner(refuse);
   const names = new Set<string>();
-  return root.children.map((node) => {
+  return root.children.flatMap((node) => {
     if (names.has(node.name)) refuse(`it has two columns of the name ${JSON.stringify(node.name)}`);
     names.add(node.name);
+    if (wanted !== undefined && !wanted.has(node.name)) {
+      planner.pass(node);
+      return [];
+    }
     const hint = hints.find(({ name }) => name === node.name);
+    const first = planner.leaves;
     const plan = planner.plan(node, hint, { lists: 0, itemLevel: 0 });
-    return {
+    const made: ColumnPlan = {
       field: plan.field,
+      leaves: [first, planner.leaves],
       data: (leaves, rows) => {
         const made = dataFor(plan, leaves, refuse);
         return made.length === rows ? made : refuse(`a column has ${made.length} of ${rows} rows`);
       },
     };
+    return [made];
   });
 }
 
@@ -82,6 +95,17 @@ class Planner {
 
   constructor(refuse: Refuse) {
     this.#refuse = refuse;
+  }
+
+  /** The leaves of all nodes so far. */
+  get leaves(): number {
+    return this.#leaves;
+  }
+
+  /** Leaves a node out. */
+  pass(node: ParquetNode): void {
+    if (node.physical !== undefined) this.#leaves++;
+    for (const child of node.children) this.pass(child);
   }
 
   /** A repeated node that nothing says to be a list is one of what it holds. */

@@ -15,7 +15,13 @@ import { isDirspaceError } from '../../errors.ts';
 import { type FileBytes, openArrowBody } from '../../ipc/index.ts';
 import { stepped } from '../../stepped.ts';
 import { plainPause } from '../../steps.ts';
-import { type ByteSource, fileProblem, type Spool, spooled } from '../files/index.ts';
+import {
+  type ByteSource,
+  fileProblem,
+  requireColumns,
+  type Spool,
+  spooled,
+} from '../files/index.ts';
 import { ColumnCursor, type LeafPart } from './column-cursor.ts';
 import { type ColumnPlan, columnPlans } from './column-plan.ts';
 import { type ParquetMetadata, parquetMetadata, type RowGroup } from './metadata.ts';
@@ -35,10 +41,16 @@ const BATCH_BYTES = 1 << 25;
 const AHEAD_BYTES = 1 << 25;
 const [LEAST_WINDOW, MOST_WINDOW] = [1 << 15, 1 << 20];
 
+export interface ParquetReadOptions {
+  /** Names of the columns to read, which come in the order of the file; all if absent. */
+  readonly columns?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** @throws InvalidInput naming the file, for what is damaged or not read; so do the batches */
 export async function openParquet(
   source: ByteSource,
-  signal?: AbortSignal,
+  { columns, signal }: ParquetReadOptions = {},
 ): Promise<RecordBatchStream> {
   const refuse: Refuse = (what) => {
     throw fileProblem(`${source.name} cannot be read as Parquet: ${what}.`, { file: source.name });
@@ -48,8 +60,16 @@ export async function openParquet(
   const file = own ?? (spool as Spool).ranges;
   try {
     const metadata = parquetMetadata(await footerOf(file, refuse), refuse);
+    const { children } = metadata.root;
+    const names = children.map(({ name }) => name);
+    requireColumns(source.name, names, columns ?? []);
     const hint = await hintOf(metadata);
-    const plans = columnPlans(metadata.root, hint?.fields ?? [], refuse);
+    const plans = columnPlans(
+      metadata.root,
+      hint?.fields ?? [],
+      columns && new Set(columns),
+      refuse,
+    );
     const schema = new Schema(
       plans.map(({ field }) => field),
       hint?.metadata ?? new Map(),
@@ -113,7 +133,8 @@ class GroupReader {
   readonly #signal: AbortSignal | undefined;
   readonly #pause = plainPause();
   #group = 0;
-  #cursors: readonly ColumnCursor[] = [];
+  /** One for each leaf that is read. */
+  #cursors: ReadonlyMap<number, ColumnCursor> = new Map();
   #rows = 0;
   #batchRows = 0;
 
@@ -140,10 +161,10 @@ class GroupReader {
       await this.#begin(group);
     }
     const rows = Math.min(this.#rows, this.#batchRows);
-    const parts: LeafPart[] = [];
-    for (const cursor of this.#cursors) {
+    const parts = new Array<LeafPart>(this.#metadata.leaves.length);
+    for (const [leaf, cursor] of this.#cursors) {
       await this.#turn();
-      parts.push(await cursor.take(rows));
+      parts[leaf] = await cursor.take(rows);
     }
     const columns = [];
     for (const plan of this.#plans) {
@@ -166,20 +187,25 @@ class GroupReader {
     this.#rows = group.rows;
     if (group.rows === 0) return;
     if (leaves.length === 0) this.#refuse('it has rows and no columns');
-    const share = AHEAD_BYTES / leaves.length;
+    const read = this.#plans.flatMap(({ leaves: [from, to] }) =>
+      Array.from({ length: to - from }, (_, at) => from + at),
+    );
+    const share = AHEAD_BYTES / Math.max(1, read.length);
     const window = Math.max(LEAST_WINDOW, Math.min(MOST_WINDOW, Math.floor(share)));
-    this.#cursors = leaves.map(
-      (leaf, at) =>
+    this.#cursors = new Map(
+      read.map((at) => [
+        at,
         new ColumnCursor(
-          leaf,
+          leaves[at] as (typeof leaves)[number],
           group.columns[at] as RowGroup['columns'][number],
           this.#file,
           window,
           this.#refuse,
         ),
+      ]),
     );
     let perRow = 1;
-    for (const [at, cursor] of this.#cursors.entries()) {
+    for (const [at, cursor] of this.#cursors) {
       await this.#turn();
       await cursor.start();
       const { plainBytes, values } = group.columns[at] as RowGroup['columns'][number];

@@ -9,6 +9,7 @@ import { type SchemaInput, toRecordBatchStream, toSchema } from '../convert/inde
 import { onlyOptions } from '../handles/index.ts';
 import { columnTypesOf, type FileColumnTypes } from './column-types.ts';
 import { type FileInput, filesOf } from './file-input.ts';
+import { checkColumns, onlyFields } from './only-columns.ts';
 import { openFiles } from './open-files.ts';
 
 /** How to read files. */
@@ -19,6 +20,8 @@ export interface FromFileOptions {
   readonly schema?: SchemaInput;
   /** Types of some columns. */
   readonly types?: FileColumnTypes;
+  /** Names of the columns to read, in the order in which they are to come; all if not given. */
+  readonly columns?: readonly string[];
   /** How CSV is written, where that is not found out. */
   readonly csv?: CsvOptions;
   /** Stops reading; what is pending rejects with the signal's reason. */
@@ -31,7 +34,8 @@ export interface FromCsvOptions extends CsvOptions, Omit<FromFileOptions, 'forma
 /** How to read JSON, and Parquet. */
 export type FromJsonOptions = Omit<FromFileOptions, 'format' | 'csv'>;
 
-const FILE_OPTIONS = ['format', 'schema', 'types', 'csv', 'signal'] as const;
+const FILE_OPTIONS = ['format', 'schema', 'types', 'columns', 'csv', 'signal'] as const;
+const TYPED_OPTIONS = ['schema', 'types', 'columns', 'signal'] as const;
 
 /**
  * Opens files of any known format. The stream can be read once.
@@ -43,12 +47,22 @@ export async function fromFile(
 ): Promise<RecordBatchStream> {
   onlyOptions(options, FILE_OPTIONS, 'fromFile');
   const { format, csv, signal } = options;
+  const columns = checkColumns(options.columns);
   const schema = options.schema === undefined ? undefined : toSchema(options.schema);
   const types = columnTypesOf(options.types);
   const files = await filesOf(file, signal);
   const mayBeEmpty = schema !== undefined;
-  const opened = await openFiles(files, { format, csv, signal, schema, types, mayBeEmpty });
-  return toRecordBatchStream(await opened.data(), { schema, columnTypes: types, signal });
+  const opened = await openFiles(files, {
+    format,
+    csv,
+    signal,
+    schema,
+    types,
+    columns,
+    mayBeEmpty,
+  });
+  const fitting = { schema: onlyFields(schema, columns), columnTypes: types, signal };
+  return toRecordBatchStream(await opened.data(), fitting);
 }
 
 /** Opens CSV. What the options do not say is found out from the first megabyte. */
@@ -56,8 +70,8 @@ export function fromCsv(
   file: FileInput | readonly FileInput[],
   options: FromCsvOptions = {},
 ): Promise<RecordBatchStream> {
-  const { schema, types, signal, ...csv } = options;
-  return fromFile(file, { format: 'csv', schema, types, signal, csv } as FromFileOptions);
+  const { schema, types, columns, signal, ...csv } = options;
+  return fromFile(file, { format: 'csv', schema, types, columns, signal, csv } as FromFileOptions);
 }
 
 /** Opens JSON of one object on each line. Types are those of the first 8,192 rows. */
@@ -65,7 +79,7 @@ export function fromJsonLines(
   file: FileInput | readonly FileInput[],
   options: FromJsonOptions = {},
 ): Promise<RecordBatchStream> {
-  onlyOptions(options, ['schema', 'types', 'signal'], 'fromJsonLines');
+  onlyOptions(options, TYPED_OPTIONS, 'fromJsonLines');
   return fromFile(file, { ...options, format: 'ndjson' });
 }
 
@@ -74,7 +88,7 @@ export function fromJson(
   file: FileInput | readonly FileInput[],
   options: FromJsonOptions = {},
 ): Promise<RecordBatchStream> {
-  onlyOptions(options, ['schema', 'types', 'signal'], 'fromJson');
+  onlyOptions(options, TYPED_OPTIONS, 'fromJson');
   return fromFile(file, { ...options, format: 'json' });
 }
 
@@ -83,6 +97,6 @@ export function fromParquet(
   file: FileInput | readonly FileInput[],
   options: FromJsonOptions = {},
 ): Promise<RecordBatchStream> {
-  onlyOptions(options, ['schema', 'types', 'signal'], 'fromParquet');
+  onlyOptions(options, TYPED_OPTIONS, 'fromParquet');
   return fromFile(file, { ...options, format: 'parquet' });
 }

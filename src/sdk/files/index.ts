@@ -25,4 +25,5 @@ export {
   fromJsonLines,
   fromParquet,
 } from './from-file.ts';
+export { checkColumns, onlyFields } from './only-columns.ts';
 export { type OpenFiles, openFiles, type ReadProgress, type RowPlace } from './open-files.ts';

@@ -17,6 +17,7 @@ import type {
 import { buildContext, columnPlace } from '../build/index.ts';
 import { type DataInput, toRecordBatchStream } from '../convert/index.ts';
 import type { GivenFile } from './file-input.ts';
+import { OnlyMembers, onlyColumns } from './only-columns.ts';
 import { csvForms, jsonForms } from './text-forms.ts';
 
 /** Where a row stands: rows and lines of its file, both counted from 1. */
@@ -87,7 +88,7 @@ export async function openFiles(
   given: readonly GivenFile[],
   options: OpenFilesOptions,
 ): Promise<OpenFiles> {
-  const { signal } = options;
+  const { signal, columns } = options;
   const files: OpenFile[] = [];
   try {
     for (const file of given) {
@@ -108,23 +109,31 @@ export async function openFiles(
   const opened: FileRows[] = [];
   const enter = async (at: number, rows: number, read: ReadOptions): Promise<FileRows> => {
     starts[at] = rows;
-    const found = await (files[at] as OpenFile).rows({ ...read, build });
+    const file = files[at] as OpenFile;
+    const found = await file.rows({ ...read, build });
     opened[at] = found;
-    return found;
+    if (columns === undefined || !file.isArrow) return found;
+    return { ...found, data: onlyColumns(found.data as RecordBatchStream, columns, file.name) };
   };
 
   async function* jsonRows(): AsyncGenerator<object> {
     const { schema, types } = options;
     const typed = Array.from(types ?? [], ([name, type]) => ({ name, type }));
     const change = jsonForms(schema?.fields ?? typed);
+    const members = columns === undefined ? undefined : new OnlyMembers(columns);
     let rows = 0;
     for (const at of files.keys()) {
       const { data } = await enter(at, rows, options);
-      for await (const row of data as AsyncIterable<object>) {
+      for await (const whole of data as AsyncIterable<object>) {
+        const row = members?.of(whole) ?? whole;
         change?.(row);
         rows++;
         yield row;
       }
+    }
+    // Columns that a schema gives may be missing in all rows, as they may in some.
+    if (rows > 0 && schema === undefined) {
+      members?.check(isOne ? JSON.stringify(first.name) : `the ${files.length} files`);
     }
     if (rows > 0 || options.mayBeEmpty === true) return;
     const what = isOne
