@@ -120,6 +120,9 @@ describe('--stop-with-stdin', () => {
 });
 
 mkdirSync(join(folder, 'folder'));
+const badRows = join(folder, 'bad');
+mkdirSync(badRows);
+writeFileSync(join(badRows, 't.csv'), 'id,n\n1\n');
 const large = file('large.json', '');
 truncateSync(large, 256 * 1024 * 1024 + 1);
 test.each([
@@ -138,9 +141,11 @@ test.each([
   [['serve', '--clock', '2026-01-01'], 'it is for serve --memory'],
   [[...memory, '--faults', file('wrong.json', '[')], 'is no JSON'],
   [[...memory, '--seed', file('text.json', '{')], 'is no JSON'],
+  [[...memory, '--seed', file('list.json', [])], 'is no object'],
+  [[...memory, '--seed', badRows], 'line 2, column 2'],
   [[...memory, '--faults', file('odd.json', [{ kind: 'odd' }])], 'it is unavailable'],
 ])('%j is refused', async (args, message) => {
   const { code, error } = await callCli(args);
-  expect([EXIT.usage, EXIT.failure]).toContain(code);
+  expect(code).toBe(EXIT.usage);
   expect(error).toContain(message);
 });

@@ -96,8 +96,9 @@ describe('Parquet', () => {
     const counting = {
       ...source,
       ranges: {
+        ...ranges,
         size: ranges.size,
-        read: (from: number, to: number) => {
+        read: (from: number, to: number): ReturnType<typeof ranges.read> => {
           bytes += to - from;
           return ranges.read(from, to);
         },

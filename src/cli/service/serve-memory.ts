@@ -6,6 +6,7 @@
  * `untilStopped`, `announce` and `refuseMemoryOptions` are for serve.ts too.
  */
 import { readFile, stat } from 'node:fs/promises';
+import { isDirspaceError } from '../../errors.ts';
 import type { Fault } from '../../testing/index.ts';
 import { EXIT, type ServiceCall, UsageError } from '../terminal/index.ts';
 
@@ -24,7 +25,7 @@ export async function serveMemory(call: ServiceCall, port: number): Promise<numb
   const faults = parsed(await textOf(options.text('faults')));
   around.outliveReaders?.();
   const stopped = untilStopped(call);
-  const served = await fixture({
+  const begun = fixture({
     ...(seed === undefined ? {} : { seed }),
     ...(clock === undefined ? {} : { clock }),
     ids,
@@ -32,6 +33,11 @@ export async function serveMemory(call: ServiceCall, port: number): Promise<numb
     port,
     resetRoute: options.flag('resetRoute'),
     ui: options.flag('ui'),
+  });
+  const served = await begun.catch((error: unknown) => {
+    // What the call names, in files or in words, is wrong.
+    if (!isDirspaceError(error, 'InvalidInput', 'TableSchemaValidation')) throw error;
+    throw new UsageError(error.message, { cause: error });
   });
   announce(call, served.url, options.flag('ui'));
   await stopped;
