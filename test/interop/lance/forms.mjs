@@ -16,7 +16,7 @@ export function formsIn(root, tables) {
     for (const form of FORMS) if (features.includes(form)) counts.set(form, counts.get(form) + 1);
   }
   const line = [...counts].map(([form, versions]) => `${form} in ${versions}`).join(', ');
-  if (tables >= 10 && [...counts.values()].includes(0))
+  if (tables >= 25 && [...counts.values()].includes(0))
     throw new Error(`No table had a form that Lance is to read: ${line}.`);
   return `${line} of all versions`;
 }
