@@ -122,8 +122,9 @@ export const liveRows = (fragment: FragmentEntry): number =>
   fragment.rows - (fragment.deletion?.rows ?? 0);
 
 /** Whether Lance can read the fragment. */
-export const isReadByLance = ({ lance, overlays = [] }: FragmentEntry): boolean =>
-  isFileOfLance(lance) && overlays.every((overlay) => isFileOfLance(overlay.lance));
+export const isReadByLance = ({ lance, overlays }: FragmentEntry): boolean =>
+  isFileOfLance(lance) &&
+  (overlays === undefined || overlays.every((overlay) => isFileOfLance(overlay.lance)));
 
 const isFileOfLance = (lance: LanceEntry | undefined): boolean =>
   lance !== undefined && 'fileSize' in lance;

@@ -19,7 +19,14 @@ import {
   lanceIdsOf,
 } from './lance-fields.ts';
 import { readLanceManifest } from './parsed-manifest.ts';
-import { message, noMembers, type ProtoMembers, ProtoMessage, varintBytes } from './protobuf.ts';
+import {
+  message,
+  noMembers,
+  type ProtoMembers,
+  ProtoMessage,
+  varintBytes,
+  varintText,
+} from './protobuf.ts';
 
 /** One version of a table. All its fragments have a Lance part. */
 export interface LanceVersion<Fragment extends LanceFragment = FragmentEntry> {
@@ -253,8 +260,15 @@ function* encodedRuns(
   return runs;
 }
 
-const isAscending = (fragments: readonly LanceFragment[]): boolean =>
-  fragments.every(({ id }, at) => at === 0 || id > (fragments[at - 1]?.id ?? 0));
+function isAscending(fragments: readonly LanceFragment[]): boolean {
+  let last = -1;
+  for (let at = 0; at < fragments.length; at++) {
+    const { id } = fragments[at] as LanceFragment;
+    if (id <= last) return false;
+    last = id;
+  }
+  return true;
+}
 
 function* sortedRun(
   of: LanceVersion<LanceFragment>,
@@ -276,7 +290,7 @@ function* encodedRun(
   }
   return {
     bytes: writer.written.finish().slice(),
-    deletes: fragments.some(({ deletion }) => deletion !== undefined),
+    deletes: writer.deletes,
     first: fragments[0]?.id ?? 0,
     last: fragments.at(-1)?.id ?? 0,
   };
@@ -285,10 +299,12 @@ function* encodedRun(
 /**
  * Writes fragments as members of a manifest. Most code of a manifest runs here, and in a process that makes its first
  * one it runs before it is compiled: so fragments that differ from the one before in id and file
- * alone are copies of it, in which these two are overwritten.
+ * alone are its text with these two replaced, and the platform encodes all of that text at once.
  */
 class FragmentWriter {
   readonly written = new ProtoMessage();
+  /** Whether a fragment so far has deleted rows. */
+  deletes = false;
   readonly #columns: ColumnLists;
   readonly #base: number | undefined;
   readonly #nameOf: (file: string) => string;
@@ -311,22 +327,22 @@ class FragmentWriter {
       const start = written.begin(2);
       writeFragment(written, first, this.#columns, this.#base, this.#nameOf);
       written.end(start);
-      let alike = 0;
-      while (at + alike < to && isLike(fragments[at + alike] as LanceFragment, first)) alike++;
-      if (alike === 0) continue;
+      if (first.deletion !== undefined) this.deletes = true;
+      if (at === to || !isLike(fragments[at] as LanceFragment, first)) continue;
       // Behind a member's number and length: the id; behind those of the file and of its name: the name.
-      let idAt = written.behindVarint(begin + 1) + 1;
-      let nameAt = written.behindVarint(written.behindVarint(idAt) + 1) + 1;
-      nameAt = written.behindVarint(nameAt);
-      const size = written.length - begin;
-      written.repeat(begin, alike);
-      for (const end = at + alike; at < end; at++) {
-        const { id, file } = fragments[at] as LanceFragment;
-        idAt += size;
-        nameAt += size;
-        written.overwriteVarint(idAt, id);
-        written.overwriteText(nameAt, this.#nameOf(file));
+      const idAt = written.behindVarint(begin + 1) + 1;
+      const idEnd = written.behindVarint(idAt);
+      const nameAt = written.behindVarint(written.behindVarint(idEnd + 1) + 1);
+      const head = written.latin1(begin, idAt);
+      const middle = written.latin1(idEnd, nameAt);
+      const tail = written.latin1(nameAt + this.#nameOf(first.file).length, written.length);
+      let text = '';
+      for (; at < to; at++) {
+        const fragment = fragments[at] as LanceFragment;
+        if (!isLike(fragment, first)) break;
+        text += head + varintText(fragment.id) + middle + this.#nameOf(fragment.file) + tail;
       }
+      written.appendLatin1(text);
     }
   }
 }

@@ -85,27 +85,16 @@ export class ProtoMessage {
     return this.append(value);
   }
 
-  /** What was written from `start` on, so many times more. */
-  repeat(start: number, times: number): void {
-    const size = this.#length - start;
-    this.#reserve(size * times);
-    const end = this.#length + size * times;
-    for (let at = this.#length; at < end; ) {
-      const copied = Math.min(at - start, end - at);
-      this.#bytes.copyWithin(at, start, start + copied);
-      at += copied;
-    }
-    this.#length = end;
+  /** What was written from `start` to before `end`, a character for each byte. */
+  latin1(start: number, end: number): string {
+    return this.#texts.toString('latin1', start, end);
   }
 
-  /** Another number below 2^53 in the place of one that takes as many bytes. */
-  overwriteVarint(at: number, value: number): void {
-    putVarint(this.#bytes, at, value);
-  }
-
-  /** Another text in the place of one that takes as many bytes. */
-  overwriteText(at: number, value: string): void {
-    this.#texts.write(value, at);
+  /** Members that were written before, with their numbers, a character for each byte. */
+  appendLatin1(members: string): this {
+    this.#reserve(members.length);
+    this.#length += this.#texts.write(members, this.#length, 'latin1');
+    return this;
   }
 
   /** The position behind the number that stands there. */
@@ -209,6 +198,15 @@ function putVarint(bytes: Uint8Array, at: number, value: number): number {
   for (; rest >= 0x80; rest >>>= 7) bytes[end++] = (rest & 0x7f) | 0x80;
   bytes[end++] = rest;
   return end;
+}
+
+/** A number that is not negative as `putVarint` writes it, a character for each byte. */
+export function varintText(value: number): string {
+  let text = '';
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80))
+    text += String.fromCharCode((rest % 0x80) | 0x80);
+  return text + String.fromCharCode(rest);
 }
 
 /** How many bytes a number takes. */

@@ -119,8 +119,15 @@ const knownFacts = new WeakMap<readonly FragmentEntry[], LanceFacts>();
 export function lanceFacts(run: readonly FragmentEntry[]): LanceFacts {
   let facts = knownFacts.get(run);
   if (facts === undefined) {
-    const deleted = run.filter(({ deletion }) => deletion !== undefined);
-    facts = { isRead: run.every(isReadByLance), deleted };
+    const deleted: FragmentEntry[] = [];
+    let isRead = true;
+    // Plain steps: a process walks over its first manifest before anything is compiled.
+    for (let at = 0; at < run.length; at++) {
+      const fragment = run[at] as FragmentEntry;
+      if (fragment.deletion !== undefined) deleted.push(fragment);
+      if (isRead) isRead = isReadByLance(fragment);
+    }
+    facts = { isRead, deleted };
     knownFacts.set(run, facts);
   }
   return facts;
