@@ -1,40 +1,108 @@
 /**
  * `requireComputed`: refuses versions of Lance's writers that could leave a wrong value in a
- * computed column. Lance knows of no such columns: its writers give them any value, keep values
- * whose inputs they change, and rename inputs. Operations that keep rows as they are (deletes,
- * compactions, restores) are accepted, and so are changes of metadata that leave the declarations
- * alone.
+ * computed column. Lance knows of no such columns. Rows that come must have nulls there, as rows
+ * have that this engine appends: `computedPlaces` says where, and the rows are looked at when they
+ * are read. Rows that stay keep the column and all that its expression reads, and the declaration
+ * stays as it is.
  */
+import { typesEqual } from '../../arrow/index.ts';
 import type { ParsedOperation } from '../../format/index.ts';
-import { type ComputedColumn, computedColumns } from '../fields/index.ts';
+import {
+  type ComputedColumn,
+  computedColumns,
+  type IdentifiedField,
+  keptMetadata,
+} from '../fields/index.ts';
 import { shown, unsupported } from './refusals.ts';
 import type { StagedChange } from './staged-change.ts';
+import type { ColumnSource, PlannedFragment } from './staged-fragments.ts';
 
 /** What changes no value and no column. */
 const KEEPS_ROWS: ReadonlySet<ParsedOperation['kind']> = new Set([
   'delete',
   'rewrite',
   'reserve_fragments',
-  'restore',
 ]);
 
-/** @throws Unsupported naming the column */
+/**
+ * @param anew whether nothing of the version before goes on
+ * @throws Unsupported naming the column
+ */
 export function requireComputed(
   { kind }: ParsedOperation,
-  { schema, base }: Pick<StagedChange, 'schema' | 'base'>,
+  { schema, base, plan }: StagedChange,
+  anew: boolean,
 ): void {
   if (KEEPS_ROWS.has(kind)) return;
-  const columns = computedColumns(schema.tree);
+  const { tree } = schema;
   const before = computedColumns(base.fields);
-  // Other metadata may change.
-  if (kind === 'update_config' && said(columns) === said(before)) return;
-  const [column] = kind === 'update_config' ? [...columns, ...before] : columns;
-  if (column === undefined) return;
-  throw unsupported(
-    `a change of rows or columns beside the computed column ${shown(column.name)}`,
-    'Make it over this catalog, which keeps the values right, or drop the column first.',
-  );
+  const columns = computedColumns(tree);
+  for (const was of before) {
+    // One that goes takes its values along.
+    const stays = tree.some(({ id }) => id === was.node.id);
+    if (stays && !columns.some(({ node }) => node.id === was.node.id))
+      throw refused(was.name, 'the end of the declaration of');
+  }
+  for (const column of columns) {
+    const was = before.find(({ node }) => node.id === column.node.id);
+    if (anew || was === undefined) throw refused(column.name, 'rows or a declaration of');
+    if (said(column) !== said(was)) throw refused(column.name, 'another declaration of');
+    if (!isSame(column.node, was.node)) throw refused(column.name, 'a change of');
+    for (const name of column.inputs) {
+      const at = tree.findIndex(({ field }) => field.name === name);
+      const input = tree[at];
+      const known = base.fields.find(({ field }) => field.name === name);
+      if (input === undefined || known === undefined || !isSame(input, known))
+        throw refused(column.name, `a change of the column ${shown(name)}, which is read by`);
+      if (plan.fragments.some((fragment) => isChanged(fragment, at, input)))
+        throw refused(column.name, `other values of the column ${shown(name)}, which is read by`);
+    }
+    const own = tree.findIndex(({ id }) => id === column.node.id);
+    if (plan.fragments.some((fragment) => isFilled(fragment, own)))
+      throw refused(column.name, 'other values of');
+  }
 }
 
-const said = (columns: readonly ComputedColumn[]): string =>
-  JSON.stringify(columns.map(({ node, ...column }) => [node.id, column]));
+/** Positions in the schema of the columns that rows which come must be null in. */
+export function computedPlaces({ schema, manifest }: StagedChange): ReadonlySet<number> {
+  // The rows of a compaction are compared with those of before.
+  if (manifest.transaction?.operation?.kind === 'rewrite') return new Set();
+  const ids = new Set(computedColumns(schema.tree).map(({ node }) => node.id));
+  return new Set(schema.tree.flatMap(({ id }, at) => (ids.has(id) ? [at] : [])));
+}
+
+/** @param id of the fragment whose rows have a value there */
+export const refusedValue = (name: string, id: number): Error =>
+  unsupported(
+    `values of the computed column ${shown(name)} in the new fragment ${id}`,
+    'Leave the column out, or null, and refresh it over this catalog. Updates and merges that write rows anew are made over this catalog too.',
+  );
+
+const refused = (name: string, what: string): Error =>
+  unsupported(
+    `${what} the computed column ${shown(name)}`,
+    'Make it over this catalog, which keeps the values right, or drop the column first.',
+  );
+
+/** Whether rows that stay have other values of an input now. */
+function isChanged(
+  { before, sources }: PlannedFragment,
+  at: number,
+  { id }: IdentifiedField,
+): boolean {
+  if (before === undefined || sources === undefined) return false;
+  const source = sources[at] as ColumnSource;
+  return source === 'files' || (source === 'nulls' && before.fields.includes(id));
+}
+
+const isFilled = ({ before, sources }: PlannedFragment, at: number): boolean =>
+  before !== undefined && sources?.[at] === 'files';
+
+const isSame = (one: IdentifiedField, other: IdentifiedField): boolean =>
+  one.id === other.id &&
+  one.field.name === other.field.name &&
+  one.field.nullable === other.field.nullable &&
+  typesEqual(one.field.type, other.field.type);
+
+const said = ({ node }: ComputedColumn): string =>
+  JSON.stringify(keptMetadata(node.field.metadata).sort());

@@ -37,6 +37,7 @@ import {
 } from '../write/index.ts';
 import { blamed, invalid } from './refusals.ts';
 import type { StagedChange } from './staged-change.ts';
+import { computedPlaces, refusedValue } from './staged-computed.ts';
 import { RowCosts } from './staged-costs.ts';
 import { type RowRange, StagedFiles } from './staged-files.ts';
 import { type ColumnSource, type PlannedFragment, stagedDeletionName } from './staged-fragments.ts';
@@ -91,6 +92,7 @@ class RowWriter {
   readonly #files: AttemptFiles;
   readonly #signal: AbortSignal | undefined;
   readonly #schema: Schema;
+  readonly #computed: ReadonlySet<number>;
   readonly #deletions: DeletionFiles;
   readonly #held: HeldMemory;
   readonly #costs = new RowCosts();
@@ -113,6 +115,7 @@ class RowWriter {
     this.#files = files;
     this.#signal = signal;
     this.#schema = newSchema(change);
+    this.#computed = computedPlaces(change);
     this.#deletions = new DeletionFiles(engine, base);
     this.#held = requestMemory(engine).hold('Deleted rows that a writer of Lance has staged');
   }
@@ -292,6 +295,8 @@ class RowWriter {
       else if (source === 'before') columns.push(this.#adapted(column, before[next++] as Data));
       else {
         const data = await opened.column(place, column.field, rows, budget);
+        if (this.#computed.has(place) && data.nullCount < count)
+          throw refusedValue(column.field.name, planned.id);
         columns.push(data);
         read.push(data);
       }

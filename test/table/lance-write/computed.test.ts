@@ -2,10 +2,16 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { RecordBatchStream } from '../../../src/arrow/apache.ts';
 import { fieldMembers } from '../../../src/format/lance/lance-fields.ts';
+import type { ParsedField } from '../../../src/format/lance/parsed-fragment.ts';
 import type { CreateTableVersionRequest } from '../../../src/protocol/index.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { filesOf } from '../../helpers/catalog-files.ts';
-import { LanceClient, type Operation } from '../../helpers/lance-client.ts';
+import {
+  type ClientFragment,
+  fragmentMembers,
+  LanceClient,
+  type Operation,
+} from '../../helpers/lance-client.ts';
 import { memoryFs } from '../../helpers/memory-fs.ts';
 import { idsOf, people } from '../../helpers/people.ts';
 
@@ -26,13 +32,32 @@ beforeEach(async () => {
 const create = (request: CreateTableVersionRequest): Promise<unknown> =>
   db.namespace.createTableVersion({ ...ID, ...request });
 const rows = async (): Promise<unknown[]> => (await db.openTable('t')).query().toArray();
-/** Rows with a value for each column, of a table where none is computed. */
-async function taken(k: number): Promise<RecordBatchStream> {
+/** Rows as a client sends them that has read the column: with values of its own, or with nulls. */
+async function taken(k: number, valueSql = 'id * 2', names?: string[]): Promise<RecordBatchStream> {
   const plain = await connect('/c', { fs: memoryFs() });
   await plain.namespace.createTable(ID, people(5));
-  await (await plain.openTable('t')).addColumns([{ name: 'twice', valueSql: 'id * 2' }]);
-  return plain.namespace.queryTable({ ...ID, k });
+  await (await plain.openTable('t')).addColumns([{ name: 'twice', valueSql }]);
+  return plain.namespace.queryTable({
+    ...ID,
+    k,
+    ...(names === undefined ? {} : { columns: { column_names: names } }),
+  });
 }
+const NULLS = 'CAST(NULL AS BIGINT)';
+/** Rows as a client sends them that leaves the column out. */
+async function without(count: number, member: 100 | 108 = 100): Promise<CreateTableVersionRequest> {
+  const added = {
+    id: ++client.manifest.maxFragmentId,
+    files: [await client.dataFile(people(count, 5), [0, 1])],
+    deletion: undefined,
+    physicalRows: count,
+  };
+  client.manifest.fragments.push(added);
+  const at = member === 100 ? 1 : 3;
+  return client.stage([member, (into) => into.message(at, fragmentMembers(added))]);
+}
+const twices = async (): Promise<unknown[]> =>
+  (await (await db.openTable('t')).query().toArray()).map(({ twice }) => twice);
 /** A transaction that says that the fields of the client's manifest are all there are. */
 const project = (): Operation => [
   109,
@@ -41,33 +66,164 @@ const project = (): Operation => [
   },
 ];
 
-const refused: [string, () => CreateTableVersionRequest | Promise<CreateTableVersionRequest>][] = [
-  ['an append', async () => client.append(await taken(2), 2)],
-  ['an update', async () => client.update(await taken(1), 1, new Map([[0, [0]]]))],
+/** All fields and fragments of the client's manifest, as a merge lists them. */
+const merge = (): Operation => [
+  105,
+  (into) => {
+    for (const each of client.manifest.fragments) into.message(1, fragmentMembers(each));
+    for (const field of client.manifest.fields) into.message(2, fieldMembers(field));
+  },
+];
+const field = (
+  name: string,
+  id: number,
+  metadata: Map<string, string> = new Map(),
+): ParsedField => ({
+  id,
+  name,
+  logicalType: 'int64',
+  parent: -1,
+  nullable: true,
+  metadata,
+  dictionary: false,
+  primaryKey: false,
+});
+const fieldAt = (at: number): { -readonly [Key in keyof ParsedField]: ParsedField[Key] } =>
+  client.manifest.fields.at(at) as ParsedField;
+/** Another file of the first fragment for one of its fields. */
+async function replaced(id: number, name: string): Promise<CreateTableVersionRequest> {
+  const [fragment] = client.manifest.fragments as [ClientFragment];
+  fragment.files = fragment.files.map((file) => ({
+    ...file,
+    fields: file.fields.map((each) => (each === id ? -2 : each)),
+  }));
+  fragment.files.push(await client.dataFile(await taken(5, 'id * 2', [name]), [id]));
+  return client.stage([108, (into) => into.message(2, fragmentMembers(fragment)).packed(4, [id])]);
+}
+const refused: [
+  string,
+  () => CreateTableVersionRequest | Promise<CreateTableVersionRequest>,
+  string,
+][] = [
+  [
+    'an append with values',
+    async () => client.append(await taken(2), 2),
+    'values of the computed column "twice" in the new fragment 1',
+  ],
+  [
+    'an update',
+    async () => client.update(await taken(1), 1, new Map([[0, [0]]])),
+    'values of the computed column "twice" in the new fragment 1',
+  ],
+  [
+    'other values in place of it',
+    () => replaced(2, 'twice'),
+    'other values of the computed column "twice"',
+  ],
+  [
+    'other values of what it reads',
+    () => replaced(0, 'id'),
+    'other values of the column "id", which is read by the computed column "twice"',
+  ],
   [
     'another name for the column that it reads',
     () => {
-      (client.manifest.fields[0] as { name: string }).name = 'other';
+      fieldAt(0).name = 'other';
       return client.stage(project());
     },
+    'a change of the column "id", which is read by the computed column "twice"',
+  ],
+  [
+    'a drop of the column that it reads',
+    () => {
+      client.manifest.fields.shift();
+      return client.stage(project());
+    },
+    'a change of the column "id", which is read by the computed column "twice"',
+  ],
+  [
+    'another name for it',
+    () => {
+      fieldAt(-1).name = 'other';
+      return client.stage(project());
+    },
+    'a change of the computed column "other"',
   ],
   [
     'a declaration that is taken away',
     () => {
-      Object.assign(client.manifest.fields.at(-1) as object, { metadata: new Map() });
+      fieldAt(-1).metadata = new Map();
       return client.stage([110, () => {}]);
     },
+    'the end of the declaration of the computed column "twice"',
+  ],
+  [
+    'another expression',
+    () => {
+      const { metadata } = fieldAt(-1);
+      fieldAt(-1).metadata = new Map([...metadata, ['computed_column.expression', 'id * 3']]);
+      return client.stage([110, () => {}]);
+    },
+    'another declaration of the computed column "twice"',
+  ],
+  [
+    'a computed column of its own',
+    () => {
+      client.manifest.fields.push(field('more', 3, new Map(fieldAt(-1).metadata)));
+      return client.stage(merge());
+    },
+    'rows or a declaration of the computed column "more"',
   ],
 ];
 
-test.each(refused)('%s is refused, and nothing changes', async (_, stage) => {
+test.each(refused)('%s is refused, and nothing changes', async (_, stage, message) => {
   const before = await rows();
   await expect(create(await stage())).rejects.toMatchObject({
     code: 'Unsupported',
-    message: expect.stringContaining('beside the computed column "twice"'),
+    message: expect.stringContaining(message),
   });
   expect(await rows()).toEqual(before);
   expect(await (await db.openTable('t')).version()).toBe(3);
+});
+
+test.each<[string, () => Promise<CreateTableVersionRequest>]>([
+  ['an append without the column', () => without(3)],
+  ['a merge that inserts without the column', () => without(3, 108)],
+  ['an append of nulls', async () => client.append(await taken(3, NULLS), 3)],
+])('%s has rows to be filled', async (_, stage) => {
+  await create(await stage());
+  expect(await twices()).toEqual([0n, 2n, 4n, 6n, 8n, null, null, null]);
+  await (await db.openTable('t')).refreshColumn('twice');
+  const ids = await idsOf(db.namespace, ['t']);
+  expect(await twices()).toEqual(ids.map((id) => BigInt(2 * id)));
+  client.open();
+  await create(client.delete(new Map([[1, [0]]])));
+  await create(await without(2));
+  expect(await twices()).toEqual([
+    ...[...ids.slice(0, 5), ...ids.slice(6)].map((id) => BigInt(2 * id)),
+    null,
+    null,
+  ]);
+  expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
+});
+
+test('rows that the client updates lose their value where it sends none', async () => {
+  await create(await client.update(await taken(1, NULLS), 1, new Map([[0, [0]]])));
+  expect(await twices()).toEqual([2n, 4n, 6n, 8n, null]);
+});
+
+test('columns beside it come, get another name and go', async () => {
+  client.manifest.fields.push(field('more', 3));
+  await create(client.stage(merge()));
+  client.open();
+  fieldAt(1).name = 'called';
+  await create(client.stage(project()));
+  client.open();
+  client.manifest.fields.splice(1, 1);
+  await create(client.stage(project()));
+  expect(await rows()).toMatchObject([{ id: 0, twice: 0n, more: null }, {}, {}, {}, {}]);
+  expect(await twices()).toEqual([0n, 2n, 4n, 6n, 8n]);
+  expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
 });
 
 test('a delete, metadata and a drop of the column are taken, and then all is', async () => {
