@@ -64,6 +64,11 @@ export interface FragmentPlan {
 
 /** A client that runs ahead would use up the ids. */
 const MOST_NEW_IDS = 1_000_000;
+/**
+ * Columns of all fragments together that a manifest may have, beside some times those of the
+ * version before: each is looked at.
+ */
+const MOST_PLACES = 20_000_000;
 /** Row ids have 32 bits for the fragment. */
 const MOST_IDS = 2 ** 32 - 1;
 /** Rows of one fragment: offsets have 32 bits, and an Arrow column counts in signed ones. */
@@ -92,6 +97,12 @@ export function* planFragments(
   }
   if (next > Math.min(nextFragmentId + MOST_NEW_IDS, MOST_IDS)) {
     throw invalid(`its largest fragment id is ${next - 1}, far above ${nextFragmentId - 1}`);
+  }
+  const most = MOST_PLACES + 4 * base.fields.length * entries.length;
+  if (staged.length * schema.tree.length > most) {
+    throw invalid(
+      `it has ${staged.length} fragments of ${schema.tree.length} columns, and at most ${most} columns of fragments are looked at`,
+    );
   }
   const known = new Map(anew ? [] : entries.map((entry) => [entry.id, entry]));
   const seen = new Set<number>();

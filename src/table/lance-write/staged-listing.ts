@@ -85,19 +85,27 @@ export function requireGroups(change: StagedChange, groups: readonly ParsedRewri
       throw contradiction(change, `fragment ${id}, which it removes, is still there or was not`);
   }
   const fresh = new Set(plan.fragments.flatMap(({ id, before }) => (before ? [] : [id])));
+  // No two fragments share a new file.
+  const places = new Map(
+    manifest.fragments.flatMap((fragment, at) =>
+      fresh.has(fragment.id) ? [[firstPath(fragment), at] as const] : [],
+    ),
+  );
   for (const { newFragments } of groups) {
     let from = -1;
     for (const listed of newFragments) {
-      const at = manifest.fragments.findIndex(
-        (fragment, place) => place > from && isSameFragment(fragment, listed),
-      );
-      const id = manifest.fragments[at]?.id;
-      if (id === undefined || !fresh.delete(id))
+      const at = places.get(firstPath(listed)) ?? -1;
+      const fragment = at > from ? manifest.fragments[at] : undefined;
+      if (fragment === undefined || !isSameFragment(fragment, listed) || !fresh.delete(fragment.id))
         throw contradiction(change, 'its new fragments are others, or in another order');
       from = at;
     }
   }
 }
+
+/** Of a fragment, the first file that holds a field. */
+const firstPath = ({ files }: ParsedFragment): string | undefined =>
+  files.find(({ fields }) => fields.some((field) => field >= 0))?.path;
 
 /**
  * Columns of before get other values where the transaction says so, and lose them nowhere.

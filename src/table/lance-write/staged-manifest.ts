@@ -58,6 +58,8 @@ const PARSED_COPIES = 6;
 const FLAG_DELETIONS = 1n;
 const FLAG_CONFIG = 8n;
 const FLAG_BASE_PATHS = 16n;
+/** Characters of metadata, names and values together. */
+const MOST_METADATA = 8 * 1024 * 1024;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
@@ -205,6 +207,11 @@ function checked(manifest: ParsedManifest, version: number): ParsedTransaction {
   const flags = FLAG_DELETIONS | FLAG_BASE_PATHS;
   if ((readerFlags & ~flags) !== 0n || (writerFlags & ~(flags | FLAG_CONFIG)) !== 0n)
     throw unsupported(`what the feature flags ${readerFlags} and ${writerFlags} stand for`);
+  const metadata = metadataLength(manifest);
+  if (metadata > MOST_METADATA)
+    throw invalid(
+      `its metadata of schema, fields and table has ${metadata} characters, and every version would hold it: at most ${MOST_METADATA} are taken`,
+    );
   if (manifest.nextRowId !== 0n) throw unsupported('a stable row id (next_row_id)');
   if (manifest.maxAllocatedFieldId !== undefined) throw unsupported('max_allocated_field_id');
   if (indexes.length > 0) throw unsupported(`the index ${shown(indexes[0]?.name ?? '')}`);
@@ -215,6 +222,13 @@ function checked(manifest: ParsedManifest, version: number): ParsedTransaction {
     throw invalid(`its transaction has read version ${transaction.readVersion}`);
   if (!UUID.test(transaction.uuid)) throw invalid('its transaction has no UUID');
   return transaction;
+}
+
+function metadataLength({ schemaMetadata, tableMetadata, fields }: ParsedManifest): number {
+  let length = 0;
+  for (const each of [schemaMetadata, tableMetadata, ...fields.map(({ metadata }) => metadata)])
+    for (const [key, value] of each) length += key.length + value.length;
+  return length;
 }
 
 /**

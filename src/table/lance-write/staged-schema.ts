@@ -42,6 +42,9 @@ export interface StagedSchema {
 
 const idsOf = ({ id, children }: LanceColumn): number[] => [id, ...children.flatMap(idsOf)];
 
+/** Lance counts ids on; a client that jumps ahead would use them up, and they have 31 bits. */
+const MOST_NEW_IDS = 1_000_000;
+
 /** A field of the base as Lance sees it. */
 interface Known {
   readonly lance: LanceField;
@@ -73,6 +76,10 @@ export function stagedSchema(
     const before = known.get(field.id);
     if (before !== undefined) requireSameField(before, field);
     const isFree = field.id >= base.manifest.nextFieldId;
+    if (field.id >= base.manifest.nextFieldId + MOST_NEW_IDS)
+      throw invalid(
+        `the field ${shown(field.name)} has the id ${field.id}, far above ${base.manifest.nextFieldId - 1}`,
+      );
     const id = before?.node.id ?? (isFree ? field.id : next++);
     if (before !== undefined) found.add(id);
     ownIds.set(field.id, id);

@@ -119,6 +119,15 @@ export async function checkWrites({ python, lancedb, entry, place, served, commi
     if (lost.length > 0 || extra.length > 0) throw new Error('Rows were lost.');
   });
   process.stdout.write(await output(process.execPath, own('dump', out, ...tables)));
+  if (lancedb !== undefined) {
+    const indexed = join(place, 'indexed');
+    mkdirSync(indexed);
+    await served(indexed, async (uri) => {
+      const given = [entry, indexed, uri, lancedb, String(commits), seed];
+      const script = join(here, 'write-indexes.mjs');
+      process.stdout.write(await output(process.execPath, [script, ...given]));
+    });
+  }
   let failed = false;
   await served(root, async (uri) => {
     const check = (command, args) =>
