@@ -3,8 +3,9 @@
  * those reserved for `_rowid` and `_rowoffset`. `refuseTwins` refuses two fields of one name side
  * by side.
  */
-import { DataType } from '../../arrow/index.ts';
+import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { nullBytes } from '../../format/index.ts';
 import { VIRTUAL_COLUMNS } from '../../sql/index.ts';
 import type { IdentifiedField } from './field-ids.ts';
 
@@ -33,4 +34,18 @@ export function refuseTwins(tree: readonly IdentifiedField[]): void {
     names.add(field.name);
     if (DataType.isStruct(field.type)) refuseTwins(children);
   }
+}
+
+/** Rows that lack a column are null in it, and a null of a fixed size is as long as a value. */
+const MOST_NULL_BYTES = 16 * 1024 * 1024;
+
+/** @throws InvalidInput for a new column whose nulls no batch of rows could hold */
+export function checkWidth({ name, type }: Field): void {
+  const bytes = nullBytes(type);
+  if (bytes <= MOST_NULL_BYTES) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `A column ${JSON.stringify(name)} of type ${String(type)} takes ${bytes} bytes in each row, also where it is null, and at most ${MOST_NULL_BYTES} are taken. Use a list or binary values of any length.`,
+    { details: { column: name, bytes } },
+  );
 }

@@ -11,7 +11,7 @@ export {
   type StoredField,
   storedTree,
 } from './adapt.ts';
-export { checkName, refuseTwins } from './column-names.ts';
+export { checkName, checkWidth, refuseTwins } from './column-names.ts';
 export {
   type ComputedColumn,
   computedColumns,

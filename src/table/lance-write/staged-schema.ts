@@ -14,7 +14,13 @@ import {
   lanceSchema,
   type ParsedField,
 } from '../../format/index.ts';
-import { checkName, type IdentifiedField, listFieldIds, refuseTwins } from '../fields/index.ts';
+import {
+  checkName,
+  checkWidth,
+  type IdentifiedField,
+  listFieldIds,
+  refuseTwins,
+} from '../fields/index.ts';
 import type { Snapshot } from '../versions/index.ts';
 import { invalid, shown, unsupported } from './refusals.ts';
 
@@ -202,7 +208,8 @@ function changesOf(
 }
 
 /**
- * Checks the names of new and renamed fields; older ones may have names that are no longer allowed.
+ * Checks the names of new and renamed fields, and the types of new columns; older ones may have
+ * names that are no longer allowed.
  */
 function checkNames(
   columns: readonly LanceColumn[],
@@ -214,7 +221,10 @@ function checkNames(
     for (const child of children) check(child, !DataType.isStruct(field.type));
   };
   try {
-    for (const column of columns) check(column, false);
+    for (const column of columns) {
+      check(column, false);
+      if (!known.has(column.id)) checkWidth(column.field);
+    }
     refuseTwins(tree);
   } catch (error) {
     if (!isDirspaceError(error, 'InvalidInput')) throw error;

@@ -12,6 +12,7 @@ import {
   assignFieldIds,
   changeNode,
   checkName,
+  checkWidth,
   declaredColumn,
   findField,
   type IdentifiedField,
@@ -101,7 +102,9 @@ async function build(
       ...Object.entries(column.metadata ?? {}),
       ...(declared?.metadata ?? []),
     ]);
-    const made = assignFieldIds([new Field(name, type, true, metadata)], nextFieldId);
+    const field = new Field(name, type, true, metadata);
+    checkWidth(field);
+    const made = assignFieldIds([field], nextFieldId);
     nextFieldId = made.nextFieldId;
     tree =
       parent === undefined

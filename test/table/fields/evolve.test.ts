@@ -509,6 +509,21 @@ describe('widening', () => {
   });
 });
 
+test('a column whose nulls would take too much of each row is refused', async () => {
+  const db = await connect('/c', { fs: memoryFs() });
+  const table = await db.createTable('t', [{ id: 1 }]);
+  const vectors = (length: number): Schema =>
+    new Schema([child('v', new FixedSizeList(length, child('item', new Float32())))]);
+  // Four bytes and the validity of each item.
+  for (const length of [2 ** 31 - 1, 3_355_444])
+    await expect(table.addColumns(vectors(length))).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message: expect.stringMatching(/^A column "v" of type .* bytes in each row, also where/),
+    });
+  await table.addColumns(vectors(3_355_443));
+  expect(await table.countRows('v IS NULL')).toBe(1);
+});
+
 test('the SDK changes tables end to end', async () => {
   const db = await connect('/c', { fs: memoryFs() });
   const table = await db.createTable('t', [

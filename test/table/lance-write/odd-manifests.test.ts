@@ -118,6 +118,15 @@ test('a field whose id uses up those of all later ones', async () => {
   );
 });
 
+test('a column whose nulls no batch could hold', async () => {
+  client.manifest.fields.push({
+    ...field('wide', 2),
+    logicalType: 'fixed_size_list:float:4200000',
+  });
+  const message = await refused(client.stage(merge()));
+  expect(message).toMatch(/A column "wide" of type .* takes 210000\d\d bytes in each row/);
+});
+
 test('many fragments of many columns', async () => {
   const { fields } = client.manifest;
   for (let at = 2; at < 5000; at++) fields.push(field(`f${at}`, at));
