@@ -183,7 +183,7 @@ async function draftOf(
     const nextFragmentId = Math.max(draft.nextFragmentId, plan.nextFragmentId);
     return { ...draft, nextFragmentId, lanceTransaction: transaction };
   }
-  requireComputed(operation, change, anew);
+  requireComputed(change);
   await runSteps(checkCosts(change), plainPause());
   await requireValues(engine, change, signal);
   const { written, durable } = await writeStagedRows(engine, base, change, files, signal);

@@ -6,7 +6,6 @@
  * stays as it is.
  */
 import { typesEqual } from '../../arrow/index.ts';
-import type { ParsedOperation } from '../../format/index.ts';
 import {
   type ComputedColumn,
   computedColumns,
@@ -17,23 +16,12 @@ import { shown, unsupported } from './refusals.ts';
 import type { StagedChange } from './staged-change.ts';
 import type { ColumnSource, PlannedFragment } from './staged-fragments.ts';
 
-/** What changes no value and no column. */
-const KEEPS_ROWS: ReadonlySet<ParsedOperation['kind']> = new Set([
-  'delete',
-  'rewrite',
-  'reserve_fragments',
-]);
-
-/**
- * @param anew whether nothing of the version before goes on
- * @throws Unsupported naming the column
- */
-export function requireComputed(
-  { kind }: ParsedOperation,
-  { schema, base, plan }: StagedChange,
-  anew: boolean,
-): void {
-  if (KEEPS_ROWS.has(kind)) return;
+/** @throws Unsupported naming the column */
+export function requireComputed({
+  schema,
+  base,
+  plan,
+}: Pick<StagedChange, 'schema' | 'base' | 'plan'>): void {
   const { tree } = schema;
   const before = computedColumns(base.fields);
   const columns = computedColumns(tree);
@@ -45,9 +33,11 @@ export function requireComputed(
   }
   for (const column of columns) {
     const was = before.find(({ node }) => node.id === column.node.id);
-    if (anew || was === undefined) throw refused(column.name, 'rows or a declaration of');
+    // An overwrite has other columns, whatever their names.
+    if (was === undefined) throw refused(column.name, 'rows or a declaration of');
     if (said(column) !== said(was)) throw refused(column.name, 'another declaration of');
-    if (!isSame(column.node, was.node)) throw refused(column.name, 'a change of');
+    if (!isSame(column.node, was.node) || !column.node.field.nullable)
+      throw refused(column.name, 'a change of');
     for (const name of column.inputs) {
       const at = tree.findIndex(({ field }) => field.name === name);
       const input = tree[at];
@@ -101,7 +91,6 @@ const isFilled = ({ before, sources }: PlannedFragment, at: number): boolean =>
 const isSame = (one: IdentifiedField, other: IdentifiedField): boolean =>
   one.id === other.id &&
   one.field.name === other.field.name &&
-  one.field.nullable === other.field.nullable &&
   typesEqual(one.field.type, other.field.type);
 
 const said = ({ node }: ComputedColumn): string =>

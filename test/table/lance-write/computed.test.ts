@@ -150,6 +150,47 @@ const refused: [
     'a change of the computed column "other"',
   ],
   [
+    'a column that may not be null',
+    () => {
+      fieldAt(-1).nullable = false;
+      return client.stage(project());
+    },
+    'a change of the computed column "twice"',
+  ],
+  [
+    'the column that it reads without values',
+    () => {
+      const [fragment] = client.manifest.fragments as [ClientFragment];
+      fragment.files = fragment.files.map((file) => ({
+        ...file,
+        fields: file.fields.map((each) => (each === 0 ? -2 : each)),
+      }));
+      return client.stage([
+        108,
+        (into) => into.message(2, fragmentMembers(fragment)).packed(4, [0]),
+      ]);
+    },
+    'other values of the column "id", which is read by the computed column "twice"',
+  ],
+  [
+    'an append of which one row has a value',
+    async () => client.append(await taken(2, 'CASE WHEN id = 1 THEN id * 2 END'), 2),
+    'values of the computed column "twice" in the new fragment 1',
+  ],
+  [
+    'an overwrite that declares it',
+    async () => {
+      client.manifest.fragments = [];
+      return client.stage([
+        102,
+        (into) => {
+          for (const each of client.manifest.fields) into.message(2, fieldMembers(each));
+        },
+      ]);
+    },
+    'rows or a declaration of the computed column "twice"',
+  ],
+  [
     'a declaration that is taken away',
     () => {
       fieldAt(-1).metadata = new Map();
@@ -210,6 +251,32 @@ test.each<[string, () => Promise<CreateTableVersionRequest>]>([
 test('rows that the client updates lose their value where it sends none', async () => {
   await create(await client.update(await taken(1, NULLS), 1, new Map([[0, [0]]])));
   expect(await twices()).toEqual([2n, 4n, 6n, 8n, null]);
+});
+
+test('a compaction keeps the values', async () => {
+  const [before] = client.manifest.fragments as [ClientFragment];
+  const after: ClientFragment = {
+    id: ++client.manifest.maxFragmentId,
+    files: [await client.dataFile(await taken(5), [0, 1, 2])],
+    deletion: undefined,
+    physicalRows: 5,
+  };
+  client.manifest.fragments = [after];
+  const groups: Operation = [
+    104,
+    (into) =>
+      into.message(3, (group) =>
+        group.message(1, fragmentMembers(before)).message(2, fragmentMembers(after)),
+      ),
+  ];
+  await create(client.stage(groups));
+  expect(await twices()).toEqual([0n, 2n, 4n, 6n, 8n]);
+});
+
+test('what it reads may be made nullable', async () => {
+  fieldAt(0).nullable = true;
+  await create(client.stage(project()));
+  expect(await twices()).toEqual([0n, 2n, 4n, 6n, 8n]);
 });
 
 test('columns beside it come, get another name and go', async () => {
