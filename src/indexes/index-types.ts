@@ -26,6 +26,7 @@ const IVF_NAMES: readonly string[] = [
   'IVFSQ',
   'IVFFLAT',
   'IVFPQ',
+  'IVFRQ',
   'IVFHNSWFLAT',
   'IVFHNSWSQ',
   'IVFHNSWPQ',
@@ -48,7 +49,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   RTREE: 'Conditions on places scan the column.',
 };
 const VECTORS =
-  'Of vectors, ask for IVF_SQ, IVF_FLAT, IVF_PQ or IVF_HNSW_SQ, all of which give one of type IVF_SQ.';
+  'Of vectors, ask for IVF_SQ, IVF_FLAT, IVF_PQ, IVF_RQ or IVF_HNSW_SQ, all of which give one of type IVF_SQ.';
 
 /**
  * The type of that name, however it is written.

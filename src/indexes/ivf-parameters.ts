@@ -23,6 +23,7 @@ const OPTIONS: readonly string[] = [
  */
 const ELSEWHERE: readonly (readonly [RegExp, readonly string[]])[] = [
   [/PQ$/, ['num_sub_vectors', 'num_bits']],
+  [/RQ$/, ['num_bits']],
   [/HNSW/, ['m', 'ef_construction']],
 ];
 
@@ -30,10 +31,15 @@ const METRICS: readonly string[] = ['l2', 'cosine', 'dot'] satisfies IvfMetric[]
 const SAMPLE_RATE = 64;
 const ITERATIONS = 8;
 const MOST_ITERATIONS = 1_000;
+/**
+ * Partitions of a segment at most, times the root of its rows: finding their centroids compares
+ * samples of all partitions with all centroids, so that twice as many take four times as long.
+ */
+const MOST_PER_ROOT = 4;
 
 export interface IvfParameters {
   readonly metric: IvfMetric;
-  /** How many partitions a segment of this many rows has. */
+  /** How many partitions a segment of this many rows has; no more than four times their root. */
   partitions(rows: number): number;
   /** Vectors sampled for each centroid, to find centroids. */
   readonly sampleRate: number;
@@ -103,7 +109,8 @@ export function ivfParameters(parameters: JsonObject): IvfParameters {
     metric: METRICS.includes(metric) ? (metric as IvfMetric) : 'l2',
     partitions: (rows) => {
       const wanted = own ?? (size === undefined ? Math.sqrt(rows) / 4 : rows / size);
-      return Math.max(1, Math.min(MOST_PARTITIONS, rows, Math.round(wanted)));
+      const most = Math.min(MOST_PARTITIONS, Math.ceil(MOST_PER_ROOT * Math.sqrt(rows)), rows);
+      return Math.max(1, Math.min(most, Math.round(wanted)));
     },
     sampleRate: countOf(parameters.sample_rate) ?? SAMPLE_RATE,
     iterations: Math.min(MOST_ITERATIONS, countOf(parameters.max_iterations) ?? ITERATIONS),

@@ -45,7 +45,6 @@ test('a catalog of directories builds indexes of values and vectors, and refuses
   const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
   const table = await db.createTable('t', [{ id: 1, tags: ['a'], vector: [0.5, 1] }]);
   const calls: [string, () => Promise<unknown>][] = [
-    ['IVF_RQ', () => table.createIndex('vector', { config: Index.ivfRq() })],
     [
       'hamming',
       () => table.createIndex('vector', { config: Index.ivfFlat({ distanceType: 'hamming' }) }),

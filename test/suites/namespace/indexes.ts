@@ -176,10 +176,12 @@ export function indexesPart(options: SuiteOptions): void {
         await expectError(call({ column: 'missing' }), 'TableColumnNotFound');
         await expectError(call({ index_type: 'TREE' }), 'InvalidInput');
         await expectError(call({ name: '' }), 'InvalidInput');
-        const vector = await expectError(call({ index_type: 'IVF_RQ' }), 'Unsupported');
-        expect(vector.message).toContain('IVF_RQ');
-        const plain = await expectError(call({ index_type: 'IVF_PQ' }), 'InvalidInput');
-        expect(plain.message).toContain('fixed_size_list');
+        const vector = await expectError(call({ index_type: 'IVF_XY' }), 'Unsupported');
+        expect(vector.message).toContain('IVF_XY');
+        for (const index_type of ['IVF_PQ', 'IVF_RQ']) {
+          const plain = await expectError(call({ index_type }), 'InvalidInput');
+          expect(plain.message).toContain('fixed_size_list');
+        }
         const option = await expectError(call({ num_partitions: 2 }), 'InvalidInput');
         expect(option.message).toContain('num_partitions');
       }

@@ -14,6 +14,7 @@ import {
 } from '../../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
 import { systemEnv } from '../../../src/env.ts';
+import { ivfParameters } from '../../../src/indexes/index.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { Connection } from '../../../src/sdk/connection.ts';
 import type { VectorQuery } from '../../../src/sdk/query/query.ts';
@@ -301,6 +302,12 @@ test('fewer partitions find less, as asked', async () => {
     num_partitions: 12,
     requested: { index_type: 'IVF_PQ', num_sub_vectors: 4 },
   });
+  await table.createIndex('vector', { config: Index.ivfRq({ numPartitions: 12, numBits: 2 }) });
+  expect(await of(12)).toEqual(all);
+  expect((await table.listIndices())[0]).toMatchObject({
+    indexType: 'IvfSq',
+    indexDetails: { requested: { index_type: 'IVF_RQ', num_bits: 2 } },
+  });
 });
 
 test.each([new Float16(), new Float64(), new Uint8()])('takes vectors of %s', async (element) => {
@@ -386,6 +393,17 @@ test.each([0, 600_000])(
   },
 );
 
+test.each([
+  [{ num_partitions: 32_768 }, 1_000_000, 4_000],
+  [{ target_partition_size: 1 }, 1_000_000, 4_000],
+  [{ num_partitions: 32_768 }, 3, 3],
+  [{ num_partitions: 300 }, 10_000, 300],
+  [{}, 1_000_000, 250],
+  [{}, 0, 1],
+])('parameters %j of %i rows ask for %i partitions', (parameters, rows, partitions) => {
+  expect(ivfParameters(parameters).partitions(rows)).toBe(partitions);
+});
+
 test('options that it does not have are refused by name', async () => {
   const table = await made(20);
   const refusals: [Parameters<typeof Index.ivfPq>[0] & object, Index, string][] = [
@@ -395,7 +413,7 @@ test('options that it does not have are refused by name', async () => {
     [{}, Index.ivfSq({ numPartitions: 40_000 }), 'num_partitions is 40000'],
     [{}, Index.ivfSq({ distanceType: 'mean' as never }), 'use one of l2, cosine, dot'],
     [{}, Index.ivfFlat({ distanceType: 'hamming' }), 'hamming'],
-    [{}, Index.ivfRq(), 'IVF_RQ'],
+    [{}, Index.ivfRq({ numSubVectors: 2 } as never), 'num_sub_vectors'],
   ];
   for (const [, config, named] of refusals) {
     await expect(table.createIndex('vector', { config })).rejects.toThrow(named);
