@@ -127,3 +127,11 @@ test('messages have the words that programs look for', async () => {
   await db.close();
   await expect(db.tableNames()).rejects.toThrow('Connection is closed');
 });
+
+test('whole floats become integers of a shorter type, -0 among them as 0', async () => {
+  const db = await opened();
+  const table = await db.createTable('t', [{ x: -0 }, { x: 7 }]);
+  await table.alterColumns([{ path: 'x', dataType: 'int8' }]);
+  const rows = await table.query().toArray<{ x: number }>();
+  expect(rows.map(({ x }) => Object.is(x, 0) || x)).toEqual([true, 7]);
+});

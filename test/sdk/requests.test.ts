@@ -993,6 +993,12 @@ describe('queries', () => {
     expect(last()).toMatchObject({ k: 3 });
     expect(() => table.vectorSearch([])).toThrow('empty');
     expect(() => table.vectorSearch([1, NaN])).toThrow('NaN at 1');
+    for (const [low, high, said] of [
+      [Number.NaN, 1, 'lowerBound of a distance range is NaN'],
+      [0, '1', 'upperBound of a distance range is string'],
+    ] as [number, number, string][]) {
+      expect(() => table.vectorSearch([1]).distanceRange(low, high)).toThrow(said);
+    }
   });
 
   test('with bounds of the partitions: 0 is no upper one, less than 1 no lower one', async () => {

@@ -266,8 +266,8 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
 
   /** Rows from `lowerBound` up to before `upperBound`. */
   distanceRange(lowerBound?: number, upperBound?: number): this {
-    if (lowerBound !== undefined) this.request.lower_bound = lowerBound;
-    if (upperBound !== undefined) this.request.upper_bound = upperBound;
+    if (lowerBound !== undefined) this.request.lower_bound = bound('lowerBound', lowerBound);
+    if (upperBound !== undefined) this.request.upper_bound = bound('upperBound', upperBound);
     return this;
   }
 
@@ -479,4 +479,14 @@ function numbers(vector: Vector): number[] {
   if (list.length > 0 && bad < 0) return list;
   const problem = list.length === 0 ? 'is empty' : `has ${list[bad]} at ${bad}`;
   throw new DirspaceError('InvalidInput', `The query vector ${problem}; it holds finite numbers.`);
+}
+
+/** @throws InvalidInput for what is no number, and for NaN, which no distance is below or above */
+function bound(name: string, value: number): number {
+  if (typeof value === 'number' && !Number.isNaN(value)) return value;
+  throw new DirspaceError(
+    'InvalidInput',
+    `${name} of a distance range is ${typeof value === 'number' ? 'NaN' : showKind(value)}; give a number, or undefined for none.`,
+    { details: { member: name } },
+  );
 }
