@@ -288,7 +288,14 @@ test.each(['texts', 'placed-texts'])('an index of the golden %s is searched', as
     const found = having(new RegExp(words));
     expect(found).toBeGreaterThan(5);
     expect(await count(phrase)).toBe(found);
-    expect(await count(new BooleanQuery([[Occur.Must, phrase]]))).toBe(found);
+    const beside = new MatchQuery('nowhere', 'text');
+    const both = new BooleanQuery([
+      [Occur.Must, phrase],
+      [Occur.Should, beside],
+    ]);
+    expect(await count(both)).toBe(found);
   }
+  // No part of it was found to be damaged, so that rows would have been scanned instead.
+  expect(await usedIn(table)).toBe('placed for 320 rows, and 10 are read');
   await golden.close();
 });
