@@ -16,6 +16,7 @@ import {
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { encodeIpcStream, openArrowBody } from '../ipc/index.ts';
 import type { Progress } from '../progress.ts';
+import { type Answer, MAX_TEXT_BYTES, tooLong } from './whole-answer.ts';
 
 /** Bodies up to this are kept while they are sent, so that they can be sent again. */
 const KEPT_BYTES = 4 * 1024 * 1024;
@@ -93,7 +94,7 @@ export class SendableBody {
  * let go when the rows end, fail, or are left early.
  */
 export async function openAnswer(
-  response: Response,
+  response: Answer,
   progress: Progress,
   broken: (cause: unknown) => unknown,
 ): Promise<RecordBatchStream> {
@@ -135,7 +136,7 @@ function unreadable(cause: unknown): unknown {
 }
 
 export async function* receivedBytes(
-  response: Response,
+  response: Answer,
   progress: Progress,
   broken: (cause: unknown) => unknown,
 ): AsyncGenerator<Uint8Array> {
@@ -162,22 +163,22 @@ export async function* receivedBytes(
 
 /** The text of an answer. Throws Internal where it is longer than an answer may be. */
 export async function readText(
-  response: Response,
+  response: Answer,
   progress: Progress,
   broken: (cause: unknown) => unknown,
 ): Promise<string> {
+  if (response.whole !== undefined) {
+    progress.end();
+    return new TextDecoder().decode(response.whole);
+  }
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of receivedBytes(response, progress, broken)) {
     bytes += piece.byteLength;
-    if (bytes > MAX_TEXT_BYTES) {
-      throw new DirspaceError('Internal', `The answer is longer than ${MAX_TEXT_BYTES} bytes.`);
-    }
+    if (bytes > MAX_TEXT_BYTES) throw tooLong();
     pieces.push(piece);
   }
   return new TextDecoder().decode(
     pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces),
   );
 }
-
-const MAX_TEXT_BYTES = 256 * 1024 * 1024;

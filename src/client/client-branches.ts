@@ -12,6 +12,7 @@ import {
   type OperationRow,
   SUPPORTS_HEADER,
 } from '../protocol/index.ts';
+import type { Answer } from './whole-answer.ts';
 
 interface BranchMembers {
   readonly id?: string[];
@@ -56,7 +57,7 @@ const isNamed = (branch: string | undefined): boolean =>
  * Whether the server behind an answer honours `branch`. Undefined for a failure without the header,
  * which may come from a gateway.
  */
-export function honoursBranch({ ok, headers }: Response): boolean | undefined {
+export function honoursBranch({ ok, headers }: Answer): boolean | undefined {
   if (namesIn(headers.get(SUPPORTS_HEADER)).includes('branch')) return true;
   return ok ? false : undefined;
 }

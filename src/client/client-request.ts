@@ -23,6 +23,7 @@ import {
   type SplitRequest,
 } from '../protocol/index.ts';
 import { checkHeader } from './client-options.ts';
+import type { ReadHeaders } from './whole-answer.ts';
 
 interface Envelope {
   readonly identity?: Identity;
@@ -178,7 +179,7 @@ export function addressOf(base: string, { path, query }: SplitRequest): string {
 }
 
 /** Every header of an answer, as context. */
-export function contextOf(headers: Headers): Context {
+export function contextOf(headers: ReadHeaders): Context {
   const context: Record<string, string> = {};
   headers.forEach((value, name) => {
     const key = HEADER_CONTEXT + name;

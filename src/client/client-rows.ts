@@ -13,6 +13,7 @@ import {
   oftenPassedOver,
   type QueryTableRequest,
 } from '../protocol/index.ts';
+import type { ReadHeaders } from './whole-answer.ts';
 
 const PASSED_OVER: Readonly<Record<string, string>> = {
   order_by:
@@ -28,7 +29,7 @@ const PASSED_OVER: Readonly<Record<string, string>> = {
  * `order_by`. A server of dirspace names those it applied in a header of the response.
  * @throws Unsupported for a member that the header does not name
  */
-export function checkHeeded(query: QueryTableRequest, headers: Headers): void {
+export function checkHeeded(query: QueryTableRequest, headers: Pick<ReadHeaders, 'get'>): void {
   const heeded = namesIn(headers.get(APPLIED_HEADER));
   const member = oftenPassedOver(query).find((name) => !heeded.includes(name));
   if (member === undefined) return;

@@ -7,7 +7,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow/index.ts';
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { Progress } from '../progress.ts';
 import {
   type AnyOperation,
@@ -37,29 +37,35 @@ import { branchesPassedOver, honoursBranch, tableOfBranch } from './client-branc
 import { type ClientSettings, clientSettings, type RestOptions } from './client-options.ts';
 import { addressOf, callHeaders, contextOf, withoutSecrets } from './client-request.ts';
 import { boundedRows, checkHeeded } from './client-rows.ts';
+import { platformFetch } from './platform-fetch.ts';
 import { RETRIED_STATUSES, refusalOf, retryDelay } from './retry.ts';
+import { type Answer, BrokenAnswer, wholeAnswer } from './whole-answer.ts';
 
 type AnyRequest = Model<RequestModel<AnyOperation>> & {
   readonly identity?: Identity;
   readonly context?: Context;
 };
 
-/** What one call sends, and again where that is safe. */
-interface Sending {
+/** What a request without an answer is told by. */
+interface Outcome {
   readonly operation: AnyOperation;
   readonly row: OperationRow;
+  /** Whether sending it twice does what sending it once does. */
+  readonly repeatable: boolean;
+}
+
+/** What one call sends, and again where that is safe. */
+interface Sending extends Outcome {
   /** The checked request, including the members that are sent as headers. */
   readonly request: AnyRequest;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | SendableBody | undefined;
-  /** Whether sending it twice does what sending it once does. */
-  readonly repeatable: boolean;
 }
 
 /** An answer that came, with the clock its rest is read under. */
 interface Received {
-  readonly response: Response;
+  readonly response: Answer;
   readonly progress: Progress;
 }
 
@@ -72,6 +78,8 @@ export class RestNamespace extends Operations implements Namespace {
   readonly #closing = new AbortController();
   /** Whether the server honours `branch`, by its last answer that said so; undefined before any. */
   #honoursBranch: boolean | undefined;
+  /** Whether the server has answered through `fetch`. */
+  #reached = false;
 
   static {
     for (const operation of EVERY_OPERATION_NAMES) {
@@ -224,7 +232,9 @@ export class RestNamespace extends Operations implements Namespace {
     }
   }
 
-  async #attempt(sending: Sending, progress: Progress): Promise<Response> {
+  async #attempt(sending: Sending, progress: Progress): Promise<Answer> {
+    const whole = await this.#whole(sending, progress);
+    if (whole !== undefined) return whole;
     const { row, url, headers, body } = sending;
     const streamed = body instanceof SendableBody;
     const init = {
@@ -237,11 +247,34 @@ export class RestNamespace extends Operations implements Namespace {
     };
     try {
       progress.signal.throwIfAborted();
-      return await this.#settings.fetch(url, init as RequestInit);
+      const response = await this.#settings.fetch(url, init as RequestInit);
+      this.#reached = true;
+      return response;
     } catch (cause) {
       if (streamed && body.failure !== undefined) throw body.failure.error;
       if (progress.signal.aborted) throw progress.signal.reason;
       throw new LostConnection(cause);
+    }
+  }
+
+  /**
+   * The answer with its whole body, the quick way; undefined where it has to go through `fetch`.
+   * The first of a namespace does too, which refuses some ports.
+   */
+  async #whole(
+    { operation, row, url, headers, body, repeatable }: Sending,
+    progress: Progress,
+  ): Promise<Answer | undefined> {
+    if (this.#settings.fetch !== platformFetch || !this.#reached) return undefined;
+    if (row.answer === 'arrow-file' || body instanceof SendableBody) return undefined;
+    if (progress.aborted) throw progress.reason;
+    try {
+      return await wholeAnswer({ method: row.method, url, headers, body }, progress);
+    } catch (cause) {
+      if (progress.aborted) throw progress.reason;
+      if (isDirspaceError(cause)) throw cause;
+      if (!(cause instanceof BrokenAnswer)) throw new LostConnection(cause);
+      throw this.#lost({ operation, row, repeatable }, new LostConnection(cause.cause));
     }
   }
 
@@ -307,7 +340,7 @@ export class RestNamespace extends Operations implements Namespace {
     return new DirspaceError(outcome(row, repeatable), message, { details: { operation } });
   }
 
-  #lost({ operation, row, repeatable }: Sending, { cause }: LostConnection): DirspaceError {
+  #lost({ operation, row, repeatable }: Outcome, { cause }: LostConnection): DirspaceError {
     const { origin } = new URL(this.#settings.base);
     const refusal = refusalOf(cause);
     const message =

@@ -1,16 +1,16 @@
 /**
  * `platformFetch`: calls the platform's `fetch` without the timeouts of undici, which gives up when
  * a response does not begin, or stops, for five minutes. client.ts applies the caller's timeouts
- * instead.
+ * instead. `currentDispatcher` returns what sends the requests of Node's `fetch`.
  */
 
 /** undici's dispatcher, which sends the requests of Node's `fetch`; a program may set its own. */
-interface Dispatcher {
+export interface Dispatcher {
   dispatch(options: object, handler: unknown): boolean;
 }
 
 const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
-const UNTIMED = { headersTimeout: 0, bodyTimeout: 0 };
+export const UNTIMED = { headersTimeout: 0, bodyTimeout: 0 };
 
 const current = (): Dispatcher | undefined =>
   (globalThis as { [DISPATCHER]?: Dispatcher })[DISPATCHER];
@@ -20,9 +20,14 @@ const patient: Dispatcher = {
     (current() as Dispatcher).dispatch({ ...options, ...UNTIMED }, handler),
 };
 
-export function platformFetch(url: string, init: RequestInit): Promise<Response> {
-  // The dispatcher is there from the first use of anything that belongs to `fetch`.
+/** Undefined on platforms whose `fetch` is not undici's. */
+export function currentDispatcher(): Dispatcher | undefined {
+  // It is there from the first use of anything that belongs to `fetch`.
   if (current() === undefined) new Headers();
-  const through = current() === undefined ? init : { ...init, dispatcher: patient };
+  return current();
+}
+
+export function platformFetch(url: string, init: RequestInit): Promise<Response> {
+  const through = currentDispatcher() === undefined ? init : { ...init, dispatcher: patient };
   return fetch(url, through as RequestInit);
 }
