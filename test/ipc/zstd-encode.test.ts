@@ -98,3 +98,40 @@ test('what repeats, or has few bytes, gets as small as it should', () => {
 test('more than 64 KiB are refused', () => {
   expect(() => encodeZstd(new Uint8Array(65_537))).toThrow(RangeError);
 });
+
+/** What a decoder makes of a frame: its content, or that it is refused. */
+const madeBy = (decode: Decode, frame: Uint8Array, size: number): string => {
+  try {
+    return Buffer.from(decode(frame, size)).toString('latin1');
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'refused';
+    throw error;
+  }
+};
+
+test('both decoders here make the same of a damaged frame that has no checksum', () => {
+  const [[, here], [, kernels]] = DECODERS as [
+    readonly [string, Decode],
+    readonly [string, Decode],
+  ];
+  const random = seeded(11);
+  let refused = 0;
+  let others = 0;
+  for (const size of [90, 403, 1_026]) {
+    const content = Uint8Array.from({ length: size }, KINDS.digits?.(random) as () => number);
+    const frame = encodeZstd(content).slice();
+    const zeroed = (at: number): number => frame[at] as number;
+    const kinds = [() => 1, () => 0x40, zeroed];
+    for (let at = FRAME_OVERHEAD - 3; at < frame.length; at += casesOf(1 + (size >> 9), 1)) {
+      for (const kind of kinds) {
+        const copy = frame.slice();
+        copy[at] = zeroed(at) ^ kind(at);
+        const expected = madeBy(here, copy, size);
+        expect(madeBy(kernels, copy, size), `${size} bytes, byte ${at}`).toBe(expected);
+        if (expected === 'refused') refused += 1;
+        else others += 1;
+      }
+    }
+  }
+  expect(Math.min(refused, others)).toBeGreaterThan(100);
+});

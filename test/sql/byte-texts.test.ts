@@ -263,3 +263,23 @@ test('texts beyond the memory of the kernels are gone through in blocks, or left
   };
   expect(kernels?.points(one, new Float64Array(1))).toBe(false);
 });
+
+test('texts of every length up to those that are copied as a block, with nulls among them', async () => {
+  const text = (at: number): string => String.fromCodePoint(97 + (at % 26)).repeat(at) + (at % 10);
+  const texts = Array.from({ length: 340 }, (_, at) => text(at % 170));
+  const withNulls = texts.map((each, at) => (at % 7 === 3 ? null : each));
+  for (const some of [texts, withNulls, texts.slice(0, 1)]) {
+    for (const [sql, expected] of [
+      ["concat(s, '-', s)", (each: string) => `${each}-${each}`],
+      ['upper(s)', (each: string) => each.toUpperCase()],
+      ['substr(s, 2)', (each: string) => each.slice(1)],
+    ] as const) {
+      const found = [...(await compileExpression(sql, schema)).evaluate(batchOf(some))];
+      expect(found, sql).toEqual(
+        some.map((each) =>
+          each === null ? (sql.startsWith('concat') ? '-' : null) : expected(each),
+        ),
+      );
+    }
+  }
+});

@@ -19,7 +19,9 @@ import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { type IntervalValue, storeHalf } from '../../values/index.ts';
 import { shorten } from '../parse/index.ts';
+import { copyText, wordBytes } from '../texts/index.ts';
 import {
+  type BytesColumn,
   type Column,
   elementType,
   familyOf,
@@ -181,6 +183,10 @@ function bytes(column: Column, type: DataType, memory: BatchMemory): object {
       `An expression cannot give values of type ${String(type)}`,
     );
   }
+  if (column.form === 'bytes' && column.dense && column.valid === null && length > 0) {
+    const together = denseBytes(column, type, memory);
+    if (together !== undefined) return together;
+  }
   const fixed = DataType.isFixedSizeBinary(type) ? type.byteWidth : null;
   const offsets = new Int32Array(length + 1);
   const read = column.form === 'bytes' ? null : reader(column);
@@ -206,12 +212,13 @@ function bytes(column: Column, type: DataType, memory: BatchMemory): object {
   }
   const data = new Uint8Array(total);
   const text = Buffer.from(data.buffer);
+  const [source, into] = [column.form === 'bytes' ? wordBytes(column.data) : null, wordBytes(data)];
   for (let i = 0; i < length; i++) {
     const at = offsets[i] as number;
     if (at === offsets[i + 1]) continue;
-    if (column.form === 'bytes') {
+    if (column.form === 'bytes' && source !== null) {
       if (column.valid !== null && column.valid[i] === 0) continue;
-      data.set(column.data.subarray(column.starts[i], column.ends[i]), at);
+      copyText(source, column.starts[i] as number, column.ends[i] as number, into, at);
       continue;
     }
     const value: Value = read?.(i) ?? null;
@@ -219,8 +226,29 @@ function bytes(column: Column, type: DataType, memory: BatchMemory): object {
     else if (value !== null) data.set(value as Uint8Array, at);
   }
   if (fixed !== null) return { data };
-  const large = DataType.isLargeUtf8(type) || DataType.isLargeBinary(type);
-  return { data, valueOffsets: large ? BigInt64Array.from(offsets, BigInt) : offsets };
+  return { data, valueOffsets: offsetsFor(type, offsets) };
+}
+
+const offsetsFor = (type: DataType, offsets: Int32Array): Int32Array | BigInt64Array =>
+  DataType.isLargeUtf8(type) || DataType.isLargeBinary(type)
+    ? BigInt64Array.from(offsets, BigInt)
+    : offsets;
+
+/** Rows that lie one after the other are copied together; undefined where they have to have a width. */
+function denseBytes(
+  { data, starts, ends, length }: BytesColumn,
+  type: DataType,
+  memory: BatchMemory,
+): object | undefined {
+  if (DataType.isFixedSizeBinary(type)) return undefined;
+  const from = starts[0] as number;
+  const to = ends[length - 1] as number;
+  memory.take(to - from);
+  const offsets = new Int32Array(length + 1);
+  for (let i = 0; i < length; i++) offsets[i + 1] = (ends[i] as number) - from;
+  const copy = new Uint8Array(to - from);
+  copy.set(data.subarray(from, to));
+  return { data: copy, valueOffsets: offsetsFor(type, offsets) };
 }
 
 /** Bytes of a text or of binary; undefined for null. */

@@ -8,7 +8,15 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
-import { inOneCase, isAscii, LongNeedle, spanOf, TextWriter } from '../texts/index.ts';
+import {
+  inOneCase,
+  isAscii,
+  LongNeedle,
+  spanOf,
+  TextWriter,
+  type WordBytes,
+  wordBytes,
+} from '../texts/index.ts';
 import {
   type BytesColumn,
   bothValid,
@@ -297,16 +305,17 @@ function* replacing(
 ): Generator<void, Column> {
   const writer = new TextWriter(column.length, most, memory);
   const { data } = column;
+  const [source, instead] = [wordBytes(data), wordBytes(by)];
   yield* eachRow(column, (_row, start, end) => {
     let from = start;
     for (;;) {
       const place = part.find(data, from, end);
       if (place < 0) break;
-      writer.bytes(data, from, place);
-      writer.bytes(by, 0, by.length);
+      writer.bytes(source, from, place);
+      writer.bytes(instead, 0, by.length);
       from = place + part.size;
     }
-    writer.bytes(data, from, end);
+    writer.bytes(source, from, end);
     writer.end();
   });
   return writer.column(type, column.valid);
@@ -317,12 +326,13 @@ export function* reversed({ column, type, memory }: Call): Generator<void, Colum
   const { forwards, backwards } = walkOf(column);
   const ascii = forwards === ASCII_WALK.forwards;
   const writer = new TextWriter(length, spanOf(column).bytes, memory);
+  const source = wordBytes(data);
   yield* eachRow(column, (_row, start, end) => {
     if (ascii) writer.reversed(data, start, end);
     else {
       for (let at = end; at > start; ) {
         const from = backwards(at, start, 1);
-        writer.bytes(data, from, at);
+        writer.bytes(source, from, at);
         at = from;
       }
     }
@@ -353,12 +363,13 @@ function* padding(
   const { data, length } = column;
   const size = filler.length;
   const writer = new TextWriter(length, size * length, memory);
+  const [source, fill] = [wordBytes(data), wordBytes(filler)];
   const pad = (_row: number, start: number, last: number): void => {
     const end = Math.min(last, start + size);
     const more = size - (end - start);
-    if (atStart) writer.bytes(filler, 0, more);
-    writer.bytes(data, start, end);
-    if (!atStart) writer.bytes(filler, 0, more);
+    if (atStart) writer.bytes(fill, 0, more);
+    writer.bytes(source, start, end);
+    if (!atStart) writer.bytes(fill, 0, more);
     writer.end();
   };
   yield* eachRow(column, pad, size);
@@ -366,8 +377,8 @@ function* padding(
 }
 
 interface Piece {
-  readonly data: Uint8Array;
-  /** Absent for a constant, which is all of `data`. */
+  readonly source: WordBytes;
+  /** Absent for a constant, which is all of the source. */
   readonly column?: BytesColumn;
 }
 
@@ -384,12 +395,12 @@ export function joinedTexts(run: RowFunction): RowFunction {
     for (const arg of args) {
       if (familyOf(arg.type) !== 'text') return null;
       if (arg.form === 'bytes') {
-        pieces.push({ data: arg.data, column: arg });
+        pieces.push({ source: wordBytes(arg.data), column: arg });
         bytes += spanOf(arg).bytes;
         valid = bothValid(valid, arg.valid);
       } else if (arg.form === 'constant' && typeof arg.value === 'string') {
         const data = Buffer.from(arg.value);
-        pieces.push({ data });
+        pieces.push({ source: wordBytes(data) });
         bytes += data.length * length;
       } else return null;
       if (bytes > MOST_BYTES) return null;
@@ -408,9 +419,9 @@ function* joining(
   valid: Validity,
 ): Generator<void, Column> {
   const join = (row: number): void => {
-    for (const { data, column } of pieces) {
-      if (column === undefined) writer.bytes(data, 0, data.length);
-      else writer.bytes(data, column.starts[row] as number, column.ends[row] as number);
+    for (const { source, column } of pieces) {
+      if (column === undefined) writer.bytes(source, 0, source.data.length);
+      else writer.bytes(source, column.starts[row] as number, column.ends[row] as number);
     }
     writer.end();
   };

@@ -12,5 +12,13 @@ export {
 } from './find-text.ts';
 export { foldedInSteps } from './fold-text.ts';
 export { inOneCase } from './letter-case.ts';
-export { isAscii, packedTexts, spanOf, TextWriter } from './text-columns.ts';
+export {
+  copyText,
+  isAscii,
+  packedTexts,
+  spanOf,
+  TextWriter,
+  type WordBytes,
+  wordBytes,
+} from './text-columns.ts';
 export { MOST_PART, textKernels } from './text-kernels.ts';

@@ -1,8 +1,8 @@
 /**
  * Reads and changes the layout of text columns: `spanOf` tells where their bytes lie, `isAscii`
  * whether they are ASCII alone; `gathered` and `packedTexts` copy texts so that they lie together;
- * `TextWriter` writes the texts of a new column one after the other. Copies claim their memory from
- * the request's budget.
+ * `TextWriter` writes the texts of a new column one after the other, `copyText` copies one. Copies
+ * claim their memory from the request's budget.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
@@ -46,9 +46,10 @@ export function gathered(column: BytesColumn, memory: BatchMemory): BytesColumn 
 /** The same texts, one after the other. @param bytes of all of them */
 export function packedTexts(column: BytesColumn, memory: BatchMemory, bytes: number): BytesColumn {
   const writer = new TextWriter(column.length, bytes, memory);
-  const { data, starts, ends } = column;
+  const { starts, ends } = column;
+  const source = wordBytes(column.data);
   for (let row = 0; row < column.length; row++) {
-    writer.bytes(data, starts[row] as number, ends[row] as number);
+    writer.bytes(source, starts[row] as number, ends[row] as number);
     writer.end();
   }
   return writer.column(column.type, column.valid);
@@ -64,11 +65,48 @@ export function isAscii(column: BytesColumn): boolean {
 }
 
 /** Longer ones are copied by the runtime. */
-const SHORT_COPY = 48;
+const SHORT_COPY = 160;
+
+/** Bytes with a view of them that reads four at once. */
+export interface WordBytes {
+  readonly data: Uint8Array;
+  readonly words: DataView;
+}
+
+export const wordBytes = (data: Uint8Array): WordBytes => ({
+  data,
+  words: new DataView(data.buffer, data.byteOffset, data.byteLength),
+});
+
+/** Copies the bytes `from` to `to`, four at a time: a block copy of few takes longer to set up. */
+export function copyText(
+  { data, words }: WordBytes,
+  from: number,
+  to: number,
+  into: WordBytes,
+  at: number,
+): void {
+  const shift = at - from;
+  if (to - from > SHORT_COPY) {
+    into.data.set(data.subarray(from, to), at);
+    return;
+  }
+  let next = from;
+  if (to - from < 4) {
+    for (; next < to; next++) into.data[next + shift] = data[next] as number;
+    return;
+  }
+  const last = to - 4;
+  for (; next < last; next += 4) {
+    into.words.setInt32(next + shift, words.getInt32(next, true), true);
+  }
+  into.words.setInt32(last + shift, words.getInt32(last, true), true);
+}
 
 /** Writes the texts of a column, one row after the other, into memory that is known to suffice. */
 export class TextWriter {
   readonly #data: Uint8Array;
+  readonly #into: WordBytes;
   readonly #offsets: Int32Array;
   #at = 0;
   #row = 0;
@@ -77,18 +115,15 @@ export class TextWriter {
   constructor(rows: number, bytes: number, memory: BatchMemory) {
     memory.take(bytes);
     this.#data = Buffer.allocUnsafeSlow(bytes);
+    this.#into = wordBytes(this.#data);
     this.#offsets = new Int32Array(rows + 1);
   }
 
   /** Adds bytes to the text of the row. */
-  bytes(data: Uint8Array, from: number, to: number): void {
-    const out = this.#data;
-    let at = this.#at;
-    if (to - from > SHORT_COPY) {
-      out.set(data.subarray(from, to), at);
-      at += to - from;
-    } else for (let k = from; k < to; k++) out[at++] = data[k] as number;
-    this.#at = at;
+  bytes(source: WordBytes, from: number, to: number): void {
+    if (to <= from) return;
+    copyText(source, from, to, this.#into, this.#at);
+    this.#at += to - from;
   }
 
   /** Adds the bytes of ASCII in the opposite order. */
