@@ -1,6 +1,13 @@
 /** Functions of texts over the bytes of a column: as the strings of JavaScript have them. */
 import { expect, test } from 'vitest';
-import { Field, Schema, Utf8, vectorFromArray } from '../../src/arrow/apache.ts';
+import {
+  DataType,
+  Field,
+  LargeUtf8,
+  Schema,
+  Utf8,
+  vectorFromArray,
+} from '../../src/arrow/apache.ts';
 import { recordBatch, sliceData } from '../../src/arrow/arrow-data.ts';
 import { compileExpression, compilePredicate } from '../../src/sql/expression.ts';
 import { textKernels } from '../../src/sql/texts/index.ts';
@@ -273,6 +280,9 @@ test('texts of every length up to those that are copied as a block, with nulls a
       ["concat(s, '-', s)", (each: string) => `${each}-${each}`],
       ['upper(s)', (each: string) => each.toUpperCase()],
       ['substr(s, 2)', (each: string) => each.slice(1)],
+      // The column itself, whose bytes lie behind others.
+      ['coalesce(s, NULL)', (each: string) => each],
+      ["nullif(s, 'none of them')", (each: string) => each],
     ] as const) {
       const found = [...(await compileExpression(sql, schema)).evaluate(batchOf(some))];
       expect(found, sql).toEqual(
@@ -281,5 +291,20 @@ test('texts of every length up to those that are copied as a block, with nulls a
         ),
       );
     }
+  }
+});
+
+test('the answers of a column with 64-bit offsets have such offsets', async () => {
+  const large = new Schema([new Field('s', new LargeUtf8(), true)]);
+  const { data } = vectorFromArray(['before', 'aé', '', 'x'.repeat(200)], new LargeUtf8());
+  const batch = recordBatch(large, [sliceData(data[0] as never, 1, 3)], 3);
+  for (const sql of ['upper(s)', 'coalesce(s, NULL)', "concat(s, '!')"]) {
+    const found = (await compileExpression(sql, large)).evaluate(batch);
+    const offsets = found.data[0]?.valueOffsets as unknown;
+    expect(offsets instanceof BigInt64Array, sql).toBe(DataType.isLargeUtf8(found.type));
+    expect(
+      [...found].map((text) => String(text).toLowerCase().replace('!', '')),
+      sql,
+    ).toEqual(['aé', '', 'x'.repeat(200)]);
   }
 });
