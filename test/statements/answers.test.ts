@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import {
   Dictionary,
   Field,
+  Float64,
   Int8,
   Int32,
   Int64,
@@ -14,7 +15,9 @@ import {
 } from '../../src/arrow/index.ts';
 import { RequestMemory } from '../../src/request-memory.ts';
 import { reader } from '../../src/sql/index.ts';
+import { Medians } from '../../src/statements/execute/collections.ts';
 import { IntegerSums } from '../../src/statements/execute/sums.ts';
+import { drained } from '../../src/steps.ts';
 import { type Catalog, statementCatalog } from './catalog.ts';
 
 const vectorTable = (rows: number): Table =>
@@ -718,6 +721,31 @@ describe('statements', () => {
     });
     const joined = 'SELECT u.x FROM unsigned u JOIN signed s ON u.x = s.x';
     expect(await catalog.db.sql(joined).toArray()).toEqual([{ x: 7n }]);
+  });
+
+  test('the median of more values than are sorted at once, NaN above all others', () => {
+    const type = new Float64();
+    const call = { name: 'median', type, argument: type, separator: '', order: [] };
+    const medians = new Medians({ ...call, memory: new RequestMemory() });
+    const count = 140_001;
+    const values = Float64Array.from({ length: count }, (_, at) =>
+      at % 7 === 3 ? Number.NaN : (at * 7919) % count,
+    );
+    const rows = { form: 'number', type, length: count, values, valid: null } as const;
+    medians.add(new Int32Array(count), 1, [rows]);
+    const sorted = values.slice().sort();
+    const found = reader(drained(medians.result({ from: 0, to: 1 })))(0);
+    expect(found).toBe(sorted[70_000]);
+    expect(Number.isNaN(sorted.at(-1))).toBe(true);
+  });
+
+  test('values of groups in order, whatever the sizes of the groups', async () => {
+    const sql = `SELECT city, string_agg(name, '+' ORDER BY id DESC), array_agg(id ORDER BY age NULLS FIRST, id) FROM ${P} GROUP BY city ORDER BY city NULLS LAST`;
+    expect(await answer(sql)).toEqual([
+      ['Oslo', 'cy+ada', [3, 1]],
+      ['Rome', 'eve+bob', [2, 5]],
+      [null, 'dee', [4]],
+    ]);
   });
 
   test('sums carry, however many rows there are', () => {

@@ -323,6 +323,7 @@ export class RowSorter {
       },
       meter,
       isFinal: (rank) => sample === undefined || this.#isFinal(sample, rank),
+      areAllFinal: sample === undefined,
       finer: new KeyRanks(directions, pieces, pieceOf),
     };
     return sortedRows(this.#ranks, this.#count, order);

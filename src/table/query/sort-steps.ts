@@ -43,6 +43,8 @@ export interface RowOrder {
   readonly meter: WorkMeter;
   /** Whether rows of this rank are equal, so that they stay in the order of their numbers. */
   isFinal(rank: number): boolean;
+  /** Whether that is so for every rank. */
+  readonly areAllFinal?: boolean;
   /** If absent, rows of one rank are compared. */
   readonly finer?: FinerRanks;
 }
@@ -53,6 +55,7 @@ export function* sortedRows(
   count: number,
   order: RowOrder,
 ): Generator<void, Uint32Array> {
+  if (order.areAllFinal === true) return yield* byRank(ranks, count);
   return yield* byRank(ranks, count, function* (rows) {
     yield* eachTie(ranks, rows, function* (from, to, rank) {
       if (order.isFinal(rank)) return;
@@ -77,7 +80,7 @@ function* byFinerRanks(tied: Uint32Array, level: RankLevel, order: RowOrder): Ge
     const ranks = new Float64Array(count);
     const reached = yield* finer.fill(rows, next.level, ranks);
     const before = rows.slice();
-    const places = yield* byRank(ranks, count, function* () {});
+    const places = yield* byRank(ranks, count);
     for (let at = 0; at < count; at++) rows[at] = before[places[at] as number] as number;
     yield;
     yield* eachTie(ranks, places, function* (from, to, rank) {
@@ -127,13 +130,13 @@ function endOfTie(ranks: Float64Array, rows: Uint32Array, from: number, to: numb
 function* byRank(
   ranks: Float64Array,
   count: number,
-  tied: (rows: Uint32Array) => Generator<void>,
+  tied?: (rows: Uint32Array) => Generator<void>,
 ): Generator<void, Uint32Array> {
   const rows = new Uint32Array(count);
   yield* overRows(count, (from, to) => numberRows(rows, from, to));
   if (count <= FEW_ROWS) {
     byComparing(ranks, rows);
-    yield* tied(rows);
+    if (tied !== undefined) yield* tied(rows);
     return rows;
   }
   const digits = yield* leadingDigits(ranks, count);
@@ -141,8 +144,10 @@ function* byRank(
   const spare = { keys: new Uint32Array(count), rows: new Uint32Array(count) };
   yield* byDigits(keys, rows, spare);
   const { rest } = digits;
+  if (rest === 0 && tied === undefined) return rows;
+  const stops = tied !== undefined;
   for (let at = 0; at < count; ) {
-    const from = passShortRuns(ranks, rows, keys, rest > 0, at);
+    const from = passShortRuns(ranks, rows, keys, rest > 0, stops, at);
     if (from - at >= STEP_ROWS) yield;
     at = from;
     while (at < count && keys[at] === keys[from]) {
@@ -155,7 +160,7 @@ function* byRank(
       if (at - from <= SHORT_RUN) insertByRank(ranks, rows, from, at);
       else yield* byRest(ranks, run, keys.subarray(from, at), digits, spare);
     }
-    yield* tied(run);
+    if (tied !== undefined) yield* tied(run);
   }
   return rows;
 }
@@ -165,12 +170,14 @@ function* byRank(
  * as rows, too many for a generator each. Ends at a run that is long or has equal ranks, or else not
  * far; where that is.
  * @param hasRest whether the keys are not all of the ranks
+ * @param stops whether runs of equal ranks are to be told
  */
 function passShortRuns(
   ranks: Float64Array,
   rows: Uint32Array,
   keys: Uint32Array,
   hasRest: boolean,
+  stops: boolean,
   begin: number,
 ): number {
   const most = Math.min(keys.length, begin + STEP_ROWS);
@@ -184,7 +191,7 @@ function passShortRuns(
     if (at - from === 1) continue;
     if (at - from > SHORT_RUN || !hasRest) return from;
     insertByRank(ranks, rows, from, at);
-    if (hasTies(ranks, rows, from, at)) return from;
+    if (stops && hasTies(ranks, rows, from, at)) return from;
   }
   return at;
 }
