@@ -1,7 +1,7 @@
 /**
  * Defines the types for watching a catalog: `WatchRequest` says what to watch, `CatalogWatch`
- * iterates over the events, and `CatalogEvent` is one of them. directory/watch.ts produces the
- * events.
+ * iterates over the events, and `CatalogEvent` is the type of one event. directory/watch.ts
+ * produces the events.
  */
 
 /** What to watch. */

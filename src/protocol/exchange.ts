@@ -4,8 +4,8 @@
  * responses. `jsonText` writes bigints as strings. The operations table says where each member
  * belongs. No I/O.
  *
- * `identity` and `context` are sent only in JSON bodies. For requests without one they become
- * headers, which client/ and server/ handle.
+ * `identity` and `context` are sent only in JSON bodies. For requests without a JSON body they
+ * become headers, which client/ and server/ handle.
  */
 import { DirspaceError } from '../errors.ts';
 import { checkedRequest } from './checked-request.ts';

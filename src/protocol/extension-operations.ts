@@ -1,8 +1,8 @@
 /**
- * Lists the operations that this engine has beyond the protocol (`EXTENSION_OPERATIONS`), as rows
- * like those of operations.ts. Client methods, server routes under `/v1/dirspace/`, validation and
- * the OpenAPI document are derived from them. `watch` is not listed, because it returns a stream of
- * events instead of one response.
+ * Lists the operations that this engine has beyond the protocol (`EXTENSION_OPERATIONS`), in rows
+ * of the same form as those of operations.ts. Client methods, server routes under `/v1/dirspace/`,
+ * validation and the OpenAPI document are derived from them. `watch` is not listed, because it
+ * returns a stream of events instead of one response.
  */
 import { type AnswerKind, type BodyKind, json, type OperationRow } from './operation-row.ts';
 

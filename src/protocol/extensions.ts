@@ -2,7 +2,7 @@
  * Declares the operations beyond the protocol (`CatalogExtensions`) and defines the types of most
  * of them, such as undrop, optimize, verify and trash. table-insight.ts has those of takeRows, SQL,
  * profile, diff and the list of files, and events.ts those of watch. Each method is optional: a
- * catalog leaves out what it cannot do, and callers check before they call.
+ * catalog leaves out those it cannot carry out, and callers check before they call.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type {

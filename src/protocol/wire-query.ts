@@ -1,9 +1,9 @@
 /**
- * Translates requests whose form on the wire differs from the one catalogs take, namely queries and
- * RenameTable: `toWire` before sending, `fromWire` after arrival. A query needs `k` and `vector` on
- * the wire, and `EVERY_ROW` as `k` means no limit. `to_root: true` moves a table to the root,
- * because Lance's Java client sends an empty `new_namespace_id` for none; `renameTarget` returns
- * the namespace that a rename names.
+ * Translates requests whose form on the wire differs from the form that catalogs take, namely
+ * queries and RenameTable: `toWire` before sending, `fromWire` after receiving. A query needs `k`
+ * and `vector` on the wire, and `EVERY_ROW` as `k` means no limit. `to_root: true` moves a table to
+ * the root, because Lance's Java client sends an empty `new_namespace_id` for none; `renameTarget`
+ * returns the namespace that a rename names.
  *
  * `oftenPassedOver` names members of a query that other servers may ignore.
  */

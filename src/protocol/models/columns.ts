@@ -1,6 +1,7 @@
 /**
- * Defines the JSON models of requests and responses that add, alter, drop or backfill columns of a
- * table, or change the metadata of its schema and fields.
+ * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
+ * adding, altering, dropping and backfilling columns, and of changing the metadata of a table's
+ * schema and fields.
  */
 
 import { request, response } from './common.ts';

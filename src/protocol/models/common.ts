@@ -1,7 +1,7 @@
 /**
- * Defines the JSON models that many operations share: the identity and context of requests, the
- * context of responses, and the error body. `request` and `response` build the model of one
- * operation from its own members and the shared ones.
+ * Defines the JSON Schemas that many operations share, with their TypeScript types: the identity
+ * and context of requests, the context of responses, and the error body. `request` and `response`
+ * build the schema of one operation from its own members and the shared ones.
  */
 import {
   type AnySchema,

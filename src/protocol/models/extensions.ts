@@ -1,8 +1,7 @@
 /**
- * Defines the JSON models by which requests and responses of operations beyond the protocol are
- * validated. ../extensions.ts has their TypeScript types and documents the members;
- * ../table-insight.ts does so for TakeRows. Other models of such operations are in statements.ts
- * and table-insight.ts.
+ * Defines the JSON Schemas that validate requests and responses of operations beyond the protocol.
+ * ../extensions.ts has their TypeScript types and documents the members; ../table-insight.ts does
+ * so for TakeRows. Schemas of other such operations are in statements.ts and table-insight.ts.
  */
 
 import { request, response } from './common.ts';

@@ -1,5 +1,6 @@
 /**
- * Defines the JSON models of requests and responses that create, list, describe and drop indexes.
+ * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
+ * creating, listing, describing and dropping indexes.
  */
 
 import { request, response } from './common.ts';

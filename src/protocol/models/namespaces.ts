@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of requests and responses that create, list, describe and drop
- * namespaces, or ask whether one exists.
+ * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
+ * creating, listing, describing and dropping namespaces, and of testing whether one exists.
  */
 
 import { request, response } from './common.ts';

@@ -1,7 +1,8 @@
 /**
- * Defines the JSON models of QueryTable, ExplainTableQueryPlan and AnalyzeTableQueryPlan: their
- * requests and JSON responses, and the parts of a query (columns, vector, full-text search,
- * ordering). QueryTable answers with Arrow and has no response model.
+ * Defines the JSON Schemas, with their TypeScript types, that validate the requests of QueryTable,
+ * ExplainTableQueryPlan and AnalyzeTableQueryPlan, the parts of a query (columns, vector, full-text
+ * search, ordering), and the JSON responses. QueryTable answers with Arrow, so it has no response
+ * schema.
  */
 
 import { request, response } from './common.ts';

@@ -1,6 +1,7 @@
 /**
- * Defines the JSON models of requests and responses on tags and branches. The members that describe
- * a tag or a branch are camelCase, as the protocol has them.
+ * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses on
+ * tags and branches. The members that describe a tag or a branch are camelCase, as the protocol has
+ * them.
  */
 
 import { request, response } from './common.ts';

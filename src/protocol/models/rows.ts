@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of requests and responses that count, insert, merge, update and delete
- * rows.
+ * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
+ * counting, inserting, merging, updating and deleting rows.
  */
 
 import { request, response } from './common.ts';

@@ -1,5 +1,5 @@
 /**
- * Defines the JSON models of the requests of RunSql and ExplainSql, and of the response of
+ * Defines the JSON Schemas that validate the requests of RunSql and ExplainSql and the response of
  * ExplainSql; RunSql answers with Arrow. ../table-insight.ts has their TypeScript types and
  * documents the members.
  */

@@ -1,7 +1,6 @@
 /**
- * Defines the JSON models by which requests and responses of ProfileTable, DiffTable and
- * ListTableFiles are validated. ../table-insight.ts has their TypeScript types and documents the
- * members.
+ * Defines the JSON Schemas that validate requests and responses of ProfileTable, DiffTable and
+ * ListTableFiles. ../table-insight.ts has their TypeScript types and documents the members.
  */
 
 import { request, response } from './common.ts';

@@ -1,6 +1,7 @@
 /**
- * Defines the JSON models of requests and responses on tables as entries of a catalog (list,
- * create, declare, register, describe, rename, drop, ...), and of table statistics.
+ * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses on
+ * tables as entries of a catalog (list, create, declare, register, describe, rename, drop, ...),
+ * and of table statistics.
  */
 
 import { request, response } from './common.ts';

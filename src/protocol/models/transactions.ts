@@ -1,4 +1,7 @@
-/** Defines the JSON models of requests and responses that describe or alter a transaction. */
+/**
+ * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
+ * describing and altering a transaction.
+ */
 
 import { request, response } from './common.ts';
 import { array, map, object, ref, type Static, string } from './model-schema.ts';

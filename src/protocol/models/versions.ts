@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of requests and responses about table versions (list, describe, create,
- * delete, restore) and about commits of several tables at once.
+ * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses about
+ * table versions (list, describe, create, delete, restore) and about commits of several tables.
  */
 
 import { request, response } from './common.ts';

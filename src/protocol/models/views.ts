@@ -1,6 +1,6 @@
 /**
- * Defines the JSON models of requests and responses that create and refresh materialized views, and
- * of the query that defines one (`ViewQuery`).
+ * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
+ * creating and refreshing materialized views, and the query that defines a view (`ViewQuery`).
  */
 
 import { request, response } from './common.ts';

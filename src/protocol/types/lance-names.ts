@@ -1,6 +1,6 @@
 /**
- * `lanceTypeName`: writes an Arrow type as the name that Lance's clients know, or as Arrow's name
- * where Lance has none. type-parser.ts reads both.
+ * `lanceTypeName`: returns the name that Lance's clients know for an Arrow type, or Arrow's own
+ * name where Lance has none. type-parser.ts reads both.
  */
 import { DataType, Precision, type Refuse, Type, typeName } from '../../arrow/index.ts';
 

@@ -2,7 +2,7 @@
  * Converts Arrow schemas, fields and types to the protocol's JSON (`schemaToJson`,
  * `schemaToLanceJson`) and back (`schemaFromJson`, `sharedSchema`). Reading also validates JSON
  * from outside, up to `MAX_SCHEMA_FIELDS` and `MAX_SCHEMA_DEPTH`. `typeToJson` and `typeFromJson`
- * convert one type. The ids of dictionaries are lost on the way. arrow/type-names.ts and
+ * convert one type. JSON does not hold the ids of dictionaries. arrow/type-names.ts and
  * lance-names.ts write the names of types, type-parser.ts reads them. Types that JSON cannot name
  * throw TableSchemaValidation.
  */
