@@ -4,9 +4,9 @@
  * and publishes versions that callers or writers of Lance have staged. It also finds or makes the
  * manifests by which Lance reads versions.
  *
- * A `Branch` holds no state: calls look at the disk or at caches that are checked against it.
- * `openBranch` does not look whether the branch exists. Rows are read from a snapshot, by read/ and
- * query/. `branchHeld` keeps a version from deletion while a caller makes a branch from it.
+ * A `Branch` holds no state: calls read the disk or caches that are checked against it.
+ * `openBranch` does not check whether the branch exists. Rows are read from a snapshot, by read/
+ * and query/. `branchHeld` keeps a version from deletion while a caller makes a branch from it.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

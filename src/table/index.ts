@@ -1,6 +1,6 @@
 /**
  * Exports the engine of single tables on a store. `openEngine` creates the services that the tables
- * of a catalog share; `openTable` and `openBranch` give handles on a table and a branch;
+ * of a catalog share; `openTable` and `openBranch` return handles on a table and a branch;
  * `stageTable` builds a new table; `query`, `take` and `countWhere` read a snapshot. Code outside
  * of table/ imports this file alone.
  */

@@ -1,9 +1,10 @@
 /**
- * `StoredTable`: lists, changes and compares the branches of one incarnation of a table, brings
- * their changes to main, and changes its tags; it also cleans the table up, verifies it and
- * synchronizes it with Lance. A `StoredTable` holds no state: calls look at the disk or at caches
- * that are checked against it. `openTable` does not look whether the table exists. branch.ts
- * changes rows and versions.
+ * `StoredTable`: the operations on one incarnation of a table. It lists, changes and compares
+ * branches, brings their changes to main, changes tags, and cleans the table up, verifies it and
+ * synchronizes it with Lance. branch.ts changes rows and versions.
+ *
+ * A `StoredTable` holds no state: calls read the disk or caches that are checked against it.
+ * `openTable` does not check whether the table exists.
  */
 import type { TagRecord } from '../format/index.ts';
 import { onDemand } from '../on-demand.ts';

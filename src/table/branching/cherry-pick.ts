@@ -1,9 +1,9 @@
 /**
- * `cherryPick`: commits to main, as one version, what a branch changed since it was made or last
- * picked. If main has no version of its own since the branch was made, its next version has the
- * content of the branch. If it has, and the branch only added rows and the columns of both are as
- * they were, those rows are appended to main. Anything else is refused with the reason
- * (`Obstacle`), and nothing is changed. Files are not copied: both refer to the same ones.
+ * `cherryPick`: commits to main, as one version, the changes of a branch since it was made or last
+ * picked. If main has had no version of its own since the branch was made, its next version has the
+ * content of the branch. If it has, but the branch only added rows and neither changed its columns,
+ * those rows are appended to main. Anything else is refused with the reason (`Obstacle`), and
+ * nothing is changed. Files are not copied: both branches refer to the same files.
  */
 import { crc32 } from 'node:zlib';
 import { type FragmentEntry, fileIds, liveRows } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `diffBranch`: compares a version of a branch with one of main: columns, indexes and rows. A row
- * is identified by the file that it was written to and its place in it, so a row that an update or
- * a compaction wrote anew counts twice, once for each side. No column is read.
+ * `diffBranch`: compares the columns, indexes and rows of a version of a branch with those of a
+ * version of main. A row is identified by the file that it was written to and its place in it. So a
+ * row that an update or a compaction rewrote counts twice, once for each side. No column is read.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import { fragmentDifferences, rowDifferences } from '../diff/index.ts';

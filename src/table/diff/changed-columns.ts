@@ -1,6 +1,6 @@
 /**
- * Reads pairs of rows that have one key in two versions, and counts for each column in how many
- * pairs its values differ, by their hashes (`changedColumns`). `firstRows` reads rows that are
+ * `changedColumns`: reads pairs of rows that have one key in two versions, and counts for each
+ * column the pairs in which its values differ, by their hashes. `firstRows` reads rows that are
  * shown as examples.
  */
 import { columnsOf, type RecordBatch } from '../../arrow/index.ts';

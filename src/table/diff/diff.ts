@@ -1,9 +1,9 @@
 /**
- * `diffVersions`: compares two versions of a table, of one branch or of two: columns, properties,
- * metadata, fragments and rows. With a key, rows are matched by its values and compared in the
- * columns that both versions have; the first rows of each kind are given as examples. Without a
- * key, a row is identified by the file that it was written to and its place in it: no column is
- * read and no examples are given.
+ * `diffVersions`: compares the columns, properties, metadata, fragments and rows of two versions of
+ * a table, of one branch or of two. With a key, rows are matched by its values and compared in the
+ * columns that both versions have; the result includes the first rows of each kind as examples.
+ * Without a key, a row is identified by the file that it was written to and its place in it; no
+ * column is read, and there are no examples.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

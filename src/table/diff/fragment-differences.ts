@@ -1,8 +1,8 @@
 /**
  * `fragmentDifferences`: finds which fragments two versions share, which only one of them has, and
- * which have other deleted rows or overlays. `rowDifferences` counts rows from that: a row is
- * identified by the file that it was written to and its place in it. Deletion files may be read,
- * columns are not.
+ * which differ in deleted rows or overlays. From that `rowDifferences` counts rows, identified by
+ * the file that they were written to and their place in it. It may read deletion files, but no
+ * columns.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import { deletedRows } from '../fragments/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `RowList`: keeps rows by two hashes (of their values and of their key) and by where they are, in
- * arrays that grow. `Buckets` finds rows of a list by one of the hashes, and takes each out once:
- * however many rows share a hash, that is one step.
+ * `RowList`: keeps the places of rows with two hashes (of their values and of their key), in arrays
+ * that grow. `Buckets` finds rows of a list by one of the hashes and removes each one that it
+ * returns, in one step even if many rows share a hash.
  */
 import type { ValueHashes } from '../../sql/index.ts';
 

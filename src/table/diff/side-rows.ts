@@ -1,8 +1,8 @@
 /**
- * `sideRows`: reads the rows of one version that the other may lack. Of fragments that only this
- * version has, these are all live rows. Of fragments in both, they are the live rows that the other
- * has deleted, or all live rows if columns were written anew. Fragments that are equal in both are
- * not read.
+ * `sideRows`: reads the rows of one version that the other may lack. Of a fragment that only this
+ * version has, it reads all live rows. Of a fragment in both, it reads the live rows that the other
+ * has deleted, or all live rows if columns were rewritten. Fragments that are equal in both are not
+ * read.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { FragmentEntry } from '../../format/index.ts';

@@ -1,6 +1,6 @@
 /**
  * Refuses names that columns may not have. `checkName` refuses empty names, names with a dot and
- * those reserved for `_rowid` and `_rowoffset`. `refuseTwins` refuses two fields of one name side
+ * the reserved names `_rowid` and `_rowoffset`. `refuseTwins` refuses two fields of one name side
  * by side.
  */
 import { DataType, type Field } from '../../arrow/index.ts';

@@ -1,9 +1,9 @@
 /**
- * Finds a field by its dotted path, such as `address.city` (`findField`), by exact names or else
- * without case where that is unique; an unknown one is TableColumnNotFound. `changeNode` copies the
- * tree of fields with one node changed or removed, `nodeWithChildren` copies a field with other
- * children, and `leafOf` returns the field that a path ends at. `requireOpen` refuses fields inside
- * anything but structs and lists; `fieldMetadata` reads a field's metadata.
+ * Finds a field by its dotted path, such as `address.city` (`findField`), by exact names, or else
+ * ignoring case if that is unique; throws TableColumnNotFound for an unknown path. `changeNode`
+ * copies the tree of fields with one node changed or removed, `nodeWithChildren` copies a field
+ * with other children, and `leafOf` returns the field that a path ends at. `requireOpen` refuses
+ * fields inside anything but structs and lists; `fieldMetadata` reads a field's metadata.
  */
 import { DataType, describeType, Field, mapType, Struct } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

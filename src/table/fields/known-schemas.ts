@@ -1,8 +1,8 @@
 /**
  * `withKnownSchema`: gives versions that have the same schema and field ids the same objects for
- * them, also those of different tables. What is computed from a schema is cached by its object, so
- * that it is computed and held once for all tables of a kind. The objects are frozen, because
- * responses share them. At most 256 schemas are remembered, none of more than 64 fields.
+ * them, also those of different tables. Results computed from a schema are cached by its object, so
+ * that they are computed and held once for all tables of that schema. The objects are frozen,
+ * because responses share them. At most 256 schemas are remembered, none of more than 64 fields.
  */
 import type { Manifest } from '../../format/index.ts';
 

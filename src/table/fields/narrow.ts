@@ -1,9 +1,9 @@
 /**
  * Converts columns to types that hold fewer values, where each value fits (`Narrowing`): numbers to
  * smaller or other numbers, times to coarser units, long texts and bytes to short ones, also inside
- * of structs and lists. Floats are rounded to the nearest of a shorter type, as that is what fewer
- * digits mean; a number beyond its range does not fit. The first value that does not is refused with
- * its row (`Misfit`). What widen.ts converts needs no look at the values.
+ * of structs and lists. Floats are rounded to the nearest value of the shorter type; a number
+ * beyond its range does not fit. The first value that does not fit is refused with its row
+ * (`Misfit`). widen.ts handles conversions that fit every value.
  */
 import {
   type Data,

@@ -1,8 +1,8 @@
 /**
  * Decides whether columns of one type can become columns of another without losing a value
- * (`canWiden`). `wideningOf` returns the function that converts a column of a type that is not
- * nested, and `widenList` changes the kind of a list; adapt.ts converts structs and the items of
- * lists. `listsFit` tells whether one kind of list can become another, whatever their items.
+ * (`canWiden`). `wideningOf` returns the function that converts a column that is not nested, and
+ * `widenList` changes the kind of a list; adapt.ts converts structs and the items of lists.
+ * `listsFit` tells whether one kind of list can become another, whatever their items.
  */
 import {
   type Data,

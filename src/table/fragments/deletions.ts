@@ -2,7 +2,7 @@
  * `deletedRows`: reads the deletion file of a fragment, or its slice of a shared one, through the
  * cache and verifies it against the manifest (Corrupt on a mismatch, `decodeVerified`). The result,
  * `DeletedRows`, tells which rows are live. write/deletion-files.ts writes these files;
- * `rememberDeleted` caches what was just written.
+ * `rememberDeleted` caches rows that were just written.
  */
 import { crc32 } from 'node:zlib';
 import {

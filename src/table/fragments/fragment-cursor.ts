@@ -1,9 +1,9 @@
 /**
- * `FragmentCursor`: walks over the fragments of a snapshot in row order and reads of the list only
- * what is wanted. Runs of fragments that the caller does not want are skipped by their row counts
- * and ids, which manifests and chunk indexes hold. Chunks that are small or have no index are read
- * whole. `next` returns a promise only where it has to wait. What is read is verified and cached;
- * blocks that follow each other are read in growing numbers.
+ * `FragmentCursor`: iterates over the fragments of a snapshot in row order, and reads only the
+ * wanted parts of their list. It skips runs of fragments that the caller does not want by their row
+ * counts and ids, which manifests and chunk indexes hold. Chunks that are small or have no index
+ * are read whole. `next` returns a promise only where it has to wait. Blocks of the list are
+ * verified and cached, and consecutive ones are read in growing numbers.
  */
 import {
   type ChunkBlock,

@@ -1,10 +1,10 @@
 /**
  * `LargeFragment`: reads columns or rows of a file of more than 16 KiB by byte ranges, and verifies
- * each range. Few rows are read value by value where the type allows it; more are picked from whole
- * columns. It caches the footer and, where the read asks for that, whole columns and decompressed
- * frames. Columns read into pooled memory or for the caller of a query are cached only on their
- * second read. Cached columns stay valid, because fragments never change. `rememberFooter` caches a
- * footer that was verified.
+ * each range. A few rows are read value by value where the type allows it; otherwise they are
+ * picked from whole columns. It caches the footer and, if the read asks for that, whole columns and
+ * decompressed frames. Columns read into pooled memory or for the caller of a query are cached only
+ * on their second read. Cached columns stay valid, because fragments never change. `rememberFooter`
+ * caches a footer that was verified.
  */
 import {
   childFields,

@@ -1,8 +1,8 @@
 /**
  * `readFields`: reads columns of a version from one batch of a fragment, by field id, and adapts
  * them where the schema changed after the fragment was written. The mapping is computed once for
- * consecutive fragments of one schema. `fieldBytes` gives the size of such columns in the file, and
- * `columnKey` a cache key for what is computed from one.
+ * consecutive fragments of one schema. `fieldBytes` returns the size of such columns in the file,
+ * and `columnKey` a key to cache results computed from a column.
  */
 import { type Data, nullColumn } from '../../arrow/index.ts';
 import type { FragmentEntry, FragmentFooter } from '../../format/index.ts';

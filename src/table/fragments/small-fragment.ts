@@ -1,8 +1,8 @@
 /**
  * `SmallFragment`: reads a fragment of up to 16 KiB by one read of the whole file, after which all
- * columns are available synchronously. The file is cached as one entry where the read asks for
- * that. large-fragment.ts reads larger ones. `isSmall` chooses between the two; `openSmall` throws
- * TableVersionNotFound where cleanup removed the version, and Corrupt.
+ * columns are available synchronously. The file is cached as one entry if the read asks for that.
+ * large-fragment.ts reads larger ones, and `isSmall` chooses between the two. `openSmall` throws
+ * TableVersionNotFound if cleanup removed the version, and Corrupt for damage.
  */
 import { type Data, gatherData, markShared, markSharedData } from '../../arrow/index.ts';
 import { plainBytes } from '../../bytes.ts';

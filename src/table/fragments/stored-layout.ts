@@ -1,8 +1,9 @@
 /**
- * `storedLayout`: tells in which file of a fragment each column of a version lies, and under which
- * name and type other programs find it there: a fragment that was written before a change of the
- * schema keeps the names and types of that time. `isRewritable` tells whether writing the fragment
- * anew would bring it nearer to the columns of the version.
+ * `storedLayout`: describes, for programs that read fragment files themselves, in which file of a
+ * fragment each column of a version lies, and under which name and type. These may differ from the
+ * version's, because a fragment keeps what was true when it was written. The result also says
+ * whether the fragment's file has exactly the columns of the version (`isPlain`), and whether
+ * rewriting it would bring it closer to that (`isRewritable`).
  */
 import { describeType, Schema, typesEqual } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * `adoptTags`: creates tags of the table from those that Lance's clients wrote into `_refs/tags`,
- * so that cleanup keeps their versions. It does so only where these clients may write the table. A
- * name that the table already uses keeps its version, whatever a client makes of its file. A tag of
- * a version that was set aside since is set aside, too. Damaged or impossible tags are skipped.
+ * `adoptTags`: creates tags of the table from the tags that Lance's clients wrote into
+ * `_refs/tags`, so that cleanup keeps their versions. It does so only if these clients may write
+ * the table. A tag that the table already has keeps its version, whatever the client's file says. A
+ * tag of a version that was set aside is set aside, too. Damaged or impossible tags are skipped.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * Exports the handling of old versions: deleting and holding them, cleanup of files that no version
  * refers to, digests of versions for lists, and changes of tags and branches that are safe beside
- * deletions. Also adopts tags of Lance's clients, and finds what is stored where no version is
- * visible.
+ * deletions. Also exports the adoption of tags of Lance's clients, and the examination of table
+ * folders without a visible version (`findStorage`).
  */
 
 export { adoptTags } from './adopt-tags.ts';

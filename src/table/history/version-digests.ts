@@ -1,5 +1,5 @@
 /**
- * Gives digests of versions, which are what lists show of them, without reading each manifest
+ * Returns digests of versions, which hold the facts that lists show, without reading each manifest
  * (`digestsOf`). Digests lie in files of 64 versions beside the manifests. `noteDigest` keeps those
  * of commits in memory and writes a file with every 64th version; a list writes what was missing.
  * `versionNumbers` lists the numbers of the versions.
@@ -7,8 +7,8 @@
  * The manifests are the truth. The newest version of a list is read from its manifest, and a digest
  * counts only if its checksum is the one that the version above it, itself found in this way, names
  * as its parent's. Other versions, such as those below a deleted run, are read from their
- * manifests. So a lost, torn or outdated file costs time and is never believed. Damage inside a
- * manifest is not looked for: that is what `verify` does.
+ * manifests. So a lost, torn or outdated file costs time and is never believed. Only `verify` looks
+ * for damage inside manifests.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

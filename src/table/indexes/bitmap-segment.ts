@@ -1,7 +1,7 @@
 /**
  * `bitmapReader` and `labelListReader`: read BITMAP and LABEL_LIST segments, whose file has a row
- * for each distinct value: `value`, sorted with nulls last, `count` and `positions`. How many rows
- * have a value is known without their positions.
+ * for each distinct value: `value`, sorted with nulls last, `count` and `positions`. Rows with a
+ * value are counted without reading their positions.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';

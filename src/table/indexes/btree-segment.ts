@@ -1,8 +1,8 @@
 /**
  * `btreeReader`: reads BTREE segments, whose file has the columns `value`, sorted with nulls last,
- * and `position`. The rows that pass a test form runs of this order, whose ends are found by binary
- * search, first over the first values of the batches, then in one batch. `SortedSegment` is this
- * search; bitmap-segment.ts uses it too.
+ * and `position`. The rows that pass a test form runs of this order. Binary search finds the ends
+ * of the runs, first among the first values of the batches, then in one batch. `SortedSegment`
+ * implements this search; bitmap-segment.ts uses it too.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `chooseIndexes`: finds the rows that a condition names through the indexes of a version, if they
- * are few enough among all. The result holds candidate rows of the fragments that the indexes
- * cover; the other fragments are to be scanned. If it is not exact, the condition has to be checked
- * on the candidates. `note` says which indexes are used, or why none is.
+ * `chooseIndexes`: finds the rows that match a condition through the indexes of a version, if they
+ * are a small enough share of all rows. The result holds candidate rows of the fragments that the
+ * indexes cover; the caller scans the other fragments. If it is not exact, the condition has to be
+ * checked on the candidates. `note` says which indexes are used, or why none is.
  *
  * AND takes the index that names the fewest rows, and others that name about as few. OR takes an
  * index for each of its parts, or none.

@@ -1,6 +1,6 @@
 /**
  * `countIndexed`: counts the rows that match a test of one column from an index alone, without
- * looking at a row. Only segments count that cover all of their fragments and of which no row is
+ * reading a row. It uses only segments that cover all of their fragments and of which no row is
  * deleted; the caller scans the other fragments.
  */
 import type { IndexEntry } from '../../format/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `coverageOf`: finds which fragments of a version an index covers. A segment covers the fragments
- * of its runs that are still there and whose column is in the file that it was built from; it
- * covers none once the column has another type, or where its files cannot be read. What is not
- * covered is scanned. `readingIndexes` runs work that reads indexes, and again without a segment
- * that turns out to be damaged.
+ * of its runs that still exist and whose column is in the file that it was built from. It covers
+ * none if the column has another type by now, or if its files cannot be read. Fragments that are
+ * not covered are scanned. `readingIndexes` runs work that reads indexes, and runs it again without
+ * a segment that turns out to be damaged.
  */
 import { type DataType, DataType as Types, typesEqual } from '../../arrow/index.ts';
 import {

@@ -2,8 +2,8 @@
  * Remembers segments of indexes that cannot be read, so that not every query reads them again.
  * `noteDamage` remembers one, `damageOf` tells what is wrong with it, and `withoutDamage` runs work
  * that reads indexes and repeats it where it met damage. A damaged segment covers nothing
- * (coverage.ts). Damage of anything else is thrown. A catalog that is opened anew looks at the
- * files again.
+ * (coverage.ts). Damage of other files is thrown. A catalog that is opened again reads the segments
+ * again.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import { type IndexSegment, indexFile } from '../../format/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `firstRows`: finds through the BTREE index of a column the rows that may be among the first in
- * its order, without sorting them. All rows of an equal value are candidates together. The caller
- * sorts the candidates and the rows that the index does not cover. If a condition or deletions
- * leave too few candidates, more are taken. The index is not used if there would be too many
- * candidates, and for small tables or an order of all rows.
+ * its order, without sorting them. Rows with equal values are candidates together. The caller sorts
+ * the candidates and the rows that the index does not cover. If a condition or deletions leave too
+ * few candidates, more are taken. The index is not used if there would be too many candidates, and
+ * for small tables or an order of all rows.
  */
 import { indexFile } from '../../format/index.ts';
 import { BTREE, type FragmentRows, NO_FRAGMENT_ROWS, rowsAt, union } from '../../indexes/index.ts';

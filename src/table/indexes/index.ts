@@ -1,6 +1,6 @@
 /**
- * Exports the reading of indexes: what they cover of a version, the rows that a condition names
- * through them, and the rows near to query vectors. table/indexing builds them.
+ * Exports the reading of indexes: their coverage of a version, the rows that match a condition, and
+ * the rows near to query vectors. table/indexing builds them.
  */
 
 export { BTREE_COLUMNS } from './btree-segment.ts';

@@ -1,9 +1,9 @@
 /**
- * `nearRows`: finds through an IVF index the rows whose vectors are likely to be the nearest to
- * query vectors; the caller measures their exact distances. For each vector, partitions are
- * searched from the nearest on, those of all segments in one order, until the rest are unlikely to
- * hold more or the limits of the request are reached. Rows that the index could not lay out are
- * always among the result.
+ * `nearRows`: finds through an IVF index the rows whose vectors are likely to be nearest to query
+ * vectors; the caller measures their exact distances. For each vector it searches the partitions of
+ * all segments together, nearest first, until the rest are unlikely to hold a nearer row or the
+ * request's limits are reached. Wanted rows whose vectors the index could assign to no partition
+ * are always candidates.
  */
 import {
   type FragmentRows,

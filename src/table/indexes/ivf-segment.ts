@@ -1,8 +1,8 @@
 /**
  * `IvfSegment`: reads a segment of an IVF index. Its first file lists the partitions, which stay in
  * memory with the segment; its second has the blocks of their rows, one partition after the other.
- * `place` brings a partition into memory of kernels: on its first search into memory of that
- * search, from the second on into the cache of sketches, as far as there is room.
+ * `place` loads a partition into the memory of kernels. For its first search it uses the memory of
+ * that search, from the second on the cache of sketches, if there is room.
  */
 
 import { DataType, getBit } from '../../arrow/index.ts';

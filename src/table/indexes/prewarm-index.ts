@@ -1,6 +1,7 @@
 /**
- * `prewarmIndex`: reads and verifies the files of an index, so that its columns are in memory
- * before the first query. If they do not fit the cache, the last ones push out the first.
+ * `prewarmIndex`: reads and verifies all columns of an index, so that they are cached before the
+ * first query, and returns the size of its files in bytes. If they do not fit the cache, later
+ * columns evict earlier ones.
  */
 import { openFragment } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';

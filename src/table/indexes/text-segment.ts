@@ -1,7 +1,7 @@
 /**
  * `TextSegment`: reads a segment of a full-text index: the postings of a term, the terms with a
  * prefix, the number of tokens of each row, and the positions of a term if the index keeps them.
- * What is read is cached like other columns.
+ * Its columns are cached like others.
  */
 import type { Data, Offsets } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `bitmapRows`: computes the rows of a BITMAP or LABEL_LIST segment: the distinct values of a
  * column, or of the items of its lists, in order with nulls last, each with the number of rows that
- * have it and their positions. One scan reads the column. In memory are the distinct values, and 8
- * bytes for each row or item; only the latter count as memory of the request.
+ * have it and their positions. One scan reads the column. Memory holds the distinct values, and 8
+ * bytes for each row or item; only these bytes count as memory of the request.
  */
 import {
   Binary,

@@ -1,10 +1,10 @@
 /**
  * `createIndex` builds an index of a column and commits it; `dropIndex` commits a version without
- * one. Building reads the version that is the newest when it begins and writes all segments before
- * it tries a commit. Appends and other changes go on meanwhile; if one of them drops the column,
- * changes its type or takes the name, creating the index fails. Rows that come later are scanned
- * until `updateIndexes` covers them. After a failure the files that were written are removed,
- * unless the outcome of the commit is unknown. `commitIndexes` commits a changed list of indexes.
+ * one. It reads the version that is the newest when it begins, and writes all segments before it
+ * tries a commit. Appends and other changes go on meanwhile; if one of them drops the column,
+ * changes its type or takes the name, it fails. Rows that are added later are scanned until
+ * `updateIndexes` covers them. After a failure the written files are removed, unless the outcome of
+ * the commit is unknown. `commitIndexes` commits a changed list of indexes.
  */
 import { type DataType, describeType, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `writeIvfFiles`: builds a segment of an IVF index over the vectors of some fragments, which it
- * reads twice: first some of them, to find centroids, then all. Meanwhile it holds a byte and a bit
- * for each element, which count as memory of the request; `ivfRows` limits the rows of a segment by
- * that. The first file lists the partitions, the second has blocks of their rows
+ * `writeIvfFiles`: builds a segment of an IVF index over the vectors of some fragments. It first
+ * reads a sample of the vectors, to find centroids, and then all. Meanwhile it holds a byte and a
+ * bit for each element, which count as memory of the request; `ivfRows` limits the rows of a
+ * segment by that. The first file lists the partitions, the second has blocks of their rows
  * (indexes/ivf/layout.ts).
  */
 import {

@@ -1,9 +1,9 @@
 /**
- * `updateIndexes`: brings the indexes of a branch up to date. Fragments that an index does not
- * cover get segments. Small segments are merged into these once there are many segments, or once
- * much is not covered, and segments of which nothing is left are dropped. A segment whose files
- * cannot be opened, or were found damaged by a query, covers nothing and is replaced. All indexes
- * are committed in one version; one that was changed meanwhile is left as it is.
+ * `updateIndexes`: brings the indexes of a branch up to date. It builds segments over the fragments
+ * that an index does not cover. It merges small segments into these once there are many segments,
+ * or once much is not covered, and drops segments that cover nothing any more. A segment whose
+ * files cannot be opened, or were found damaged by a query, is replaced. All indexes are committed
+ * in one version; an index that was changed meanwhile is left as it is.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

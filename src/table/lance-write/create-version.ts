@@ -5,8 +5,8 @@
  * files are not needed afterwards.
  *
  * If another version has taken the number, it throws ConcurrentModification, and the writer can
- * build on the versions under `_versions`. A request that is repeated finds the version that the
- * first one made.
+ * build on the versions under `_versions`. A repeated request finds the version that the first one
+ * made.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { type FragmentEntry, liveRows, type OperationKind } from '../../format/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports the publishing of what Lance's writers stage: versions (`createLanceVersion`) and
- * branches (`createLanceBranch`), and `stagedLancePath`, which checks where a staged manifest lies.
+ * Exports the publishing of versions (`createLanceVersion`) and branches (`createLanceBranch`) that
+ * Lance's writers stage, and `stagedLancePath`, which checks where a staged manifest lies.
  */
 
 export { createLanceBranch } from './create-branch.ts';

@@ -1,7 +1,7 @@
 /**
  * Defines `StagedChange`, which holds a staged Lance manifest, the version that it builds on, and
  * the schema and plan of fragments computed from the two. `contradiction` builds the error for a
- * manifest whose changes are not those of its transaction.
+ * manifest whose changes differ from its transaction.
  */
 import type { FragmentEntry, ParsedManifest } from '../../format/index.ts';
 import type { Snapshot } from '../versions/index.ts';

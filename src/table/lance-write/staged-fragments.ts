@@ -1,8 +1,8 @@
 /**
- * `planFragments`: compares the fragments of a staged Lance manifest with those of the version it
- * builds on. It plans which stay, lose rows, get other columns, are new or are gone, and refuses
- * what does not fit. It reads no file. `reservedAfter` computes which reserved fragment ids are
- * left.
+ * `planFragments`: compares the fragments of a staged Lance manifest with the fragments of the
+ * version it builds on. It finds which stay, lose rows, get other columns, are new or are gone, and
+ * refuses any other change. It reads no file. `reservedAfter` computes which reserved fragment ids
+ * are left.
  *
  * Clients go on using their own names for files that they wrote, so a file is known by that name
  * (`origin`) as well as by the table's; `namesOf` lists these names. The base path of a known file

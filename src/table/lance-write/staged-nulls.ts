@@ -1,6 +1,6 @@
 /**
- * `requireValues`: refuses a staged manifest whose fragments lack values of a required field, and
- * one that makes a field required although it holds nulls.
+ * `requireValues`: refuses a staged manifest if its fragments lack values of a required field, or
+ * if it makes a field required that holds nulls.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { plainPause, runSteps } from '../../steps.ts';

@@ -1,9 +1,9 @@
 /**
- * Checks that what a staged Lance manifest changes is what its transaction says was done
- * (`checkOperation`), because later writers rely on the transaction. Returns the kind of operation
- * that the new version records. `takenOperation` refuses operations that tables here do not take,
- * such as building an index. `requireUnchanged` refuses a first manifest of a branch that changes
- * anything; `isAnew` tells operations that keep nothing of the version before.
+ * `checkOperation`: checks that the changes of a staged Lance manifest are the ones that its
+ * transaction describes, because later writers rely on the transaction. Returns the kind of
+ * operation that the new version records. `takenOperation` refuses operations that tables here do
+ * not support, such as building an index. `requireUnchanged` refuses a first manifest of a branch
+ * that changes anything; `isAnew` recognises operations that keep nothing of the version before.
  */
 import {
   LANCE_TABLE_KEY,

@@ -1,8 +1,8 @@
 /**
  * `writeStagedRows`: writes the rows of a staged Lance manifest as fragments and deletion files of
  * the table. All new data files are decoded and all new deletion files read before anything is
- * published. A fragment with changed columns is written anew with every row in its place, so row
- * ids and deleted rows stay. `newSchema` returns the schema of the new version.
+ * published. A fragment with changed columns is rewritten with every row in its place, so row ids
+ * and deleted rows stay. `newSchema` returns the schema of the new version.
  */
 import {
   type Data,

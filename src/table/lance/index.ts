@@ -1,8 +1,8 @@
 /**
- * Exports what makes tables readable by Lance: whether Lance can read a version (`lanceProblem`),
- * the path by which its clients open a table that they may write (`clientPlace`), the manifests,
- * deletion files, tags and branches that it reads, their upkeep after commits, and the leftovers
- * that cleanup removes.
+ * Exports the functions that make tables readable by Lance. `lanceProblem` tells whether Lance can
+ * read a version, and `clientPlace` returns the path by which its clients open a table that they
+ * may write. Others write the manifests, deletion files, tags and branches that Lance reads, update
+ * them after commits, and find leftovers that cleanup removes.
  */
 
 export { type ClientPath, clientPath, clientPlace } from './client-place.ts';

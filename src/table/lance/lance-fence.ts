@@ -4,8 +4,8 @@
  * write the table. Without the fence, Lance's writers would create a dataset of their own beside
  * the rows.
  *
- * `isFenceInUse` tells whether the fence has to stay: it does until manifests of the table's
- * versions stand there. write/stage-table.ts places the fence in new tables.
+ * `isFenceInUse` tells whether the fence has to stay, which it does until `_versions` holds
+ * manifests of the table's versions. write/stage-table.ts places the fence in new tables.
  */
 import { lanceFence, lanceFenceFile, lanceVersionsFolder } from '../../format/index.ts';
 import { type Engine, resolveHead, type TableBranch } from '../versions/index.ts';

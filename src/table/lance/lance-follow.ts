@@ -4,8 +4,8 @@
  * asks for it or such files exist, because an older version would otherwise pass for the newest
  * (`hasToFollow`). Other tables written for Lance get their fence, if it is missing.
  *
- * A failure here never fails the change. verify then reports what Lance does not find, and the next
- * commit or a synchronization (lance-sync.ts) repairs it.
+ * A failure here never fails the change. verify then reports the files that Lance does not find,
+ * and the next commit or a synchronization (lance-sync.ts) writes them.
  */
 import { followsByPath } from '../../lance-mode.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * Finds files written for or by Lance that are no longer needed: manifests of deleted versions
- * (`goneManifests`), deletion files that nothing refers to (`goneDeletions`), files that were set
- * aside (`asideFiles`), and files that refused (`lanceDebris`), killed (`lanceTemporaries`) or
- * finished (`writerFiles`) writers of Lance left. history/cleanup.ts and lance-sync.ts remove them.
+ * (`goneManifests`), deletion files that nothing refers to (`goneDeletions`), and files that were
+ * set aside (`asideFiles`). It also finds the files of Lance's writers that were refused
+ * (`lanceDebris`), were killed (`lanceTemporaries`) or have finished (`writerFiles`).
+ * history/cleanup.ts and lance-sync.ts remove them.
  */
 import {
   deletionsFolder,

@@ -1,7 +1,7 @@
 /**
- * Gives the versions of a branch the manifests by which Lance opens them by path (`placeVersion`,
+ * Places the manifests by which Lance opens the versions of a branch by path (`placeVersion`,
  * `placeVersions`, `placedManifest`): in `_versions` of the table, or of `tree/<branch>`.
- * `foundByPath` tells what Lance finds there now.
+ * `foundByPath` tells whether Lance finds versions, the fence or nothing there.
  *
  * A manifest gets its name by a link, oldest version first, so a reader that finds one finds the
  * earlier ones. Several processes may do this at once, and a crash is harmless. The links are made

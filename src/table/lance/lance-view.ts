@@ -1,8 +1,8 @@
 /**
  * Decides whether Lance can read a version of a table, and says why not (`lanceProblem`).
- * `lanceFieldsOf` lists the fields of a version as Lance does, or returns undefined where one has
- * no form in Lance. `lanceView` collects the fields and fragments for Lance's manifest of the
- * version; `lanceDone` encodes what the version changed. It reads no files but chunks of the
+ * `lanceFieldsOf` lists the fields of a version as Lance does, or returns undefined if Lance cannot
+ * hold one of them. `lanceView` collects the fields and fragments for Lance's manifest of the
+ * version; `lanceDone` encodes the changes of the version. The only files read are chunks of the
  * version's manifest.
  */
 import {

@@ -1,6 +1,6 @@
 /**
- * `KeyRange`: tells from statistics which fragments and batches may hold one of the source's keys,
- * so that a merge skips the others.
+ * `KeyRange`: decides from statistics which fragments and batches may hold one of the source's
+ * keys. A merge skips the others.
  */
 import { type Data, typesEqual } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * Applies the rules of computed columns to a merge: source rows may have no values for them
- * (`withoutComputed`, InvalidInput), and updated rows lose the values whose inputs the source gives
- * (`staleByMerge`).
+ * (`withoutComputed`, InvalidInput), and computed values of updated rows become null if the source
+ * sets one of their inputs (`staleByMerge`).
  */
 import { DataType } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * `mergeRows`: merges source rows into a table by key, in one version, or in none where nothing
- * changes. As the request asks, it updates matched rows, inserts new ones, and deletes those that
- * the source lacks. Two source rows that match one row to be updated are InvalidInput. After a
+ * `mergeRows`: merges source rows into a table by key, in one version, or in none if nothing
+ * changes. As the request asks, it updates matched rows, inserts new ones, and deletes rows that
+ * the source lacks. Throws InvalidInput if two source rows match one row to be updated. After a
  * conflict it starts over on the newer version. `checkConditions` validates the conditions of a
  * merge that creates its table.
  */

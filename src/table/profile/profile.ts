@@ -1,10 +1,10 @@
 /**
- * `profileTable`: computes the profiles of columns of a version. It reads batches in an order in
- * which every beginning is an even sample (sample-order.ts), and stops when its time is up; the
- * result is then of the rows that were read, and says so. A tally counts each column
- * (column-tally.ts), in the memory of the request. Bounds and nulls of a sample without a filter
- * are of all rows where the statistics of the fragments tell them. `exactBounds` gives bounds from
- * these statistics alone.
+ * `profileTable`: computes the profiles of columns of a version. It reads batches in an order of
+ * which every beginning is a sample (sample-order.ts), and stops when its time is up; the result
+ * then covers the rows that were read, and says so. A tally counts each column (column-tally.ts),
+ * in the memory of the request. Without a filter, the bounds and nulls of a sample cover all rows
+ * where the statistics of the fragments know them. `exactBounds` returns bounds from these
+ * statistics alone.
  */
 import { crc32 } from 'node:zlib';
 import type { Data } from '../../arrow/index.ts';

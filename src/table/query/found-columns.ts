@@ -1,7 +1,8 @@
 /**
- * `planFound`: plans which columns are read of the rows that a search found. Expressions of a query
- * may also read what the search adds (`_distance`, `_score`, `query_index`): the plan then reads
- * the other columns that they need, and `answeredColumns` computes their values for each batch.
+ * `planFound`: plans which columns to read for the rows that a search found. Expressions of a query
+ * may also use the columns that the search adds (`_distance`, `_score`, `query_index`). The plan
+ * then reads the other columns that they need, and `answeredColumns` computes their values for each
+ * batch.
  */
 import { columnsOf, type Data, Field, type RecordBatch, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

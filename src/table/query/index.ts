@@ -1,7 +1,7 @@
 /**
- * Exports queries of a snapshot (scans, ordered reads, vector and full-text searches behind one
- * request, `query`) and their plans; the sorter of rows by keys; and the checks and the reader of
- * text columns, which indexing uses.
+ * Exports queries of a snapshot and their plans: `query` runs scans, ordered reads, vector and
+ * full-text searches. Also exports the sorter of rows by keys and, for indexing, the checks and
+ * readers of text and vector columns.
  */
 
 export type { OrderKey } from './order.ts';

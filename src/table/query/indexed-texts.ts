@@ -2,9 +2,8 @@
  * `IndexedTexts`: full-text search through index segments. Call `open`, `findTerms` if the query
  * has fuzzy words or prefixes, `read` and `score`, in this order, and `close` at the end. `read`
  * loads the postings of the query's terms and computes the statistics of scores (documents, tokens,
- * frequencies) over live rows; `score` ranks the rows that match the query and a prefilter. Rows
- * that were deleted since the index was built count neither in statistics nor in results, as in a
- * scan.
+ * frequencies) over live rows; `score` ranks the rows that match the query and a prefilter. As in a
+ * scan, rows deleted since the index was built count neither in statistics nor in results.
  */
 import type { HeldMemory } from '../../request-memory.ts';
 import {

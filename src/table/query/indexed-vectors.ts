@@ -1,9 +1,10 @@
 /**
- * Finds the rows that a vector search has to measure through an index. `vectorAccess` finds the
- * index that a search can use, or says why it measures all vectors, and chooses the metric if the
- * request names none. `nearIndexed` then gives the rows, among those that the index covers, that
- * are likely to be the nearest. It leaves out deleted rows and, with `prefilter`, rows that do not
- * match the predicate. `isSkipped` tells whether rows that the index does not cover are left out.
+ * Finds through an index the rows whose distances a vector search has to measure. `vectorAccess`
+ * finds the index that a search can use, or says why it measures all vectors, and chooses the
+ * metric if the request names none. Among the rows that the index covers, `nearIndexed` returns
+ * those that are likely to be nearest. It leaves out deleted rows and, with `prefilter`, rows that
+ * do not match the predicate. `isSkipped` tells whether rows that the index does not cover are left
+ * out.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {

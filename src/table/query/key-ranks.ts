@@ -1,8 +1,8 @@
 /**
- * `KeyRanks`: gives finer ranks to rows that a sorter collected and whose ranks are equal: by the
- * keys behind the first, and in texts and bytes by the bytes behind those that the rank was made
- * of. Bytes that all of the rows share are skipped. Works in short steps. `Piece` is the form in
- * which a sorter keeps rows.
+ * `KeyRanks`: computes finer ranks for rows of a sorter whose ranks are equal. These come from the
+ * keys behind the first and, in texts and bytes, from the bytes behind those that made the rank.
+ * Bytes that all of the rows share are skipped. Works in short steps. `Piece` is the form in which
+ * a sorter keeps rows.
  */
 import type { Data } from '../../arrow/index.ts';
 import {

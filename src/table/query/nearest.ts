@@ -1,8 +1,9 @@
 /**
- * `nearestRows`: measures the vectors of a snapshot and gives the row ids and distances of the
- * nearest, exactly; of rows that an index covers it measures only those that the index chooses. Of
- * batches whose sketch is in memory it reads only the rows that may be among the nearest; it makes
- * the sketch of a batch when it is searched for the second time. The work is done in turns.
+ * `nearestRows`: measures the vectors of a snapshot and returns the row ids and exact distances of
+ * the nearest. Of rows that an index covers, it measures only those that the index chooses. Of
+ * batches whose sketch is in memory, it reads only the rows that may be among the nearest; a sketch
+ * is made when its batch is searched for the second time. It yields to the event loop between
+ * turns.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';

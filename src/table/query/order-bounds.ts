@@ -1,7 +1,7 @@
 /**
- * `RankSpans`: tells from the statistics of the first sort key which fragments and batches hold
+ * `RankSpans`: decides from the statistics of the first sort key which fragments and batches hold
  * none of the first rows of an order, so that they are not read. Its `bound` is a rank that none of
- * the first `limit` rows is above. Statistics of fragments are looked at before anything is read,
+ * the first `limit` rows exceeds. Statistics of fragments are checked before anything is read,
  * those of batches when their fragment is opened.
  */
 import type { DataType } from '../../arrow/index.ts';

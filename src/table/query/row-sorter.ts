@@ -1,7 +1,7 @@
 /**
  * `RowSorter`: collects rows by their sort keys and returns the ids of the first `limit` in order.
- * It keeps up to twice `limit` rows in memory, or 2,048 more than `limit` if that is more, and
- * works in short steps (sort-steps.ts). Rows of equal keys keep their row order.
+ * It keeps up to twice `limit` rows in memory, or `limit` plus 2,048 if that is more, and works in
+ * short steps (sort-steps.ts). Rows of equal keys keep their row order.
  */
 import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

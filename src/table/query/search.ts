@@ -1,10 +1,10 @@
 /**
- * `searchVectors`: finds the rows whose vectors are nearest to the query's. It measures their exact
- * distances: of all rows, or, where an index covers them, of those that the index chooses. With
+ * `searchVectors`: finds the rows whose vectors are nearest to the query's. It measures exact
+ * distances, of all rows or, where an index covers them, of the rows that the index chooses. With
  * `prefilter` only rows that match the predicate count; otherwise the nearest rows are filtered
- * afterwards. Vectors that are null or hold a null never match. Rows are given nearest first, or in
- * the order that the request asks for. In a column whose rows hold several vectors each, all query
- * vectors together are one query (vector/late-interaction.ts).
+ * afterwards. Vectors that are null or hold a null never match. Rows are returned nearest first, or
+ * in the order that the request asks for. In a column whose rows hold several vectors each, all
+ * query vectors together are one query (vector/late-interaction.ts).
  */
 import {
   type Data,

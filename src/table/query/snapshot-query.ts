@@ -1,8 +1,8 @@
 /**
- * Runs a query of a snapshot as a scan, an ordered read, a vector search or a full-text search
- * (`query`), explains what it would do (`explainQuery`), or runs it and reports what it read
- * (`analyzeQuery`). All three take the same request and refuse unknown columns and faulty SQL
- * before they read. read/take.ts reads rows by id or offset.
+ * Runs a query of a snapshot (`query`) as a scan, an ordered read, a vector search or a full-text
+ * search. `explainQuery` describes its plan, and `analyzeQuery` runs it and reports what it read.
+ * All three take the same request and refuse unknown columns and faulty SQL before they read.
+ * read/take.ts reads rows by id or offset.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Converts sort keys to typed buffers (`keyValues`), ranks them (`fillRanks`) and compares them
- * (`compareKeys`). A rank is a double that orders rows by their first key as far as a double can.
- * Rows of equal rank are compared key by key in the buffers, without JavaScript values. `hasOrder`
- * tells which types can be keys, and `isFinal` which ranks need no comparison.
+ * (`compareKeys`). A rank is a double that orders rows by their first key as far as its precision
+ * allows. Rows of equal rank are compared key by key in the buffers, without JavaScript values.
+ * `hasOrder` tells which types can be keys, and `isFinal` which ranks need no comparison.
  *
  * Values are ordered as in Arrow's total order: NaN after every other number, both zeros equal,
  * text and bytes by their bytes. Nulls come first or last as the key says, whatever its direction.

@@ -1,7 +1,7 @@
 /**
- * `sortedRows`: sorts row numbers by rank. Many rows of equal rank are sorted by finer ranks, few
+ * `sortedRows`: sorts row numbers by rank. Many rows of equal rank are sorted by finer ranks, a few
  * by the given comparison. It is a generator that yields after a few milliseconds of work, so that
- * the event loop can go on.
+ * the event loop is not blocked.
  */
 import type { WorkMeter } from './sort-keys.ts';
 

@@ -1,7 +1,8 @@
 /**
  * `vectorColumn`: finds the column that a vector search reads, by name or as the only one that
- * fits; its errors name the vector columns of the table. `vectorsOf` gives the vectors of one batch
- * as the kernels take them.
+ * fits; its errors name the vector columns of the table. `hasVectors` and `isMultivector` test a
+ * column's type, and `vectorsOf` returns the vectors of one batch in the form that the kernels
+ * take.
  */
 import { type Data, DataType, describeType, getBit, setBit } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

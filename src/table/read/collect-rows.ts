@@ -1,8 +1,8 @@
 /**
  * `collectRows`: reads rows by their ids and puts them into batches in the order of the ids. Each
- * batch of the table is read once, in row order. Ids of deleted or unknown rows are left out.
- * Columns that are kept in memory are picked from where they lie; of others the rows asked for are
- * copied first. Works in turns. The plan's predicate, limit and offset are not applied.
+ * batch of the table is read once, in row order. Ids of deleted or unknown rows are left out. Rows
+ * of cached columns are picked in place; wanted rows of other columns are copied first. It yields
+ * to the event loop between turns. The plan's predicate, limit and offset are not applied.
  */
 import {
   type Data,

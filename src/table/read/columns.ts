@@ -1,6 +1,6 @@
 /**
  * `resolveColumns`: resolves the columns that a reader asked for, names or SQL expressions, against
- * the fields of a version, or throws TableColumnNotFound or InvalidInput; `schemaOfColumns` gives
+ * the fields of a version. Throws TableColumnNotFound or InvalidInput. `schemaOfColumns` returns
  * the schema of the result. Also builds the `_rowid` and `_rowoffset` columns.
  */
 import { type Data, dataOf, Field, Schema, Uint64 } from '../../arrow/index.ts';

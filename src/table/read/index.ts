@@ -1,6 +1,6 @@
 /**
  * Exports the reading of a snapshot's rows: plans, scans, takes, counts, pruning by statistics,
- * evaluation in slices, and the warming up of a table that is opened.
+ * evaluation in slices, and the warm-up of a table when it is opened.
  */
 
 export {

@@ -1,7 +1,7 @@
 /**
- * Tells which fragments hold rows that a predicate names by id or offset, as `_rowid = 7` does, or
- * that indexes found (`namesRowsOf`; `namesRowsBetween` for a run of fragments), and which rows of
- * a batch those are (`namedRowsOf`). A scan then reads only these.
+ * `namesRowsOf`: returns false for a fragment that holds none of the rows that a predicate names by
+ * id or offset, as `_rowid = 7` does, or that indexes found. `namesRowsBetween` does so for a run
+ * of fragments. `namedRowsOf` returns those rows of a batch. A scan then reads only these.
  */
 import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';
 import type { BatchPlace } from './batch-rows.ts';

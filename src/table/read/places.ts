@@ -1,9 +1,9 @@
 /**
  * `Places`: iterates over the batches of a scan in row order. It skips fragments that cannot match
- * the predicate, in which an index or row numbers name no row, that the plan calls needless, or,
- * without a predicate, that lie within the offset; batch-rows.ts skips single batches. `next`
- * returns a promise only where it has to wait. `fragmentPlaces` iterates over one fragment and
- * reserves the server's memory for each batch.
+ * the predicate, that hold none of the rows named by an index or by row numbers, or that the plan
+ * rules out. Without a predicate it also skips fragments within the offset. batch-rows.ts skips
+ * single batches. `next` returns a promise only where it has to wait. `fragmentPlaces` iterates
+ * over one fragment and reserves the server's memory for each batch.
  */
 import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

@@ -4,9 +4,9 @@
  * are ignored, because that read will meet them again.
  *
  * A long footer is left to the first read, as decoding it takes longer than opening the table. Once
- * two tables were prepared and not read (`noteRead`), only one of 64 is prepared, until one of
- * these is read: a program that asks thousands of tables for their schemas would pay for reads that
- * never come.
+ * two tables were prepared and not read (`noteRead`), only one table of 64 is prepared, until one
+ * of those is read. A program that asks thousands of tables for their schemas would otherwise pay
+ * for reads that never follow.
  */
 
 import { LONG_FOOTER_BYTES } from '../../format/index.ts';

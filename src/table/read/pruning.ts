@@ -1,7 +1,7 @@
 /**
  * Decides from statistics whether none, some or all rows of a fragment (`pruneFragment`) or of a
- * batch (`pruneBatch`) match a predicate. `fragmentStatistics` and `batchStatistics` give those of
- * one column.
+ * batch (`pruneBatch`) match a predicate. `fragmentStatistics` and `batchStatistics` return the
+ * statistics of one column.
  */
 
 import { typesEqual } from '../../arrow/index.ts';

@@ -1,9 +1,9 @@
 /**
- * Puts requests for rows in the order of the table: `groupedByFragment` divides row ids by fragment,
- * `byOffset` sorts those of one fragment by their offsets in it, ids that repeat included. What both
- * answer lies in `SpareMemory` and holds until the same memory serves the next requests. Works in
- * steps; their loops are functions of their own, as a loop in a generator keeps what it counts in
- * memory, which takes several times as long.
+ * Sorts requests for rows into the order of the table: `groupedByFragment` divides row ids by
+ * fragment, and `byOffset` sorts those of one fragment by their offsets in it, repeated ids
+ * included. The results of both lie in `SpareMemory` and are valid until the next requests use that
+ * memory. Both work in steps. Their loops are separate functions, because counters of a loop in a
+ * generator live in memory, which takes several times as long.
  */
 import { newArray } from '../../arrow/index.ts';
 

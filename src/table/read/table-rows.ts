@@ -1,6 +1,6 @@
 /**
  * `TableRows`: numbers all rows of a version, deleted ones too, in the order of its fragments, and
- * gives the row ids of such numbers.
+ * converts such numbers to row ids.
  */
 import type { Snapshot } from '../versions/index.ts';
 import type { Turn } from '../work/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Tells a `FragmentCursor` which runs of fragments hold some of the fragments or rows that a read
- * asks for (`runsWithIds`, `runsWithOffsets`), so that it reads no other part of the list.
+ * `runsWithIds` and `runsWithOffsets`: tell a `FragmentCursor` which runs of fragments hold the
+ * rows or fragments that a read asks for, so that it reads no other part of the list.
  */
 import type { RunWanted } from '../fragments/index.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Exports the publishing of staged versions, whose manifests were written beside the published ones
- * and are checked before they count.
+ * and are checked before they are published.
  */
 
 export { publishManaged } from './managed-commit.ts';

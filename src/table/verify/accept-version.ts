@@ -1,6 +1,6 @@
 /**
- * `acceptVersion`: makes an older version the newest one, where those after it are lost or damaged.
- * `planAcceptance` finds that version. Repair calls both.
+ * `acceptVersion`: makes an older version the newest one, if the versions after it are lost or
+ * damaged. `planAcceptance` finds that version. Repair calls both.
  *
  * The lost numbers are marked as a deleted run, and a tombstone takes the first of them. Remaining
  * files of the run are removed, and the version after the run restores the accepted one. Until that

@@ -1,8 +1,8 @@
 /**
  * Checks a manifest against itself and the files it refers to (`checkManifest`), and the chain of
  * versions, in which each names its parent and the parent's checksum (`checkChain`). Both report
- * what is wrong; `checkManifest` also throws Corrupt where the schema cannot be read or does not
- * fit its field ids.
+ * problems; `checkManifest` also throws Corrupt if the schema cannot be read or does not fit its
+ * field ids.
  */
 import {
   FRAGMENT_FEATURE_NAMES,

@@ -1,9 +1,11 @@
 /**
  * Creates, finds, lists and deletes branches of a table (`createBranch`, `findBranch`,
  * `listBranches`, `deleteBranch`); `mainBranch` names main, which has no record. A branch is a
- * folder with a record and version files of its own. Its first version is a copy of the one it was
- * made from, so it stays readable when that is deleted. Branches recorded for an earlier table in
- * the folder are not found. `deleteBranch` moves the branch back where it is still needed.
+ * folder with a record and version files of its own. Its first version is a copy of its origin, so
+ * the branch stays readable when the origin is deleted. Branches recorded for an earlier table in
+ * the folder are not found, and `createBranch` replaces them. `deleteBranch` moves the folder to
+ * the trash, out of reach of writers, and moves it back if the caller's check refuses, such as for
+ * a branch that a tag names.
  */
 
 import { DirspaceError } from '../../errors.ts';

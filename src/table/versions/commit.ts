@@ -1,10 +1,11 @@
 /**
  * `commit`: commits the next version of a branch. It calls the caller's `build` on the newest
  * version, publishes the result under the next number, and starts over after a conflict. After four
- * lost attempts a writer takes an advisory lock, which others that begin wait for; after the commit
- * timeout it gives up. An overwrite or restore in between is a ConcurrentModification unless the
- * change survives it, and so is a compaction if the change names rows by id. After
- * CommitStateUnknown the version may exist.
+ * lost attempts a writer takes an advisory lock; writers that begin later wait up to a second for
+ * it. After the commit timeout it throws ConcurrentModification. It also does so if another writer
+ * commits an overwrite or restore between two attempts, unless the change survives that, or a
+ * compaction if the change names rows by id. CommitStateUnknown means that the version may or may
+ * not exist.
  *
  * Appends, changes, overwrites and compaction commit here. Staged tables, new branches, staged
  * manifests and repair publish theirs elsewhere. `nextManifest` makes the manifest of a draft,

@@ -2,8 +2,8 @@
  * `editFragments`: computes the list of fragments for the next version by adding, replacing and
  * removing entries. Once a manifest lists 32 entries itself, they move into chunk files that
  * versions share, so that manifests do not grow with history. A chunk with a changed entry is
- * written anew, and a long one by copying the blocks that stay. `fragmentListOf` takes the list
- * from a manifest.
+ * rewritten; in a long chunk, unchanged blocks are copied. `fragmentListOf` takes the list from a
+ * manifest.
  */
 import {
   type ChunkBlock,

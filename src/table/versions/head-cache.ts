@@ -1,9 +1,10 @@
 /**
  * `HeadCache`: caches what an open catalog last saw of its tables: newest versions, table records,
  * and the names of the tables in a folder. Entries are only starting points and are checked against
- * the disk on each use. `unchangedRecord` takes one look at the disk, `unchangedMain` one at a
- * table that has not changed lately, else three; both return undefined where anything has changed.
- * `head`, `record` and `names` take none, and the caller checks (resolveHead with four looks).
+ * the disk on each use. `unchangedRecord` checks with one file system call, `unchangedMain` with
+ * one for a table that has not changed lately, else three; both return undefined if anything has
+ * changed. `head`, `record` and `names` make no call, and the caller checks (`resolveHead` with
+ * four calls).
  */
 import type { CacheCounts } from '../../counters.ts';
 import {

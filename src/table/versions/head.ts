@@ -5,8 +5,8 @@
  *
  * Version numbers are contiguous, except for runs that were deleted, each of which begins with a
  * tombstone. If a number is missing although one of the next 8 exists, that version was lost; later
- * ones hold all its data, so the highest file counts. A hint, a deleted run or a cached head that
- * names a higher number than any file is Corrupt. `isBaseGone` tells whether a change failed
+ * ones hold all its data, so the highest file counts. Throws Corrupt if a hint, a deleted run or a
+ * cached head names a higher number than any file has. `isBaseGone` tells whether a change failed
  * because its base version was deleted.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -3,8 +3,8 @@
  * `isTableAt`). Builds the errors for a table that was dropped, moved or recreated meanwhile:
  * `tableMadeAnew` (another is there), `tableLeft` (nothing was changed), `leftAtThatMoment` (the
  * outcome is unknown), `tableGone` (for a missing folder). `emptyTable` is the error for a table
- * that is only declared, and `isEmptyTable` recognises it. `tableNamed` says how errors name a
- * table. `requireVersionsFolder` recreates the versions folder of a table that is still there.
+ * that is only declared, and `isEmptyTable` recognises it. `tableNamed` formats the name of a table
+ * for errors. `requireVersionsFolder` recreates the versions folder of a table that is still there.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';

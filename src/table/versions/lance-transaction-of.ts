@@ -1,6 +1,6 @@
 /**
- * `lanceToldOf`: adds to a new manifest what Lance's clients need to know: whether they may write
- * the table, and, as a Lance transaction, what the version changed. The transaction is computed by
+ * `lanceToldOf`: adds to a new manifest the facts that Lance's clients need: whether they may write
+ * the table, and the changes of the version as a Lance transaction. The transaction is computed by
  * comparing the two versions, because the operation that a staged manifest names may be wrong.
  *
  * Where Lance has no operation for a change, or clients would build on it wrongly, there is no

@@ -1,8 +1,8 @@
 /**
  * Reads the properties of a table as they count at a version (`storedProperties`): those of its
  * record, or those that a version brought later. `compressionOf` reads how new fragments are
- * compressed, and `lanceModeOf` the Lance mode, which is the catalog's where the table has none.
- * `lanceWritten` marks a manifest as one that Lance's clients may build on, or not.
+ * compressed, and `lanceModeOf` the Lance mode, which is the catalog's if the table has none.
+ * `lanceWritten` marks in a manifest whether Lance's clients may build on it.
  */
 import { type Compression, DEFAULT_COMPRESSION, isCompression } from '../../compression.ts';
 import {

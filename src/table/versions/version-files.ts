@@ -1,10 +1,9 @@
 /**
- * Reads and lists the version files of a branch. `readVersion`, `readManifest` and
- * `listedVersions` return versions also if readers may not see them (`isVisible`);
- * `visibleSnapshot` returns none of those. `visibleVersions` lists the versions that are not
- * deleted. `sortedVersions` separates those marked as deleted, and `highestListed` returns the
- * highest number with a file. A file that holds another version than its name says is Corrupt.
- * head.ts finds the newest.
+ * Reads and lists the version files of a branch. `readVersion`, `readManifest` and `listedVersions`
+ * also return versions that readers may not see (`isVisible`); `visibleSnapshot` does not.
+ * `visibleVersions` lists the versions that are not deleted. `sortedVersions` separates those
+ * marked as deleted, and `highestListed` returns the highest number with a file. Throws Corrupt for
+ * a file that holds another version than its name says. head.ts finds the newest.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

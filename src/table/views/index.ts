@@ -1,6 +1,6 @@
 /**
- * Exports materialized views: the columns that the query of a view gives, and the refresh of a view
- * from its source, by the rows that were added or by all of them.
+ * Exports materialized views: `viewColumns`, which computes the columns of a view's query, and the
+ * refresh of a view from its source, by the added rows or by all rows.
  */
 
 export {

@@ -1,9 +1,9 @@
 /**
- * `refreshView`: brings a materialized view up to a version of its source, in one version of the
- * view that records which. An unchanged source makes no version (`no_op`). If the source only
- * grew, the added rows are read and appended (`incremental`); else, or where it is asked for, all
- * rows are computed anew (`rebuild`). Concurrent refreshes do not double rows: one that finds
- * another's result plans again.
+ * `refreshView`: updates a materialized view to a version of its source, in one version of the
+ * view, which records the source's version. An unchanged source makes no version (`no_op`). If the
+ * source only grew, the added rows are read and appended (`incremental`). Otherwise, or on request,
+ * all rows are computed again (`rebuild`). Concurrent refreshes do not duplicate rows: a refresh
+ * that finds the result of another one plans again.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ManifestView, ViewSource } from '../../format/index.ts';

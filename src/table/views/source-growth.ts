@@ -1,7 +1,7 @@
 /**
- * `onlyGrew`: tells whether the source of a view has only got new rows since a version, from the
- * operations that its versions record. False where that cannot be known. `isSame` and `isUnchanged`
- * compare the source versions that views were made of.
+ * `onlyGrew`: tells whether the source of a view has only gained rows since a version, from the
+ * operations that its versions record. Returns false if that cannot be known. `isSame` and
+ * `isUnchanged` compare the source versions that views were computed from.
  */
 import type { ViewSource } from '../../format/index.ts';
 import { digestsOf } from '../history/index.ts';

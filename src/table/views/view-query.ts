@@ -1,7 +1,7 @@
 /**
  * Checks and runs the query of a materialized view. `viewColumns` checks it against its source and
- * computes the columns that it gives; `viewRows` reads its rows, all of them or those of the
- * source's last rows, in the order of the source. Queries that read row ids or offsets are refused,
+ * returns the columns of its result; `viewRows` reads its rows, from all rows of the source or from
+ * the last ones, in the order of the source. Queries that read row ids or offsets are refused,
  * because these change.
  */
 import {

@@ -1,5 +1,5 @@
 /**
- * Exports resources that the work on tables shares: caches, read buffers, queues, yielding to the
+ * Exports the resources that work on tables shares: caches, read buffers, queues, yielding to the
  * event loop, staging folders, and the writing of new files.
  */
 

@@ -1,6 +1,7 @@
 /**
  * `stagingFolder`: returns the path of a new folder under `.dirspace/staging/`, without creating
- * it. The name identifies the process, so that what a dead process left can be removed at once.
+ * it. The name identifies the process, so that the folders of a dead process can be removed at
+ * once.
  */
 import type { Env } from '../../env.ts';
 import { STAGING_FOLDER } from '../../format/index.ts';

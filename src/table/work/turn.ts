@@ -1,7 +1,7 @@
 /**
- * `Turn`: tells work that never waits when to yield to the event loop, which is after 8 ms or 256
- * steps (2 ms in its first turn, if others wait already). `inTurns` runs a generator of steps that
- * way and closes it when the signal aborts. Waiting tasks (`nextTurn`) continue first come, first
+ * `Turn`: tells work that never waits when to yield to the event loop: after 8 ms or 256 steps, or
+ * after 2 ms in its first turn if other work waits. `inTurns` runs a generator of steps that way
+ * and closes it when the signal aborts. Waiting tasks (`nextTurn`) continue first come, first
  * served, one in each round of the event loop, so that several long requests do not delay a short
  * one.
  */

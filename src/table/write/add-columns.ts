@@ -1,7 +1,7 @@
 /**
  * `addColumns`: adds nullable columns, or fields of structs, in one version. Columns of nulls
- * change only the schema; for columns with values by SQL, rewrite-fragments.ts writes the values
- * for every fragment. A computed column is null at first and keeps its expression
+ * change only the schema; for columns defined by SQL expressions, rewrite-fragments.ts writes the
+ * values for every fragment. A computed column is null at first and keeps its expression
  * (fields/declare-computed.ts). Throws InvalidInput for a name that is taken and for an expression
  * without a type.
  */

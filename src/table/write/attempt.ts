@@ -1,8 +1,8 @@
 /**
  * `commitWithFiles`: commits a change whose files depend on the version it is built on. After a
- * conflict the change is built again, and the files of the attempts that lost are removed
- * (`AttemptFiles`). Files stay where the commit may have taken place: only errors between attempts
- * (`isBetweenAttempts`) show that it has not.
+ * conflict the change is built again, and the files of the lost attempts are removed
+ * (`AttemptFiles`). After an error, files are kept if the commit may have succeeded: only errors
+ * between attempts (`isBetweenAttempts`) show that it has not.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { type DeletionEntry, deletionFile, fragmentFile } from '../../format/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `backfillColumn`: computes the values of a computed column, for the rows where it is null or
- * those that a filter names, in one version or in several of some fragments each. Rows keep their
- * ids and places. Values are computed batch by batch and written by rewrite-fragments.ts; after a
- * conflict, what was written serves the next attempt if its fragment is still there.
+ * those that a filter selects. It commits one version, or several that fill some fragments each.
+ * Rows keep their ids and places. rewrite-fragments.ts writes the values batch by batch; after a
+ * conflict, files already written are used again if their fragment still exists.
  */
 import { DirspaceError } from '../../errors.ts';
 import { compilePredicate } from '../../sql/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `compact`: compacts a table by rewriting runs of small fragments, and fragments with many deleted
- * rows or with overlays, as larger ones. It also rewrites fragments that Lance can read only once
- * they are rewritten, and those that are compressed otherwise than the table says. It commits one
- * version, and further ones where a concurrent change made it plan again. Rows keep their order and
- * values but get new row ids. A dry run only reports. compaction-plan.ts chooses the runs.
+ * rows or with overlays, as larger ones. It also rewrites fragments that Lance can read only after
+ * that, and fragments whose compression differs from the table's setting. It commits one version,
+ * and more if a concurrent change makes it plan again. Rows keep their order and values but get new
+ * row ids. A dry run only reports. compaction-plan.ts chooses the runs.
  */
 import { type RecordBatch, type RecordBatchStream, recordBatch } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';

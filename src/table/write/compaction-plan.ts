@@ -1,8 +1,8 @@
 /**
  * `planCompaction`: chooses which neighbouring fragments compaction rewrites together, from their
  * entries in the manifest alone. A fragment on its own is chosen only if many of its rows are
- * deleted, the caller says that it must be rewritten, or columns of it lie in overlays, which are
- * joined.
+ * deleted, if the caller says that it must be rewritten, or if it has overlays, which are joined to
+ * it (not in `tiered` compaction).
  */
 import { type FragmentEntry, liveRows, storedBytes } from '../../format/index.ts';
 

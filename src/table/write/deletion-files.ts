@@ -1,8 +1,9 @@
 /**
- * `DeletionFiles`: writes the deletion files of one attempt of a commit. Fragments that are added
- * share one file, so that a change of a thousand fragments flushes one file and not a thousand; a
- * commit of more rows than `SHARED_ROWS` gets several. A file of one fragment alone has the form
- * that every release reads. Whoever removes a lost attempt finds the files in its entries.
+ * `DeletionFiles`: writes the deletion files of one attempt of a commit. Fragments passed to `add`
+ * share one file, so that a change of a thousand fragments flushes one file and not a thousand;
+ * more than `SHARED_ROWS` deleted rows get several files. `write` writes a file for one fragment,
+ * in the form that every release reads. The entries of the fragments name the files, so that those
+ * of a lost attempt can be removed.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';

@@ -1,8 +1,8 @@
 /**
  * `matchFields`: matches the columns of incoming data with the fields of a table by name. Missing
- * nullable ones become null, and narrower types are accepted where no value is lost; anything else
- * is TableSchemaValidation. `fitFragments` checks fragments that were already written against the
- * newest schema, and throws ConcurrentModification if their columns were dropped or renamed
+ * nullable columns become null, and narrower types are accepted if no value is lost; anything else
+ * throws TableSchemaValidation. `fitFragments` checks fragments that were already written against
+ * the newest schema, and throws ConcurrentModification if their columns were dropped or renamed
  * meanwhile. `fitOf` caches the match of a schema, and `isWrittenFor` tells whether fragments have
  * the field ids of a version.
  */

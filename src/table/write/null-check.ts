@@ -1,6 +1,6 @@
 /**
  * `requireNoNulls`: refuses to make a column required if it holds nulls or lies inside a list. It
- * counts nulls by a scan, which skips what statistics show to have none.
+ * counts nulls by a scan, which skips fragments and batches that have none by their statistics.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,10 +1,10 @@
 /**
  * Writes new or recomputed columns of existing fragments, for all rows or for chosen ones
  * (`FragmentRewriter`). A large fragment gets an overlay file; one that is small or has many
- * overlays is written anew as a whole. Rows keep their places, so row ids and deletion files stay
- * valid. `rewriting` runs the commit: files of an attempt that lost to a conflict are used again
- * where they fit, and removed otherwise. `inPlace` lifts the size limits of fragments, so that one
- * fragment is written as one.
+ * overlays is rewritten as a whole. Rows keep their places, so row ids and deletion files stay
+ * valid. `rewriting` runs the commit: files of an attempt that lost to a conflict are used again if
+ * they fit, and removed otherwise. `inPlace` lifts the size limits, so that a fragment is not
+ * split, and `takesOverlay` tells whether a fragment gets an overlay.
  */
 import {
   concatData,

@@ -1,8 +1,8 @@
 /**
  * Builds the next version of a table with a changed schema (`schemaDraft`) and commits it
- * (`changeSchema`). After a conflict `changeSchema` calls `change` again with the newer base; the
- * caller need not retry. The version keeps the fragments of its base unless the caller gives
- * others. `schemaOf` builds an Arrow schema from changed fields and the metadata of the base.
+ * (`changeSchema`). After a conflict `changeSchema` calls the caller's `change` again with the
+ * newer base. The version keeps the fragments of its base unless the caller gives others.
+ * `schemaOf` builds an Arrow schema from changed fields and the metadata of the base.
  * add-columns.ts and backfill.ts commit drafts themselves.
  */
 import { type Schema, Schema as SchemaType } from '../../arrow/index.ts';

@@ -2,8 +2,8 @@
  * Builds a new table in the staging folder: its record and version 1 (`stageTable`), or the record
  * alone (`stageDeclared`). For a table that Lance reads, `stageTable` also writes the fence or the
  * files by which Lance opens it. The caller renames the folder into place
- * (directory/operations/place-table.ts), so that readers see the whole table or none. Where
- * `stageTable` fails it removes the folder.
+ * (directory/operations/place-table.ts), so that readers see the whole table or none. If
+ * `stageTable` fails, it removes the folder.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { compressionProperty, DEFAULT_COMPRESSION } from '../../compression.ts';

@@ -1,8 +1,8 @@
 /**
- * `updateInPlace`: updates rows of large fragments by writing the columns that are set, with the
- * values of all rows, to an overlay of the fragment. The rows keep their ids and places. That is
- * done where it costs less than moving the rows that match: see `isCheaper`. Other rows are left to
- * update.ts, which is told which ones they are (`MatchesLeft`), so no predicate is evaluated twice.
+ * `updateInPlace`: updates rows of large fragments by writing an overlay file with the set columns
+ * for all rows of a fragment. The rows keep their ids and places. It does so where that costs less
+ * than moving the matching rows (`isCheaper`). update.ts moves the matching rows of other
+ * fragments, which it gets from `MatchesLeft`, so no predicate is evaluated twice.
  */
 import {
   concatData,

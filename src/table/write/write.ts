@@ -4,8 +4,8 @@
  * not be null (TableSchemaValidation); `removeFragments` removes fragments that no version refers
  * to. `writesLance` decides whether fragments get a part that Lance reads.
  *
- * Each fragment is checked. One of up to about 64 KiB is decoded in memory before it is written.
- * One of up to 256 KiB is read back whole, and of a larger one the footer is read back.
+ * Each fragment is checked. Up to about 64 KiB it is decoded in memory before it is written, and up
+ * to 256 KiB it is read back whole; of a larger fragment only the footer is read back.
  */
 import {
   batchBytes as bytesOf,
