@@ -1,8 +1,8 @@
 /**
  * `FORMATS`: the table of file formats, with the name, the file endings, the reader and the writer
- * of each. `formatOfName` finds the format of a file by its ending, `findFormat` also by its first
- * bytes; `findFormat` also undoes gzip and Zstandard. To add a format, add a row here; readers and
- * writers are in csv/, json/ and parquet/, those of Arrow in ipc/.
+ * of each. `formatOfName` finds the format by the ending of a file's name. `findFormat` looks at
+ * the first bytes if the format is not known, and decompresses gzip and Zstandard. To add a format,
+ * add a row here; readers and writers are in csv/, json/ and parquet/, those of Arrow in ipc/.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
 import { encodeIpcFile, encodeIpcStream, openArrowBody, openArrowFile } from '../ipc/index.ts';

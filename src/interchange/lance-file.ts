@@ -1,7 +1,7 @@
 /**
  * `openLance`: opens a Lance dataset, which is a folder, or one of its data files for reading.
- * `isDataset` and `isLanceFile` recognise them by their paths. The reader is loaded when one is
- * opened.
+ * `isDataset` and `isLanceFile` recognise them by their paths. The code of the reader is imported
+ * when a dataset or file is opened.
  */
 import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
  * `columnWriter`: writes the fields of one column of CSV into Arrow's buffers, batch by batch.
- * Numbers, dates and texts go from the bytes of the file to their place without a JavaScript value
- * in between. Other types are built by the caller's function from texts, and nested ones from JSON;
- * without that function they are Unsupported. Fields that do not fit are marked, not thrown.
+ * Numbers, dates and texts are written from the bytes of the file without a JavaScript value in
+ * between. The caller's function builds other types from texts, and nested ones from JSON; without
+ * that function they are Unsupported. A field that does not fit is marked and throws nothing.
  */
 import {
   bitmapBytes,

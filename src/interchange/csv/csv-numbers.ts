@@ -1,7 +1,7 @@
 /**
- * Parses numbers from bytes. `digitsValue` and `floatValue` do so without making a string, and
- * return NaN for what they leave to the slower `integerOf` and `floatOf`. Those take every number
- * that a CSV file may hold and return undefined for other text.
+ * Parses numbers from bytes. `digitsValue` and `floatValue` make no string, and return NaN for
+ * forms that the slower `integerOf` and `floatOf` have to parse. Those take every number that a CSV
+ * file may hold and return undefined for other text.
  */
 
 /** Powers of ten that a double has exactly. */

@@ -1,5 +1,5 @@
 /**
- * Defines the options of reading CSV (`CsvOptions`; csv-writer.ts has those of writing).
+ * Defines the options for reading CSV (`CsvOptions`); csv-writer.ts has those for writing.
  * `checkCsvOptions` validates them and converts characters and null texts to bytes; throws
  * InvalidInput. `rejectedLine` formats a row that could not be read as one line of a file of
  * rejected rows.

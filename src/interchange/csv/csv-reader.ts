@@ -1,9 +1,9 @@
 /**
- * `openCsv`: reads CSV as record batches. What the caller does not give (encoding, delimiter,
- * quotes, header, types) is detected from the beginning of the file. Rows are read as they are
+ * `openCsv`: reads CSV as record batches. The encoding, delimiter, quotes, header and types are
+ * detected from the beginning of the file unless the caller gives them. Rows are read as they are
  * pulled; memory holds one batch. A row that cannot be read goes to the caller's `onReject`, or
- * throws InvalidInput with line and column. `csvTypes` reads whole files to find the types that fit
- * all their rows.
+ * throws InvalidInput with line and column. `csvTypes` reads whole files to find types that fit all
+ * their rows.
  */
 import { isUtf8 } from 'node:buffer';
 import {

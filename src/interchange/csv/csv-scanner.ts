@@ -1,11 +1,11 @@
 /**
  * `CsvScanner`: finds the fields of CSV records in UTF-8 bytes. It copies nothing: a field is a
  * pair of offsets into the bytes. Records end with LF, CRLF or CR; quoted fields may hold any of
- * these. A record that the bytes do not end is left for the next call, which gets it again with
- * more bytes.
+ * these. A record that does not end within the bytes is left for the next call, which gets it again
+ * with more bytes.
  *
- * The caller allows for one byte after the last: a line feed is written there, so that the loop
- * over a field needs no test for the end.
+ * The bytes need room for one more after the last: the scanner writes a line feed there, so that
+ * the loop over a field needs no test for the end.
  */
 
 /** How records are written. Bytes are ASCII. */

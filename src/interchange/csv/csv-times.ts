@@ -1,6 +1,6 @@
 /**
  * Reads dates, times of day and timestamps from fields. The forms that programs write, `2020-01-31`
- * and `2020-01-31 04:05:06.789`, are read from the bytes; all others go through the grammar of
+ * and `2020-01-31 04:05:06.789`, are read from the bytes; all others are parsed by the grammar of
  * `values/`. When types are guessed (`strict`), only ISO 8601 with separators counts as a date:
  * `20200131` is a number then, and `31 January 2020` a text.
  */

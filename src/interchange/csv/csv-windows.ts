@@ -1,7 +1,7 @@
 /**
- * `CsvWindows`: buffers the part of a CSV file that is being read and has a scanner find its
- * records. It translates positions into lines and columns. Memory is bounded by the longest record;
- * one of more than 64 MiB is InvalidInput.
+ * `CsvWindows`: buffers the part of a CSV file that is being read and finds its records with a
+ * scanner. It translates positions into lines and columns. Memory is bounded by the longest record;
+ * a longer one than 64 MiB throws InvalidInput.
  */
 import { fileProblem } from '../files/index.ts';
 import { textOf } from './csv-numbers.ts';

@@ -1,7 +1,7 @@
 /**
  * `storeOf`: stores single fields of CSV in typed arrays, for integers, floats, booleans, dates,
  * times, and timestamps without a zone or in UTC. csv-numbers.ts and csv-times.ts parse the bytes;
- * a store checks that the type of the column holds the value exactly.
+ * a store checks that the column's type can hold the value exactly.
  */
 import {
   bitmapBytes,

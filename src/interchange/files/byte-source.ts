@@ -1,8 +1,8 @@
 /**
- * `ByteSource`: the bytes of one file, wherever they are. Formats read it from its beginning
- * (`pieces`) or, if it is a file on disk, bytes in memory or an address with ranges, by ranges.
- * `memorySource` and `streamSource` wrap what a program holds; file-source.ts opens files and
- * pipes, url-source.ts addresses. `withHead` reads the first bytes without losing them.
+ * Defines `ByteSource`, the bytes of one file on disk, in memory, from a stream or at a URL.
+ * Formats read it from its beginning (`pieces`), or by ranges where the source allows that.
+ * `memorySource` and `streamSource` wrap bytes and streams of the program; file-source.ts opens
+ * files and pipes, url-source.ts URLs. `withHead` reads the first bytes without losing them.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FileBytes } from '../../ipc/index.ts';

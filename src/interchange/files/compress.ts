@@ -1,8 +1,7 @@
 /**
  * `compressed`: compresses the bytes of a file with gzip or Zstandard, piece by piece. Node before
- * 22.15 has no Zstandard encoder: there the content is written as frames of 64 KiB, which every
- * decoder takes one after the other. Throws Unsupported if the process has no WebAssembly for that
- * either.
+ * 22.15 has no Zstandard encoder: there the content is written as frames of 64 KiB each, which
+ * every decoder accepts. Throws Unsupported if the process has no WebAssembly for that either.
  */
 import { Readable, type Transform } from 'node:stream';
 import zlib from 'node:zlib';

@@ -1,7 +1,7 @@
 /**
  * `decompressed`: decompresses a file of gzip or Zstandard piece by piece, so that memory does not
- * grow with it; damaged content is InvalidInput. `compressionOf` tells from the first bytes how a
- * file is compressed, whatever its name says; `compressionOfName` and `plainName` read the ending
+ * grow with it; damaged content throws InvalidInput. `compressionOf` tells from the first bytes how
+ * a file is compressed, whatever its name says; `compressionOfName` and `plainName` read the ending
  * of its name.
  */
 import { Readable } from 'node:stream';

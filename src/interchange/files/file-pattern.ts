@@ -1,7 +1,7 @@
 /**
- * Resolves what a user gives as a file to file names (`filesNamed`). A name that exists stands for
- * itself. Otherwise a pattern such as `logs/*.ndjson` gives the files that it matches, sorted by
- * name, or throws InvalidInput if there are none.
+ * `filesNamed`: resolves a file name or pattern to file names. A name that exists stands for
+ * itself. Otherwise a pattern such as `logs/*.ndjson` stands for the files that match it, sorted by
+ * name; throws InvalidInput if there are none.
  *
  * Loads fast-glob, which no other file imports, only for a pattern.
  */

@@ -1,7 +1,7 @@
 /**
- * `fileProblem`: builds the error for a file whose bytes cannot be read as rows. It is
- * InvalidInput, and its details name the file, so that callers can tell it from a mistake in their
- * own arguments.
+ * `fileProblem`: builds the InvalidInput error for a file that is missing, cannot be read or
+ * written, or whose bytes are not rows. Its details name the file and, where known, the row, line
+ * and column.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

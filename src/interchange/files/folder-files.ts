@@ -1,7 +1,8 @@
 /**
  * `filesBelow`: lists all files and folders below a folder, each with its path from there, up to a
- * given number. `kindOfPath` looks at one path, `wholeFile` reads a small file. What cannot be read
- * or is too much throws InvalidInput.
+ * given number. `kindOfPath` tells whether a path is a file, a folder or neither, and `wholeFile`
+ * reads a small file. They throw InvalidInput for files that cannot be read or are too large, and
+ * for too many files.
  */
 import { type Dirent, type Stats, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';

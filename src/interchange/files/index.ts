@@ -1,6 +1,7 @@
 /**
- * Exports the sources of the bytes of files (`ByteSource`): files, pipes, addresses, streams; their
- * compression; the error for a file that cannot be read; and the writing of files.
+ * Exports the sources of the bytes of files (`ByteSource`): files, pipes, URLs and streams. Also
+ * exports their compression, the error for a file that cannot be read or written, and the writing
+ * of files.
  */
 
 export {

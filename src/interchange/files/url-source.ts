@@ -1,9 +1,9 @@
 /**
- * `urlSource`: opens the file at an http or https address as a `ByteSource`, with `fetch`; a
- * `file:` address is a file on the disk. A user and a password in the address become a Basic
- * Authorization header; no message shows them or the query. A second pass fetches again. Parquet
- * files are read by ranges if the server announces them. An answer without the file, and a file
- * that changes between ranges, are InvalidInput.
+ * `urlSource`: opens the file at an http or https URL as a `ByteSource`, with `fetch`; a `file:`
+ * URL names a file on the disk. A user and a password in the URL become a Basic Authorization
+ * header; no message shows them or the query. `isAddress` tells URLs from paths. A second pass
+ * fetches again. Parquet files are read by ranges if the server announces them. A response without
+ * the file, and a file that changes between ranges, throw InvalidInput.
  */
 import type { FileBytes } from '../../ipc/index.ts';
 import { fileOf } from '../../local-path.ts';

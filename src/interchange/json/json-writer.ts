@@ -1,6 +1,6 @@
 /**
- * Writes rows as JSON: one object to a line (`encodeJsonLines`), or one array with an object to a
- * line (`encodeJson`). The bytes come in pieces, pulled as they are wanted.
+ * Writes rows as JSON: one object per line (`encodeJsonLines`), or one array with an object per
+ * line (`encodeJson`). Each pull yields one piece of bytes.
  */
 import { columnsOf, type RecordBatchStream } from '../../arrow/index.ts';
 import { PIECE_BYTES, TextOut } from '../text/index.ts';

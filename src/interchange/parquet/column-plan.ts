@@ -1,7 +1,7 @@
 /**
- * `columnPlans`: derives the Arrow columns from the schema of a Parquet file; for nested ones it
- * takes all spellings of lists and maps that writers have used. The `data` of a plan builds the
- * column of some rows from the values and levels of its leaves.
+ * `columnPlans`: derives the Arrow columns from the schema of a Parquet file, and accepts all
+ * spellings of lists and maps that writers have used. The `data` of a plan builds a column for some
+ * rows from the values and levels of its leaves.
  */
 import {
   bitmapBytes,

@@ -1,6 +1,7 @@
 /**
  * `valueReader`: decodes the values of a page in any of Parquet's encodings, a few at a time, into
- * a store. Bytes that lead out of the page and encodings that do not suit the type are refused.
+ * a store. Values that reach past the end of the page, and encodings that the type does not allow,
+ * are refused.
  */
 import { type DeltaReader, deltaReader } from './delta.ts';
 import { HybridReader } from './levels.ts';

@@ -1,7 +1,7 @@
 /**
  * `parquetMetadata`: parses the footer of a Parquet file into columns, row groups and key-value
- * pairs. `pageHeader` parses the header of a page. The bytes are untrusted: what is missing or out
- * of bounds is refused. Numbers of fields are those of parquet.thrift.
+ * pairs. `pageHeader` parses the header of a page. The bytes are untrusted: members that are
+ * missing or out of bounds are refused. The numbers of fields come from parquet.thrift.
  */
 import { type Refuse, readThrift, type ThriftStruct, type ThriftValue } from './thrift.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `decompressPage`: decompresses a page with Snappy, gzip, Brotli, LZ4 or Zstandard. The size that
- * its header gives is bounded, and compared with what so many bytes can hold before memory is
- * allocated for it.
+ * `decompressPage`: decompresses a page with Snappy, gzip, Brotli, LZ4 or Zstandard. Before memory
+ * is allocated, the size in the page's header is checked against a bound and against the most that
+ * the compressed bytes can expand to.
  */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';

@@ -1,4 +1,7 @@
-/** `PageDictionary`: numbers the distinct texts of a column chunk, for pages of codes. */
+/**
+ * `PageDictionary`: collects the distinct texts or byte strings of a column chunk and numbers them,
+ * so that pages can store the numbers instead. `isFull` tells when a chunk has too many.
+ */
 import { systemEnv } from '../../env.ts';
 import { BytesStore } from './stores.ts';
 

@@ -1,6 +1,6 @@
 /**
  * `ChunkPages`: reads the pages of one column chunk in order. Bytes are read in windows, so that
- * many columns can be read side by side; a page is checked and decompressed when it is asked for.
+ * many columns can be read side by side; each page is checked and decompressed when it is read.
  */
 import zlib from 'node:zlib';
 import type { FileBytes } from '../../ipc/index.ts';

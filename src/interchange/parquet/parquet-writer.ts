@@ -1,7 +1,8 @@
 /**
- * `encodeParquet`: writes rows as a Parquet file, in pieces that are made as they are pulled.
- * Memory holds the pages of one row group. An Arrow schema in the file names the types that Parquet
- * does not have. Throws InvalidInput for the options and Unsupported for a type without a form.
+ * `encodeParquet`: writes rows as a Parquet file, one piece of bytes for each pull. Memory holds
+ * the pages of one row group. An Arrow schema in the file names the types that Parquet does not
+ * have. Throws InvalidInput for invalid options and Unsupported for a type that Parquet cannot
+ * store.
  */
 import {
   childFields,

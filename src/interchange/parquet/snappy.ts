@@ -1,6 +1,6 @@
 /**
- * Decodes and encodes Snappy, with which most Parquet files are compressed. `snappyInSteps` decodes
- * a block of a known size; its input is untrusted, and it reads and writes within bounds.
+ * Decodes and encodes Snappy, the usual compression of Parquet files. `snappyInSteps` decodes a
+ * block of a known size; its input is untrusted, and it reads and writes within bounds.
  * `encodeSnappy` encodes one.
  */
 import type { Refuse } from './thrift.ts';

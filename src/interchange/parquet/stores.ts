@@ -1,7 +1,7 @@
 /**
  * Collects the values of a column that are not null: numbers and values of one width in one array
- * (`FixedStore`), bytes of any length with their offsets (`BytesStore`). Both grow with what was
- * read; more than 1 GiB for one batch is refused.
+ * (`FixedStore`), bytes of any length with their offsets (`BytesStore`). Both grow as values are
+ * added; more than 1 GiB for one batch is refused.
  */
 import type { Refuse } from './thrift.ts';
 

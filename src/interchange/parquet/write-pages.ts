@@ -1,7 +1,7 @@
 /**
- * `ChunkWriter`: encodes the pages of one column of a row group. Texts and bytes become codes of a
- * dictionary as long as words repeat; all else is stored plain. Pages are held until the row group
- * is complete, as its columns stand one after the other in the file.
+ * `ChunkWriter`: encodes the pages of one column of a row group. Texts and bytes are stored as
+ * dictionary codes as long as values repeat; everything else is stored plain. Pages are held in
+ * memory until the row group is complete, because its columns stand one after another in the file.
  */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
  * `writeSchema`: converts an Arrow schema to the elements of a Parquet schema, and describes each
- * leaf: its physical type, the path to it, and how deep in lists and optional parts it is. Throws
+ * leaf: its physical type, its path, and the depth of lists and optional parts around it. Throws
  * Unsupported naming a column of a type that Parquet does not have.
  */
 import {

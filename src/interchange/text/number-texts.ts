@@ -1,7 +1,7 @@
 /**
  * Writes numbers as text: integers (`integerText`), floats (`floatText`), decimals (`decimalTexts`)
  * and counts of 64 bits (`countsOf`). Digits are never lost: a float gets the shortest text that
- * gives the same double, a float32 that of the double that it is.
+ * parses to the same double, and a float32 is written as the double of the same value.
  */
 import {
   type Data,

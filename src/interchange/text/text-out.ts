@@ -1,6 +1,7 @@
 /**
  * `TextOut`: a growing buffer into which writers of text files put their rows, byte by byte.
- * Numbers are written as digits without a string in between. `take` hands over what was written.
+ * Numbers are written as digits without a string in between. `take` returns the bytes written so
+ * far.
  */
 
 /** A piece is handed on once it has as many bytes. */
