@@ -1,7 +1,7 @@
 /**
  * `registerFunction`: registers a function of the program for the SQL expressions of its process,
- * and returns a function that ends the registration. Throws InvalidInput for a name that is a
- * function of SQL, is registered already or does not parse as that of a call.
+ * and returns a function that ends the registration. Throws InvalidInput for a name that a function
+ * of SQL or a registered one has, or that does not parse as the name of a function.
  * functions/registered.ts keeps the functions.
  */
 import { DirspaceError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * `requirementsOf`: collects what a bound tree reads (top-level columns, nested paths, row ids and
- * offsets) and how long it takes per row.
+ * `requirementsOf`: collects the inputs of a bound tree (top-level columns, nested paths, row ids
+ * and offsets) and estimates its cost per row.
  */
 
 import { type Weight, weightOf } from './evaluate/index.ts';

@@ -1,10 +1,10 @@
 /**
  * `hashValues`: hashes the values of a column, 64 bits a row, so that equal values can be counted
- * and rows compared without the values being kept. Equal values have one hash whatever batch they
- * are in: both zeros are one value, so are all NaNs, and all nulls. Two given values that differ
- * share a hash with a probability of about 2^-64; numbers of at most 64 bits never do. The hash
- * depends on random words drawn for each process, so it must not be stored. `joinHashes` makes one
- * hash of several columns.
+ * and rows compared without keeping the values. Equal values have one hash in every batch: both
+ * zeros are one value, so are all NaNs, and so are all nulls. Two given different values share a
+ * hash with a probability of about 2^-64; numbers of at most 64 bits never do. The hash depends on
+ * random words drawn for each process, so it must not be stored. `joinHashes` makes one hash of
+ * several columns.
  */
 import { systemEnv } from '../env.ts';
 import { type Column, reader, UNKNOWN, type Validity, type Value } from './typed/index.ts';

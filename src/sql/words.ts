@@ -1,7 +1,7 @@
 /**
- * `SQL_WORDS`: lists what may be typed in a SELECT besides names of tables and columns, for
- * completion: the keywords in upper case, those typed most first; the names of functions, aggregates
- * and window functions, sorted; and the words that are no names without quotes.
+ * `SQL_WORDS`: lists the words that may be typed in a SELECT besides names of tables and columns,
+ * for completion. These are the keywords in upper case, the most frequent first; the sorted names
+ * of functions, aggregates and window functions; and the words that are names only in quotes.
  */
 import { FUNCTION_NAMES } from './bind/index.ts';
 import { AGGREGATES, KEYWORDS as NO_NAMES, WINDOW_FUNCTIONS } from './parse/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Runs SELECT statements over tables. `openStatement` parses one and lists the tables that it
  * reads; once the caller has opened these, `run` plans it and carries it out, and `explain`
- * describes its plan. Names, types and places of errors are settled before a row is read.
- * `tableRequest` turns a table of a statement into the request that opens it.
+ * describes its plan. Names and types are checked before any row is read. `tableRequest` turns a
+ * table of a statement into the request that opens it.
  */
 import {
   columnsOf,

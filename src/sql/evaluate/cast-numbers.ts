@@ -1,8 +1,8 @@
 /**
- * `castNumbers`: converts a whole column at once: integers and floats to integers, numbers to
- * floats, and timestamps that need no time zone to days, where doubles hold every value exactly.
- * Returns null for all other types, for values beyond 2^53 and, unless the cast is lenient, for a
- * value that does not fit; cast.ts then converts value by value and names that value.
+ * `castNumbers`: converts a whole column at once, if doubles hold every value exactly: integers and
+ * floats to integers, numbers to floats, and timestamps that need no time zone to days. Returns
+ * null for all other types, for values beyond 2^53 and, unless the cast is lenient, for a value
+ * that does not fit; cast.ts then converts value by value and names that value.
  */
 import { type DataType, Precision } from '../../arrow/index.ts';
 import {

@@ -2,9 +2,9 @@
  * `evaluateArithmetic`: computes `+ - * / %` on two columns. Floats follow IEEE 754. Integers are
  * exact; decimals are exact or, where the type has fewer digits, rounded half away from zero. For
  * both, a result out of range and division by zero throw InvalidInput. Integer division truncates,
- * and % has the dividend's sign. Long columns are computed by number-kernels.ts where it can;
- * `compareArithmetic` compares such results with a constant there. `rescaleColumn` counts a column
- * in a finer unit; `rounded` rescales one decimal.
+ * and % has the dividend's sign. number-kernels.ts computes long columns where it can;
+ * `compareArithmetic` also compares the results with a constant there. `rescaleColumn` counts a
+ * column in a finer unit; `rounded` rescales one decimal.
  */
 import type { DataType, Decimal, Int64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

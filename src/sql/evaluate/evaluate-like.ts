@@ -3,7 +3,8 @@
  * once (`evaluateLike`) or in steps (`likeInSteps`), so that long texts and patterns do not block
  * the event loop. Exact, prefix, suffix and contains patterns have fast loops. For others, the
  * parts between the % are searched from left to right. A part with _ is compared at each position;
- * like-pattern.ts, which compiles the patterns, limits it to 1000 bytes, which bounds the time.
+ * like-pattern.ts, which compiles the patterns, bounds the time by limiting such a part to 1000
+ * bytes.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';

@@ -1,7 +1,7 @@
 /**
  * Exports the evaluation of bound trees over columns, the selection of rows by truth values, and
- * the conversion to Arrow vectors. Also exports what other folders of sql/ use: casts, comparison
- * of bytes, checks of LIKE patterns and estimates of cost.
+ * the conversion to Arrow vectors. Also exports casts, comparison of bytes, checks of LIKE patterns
+ * and estimates of cost to other folders of sql/.
  */
 
 export { canCast } from './cast.ts';

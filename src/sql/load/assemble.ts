@@ -1,5 +1,5 @@
 /**
- * `assembled`: builds one column from rows of several columns, as CASE and COALESCE choose them,
+ * `assembled`: builds one column from the rows that CASE or COALESCE choose from several columns,
  * without making a JavaScript value for each row. Texts share the bytes of their column if all come
  * from one; else they are copied, and their memory is claimed. Returns null if the forms of the
  * columns cannot be combined.

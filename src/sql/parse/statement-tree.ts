@@ -1,6 +1,6 @@
 /**
  * Defines `Statement`, the syntax tree of a SELECT. It is plain data, as `Expression` is: names are
- * as written, and statements/ finds out what they mean.
+ * as written, and statements/ resolves them.
  */
 import type { Expression, OrderItem, WindowSpec } from './tree.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Parses type names with their arguments, such as `decimal(8,3)` (`parseTypeName`), and typed
- * literals such as DATE '2020-01-31' (`parseTypedLiteral`, `typedLiteral`). `castTo` builds the
- * node of a cast. special-calls.ts parses CAST(..), parser.ts `::`; type-names.ts maps the names
- * to Arrow types.
+ * literals such as DATE '2020-01-31': `parseTypedLiteral` those that begin with a keyword type,
+ * `typedLiteral` those of any other name. `castTo` builds the expression of a cast.
+ * special-calls.ts parses CAST(..), parser.ts `::`; type-names.ts maps the names to Arrow types.
  */
 
 import { COLUMN_NAME, RESERVED } from './keywords.ts';

@@ -1,8 +1,8 @@
 /**
- * Parses what follows the arguments of an aggregate or window function: FILTER (`parseFilter`) and
- * OVER (`parseOver`). `parseWindow` parses a window in parentheses, of OVER or of the WINDOW
- * clause; it throws InvalidInput for frames of GROUPS, and of RANGE with numbers.
- * `parseOrder` parses ORDER BY, in windows, calls and statements.
+ * Parses the clauses after the arguments of an aggregate or window function: FILTER (`parseFilter`)
+ * and OVER (`parseOver`). `parseWindow` parses a window in parentheses, of OVER or of the WINDOW
+ * clause; it throws InvalidInput for frames of GROUPS, and of RANGE with numbers. `parseOrder`
+ * parses ORDER BY, in windows, calls and statements.
  */
 
 import type { Parser } from './parser.ts';

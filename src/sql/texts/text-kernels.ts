@@ -1,8 +1,8 @@
 /**
- * `TextKernels`: goes through the bytes of many texts in WebAssembly with 128-bit vectors: changes
- * the case of ASCII letters, looks for a part, counts code points, and looks for bytes that are no
- * ASCII. It owns the module and its memory, and copies columns through it in blocks.
- * `textKernels` returns null where the module cannot be loaded; callers then use their own loops.
+ * `TextKernels`: processes the bytes of many texts in WebAssembly with 128-bit vectors. It changes
+ * the case of ASCII letters, finds a part, counts code points, and finds bytes that are not ASCII.
+ * It owns the module and its memory, and copies columns through it in blocks. `textKernels` returns
+ * null where the module cannot be loaded; callers then use their own loops.
  */
 
 import { instantiate } from '../../wasm.ts';

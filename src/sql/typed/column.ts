@@ -1,7 +1,7 @@
 /**
  * Defines `Column`, the evaluated columns of expressions (truth values, numbers, wide integers,
  * bytes, lists, structs, constants). `reader` reads their values row by row, `columnOf` builds a
- * column of values, and `maskNulls` marks rows without a value as unknown.
+ * column of values, and `maskNulls` marks rows without a value as unknown truth values.
  *
  * A single value is one of these: boolean, number (floats, integers of at most 32 bits, date32,
  * time32), bigint (wider integers, decimals without their scale, timestamps and other times in

@@ -1,6 +1,6 @@
 /**
- * Exports what the folders of sql/ share: families of types, bound trees, evaluated columns, name
- * resolution, comparison of values and coercion rules.
+ * Exports the parts that the folders of sql/ share: families of types, bound trees, evaluated
+ * columns, name resolution, comparison of values and coercion rules.
  */
 
 export {

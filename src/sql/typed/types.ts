@@ -1,9 +1,9 @@
 /**
- * Classifies Arrow types for expressions: the family of a type (`familyOf`), its name in messages
- * (`typeText`), whether its values are bigints (`isWide`), its range (`integerRange`), its unit
- * (`timeUnitOf`), its time zone (`timeZoneOf`) and what a list holds (`elementType`). `plainType`
- * looks through a dictionary. `clockZoneOf` throws InvalidInput for a zone that the runtime does
- * not know. `roundToFloat` rounds a number to a float type.
+ * Classifies Arrow types for expressions: `familyOf` returns the family of a type, `typeText` its
+ * name in messages, `integerRange` its range, `timeUnitOf` its unit, `timeZoneOf` its time zone,
+ * and `elementType` the item type of a list. `isWide` tells whether its values are bigints.
+ * `plainType` returns the value type of a dictionary. `clockZoneOf` throws InvalidInput for a zone
+ * that the runtime does not know. `roundToFloat` rounds a number to a float type.
  */
 import {
   Binary,

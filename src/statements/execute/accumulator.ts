@@ -1,6 +1,6 @@
 /**
- * Defines `Accumulator`, the state of one aggregate over all groups of a statement, and helpers of
- * its implementations. accumulators.ts creates the one that an aggregate needs.
+ * Defines `Accumulator`, the state of one aggregate over all groups of a statement, and helpers for
+ * its implementations, which accumulators.ts creates.
  */
 import type { Data, DataType } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

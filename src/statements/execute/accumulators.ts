@@ -1,7 +1,7 @@
 /**
- * `accumulator`: creates the state of an aggregate. Counts and `any_value` are here; sums.ts has
- * sums, means and deviations, bounds.ts least and greatest values, collections.ts string_agg,
- * array_agg and medians.
+ * `accumulator`: creates the state of an aggregate. Counts and `any_value` are implemented here;
+ * sums.ts implements sums, means and deviations, bounds.ts least and greatest values, and
+ * collections.ts string_agg, array_agg and medians.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, familyOf, reader, type Value, validityOf } from '../../sql/index.ts';

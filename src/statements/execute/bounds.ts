@@ -1,7 +1,7 @@
 /**
- * `bounds`: creates the accumulator of the least or greatest values of groups. Numbers, 64-bit
- * integers and texts have fast ones; other types are compared as values. NaN is above all other
- * numbers.
+ * `bounds`: creates the accumulator of the least or greatest value of each group. Numbers, 64-bit
+ * integers and texts have fast implementations; other types are compared value by value. NaN is
+ * above all other numbers.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * `groupedRows`: groups rows by keys and computes their aggregates. The keys of all groups and the
  * states of their aggregates are kept in memory; rows are not, except what aggregates such as
- * array_agg collect. Without keys all rows are one group, also if there are none.
+ * array_agg collect. Without keys all rows form one group, even if there are none.
  */
 import {
   type Data,

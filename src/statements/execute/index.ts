@@ -1,6 +1,6 @@
 /**
- * `relationOf`: carries out a plan and gives its rows batch by batch. `rowsOf` estimates how many
- * rows a plan gives, by which a join chooses the side that it keeps in memory.
+ * `relationOf`: carries out a plan and returns its rows batch by batch. `rowsOf` estimates the
+ * number of rows of a plan; a join keeps the side with fewer rows in memory.
  */
 import type { Plan } from '../plan/index.ts';
 import { groupedRows } from './group.ts';

@@ -1,7 +1,7 @@
 /**
- * Defines `Relation`, the rows that a step of a plan gives, batch by batch, and `Work`, which the
- * steps of one statement share. `collected` keeps all batches of a relation in memory and counts
- * their bytes; `columnReader` evaluates expressions over batches.
+ * Defines `Relation`, the rows that a step of a plan yields, batch by batch, and `Work`, the
+ * resources that the steps of one statement share. `collected` keeps all batches of a relation in
+ * memory and counts their bytes; `columnReader` evaluates expressions over batches.
  */
 import {
   batchBytes,

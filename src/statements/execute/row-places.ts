@@ -1,6 +1,8 @@
 /**
- * Rows of several batches by their places: `rowsAt` picks them in any order, in batches of 65,536,
- * and `rowsInOne` those of one column. Both work in steps.
+ * Picks rows of several batches by their places (`RowPlaces`: batch and row). `rowsAt` picks whole
+ * rows in any order, in batches of 65,536, and `rowsInOne` those of one column; both work in steps.
+ * `placesOf` makes places from row ids, and `partitioned` sorts places by the numbers of their
+ * rows' groups.
  */
 import {
   columnsOf,

@@ -1,7 +1,8 @@
 /**
  * Implements the steps that keep no rows: conditions (`filteredRows`), computed columns
- * (`projectedRows`), LIMIT (`limitedRows`), UNION ALL (`unitedRows`), queries in place of values
- * (`singleRow`), rows that come several times (`repeatedRows`), and VALUES (`writtenRows`).
+ * (`projectedRows`), LIMIT (`limitedRows`), UNION ALL (`unitedRows`), subqueries that stand for a
+ * value (`singleRow`), repeated rows (`repeatedRows`), and VALUES (`writtenRows`). `checkedRows`
+ * throws InvalidInput if a subquery that stands for a value has several rows.
  */
 import {
   columnsOf,

@@ -1,6 +1,6 @@
 /**
- * `scanned`: reads the table of a scan step. The source is asked for the columns, conditions, order
- * and limit of the step in the table's own names. `filterText` gives the conditions as SQL.
+ * `scanned`: reads the table of a scan step. It asks the source for the columns, conditions, order
+ * and limit of the step, in the table's own names. `filterText` formats the conditions as SQL.
  */
 import { columnsOf, type Data, type RecordBatch, recordBatch, Schema } from '../../arrow/index.ts';
 import { type Expression, formatExpression } from '../../sql/index.ts';

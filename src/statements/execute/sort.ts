@@ -1,9 +1,8 @@
 /**
  * `sortedRows`: sorts rows by keys, in memory. With a limit it keeps at most twice as many rows as
- * are wanted, or 262,144 more than are wanted if that is more. A statement that needs more than
- * the memory of a request is refused. `rowSorter` sorts
- * batches that are in memory, `placeSorter` gives the places of their rows. All throw
- * InvalidInput for keys whose type has no order.
+ * that, or 262,144 more than that if this is more. A statement that needs more than the memory of a
+ * request is refused. `rowSorter` sorts batches that are in memory, and `placeSorter` returns the
+ * places of their rows in order. All throw InvalidInput for keys whose type has no order.
  */
 import { type Data, describeType, type RecordBatch, sliceBatch } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

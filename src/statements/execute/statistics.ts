@@ -1,7 +1,7 @@
 /**
  * `knownRow`: answers a SELECT of only count(*), min and max over one table from statistics and
- * indexes, and by reading the rows if these do not tell. Returns undefined for a group step of any
- * other form.
+ * indexes, or by reading the rows if these do not suffice. Returns undefined for a group step of
+ * any other form.
  */
 import { type Data, type DataType, type RecordBatch, recordBatch } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * Accumulates sums, averages and deviations of groups. `IntegerSums` is exact for integers and
  * decimals: it adds the halves of 64-bit values separately and combines them at the end; a sum that
- * its type does not hold is InvalidInput. `FloatSums` adds doubles row by row. `Deviations`
+ * its type cannot hold throws InvalidInput. `FloatSums` adds doubles row by row. `Deviations`
  * computes variances by Welford's method.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';

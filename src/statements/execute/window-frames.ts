@@ -1,7 +1,8 @@
 /**
- * Computes aggregates (`framed`) and the first and last rows (`endsOfFrames`) of frames of rows that
- * move with the current row. Each value is added up a constant number of times, whatever the width
- * of the frame, and none is subtracted: sums of floats stay those of their frames.
+ * Computes aggregates (`framed`) and the first and last rows (`endsOfFrames`) of frames of rows
+ * that move with the current row. Each value is added a constant number of times, whatever the
+ * width of the frame. No value is subtracted, so a sum of floats depends on the rows of its frame
+ * alone.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * `windowColumn`: computes the values of one window function for rows that are in order, partition
- * after partition. A running aggregate takes the rows of its partition up to the current one, or up
- * to the last one that is equal to it in order. Throws InvalidInput for a sum that its type does
- * not hold, and for an ntile of less than 1.
+ * after partition. A running aggregate takes the rows of its partition up to the current row, or up
+ * to its last peer, that is, the last row that is equal in order. Throws InvalidInput for a sum
+ * that its type cannot hold, and for an ntile of less than 1.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * `windowedRows`: computes window functions. All rows are kept in memory, sorted by the window's
- * ORDER BY and then, in that order, by partition; each call adds a column. Rows come out partition
- * after partition.
+ * `windowedRows`: computes window functions; each call of one adds a column. It keeps all rows in
+ * memory, sorts them by partition and then by the window's ORDER BY, and yields them in that order.
+ * window-functions.ts computes each function.
  */
 import {
   batchBytes,

@@ -1,7 +1,7 @@
 /**
- * Numbers the values of key columns, so that groups, DISTINCT, joins and partitions of windows
- * compare numbers: `ValueNumbers` those of one column, `KeyNumbers` rows of several. `WordTable`
- * numbers pairs of words.
+ * Exports the numbering of key columns, so that groups, DISTINCT, joins and partitions of windows
+ * compare numbers: `ValueNumbers` numbers the values of one column, `KeyNumbers` rows of several
+ * columns, and `WordTable` pairs of 32-bit words.
  */
 export { KeyNumbers } from './key-numbers.ts';
 export { isOfWords, type KeyColumn, ValueNumbers, wordsOf } from './value-numbers.ts';

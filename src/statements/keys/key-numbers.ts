@@ -1,7 +1,7 @@
 /**
- * `KeyNumbers`: numbers rows of several columns, so that rows whose values are equal have the same
- * number in every batch. `PairNumbers` does so for pairs of numbers, of which those of small
- * numbers are looked up without a hash.
+ * `KeyNumbers`: numbers rows of several columns, so that rows with equal values have the same
+ * number in every batch. It numbers pairs of numbers; pairs of small numbers are looked up without
+ * a hash.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { Column } from '../../sql/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `WordTable` numbers pairs of 32-bit words, each pair once, from 1 on in the order in which they
- * first come. It holds the values of a column of numbers, and pairs of the numbers of two other
- * tables. `ByteTable` does so for texts and binary values. Both are exact: values that differ have
+ * `WordTable`: numbers distinct pairs of 32-bit words from 1 on, in the order of their first
+ * appearance. A pair is a value of a column of numbers, or two numbers from other tables.
+ * `ByteTable` does so for texts and binary values. Both are exact: values that differ have
  * different numbers.
  */
 import { systemEnv } from '../../env.ts';

@@ -1,8 +1,9 @@
 /**
- * `plannedCorrelated`: plans a query in place of a value whose WHERE compares columns with those of
- * the query around it. Such a query is carried out once for all rows: what it is compared by becomes
- * key columns of its plan, and the query around it is joined to these. It takes terms of AND of the
- * form `column = outer.column`, and refuses others by name.
+ * `plannedCorrelated`: plans a subquery whose WHERE compares columns with those of the query around
+ * it. The subquery is run once for all rows: the columns that are compared become key columns of
+ * its plan, and the query around it is joined on these. Returns undefined if the subquery reads no
+ * outer column. It accepts terms of AND of the form `column = outer.column`, and refuses others by
+ * name.
  */
 import { Field, Int64, Schema } from '../../arrow/index.ts';
 import {

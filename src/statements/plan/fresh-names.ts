@@ -1,6 +1,6 @@
 /**
- * `FreshNames`: gives names to the columns of a plan, each only once, and tells what they stand for. `atMost` throws InvalidInput
- * where a statement has too many parts of a kind.
+ * `FreshNames`: gives each column of a plan a name that no other has, and tells what the names
+ * stand for. `atMost` throws InvalidInput if a statement has too many parts of a kind.
  */
 import { refuse } from '../../sql/index.ts';
 

@@ -1,8 +1,7 @@
 /**
- * Defines the aggregates: their arguments and the types of their results (`aggregateType`).
- * `windowType` does so for calls over a window, which may also be functions that only windows have.
- * Both throw InvalidInput with the place of the call. `aggregateName` resolves names that mean the
- * same.
+ * Checks the arguments of aggregates and returns the types of their results (`aggregateType`).
+ * `windowType` does so for calls over a window, which may be aggregates or window functions. Both
+ * throw InvalidInput with the place of the call. `aggregateName` resolves synonyms.
  */
 import {
   Bool,

@@ -1,6 +1,6 @@
 /**
- * Turns statements into plans. `planStatement` plans a parsed statement whose tables are open, and
- * `tablesOf` lists the tables that have to be opened.
+ * Turns statements into plans. `tablesOf` lists the tables that a parsed statement reads, and
+ * `planStatement` plans it once they are open.
  */
 import { Schema } from '../../arrow/index.ts';
 import type { Statement, TableReference } from '../../sql/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Builds joins from conditions (`joinOf`), and moves conditions down to where their columns come
- * from (`pushed`): into the reading of a table, or into the keys of a join. `comparableKeys` casts
- * the keys of a join to types in which equal values are equal.
+ * Builds joins from conditions (`joinOf`), and moves conditions down to the steps that their
+ * columns come from (`pushed`): into the scan of a table, or into the keys of a join.
+ * `comparableKeys` casts the keys of a join to types in which equal values are equal.
  */
 import { compileConditionTree, compileTree, type Expression, refuse } from '../../sql/index.ts';
 import { commonKeyType } from './key-types.ts';

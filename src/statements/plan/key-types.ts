@@ -1,8 +1,8 @@
 /**
- * `commonKeyType`: gives the type to which both sides of an equation between tables are cast before
- * they are compared, `same` if they compare as they are, or `none` if they cannot be compared.
- * `castOf` does so for the columns of a UNION and of VALUES, which must have one type, and throws
- * InvalidInput where there is none.
+ * `commonKeyType`: returns the type to which both sides of an equality between tables are cast. It
+ * is `same` if they compare as they are, and `none` if they cannot be compared. `castOf` does so
+ * for the columns of a UNION and of VALUES, which must have one type, and throws InvalidInput where
+ * there is none.
  */
 import type { DataType, Decimal, Timestamp } from '../../arrow/index.ts';
 import {

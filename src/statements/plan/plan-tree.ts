@@ -1,7 +1,7 @@
 /**
  * Defines `Plan`, the tree of steps by which a statement is carried out, and `TableSource`, a
- * version of a table that it reads. Every step gives rows of a schema whose column names are unique
- * in it; its expressions name columns of the step below.
+ * version of a table that it reads. Every step yields rows of a schema with unique column names;
+ * its expressions name columns of the step below.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { AggregateExpression, Expression, RowFrame } from '../../sql/index.ts';

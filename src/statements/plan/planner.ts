@@ -1,7 +1,7 @@
 /**
- * `Planner`: turns the parsed tree of a statement into a plan. It holds what all parts of a
- * statement share: its tables, the queries of WITH, and the names that columns have in the plan.
- * Throws InvalidInput with the place in the text, also for statements with too many parts.
+ * `Planner`: turns the parsed tree of a statement into a plan. It holds the state that all parts of
+ * a statement share: its tables, the queries of WITH, and the names that columns have in the plan.
+ * Errors are InvalidInput with the place in the text, also for statements with too many parts.
  */
 import { DataType, Int64, Schema } from '../../arrow/index.ts';
 import {

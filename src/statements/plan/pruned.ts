@@ -1,6 +1,6 @@
 /**
- * `pruned`: removes the columns of a plan that nothing reads, so that they are not read from disk,
- * and moves LIMIT, with the ORDER BY before it, into the reading of a table where that is possible.
+ * `pruned`: removes the columns of a plan that nothing reads, so that they are not read from disk.
+ * Where possible, it also moves LIMIT, with the ORDER BY before it, into the scan of a table.
  */
 import { type Field, Schema } from '../../arrow/index.ts';
 import type { Expression } from '../../sql/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `Scope`: resolves names inside of a SELECT. It holds the tables of its FROM clause, each with its
  * columns and the name that each column has in the plan. Names are found exactly first, then
- * ignoring case, as in expressions; unknown ones are TableColumnNotFound, ambiguous ones
+ * ignoring case, as in expressions; unknown ones throw TableColumnNotFound, ambiguous ones
  * InvalidInput.
  */
 import type { DataType } from '../../arrow/index.ts';

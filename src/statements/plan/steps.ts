@@ -1,7 +1,7 @@
 /**
  * Builds the steps of plans, each with the schema of its rows: `projected`, `filtered`, `grouped`,
  * `distinctRows`, `sorted`, `united`. joins.ts builds joins, with the schema that `joinSchema`
- * gives.
+ * returns.
  */
 import { childFields, DataType, Field, Null, Schema } from '../../arrow/index.ts';
 import {

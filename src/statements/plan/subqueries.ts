@@ -1,8 +1,8 @@
 /**
- * `Subqueries`: plans the queries in place of values in the expressions of a SELECT. Each is carried
- * out whole and joined to the plan, and `rewrite` puts a column in its place: `matching` keeps the
- * rows whose value a query has. correlated.ts plans those that read columns of the query around
- * them. A query of several columns in place of a value is refused.
+ * `Subqueries`: plans the subqueries in the expressions of a SELECT. Each subquery is run as a
+ * whole and joined to the plan. `rewrite` replaces a subquery by a column; `matching` keeps the
+ * rows whose value the subquery returns (IN). correlated.ts plans subqueries that read columns of
+ * the query around them. A subquery of several columns where a value is needed is refused.
  */
 import { Int64, Schema } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * Walks over trees of expressions for the planner: `rewritten` replaces parts, `visit` looks at
- * them, `columnsIn` lists the columns that are read, `conjuncts` and `joined` split and combine
- * terms of AND.
+ * Processes trees of expressions for the planner: `rewritten` replaces parts, `visit` calls a
+ * function with each part, `columnsIn` lists the columns that are read, and `conjuncts` and
+ * `joined` split and combine terms of AND.
  */
 import { type Expression, formatExpression } from '../../sql/index.ts';
 

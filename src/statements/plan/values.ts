@@ -1,7 +1,7 @@
 /**
- * `plannedValues`: plans VALUES as one step, whose columns have one type each. Types of literals are
- * found once for all that are alike, as a statement may have thousands. Throws InvalidInput for
- * names of columns, and for values that do not go together.
+ * `plannedValues`: plans VALUES as one step, with one type for each column. Equal literals are
+ * typed once, as a statement may have thousands. Throws InvalidInput for names of columns, and for
+ * values in one column that have no common type.
  */
 import { DataType, Field, Schema } from '../../arrow/index.ts';
 import { compileTree, type Expression, type QueryBody, refuse } from '../../sql/index.ts';

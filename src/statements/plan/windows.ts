@@ -1,7 +1,7 @@
 /**
  * `plannedWindows`: plans the window functions of a SELECT. It adds one step for each distinct
- * window, with a column for each call over it, and returns the plan and a function that puts these
- * columns in place of the calls. FILTER and ORDER BY within a call are refused.
+ * window, with a column for each call over it, and returns the plan and a function that replaces
+ * the calls by these columns. FILTER and ORDER BY within a call are refused.
  */
 import { Field, Schema } from '../../arrow/index.ts';
 import {
