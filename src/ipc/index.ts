@@ -1,6 +1,6 @@
 /**
  * Exports the Arrow IPC format: encoders of streams, files and single messages, readers of the
- * files and streams of other programs, and the LZ4 and Zstandard codecs of both.
+ * files and streams of other programs, and the LZ4 and Zstandard codecs that they use.
  */
 
 export {

@@ -1,10 +1,10 @@
 /**
- * Encodes and decodes the index of a chunk file, which lists where each block of entries lies, its
- * checksum, and its rows and ids. With it a reader parses the block that it needs and not the whole
- * chunk (`decodeChunkIndex`, `decodeChunkBlock`). The index is the last member of the chunk's
- * document, where older releases ignore it, and the manifest holds its place and checksum
- * (`ChunkIndexEntry`); a chunk that an older release wrote has none. `checkChunkIndex` compares an
- * index with the entries.
+ * Encodes and decodes the index of a chunk file, which lists for each block of entries its place,
+ * checksum, rows and ids. With it a reader parses a single block instead of the whole chunk
+ * (`decodeChunkIndex`, `decodeChunkBlock`). The index is the last member of the chunk's document,
+ * where older releases ignore it, and the manifest holds its place and checksum
+ * (`ChunkIndexEntry`). A chunk that an older release wrote has no index. `checkChunkIndex` compares
+ * an index with the entries.
  */
 import { crc32 } from 'node:zlib';
 import {

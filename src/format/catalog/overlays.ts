@@ -1,7 +1,8 @@
 /**
  * Lists the files that hold the columns of one fragment (`columnFiles`): its own file, and the
  * overlays with columns that were added or replaced later. `withOverlay` adds an overlay to an
- * entry and drops those of which no column is left. `storedBytes` sums the lengths of all files.
+ * entry and drops overlays whose columns have all been replaced. `storedBytes` sums the lengths of
+ * all files.
  */
 import {
   type ColumnFile,

@@ -1,9 +1,10 @@
 /**
- * Encodes (`encodeDigests`) and decodes (`decodeDigests`) files of version digests. A file holds
- * what a list of versions shows of up to 64 neighbouring versions, so that listing need not read
- * their manifests. It is a hint: it may be missing, torn, or name versions that are gone. A digest
- * has the checksums of its manifest and of the parent's, by which table/history/version-digests.ts
- * tells whether it is true. `digestOf` makes the digest of a manifest.
+ * Encodes (`encodeDigests`) and decodes (`decodeDigests`) files of version digests. For up to 64
+ * neighbouring versions, a file holds the facts that a list of versions shows, so that listing need
+ * not read their manifests. It is a hint: it may be missing, torn, or name versions that are gone.
+ * A digest has the checksums of its manifest and of the parent's, by which
+ * table/history/version-digests.ts tells whether it is still true. `digestOf` makes the digest of a
+ * manifest.
  */
 import {
   arrayMember,

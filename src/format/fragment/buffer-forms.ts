@@ -1,9 +1,9 @@
 /**
- * Describes how each buffer of a compressed batch is stored (`BufferForm`), in Arrow's layout:
- * after the prefix -1 it is stored as it is, after the size of its content as Zstandard frames.
- * Encodes the descriptions for a fragment's layout and checks them (`encodeForm`, `decodeForm`), so
- * that a reader finds single frames, and decodes the buffers (`decodedBuffers`).
- * compress-columns.ts writes them.
+ * Describes how each buffer of a compressed batch is stored (`BufferForm`). As in Arrow's layout, a
+ * buffer begins with a prefix: -1 before plain bytes, or the size of the content before Zstandard
+ * frames. The file encodes these descriptions for a fragment's layout and checks them
+ * (`encodeForm`, `decodeForm`), so that a reader finds single frames, and decodes the buffers
+ * (`decodedBuffers`). compress-columns.ts writes them.
  */
 import { NO_BYTES } from '../../arrow/index.ts';
 import { aligned, decodeFrame, FRAME_BYTES, FRAME_OVERHEAD } from '../../ipc/index.ts';

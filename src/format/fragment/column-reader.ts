@@ -1,10 +1,10 @@
 /**
  * `decodeColumn`: builds an Arrow Data object from the bytes of one stored column;
- * `decodeColumnInSteps` does so in steps. Plain columns are not copied unless they are unaligned;
- * compressed ones are decoded into memory of `room`, and 64-bit offsets of 32-bit types are
- * narrowed. Inverse of ipc/encode/column-writer.ts. Checks that buffers fit the type and that
- * offsets begin at 0 and end within the values. Offsets in between are trusted, because callers
- * have verified the checksum.
+ * `decodeColumnInSteps` yields between buffers of a compressed column. Plain columns are not copied
+ * unless they are unaligned; compressed ones are decoded into memory that the caller provides
+ * (`room`). 64-bit offsets of types with 32-bit offsets are narrowed. Inverse of
+ * ipc/encode/column-writer.ts. Checks that buffers fit the type and that offsets begin at 0 and end
+ * within the values. Offsets in between are trusted, because callers have verified the checksum.
  */
 import {
   bitmapBytes,

@@ -1,7 +1,7 @@
 /**
  * `decodeFooter`: decodes the footer of a fragment (schema, layout, checksums) from the last bytes
- * of the file, after verifying them against the manifest's checksum; a mismatch is Corrupt.
- * `decodeFooterInSteps` does so in steps for long footers. `chunkAt`, `chunkStatistics` and
+ * of the file, after verifying them against the manifest's checksum; a mismatch throws Corrupt.
+ * `decodeFooterInSteps` yields between parts of a long footer. `chunkAt`, `chunkStatistics` and
  * `typeAt` look up a column in it. No I/O.
  */
 import { crc32 } from 'node:zlib';

@@ -1,8 +1,8 @@
 /**
  * `cutBatches`: finds where each batch and each of its columns lies in the text of a long layout,
- * so that fragment-layout.ts parses only what is asked for. It scans the text once, in steps, and
- * returns undefined if it is not as `encodeLayout` writes it. It does not check that the text is
- * JSON: parsing the parts does.
+ * so that fragment-layout.ts parses only the wanted columns. It scans the text once, in steps, and
+ * returns undefined for text in another form than `encodeLayout` writes. Whether the parts are
+ * valid JSON shows when they are parsed.
  */
 
 /** Bytes that are looked through in one step: as a function that is called often is optimized soon. */

@@ -1,8 +1,8 @@
 /**
  * `readRows`: reads a few rows of a batch, loading and verifying only the pages that hold them
  * (Corrupt if damaged). Small columns, views and nested types are read whole; fixed-size lists of
- * numbers without null items are not. It does no I/O: it is a generator that asks its caller for
- * bytes (see sparse-pages.ts).
+ * numbers without null items are not. It is a generator that asks its caller for bytes (see
+ * sparse-pages.ts) and does no I/O itself.
  */
 import {
   bitmapBytes,

@@ -1,7 +1,7 @@
 /**
- * Exports the encoders and decoders of Lance's files: the Lance part of a fragment, manifests,
- * tags and branches, deletion files, data files. Bytes come from callers, who do the I/O. The
- * formats are those of the protobuf files in the public Lance repository.
+ * Exports the encoders and decoders of Lance's files: the Lance part of a fragment, manifests, tags
+ * and branches, deletion files, data files. Callers do the I/O and pass the bytes. The formats are
+ * those of the protobuf files in the public Lance repository.
  */
 
 export {

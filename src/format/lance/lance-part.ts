@@ -3,8 +3,8 @@
  * file too. The part names, page by page, where the buffers of the record batches lie in the same
  * file, so that values need not be stored again. It stands between the last message and the Arrow
  * footer, where Arrow's readers do not look. A fragment that Lance could not read gets no part;
- * `entry` says why. `lanceColumns` recognises a part. Source: file.proto and file2.proto of the
- * Lance repository.
+ * `entry` then holds the reason. `lanceColumns` recognises a part. Source: file.proto and
+ * file2.proto of the Lance repository.
  */
 import { crc32 } from 'node:zlib';
 import type { Field } from '../../arrow/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `PageReader`: reads the encodings of one page of a Lance 2.0 column down to their buffers: bits,
  * bytes, numbers, and the ends of texts and lists. It reads only the bytes that the wanted rows
- * need (of a compressed buffer all), and checks bounds and order. `ReadBudget` bounds what one read
- * may allocate by the size of the files, else Unsupported; `readInBatches` then reads fewer rows at
- * once. `pageItems` counts the items of a page's lists.
+ * need, except that it reads compressed buffers whole, and checks bounds and order. `ReadBudget`
+ * limits the memory of one read by the size of the files and throws Unsupported beyond that;
+ * `readInBatches` then reads fewer rows at once. `pageItems` counts the items of a page's lists.
  */
 import { bitmapBytes, NO_BYTES, sliceBits } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

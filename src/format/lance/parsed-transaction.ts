@@ -1,6 +1,6 @@
 /**
- * `transactionSteps`: parses the transaction in a Lance manifest, which tells what its writer
- * changed in the version that it read. Operations that tables here do not support are returned by
+ * `transactionSteps`: parses the transaction in a Lance manifest, which describes the writer's
+ * changes of the version that it read. Operations that tables here do not support are returned by
  * name only. Source: transaction.proto of the Lance repository.
  */
 import {

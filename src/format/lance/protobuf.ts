@@ -1,7 +1,7 @@
 /**
  * `ProtoMessage`: writes a protobuf message (varints, texts, bytes and nested messages, by member
- * number) into one buffer. proto-reader.ts reads messages. `noMembers` is a message without
- * members.
+ * number) into one buffer. proto-reader.ts reads messages. `message` makes the bytes of a message,
+ * and `noMembers` is one without members.
  */
 
 /** What stands behind the number of a member: a varint, or a length and that many bytes. */

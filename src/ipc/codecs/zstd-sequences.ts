@@ -1,7 +1,7 @@
 /**
  * `readSequences`: reads the header of the sequences section of a Zstandard block. Returns the
- * number of sequences, the three FSE tables that code them, and where the stream of their bits is.
- * `LITERAL_CODES` and `MATCH_CODES` give the lengths that the codes stand for. zstd-blocks.ts
+ * number of sequences, the three FSE tables that code them, and the position of their bit stream.
+ * `LITERAL_CODES` and `MATCH_CODES` list the lengths that the codes stand for. zstd-blocks.ts
  * executes the sequences.
  */
 import type { Refuse } from './flatbuffer.ts';

@@ -1,8 +1,7 @@
 /**
  * `decodeZstdPieces`: decodes Zstandard frames that come in pieces, such as those of a compressed
  * file, and verifies their checksums. Memory holds the window of a frame and a block. The input is
- * untrusted: windows beyond 128 MiB, dictionaries and blocks longer than a block may be are
- * refused.
+ * untrusted: windows beyond 128 MiB, dictionaries and oversized blocks are refused.
  */
 import { plainPause } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,7 +1,8 @@
 /**
  * `MessageBudget`: bounds how far the messages of another program may expand beyond their own
- * bytes, in values and in bytes; more throws PayloadTooLarge. Few bytes can stand for many values
- * in columns of the null type, list views that share values, and long runs of one value.
+ * bytes, in values and in bytes; beyond the limits it throws PayloadTooLarge. Few bytes can stand
+ * for many values in columns of the null type, in list views that share values, and in long runs of
+ * one value.
  */
 
 import { maxZstdSize } from '../codecs/index.ts';
