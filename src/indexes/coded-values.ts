@@ -1,8 +1,8 @@
 /**
- * `CodedValues`: gives each distinct value of a column a code, as batches come, and keeps one copy
- * of it. `inOrder` gives the values in SQL's order, nulls last, with their codes. Values are equal
- * if SQL's `=` says so, and all NaN are one value too. `CodedPositions` collects pairs of a code
- * and a position and gives the positions of each code.
+ * `CodedValues`: numbers the distinct values of a column, batch by batch, in order of first
+ * appearance, and keeps one copy of each. `inOrder` returns the values in SQL's order, nulls last,
+ * with their codes. Values that SQL's `=` calls equal share a code, and so do all NaN.
+ * `CodedPositions` collects pairs of a code and a position and returns the positions of each code.
  */
 import { concatData, type Data, gather, gatherData } from '../arrow/index.ts';
 import { compareValues, loadColumn, reader, type Value } from '../sql/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Defines the types of indexes that this release builds and parses their names (`indexTypeOf`),
  * which LanceDB's clients write in capitals or like `LabelList`. Most names of vector indexes stand
- * for one type, `IVF_SQ`. Types that only other engines have are refused by name (Unsupported),
- * with what to do instead.
+ * for one type, `IVF_SQ`. Types that only other engines have throw Unsupported, with advice on what
+ * to use instead.
  */
 import { DirspaceError } from '../errors.ts';
 

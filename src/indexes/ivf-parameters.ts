@@ -1,8 +1,8 @@
 /**
- * Parameters of IVF indexes of vectors. `ivfRequest` checks the options of a request and makes the
- * parameters that the manifest keeps; `ivfParameters` reads these, with defaults for what is
- * missing. All names of IVF types stand for one kind of index: the type that was asked for is noted
- * with the options that only it has elsewhere, which have no effect.
+ * Checks the options of a request for an IVF index and converts them to the parameters that the
+ * manifest keeps (`ivfRequest`). `ivfParameters` reads those back, with defaults for missing
+ * members. All names of IVF types build one kind of index. The requested type is recorded, with the
+ * options that only that type has in other engines; these have no effect.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,10 +1,11 @@
 /**
- * Finds the terms that words of a query stand for: those near to a fuzzy word, within a number of
- * edits, each of which inserts, removes or changes one character, and those that begin with an open
- * word. A `FuzzyLeaf` has the words of one part of the query, which share a limit of terms: earlier
- * words choose first, and each takes its terms in byte order. `NearWords` offers terms to all these
- * words of a column in one pass, in steps. It compares a fuzzy word only with terms of about its
- * length that have most of its characters, and no further than they agree.
+ * Finds the terms that the words of a query stand for. A fuzzy word stands for terms within a
+ * number of edits, each of which inserts, removes or changes one character; an open word stands for
+ * terms that begin with it. A `FuzzyLeaf` has the words of one part of the query, which share a
+ * limit of terms: earlier words choose first, and each takes its terms in byte order. `NearWords`
+ * offers terms to all these words of a column in one pass, in steps. It compares a fuzzy word only
+ * with terms of about its length that have most of its characters, and stops where they differ too
+ * much.
  */
 import type { Offsets } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Lists the languages of stemming and stop words, by the names that LanceDB gives them
- * (`LANGUAGES`). `languageNamed` finds one in any case of letters; else InvalidInput. `openStemmer`
+ * (`LANGUAGES`). `languageNamed` finds one ignoring case, or throws InvalidInput. `openStemmer`
  * returns the Snowball stemmer of a language, and imports the package with all of them on the first
- * call. Greek has none: Unsupported (`refuseUnstemmed`).
+ * call. Greek has no stemmer and throws Unsupported (`refuseUnstemmed`).
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

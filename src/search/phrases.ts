@@ -1,11 +1,12 @@
 /**
- * Encodes and decodes the positions of a term, and tells whether the words of a phrase follow each
- * other. Positions are, for each document that has the term, as many numbers as it occurs there,
- * each the distance from the position before. `sealPositions` puts a directory before those of more
- * than 128 documents, which tells where the positions of each block of postings begin (u32 each).
- * `PositionReader` decodes those of single documents, whose blocks and counts its caller knows from
- * the postings; it checks the bytes and throws BadPostings. `hasPhrase` works in steps; at each gap
- * between two words there may be up to `slop` positions more than in the phrase.
+ * Encodes and decodes the positions of a term in documents, and tells whether the words of a phrase
+ * follow each other (`hasPhrase`, in steps; between two words there may be up to `slop` positions
+ * more than in the phrase). Each position is stored as its distance from the one before.
+ * `PositionReader` decodes the positions of single documents, whose blocks and counts its caller
+ * knows from the postings; it checks the bytes and throws BadPostings.
+ *
+ * For more than 128 documents, `sealPositions` puts a directory before the positions, with the
+ * place where the positions of each block of postings begin (u32 each).
  */
 import { BLOCK, type BlockReader, bad, NumberReader } from './postings.ts';
 

@@ -1,5 +1,5 @@
 /**
- * `PostingsBuilder`: reads the texts of documents, one after the other, and gives their terms in
+ * `PostingsBuilder`: reads the texts of documents, one after the other, and yields their terms in
  * byte order with their postings. Memory holds the postings in the form that is stored, about two
  * bytes for each, and the distinct terms. Throws InvalidInput for a document of more than
  * 16,777,216 tokens.

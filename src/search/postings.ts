@@ -6,8 +6,9 @@
  *
  * A document is a number of 7-bit groups: twice its distance from the document before less 1, plus
  * 1 where the term occurs more than once; then the count less 2 follows. A block of the directory
- * is the last document (u32), the end of its bytes (u32), and the highest share of any of its
- * documents by the average length of the segment, in steps of MOST_SHARE / 65,535 rounded up (u16).
+ * is the last document (u32), the end of its bytes (u32), and the highest share of its documents,
+ * computed with the average length of the segment, in steps of MOST_SHARE / 65,535 rounded up
+ * (u16).
  */
 import { MOST_SHARE, termShare } from './scores.ts';
 

@@ -1,10 +1,10 @@
 /**
- * `SearchPlan`: a full-text query compiled against the columns that it searches. It cuts the query
- * into words with each column's tokenizer, and gives every distinct term a number, its slot. The
- * reader of texts or of an index counts how often the term of each slot occurs in a document;
- * `scorer` then scores it. Fuzzy words and prefixes get their terms by `expand`, once those that
- * they stand for are known. A query has at most 4,096 words, each counted once for each column that
- * it is looked for in.
+ * `SearchPlan`: a full-text query compiled against the columns that it searches (`ColumnSearch` for
+ * each). It cuts the query into words with each column's tokenizer, and gives every distinct term a
+ * number, its slot. The reader of texts or of an index counts how often the term of each slot
+ * occurs in a document; `scorer` then scores it. `expand` gives fuzzy words and prefixes the terms
+ * that they stand for. A query has at most 4,096 words; a word counts once for each column in which
+ * it is searched.
  */
 import { DirspaceError } from '../errors.ts';
 import type { Pause } from '../steps.ts';

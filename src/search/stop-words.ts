@@ -1,6 +1,6 @@
 /**
- * `stopWords`: returns the words of a language that say little of a text. The lists are those of
- * the Snowball project and of NLTK, as LanceDB has them; Tamil has none.
+ * `stopWords`: returns the stop words of a language, which are too common to tell texts apart. The
+ * lists are those of the Snowball project and of NLTK, as LanceDB has them; Tamil has none.
  */
 import type { Language } from './languages.ts';
 

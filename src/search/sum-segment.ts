@@ -1,13 +1,15 @@
 /**
- * `sumSegment`: finds the best documents of an index segment for a match of words or a phrase in one
- * column, whose score is the sum of the words' shares. Works in steps. It reads only the blocks of postings
- * that may hold one of the best documents (MaxScore of Turtle and Flood, with bounds by block).
+ * `sumSegment`: finds the best documents of an index segment for a match of words or a phrase in
+ * one column. The score of a document is the sum of the words' shares. Works in steps. It reads
+ * only the blocks of postings that may hold one of the best documents (MaxScore of Turtle and
+ * Flood, with bounds by block).
  *
- * Documents are taken in windows. Words that together cannot lift a document over those found so
- * far are not searched for documents: their shares are looked up for the candidates that the other
- * words give. Where all words are required, the rarest gives the candidates; of a phrase,
- * positions are read for candidates whose sums are high enough. The order in which shares are added differs from window to window, so sums of 64 bits may differ from a scorer's in
- * the last bit.
+ * Documents are taken in windows. Some words together cannot lift a document above those found so
+ * far. They are not searched for documents: their shares are looked up for the candidates that the
+ * other words yield. Where all words are required, the rarest yields the candidates. For a phrase,
+ * positions are read only for candidates with a high enough sum. The order in which shares are
+ * added differs from window to window, so sums of 64 bits may differ from a scorer's in the last
+ * bit.
  */
 import { hasPhrase, type PositionReader } from './phrases.ts';
 import { BLOCK, type BlockReader } from './postings.ts';

@@ -1,6 +1,6 @@
 /**
- * `TermTable`: numbers distinct byte strings from 0 on, in the order of their first appearance. The
- * bytes of all terms lie in one array, so that a million terms are a few objects.
+ * `TermTable`: numbers distinct byte strings from 0 on, in the order of their first appearance. One
+ * array holds the bytes of all terms, so that a million terms take only a few objects.
  */
 
 const FIRST_SLOTS = 1024;

@@ -1,8 +1,8 @@
 /**
  * Defines the tree of a full-text query (`TextQuery`). `textQuery` builds it from the protocol's
  * forms, with their defaults, and throws InvalidInput for queries that are contradictory or out of
- * bounds. `leavesOf` lists its parts that look words up, and `describeTextQuery` formats it for
- * plans.
+ * bounds. `leavesOf` lists its leaves (match, phrase and prefix queries), and `describeTextQuery`
+ * formats it for plans.
  */
 import { DirspaceError } from '../errors.ts';
 import type {

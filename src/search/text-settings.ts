@@ -1,7 +1,7 @@
 /**
  * Defines how a text becomes words (`TextSettings`). `textSettings` reads the settings from members
  * named as the protocol and LanceDB's index details name them, fills in the protocol's defaults,
- * and refuses what is not offered. `settingsMembers` is its inverse, in LanceDB's names.
+ * and refuses settings that are not offered. `settingsMembers` is its inverse, in LanceDB's names.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

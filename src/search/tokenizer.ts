@@ -1,7 +1,8 @@
 /**
- * `Tokenizer`: finds the tokens of UTF-8 texts and numbers their terms, in steps. ASCII is cut and
- * lowered byte by byte without a string; a token becomes a string only when it is met for the first
- * time, to find its stem and the like. Memory grows with the distinct tokens, until `clear`.
+ * `Tokenizer`: finds the tokens of UTF-8 texts and numbers their terms, in steps. ASCII text is cut
+ * and lower-cased byte by byte without a string; a token becomes a string only when it is met for
+ * the first time, so that its stem can be found. Memory grows with the distinct tokens, until
+ * `clear`.
  */
 import { DirspaceError } from '../errors.ts';
 import { plainPause } from '../steps.ts';

@@ -1,8 +1,7 @@
 /**
- * `wordForm`: returns the function that turns a token, as it was cut out of a text, into the term
- * that is indexed: in lower case, stemmed, dropped if that is a stop word, and with ASCII letters
- * in place of accented ones, each as the settings ask. It is called once for each distinct token,
- * so that its cost does not grow with the text.
+ * `wordForm`: returns the function that converts a token to the term that is indexed. As the
+ * settings ask, it lowers the case, stems, drops stop words, and replaces accented letters by
+ * ASCII. It is called once for each distinct token, so that its cost does not grow with the text.
  */
 import { openStemmer, type Stem } from './languages.ts';
 import { stopWords } from './stop-words.ts';

@@ -1,8 +1,8 @@
 /**
- * Exports `createSearch`, which finds the nearest vectors exactly, `createLateSearch`, which finds
- * the nearest rows of several vectors each, the types of metrics, vectors and matches, and
- * `SketchCache`, which keeps sketches of vectors between searches. The rest is for indexes of
- * vectors: kernels with a memory of their own, and the nearest of many rows.
+ * Exports exact searches by vectors: `createSearch` finds the nearest vectors, and
+ * `createLateSearch` the nearest rows of several vectors each; `SketchCache` keeps sketches of
+ * vectors between searches. For indexes of vectors it also exports kernels with a memory of their
+ * own, and `createNearest`, which keeps the nearest of many rows.
  */
 
 export { type ElementType, invalid, type Metric, type VectorValues } from './elements.ts';

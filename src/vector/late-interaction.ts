@@ -1,8 +1,8 @@
 /**
  * `createLateSearch`: finds the rows nearest to a query of several vectors, exactly, where each row
- * holds several vectors too (late interaction). The distance of a row is a sum over the query's
- * vectors: of the distance of each to the row's nearest vector. A row that has no such distance for
- * one of them, such as an empty or null one, never matches. Batches are added and searched in
+ * holds several vectors too (late interaction). The distance of a row is the sum, over the query's
+ * vectors, of the distance from each to the row's nearest vector. A row without such a distance for
+ * one of them, such as an empty or null row, never matches. Batches are added and searched in
  * steps, as in search.ts.
  */
 import { getBit } from '../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Computes the sums of kernels.wat in plain JavaScript, one function for each kind of sum and
  * element type. Additions and roundings have the same order as there (f32 in eight lanes, f64 in
- * four; sums of bytes are exact), so that both give the same bits.
+ * four; sums of bytes are exact), so that the results are equal to the last bit.
  */
 
 const { fround } = Math;

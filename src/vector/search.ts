@@ -1,8 +1,9 @@
 /**
  * `createSearch`: finds the vectors nearest to each query, exactly, in batches that callers add. It
  * keeps at most k rows for each query, handles nulls, selections and distance bounds, and works in
- * steps. `distances` returns the distance of each row of one array. table/query/nearest.ts supplies
- * batches from tables.
+ * steps. `distances` returns the distance of each row of one array. `kernelsFor` chooses the
+ * kernels of the runtime, and `openPartitions` opens a memory of kernels for partitions of IVF
+ * indexes. table/query/nearest.ts supplies batches from tables.
  */
 
 import { getBit } from '../arrow/index.ts';

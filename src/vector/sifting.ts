@@ -1,8 +1,8 @@
 /**
- * `Sifting`: chooses the rows of sketched batches that a search has to measure. `candidates` gives
- * the rows that may be within the limits of the queries. While a query has no limit yet, `guess`
- * gives rows that are likely to be near, so that measuring them gives it one. Both give undefined
- * where measuring all rows is as fast.
+ * `Sifting`: chooses the rows of sketched batches that a search has to measure. `candidates`
+ * returns the rows that may be within the limits of the queries. While a query has no limit yet,
+ * `guess` returns rows that are likely to be near; measuring them sets a limit. Both return
+ * undefined if measuring all rows is as fast.
  */
 import type { Metric } from './elements.ts';
 import type { PreparedQuery } from './query.ts';

@@ -1,7 +1,7 @@
 /**
- * `loadSimdKernels`: loads the kernels that run in WebAssembly with 128-bit vectors; undefined
- * where the runtime lacks them. It owns the module and the layout of its memory. Rows are copied
- * there in blocks that fit the CPU cache, unless residents.ts keeps them there.
+ * `loadSimdKernels`: loads the kernels that run in WebAssembly with 128-bit vectors. Returns
+ * undefined if the runtime lacks them. It owns the module and the layout of its memory. Rows are
+ * copied there in blocks that fit the CPU cache, unless residents.ts keeps them there.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import { gatherRows, type Kernels, type SumKind, type VectorBlock } from './kernels.ts';

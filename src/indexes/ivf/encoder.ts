@@ -1,6 +1,7 @@
 /**
- * `RowEncoder`: encodes rows for an IVF index as they come and keeps them in memory, in the forms
- * of layout.ts. `writeBlock` and `writeRows` then lay out up to 32 of them, named by their numbers.
+ * `RowEncoder`: encodes rows for an IVF index, one batch after another, and keeps them in memory in
+ * the forms of layout.ts. `writeBlock` and `writeRows` then lay out up to 32 of them, chosen by
+ * their numbers.
  */
 import { BLOCK_ROWS, factsAt, NO_POSITION, rowBytes } from './layout.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Exports what builds and searches IVF indexes of vectors in memory: `IvfBuilder` makes partitions,
- * `Probe` searches them, and the functions of layout.ts give the sizes of their parts in bytes.
+ * Exports the building and searching of IVF indexes of vectors in memory: `IvfBuilder` makes
+ * partitions, `Probe` searches them, and functions such as `blockBytes` compute the sizes of their
+ * parts in bytes.
  */
 
 export { IvfBuilder, type IvfOptions, MOST_PARTITIONS, type Partition } from './builder.ts';

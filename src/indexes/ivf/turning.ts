@@ -1,8 +1,8 @@
 /**
- * `turn`: applies to a vector the fixed orthogonal transform that all vectors of an IVF index take,
- * so that no element says more than another. Distances and products stay the same, up to roundings.
- * `signsOf` and `spanOf` define it for kernels. The signs depend on the length alone and are part
- * of the format.
+ * `turn`: applies the fixed orthogonal transform of IVF indexes to a vector, so that its
+ * information is spread evenly over the elements. Distances and products stay the same, up to
+ * roundings. `signsOf` and `spanOf` define the transform for kernels. The signs depend on the
+ * length alone and are part of the format.
  */
 
 const ROUNDS = 4;

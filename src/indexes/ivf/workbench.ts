@@ -1,7 +1,7 @@
 /**
  * `Workbench`: a memory of kernels in which blocks of rows are turned (`turn`) and given to their
- * nearest centroids (`assign`). Rows are compared as whole numbers of 16 bits, so a row that is
- * about as near to two centroids may get either.
+ * nearest centroids (`assign`). Rows are compared as whole numbers of 16 bits, so a row at almost
+ * the same distance from two centroids may get either.
  */
 import { type PartitionKernels, reserve } from '../../vector/index.ts';
 import { signsOf, spanOf } from './turning.ts';
