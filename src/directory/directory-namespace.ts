@@ -1,9 +1,9 @@
 /**
  * `openDirectoryNamespace` opens a catalog of nested directories as a `Namespace`
  * (`DirectoryNamespace`). It validates requests, repeats the answers of known idempotency keys, and
- * yields to the event loop now and then. Opening a catalog for writing starts one sweep of the
+ * yields to the event loop from time to time. Opening a catalog for writing starts one sweep of the
  * trash in the background. `close` ends that sweep and all watches, and waits for automatic
- * compactions. operation-table.ts gives the function of each operation.
+ * compactions. operation-table.ts returns the function of each operation.
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises';

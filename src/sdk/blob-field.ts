@@ -1,7 +1,7 @@
 /**
- * `blob`: the field of a column of blobs, which queries answer by descriptions in place of bytes.
- * The field is that of LanceDB, whose thresholds are kept as metadata; here the bytes lie in the
- * files of the table in any case.
+ * `blob`: declares a column of blobs, for which queries return descriptions instead of bytes. The
+ * field equals LanceDB's. LanceDB's thresholds are kept as metadata without effect: here the bytes
+ * always lie in the table's files. Throws InvalidInput for an invalid threshold.
  */
 import { BLOB_METADATA, Field, LargeBinary, Struct, Utf8 } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * Defines the options and results of a connection's methods, except where a file of their own has
- * them, as for the trash, views, files, SQL and Lance. Its functions translate options into request
- * members, such as `createMode`, `propertiesOf` and `page`. `pathAndOptions` reads arguments whose
- * path may be left out, `checkedChanges` refuses unknown members, and `namesFrom` collects names
- * from pages.
+ * Defines the options and results of a connection's methods. Those of the trash, views, files, SQL
+ * and Lance are defined beside their methods. Its functions translate options into request members,
+ * such as `createMode`, `propertiesOf` and `page`. `pathAndOptions` reads `(path, options)` and
+ * `(options)`, `checkedChanges` refuses unknown members, and `namesFrom` collects names from pages.
  */
 
 import { type Compression, checkCompression } from '../compression.ts';

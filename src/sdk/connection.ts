@@ -1,8 +1,8 @@
 /**
  * `Connection`: an open catalog for programs, with methods for namespaces, tables, views, files,
- * SQL, the trash, transactions, Lance datasets and watching. It reaches the catalog through
- * `Namespace`, be it a directory or a server; what a catalog lacks rejects with Unsupported.
- * `close` also ends the handles of its tables.
+ * SQL, the trash, transactions, Lance datasets and watching. It reaches the catalog, a directory or
+ * a server, through `Namespace`; operations that a catalog lacks reject with Unsupported. `close`
+ * also ends the handles of its tables.
  */
 import { systemEnv } from '../env.ts';
 import type {

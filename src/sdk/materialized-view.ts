@@ -1,7 +1,7 @@
 /**
  * Creates, opens and lists materialized views for a connection (`createView`, `openView`,
- * `viewNames`). `MaterializedView` gives the table of a view, its definition and its refresh, which
- * computes its rows.
+ * `viewNames`). `MaterializedView` returns the table and the definition of a view, and refreshes
+ * it, which computes its rows.
  */
 import { DirspaceError } from '../errors.ts';
 import type {

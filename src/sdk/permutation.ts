@@ -1,6 +1,6 @@
 /**
- * `permutationBuilder`: creates a table that names the rows of another in some order, divided into
- * splits, for training. It has the columns `row_id` and `split_id`, and `base_version` and
+ * `permutationBuilder`: creates a table that lists the rows of another table in some order, divided
+ * into splits, for training. It has the columns `row_id` and `split_id`, and `base_version` and
  * `split_names` in its metadata, as in LanceDB's SDK. Row ids, and the columns that splits depend
  * on, are read into memory at once. A seed gives the same order each time, but not LanceDB's.
  */

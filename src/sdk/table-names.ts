@@ -1,7 +1,4 @@
-/**
- * Implements a connection's methods that give tables their names: declares, registers, clones and
- * renames tables.
- */
+/** Implements a connection's methods that declare, register, clone and rename tables. */
 import type {
   CloneTableResponse,
   DeclareTableResponse,

@@ -1,8 +1,8 @@
 /**
- * `moveToPlace`: renames a table to its place, also where a ghost has taken it. A ghost is a folder
- * named like a table's, without a record, that holds nothing but files of Lance; another program
- * wrote them there after the table was renamed or dropped (`isGhost`). The ghost is moved to the
- * quarantine (`clearGhost`), where `recordQuarantine` notes what lies there and why.
+ * `moveToPlace`: renames a table's folder to its place, even if a ghost occupies it. A ghost is a
+ * folder at the place of a table that has no record and only files of Lance, which another program
+ * wrote there after the table was renamed or dropped (`isGhost`). The ghost is moved to the
+ * quarantine (`clearGhost`), and `recordQuarantine` notes its origin and the reason.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {

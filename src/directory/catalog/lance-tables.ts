@@ -1,12 +1,14 @@
 /**
  * Handles tables whose rows other programs write, in Lance's format, at a location of their own: a
  * URI outside of the root, or a folder of `.dirspace/lance`. Such a folder is reserved when the
- * table is declared, never moves and is never used again. `tablePlace` (or `placeOf`, where
- * versions were not looked at) returns where a table lies, `lancePlace` where other programs write
- * it, `storageOf` whether it has rows, and `lanceVersions` its versions by the names of manifests.
+ * table is declared, never moves and is never used again. `tablePlace` returns where a table lies
+ * (`placeOf` for callers that have not looked at its versions), and `lancePlace` where other
+ * programs write it. `storageOf` tells whether it has rows, and `lanceVersions` lists its versions
+ * by the names of manifests.
  *
- * A file in the place of a reserved folder (`fence`) makes other programs' writes fail once the
- * table has rows of this engine (`closeToOthers`) or was removed for good (`removeForGood`).
+ * `rowsElsewhere` builds the error for an operation on such rows. A file in the place of a reserved
+ * folder (`fence`) makes other programs' writes fail once the table has rows of this engine
+ * (`closeToOthers`) or was removed for good (`removeForGood`).
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,12 +1,12 @@
 /**
- * Decides who gets a name when a table and a namespace are created under it at the same time
+ * Decides which one exists when a table and a namespace of one name are created at the same time
  * (`decideNamespace`, `namespaceHasName`): exactly one of them, even if a process dies at any step.
  *
  * A new namespace takes its place with a pending marker, which makes it invisible, and then looks
  * for a table of its name. One atomic rename of the marker decides. The creator confirms the
  * namespace if it found no table; a table that takes its place meanwhile withdraws it
  * (`withdrawNamespace`). A table gives way only to a confirmed namespace, and a namespace only to a
- * table, so one stays. `clearNamespacePlace` removes what is not visible at a namespace's place.
+ * table, so one stays. `clearNamespacePlace` removes invisible remains at a namespace's place.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * `removeOutsideFiles`: removes the folders that tables of a trash entry have outside of the root,
- * where their prefix says `dropFiles`. The entry is marked first, so that nothing brings it back
- * half removed, and stays in the trash until its folders are gone. After a crash or an error the
- * next removal goes on.
+ * if the allowed prefix of the folder has `dropFiles`. The entry is marked first, so that nothing
+ * brings it back half removed, and stays in the trash until its folders are gone. After a crash or
+ * an error the next removal goes on.
  *
  * A folder is kept where another table of the catalog lies at, in or around it. A folder that holds
  * anything but a dataset, that a link leads to, or that touches the root is refused

@@ -1,7 +1,8 @@
 /**
  * Cuts sorted lists into pages (`pageOf`) and validates page tokens and limits (`pageStart`,
  * `pageLimit`; InvalidInput). A page token is the last key of the page before, so an entry that
- * stays in the list is neither missed nor repeated. `byCodeUnits` is the order of lists of names.
+ * stays in the list is neither missed nor repeated. `byCodeUnits` compares names in the order of
+ * lists.
  */
 import { DirspaceError } from '../../errors.ts';
 

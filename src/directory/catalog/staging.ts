@@ -1,8 +1,9 @@
 /**
- * `sweepStaging`: removes what crashed processes left, when a catalog is opened for writing:
+ * `sweepStaging`: removes the remains of crashed processes when a catalog is opened for writing:
  * unfinished tables, namespaces and branches in the staging folder, and clock files in `.dirspace`.
- * They go at once if their process has died. Others go by age, after a week in staging and after an
- * hour for clock files. Errors are ignored, so that the catalog still opens.
+ * Those of processes that are known to have died are removed at once; others by age, after a week
+ * in staging and after an hour for clock files. Errors are ignored, so that the catalog still
+ * opens.
  */
 import { CLOCK_PREFIX, joinPath, PRIVATE_FOLDER, STAGING_FOLDER } from '../../format/index.ts';
 import { hasDied, parseProcessTag } from '../../store/index.ts';

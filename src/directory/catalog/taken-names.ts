@@ -1,7 +1,7 @@
 /**
  * Builds the errors for a new table whose name is taken by a table, a namespace or a folder that is
- * neither (`tableExists`, `namespaceInTheWay`, `strangerInTheWay`; `tablePlaceTaken` looks which).
- * `refuseNamespaceOfThatName` refuses a new table where a namespace has its name.
+ * neither (`tableExists`, `namespaceInTheWay`, `strangerInTheWay`; `tablePlaceTaken` finds out
+ * which). `refuseNamespaceOfThatName` throws if a namespace has the name of a new table.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { joinPath, NAMESPACE_FILE } from '../../format/index.ts';

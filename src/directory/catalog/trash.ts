@@ -1,7 +1,7 @@
 /**
  * Lists the trash (`listTrash`), brings dropped tables back (`undropTable`) and removes entries for
- * good (`emptyTrash`): on request (`purgeTrash`), once the catalog's retention is over
- * (`sweepTrash`, `sweepInBackground`), or right after a drop where the catalog keeps no trash
+ * good (`emptyTrash`). Entries are removed on request (`purgeTrash`), when the catalog's retention
+ * is over (`sweepTrash`, `sweepInBackground`), or right after a drop if the catalog keeps no trash
  * (`settleDrop`). It also lists and purges deregistered tables. trash-entries.ts numbers and reads
  * the entries.
  *

@@ -1,7 +1,7 @@
 /**
  * `vendedOptions`: finds the storage options that a client gets to open a table. For a table
- * outside of the root they are configured for its location, or come from the vendor configured
- * there, unless the request declines them. Inside, they come from the catalog's credential vendor
+ * outside of the root, the configuration of its location has the options or a vendor of them, and
+ * the request may decline them. For a table inside, they come from the catalog's credential vendor,
  * if there is one and the request asks for them. A vendor that answers anything but strings is an
  * Internal error.
  */

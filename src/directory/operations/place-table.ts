@@ -1,8 +1,8 @@
 /**
- * `placeTable`: renames a table that was built in staging to its place. Returns `taken` where
- * something is there already, and leaves the staging folder to the caller. Throws NamespaceNotFound
- * if the parent is gone. Where a namespace turns out to have the name, it takes the table out again
- * and throws TableAlreadyExists; rows written to the table meanwhile go to the trash with it.
+ * `placeTable`: renames a table that was built in staging to its place. Returns `taken` if the
+ * place is occupied, and leaves the staging folder to the caller. Throws NamespaceNotFound if the
+ * parent is gone. If a namespace has won the name, it takes the table out again and throws
+ * TableAlreadyExists; rows written to the table meanwhile go to the trash with it.
  * catalog/name-contest.ts decides who has the name.
  */
 import { isOutside, parentFolder } from '../../format/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Carries out the operations on rows (insert, count, delete) and on whole versions (restore, schema
- * metadata, statistics). changes.ts updates and merges. `repeatedCommit` finds what a write with
- * the same idempotency key has committed before, by the transaction id that `writeOptions` derives
- * from the key.
+ * metadata, statistics). changes.ts updates and merges. `repeatedCommit` finds the earlier commit
+ * of a write with the same idempotency key, by the transaction id that `writeOptions` derives from
+ * the key.
  */
 import { createHash } from 'node:crypto';
 import type { ArrowBody } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Reads the properties of a table (`propertiesAt`): from its record, unless the newest version of
  * main carries later ones. Properties in a version are replaced atomically with its rows.
- * `readableProperties` falls back to the record where that version is damaged.
+ * `readableProperties` falls back to the record if that version is damaged.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Snapshot } from '../../table/index.ts';

@@ -1,8 +1,9 @@
 /**
- * Carries out DescribeTransaction and AlterTransaction. The id of a transaction names the
- * incarnation of its table, so `findCommit` looks for it among the versions of that table. The id
- * of a multi-table commit names its decision file or its journal. A commit in preparation can be
- * canceled; what was committed stays.
+ * Carries out DescribeTransaction and AlterTransaction, which sets or removes properties of a
+ * transaction and cancels a multi-table commit in preparation; a committed one keeps its status.
+ * Properties lie in a file of their own. The id of a transaction names the incarnation of its
+ * table, so `findCommit` searches the versions of that table. The id of a multi-table commit names
+ * its decision file or its journal.
  */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';

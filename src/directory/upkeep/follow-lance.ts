@@ -1,14 +1,14 @@
 /**
  * Keeps `__manifest`, the list by which Lance finds a catalog's tables, up to date. `changing` runs
- * an operation and then publishes what it changed, if the catalog's Lance mode is `sync` or
- * `write`; as a rule at a cost that does not grow with the catalog. `syncLanceCatalog` compares the
- * list with the whole catalog.
+ * an operation and then publishes its changes, if the catalog's Lance mode is `sync` or `write`.
+ * The cost usually does not grow with the catalog. `syncLanceCatalog` compares the list with the
+ * whole catalog.
  *
  * An operation that changes the catalog first puts a marker beside the list. The next change
- * compares the whole catalog where a marker's process has died or a failure left the note `.stale`.
- * It also does so after a writer on another machine or boot, and once the list holds many changes.
- * A writer reads the newest version, then looks at the catalog, and publishes under the next number
- * or begins again, so no change of another writer is lost.
+ * compares the whole catalog if a marker's process has died or a failure left the note `.stale`. It
+ * also does so after a writer on another machine or boot, and once the list holds many changes. A
+ * writer reads the newest version, then reads the catalog, and publishes under the next number or
+ * begins again, so no change of another writer is lost.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
  * Exports the maintenance of a catalog: background compaction, optimize, cleanup, verify, repair,
- * the check that its root still exists, and the synchronization of what Lance finds by path.
+ * the check that its root still exists, and the synchronization of the files that Lance finds by
+ * path.
  */
 
 export { AutoCompaction, type AutoCompactOptions } from './auto-compact.ts';

@@ -1,8 +1,8 @@
 /**
- * Computes the rows of the list by which Lance finds a catalog's tables: `catalogRows` walks over
- * all namespaces and tables, `rowsAt` looks at one name. A namespace is listed with its properties;
- * a table is listed only if Lance opens it by path (`isFoundByLance`), or if other programs may
- * write it below the root. Records that cannot be read hide no others.
+ * Computes the rows of the list by which Lance finds a catalog's tables: `catalogRows` covers all
+ * namespaces and tables, `rowsAt` a single name. A namespace is listed with its properties; a table
+ * is listed only if Lance opens it by path (`isFoundByLance`), or if other programs may write it
+ * below the root. Records that cannot be read are skipped and hide no others.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

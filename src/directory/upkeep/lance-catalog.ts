@@ -6,8 +6,8 @@
  * (`readListedVersion`, `readListing`).
  *
  * A version lists the rows of a large file that stays, without those that a deletion file names,
- * and the rows of a small file that each change writes anew. Publishing also removes versions that
- * are over an hour old or beyond the newest hundred.
+ * and the rows of a small file that each change rewrites. Publishing also removes versions that are
+ * over an hour old or beyond the newest hundred.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

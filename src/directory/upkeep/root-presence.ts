@@ -1,8 +1,8 @@
 /**
  * `RootPresence`: checks that the root folder of an open catalog still exists. A root that was
  * deleted, unmounted or replaced looks like an empty catalog, so the check runs before an answer
- * says that something is missing or that nothing is there, and throws ServiceUnavailable.
- * `requireRoot` checks before folders are made at the root.
+ * reports a missing object or an empty list, and throws ServiceUnavailable. `requireRoot` checks
+ * before folders are created at the root.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { FORMAT_FILE, PRIVATE_FOLDER } from '../../format/index.ts';

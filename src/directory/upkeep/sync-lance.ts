@@ -1,8 +1,8 @@
 /**
- * Carries out SyncLance: brings the files by which Lance opens tables by path up to date, for one
- * table or for all below a namespace, whatever their modes. For several tables, the failure of one
- * is reported in its entry. follow-lance.ts writes the list of the catalog's tables. An id of
- * neither a table nor a namespace throws TableNotFound.
+ * Carries out SyncLance: updates the files by which Lance opens tables by path, for one table or
+ * for all below a namespace, whatever their modes. For several tables, the failure of one is
+ * reported in its entry. follow-lance.ts writes the list of the catalog's tables. An id of neither
+ * a table nor a namespace throws TableNotFound.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { LANCE_CATALOG } from '../../format/index.ts';

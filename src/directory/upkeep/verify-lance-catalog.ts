@@ -1,6 +1,6 @@
 /**
  * `verifyLanceCatalog`: verifies `__manifest`, the table by which Lance lists the catalog. Problems
- * are damaged manifests and those of other programs, damaged files of the newest version, and
+ * are damaged manifests, manifests of other programs, damaged files of the newest version, and
  * unknown files. A newest version that lists an older state of the catalog is only a leftover.
  * `isLanceCatalog` recognises the folder of that table.
  */

@@ -2,7 +2,7 @@
  * Builds a column (`buildColumn`) or a record batch (`buildBatch`) from JavaScript values, with the
  * builder in this folder for the column's Arrow type. A value that does not fit its type throws
  * TableSchemaValidation with its row and column; a type that has no builder throws Unsupported.
- * `buildContext` makes what the batches of one stream share.
+ * `buildContext` makes the state that the batches of one stream share.
  */
 import {
   Data,

@@ -1,7 +1,7 @@
 /**
  * Views the buffers of another copy of apache-arrow as the typed arrays that this package's copy
- * needs (`Sizer`, `validityOf`). Buffers that are too short are refused, except that values after
- * the last one that is not null may be missing and are filled in.
+ * needs (`Sizer`, `validityOf`). Buffers that are too short are refused. Only values after the last
+ * non-null value may be missing; they are filled in.
  */
 import { type DataType, hasLargeOffsets, type valueArray } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

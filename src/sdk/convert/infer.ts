@@ -3,7 +3,7 @@
  * float64, bigints int64, strings utf8, booleans bool, Dates timestamp(ms), bytes binary, objects
  * structs, arrays lists. Typed arrays of one length become vectors, and so do number arrays in
  * columns whose name says vector or embedding. Inferred fields are nullable. Throws
- * TableSchemaValidation for a column whose type nothing tells, such as one of nulls only.
+ * TableSchemaValidation for a column whose type cannot be inferred, such as one of nulls only.
  */
 import {
   Binary,

@@ -2,7 +2,8 @@
  * Turns rows into a stream of record batches, by a given schema or an inferred one. `arrayStream`
  * infers from all rows of an array, `rowStream` from the first batch of an iterable; `tableOfRows`
  * builds all rows at once. A batch whose columns would be too large is split. `StreamPlan` holds
- * the options of the stream. `requireColumns` refuses types for columns that the data lacks.
+ * the options of the stream. `requireColumns` throws InvalidInput if a type is given for a column
+ * that the data lacks.
  */
 import {
   type RecordBatch,

@@ -1,6 +1,6 @@
 /**
  * Pulls items out of iterables, async iterables and streams (`Source`), one at a time and only when
- * asked. `peek` looks at the next item without taking it, an abort ends the pull at once, and
+ * asked. `peek` returns the next item without taking it, an abort ends the pull at once, and
  * `close` releases the source. `RowSource` takes rows or arrays of rows and returns groups of a
  * given size. `isPullable` recognises such sources; `itemsOf` checks each item and closes the
  * source at the end. `once` makes a second pass over an iterable throw InvalidInput.

@@ -1,9 +1,9 @@
 /**
  * `toEmbeddedStream`: converts data to record batches as `toRecordBatchStream` does, and computes
- * the vector columns that the data lacks, by the embedding functions named in the schema's metadata
- * and by one that is given for a new table. It embeds one batch at a time; null values get null
- * vectors. Throws InvalidInput if a needed function is not registered. `queryVector` computes the
- * vector for a search by text.
+ * the vector columns that the data lacks. The embedding functions are those named in the schema's
+ * metadata, and one that the caller may give for a new table. It embeds one batch at a time; null
+ * values get null vectors. Throws InvalidInput if a needed function is not registered.
+ * `queryVector` computes the vector for a search by text.
  */
 import {
   columnsOf,

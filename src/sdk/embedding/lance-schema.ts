@@ -1,7 +1,7 @@
 /**
  * `LanceSchema`: builds a schema from types by column name. An embedding function may declare a
- * column as its source or as its vectors; the schema's metadata then names the function, so that
- * tables with this schema compute their vectors and are searched by text. Throws InvalidInput for
+ * column as its source or as its vectors; the schema's metadata then names the function. Tables
+ * with this schema compute their vectors and can be searched by text. Throws InvalidInput for
  * vectors without a source.
  */
 import { type DataType, Field, Schema } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `openFiles`: opens files of JSON, or of CSV, Parquet, Arrow or Lance, as one source of rows, and
- * reads them one after the other. JSON cannot be mixed with the others. The first file gives the
- * schema, and later files are converted to it. Tells which file and line a row came from, and how
- * far reading has got.
+ * reads them one after the other. JSON cannot be mixed with the others. The first file determines
+ * the schema, and later files are converted to it. The result tells which file and line a row came
+ * from, and how far reading has got.
  */
 import type { DataType, RecordBatchStream } from '../../arrow/index.ts';
 import type { LanceVersionChoice } from '../../datasets/index.ts';

@@ -1,8 +1,7 @@
 /**
- * Converts texts in rows of CSV (`csvForms`) and JSON (`jsonForms`, in place) to the values that
- * the column's type asks for: base64 to bytes and `NaN` or an infinity to a float; in CSV also
- * numbers and booleans. A text that does not fit stays as it is, and is refused when the column is
- * built.
+ * Converts texts in rows of CSV (`csvForms`) and JSON (`jsonForms`, in place) to values of the
+ * column's type: base64 to bytes, and `NaN` or an infinity to a float; in CSV also numbers and
+ * booleans. A text that does not fit stays as it is, and is refused when the column is built.
  */
 import {
   childFields,

@@ -1,6 +1,6 @@
 /**
- * Exports what connections and tables share: opening catalogs, lifetimes of handles, targets of
- * requests, checks of option names, properties, and paging.
+ * Exports the parts that connections and tables share: opening catalogs, lifetimes of handles,
+ * targets of requests, checks of option names, properties, and paging.
  */
 
 export {

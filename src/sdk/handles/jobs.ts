@@ -1,8 +1,8 @@
 /**
- * `Job`: a handle on work that this program has begun and need not wait for, as LanceDB's SDK has it:
- * state, failure, progress, cancellation. `jobsOf` gives the jobs of a connection, which knows the
- * last thousand that ended. The work runs in this process, also where the catalog is a server's, and
- * ends with the connection.
+ * `Job`: a handle on work that a program starts and need not wait for, as in LanceDB's SDK, with
+ * state, failure, progress and cancellation. `jobsOf` returns the jobs of a connection, which knows
+ * the last thousand that ended. The work runs in this process, even if the catalog is on a server,
+ * and ends with the connection.
  */
 import {
   type Table as ArrowTable,

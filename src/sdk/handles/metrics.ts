@@ -1,8 +1,8 @@
 /**
  * `instrumentLanceDbMetrics`: offers counts and durations of operations to a MeterProvider of
- * OpenTelemetry, under the name that LanceDB's SDK gives the function. Connections that are opened
- * afterwards count (`recorder`). Durations are exported as LanceDB does it: cumulative counters of
- * buckets, count and sum. No package of OpenTelemetry is imported.
+ * OpenTelemetry. The function has the name that it has in LanceDB's SDK. Only connections opened
+ * afterwards are counted (`recorder`). Durations are exported as LanceDB does it: cumulative
+ * counters of buckets, count and sum. No package of OpenTelemetry is imported.
  */
 import type { AnyOperation } from '../../protocol/index.ts';
 import type { Outcome } from './tracing.ts';

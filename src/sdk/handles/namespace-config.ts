@@ -1,6 +1,6 @@
 /**
- * `propertiesOf`: converts the configuration that LanceDB's SDK gives to `dir` and `rest`, with
- * objects and flags in it, to properties, which are strings by name. Properties of other
+ * `propertiesOf`: converts the configuration of `dir` and `rest` in the form of LanceDB's SDK, with
+ * nested objects and flags, to properties, which are strings by name. Properties of other
  * implementations pass unchanged.
  */
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `remoteDatabase`: translates `db://NAME[/PREFIX]` and LanceDB's options for it (`apiKey`,
  * `hostOverride`, `clientConfig`, ...) to the properties and options of a `rest` catalog. Options
- * without a counterpart, and LanceDB's cloud, throw Unsupported with what to do instead.
+ * without a counterpart, and LanceDB's cloud, throw Unsupported with an alternative.
  * `readClientConfig` translates `clientConfig` alone; `refuseRemoteOptions` refuses the options of
  * `db://` for other catalogs.
  */

@@ -2,8 +2,8 @@
  * Defines `TableTarget`, the table, branch and version that a table handle points at, and builds
  * the request members that name them (`onTable`, `onBranch`, `atVersion`; `branchMember` leaves out
  * main). The target's incarnation tells the table that was opened from a later one of the same
- * name. `pathOf` and `tableId` check the types of paths and names; which names are legal, the
- * catalog decides.
+ * name. `pathOf` and `tableId` check the types of paths and names; the catalog decides which names
+ * are legal.
  */
 
 import type { Env } from '../../env.ts';

@@ -1,7 +1,7 @@
 /**
- * Reads the bytes of blobs by row ids: `fetchBlobs` at once, `fetchBlobFiles` as handles that read
- * them when they are asked to. Both answer in the order of the ids, with repeats, and read no other
- * rows. `blobColumns` lists the columns of a schema that hold blobs.
+ * Reads the bytes of blobs by row ids: `fetchBlobs` returns them all, `fetchBlobFiles` returns
+ * handles that read them on demand. Both keep the order of the ids, repeats included, and read no
+ * other rows. `blobColumns` lists the columns of a schema that hold blobs.
  */
 import { columnsOf, type Field, isBlobField, type Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

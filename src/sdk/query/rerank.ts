@@ -1,7 +1,7 @@
 /**
  * Fuses the rows of a vector search and of a full-text search into one order. `Reranker` is the
  * interface, which programs may implement; `RRFReranker` adds reciprocal ranks. Rows are matched by
- * their row ids. `reranked` checks what a reranker returned and cuts it to a page.
+ * their row ids. `reranked` checks the rows that a reranker returned and cuts them to a page.
  */
 import {
   columnsOf,

@@ -1,6 +1,6 @@
 /**
  * `RunnableQuery`: the base class of queries that can run. It returns their rows as batches, as
- * objects or as an Arrow table; each run asks the catalog anew. `checkCount` throws InvalidInput
+ * objects or as an Arrow table; each run sends the query again. `checkCount` throws InvalidInput
  * for anything but a whole number of at least a given size.
  */
 import {

@@ -1,4 +1,4 @@
-/** `SqlQuery`: a SELECT over tables of a catalog, which `Connection.sql` makes. */
+/** `SqlQuery`: a query by a SELECT over tables of a catalog, as `Connection.sql` returns it. */
 import { DirspaceError } from '../../errors.ts';
 import type { RunSqlRequest } from '../../protocol/index.ts';
 import type { AnyRow } from '../convert/index.ts';

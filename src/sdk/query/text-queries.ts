@@ -2,7 +2,7 @@
  * Defines full-text queries as objects: `MatchQuery`, `PhraseQuery`, `PrefixQuery`, `BoostQuery`,
  * `MultiMatchQuery` and `BooleanQuery`, which `fullTextSearch` and `search` take besides plain
  * text. Each builds the protocol's form of itself; the catalog validates it. `tokenize` returns the
- * words that a search would look for.
+ * words that a search would use.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FtsQuery } from '../../protocol/index.ts';

@@ -1,6 +1,7 @@
 /**
- * `MergeInsertBuilder`: collects what a merge does with rows that match, are new, or are missing
- * from the source, and runs it (`execute`). A merge makes one new version, or changes nothing.
+ * `MergeInsertBuilder`: collects the actions of a merge for rows that match, are new, or are
+ * missing from the source, and runs it (`execute`). A merge makes one new version, or changes
+ * nothing.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';

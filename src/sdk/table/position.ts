@@ -1,6 +1,6 @@
 /**
- * `TablePosition`: tracks what a table handle points at, which is the newest version of a branch or
- * one pinned version. Changes to a pinned version are refused (`writable`). The handle stays on the
+ * `TablePosition`: tracks the version that a table handle points at: the newest version of a branch
+ * or a pinned one. Changes to a pinned version are refused (`writable`). The handle stays on the
  * table that it first found, by its incarnation: another table that takes the name later is not
  * read or changed.
  */

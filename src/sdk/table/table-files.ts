@@ -1,7 +1,8 @@
 /**
  * `tableFiles`: lists the Arrow files that hold the rows of a version, for programs that read them
- * without this package. `noDeletions` and `plain` refuse a version whose files alone would give
- * such a program other rows.
+ * without this package. With the options `noDeletions` and `plain` it refuses versions whose rows
+ * such a program would read wrongly: those with deleted rows and, for `plain`, those whose files
+ * have other columns.
  */
 import { join } from 'node:path';
 import { DirspaceError } from '../../errors.ts';

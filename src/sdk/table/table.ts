@@ -1,6 +1,6 @@
 /**
  * `Table`: a handle on one table, at the newest version of a branch or pinned to one version
- * (position.ts). It reads the table and its versions here, and composes what changes rows
+ * (position.ts). Methods that read the table and its versions are here; other files change rows
  * (row-changes.ts), columns (schema-changes.ts), indexes, tags and branches. It reaches the table
  * through the catalog's operations, so it works the same over a directory and a server.
  */

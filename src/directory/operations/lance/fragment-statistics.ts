@@ -1,7 +1,7 @@
 /**
- * `fragmentStatistics`: computes the statistics of a table's fragments for GetTableStats: how many
- * there are, how many are small, and least, greatest, mean and percentiles of their rows, deleted
- * rows included.
+ * `fragmentStatistics`: computes the statistics of a table's fragments for GetTableStats: the
+ * number of fragments, the number of small ones, and the minimum, maximum, mean and percentiles of
+ * their row counts, deleted rows included.
  */
 import type { FragmentStats, FragmentSummary } from '../../../protocol/index.ts';
 

@@ -3,7 +3,8 @@
  * rows: schema, metadata and counts (`lanceDetails`), or statistics (`lanceStats`). Manifests are
  * untrusted, and those over 8 MiB are not read. If a manifest or its schema cannot be understood,
  * `lanceDetails` gives the reason. `lanceStats` returns undefined if the manifest cannot be read or
- * lacks numbers of rows or bytes. `manifestIn` reads and parses a manifest of any size, and throws.
+ * lacks numbers of rows or bytes. `manifestIn` reads and parses a manifest of any size, and throws
+ * for an unreadable one.
  */
 import { isDirspaceError } from '../../../errors.ts';
 import {

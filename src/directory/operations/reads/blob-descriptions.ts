@@ -1,8 +1,8 @@
 /**
- * `describedBlobs`: answers columns of blobs as LanceDB does, by a description of each value in
- * place of its bytes: `kind` (0 for bytes of the table, 3 for an address), `position`, `size` in
- * bytes, `blob_id` and `blob_uri`. Blobs that are members of structs are described too, those in
- * lists are answered as they are. The bytes are what `"column"."data"` names.
+ * `describedBlobs`: replaces the values in blob columns of an answer by descriptions, as LanceDB
+ * does: `kind` (0 for bytes of the table, 3 for a URI), `position`, `size` in bytes, `blob_id` and
+ * `blob_uri`. Blobs in structs are described too; blobs in lists are returned as they are. Queries
+ * read the bytes by the expression `"column"."data"`.
  */
 import {
   changeField,
