@@ -1,7 +1,7 @@
 /**
  * Defines `Compression`, which says whether the fragments of a table are compressed.
- * `checkCompression` validates one, `isCompression` asks whether it is one, and
- * `compressionProperty` reads the property `compression` of a table.
+ * `checkCompression` validates a value, `isCompression` tests one, and `compressionProperty` reads
+ * the property `compression` of a table.
  */
 import { DirspaceError } from './errors.ts';
 

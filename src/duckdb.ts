@@ -1,6 +1,6 @@
 /**
- * Exports the public names of the entry `dirspace/duckdb`: `registerTable` and `registerTables`, which give
- * a connection of `@duckdb/node-api` the rows of tables. The code is in duckdb/.
+ * Exports the public names of the entry `dirspace/duckdb`: `registerTable` and `registerTables`,
+ * which copy rows of tables into a connection of `@duckdb/node-api`. The code is in duckdb/.
  */
 
 export {

@@ -1,7 +1,7 @@
 /**
  * Exports the public names of the package `dirspace`: the SDK, errors, the protocol's request and
- * response types, and functions on ids and JSON schemas. Also exports the types of what callers
- * pass in, such as a file system.
+ * response types, and functions on ids and JSON schemas. Also exports the types of objects that
+ * callers pass in, such as a file system.
  */
 
 export type { AllowedLocation } from './allowed-locations.ts';

@@ -6,7 +6,7 @@
  * `encodeChecksummed` puts a crc32 first, and `parseChecksummed` verifies it before it parses.
  * `integerMember` and its siblings check the type of one member and name it in the error; `corrupt`
  * makes that error. Functions `...InSteps` yield between parts of long documents. `parsedText`
- * parses a part of a document, whose size it does not check.
+ * parses a part of a document and does not check its size.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from './errors.ts';

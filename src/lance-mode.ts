@@ -1,8 +1,8 @@
 /**
  * Defines `LanceMode`, which says whether and how Lance can open the tables of a catalog.
- * `checkLanceMode` validates a mode, and `isLanceMode` asks whether it is one. `lanceProperty`
- * reads the property `lance` of a table: whether its data is written for Lance. `followsByPath`
- * tells the modes that keep Lance's own files up to date.
+ * `checkLanceMode` validates a mode, and `isLanceMode` tests whether a value is one.
+ * `lanceProperty` reads the property `lance` of a table: whether its data is written for Lance.
+ * `followsByPath` tells the modes that keep Lance's own files up to date.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,7 +1,8 @@
 /**
- * Converts what users give for a file or a directory to a local path. `directoryOf` takes the root
- * of a directory catalog, a path or a `file:` URL; paths are returned unchanged, relative ones too.
- * `fileOf` takes a `file:` URL. Both throw InvalidInput for URLs that name nothing on this machine.
+ * Converts paths and URLs that users pass for a file or a directory to local paths. `directoryOf`
+ * takes the root of a directory catalog, a path or a `file:` URL; paths are returned unchanged,
+ * relative ones too. `fileOf` takes a `file:` URL. Both throw InvalidInput for URLs that name
+ * nothing on this machine.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from './errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Exports the names of the protocol that the package `dirspace` exports: requests and answers, ids, and
- * JSON schemas. A part of index.ts.
+ * Re-exports the protocol's part of the public names of the package `dirspace`: request and
+ * response types, ids, and the conversion of schemas to and from JSON. index.ts exports them from
+ * the package.
  */
 
 export {

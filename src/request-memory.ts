@@ -1,9 +1,9 @@
 /**
  * Bounds the memory of a request (`RequestMemory`), of all requests of a server (`ServerMemory`),
  * and of the values computed for one batch (`BatchMemory`). Callers announce bytes before they
- * allocate them. Beyond a bound they get an error: InvalidInput for the request's own,
- * ServiceUnavailable for the server's. `HeldMemory` counts bytes that grow and shrink, such as the
- * rows that a sort collects. The memory of the process is not measured.
+ * allocate them. Exceeding the request's own bound throws InvalidInput, exceeding the server's
+ * ServiceUnavailable. `HeldMemory` counts bytes that grow and shrink, such as the rows that a sort
+ * collects. The memory of the process is not measured.
  *
  * Batches that stream through a server wait for memory first, 10 seconds by default. To make room
  * for them, and when a request is refused, the server aborts the response that has waited longest

@@ -1,7 +1,7 @@
 /**
- * `parseRetention`: converts how long the trash keeps dropped objects to milliseconds. It takes a
- * number of milliseconds or a text such as `7d` or `12h`. The default is 7 days
- * (`DEFAULT_TRASH_RETENTION`); 0 keeps nothing. Anything else is InvalidInput.
+ * `parseRetention`: converts the time for which the trash keeps dropped objects to milliseconds. It
+ * takes a number of milliseconds or a text such as `7d` or `12h`, and throws InvalidInput for
+ * anything else. The default is 7 days (`DEFAULT_TRASH_RETENTION`); 0 keeps nothing.
  */
 import { DirspaceError } from './errors.ts';
 

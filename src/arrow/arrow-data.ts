@@ -1,10 +1,11 @@
 /**
  * Builds apache-arrow's Data, RecordBatch and Table around existing buffers (`dataOf`,
  * `recordBatch`, `arrowTable`) without their slow public constructors; buffers must fit the type.
- * `arrowTable` calls the public one if a batch has another schema object: unequal ones throw
- * TypeError. Also slices columns (`sliceData`), builds columns of nulls (`nullColumn`), projects
- * schemas (`projectSchema`) and counts bytes without dictionaries (`dataBytes`, `batchBytes`).
- * `columnsOf` lists the columns; `validityOf` returns undefined where all rows are valid.
+ * If a batch has another schema object, `arrowTable` calls the public constructor, which throws
+ * TypeError for unequal schemas. Also slices columns (`sliceData`), builds columns of nulls
+ * (`nullColumn`), projects schemas (`projectSchema`) and counts bytes without dictionaries
+ * (`dataBytes`, `batchBytes`). `columnsOf` lists the columns; `validityOf` returns undefined where
+ * all rows are valid.
  */
 
 import { DirspaceError } from '../errors.ts';

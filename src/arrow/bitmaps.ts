@@ -1,9 +1,9 @@
 /**
- * Works on Arrow bitmaps, whose first bit is the least significant one of a byte: reads one bit
- * (`getBit`), lists the positions of the set bits (`setPositions`), counts (`countBits`), slices
- * (`sliceBits`, which may return a view), copies (`copyBits`, into a target whose bits are clear)
- * and sets bits (`setBit`, `setBits`). `bitmapBytes` is the size in bytes. Positions must be below
- * 2^32; bounds are not checked.
+ * Works on Arrow bitmaps, whose first bit is the least significant bit of a byte. Functions read
+ * (`getBit`), set (`setBit`, `setBits`), count (`countBits`), slice (`sliceBits`, which may return
+ * a view) and copy bits (`copyBits`, into a target whose bits are clear), and list the positions of
+ * set bits (`setPositions`). `bitmapBytes` is the size in bytes. Positions must be below 2^32;
+ * bounds are not checked.
  */
 
 /** Bytes that hold so many bits, however many they are. */

@@ -1,7 +1,7 @@
 /**
  * Picks rows by position, from a column or chunked column (`gather`) or a batch (`gatherBatch`).
- * `filterBatch` keeps the rows of a batch whose bits are set. Positions past the end throw
- * InvalidInput. gather-data.ts does the copying.
+ * `filterBatch` keeps the rows of a batch whose bits in a bitmap are set. Positions past the end
+ * throw InvalidInput. gather-data.ts does the copying.
  */
 
 import { DirspaceError } from '../errors.ts';

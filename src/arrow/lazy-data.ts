@@ -1,7 +1,7 @@
 /**
  * `lazyData`: creates a Data object whose buffers pass through a copying function when they are
  * first read, so that columns a caller never reads cost no copy. hand-out.ts decides which columns
- * become lazy and what is copied.
+ * become lazy and which buffers are copied.
  */
 import { Data, type Vector } from './apache.ts';
 import type { TypedArray } from './arrow-types.ts';

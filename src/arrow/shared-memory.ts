@@ -1,8 +1,8 @@
 /**
- * Marks ArrayBuffers that have other readers than one result, such as cached columns and blocks of
- * small arrays (`markShared`, `markSharedData`). hand-out.ts copies what lies in a marked buffer
- * (`isShared`) before a caller gets it. `apart` copies bytes that do not fill their ArrayBuffer,
- * and returns others as they are; it does not look at the marks.
+ * Marks ArrayBuffers that more than one result may read, such as those of cached columns and blocks
+ * of small arrays (`markShared`, `markSharedData`). hand-out.ts copies columns in a marked buffer
+ * (`isShared`) before a caller gets them. `apart` copies bytes that do not fill their ArrayBuffer,
+ * and returns others as they are, marked or not.
  */
 import type { Data } from './apache.ts';
 

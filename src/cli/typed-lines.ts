@@ -1,6 +1,6 @@
 /**
  * `typedLines`: yields the lines of standard input. On a terminal it shows a prompt, and lines can
- * be edited, completed and recalled, also those of earlier sessions. The last 1,000 are kept in
+ * be edited, completed and recalled, even from earlier sessions. The last 1,000 are kept in
  * `dirspace/sql-history` below `XDG_STATE_HOME` or `~/.local/state`, which only its owner may read.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -4,7 +4,7 @@
  * rows of a response; `readText` returns a whole body as text, and throws Internal beyond 256 MiB.
  *
  * `openAnswer` and `readText` release the connection when the body ends, fails or is not read to
- * the end. The timeout is paused while the caller processes what it has received.
+ * the end. The timeout is paused while the caller processes received data.
  */
 import { ReadableStream } from 'node:stream/web';
 import {

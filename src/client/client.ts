@@ -2,8 +2,8 @@
  * `RestNamespace`: gives access to a remote catalog through the interface `Namespace`, over fetch.
  * Its methods are derived from the operations table. It repeats failed requests where that is safe
  * (retry.ts computes the delay), aborts those that make no progress, and follows no redirects. If
- * the connection fails after a change that is not safe to repeat may have been made, the error is
- * CommitStateUnknown.
+ * the connection fails when the server may already have made a change that is not safe to repeat,
+ * the error is CommitStateUnknown.
  */
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow/index.ts';

@@ -1,9 +1,9 @@
 /**
- * Computes how long to wait before a request is sent again (`retryDelay`): exponential backoff with
- * jitter, after the time that Retry-After asks for. Returns undefined if that is more than 60
- * seconds: then the request is not repeated. `RETRIED_STATUSES` are 429 and 503. `refusalOf`
- * recognises failures before the server received anything, such as a refused connection or
- * certificate. client.ts decides which requests are repeated.
+ * Computes how long to wait before a request is sent again (`retryDelay`): the time that
+ * Retry-After asks for, plus exponential backoff with jitter. Returns undefined if Retry-After asks
+ * for more than 60 seconds: then the request is not repeated. `RETRIED_STATUSES` are 429 and 503.
+ * `refusalOf` recognises failures before the server received anything, such as a refused connection
+ * or certificate. client.ts decides which requests are repeated.
  */
 import type { Env } from '../env.ts';
 

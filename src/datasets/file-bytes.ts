@@ -1,7 +1,7 @@
 /**
- * `openLanceBytes`: opens one file of a Lance dataset for reading by ranges. A missing file, or one
- * that is not regular, is Corrupt, with its path. `wholeFile` reads a file of limited size at once.
- * `damaged` builds the error for a damaged file.
+ * `openLanceBytes`: opens one file of a Lance dataset for reading by ranges. Throws Corrupt with
+ * the path for a missing file and for anything but a regular file. `wholeFile` reads a file of
+ * limited size at once. `damaged` builds the error for a damaged file.
  */
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * Helps to write a file or folder beside its place and then rename it to it. `stagingPath` gives
- * the name until then, `removeAbandoned` removes what dead writers left, and `refuseInCatalog`
- * refuses places inside a catalog (InvalidInput). `syncFolder` flushes the names in a folder.
+ * Helps to write a file or folder beside its place and to rename it to that place when it is
+ * complete. `stagingPath` returns the name until then, `removeAbandoned` removes the remains of
+ * dead writers, and `refuseInCatalog` refuses places inside a catalog (InvalidInput). `syncFolder`
+ * flushes the names in a folder.
  */
 import { lstat, open, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -1,10 +1,10 @@
 /**
  * `writeLanceDataset`: writes rows as a new Lance dataset. It writes into a folder beside the
- * target, the manifest last, and commits by renaming that folder to the target. An existing target
- * is refused as InvalidInput, as is one inside a catalog.
+ * target, the manifest last, and commits by renaming that folder to the target. Throws InvalidInput
+ * for an existing target, and for one inside a catalog.
  *
  * If the process is killed, nothing appears under the target's name, and the next copy to it
- * removes what was left. Memory holds one batch and the list of pages of one data file.
+ * removes the remains. Memory holds one batch and the list of pages of one data file.
  */
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

@@ -1,8 +1,8 @@
 /**
- * `columnValues`: converts the values of a column to those that DuckDB's chunks take: numbers and
- * bigints in typed arrays where there are no nulls, objects of DuckDB's classes for other types. A
- * value that would lose digits, such as nanoseconds where DuckDB has microseconds, is Unsupported,
- * with the path of the column.
+ * `columnValues`: converts the values of a column to the values that DuckDB's chunks take: numbers
+ * and bigints in typed arrays if there are no nulls, objects of DuckDB's classes for other types.
+ * Throws Unsupported, with the path of the column, for a value that would lose digits, such as
+ * nanoseconds where DuckDB has microseconds.
  */
 import {
   type Data,

@@ -1,5 +1,6 @@
 /**
- * Exports `registerTable` and `registerTables`, which copy rows of tables into a DuckDB connection.
+ * Exports `registerTable` and `registerTables`, which copy rows of one or several tables into
+ * temporary tables of a DuckDB connection.
  */
 
 export type { DuckDBAppenderLike, DuckDBConnectionLike } from './peer.ts';

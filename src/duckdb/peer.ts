@@ -1,8 +1,8 @@
 /**
  * `loadPeer`: loads `@duckdb/node-api`, which the program installs itself. Throws Unsupported,
- * naming the package, if it is missing, and InvalidInput for a connection that is not of it. Also
- * declares the parts of the package that are used: its types are not imported, so that this
- * package's declarations do not need it.
+ * naming the package, if it is missing, and InvalidInput for a connection of another class. Also
+ * declares the types of the parts that are used. The package's own types are not imported, so that
+ * the declarations of this package do not depend on it.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,8 +1,9 @@
 /**
- * `answerOperation`: carries out one request of an operation and returns the HTTP response. It
- * authenticates the caller, checks that the caller may use the database, waits for the body, and
- * takes a place in the queue. Then it opens the catalog, looks up an idempotency key, calls the
- * catalog through scope and permissions (auth/), and forms the response.
+ * `answerOperation`: carries out one request of an operation and returns the HTTP response; errors
+ * are thrown. It authenticates the caller, checks that the caller may use the database, waits for
+ * the JSON body or the beginning of the Arrow body, and takes a place in the queue. Then it opens
+ * the catalog and calls it through scope and permissions (auth/). A repeated idempotency key
+ * returns the stored response instead.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

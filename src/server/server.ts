@@ -1,8 +1,8 @@
 /**
  * Creates a server without a socket (`createServer`) or one that listens (`startServer`). It
  * assembles catalogs, authentication, limits, routes and metrics, replaces settings on `reload`,
- * and shuts down gracefully on `close`. Roots are opened as directory catalogs; catalogs are called
- * through `Namespace`.
+ * and shuts down gracefully on `close`. `createTrialServer` adds the hooks of a test fixture
+ * (trial.ts). Roots are opened as directory catalogs; catalogs are called through `Namespace`.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

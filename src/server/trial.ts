@@ -1,7 +1,7 @@
 /**
  * Defines `Trial`, the hooks that a test fixture adds to a server: control routes that take and
- * return JSON (`controlRoutes`), extra headers, a listener for the requests that were answered, and
- * a function that answers the requests of operations in place of the server. Only servers made by
+ * return JSON (`controlRoutes`), extra headers, a listener for answered requests, and a function
+ * that answers requests of operations in place of the server. Only servers made by
  * `createTrialServer` have them; there is no option for it.
  */
 import type { AnyOperation } from '../protocol/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `hintsOf`: returns the channel through which stores in this process announce that the entries of
- * a folder changed. Stores that share a file system object, such as memfs, share a channel; no
- * operating system watches those objects. A hint may be late, repeated, or about a change that was
- * undone.
+ * a folder changed. Stores that share a file system object, such as memfs, share a channel, because
+ * no operating system watches such objects. A hint may be late, repeated, or about a change that
+ * was undone.
  */
 
 export type HintListener = (absoluteFolder: string) => void;

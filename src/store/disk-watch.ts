@@ -4,7 +4,7 @@
  *
  * It starts a new watcher where chokidar stops noticing changes: when a folder is replaced under
  * its name, when the root goes away, or when the system runs out of watches. In the last case the
- * new watcher polls. After each start it asks for a rescan, which covers what was missed.
+ * new watcher polls. After each start it requests a rescan, which covers missed changes.
  */
 import { setMaxListeners } from 'node:events';
 import nodeFs from 'node:fs';

@@ -2,8 +2,9 @@
  * `withLock`: runs work under an advisory lock between processes, so that they do not all do the
  * same work. It waits ten seconds by default, then runs the work without the lock; in a read-only
  * store, or if the file system fails, it does so at once. The work can ask its `Lease` whether the
- * lock is held: it may also be lost or taken over. Commits never depend on a lock: they rest on the
- * exclusive creation of files.
+ * lock is held: it may also be lost or taken over. Commits never depend on a lock: they rely on the
+ * exclusive creation of files. `isLocked` tells whether a lock's file exists, even if its holder
+ * has died.
  *
  * A lock is a file that names its holder's process. The lock of a process that has died is taken
  * over at once, any other one after 30 seconds without a refresh.

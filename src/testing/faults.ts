@@ -1,7 +1,7 @@
 /**
- * Defines `Fault`, an error, a delay or a broken connection that a fixture answers with, for an
- * operation and a number of requests. `checkFaults` validates a list of faults, and `FaultPlan`
- * holds it: `take` returns the first fault that applies to a request and counts it. `errorOf`,
+ * Defines `Fault`: an error, a delay or a broken connection with which a fixture answers a number
+ * of requests of an operation. `checkFaults` validates a list of faults, and `FaultPlan` holds it:
+ * `take` returns the first fault that applies to a request and counts it. `errorOf`,
  * `droppedAnswer` and `cutAnswer` build what the client gets; `failingFetch` lets a `fetch` without
  * a socket fail for dropped answers.
  */

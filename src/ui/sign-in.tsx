@@ -1,4 +1,7 @@
-/** `SignIn`: asks for an API key or a bearer token, which the server keeps and the page forgets. */
+/**
+ * `SignIn`: asks for an API key or a bearer token and sends it to the server, which keeps it for
+ * the session. The page does not keep it.
+ */
 import { Failure, signIn, useState } from './base/index.ts';
 
 export function SignIn({

@@ -2,7 +2,7 @@
  * Converts exact integers and decimals, held as bigints. Parses them from JavaScript values, text
  * and Arrow's words, formats them (`decimalText`), and converts them from and to doubles. Only
  * `exactToDouble` rounds. The parsers return undefined or null for input that is no number, is out
- * of bounds or would lose digits: `integerFrom` takes only integers, `parseExact` any number in
+ * of bounds or would lose digits. `integerFrom` takes only integers, `parseExact` any number in
  * text, and `unscaledDecimal` a number by the digits that JavaScript prints for it.
  */
 

@@ -1,4 +1,4 @@
-/** `dirspace clone`: makes a table of a version of another one, whose files it shares. */
+/** `dirspace clone`: creates a table from a version of another table, and shares its files. */
 import { defined } from '../../sdk/index.ts';
 import {
   type Answer,

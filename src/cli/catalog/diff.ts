@@ -1,7 +1,8 @@
 /**
  * `dirspace diff`: shows the differences between two versions of a table: columns, metadata,
- * properties, fragments and rows. Rows are compared by key columns, or as a whole, with `--on`;
- * without, by where they are stored. A version is a number, a tag, a branch or `branch:version`.
+ * properties, fragments and rows. `--on` matches rows by key columns, or compares whole rows with
+ * `*`. Without it rows are matched by where they are stored. A version is a number, a tag, a branch
+ * or `branch:version`.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Table, TableDiff } from '../../sdk/index.ts';

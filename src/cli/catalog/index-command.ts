@@ -1,6 +1,6 @@
 /**
  * `dirspace index`: builds, lists and drops indexes of a table. `create` returns when the index is
- * built, and says how many rows it covers and how many came meanwhile.
+ * built, and says how many rows it covers and how many were added meanwhile.
  */
 import type { IndexConfig, Table } from '../../sdk/index.ts';
 import {

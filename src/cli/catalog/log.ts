@@ -1,6 +1,6 @@
 /**
  * `dirspace log`: lists the versions of a table, newest first, with time, operation, tags and
- * transaction; with --graph those of all branches (log-graph.ts).
+ * transaction. `--graph` lists the versions of all branches instead (log-graph.ts).
  */
 import { defined } from '../../sdk/index.ts';
 import {

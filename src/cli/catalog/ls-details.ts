@@ -1,6 +1,6 @@
 /**
- * Collects what `dirspace ls -l` shows (`detailsOf`): rows, bytes, newest version and time of the
- * last change of each table. `sortEntries` sorts the entries by one of these or by name
+ * Collects the details that `dirspace ls -l` shows (`detailsOf`): rows, bytes, newest version and
+ * time of the last change of each table. `sortEntries` sorts the entries by one of these or by name
  * (`SORT_KEYS`). A table that cannot be read gets the code of its error instead of details, and the
  * listing goes on.
  */

@@ -1,9 +1,8 @@
 /**
- * `versionGraph`: puts the versions of all branches of a table into one order, newest first, in
- * which each version comes before the one that it was made from, and draws the branches beside them
- * as lines. Times decide only among versions that do not build on each other. Pages of versions are
- * read as they are needed, and one of each branch is held, so memory does not grow with the length
- * of the history.
+ * `versionGraph`: lists the versions of all branches of a table, newest first, and draws the
+ * branches beside them as lines. Each version comes before the one that it was made from; times
+ * decide only among versions that do not build on each other. Versions are read page by page, and
+ * one page of each branch is held, so memory does not grow with the length of the history.
  */
 
 /** A version as the catalog lists it. */

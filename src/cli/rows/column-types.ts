@@ -1,7 +1,7 @@
 /**
  * Parses the column types that a user gives: `parseTypes` reads the text of `--types
  * name:type,...`, and `readSchema` reads the JSON file of `--schema`, as `describe --json` prints
- * it. Both throw UsageError for what they cannot read and for unknown types.
+ * it. Both throw UsageError for malformed text and for unknown types.
  */
 import { readFileSync } from 'node:fs';
 import type { DataType, Schema } from '../../arrow/index.ts';

@@ -1,6 +1,6 @@
 /**
  * `dirspace optimize`: joins the small fragments of a table into larger ones. Unless
- * `--keep-versions` is given, it also removes old versions, those of more than 7 days by default.
+ * `--keep-versions` is given, it also removes old versions, by default those older than 7 days.
  * `--dry-run` changes nothing.
  */
 import { COMPRESSIONS } from '../../compression.ts';

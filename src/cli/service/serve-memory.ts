@@ -3,7 +3,7 @@
  * until the process is asked to end; its content comes from `--seed`, its failures from `--faults`.
  * It asks for no credentials, and refuses options about a catalog on disk.
  *
- * `untilStopped`, `announce` and `refuseMemoryOptions` are for serve.ts too.
+ * serve.ts uses `untilStopped`, `announce` and `refuseMemoryOptions` too.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * Defines what a command is (`Command`, `ServiceCommand`), what it gets (`Call`, with the parsed
- * `Options`), what it returns (`Answer`, `RowsAnswer`), and the process around it (`Surroundings`).
- * Also defines the errors that commands end with (`UsageError`, `InputError`, `OtherProtocol`,
- * `Declined`), and functions that read positional arguments (`argument`, `action`, `nameFor`).
+ * Defines the interface of commands (`Command`, `ServiceCommand`), their input (`Call`, with the
+ * parsed `Options`), their result (`Answer`, `RowsAnswer`), and the process around them
+ * (`Surroundings`). Also defines the errors that commands end with (`UsageError`, `InputError`,
+ * `OtherProtocol`, `Declined`), and functions that read positional arguments (`argument`, `action`,
+ * `nameFor`).
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

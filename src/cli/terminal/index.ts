@@ -1,6 +1,6 @@
 /**
- * Exports what the commands share: types of commands and options, parsing of ids and versions,
- * opening the catalog, output, progress, interruption and exit codes.
+ * Exports the parts that the commands share: types of commands and options, parsing of ids and
+ * versions, opening the catalog, output, progress, interruption and exit codes.
  */
 
 export {

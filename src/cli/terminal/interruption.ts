@@ -1,6 +1,6 @@
 /**
  * Turns SIGINT (Ctrl-C) and SIGTERM into an AbortSignal (`untilInterrupted`). The first signal
- * aborts the work, which may still undo what it began; the second ends the process at once.
+ * aborts the work, which may still undo its changes; the second ends the process at once.
  * `orInterrupted` stops waiting for work as soon as it is interrupted. The reason of the signal is
  * `Interrupted`.
  */

@@ -1,8 +1,7 @@
 /**
- * Recognises options that other programs have, such as `--order-by`, and says what to use instead:
- * an option of dirspace, an argument or an environment variable (`otherOption`). The text is a hint
- * in an error; the options are not accepted. `namesOf` splits the flags of an option into its
- * names.
+ * Recognises options that other programs have, such as `--order-by`, and names the replacement: an
+ * option of dirspace, an argument or an environment variable (`otherOption`). The text is a hint in
+ * an error; the options are not accepted. `namesOf` splits the flags of an option into its names.
  */
 import type { Command, ServiceCommand } from './command.ts';
 

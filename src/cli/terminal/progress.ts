@@ -1,6 +1,6 @@
 /**
- * Shows on standard error how far work that takes over a second has got (`showProgress`). A
- * terminal shows one line that is updated in place; elsewhere a line is written every ten seconds.
+ * `showProgress`: shows on standard error the progress of work that takes over a second. A terminal
+ * shows one line that is updated in place; elsewhere a line is written every ten seconds.
  */
 import type { Env } from '../../env.ts';
 import type { Surroundings } from './command.ts';

@@ -1,7 +1,7 @@
 /**
  * Makes text safe for terminals: escapes characters that move the cursor, change colours or change
- * the direction of text. `visible` gives one line, `visibleLines` keeps line breaks, `safeJson`
- * keeps JSON valid. `cut` shortens text to a number of terminal columns.
+ * the direction of text. `visible` returns one line, `visibleLines` keeps line breaks, and
+ * `safeJson` keeps JSON valid. `cut` shortens text to a number of terminal columns.
  */
 import { graphemes, widthOf } from '../../display-width.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Lists the conformance cases of column backfills and materialized views (`DERIVED_CASES`). Servers may
- * do the work after their answer, so no case expects it done.
+ * Lists the conformance cases of column backfills and materialized views (`DERIVED_CASES`). Servers
+ * may do the work after their answer, so no case expects it to be finished.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { CreateMaterializedViewRequest } from '../../protocol/index.ts';

@@ -1,5 +1,5 @@
 /**
- * Exports what the cases and the suite use: the type of a case, targets, the `Kit` of recorded
+ * Exports the tools of the cases and the suite: the type of a case, targets, the `Kit` of recorded
  * calls, assertions, verdicts, rows to send, and cleanup.
  */
 

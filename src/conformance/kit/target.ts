@@ -1,7 +1,7 @@
 /**
  * Defines `Target`, the interface through which cases reach a server or catalog: a call for an
- * operation and, over HTTP only, raw requests. `ConformanceTarget` and `ServerTarget` are what
- * users pass to the suite.
+ * operation and, over HTTP only, raw requests. `ConformanceTarget` and `ServerTarget` are the forms
+ * in which users pass a target to the suite.
  */
 import type { RecordBatch, RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { Namespace, OperationName, RequestOf, ResponseOf } from '../../protocol/index.ts';

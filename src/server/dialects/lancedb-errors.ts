@@ -1,7 +1,7 @@
 /**
- * `lancedbError`: gives an error body the HTTP status to which LanceDB's clients react correctly.
- * They take every 404 for "table not found", send a request again after 409 and 500, and give up
- * after 400.
+ * `lancedbError`: chooses for an error body the HTTP status to which LanceDB's clients react
+ * correctly. They treat every 404 as "table not found", send a request again after 409 and 500, and
+ * give up after 400.
  */
 import { ERROR_KINDS } from '../../errors.ts';
 import {

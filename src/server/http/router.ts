@@ -1,7 +1,7 @@
 /**
  * `Router`: finds the route of a method and path. Patterns have fixed parts and `{parameters}`; a
- * fixed part wins over a parameter. `methods` lists what a path accepts. `splitAddress` splits a
- * URL into path and query.
+ * fixed part wins over a parameter. `methods` lists the methods that a path accepts. `splitAddress`
+ * splits a URL into path and query.
  */
 import { parse } from 'node:querystring';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports what operators use to observe a server: metrics, the request log, and delays of the event
- * loop.
+ * Exports the observation of a server for its operators: metrics, the request log, and delays of
+ * the event loop.
  */
 
 export { Metrics } from './metrics.ts';

@@ -1,7 +1,7 @@
 /**
  * `EventLoopPressure`: measures how late the event loop runs its tasks, with Node's monitor, which
  * wakes the process every 10 ms. `late` tells whether the mean delay was above a limit, and
- * `delays` gives totals and percentiles for metrics. `late` and the percentiles describe the
+ * `delays` returns totals and percentiles for metrics. `late` and the percentiles describe the
  * interval between the last two readings, a second or more.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';

@@ -1,6 +1,6 @@
 /**
- * Defines `PageFacts`, what the routes of the browser page share: the services of the server, the
- * sessions, and kept rows.
+ * Defines `PageFacts`, the objects that the routes of the browser page share: the services of the
+ * server, the sessions, and kept rows.
  */
 import type { Env } from '../../env.ts';
 import type { Namespace, ObjectPath } from '../../protocol/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `KeptRows`: keeps the row ids that filtered, ordered or searched reads found, so that the page
  * scrolls through them without another search. Entries are removed two to three minutes after their
- * last use, and those used least recently where more than 128 MiB are kept; a search that was
- * removed runs again. All of it counts against the memory of the server. Callers with different
- * rights do not share searches.
+ * last use; beyond 128 MiB, the least recently used ones go first. A search whose entry was removed
+ * runs again. All entries count against the memory of the server. Callers with different rights do
+ * not share searches.
  */
 import { Type } from '../../arrow/index.ts';
 import type { Env } from '../../env.ts';

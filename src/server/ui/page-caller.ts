@@ -1,8 +1,8 @@
 /**
- * `enterPage`: begins a request of the page as requests of operations begin. It authenticates the
- * session, finds the database, reads the body, takes a place in the queue, and returns a
- * `PageCaller`. Its calls pass the same checks of rights and scope as those of the protocol, and
- * are reads only (`PAGE_OPERATIONS`).
+ * `enterPage`: prepares a request of the page as the server prepares requests of operations. It
+ * authenticates the session (`identifyPage`), finds the database, reads the body, takes a place in
+ * the queue, and returns a `PageCaller`. Its calls pass the same checks of rights and scope as
+ * those of the protocol, and are reads only (`PAGE_OPERATIONS`).
  */
 import { DirspaceError } from '../../errors.ts';
 import { lateOptions, type RequestOf, type ResponseOf } from '../../protocol/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `openedTable`: returns in one answer what the page shows around every view of a table: the
- * description and the number of rows of a version, and of its branch the newest version and the
- * statistics of that.
+ * `openedTable`: collects in one answer what every view of a table shows. That is the description
+ * and the number of rows of the chosen version, the newest version of its branch, and the
+ * statistics of the newest version.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, GetTableStatsResponse } from '../../protocol/index.ts';

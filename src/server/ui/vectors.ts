@@ -1,8 +1,8 @@
 /**
- * Answers the view of a column of vectors: `vectorSample` returns the lengths (norms) of a sample
- * and its projection on a plane, and `neighbours` the rows whose vectors are nearest to that of one
- * row. The plane is spanned by the two directions in which the sample varies most, found by power
- * iteration; distances on it are not those of the vectors.
+ * Answers the requests of the view of a vector column. `vectorSample` returns the lengths (norms)
+ * of a sample and its projection on a plane; `neighbours` returns the rows whose vectors are
+ * nearest to the vector of one row. The plane is spanned by the two directions in which the sample
+ * varies most, found by power iteration; distances on it differ from the distances of the vectors.
  */
 import {
   type Data,

@@ -1,6 +1,6 @@
 /**
- * `downloadAddress`: the address under which the server gives rows as a file, for what is asked of
- * the views `rows` and `sql`. Undefined where that is too long for an address.
+ * `downloadAddress`: builds the address at which the server returns rows as a file, for a request
+ * of the views `rows` and `sql`. Returns undefined if the request is too long for an address.
  */
 import { databaseName } from './server.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Exports what all parts of the page share: preact, the address as state, requests to the server
- * and their answers, formatting of numbers and types, and small components.
+ * Exports the modules that all parts of the page share: preact, the address as state, requests to
+ * the server and their answers, formatting of numbers and types, and small components.
  */
 
 export { downloadAddress } from './download.ts';

@@ -1,7 +1,8 @@
 /**
  * Sends the requests of the page to the server, as JSON with the session's cookie: `ask` for
- * answers, `allPages` for lists, `signIn` and `signOut`. A failure becomes a `ServerError` with the
- * text of the server; `isSignedOut` recognises the one that asks for a key.
+ * answers, `allPages` for lists, `signIn` and `signOut`. `useDatabase` sets the database that
+ * requests name. A failure becomes a `ServerError` with the text of the server; `isSignedOut`
+ * recognises the failure of a request without a valid session.
  */
 
 /** An answer of the server that tells of a failure. */

@@ -1,6 +1,6 @@
 /**
- * Defines the types of the server's answers that the page shows, and `TableFacts`, what every view
- * of a table gets.
+ * Defines the types of the server's answers that the page shows, and `TableFacts`, the description
+ * of a table that every view gets.
  */
 
 export interface Column {

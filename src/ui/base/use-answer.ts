@@ -1,5 +1,5 @@
 /**
- * `useAnswer`: a hook that requests what a view shows, and requests it again when the question
+ * `useAnswer`: a hook that requests the data of a view, and requests it again when the question
  * changes. The answer to an earlier question is never shown.
  */
 import { useEffect, useState } from './preact.ts';

@@ -1,7 +1,7 @@
 /**
  * `RowScroll`: maps positions of a scroll bar to rows. Browsers limit heights to some 30 million
- * pixels, so a table higher than `MOST_PIXELS` (8 million) gets a scroll bar of that height, whose
- * positions stand for shares of the rows; the wheel and the keys then move by rows. It has no
+ * pixels. A table higher than `MOST_PIXELS` (8 million) therefore gets a scroll bar of that height,
+ * whose positions stand for shares of the rows; the wheel and the keys then move by rows. It has no
  * state: positions are rows, with fractions.
  */
 

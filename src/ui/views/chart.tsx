@@ -1,6 +1,6 @@
 /**
- * `Chart`: draws rows as bars, a line or points. The column `x` gives the positions, which are the
- * order of the rows for bars and where `x` is not all numbers; the column `y` gives the heights.
+ * `Chart`: draws rows as bars, a line or points. The column `x` gives the positions and the column
+ * `y` the heights. For bars, and if `x` is not all numbers, positions follow the order of the rows.
  * Rows without a number in `y` are left out, and so are bars after the first 240; the caption
  * counts both. `numberOf` reads the number of a cell.
  */

@@ -1,8 +1,8 @@
 /**
  * `ColumnsView`: shows statistics of the first 60 columns: nulls, distinct values, bounds, mean,
  * the most frequent values and a histogram. The server scans rows for a fifth of a second, or for
- * 30 seconds if the reader asks for all rows. The view says whether that covered all rows or a
- * sample.
+ * 30 seconds if the reader asks for all rows. The view tells whether all rows or a sample were
+ * scanned.
  */
 import {
   Answered,

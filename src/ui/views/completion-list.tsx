@@ -1,8 +1,8 @@
 /**
- * `useCompletion`: offers words at the caret of a text field in a list. The up and down arrows choose,
- * Tab accepts, Enter too (in a field of several lines only after an arrow), Escape closes. It gives
- * the attributes of the field that name the list to screen readers, a handler of keys that says
- * whether it took one, and the list.
+ * `useCompletion`: a hook that offers words at the caret of a text field in a list. The up and down
+ * arrows choose a word, Tab accepts it, and so does Enter (in a field of several lines only after
+ * an arrow); Escape closes the list. It returns the list, the attributes by which the field names
+ * the list to screen readers, and a key handler that tells whether it used a key.
  */
 import { useState } from '../base/index.ts';
 

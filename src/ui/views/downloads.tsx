@@ -1,6 +1,6 @@
 /**
- * `Downloads`: links to all rows of what is shown, as files of several formats. The server makes
- * them while the browser saves them.
+ * `Downloads`: shows links that download all rows of a view as files of several formats. The server
+ * makes the files while the browser saves them.
  */
 import { downloadAddress } from '../base/index.ts';
 

@@ -1,6 +1,6 @@
 /**
  * `Histogram`: draws counts as bars of one width, with the first and the last edge below. The title
- * of a bar is its range, or its value where there is one edge for each count, and its count.
+ * of a bar shows its count and its range, or its value if there is one edge for each count.
  */
 import { count } from '../base/index.ts';
 

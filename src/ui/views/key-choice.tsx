@@ -1,6 +1,7 @@
 /**
- * `KeyChoice`: chooses by which columns the rows of two versions are matched: none, by where they are
- * stored; some, by their values; or all, as whole rows. `keyOf` reads the choice from the address.
+ * `KeyChoice`: lets the reader choose how the rows of two versions are matched: by where they are
+ * stored (no columns), by the values of some columns, or as whole rows (all columns). `keyOf` reads
+ * the choice from the address.
  */
 import type { Column } from '../base/index.ts';
 

@@ -1,6 +1,7 @@
 /**
- * `RowDifferences`: shows the first rows that one version has and the other has not, and those of one
- * key whose values differ, with the old and the new value of each column that changed.
+ * `RowDifferences`: shows the first rows that only one of two versions has. It also shows the first
+ * pairs of rows with one key and different values, with the old and the new value of each changed
+ * column.
  */
 import { count, counted } from '../base/index.ts';
 
