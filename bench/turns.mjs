@@ -102,10 +102,10 @@ const wait = (millis) => new Promise((resolve) => setTimeout(resolve, millis));
 
 await makeTables(options.data, options.tables?.split(','), Number(options.scale));
 const wanted = REQUESTS.filter(
-  ({ name, path }) =>
+  ({ name, path, table: read }) =>
     (options.only === undefined || new RegExp(options.only).test(name)) &&
     (options.tables === undefined ||
-      options.tables.split(',').some((table) => path.includes(`/${table}/`))),
+      options.tables.split(',').some((table) => path.includes(`/${table}/`) || read === table)),
 );
 let server = new Server(options.data);
 let { url } = await server.line();

@@ -42,6 +42,16 @@ export const ipc = (...batches) => tableToIPC(new Table(batches), 'stream');
 /** Rows of the narrow table, all in one message. */
 const narrowRows = (first, rows) => ipc(narrowAt(first, rows));
 
+/** A SELECT over the first million rows of the narrow table, or what else it names. */
+const statement = (name, sql, more = {}) =>
+  post(
+    `statement: ${name}`,
+    '/v1/dirspace/sql',
+    { sql, id: [] },
+    { timeout: 60, table: 'narrow', ...more },
+  );
+const MILLION = '(SELECT * FROM narrow WHERE id < 1000000) n';
+
 const day = (at) => new Date(at * 86_400_000).toISOString().slice(0, 10);
 
 /** Bytes that Node compresses; written by hand as Arrow's own compression is not in this release. */
@@ -386,6 +396,38 @@ export const REQUESTS = [
     { new_columns: [{ name: `c${Date.now()}`, expression: 'id * 2 + 1' }] },
     { timeout: 60 },
   ),
+  statement('groups of a million keys', `SELECT id, count(*) FROM ${MILLION} GROUP BY id`),
+  statement('groups of a million texts', `SELECT s, count(*) FROM ${MILLION} GROUP BY s`),
+  statement(
+    'a million texts in order in one',
+    `SELECT length(string_agg(s, ',' ORDER BY s)) FROM ${MILLION}`,
+  ),
+  statement('a list of a million', `SELECT array_agg(x ORDER BY s DESC) FROM ${MILLION}`),
+  statement(
+    '500 aggregates',
+    `SELECT ${several(500, (at) => `sum(x + ${at})`, ', ')} FROM ${MILLION}`,
+  ),
+  statement(
+    'IN of 50,000 values',
+    `SELECT count(*) FROM narrow WHERE id IN (${several(50_000, (at) => at * 7, ', ')})`,
+  ),
+  statement(
+    'VALUES of 5,000 rows',
+    `SELECT sum(column1) FROM (VALUES ${several(5_000, (at) => `(${at}, 'a${at}')`, ', ')}) v`,
+  ),
+  statement(
+    'different values of groups',
+    `SELECT id % 4, count(DISTINCT id), count(DISTINCT s) FROM ${MILLION} GROUP BY id % 4`,
+  ),
+  statement(
+    'a join of a million rows',
+    `SELECT count(*) FROM ${MILLION} JOIN ${MILLION.replace(') n', ') o')} ON n.id = o.id`,
+  ),
+  statement(
+    'a window over a million rows',
+    `SELECT row_number() OVER (PARTITION BY id % 1000 ORDER BY x), lag(s) OVER (PARTITION BY id % 1000 ORDER BY x) FROM ${MILLION}`,
+  ),
+  statement('all rows in order', 'SELECT x, s FROM narrow ORDER BY s, x LIMIT 1000000'),
   post('verify', '/v1/dirspace/namespace/$/verify', {}, { timeout: 60 }),
 ];
 

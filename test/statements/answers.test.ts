@@ -557,6 +557,15 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
     [[1]],
   ],
   [
+    'running sums are null before the first value, and exact beyond doubles',
+    'SELECT sum(x) OVER (ORDER BY n), avg(x) OVER (ORDER BY n), count(x) OVER (ORDER BY n), CAST(sum(y + 0) OVER (ORDER BY n) AS text) FROM (VALUES (1, NULL, 9007199254740991), (2, 3, 9007199254740991), (3, NULL, 9007199254740991)) v(n, x, y) ORDER BY n',
+    [
+      [null, null, 0, '9007199254740991'],
+      [3, 3, 1, '18014398509481982'],
+      [3, 3, 1, '27021597764222973'],
+    ],
+  ],
+  [
     'a query of WITH in a query in place of a value',
     `WITH q AS (SELECT max(id) AS m FROM ${P}) SELECT name FROM ${P} WHERE id = (SELECT m FROM q)`,
     [['eve']],

@@ -113,6 +113,18 @@ test('short texts that come again, next to ones that differ in a byte or in leng
   }
 });
 
+test.each([0, 4, 8, 12])('texts that differ in four bytes from %i on', (place) => {
+  const table = new ByteTable();
+  const count = 4_000;
+  const data = Buffer.alloc(16 * count, 'a');
+  for (let at = 0; at < count; at++) data.writeInt32LE(at * 31, 16 * at + place);
+  const starts = Int32Array.from({ length: count }, (_, at) => 16 * at);
+  const ends = starts.map((start) => start + 16);
+  const out = new Int32Array(count);
+  table.numbers({ data, starts, ends, valid: null }, true, out);
+  expect(out.every((number, at) => number === at + 1)).toBe(true);
+});
+
 test('pairs of few numbers, and of ever more', () => {
   const int = random(9);
   const type = new Int32();
