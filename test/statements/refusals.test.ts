@@ -133,6 +133,10 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'A sub-select in place of a value has one column, and this one has 2',
   ],
   [
+    'SELECT EXISTS (SELECT id FROM prod.people p WHERE p.city = c.name UNION SELECT 2) FROM cities c',
+    'reads c.name of the query around it elsewhere than in an equation of its WHERE',
+  ],
+  [
     'SELECT EXISTS (SELECT 1 FROM prod.people p WHERE p.active = c.name) FROM cities c',
     'cannot be compared',
   ],
