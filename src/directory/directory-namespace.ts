@@ -16,16 +16,16 @@ import {
   type CatalogWatch,
   checkedRequest,
   EVERY_OPERATION,
+  EVERY_OPERATION_NAMES,
   methodName,
   type Namespace,
   throwIfAborted,
-  unsupportedOperations,
   type WatchRequest,
 } from '../protocol/index.ts';
 import type { FileStore } from '../store/index.ts';
 import { answeredOnce, type Catalog, sweepInBackground } from './catalog/index.ts';
 import { type OpenOptions, openCatalog } from './open-catalog.ts';
-import { type CatalogOperations, handlerOf, MISSING, OFFERED } from './operation-table.ts';
+import { type CatalogOperations, handlerOf } from './operation-table.ts';
 import type { AutoCompaction, RootPresence } from './upkeep/index.ts';
 import { watchCatalog } from './watch.ts';
 
@@ -42,7 +42,7 @@ export async function openDirectoryNamespace(
 }
 
 /** The methods are made from the table of handlers; the class adds the life of the object. */
-const Operations = unsupportedOperations(MISSING) as new () => CatalogOperations;
+const Operations = class {} as new () => CatalogOperations;
 
 /** How long a program may go on asking before everything else has its turn, in milliseconds. */
 const TURN_MILLIS = 20;
@@ -64,7 +64,7 @@ export class DirectoryNamespace
   #lastTurn = Number.NEGATIVE_INFINITY;
 
   static {
-    for (const operation of OFFERED) {
+    for (const operation of EVERY_OPERATION_NAMES) {
       const handler = handlerOf(operation) as AnyHandler;
       const takesData = EVERY_OPERATION[operation].body === 'arrow-stream';
       Object.defineProperty(DirectoryNamespace.prototype, methodName(operation), {

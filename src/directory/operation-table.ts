@@ -2,30 +2,15 @@
  * `handlerOf`: returns the function that carries out an operation on a directory catalog. The
  * operations that list names, and DescribeNamespace, are available at once (`LISTS`); the first
  * other one imports handlers.ts, which loads most of the engine. Also defines the types of that
- * table of handlers, and lists the operations that this engine offers (`OFFERED`) and lacks
- * (`MISSING`).
+ * table of handlers, which has every operation.
  */
 import { onDemand } from '../on-demand.ts';
-import {
-  type AnyOperation,
-  type CatalogExtensions,
-  EVERY_OPERATION_NAMES,
-  type NamespaceOperations,
-} from '../protocol/index.ts';
+import type { AnyOperation, CatalogExtensions, NamespaceOperations } from '../protocol/index.ts';
 import type { Catalog } from './catalog/index.ts';
 import { listAllTables, listTables, namespaces } from './operations/index.ts';
 
-/** Operations whose engine side is not there. */
-export const MISSING = [] as const;
-
 /** Methods that are an operation each; watching is none, for it has no end. */
 export type CatalogOperations = NamespaceOperations & Required<Omit<CatalogExtensions, 'watch'>>;
-
-export type OfferedOperation = Exclude<AnyOperation, (typeof MISSING)[number]>;
-
-export const OFFERED = EVERY_OPERATION_NAMES.filter(
-  (name): name is OfferedOperation => !(MISSING as readonly AnyOperation[]).includes(name),
-);
 
 /** A method with the catalog as an additional first parameter. */
 type Handler<Method> = Method extends (...given: infer Given) => infer Answer
@@ -33,7 +18,7 @@ type Handler<Method> = Method extends (...given: infer Given) => infer Answer
   : never;
 
 export type Handlers = {
-  readonly [Op in OfferedOperation]: Handler<CatalogOperations[Uncapitalize<Op>]>;
+  readonly [Op in AnyOperation]: Handler<CatalogOperations[Uncapitalize<Op>]>;
 };
 
 /** Whatever the operation takes beside the catalog, and answers. */
@@ -49,7 +34,7 @@ export const LISTS = {
 
 const engine = onDemand(() => import('./handlers.ts'));
 
-export const handlerOf = (operation: OfferedOperation): AnyHandler =>
-  (LISTS as Partial<Record<OfferedOperation, AnyHandler>>)[operation] ??
+export const handlerOf = (operation: AnyOperation): AnyHandler =>
+  (LISTS as Partial<Record<AnyOperation, AnyHandler>>)[operation] ??
   ((catalog, ...given) =>
     engine(({ HANDLERS }) => (HANDLERS[operation] as AnyHandler)(catalog, ...given)));
