@@ -5,6 +5,7 @@
  * `rememberDeleted` caches rows that were just written.
  */
 import { crc32 } from 'node:zlib';
+import { firstAtLeast } from '../../binary-search.ts';
 import {
   type DeletionEntry,
   decodeDeletionSlice,
@@ -38,18 +39,18 @@ export class DeletedRows {
   }
 
   has(offset: number): boolean {
-    return this.offsets[lowerBound(this.offsets, offset)] === offset;
+    return this.offsets[firstAtLeast(this.offsets, offset)] === offset;
   }
 
   /** Deleted rows among `rows` from `first` on. */
   countBetween(first: number, rows: number): number {
-    return lowerBound(this.offsets, first + rows) - lowerBound(this.offsets, first);
+    return firstAtLeast(this.offsets, first + rows) - firstAtLeast(this.offsets, first);
   }
 
   /** Live rows among `rows` from `first` on, counted from `first`; undefined when all are. */
   keptBetween(first: number, rows: number): Uint32Array | undefined {
-    const from = lowerBound(this.offsets, first);
-    const to = lowerBound(this.offsets, first + rows);
+    const from = firstAtLeast(this.offsets, first);
+    const to = firstAtLeast(this.offsets, first + rows);
     if (from === to) return undefined;
     const kept = new Uint32Array(rows - (to - from));
     let row = 0;
@@ -67,8 +68,8 @@ export class DeletedRows {
   liveOf(rows: Uint32Array, first: number): Uint32Array {
     const last = rows.at(-1);
     if (last === undefined) return rows;
-    const to = lowerBound(this.offsets, first + last + 1);
-    let next = lowerBound(this.offsets, first);
+    const to = firstAtLeast(this.offsets, first + last + 1);
+    let next = firstAtLeast(this.offsets, first);
     if (next === to) return rows;
     const live = new Uint32Array(rows.length);
     let count = 0;
@@ -79,17 +80,6 @@ export class DeletedRows {
     }
     return live.subarray(0, count);
   }
-}
-
-function lowerBound(sorted: Uint32Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? 0) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Undefined when the fragment has none. @throws Corrupt */

@@ -5,6 +5,7 @@
  * implements this search; bitmap-segment.ts uses it too.
  */
 import type { DataType } from '../../arrow/index.ts';
+import { firstAbove } from '../../binary-search.ts';
 import type { IndexSegment } from '../../format/index.ts';
 import { type SortedCells, sortedCells } from '../../indexes/index.ts';
 import { type ColumnTest, compareValues, type RangeEnd, type Value } from '../../sql/index.ts';
@@ -187,16 +188,8 @@ function firstIn(cells: SortedCells, from: number, to: number, isBefore: IsBefor
 }
 
 /** The batch that a row is in. */
-export function batchOf(starts: readonly number[], row: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    if ((starts[middle] as number) <= row) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
+export const batchOf = (starts: readonly number[], row: number): number =>
+  Math.max(firstAbove(starts, row) - 1, 0);
 
 /** Positions of so many rows, ascending. */
 export async function positionsOf(

@@ -3,6 +3,8 @@
  * id or offset, as `_rowid = 7` does, or that indexes found. `namesRowsBetween` does so for a run
  * of fragments. `namedRowsOf` returns those rows of a batch. A scan then reads only these.
  */
+
+import { firstAtLeast } from '../../binary-search.ts';
 import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';
 import type { BatchPlace } from './batch-rows.ts';
 import type { ScanPlan } from './scan-plan.ts';
@@ -76,36 +78,14 @@ function offsetsWithin(sorted: Uint32Array, first: number, rows: number): Uint32
   return from === to ? NO_ROWS : sorted.subarray(from, to).map((row) => row - first);
 }
 
-function firstAtLeast(sorted: Uint32Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] as number) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 const holdsAny = (sorted: readonly bigint[], first: bigint, end: bigint): boolean =>
-  lowerBound(sorted, first) < lowerBound(sorted, end);
+  firstAtLeast(sorted, first) < firstAtLeast(sorted, end);
 
 /** The numbers of `sorted` from `first` to before `end`, counted from `first`. */
 function numbersWithin(sorted: readonly bigint[], first: bigint, end: bigint): Uint32Array {
-  const from = lowerBound(sorted, first);
-  const to = lowerBound(sorted, end);
+  const from = firstAtLeast(sorted, first);
+  const to = firstAtLeast(sorted, end);
   return Uint32Array.from({ length: to - from }, (_, at) =>
     Number((sorted[from + at] as bigint) - first),
   );
-}
-
-function lowerBound(sorted: readonly bigint[], value: bigint): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] as bigint) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

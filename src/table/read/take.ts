@@ -18,6 +18,7 @@ import {
   recordBatchStream,
   type Schema,
 } from '../../arrow/index.ts';
+import { firstAbove } from '../../binary-search.ts';
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import { stepped } from '../../stepped.ts';
 import { type DeletedRows, deletedRows, FragmentCursor } from '../fragments/index.ts';
@@ -27,7 +28,7 @@ import { type CollectedRows, collectRows } from './collect-rows.ts';
 import { batchInLine, batchNow, type PassingBatch } from './passing-batch.ts';
 import { SpareMemory, wordsOf } from './row-requests.ts';
 import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
-import { firstAbove, runsWithOffsets } from './wanted-runs.ts';
+import { runsWithOffsets } from './wanted-runs.ts';
 
 /** Rows named by id, or by their offsets in row order. */
 export interface TakeRequest extends Pick<ScanRequest, 'columns' | 'withRowId' | 'signal'> {

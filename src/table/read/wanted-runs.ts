@@ -2,6 +2,8 @@
  * `runsWithIds` and `runsWithOffsets`: tell a `FragmentCursor` which runs of fragments hold the
  * rows or fragments that a read asks for, so that it reads no other part of the list.
  */
+
+import { firstAbove } from '../../binary-search.ts';
 import type { RunWanted } from '../fragments/index.ts';
 
 /** Runs are told apart for so many fragments or rows; of more, most runs have one. */
@@ -38,16 +40,4 @@ function rangesOf(ascending: readonly number[]): (from: number, to: number) => b
     }
     return next < to;
   };
-}
-
-/** Where the first of the ascending numbers above `value` is. */
-export function firstAbove(ascending: readonly number[], value: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ascending[middle] as number) > value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
