@@ -1,19 +1,35 @@
 /**
  * Works on byte arrays: adds up the lengths of several (`totalLength`), concatenates them
- * (`joined`), and views part of one as a plain Uint8Array (`plainBytes`). `joined` returns a single
- * piece without copying it.
+ * (`joined`, and `joinedIntegers` and `joinedFloats` for numbers), and views part of one as a plain
+ * Uint8Array (`plainBytes`). A single piece is returned without being copied.
  */
 
-export function totalLength(pieces: readonly Uint8Array[]): number {
+export function totalLength(pieces: readonly { readonly length: number }[]): number {
   let total = 0;
   for (const piece of pieces) total += piece.length;
   return total;
 }
 
 /** Concatenates the pieces; a single piece is returned as it is. `length` is the total, if known. */
-export function joined(pieces: readonly Uint8Array[], length = totalLength(pieces)): Uint8Array {
-  if (pieces.length === 1) return pieces[0] as Uint8Array;
-  const whole = new Uint8Array(length);
+export const joined = (
+  pieces: readonly Uint8Array[],
+  length: number = totalLength(pieces),
+): Uint8Array => joinedInto(pieces, () => new Uint8Array(length));
+
+/** As `joined`, for numbers of 32 bits. */
+export const joinedIntegers = (pieces: readonly Uint32Array[]): Uint32Array =>
+  joinedInto(pieces, () => new Uint32Array(totalLength(pieces)));
+
+/** As `joined`, for floats of 32 bits. */
+export const joinedFloats = (pieces: readonly Float32Array[]): Float32Array =>
+  joinedInto(pieces, () => new Float32Array(totalLength(pieces)));
+
+function joinedInto<Piece extends Uint8Array | Uint32Array | Float32Array>(
+  pieces: readonly Piece[],
+  make: () => Piece,
+): Piece {
+  if (pieces.length === 1) return pieces[0] as Piece;
+  const whole = make();
   let at = 0;
   for (const piece of pieces) {
     whole.set(piece, at);

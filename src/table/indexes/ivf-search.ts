@@ -5,6 +5,8 @@
  * request's limits are reached. Wanted rows whose vectors the index could assign to no partition
  * are always candidates.
  */
+
+import { joinedFloats } from '../../bytes.ts';
 import {
   type FragmentRows,
   type IvfMetric,
@@ -106,7 +108,7 @@ class NearSearch {
     this.#choices = open.flatMap(({ partitions }, segment) =>
       partitions.map((facts, partition) => ({ segment, partition, facts })),
     );
-    this.#centroids = joined(open.map(({ centroids }) => centroids));
+    this.#centroids = joinedFloats(open.map(({ centroids }) => centroids));
   }
 
   /** By segment, what was found for all vectors. */
@@ -176,16 +178,4 @@ class NearSearch {
     await this.#turn.pass();
     this.#request.signal?.throwIfAborted();
   }
-}
-
-function joined(parts: readonly Float32Array[]): Float32Array {
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) return only;
-  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

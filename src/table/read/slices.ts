@@ -14,6 +14,7 @@ import {
   sliceData,
   Vector,
 } from '../../arrow/index.ts';
+import { joinedIntegers } from '../../bytes.ts';
 import { elapsed } from '../../env.ts';
 import type {
   ColumnSource,
@@ -104,7 +105,7 @@ export function selectRows(
     },
     atOnce: () => predicate.select(sourceOf(all), all.context),
   });
-  return andThen(parts, joined);
+  return andThen(parts, joinedIntegers);
 }
 
 /** How many rows it is true for. */
@@ -251,15 +252,3 @@ const sourceOf = ({ columns, rows }: Rows): ColumnSource => ({
     return data === undefined ? null : new Vector([data]);
   },
 });
-
-function joined(parts: readonly Uint32Array[]): Uint32Array {
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) return only;
-  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}

@@ -5,6 +5,8 @@
  * updates and merges use it to delete the rows that they replace. `matchingOffsets` finds the rows
  * that a plan selects.
  */
+
+import { joinedIntegers } from '../../bytes.ts';
 import { type FragmentEntry, unionDeletions } from '../../format/index.ts';
 import { deletedRows } from '../fragments/index.ts';
 import { matchingRows, pipelined, planScan, type ScanPlan, selectedCount } from '../read/index.ts';
@@ -98,19 +100,7 @@ export async function matchingOffsets(plan: ScanPlan): Promise<Map<number, Uint3
     if (group === undefined) found.set(place.entry.id, [offsets]);
     else group.push(offsets);
   }
-  return new Map([...found].map(([id, parts]) => [id, joined(parts)]));
-}
-
-export function joined(parts: readonly Uint32Array[]): Uint32Array {
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) return only;
-  const all = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return new Map([...found].map(([id, parts]) => [id, joinedIntegers(parts)]));
 }
 
 /** Ids that are looked at between two steps. */

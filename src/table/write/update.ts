@@ -14,6 +14,7 @@ import {
   recordBatch,
   recordBatchStream,
 } from '../../arrow/index.ts';
+import { joinedIntegers } from '../../bytes.ts';
 import { DirspaceError } from '../../errors.ts';
 import { withStale } from '../fields/index.ts';
 import {
@@ -40,7 +41,7 @@ import { andThen, inTurns, LentColumns, Turn } from '../work/index.ts';
 import type { WriteOptions } from './append.ts';
 import { assignedColumns, compileAssignments, neededColumns } from './assignments.ts';
 import { type AttemptFiles, commitWithFiles } from './attempt.ts';
-import { deleteOffsets, joined } from './delete-rows.ts';
+import { deleteOffsets } from './delete-rows.ts';
 import { type UpdatedInPlace, updateInPlace } from './update-in-place.ts';
 import { type Written, writeFragments, writesLance } from './write.ts';
 
@@ -172,7 +173,7 @@ export class RowOffsets {
   }
 
   all(): Map<number, Uint32Array> {
-    return new Map([...this.#found].map(([fragment, parts]) => [fragment, joined(parts)]));
+    return new Map([...this.#found].map(([fragment, parts]) => [fragment, joinedIntegers(parts)]));
   }
 }
 
