@@ -49,7 +49,18 @@ export const parseLanceManifest = (name: string): number | undefined =>
 /** Where Lance looks for the deleted rows of fragments, under names of its own. */
 export const lanceDeletionsFolder = (table: string): string => `${table}/_deletions`;
 export const lanceDeletionFile = (table: string, fragment: number, id: bigint): string =>
-  `${lanceDeletionsFolder(table)}/${fragment}-0-${id}.arrow`;
+  `${lanceDeletionsFolder(table)}/${lanceDeletionName(fragment, { kind: 'arrow', readVersion: 0, id })}`;
+/** The name of a deletion file by what a manifest of Lance says of it. */
+export const lanceDeletionName = (
+  fragment: number,
+  { kind, readVersion, id }: LanceDeletion,
+): string => `${fragment}-${readVersion}-${id}.${kind === 'arrow' ? 'arrow' : 'bin'}`;
+
+interface LanceDeletion {
+  readonly kind: string;
+  readonly readVersion: number | bigint;
+  readonly id: number | bigint;
+}
 
 const LANCE_DELETION_NAME = /^[0-9]{1,16}-0-([0-9]{1,20})\.arrow$/;
 /** The number that Lance's name of a deletion file ends with, or undefined for any other file. */

@@ -106,7 +106,13 @@ export { HandOut, handedOut } from './hand-out.ts';
 export { indexedRows, indicesOf } from './index-rows.ts';
 export { internSchema, ownSchema } from './own-schema.ts';
 export { rebatch, sliceBatch, splitBatch } from './rebatch.ts';
-export { describeType, fieldsEqual, schemasEqual, typesEqual } from './schema-equality.ts';
+export {
+  describeType,
+  fieldsEqual,
+  metadataEqual,
+  schemasEqual,
+  typesEqual,
+} from './schema-equality.ts';
 export { apart, markShared, markSharedData } from './shared-memory.ts';
 export { newArray } from './small-arrays.ts';
 export {

@@ -1,7 +1,8 @@
 /**
  * Compares Arrow schemas (`schemasEqual`), fields (`fieldsEqual`) and types (`typesEqual`) by
  * structure, also those of another copy of apache-arrow. Ids of dictionaries do not count; options
- * say whether metadata, nullability and the names of list items do. `describeType` formats a type
+ * say whether metadata, nullability and the names of list items do. `metadataEqual` compares the
+ * metadata of two of them, and `describeType` formats a type
  * for messages.
  */
 import { DataType, type Field, type Schema, UnionMode } from './apache.ts';
@@ -85,7 +86,10 @@ export function fieldsEqual(
   return true;
 }
 
-function metadataEqual(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
+export function metadataEqual(
+  a: ReadonlyMap<string, string>,
+  b: ReadonlyMap<string, string>,
+): boolean {
   if (a.size !== b.size) return false;
   for (const [key, value] of a) if (b.get(key) !== value) return false;
   return true;

@@ -25,12 +25,12 @@ import {
   lanceSchema,
   type ParsedBase,
   type ParsedDataFile,
-  type ParsedDeletion,
   type ParsedFragment,
   type ParsedManifest,
   placesOfFile,
   readInBatches,
 } from '../format/index.ts';
+import { lanceDeletionName } from '../lance-paths.ts';
 import { findManifest, isPlainName, type LanceVersionChoice } from './dataset-versions.ts';
 import { damaged, type OpenLanceFile, openLanceBytes, wholeFile } from './file-bytes.ts';
 
@@ -204,7 +204,7 @@ async function deletedRows(
   if (deletion === undefined) return new Uint32Array(0);
   const { kind, base, rows } = deletion;
   const folder = homeOf(base, homes, name);
-  const path = join(folder, '_deletions', deletionName(id, deletion));
+  const path = join(folder, '_deletions', lanceDeletionName(id, deletion));
   const bytes = await wholeFile(path, MAX_DELETION_BYTES);
   if (bytes === undefined) throw damaged(path, 'it is missing');
   const found = await decodeLanceDeletions(bytes, { kind, rows: physicalRows, file: path });
@@ -213,9 +213,6 @@ async function deletedRows(
   }
   return found;
 }
-
-const deletionName = (fragment: number, { kind, readVersion, id }: ParsedDeletion): string =>
-  `${fragment}-${readVersion}-${id}.${kind === 'arrow' ? 'arrow' : 'bin'}`;
 
 /** Folders of the files of a version: its own, and those of its bases. */
 interface Homes {
@@ -286,7 +283,7 @@ function fileIn({ fragments }: ParsedManifest, base: number): string | undefined
   for (const { id, files, deletion } of fragments) {
     const data = files.find((file) => file.base === base);
     if (data !== undefined) return `data/${data.path}`;
-    if (deletion?.base === base) return `_deletions/${deletionName(id, deletion)}`;
+    if (deletion?.base === base) return `_deletions/${lanceDeletionName(id, deletion)}`;
   }
   return undefined;
 }

@@ -303,6 +303,8 @@ describe('names for Lance', () => {
     const file = lancePaths.lanceDeletionFile('t.table', 3, 12345678901234567890n);
     expect(file).toBe('t.table/_deletions/3-0-12345678901234567890.arrow');
     expect(lancePaths.parseLanceDeletion(paths.lastName(file))).toBe(12345678901234567890n);
+    const ofWriter = { kind: 'bitmap', readVersion: 8n, id: 5n };
+    expect(lancePaths.lanceDeletionName(3, ofWriter)).toBe('3-8-5.bin');
     for (const name of [
       '3-1-5.arrow',
       '3-0-.arrow',

@@ -29,6 +29,7 @@ import {
   notNextVersion,
   resolveHead,
   type Snapshot,
+  sameContent,
   snapshotAt,
   type TableBranch,
   visibleSnapshot,
@@ -112,14 +113,8 @@ async function published(
 async function commitAsItIs(engine: Engine, branch: TableBranch): Promise<void> {
   const build = async (base: Snapshot | undefined): Promise<Draft | undefined> =>
     base && {
+      ...sameContent(base.manifest, { added_rows: 0, added_fragments: 0 }),
       kind: 'append',
-      summary: { added_rows: 0, added_fragments: 0 },
-      schema: base.manifest.schema,
-      fieldIds: base.manifest.fieldIds,
-      nextFieldId: base.manifest.nextFieldId,
-      nextFragmentId: base.manifest.nextFragmentId,
-      metadata: base.manifest.metadata,
-      fragments: fragmentListOf(base.manifest),
     };
   await commit(engine, branch, { build });
 }

@@ -22,6 +22,7 @@ import {
   type ParsedFragment,
   type ParsedManifest,
 } from '../../format/index.ts';
+import { lanceDeletionName } from '../../lance-paths.ts';
 import type { IdentifiedField } from '../fields/index.ts';
 import type { Snapshot } from '../versions/index.ts';
 import { invalid, shown, unsupported } from './refusals.ts';
@@ -383,7 +384,7 @@ function plannedDeletion(
     );
   }
   const { rows } = deletion;
-  const name = stagedDeletionName(id, deletion);
+  const name = lanceDeletionName(id, deletion);
   const own = known && lastName(lanceDeletionFile('', id, lanceDeletionId(known.file)));
   const isKnown = known !== undefined && (name === own || name === known.origin);
   if (rows < (known?.rows ?? 1) || rows >= physicalRows || (isKnown && rows !== known.rows)) {
@@ -395,9 +396,3 @@ function plannedDeletion(
     throw unsupported(`the new deletion file of fragment ${id} under a base path`);
   return isKnown ? undefined : deletion;
 }
-
-/** The name that Lance gives the deletion file. */
-export const stagedDeletionName = (
-  fragment: number,
-  { kind, readVersion, id }: ParsedDeletion,
-): string => `${fragment}-${readVersion}-${id}.${kind === 'arrow' ? 'arrow' : 'bin'}`;

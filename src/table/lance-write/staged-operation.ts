@@ -5,6 +5,8 @@
  * not support, such as building an index. `requireUnchanged` refuses a first manifest of a branch
  * that changes anything; `isAnew` recognises operations that keep nothing of the version before.
  */
+
+import { metadataEqual } from '../../arrow/index.ts';
 import {
   LANCE_TABLE_KEY,
   type OperationKind,
@@ -23,7 +25,6 @@ import {
   requireOrder,
   requireUpdated,
 } from './staged-listing.ts';
-import { sameEntries } from './staged-schema.ts';
 
 /** An operation that the manifest of a table of ours may come from. */
 export type TakenOperation = Extract<
@@ -172,12 +173,12 @@ function checkAllowed(change: StagedChange, allowed: Allowed): void {
     refuse('the metadata of its fields is another');
   if (
     allowed.schemaMetadata !== true &&
-    !sameEntries(manifest.schemaMetadata, base.schema.metadata)
+    !metadataEqual(manifest.schemaMetadata, base.schema.metadata)
   )
     refuse('the metadata of its schema is another');
   const tableMetadata = new Map(Object.entries(base.manifest.metadata));
   tableMetadata.delete(LANCE_TABLE_KEY);
-  if (allowed.tableMetadata !== true && !sameEntries(manifest.tableMetadata, tableMetadata))
+  if (allowed.tableMetadata !== true && !metadataEqual(manifest.tableMetadata, tableMetadata))
     refuse('the metadata of its table is another');
   const { removed = NONE, deleted = NONE, rewritten = NONE, added = 0 } = allowed;
   const fresh = plan.fragments.filter(({ before }) => before === undefined).length;

@@ -22,6 +22,7 @@ import {
   type ParsedDeletion,
   readInBatches,
 } from '../../format/index.ts';
+import { lanceDeletionName } from '../../lance-paths.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import { type Adapter, adapterBetween, type IdentifiedField } from '../fields/index.ts';
 import { deletedRows, readFields } from '../fragments/index.ts';
@@ -40,7 +41,7 @@ import type { StagedChange } from './staged-change.ts';
 import { computedPlaces, refusedValue } from './staged-computed.ts';
 import { RowCosts } from './staged-costs.ts';
 import { type RowRange, StagedFiles } from './staged-files.ts';
-import { type ColumnSource, type PlannedFragment, stagedDeletionName } from './staged-fragments.ts';
+import type { ColumnSource, PlannedFragment } from './staged-fragments.ts';
 
 export interface StagedRows {
   /** The entries that are new or others than before, by id. */
@@ -207,12 +208,12 @@ class RowWriter {
     }
     const entry = await this.#deletions.write(offsets, rows);
     this.#files.addDeletion(entry);
-    return { ...entry, origin: stagedDeletionName(id, deletion) };
+    return { ...entry, origin: lanceDeletionName(id, deletion) };
   }
 
   async #deletedRows(id: number, rows: number, deletion: ParsedDeletion): Promise<Uint32Array> {
     const { store } = this.#engine;
-    const name = stagedDeletionName(id, deletion);
+    const name = lanceDeletionName(id, deletion);
     const file = `${lanceDeletionsFolder(datasetOf(this.#base.branch))}/${name}`;
     const size = (await store.head(file))?.size;
     if (size === undefined) throw invalid(`there is no deletion file ${name}`);

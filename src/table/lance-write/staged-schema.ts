@@ -2,9 +2,17 @@
  * `stagedSchema`: turns the fields of a staged Lance manifest into fields of the table, and tells
  * which are new or changed. It refuses a known field with another type or parent. Lance reuses the
  * ids of dropped fields, and this engine never does: a field whose id was used before gets a new id
- * here, and the version records both. `sameEntries` compares two maps of metadata.
+ * here, and the version records both.
  */
-import { DataType, Field, LargeList, List, Struct, typesEqual } from '../../arrow/index.ts';
+import {
+  DataType,
+  Field,
+  LargeList,
+  List,
+  metadataEqual,
+  Struct,
+  typesEqual,
+} from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';
 import {
   type LanceColumn,
@@ -202,7 +210,7 @@ function changesOf(
   return {
     fieldsChanged: !same,
     fieldMetadataChanged: fields.some(
-      ({ metadata }, at) => !sameEntries(metadata, before[at]?.metadata ?? new Map()),
+      ({ metadata }, at) => !metadataEqual(metadata, before[at]?.metadata ?? new Map()),
     ),
   };
 }
@@ -230,13 +238,4 @@ function checkNames(
     if (!isDirspaceError(error, 'InvalidInput')) throw error;
     throw invalid(error.message.replace(/\.$/, ''), error);
   }
-}
-
-export function sameEntries(
-  one: ReadonlyMap<string, string>,
-  other: ReadonlyMap<string, string>,
-): boolean {
-  if (one.size !== other.size) return false;
-  for (const [key, value] of one) if (other.get(key) !== value) return false;
-  return true;
 }

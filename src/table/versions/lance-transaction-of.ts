@@ -6,6 +6,8 @@
  * Where Lance has no operation for a change, or clients would build on it wrongly, there is no
  * transaction. A client that has read an older version then gives up.
  */
+
+import { metadataEqual } from '../../arrow/index.ts';
 import {
   type ChunkEntry,
   type FragmentEntry,
@@ -94,7 +96,7 @@ async function operationOf(
   const before = fieldsOf(base.manifest);
   const schema =
     before === undefined ? 'other' : before === fields ? 'same' : schemaChange(before, fields);
-  const isSameMetadata = sameEntries(
+  const isSameMetadata = metadataEqual(
     new Map(Object.entries(base.manifest.schema.metadata ?? {})),
     schemaMetadata,
   );
@@ -169,16 +171,11 @@ function schemaChange(
         was.id === field.id &&
         was.name === field.name &&
         was.nullable === field.nullable &&
-        sameEntries(was.metadata, field.metadata)
+        metadataEqual(was.metadata, field.metadata)
       );
     });
   return isSame ? 'same' : 'project';
 }
-
-const sameEntries = (
-  one: ReadonlyMap<string, string>,
-  other: ReadonlyMap<string, string>,
-): boolean => one.size === other.size && [...one].every(([key, value]) => other.get(key) === value);
 
 function changedEntries(
   before: Readonly<Record<string, string>>,
