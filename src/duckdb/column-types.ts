@@ -1,7 +1,7 @@
 /**
  * `sqlType`: gives the DuckDB type, as SQL, for the values of an Arrow type. Types that DuckDB does
  * not have are Unsupported, with the path of the column; column-values.ts refuses single values
- * that the DuckDB type does not hold. `quoted` quotes a name, and `refuseTwins` refuses names that
+ * that the DuckDB type does not hold. `refuseTwins` refuses names that
  * differ in case alone.
  */
 import {
@@ -20,8 +20,7 @@ import {
   Type,
 } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
-
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+import { quotedName } from '../sql-quotes.ts';
 
 /** Digits of a decimal, and items of an array, that DuckDB takes at most. */
 const MOST_DIGITS = 38;
@@ -112,7 +111,7 @@ function structType(type: DataType, path: string): string {
   const fields = type.children as readonly Field[];
   if (fields.length === 0) throw refused(type, path);
   refuseTwins(fields, path);
-  return `STRUCT(${fields.map(({ name, type: inner }) => `${quoted(name)} ${sqlType(inner, `${path}.${name}`)}`).join(', ')})`;
+  return `STRUCT(${fields.map(({ name, type: inner }) => `${quotedName(name)} ${sqlType(inner, `${path}.${name}`)}`).join(', ')})`;
 }
 
 /** DuckDB tells names apart by more than their case. @throws Unsupported */
@@ -123,7 +122,7 @@ export function refuseTwins(fields: readonly Field[], path?: string): void {
     if (known !== undefined) {
       throw new DirspaceError(
         'Unsupported',
-        `DuckDB takes ${JSON.stringify(known)} and ${JSON.stringify(name)}${path === undefined ? '' : ` in ${path}`} for one name. Give one of them another name, such as columns: { ${JSON.stringify(`${name}_2`)}: ${JSON.stringify(quoted(name))} }, or leave it out.`,
+        `DuckDB takes ${JSON.stringify(known)} and ${JSON.stringify(name)}${path === undefined ? '' : ` in ${path}`} for one name. Give one of them another name, such as columns: { ${JSON.stringify(`${name}_2`)}: ${JSON.stringify(quotedName(name))} }, or leave it out.`,
         { details: { column: path ?? name } },
       );
     }

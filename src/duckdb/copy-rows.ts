@@ -6,7 +6,8 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { columnsOf, type RecordBatch, type Schema, sliceData } from '../arrow/index.ts';
 import type { Table } from '../sdk/index.ts';
-import { quoted, refuseTwins, sqlType } from './column-types.ts';
+import { quotedName } from '../sql-quotes.ts';
+import { refuseTwins, sqlType } from './column-types.ts';
 import { columnValues } from './column-values.ts';
 import type { DataChunk, DuckDBAppenderLike, DuckDBConnectionLike, Peer } from './peer.ts';
 
@@ -43,9 +44,9 @@ export async function copyRows(
   const schema: Schema = await query.outputSchema(call);
   refuseTwins(schema.fields);
   const defined = schema.fields.map(
-    (field) => `${quoted(field.name)} ${sqlType(field.type, field.name)}`,
+    (field) => `${quotedName(field.name)} ${sqlType(field.type, field.name)}`,
   );
-  await connection.run(`CREATE TEMP TABLE ${quoted(name)} (${defined.join(', ')})`);
+  await connection.run(`CREATE TEMP TABLE ${quotedName(name)} (${defined.join(', ')})`);
   const appender = await connection.createAppender(name, 'main', 'temp');
   let rows = 0;
   try {

@@ -8,7 +8,7 @@
 import { DirspaceError } from '../errors.ts';
 import type { CallOptions } from '../protocol/index.ts';
 import { checkOptionNames, type Table } from '../sdk/index.ts';
-import { quoted } from './column-types.ts';
+import { quotedName, quotedText } from '../sql-quotes.ts';
 import { copyRows } from './copy-rows.ts';
 import { type DuckDBConnectionLike, loadPeer } from './peer.ts';
 
@@ -99,7 +99,9 @@ async function register(
     }
     for (const [at, { name }] of wanted.entries()) {
       await connection.run(`DROP TABLE IF EXISTS ${temporary(name)}`);
-      await connection.run(`ALTER TABLE ${temporary(stagingName(at))} RENAME TO ${quoted(name)}`);
+      await connection.run(
+        `ALTER TABLE ${temporary(stagingName(at))} RENAME TO ${quotedName(name)}`,
+      );
     }
   } finally {
     for (const at of wanted.keys()) {
@@ -113,7 +115,7 @@ async function register(
   }));
 }
 
-const temporary = (name: string): string => `temp.main.${quoted(name)}`;
+const temporary = (name: string): string => `temp.main.${quotedName(name)}`;
 
 /**
  * The table that rows are copied to until all are there. A connection copies for one call at a
@@ -161,7 +163,7 @@ async function requireFree(
     `SELECT database_name = 'temp' AND is_table FROM (
        SELECT database_name, schema_name, table_name AS name, true AS is_table FROM duckdb_tables()
        UNION ALL SELECT database_name, schema_name, view_name, false FROM duckdb_views() WHERE NOT internal
-     ) WHERE lower(name) = lower(${literal(name)})
+     ) WHERE lower(name) = lower(${quotedText(name)})
        AND (database_name = 'temp' OR (database_name = current_database() AND schema_name = current_schema()))`,
   );
   const rows = found.getRows();
@@ -173,5 +175,3 @@ async function requireFree(
     { details: { option: 'name' } },
   );
 }
-
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

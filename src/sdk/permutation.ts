@@ -14,6 +14,7 @@ import {
   Uint64,
 } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
+import { quotedName } from '../sql-quotes.ts';
 import { connect } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { defined, onlyOptions } from './handles/index.ts';
@@ -121,7 +122,7 @@ export class PermutationBuilder {
     );
     this.#split = {
       names: splitNames,
-      columns: Object.fromEntries(columns.map((name) => [name, quoted(name)])),
+      columns: Object.fromEntries(columns.map((name) => [name, quotedName(name)])),
       divide: (ids, values) =>
         chosen(ids, (at) => {
           let place = hashOf(columns.map((name) => values[at]?.[name])) % total;
@@ -320,8 +321,6 @@ function hashOf(values: readonly unknown[]): number {
   }
   return hash;
 }
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const BATCH = 65_536;
 

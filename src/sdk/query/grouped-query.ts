@@ -5,6 +5,7 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import type { RunSqlRequest } from '../../protocol/index.ts';
+import { quotedText } from '../../sql-quotes.ts';
 import type { AnyRow } from '../convert/index.ts';
 import { onlyOptions, showKind, type TableTarget } from '../handles/index.ts';
 import { checkCount } from './runnable-query.ts';
@@ -135,7 +136,7 @@ export class GroupedQuery<RowType = AnyRow> extends StatementQuery<RowType> {
     const { branch, version } = this.#target;
     if (branch !== undefined) {
       const at = version === undefined ? '' : ` VERSION ${version}`;
-      return ` FOR BRANCH '${branch.replaceAll("'", "''")}'${at}`;
+      return ` FOR BRANCH ${quotedText(branch)}${at}`;
     }
     return version === undefined ? '' : ` FOR VERSION AS OF ${version}`;
   }

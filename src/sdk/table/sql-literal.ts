@@ -4,6 +4,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { DirspaceError } from '../../errors.ts';
+import { quotedText } from '../../sql-quotes.ts';
 
 /** A value that has a literal; arrays hold such values. */
 export type IntoSql =
@@ -20,7 +21,7 @@ export type IntoSql =
 export function toSql(value: IntoSql): string {
   switch (typeof value) {
     case 'string':
-      return quote(value);
+      return quotedText(value);
     case 'boolean':
       return value ? 'TRUE' : 'FALSE';
     case 'bigint':
@@ -34,12 +35,10 @@ export function toSql(value: IntoSql): string {
   }
 }
 
-const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
 function objectSql(value: Exclude<IntoSql & object, null>): string {
   if (Array.isArray(value)) return `[${value.map(toSql).join(', ')}]`;
   if (value instanceof Date) {
-    return Number.isNaN(value.getTime()) ? refuse('invalid Date') : quote(value.toISOString());
+    return Number.isNaN(value.getTime()) ? refuse('invalid Date') : quotedText(value.toISOString());
   }
   if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
     return bytesSql(new Uint8Array(value));

@@ -3,6 +3,8 @@
  * text gives the same tree again, apart from positions. `formatName` quotes a name where the
  * grammar needs it.
  */
+
+import { quotedName, quotedText } from '../../sql-quotes.ts';
 import { KEYWORDS } from './keywords.ts';
 import {
   type AggregateExpression,
@@ -58,7 +60,7 @@ function write(tree: Expression): [text: string, level: number] {
     case 'number':
       return [tree.text, tree.text.startsWith('-') ? NEGATE : ATOM];
     case 'string':
-      return [formatString(tree.value), ATOM];
+      return [quotedText(tree.value), ATOM];
     case 'boolean':
       return [tree.value ? 'TRUE' : 'FALSE', ATOM];
     case 'null':
@@ -101,7 +103,7 @@ function write(tree: Expression): [text: string, level: number] {
       return [`${at(tree.arg, RANGE + 1)} ${not(tree.negated)}IN (${commas(tree.items)})`, RANGE];
     case 'like': {
       const word = tree.insensitive ? 'ILIKE' : 'LIKE';
-      const escaping = tree.escape === undefined ? '' : ` ESCAPE ${formatString(tree.escape)}`;
+      const escaping = tree.escape === undefined ? '' : ` ESCAPE ${quotedText(tree.escape)}`;
       const pattern = at(tree.pattern, RANGE + 1);
       return [
         `${at(tree.arg, RANGE + 1)} ${not(tree.negated)}${word} ${pattern}${escaping}`,
@@ -206,15 +208,11 @@ function not(negated: boolean): string {
   return negated ? 'NOT ' : '';
 }
 
-export function formatString(value: string): string {
-  return `'${value.replaceAll("'", "''")}'`;
-}
-
 /** Everything but plain lower-case words is quoted, and every word the grammar may know. */
 export function formatName(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) && !KEYWORDS.has(name) && name !== 'try_cast'
     ? name
-    : `"${name.replaceAll('"', '""')}"`;
+    : quotedName(name);
 }
 
 export function formatTypeName(type: TypeName): string {

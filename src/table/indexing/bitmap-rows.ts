@@ -21,11 +21,12 @@ import {
 } from '../../arrow/index.ts';
 import { CodedPositions, CodedValues, encodePositions } from '../../indexes/index.ts';
 import { loadColumn } from '../../sql/index.ts';
+import { quotedPath } from '../../sql-quotes.ts';
 import { query } from '../query/index.ts';
 import { requestMemory } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
-import { columnSql, withoutDictionary } from './btree-rows.ts';
+import { withoutDictionary } from './btree-rows.ts';
 import { segmentSchema } from './write-segment.ts';
 
 /** Rows of a column that are coded without a turn. */
@@ -45,7 +46,7 @@ export async function bitmapRows(
   const memory = requestMemory(engine);
   const held = memory.hold('The values of a column that is being indexed');
   const stream = await query(engine, part, {
-    columns: { value: columnSql(path) },
+    columns: { value: quotedPath(path) },
     keep: false,
     fresh: true,
     memory,

@@ -2,7 +2,7 @@
  * `btreeRows`: computes the rows of a BTREE segment: the values of a column in order, nulls last,
  * each with the position of its row. They come from an ordered read, which keeps about 60 bytes for
  * each row and counts them as memory of the request. Rows of equal values keep their order.
- * `columnSql` quotes the path of a column, and `withoutDictionary` decodes a dictionary column.
+ * `withoutDictionary` decodes a dictionary column.
  */
 import {
   columnsOf,
@@ -21,6 +21,7 @@ import {
   Uint32,
 } from '../../arrow/index.ts';
 import type { IndexRun } from '../../format/index.ts';
+import { quotedPath } from '../../sql-quotes.ts';
 import { query } from '../query/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { startsOf } from './segment-plan.ts';
@@ -37,7 +38,7 @@ export async function btreeRows(
   signal: AbortSignal | undefined,
 ): Promise<RecordBatchStream> {
   const sorted = await query(engine, part, {
-    columns: { [VALUE]: columnSql(path), _rowid: '_rowid' },
+    columns: { [VALUE]: quotedPath(path), _rowid: '_rowid' },
     orderBy: [{ column: path.join('.'), ascending: true, nullsFirst: false }],
     keep: false,
     fresh: true,
@@ -60,10 +61,6 @@ export async function btreeRows(
   };
   return recordBatchStream(schema, batches());
 }
-
-/** A column by its path, as SQL has it. */
-export const columnSql = (path: readonly string[]): string =>
-  path.map((name) => `"${name.replaceAll('"', '""')}"`).join('.');
 
 /** Positions of rows by their ids. */
 function positionsOf(ids: Data, rows: number, starts: ReadonlyMap<number, number>): Data {

@@ -31,11 +31,11 @@ import {
   requirePartitions,
 } from '../../indexes/index.ts';
 import type { JsonObject } from '../../json.ts';
+import { quotedPath } from '../../sql-quotes.ts';
 import { listSizeOf, vectorsOf } from '../query/index.ts';
 import { requestMemory, type ScanRequest, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
-import { columnSql } from './btree-rows.ts';
 import { segmentSchema, type WrittenSegmentFiles, writeSegmentFiles } from './write-segment.ts';
 
 /** Bytes of codes that a builder holds at most, but for fragments that are larger alone. */
@@ -78,7 +78,7 @@ export async function writeIvfFiles(
   try {
     held.set(IvfBuilder.bytesOf(options));
     const builder = new IvfBuilder(requirePartitions(), options);
-    const columns = { vector: columnSql(path) };
+    const columns = { vector: quotedPath(path) };
     const wanted: ScanRequest = { columns, keep: false, fresh: true, signal, memory };
     for await (const batch of await scan(engine, part, wanted)) {
       await inTurns(turn, builder.sample(vectorsIn(batch, dimension)), signal);

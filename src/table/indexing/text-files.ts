@@ -26,11 +26,11 @@ import {
   Tokenizer,
   textSettings,
 } from '../../search/index.ts';
+import { quotedPath } from '../../sql-quotes.ts';
 import { TextReader } from '../query/index.ts';
 import { requestMemory, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
-import { columnSql } from './btree-rows.ts';
 import { segmentSchema, type WrittenSegmentFiles, writeSegmentFiles } from './write-segment.ts';
 
 /** Bytes of texts that are read between two steps. */
@@ -54,7 +54,7 @@ export async function writeTextFiles(
   const held = memory.hold('The postings of an index');
   const turn = new Turn(engine.env);
   try {
-    const columns = { text: columnSql(path) };
+    const columns = { text: quotedPath(path) };
     const texts = await scan(engine, part, { columns, keep: false, fresh: true, signal, memory });
     for await (const batch of texts) {
       await inTurns(turn, addTexts(builder, batch, held), signal);

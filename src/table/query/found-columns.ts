@@ -7,6 +7,7 @@
 import { columnsOf, type Data, Field, type RecordBatch, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { type CompiledExpression, compileExpression } from '../../sql/index.ts';
+import { quotedName } from '../../sql-quotes.ts';
 import type { Awaitable } from '../../store/index.ts';
 import {
   type ColumnRequest,
@@ -144,7 +145,7 @@ async function computedColumns(
     }
     isPlain = false;
     for (const column of expression.columns) {
-      if (known.has(column)) read[inputName(column)] = `"${column.replaceAll('"', '""')}"`;
+      if (known.has(column)) read[inputName(column)] = quotedName(column);
     }
     answer.push({ field: new Field(name, expression.type, true), expression });
   }

@@ -16,6 +16,7 @@ import { DirspaceError } from '../../errors.ts';
 import type { FragmentEntry } from '../../format/index.ts';
 import type { FragmentRows } from '../../indexes/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
+import { quotedPath } from '../../sql-quotes.ts';
 import { stepped } from '../../stepped.ts';
 import type { Awaitable } from '../../store/index.ts';
 import { readFields } from '../fragments/index.ts';
@@ -146,8 +147,7 @@ function keyColumns(snapshot: Snapshot, keys: readonly OrderKey[]): Record<strin
 /** A column by its name, or a nested one with dots between the names, as SQL has it. */
 function columnSql({ fields }: Snapshot, column: string): string {
   const isWhole = fields.some(({ field }) => field.name === column);
-  const names = isWhole ? [column] : column.split('.');
-  return names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.');
+  return quotedPath(isWhole ? [column] : column.split('.'));
 }
 
 /** The first `limit` rows that the plan matches, in the order of the keys. */

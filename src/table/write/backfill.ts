@@ -6,6 +6,7 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import { compilePredicate } from '../../sql/index.ts';
+import { quotedName } from '../../sql-quotes.ts';
 import { type ComputedColumn, computedColumns, findField, leafOf } from '../fields/index.ts';
 import { planScan } from '../read/index.ts';
 import {
@@ -125,7 +126,7 @@ async function build(
   const column = computedColumn(base, request.column);
   const place = findField(base.fields, column.name);
   const assignment = await compileAssignment(base, place, column.expression);
-  const { filter = `${quoted(column.name)} IS NULL` } = request;
+  const { filter = `${quotedName(column.name)} IS NULL` } = request;
   const { usesRowOffset } = await compilePredicate(filter, base.schema);
   if (usesRowOffset && (request.perVersion ?? request.fragments) !== undefined) {
     throw new DirspaceError(
@@ -166,5 +167,3 @@ function computedColumn(base: Snapshot, path: string): ComputedColumn {
     { details: { column: path } },
   );
 }
-
-const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;

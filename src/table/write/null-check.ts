@@ -4,6 +4,7 @@
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { quotedPath } from '../../sql-quotes.ts';
 import type { FieldPlace } from '../fields/index.ts';
 import { countMatches, planScan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
@@ -21,9 +22,9 @@ export async function requireNoNulls(
       `Whether ${JSON.stringify(place.name)} may be null cannot be changed: it lies in a list.`,
     );
   }
-  const names = place.chain.map(({ field }) => `"${field.name.replaceAll('"', '""')}"`);
-  const parent = names.slice(0, -1).join('.');
-  const isNull = `${names.join('.')} IS NULL`;
+  const names = place.chain.map(({ field }) => field.name);
+  const parent = quotedPath(names.slice(0, -1));
+  const isNull = `${quotedPath(names)} IS NULL`;
   const filter = parent === '' ? isNull : `${isNull} AND ${parent} IS NOT NULL`;
   const nulls = await countMatches(await planScan(engine, base, { columns: [], filter }));
   if (nulls === 0) return;
