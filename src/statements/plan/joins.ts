@@ -6,10 +6,9 @@
 import { compileConditionTree, compileTree, type Expression, refuse } from '../../sql/index.ts';
 import { commonKeyType } from './key-types.ts';
 import type { JoinStep, Plan } from './plan-tree.ts';
+import { namesOf } from './pruned.ts';
 import { filtered, joinSchema } from './steps.ts';
 import { columnsIn, conjuncts, joined, rewritten, textOf } from './trees.ts';
-
-const namesOf = ({ schema }: Plan): Set<string> => new Set(schema.fields.map(({ name }) => name));
 
 const isWithin = (tree: Expression, names: ReadonlySet<string>): boolean =>
   [...columnsIn([tree])].every((name) => names.has(name));

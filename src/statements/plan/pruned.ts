@@ -96,7 +96,9 @@ export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
   }
 }
 
-const namesOf = ({ schema }: Plan): Set<string> => new Set(schema.fields.map(({ name }) => name));
+/** The names of the columns that a plan gives. */
+export const namesOf = ({ schema }: Plan): Set<string> =>
+  new Set(schema.fields.map(({ name }) => name));
 
 const union = (a: ReadonlySet<string>, b: ReadonlySet<string>): Set<string> =>
   new Set([...a, ...b]);

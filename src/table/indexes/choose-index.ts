@@ -61,7 +61,8 @@ export function chooseIndexes(
   return readingIndexes(engine, snapshot, () => chooser.choose(condition));
 }
 
-const unused = (why: string): IndexChoice => ({
+/** The choice of no index, with the reason that explain shows. */
+export const unused = (why: string): IndexChoice => ({
   indexed: undefined,
   note: `Index: none used, ${why}`,
 });

@@ -10,7 +10,7 @@ import { BTREE, type FragmentRows, NO_FRAGMENT_ROWS, rowsAt, union } from '../..
 import { compareValues, type Value } from '../../sql/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { BTREE_COLUMNS, positionsOf, SortedSegment, type Span } from './btree-segment.ts';
-import { type IndexChoice, type IndexedRows, indexesOf } from './choose-index.ts';
+import { type IndexChoice, type IndexedRows, indexesOf, unused } from './choose-index.ts';
 import { type Coverage, coverageOf, readingIndexes } from './coverage.ts';
 import { OpenSegment, placedRuns } from './segment.ts';
 
@@ -85,11 +85,6 @@ export async function firstRows(
     }
   });
 }
-
-const unused = (why: string): IndexChoice => ({
-  indexed: undefined,
-  note: `Index: none used, ${why}`,
-});
 
 interface Candidates {
   /** Includes rows of fragments that are gone, and repeats. */

@@ -14,6 +14,7 @@ import {
   NO_BYTES,
   type Offsets,
   offsetAt,
+  validityOf,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { loadColumn, reader, type Value } from '../../sql/index.ts';
@@ -98,9 +99,6 @@ const isBytes = (type: DataType): boolean =>
 function emptySlots(rows: number): Int32Array {
   return new Int32Array(2 ** Math.ceil(Math.log2(Math.max(16, rows * 3)))).fill(-1);
 }
-
-const validityOf = (data: Data): Uint8Array | undefined =>
-  data.nullCount > 0 ? data.nullBitmap : undefined;
 
 /** 64-bit numbers as pairs of words: a bigint per row would be an object per row. */
 class WordIndex implements GrowingIndex {

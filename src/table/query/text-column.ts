@@ -7,7 +7,8 @@
  */
 import { type Data, DataType, describeType, getBit, type Offsets } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { findField, leafOf } from '../fields/index.ts';
+import { quotedPath } from '../../sql-quotes.ts';
+import { findField, isListLike, leafOf } from '../fields/index.ts';
 import type { Snapshot } from '../versions/index.ts';
 
 export interface TextColumn {
@@ -23,12 +24,9 @@ export interface TextColumn {
 const isText = (type: DataType | undefined): boolean =>
   DataType.isUtf8(type) || DataType.isLargeUtf8(type);
 
-const isList = (type: DataType): boolean =>
-  DataType.isList(type) || DataType.isLargeList(type) || DataType.isFixedSizeList(type);
-
 /** Whether a column of that type can be searched. */
 export const isSearchable = (type: DataType): boolean =>
-  isText(type) || (isList(type) && isText(type.children[0]?.type as DataType | undefined));
+  isText(type) || (isListLike(type) && isText(type.children[0]?.type as DataType | undefined));
 
 /** Top-level columns of texts and of lists of texts. */
 export const textColumns = ({ fields }: Snapshot): readonly string[] =>
@@ -40,8 +38,8 @@ export function textColumn(snapshot: Snapshot, path: string): TextColumn {
   const { type } = leafOf(place).field;
   const above = place.chain.slice(0, -1);
   if (isSearchable(type) && above.every(({ field }) => DataType.isStruct(field.type))) {
-    const names = place.chain.map(({ field }) => `"${field.name.replaceAll('"', '""')}"`);
-    return { name: place.name, sql: names.join('.'), type, isWhole: above.length === 0 };
+    const sql = quotedPath(place.chain.map(({ field }) => field.name));
+    return { name: place.name, sql, type, isWhole: above.length === 0 };
   }
   throw new DirspaceError(
     'InvalidInput',
