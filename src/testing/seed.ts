@@ -4,7 +4,7 @@
  * validate it and throw InvalidInput that names the faulty place. `plant` creates the namespaces
  * and tables of a seed in a catalog.
  */
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { parseExactJson } from '../interchange/index.ts';
 import { suggestion } from '../known-names.ts';
 import type { Connection, DataInput, NamedTypeField } from '../sdk/index.ts';
@@ -98,15 +98,41 @@ export async function plant(catalog: Connection, { namespaces, tables }: Seed): 
   };
   // A namespace that is listed has its properties whoever else needs it.
   const listed = [...(namespaces ?? [])].sort((one, other) => one.path.length - other.path.length);
-  for (const { path, properties } of listed) await make(path, properties);
-  for (const { name, path = [], schema, rows = [], properties, tags = [] } of tables ?? []) {
-    await make(path);
-    const table = await catalog.createTable(name, rows as DataInput, [...path], {
-      ...(schema === undefined ? {} : { schema: { fields: schema } }),
-      ...(properties === undefined ? {} : { properties }),
+  for (const one of listed) {
+    const { path, properties } = one;
+    const place = `namespaces[${namespaces?.indexOf(one)}]`;
+    await atPlace(place, path, () => make(path, properties));
+  }
+  for (const [at, { name, path = [], schema, rows, properties, tags }] of (
+    tables ?? []
+  ).entries()) {
+    await atPlace(`tables[${at}]`, [...path, name], async () => {
+      await make(path);
+      const table = await catalog.createTable(name, (rows ?? []) as DataInput, [...path], {
+        ...(schema === undefined ? {} : { schema: { fields: schema } }),
+        ...(properties === undefined ? {} : { properties }),
+      });
+      const own = await table.tags();
+      for (const tag of tags ?? []) await own.create(tag, await table.version());
     });
-    const own = await table.tags();
-    for (const tag of tags) await own.create(tag, await table.version());
+  }
+}
+
+/** A catalog speaks of names and rows; whoever wrote the seed looks for a place in it. */
+async function atPlace(place: string, path: readonly string[], make: () => Promise<void>) {
+  try {
+    await make();
+  } catch (cause) {
+    if (!isDirspaceError(cause)) throw cause;
+    const why =
+      cause.code === 'TableAlreadyExists'
+        ? 'Another table of the seed has its name.'
+        : cause.message;
+    throw new DirspaceError(
+      'InvalidInput',
+      `The seed, at ${place}, ${JSON.stringify(path.join('/'))}, cannot be made. ${why}`,
+      { cause, details: { member: place } },
+    );
   }
 }
 

@@ -123,6 +123,7 @@ mkdirSync(join(folder, 'folder'));
 const badRows = join(folder, 'bad');
 mkdirSync(badRows);
 writeFileSync(join(badRows, 't.csv'), 'id,n\n1\n');
+const one = { name: 't', rows: [{ id: 1 }] };
 const large = file('large.json', '');
 truncateSync(large, 256 * 1024 * 1024 + 1);
 test.each([
@@ -143,6 +144,7 @@ test.each([
   [[...memory, '--seed', file('text.json', '{')], 'is no JSON'],
   [[...memory, '--seed', file('list.json', [])], 'is no object'],
   [[...memory, '--seed', badRows], 'line 2, column 2'],
+  [[...memory, '--seed', file('twice.json', { tables: [one, one] })], 'The seed, at tables[1]'],
   [[...memory, '--faults', file('odd.json', [{ kind: 'odd' }])], 'it is unavailable'],
 ])('%j is refused', async (args, message) => {
   const { code, error } = await callCli(args);

@@ -99,6 +99,27 @@ describe('a seed', () => {
     });
   });
 
+  test.each([
+    [{ tables: [{ name: 'a/b', rows: [{}] }] }, 'tables[0], "a/b", cannot be made. '],
+    [
+      { tables: [{ name: 'a', path: ['p'], rows: [{ x: 1 }, { x: 'y' }] }] },
+      'tables[0], "p/a", cannot be made. Row 1, column "x"',
+    ],
+    [
+      { tables: [{ name: 'a', schema: [{ name: 'x', type: 'int65' }] }] },
+      'tables[0], "a", cannot be made. schema: fields[0].type',
+    ],
+    [
+      { namespaces: [{ path: ['b'] }, { path: ['A B'] }] },
+      'namespaces[1], "A B", cannot be made. Component',
+    ],
+  ])('%j is refused with its place', async (seed, message) => {
+    await expect(fixture({ seed: seed as Seed })).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message: expect.stringContaining(message),
+    });
+  });
+
   test('gives a namespace its properties wherever it is listed', async () => {
     const properties = { owner: 'team' };
     const namespaces = [{ path: ['a', 'b'] }, { path: ['a'], properties }];
@@ -137,7 +158,11 @@ describe('a seed', () => {
         { name: 'a', rows },
       ],
     };
-    await expect(fixture({ seed: twice })).rejects.toMatchObject({ code: 'TableAlreadyExists' });
+    await expect(fixture({ seed: twice })).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message:
+        'The seed, at tables[1], "a", cannot be made. Another table of the seed has its name.',
+    });
     await expect(fixture({ sed: {} } as object)).rejects.toThrow('Did you mean "seed"?');
   });
 });
