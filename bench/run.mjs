@@ -4,7 +4,7 @@
  * ratios and goals; `--json` writes medians, minima and processor time. See docs/benchmarks.md.
  *
  *   npm run bench [-- --suite NAME,NAME] [--only TEXT]... [--samples N] [--scale 0.01] [--json FILE]
- *                    [--peers none | lancedb,lancedb-ns,duckdb,parquet] [--growth]
+ *                    [--peers none | lancedb,lancedb-ns,duckdb,parquet,chromium] [--growth]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,6 +32,7 @@ const SUITES = {
   disk: async () => (await import('./workloads/disk.mjs')).diskWorkloads,
   search: async () => (await import('./workloads/search.mjs')).searchWorkloads,
   vectors: async () => (await import('./workloads/vectors.mjs')).vectorWorkloads,
+  ui: async () => (await import('./workloads/ui.mjs')).uiWorkloads,
 };
 
 const { values: options } = parseArgs({

@@ -1,8 +1,9 @@
 /**
- * The programs that we are compared with, loaded where they are asked for. Without them the rows run
+ * The programs that we are compared with, loaded where they are asked for, and Chromium, which the suite
+ * `ui` looks at the page with. Without them the rows run
  * for ours alone: `--peers none` needs nothing installed in this folder.
  */
-export const SIDES = ['lancedb', 'lancedb-ns', 'duckdb', 'parquet'];
+export const SIDES = ['lancedb', 'lancedb-ns', 'duckdb', 'parquet', 'chromium'];
 
 /** @param asked names of sides with commas between them, or `none` */
 export async function loadPeers(asked = SIDES.join(',')) {

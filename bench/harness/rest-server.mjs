@@ -1,5 +1,5 @@
 /**
- * A server in a process of its own: `startRest(root)` starts this file, `cpu()` asks for the
+ * A server in a process of its own: `startRest(root, options)` starts this file, `cpu()` asks for the
  * processor time that the server has used so far, `stop()` ends it.
  */
 import { spawn } from 'node:child_process';
@@ -7,9 +7,12 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { cpuTime } from './measure.mjs';
 
-export async function startRest(root) {
+/** @param options of `startServer`, as far as JSON has them */
+export async function startRest(root, options = {}) {
   const script = fileURLToPath(import.meta.url);
-  const child = spawn(process.execPath, [script, root], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [script, root, JSON.stringify(options)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => (await lines.next()).value;
   const url = await next();
@@ -29,7 +32,11 @@ export async function startRest(root) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { startServer } = await import('../../dist/server.js');
-  const server = await startServer({ root: process.argv[2], port: 0 });
+  const server = await startServer({
+    ...JSON.parse(process.argv[3]),
+    root: process.argv[2],
+    port: 0,
+  });
   console.log(server.url);
   for await (const _ of createInterface({ input: process.stdin })) console.log(cpuTime());
   await server.close();
