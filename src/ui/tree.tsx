@@ -22,6 +22,9 @@ interface Node {
   readonly path: readonly string[];
   readonly name: string;
   readonly depth: number;
+  /** From 1 on, among those of one namespace, and how many these are: only some are in the document. */
+  readonly place: number;
+  readonly of: number;
 }
 
 interface Listed {
@@ -210,6 +213,8 @@ export function CatalogTree({ location, go }: TreeProps) {
                 role="treeitem"
                 tabIndex={-1}
                 aria-level={node.depth + 1}
+                aria-posinset={node.place}
+                aria-setsize={node.of}
                 aria-selected={isCurrent}
                 aria-expanded={node.kind === 'n' ? isOpen : undefined}
                 aria-label={`${node.kind === 'n' ? 'namespace' : 'table'} ${node.name}`}
@@ -253,14 +258,17 @@ function nodesOf(
 ): Node[] {
   const { namespaces = [], tables = [] } = listed.get(keyOf(path)) ?? {};
   const nodes: Node[] = [];
-  for (const name of namespaces) {
+  const [depth, of] = [path.length, namespaces.length + tables.length];
+  for (const [at, name] of namespaces.entries()) {
     const own = [...path, name];
-    nodes.push({ kind: 'n', path: own, name, depth: path.length });
+    nodes.push({ kind: 'n', path: own, name, depth, place: at + 1, of });
     if (!open.has(keyOf(own))) continue;
     for (const node of nodesOf(own, listed, open)) nodes.push(node);
   }
-  for (const name of tables)
-    nodes.push({ kind: 't', path: [...path, name], name, depth: path.length });
+  for (const [at, name] of tables.entries()) {
+    const place = namespaces.length + at + 1;
+    nodes.push({ kind: 't', path: [...path, name], name, depth, place, of });
+  }
   return nodes;
 }
 
@@ -272,8 +280,8 @@ function matching(ids: readonly string[], filter: string): Node[] {
     .filter((word) => word !== '');
   return ids
     .filter((id) => words.every((word) => id.toLowerCase().includes(word)))
-    .map((id) => {
+    .map((id, at, { length }) => {
       const path = id.split('$');
-      return { kind: 't', path, name: path.join('/'), depth: 0 };
+      return { kind: 't', path, name: path.join('/'), depth: 0, place: at + 1, of: length };
     });
 }

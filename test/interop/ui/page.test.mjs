@@ -18,7 +18,7 @@ let browser;
 let server;
 
 before(async () => {
-  await buildCatalog(root, { tenMillion: ROWS, tables: Number(process.env.UI_TABLES ?? 10_000) });
+  await buildCatalog(root, { tenMillion: ROWS, tables: 10_000 });
   server = await serve({ root, readOnly: true });
   browser = await launch();
 });
@@ -73,7 +73,14 @@ describe('the tree', () => {
   looks('takes ten thousand tables, and finds one of them', async (page, show) => {
     await show('#/n/many');
     await page.getByRole('treeitem', { name: 'namespace many' }).click();
-    await page.getByRole('treeitem', { name: 'table t00000' }).waitFor();
+    const first = page.getByRole('treeitem', { name: 'table t00000' });
+    await first.waitFor();
+    const places = ['aria-level', 'aria-posinset', 'aria-setsize'];
+    assert.deepEqual(await Promise.all(places.map((name) => first.getAttribute(name))), [
+      '2',
+      '1',
+      '10000',
+    ]);
     assert.ok((await page.getByRole('treeitem').count()) < 100);
     await page.getByRole('tree').focus();
     await page.keyboard.press('End');
