@@ -241,6 +241,7 @@ describe('files of other programs', () => {
     const { at, run, folder } = await people();
     const errors: [args: string[], message: string][] = [
       [[], 'Give --format, one of csv'],
+      [['out.parquet'], '"out.parquet" stands where a condition does. Name the file with -o'],
       [['-o', at('t.txt')], 'tells none'],
       [['--format', 'xlsx'], 'give one of csv'],
       [['--format', 'json', '--header', 'no'], 'it is of CSV, not of json'],

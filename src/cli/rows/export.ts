@@ -147,6 +147,12 @@ async function optionsOf(call: Call, file: string | undefined): Promise<ToFileOp
   const named = file === undefined ? undefined : formatOfName(file)?.name;
   const format = choice('format', FORMATS) ?? (named as ToFileOptions['format']);
   if (format === undefined) {
+    const condition = call.arguments[1];
+    if (file === undefined && condition !== undefined && formatOfName(condition) !== undefined) {
+      throw new UsageError(
+        `${JSON.stringify(condition)} stands where a condition does. Name the file with -o ${condition}.`,
+      );
+    }
     const found = file === undefined ? '' : `The ending of ${JSON.stringify(file)} tells none. `;
     throw new UsageError(
       `${found}Give --format, one of ${FORMATS.join(', ')}; or a file with -o, such as -o users.csv, or --lance user.lance.`,
