@@ -94,11 +94,15 @@ function tell(what, problem) {
   if (problem !== undefined) failures++;
 }
 
-/** Without what each runtime does in a way of its own when it prints an object: quotes, lines, commas. */
+/**
+ * Without what each runtime does in a way of its own when it prints an object: quotes, lines, commas,
+ * and Bun's methods of the object's prototype, which it shows whether they are enumerable or not.
+ */
 const bare = (text) =>
   text
     .replaceAll(/["']/g, '')
     .replaceAll(/\s+/g, '')
+    .replaceAll(',toJSON:[Function:toJSON]', '')
     .replaceAll(/,(?=[}\]])/g, '');
 
 /** What is wrong with a run, if anything is. */
