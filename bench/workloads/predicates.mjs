@@ -44,7 +44,7 @@ export async function* predicateWorkloads(ctx) {
   if (ctx.peers.has('lancedb')) folders.lancedb = stores.paths.lance;
   if (ctx.peers.has('lancedb-ns')) folders['lancedb-ns'] = stores.paths.lance;
   if (ctx.peers.has('duckdb')) folders.duckdb = stores.paths.duckdb;
-  for (const sql of PREDICATES) {
+  for (const sql of PREDICATES.slice(0, ctx.size(PREDICATES.length, 2))) {
     const name = `first query of a process: ${sql}`;
     if (!ctx.wants(name)) continue;
     yield { name, goals: [{ times: 1 / 1.5 }], figures: firstCalls(ctx, folders, sql) };

@@ -1,9 +1,10 @@
 /** What package.json promises. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { VERSION } from '../../src/version.ts';
+import { temporaryFolder } from '../helpers/temporary.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 
@@ -109,18 +110,8 @@ test('the declarations of flatbuffers that users get are read by TypeScript 5.4'
 });
 
 describe('the build', () => {
-  let folder: string;
-
-  beforeAll(() => {
-    // Below node_modules, so that the packages it imports are found from there.
-    folder = mkdtempSync(join(project, 'node_modules', '.dirspace-bundle-'));
-    for (const script of ['bundle.mjs', 'declarations.mjs']) {
-      execFileSync(process.execPath, [join(project, 'scripts', script), folder]);
-    }
-    // A build takes ten seconds on a machine that does nothing else.
-  }, 180_000);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
+  // `npm test` builds it first, as for the tests of the command line.
+  const folder = join(project, 'dist');
   const built = (path: string): string => join(folder, path.replace(/^(\.\/)?dist\//, ''));
   /** Names of the files that a file imports at once, and that these import. */
   const loadedBy = (file: string, known = new Set<string>()): string[] => {
@@ -333,7 +324,7 @@ describe('the build', () => {
     const answer = runs(`
       const { connect, DirspaceError } = await import(${JSON.stringify(built('dist/index.js'))});
       const { createServer } = await import(${JSON.stringify(built('dist/server.js'))});
-      const db = await connect({ uri: ${JSON.stringify(join(folder, 'catalog'))} });
+      const db = await connect({ uri: ${JSON.stringify(temporaryFolder())} });
       const table = await db.createTable('t', [{ id: 1, text: 'a' }, { id: 2, text: 'b' }]);
       const rows = await table.query().where('id > 1 AND upper(text) = $$B$$').toArray();
       const refused = await createServer({}).catch((error) => error);

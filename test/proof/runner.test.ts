@@ -1,6 +1,6 @@
 /** The runner of the proofs: what it prints, writes and answers, on rows made for it. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -15,12 +15,8 @@ beforeAll(() => {
   const config = join(project, 'tsconfig.proof.json');
   const args = [compiler, '-p', config, '--outDir', folder, '--sourceMap', 'false'];
   runner = join(folder, 'test', 'proof', 'run.js');
-  try {
-    execFileSync(process.execPath, args, { stdio: 'pipe' });
-  } catch (error) {
-    // Type errors elsewhere do not stop the output; types are checked by a run of their own.
-    if (!existsSync(runner)) throw error;
-  }
+  // Types are checked by a run of their own, which takes five times as long as this.
+  execFileSync(process.execPath, [...args, '--noCheck'], { stdio: 'pipe' });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
