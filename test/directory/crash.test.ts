@@ -16,15 +16,15 @@ const FAULTS = [
 ];
 
 /**
- * A usual run kills at every fifth call that makes, moves or removes a name: what is between is the
+ * A usual run kills at every seventh call that makes, moves or removes a name: what is between is the
  * content of files, which the tests of the store tear. A long run kills at all calls.
  */
-const KILLS = casesOf(5, 1);
+const KILLS = casesOf(7, 1);
 const OF_NAMES = LONG
   ? {}
   : { only: ['linkSync', 'renameSync', 'unlinkSync', 'mkdirSync', 'rmdirSync'] };
 /** A usual run lets a call fail out of so many, in one way after another, each way at least once. */
-const FAILURES = 100;
+const FAILURES = 150;
 
 // Runs that come to the same leave equal disks, times and all, of which one is looked at.
 beforeAll(() => vi.useFakeTimers({ toFake: ['Date'] }));

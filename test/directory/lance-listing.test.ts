@@ -25,7 +25,7 @@ const HOME = `${ROOT}/__manifest`;
 const FIXTURE = join(import.meta.dirname, '..', '..', 'fixtures', 'lance-catalog');
 
 /** Calls between two that a process is killed at. */
-const STEP = casesOf(31, 1);
+const STEP = casesOf(43, 1);
 
 interface Opening {
   readonly lance?: LanceMode;

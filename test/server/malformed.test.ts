@@ -17,7 +17,7 @@ import { casesOf } from '../helpers/long.ts';
 import { ARROW, ask, someRows, streamBytes } from '../helpers/rest-pair.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
-const REQUESTS = Number(process.env.REQUESTS ?? casesOf(400, 2000));
+const REQUESTS = Number(process.env.REQUESTS ?? casesOf(250, 2000));
 const SEED = Number(process.env.SEED ?? 20_250_101);
 
 let state = SEED;

@@ -151,7 +151,7 @@ test('a search by sketches of any vectors, however hostile, finds what the plain
         expect(JSON.stringify(matches) === found(asked, batches)).toBe(true);
       }
     }),
-    { numRuns: casesOf(20, 60) * RUNS },
+    { numRuns: casesOf(12, 60) * RUNS },
   );
 });
 
@@ -316,6 +316,6 @@ test('a row within a limit is never ruled out, and few others of plain vectors a
         }
       }
     }),
-    { numRuns: casesOf(40, 100) * RUNS, examples: TIGHT },
+    { numRuns: casesOf(20, 100) * RUNS, examples: TIGHT },
   );
 });

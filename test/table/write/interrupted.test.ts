@@ -38,7 +38,7 @@ async function atEveryCall(
   const empty = memoryFs();
   await prepare(await openDirectoryNamespace({ root: '/c', fs: empty, durability: 'relaxed' }));
   const tree = treeOf(empty, '/c');
-  for (let at = 1; ; at += casesOf(2, 1)) {
+  for (let at = 1; ; at += casesOf(3, 1)) {
     const fs = lockless(grow(tree, '/c'));
     const options = { root: '/c', fs, durability: 'relaxed' } as const;
     const first = await openDirectoryNamespace(options);
