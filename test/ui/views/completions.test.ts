@@ -91,6 +91,14 @@ test.each([
   if (words.length === 0) expect(offered).toEqual([]);
 });
 
+test('tables come first after FROM and JOIN, columns elsewhere', () => {
+  const first = (text: string) => statementCompletions(text, text.length, known)[0];
+  expect(['SELECT 1 FROM s', 'SELECT s'].map((text) => first(text))).toEqual([
+    'prod.search.user',
+    'surname',
+  ]);
+});
+
 test('the tables of a statement are those after FROM, JOIN and commas', () => {
   const named = (sql: string) =>
     tablesNamed(sql, tables, reserved).map(({ id, alias }) => [id.join('/'), alias]);
