@@ -8,6 +8,7 @@ export { bytes, columnsOf, count, counted, isVector, moment, short, typeText } f
 export {
   changed,
   dbOf,
+  decoded,
   formatLocation,
   HOME,
   type Kind,

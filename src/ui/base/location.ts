@@ -46,7 +46,8 @@ export function changed(
 const queryOf = (text: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(text));
 
-function decoded(part: string): string {
+/** Text of an address; as it is where its escapes are none. */
+export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -3,22 +3,14 @@
  * stored (no columns), by the values of some columns, or as whole rows (all columns). `keyOf` reads
  * the choice from the address.
  */
-import type { Column } from '../base/index.ts';
+import { type Column, decoded } from '../base/index.ts';
 
 const WHOLE = '*';
 
 /** Undefined without a key; no columns are whole rows. */
 export function keyOf(on: string | undefined): readonly string[] | undefined {
   if (on === undefined || on === '') return undefined;
-  return on === WHOLE ? [] : on.split(',').map(decodedName);
-}
-
-function decodedName(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return on === WHOLE ? [] : on.split(',').map(decoded);
 }
 
 export function KeyChoice({

@@ -12,6 +12,7 @@ import {
   changed,
   count,
   counted,
+  decoded,
   Failure,
   type Index,
   pinned,
@@ -39,7 +40,7 @@ const MOST_COLUMNS = 60;
 export function RowsView(props: ViewProps) {
   const { facts, location, go } = props;
   const { where = '', sort = '', desc, text = '', top = '0', cols = '' } = location.query;
-  const chosen = cols === '' ? [] : cols.split(',').map(decodeURIComponent);
+  const chosen = cols === '' ? [] : cols.split(',').map(decoded);
   const known = facts.columns.filter(({ name }) => chosen.includes(name));
   const columns = known.length > 0 ? known : facts.columns.slice(0, MOST_COLUMNS);
   const isSearched = where !== '' || sort !== '' || text !== '';

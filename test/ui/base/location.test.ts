@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import {
   changed,
+  decoded,
   formatLocation,
   type Location,
   parseLocation,
@@ -30,4 +31,12 @@ test('members that are changed to nothing go', () => {
   expect(changed(location, { top: undefined, where: '', view: 'rows' }).query).toEqual({
     view: 'rows',
   });
+});
+
+test.each([
+  ['a%20b', 'a b'],
+  ['100%', '100%'],
+  ['%zz', '%zz'],
+])('the text %j of an address is %j', (text, shown) => {
+  expect(decoded(text)).toBe(shown);
 });
