@@ -1,8 +1,7 @@
 /**
- * Parses command-line arguments with commander (`readArguments`), which only this file imports.
- * Returns the command with its arguments and options, or prints help or the version and returns an
- * exit code. Wrong usage throws `UsageError` with a hint, such as the option that was probably
- * meant.
+ * `readArguments`: parses command-line arguments. Only this file imports commander. Returns the
+ * command with its arguments and options, or prints help or the version and returns an exit code.
+ * Wrong usage throws `UsageError` with a hint, such as the option that was probably meant.
  */
 import { CommanderError, Option, Command as Program } from 'commander';
 import {

@@ -1,8 +1,8 @@
 /**
  * Joins the protocol's operations and this engine's extensions into one table (`EVERY_OPERATION`).
- * Functions look up the models (`requestModel`, `responseModel`), method name (`methodName`), path
- * parameters (`pathParameters`) and kind of object (`resourceKind`) of an operation. `isExtension`
- * recognises extensions.
+ * Functions return the names of an operation's models (`requestModel`, `responseModel`), its
+ * method's name (`methodName`) and its kind of object (`resourceKind`), and tell whether it is an
+ * extension (`isExtension`). `pathParameters` lists the parameters of a path template.
  */
 import { EXTENSION_OPERATIONS } from './extension-operations.ts';
 import type { ModelName } from './models/index.ts';

@@ -3,8 +3,8 @@
  * the host name, or because there is only one. If so configured, the namespaces of one root are
  * the databases. `begin` checks or creates the folders; `checkUsable` checks them while serving.
  * Catalogs are opened on first use and closed with the server, or when their folder in
- * `databasesRoot` is gone (`noteFailure`); those given open stay open. An unknown name throws
- * NamespaceNotFound, and two headers that differ throw InvalidInput.
+ * `databasesRoot` is gone (`noteFailure`). Catalogs that were passed in open are never closed
+ * here. An unknown name throws NamespaceNotFound, and two headers that differ throw InvalidInput.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

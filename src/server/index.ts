@@ -1,6 +1,6 @@
 /**
- * Exports the HTTP server of the protocol: `createServer`, `startServer`, `loadConfig`, and the
- * types of their options.
+ * Exports the HTTP server of the protocol: `createServer`, `startServer`, `loadConfig` and the
+ * types of their options, and `createTrialServer` for test fixtures.
  */
 
 export type {

@@ -1,7 +1,8 @@
 /**
- * `settled`: makes the settings that may change while a server runs (auth, allowed hosts, CORS,
- * certificate) from its options. All are checked before the caller replaces the current ones.
- * `checkAddress` refuses to listen without authentication on an address that is not a loopback one.
+ * `settled`: builds, from the server's options, the settings that may change while it runs (auth,
+ * allowed hosts, CORS, certificate). It checks all of them before the caller replaces the current
+ * ones, and throws InvalidInput. `checkAddress` refuses to listen without authentication on an
+ * address that is not a loopback one.
  */
 import { DirspaceError } from '../errors.ts';
 import { type AuthOptions, authenticator } from './auth/index.ts';

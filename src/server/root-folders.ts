@@ -1,8 +1,8 @@
 /**
  * Checks the folders that a server serves. `requireFolders` checks that they exist, or creates
  * them. `isSetUp` tells whether one holds a catalog, `isMissing` whether nothing is there, and
- * `deviceOf` on which device it is. `FolderTrials` tries reading and writing, with a small test
- * file.
+ * `deviceOf` on which device it is. `FolderTrials` tests reading and writing with a small file, at
+ * most every three seconds for each disk, and fails on a full disk.
  */
 import { constants, existsSync } from 'node:fs';
 import { access, mkdir, open, stat, statfs, unlink } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * `removeWhatWasMade`: removes the tables and namespaces that a run created, with the operations
- * that the target has. Failures are ignored: objects that cannot be removed stay.
+ * `removeWhatWasMade`: removes the tables and namespaces that a run created. Failures are ignored,
+ * also of operations that the target lacks: objects that cannot be removed stay.
  */
 import type { OperationName, RequestOf } from '../../protocol/index.ts';
 import { pagesOf, type Run } from './kit.ts';

@@ -1,5 +1,6 @@
 /**
- * Exports the CSV reader, which yields record batches, the CSV writer, and their options.
+ * Exports the CSV reader (`openCsv`, which yields record batches), the CSV writer (`encodeCsv`)
+ * and their options.
  */
 
 export type { BuildColumn } from './column-writers.ts';

@@ -1,7 +1,7 @@
 /**
- * Exports the sources of the bytes of files (`ByteSource`): files, pipes, URLs and streams. Also
- * exports their compression, the error for a file that cannot be read or written, and the writing
- * of files.
+ * Exports `ByteSource` and its implementations for files, pipes, URLs and streams. Also exports
+ * functions that find files by pattern or folder, compress, decompress and write them, and the
+ * error for a file that cannot be read or written.
  */
 
 export {

@@ -1,6 +1,7 @@
 /**
- * Exports the reading of files in other formats, as rows or as streams that tables take, and the
- * writing of rows to such files.
+ * Exports functions that open files of other formats as streams of record batches (`fromCsv`,
+ * `fromParquet`, ...) or as rows with their places (`openFiles`), and `Exportable`, which writes
+ * rows to such files.
  */
 
 export { columnTypesOf, type FileColumnTypes } from './column-types.ts';

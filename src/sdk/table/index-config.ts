@@ -66,7 +66,7 @@ export interface FtsOptions extends TokenizeOptions {
   readonly blockSize?: 128 | 256;
 }
 
-/** What a kind takes that has no options: what is given all the same is refused by name. */
+/** The options of a kind that has none. */
 type NoOptions = Readonly<Record<string, never>>;
 
 const MEMBERS: Readonly<Record<string, keyof IndexParameters>> = {

@@ -1,6 +1,7 @@
 /**
- * `SchemaChanges`: adds, fills, alters and drops columns of the table that a handle points at, and
- * changes the metadata of its schema and fields, each as one version.
+ * `SchemaChanges`: adds, alters, drops and fills columns of the table that a handle points at, and
+ * changes the metadata of its schema and fields, the primary key included. Each change commits one
+ * version. Filling a column may commit several, and may run as a background job.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

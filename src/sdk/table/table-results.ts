@@ -1,7 +1,7 @@
 /**
- * Defines the results of a table's methods, and converts the protocol's responses to them, with one
- * function for each (`writeResult`, `addResult`, ...). Figures that a catalog does not report are
- * absent or 0.
+ * Defines the results of a table's methods, except MergeResult (merge-insert.ts), and converts the
+ * protocol's responses to them (`writeResult`, `addResult`, ...). A figure that the catalog does
+ * not report is absent, 0, or 1 for `numAttempts`.
  */
 import type {
   DeleteFromTableResponse,

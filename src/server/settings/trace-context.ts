@@ -1,7 +1,7 @@
 /**
- * `traceOf`: reads the W3C Trace Context headers (level 2) of a request, and makes those to send
- * on. As the recommendation asks, a malformed `traceparent` means that there is no trace, and a
- * malformed `tracestate` is dropped.
+ * `traceOf`: reads the W3C Trace Context headers (level 2) of a request, and builds the headers to
+ * send on, with a new span id. As the recommendation asks, a malformed `traceparent` means that
+ * there is no trace, and a malformed `tracestate` is dropped.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TraceContext } from '../../protocol/index.ts';

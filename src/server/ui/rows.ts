@@ -1,8 +1,9 @@
 /**
- * Answers windows of rows as JSON (`rowsWindow`), and one whole row (`wholeRow`). Rows of a version
- * in row order are read by their offsets, so that each window costs the same. A filter, an order or
- * a search is run once, and its windows are read from the row ids that `KeptRows` keeps. `jsonRows`
- * turns batches into cells.
+ * Answers windows of at most 1,000 rows as JSON (`rowsWindow`), one whole row (`wholeRow`), and
+ * the stream of all rows for downloads (`everyRow`). Rows of a version in row order are read by
+ * their offsets, so that each window costs the same. A filter, an order or a search is run once,
+ * and its windows are read from the row ids that `KeptRows` keeps. `jsonRows` turns batches into
+ * cells.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { describeType } from '../../arrow/index.ts';

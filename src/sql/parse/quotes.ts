@@ -1,8 +1,8 @@
 /**
  * Scans quoted SQL text and returns its value and where it ends: '..', E'..', ".." and `..`
- * (`scanQuote`), U&'..' (`scanUnicodeQuote`) and $$..$$ (`scanDollarQuote`). Strings separated
- * only by blanks with a line end are joined into one. Throws InvalidInput for an unclosed quote or
- * an invalid escape.
+ * (`scanQuote`), U&'..' and U&".." with UESCAPE (`scanUnicodeQuote`), and $tag$..$tag$
+ * (`scanDollarQuote`). Strings separated only by blanks with a line end are joined into one.
+ * Throws InvalidInput for an unclosed quote or an invalid escape.
  */
 
 import { APOSTROPHE, isBlank, skipBlanks } from './blanks.ts';

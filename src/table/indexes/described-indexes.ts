@@ -1,4 +1,4 @@
-/** `describedIndexes`: lists the indexes of a version, and how many of its rows each covers. */
+/** `describedIndexes`: lists the indexes of a version with their size and the live rows that each covers. */
 import type { JsonObject } from '../../json.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { coverageOf, indexedField } from './coverage.ts';

@@ -1,9 +1,9 @@
 /**
- * `writeIvfFiles`: builds a segment of an IVF index over the vectors of some fragments. It first
- * reads a sample of the vectors, to find centroids, and then all. Meanwhile it holds a byte and a
- * bit for each element, which count as memory of the request; `ivfRows` limits the rows of a
- * segment by that. The first file lists the partitions, the second has blocks of their rows
- * (indexes/ivf/layout.ts).
+ * `writeIvfFiles`: builds a segment of an IVF index over the vectors of some fragments. It scans
+ * them twice: first to take a sample and find centroids, then to assign each vector to a
+ * partition. It holds the sample, and about nine bits for each element of all vectors, counted as
+ * memory of the request; `ivfRows` returns the most rows that a segment may have for that. The
+ * first file lists the partitions, the second has blocks of their rows (indexes/ivf/layout.ts).
  */
 import {
   Bool,
