@@ -210,6 +210,13 @@ export interface Names {
   Data: own.Data;
   VectorColumnOptions: typeof own.VectorColumnOptions;
   'VectorColumnOptions.type': own.VectorColumnOptions['type'];
+  blob: typeof own.blob;
+  isBlobField: typeof own.isBlobField;
+  BlobFile: typeof own.BlobFile;
+  'BlobFile.size': own.BlobFile['size'];
+  'BlobFile.read': own.BlobFile['read'];
+  'BlobFile.readRange': own.BlobFile['readRange'];
+  BlobOptions: own.BlobOptions;
   Connection: typeof own.Connection;
   'Connection.isOpen': own.Connection['isOpen'];
   'Connection.close': own.Connection['close'];
@@ -441,6 +448,9 @@ export interface Names {
   'Table.query': own.Table['query'];
   'Table.takeOffsets': own.Table['takeOffsets'];
   'Table.takeRowIds': own.Table['takeRowIds'];
+  'Table.blobColumns': own.Table['blobColumns'];
+  'Table.fetchBlobs': own.Table['fetchBlobs'];
+  'Table.fetchBlobFiles': own.Table['fetchBlobFiles'];
   'Table.search': own.Table['search'];
   'Table.vectorSearch': own.Table['vectorSearch'];
   'Table.addColumns': own.Table['addColumns'];

@@ -241,7 +241,7 @@ test('a compaction: ids are reserved first, and others may append meanwhile', as
 });
 
 test('refused: rows of nulls that take more than their files, over all fragments', async () => {
-  const wide = field('wide', 0, 'fixed_size_list:float:16000000');
+  const wide = field('wide', 0, 'fixed_size_list:float:3300000');
   client.manifest.fields = [wide, field('x', 1, 'double')];
   const overwriting = async (fields: readonly number[], ...rows: number[]): Promise<Operation> => {
     client.manifest.fragments = [];
@@ -256,11 +256,11 @@ test('refused: rows of nulls that take more than their files, over all fragments
     }
     return of(102, client.manifest);
   };
-  const three = await overwriting([0], 3, 3);
+  const three = await overwriting([0], 10, 10);
   await expect(create(client.stage(three))).rejects.toThrow('with fragment 2 its rows take');
   client.open();
   client.manifest.fields = [wide, field('x', 1, 'double')];
-  await create(client.stage(await overwriting([1], 5)));
+  await create(client.stage(await overwriting([1], 20)));
   // A fragment that loses its only column has one of nulls in its file.
   const old = fragment(0);
   old.files = old.files.map((file) => ({ ...file, fields: [-2] }));
