@@ -4,7 +4,7 @@
  * an arrow); Escape closes the list. It returns the list, the attributes by which the field names
  * the list to screen readers, and a key handler that tells whether it used a key.
  */
-import { useState } from '../base/index.ts';
+import { useLayoutEffect, useRef, useState } from '../base/index.ts';
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
@@ -23,6 +23,14 @@ export function useCompletion({ name, field, text, setText, offer, from }: Compl
   const [chosen, setChosen] = useState(0);
   const [isOpen, setOpen] = useState(false);
   const [isMoved, setMoved] = useState(false);
+  /** Where the caret belongs once the text with the accepted word is in the field. */
+  const wanted = useRef<number | undefined>(undefined);
+  useLayoutEffect(() => {
+    // Not with the next frame: what is typed until then would be put elsewhere.
+    if (wanted.current !== undefined)
+      field.current?.setSelectionRange(wanted.current, wanted.current);
+    wanted.current = undefined;
+  }, [text]);
   const caret = field.current?.selectionStart ?? text.length;
   const offered = isOpen ? offer(text, caret) : [];
   const count = offered.length;
@@ -36,8 +44,7 @@ export function useCompletion({ name, field, text, setText, offer, from }: Compl
     const start = from(text, caret);
     setText(text.slice(0, start) + word + text.slice(caret));
     open(false);
-    const at = start + word.length;
-    requestAnimationFrame(() => field.current?.setSelectionRange(at, at));
+    wanted.current = start + word.length;
   };
   const move = (step: number): void => {
     setChosen((active + step + count) % count);
