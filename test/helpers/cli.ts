@@ -108,6 +108,9 @@ export const hasTerminal: boolean = ((): boolean => {
   }
 })();
 
+/** What a terminal shows of a line: work that takes long writes its progress there, and clears it. */
+const afterProgress = (line: string): string => line.split('\r\u001b[K').at(-1) ?? '';
+
 /**
  * Runs the command with a terminal as its input and output, on which `typed` is typed. What goes to
  * standard error is kept apart, or comes to the terminal too where `errorsToo`.
@@ -129,7 +132,7 @@ export function onTerminal(
   });
   return {
     code: Number(readFileSync(ended, 'utf8')),
-    out: out.trimEnd().split(/\r?\n/),
+    out: out.trimEnd().split(/\r?\n/).map(afterProgress),
     error: errorsToo ? '' : readFileSync(errors, 'utf8'),
   };
 }
