@@ -37,6 +37,12 @@ test('a statement is one argument', async () => {
   expect((await sql(['SELECT id FROM prod.users WHERE id > 9'])).out).toBe('id\n');
 });
 
+test('two versions of diff are one argument', async () => {
+  const apart = await callCli(['diff', 'prod/users', '1', '2', '--root', root]);
+  expect(apart.code).toBe(EXIT.usage);
+  expect(apart.error).toContain('Two versions are one argument, as 3..5.');
+});
+
 test('names of tables are looked up in a namespace, and plans are told', async () => {
   const missing = await sql(['SELECT 1', '--in', 'nope']);
   expect([missing.code, missing.out]).toEqual([EXIT.notFound, '']);

@@ -60,6 +60,10 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
   ['SELECT 1 INTERSECT BY NAME SELECT 1', 'INTERSECT BY NAME is not supported'],
   ['WITH RECURSIVE a AS (SELECT 1) SELECT * FROM a', 'WITH RECURSIVE is not supported'],
   [
+    'SELECT * FROM prod/cities',
+    'syntax error at or near "/"; namespaces and tables are joined by dots here',
+  ],
+  [
     'SELECT * FROM cities NATURAL JOIN cities',
     'NATURAL JOIN is not supported; name the columns with USING',
   ],

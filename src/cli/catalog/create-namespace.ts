@@ -19,7 +19,7 @@ import {
 export const createNamespace: Command = {
   name: 'create-namespace',
   summary: 'Create a namespace',
-  otherNames: ['mkdir', 'create', 'mkns'],
+  otherNames: ['mkdir', 'create', 'mkns', 'namespace', 'ns'],
   arguments: [['<path>', 'the new namespace; the one it is in must be there']],
   options: [
     { flags: '--property <key=value>', summary: 'a property; may be repeated', repeated: true },

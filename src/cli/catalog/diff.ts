@@ -25,6 +25,7 @@ export const diff: Command = {
   name: 'diff',
   summary: 'Show the differences between two versions of a table',
   otherNames: ['compare', 'changes'],
+  ofTooMany: 'Two versions are one argument, as 3..5.',
   arguments: [
     ['<id>', 'the table'],
     ['<versions>', 'as 3..5, 3.. (to the newest), launch..draft, draft:7..main'],

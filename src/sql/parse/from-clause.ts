@@ -7,7 +7,7 @@
 import type { Parser } from './parser.ts';
 import { refuse } from './sql-error.ts';
 import type { JoinKind, Statement, TableReference, TimeTravel } from './statement-tree.ts';
-import { NUMBER, STRING, type Tokens } from './tokens.ts';
+import { NUMBER, OPERATOR, STRING, type Tokens } from './tokens.ts';
 import type { Expression } from './tree.ts';
 
 /** Tables of one statement. */
@@ -128,6 +128,9 @@ export class FromParser {
         : this.#names.name('the name of a table is expected'),
     ];
     while (parser.tookMark('.')) path.push(this.#names.label());
+    if (tokens.kind === OPERATOR && tokens.text === '/') {
+      parser.refuseToken('namespaces and tables are joined by dots here');
+    }
     if (parser.isMark('(')) refuse(at, `The function ${path.join('.')} gives no table here`);
     const travel = this.#travel();
     const alias = this.#alias();
