@@ -340,4 +340,16 @@ describe('the build', () => {
     const version = execFileSync(process.execPath, [built('dist/cli/main.js'), '--version']);
     expect(String(version).trim()).toBe(VERSION);
   });
+
+  test('its maps name the lines of the source', () => {
+    const failing = `
+      const { connect } = await import(${JSON.stringify(built('dist/index.js'))});
+      await connect('s3://bucket').catch((error) => console.log(error.stack));`;
+    const flags = ['--enable-source-maps', '--input-type=module', '-e', failing];
+    const stack = String(execFileSync(process.execPath, flags));
+    const [, file = '', line] = /at directoryOf \((.*):(\d+):\d+\)/.exec(stack) ?? [];
+    expect(file).toMatch(/src[\\/]local-path\.ts$/);
+    const source = readFileSync(join(project, 'src/local-path.ts'), 'utf8').split('\n');
+    expect(source[Number(line) - 1]).toContain('throw new DirspaceError(');
+  });
 });
