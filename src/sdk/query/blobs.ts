@@ -7,6 +7,7 @@ import { columnsOf, type Field, isBlobField, type Schema, Type } from '../../arr
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
 import type { CallOptions } from '../../protocol/index.ts';
+import { quotedPath } from '../../sql-quotes.ts';
 import type { TableTarget } from '../handles/index.ts';
 import { type RowIds, rowNumbers, TakeQuery } from './take-query.ts';
 
@@ -39,7 +40,7 @@ function blobsIn(field: Field, parents: readonly string[]): string[][] {
 function blobSql({ fields }: Schema, column: string): string {
   const paths = fields.flatMap((field) => blobsIn(field, []));
   const found = paths.find((path) => path.join('.') === column);
-  if (found !== undefined) return found.map(quoted).join('.');
+  if (found !== undefined) return quotedPath(found);
   const known = paths.map((path) => path.join('.'));
   const has = known.length === 0 ? 'none' : known.join(', ');
   if (fields.some(({ name }) => name === column)) {
@@ -55,8 +56,6 @@ function blobSql({ fields }: Schema, column: string): string {
     { details: { column } },
   );
 }
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** A column of blobs of one version. */
 interface Asked {
