@@ -24,22 +24,24 @@ export interface CleanupLine {
   readonly trying?: number;
   /** Acknowledged. */
   readonly row?: number;
+  /** A change whose writer was told that its state is unknown. */
+  readonly unknown?: number;
   readonly error?: string;
 }
 
 export const cleanupWriters: ProofRow = {
   row: 'T21 cleanup beside writers',
   async run(context) {
-    const counts = { rows: 0, cleanups: 0, kills: 0, files: 0, kept: 0 };
+    const counts = { rows: 0, cleanups: 0, kills: 0, files: 0, kept: 0, unknown: 0 };
     const rounds = SIZES[context.size][2];
     for (let round = 0; round < rounds; round++) {
       for (const durability of ['relaxed', 'full'] as const)
         await inFolder((root) => meet(context, root, durability, round, counts));
     }
-    const { rows, cleanups, kills, files, kept } = counts;
+    const { rows, cleanups, kills, files, kept, unknown } = counts;
     return {
       cases: rows,
-      note: `${cleanups} cleanups removed ${files} files and kept ${kept}, ${kills} SIGKILLs, no acknowledged row lost`,
+      note: `${cleanups} cleanups removed ${files} files and kept ${kept}, ${kills} SIGKILLs, ${unknown} changes of unknown state, no acknowledged row lost`,
     };
   },
 };
@@ -49,7 +51,7 @@ async function meet(
   root: string,
   durability: Durability,
   round: number,
-  counts: { rows: number; cleanups: number; kills: number; files: number; kept: number },
+  counts: Record<'rows' | 'cleanups' | 'kills' | 'files' | 'kept' | 'unknown', number>,
 ): Promise<void> {
   const [processes, changes] = SIZES[size];
   const random = seeded(seed + round);
@@ -100,7 +102,8 @@ async function meet(
   const acknowledged = new Set<number>();
   const tried = new Set<number>([-1]);
   for (const { lines } of children) {
-    for (const { row, trying, error } of lines) {
+    for (const { row, trying, unknown, error } of lines) {
+      if (unknown !== undefined) counts.unknown += 1;
       if (error !== undefined) violated(error);
       if (trying !== undefined) tried.add(trying);
       if (row !== undefined) acknowledged.add(row);

@@ -54,11 +54,13 @@ export async function stands(
   manifest: Manifest,
   base: Snapshot | undefined,
 ): Promise<boolean> {
+  let freed: boolean | undefined;
   try {
     if (base === undefined || (await isStillThere(engine, base))) return true;
-    if (!(await wasFreed(engine, base.branch, file, manifest.version))) return true;
+    freed = await wasFreed(engine, base.branch, file, manifest.version);
+    if (freed === false) return true;
     // Not there to be deleted: the table was moved or dropped after the commit, with it inside.
-    return !(await engine.store.delete(file));
+    if (freed) return !(await engine.store.delete(file));
   } catch (error) {
     throw new DirspaceError(
       'CommitStateUnknown',
@@ -66,15 +68,23 @@ export async function stands(
       { cause: error, details: { version: manifest.version, transaction: manifest.transaction } },
     );
   }
+  throw new DirspaceError(
+    'CommitStateUnknown',
+    `Version ${manifest.version} was published, and cleanup has deleted it together with what it builds on: it is not known whether later versions were built on it. Look for what the change did before repeating it.`,
+    { details: { version: manifest.version, transaction: manifest.transaction } },
+  );
 }
 
-/** Whether a version whose base was deleted took a number that had been deleted too. */
+/**
+ * Whether a version whose base was deleted took a number that had been deleted too. Undefined where
+ * the version is gone: cleanup deletes those that others were built on, and sweeps freed numbers.
+ */
 async function wasFreed(
   engine: Engine,
   branch: TableBranch,
   file: string,
   version: number,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   const entries = (await engine.store.list(branch.folder)) ?? [];
   const runs = entries.flatMap(({ name }) => parseDeletedRun(name) ?? []);
   // Cleanup may have removed the base because this very version is the newest now.
@@ -83,7 +93,7 @@ async function wasFreed(
   // valid.
   const bytes = await engine.store.get(file);
   const own = bytes === undefined ? undefined : decodeVersion(bytes, file);
-  if (own === undefined || !('manifest' in own)) return false;
+  if (own === undefined || !('manifest' in own)) return undefined;
   const next = await readManifest(engine, branch, version + 1);
   return next?.parent?.checksum !== own.checksum;
 }
