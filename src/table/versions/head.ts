@@ -10,7 +10,12 @@
  * because its base version was deleted.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import { type VersionDocument, versionFile } from '../../format/index.ts';
+import {
+  encodeTombstone,
+  type Manifest,
+  type VersionDocument,
+  versionFile,
+} from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
 import type { FolderFacts } from '../../store/index.ts';
 import type { Engine } from './engine.ts';
@@ -84,7 +89,7 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
       }
       if (head === 'gone') throw corrupt(versionFile(branch.folder, slot), 'its base is missing');
       if (!isEnd && (await hasVersion(engine, branch, slot + 1))) continue;
-      if (!isEnd && (await isBeforeGap(engine, branch, slot))) {
+      if (!isEnd && (await mayBePassed(engine, branch, found.manifest))) {
         const newest = await highestListed(engine, branch);
         if (newest !== undefined && newest > slot) {
           slot = newest;
@@ -211,6 +216,30 @@ async function hasVersion(engine: Engine, branch: TableBranch, version: number):
     throw error;
   }
 }
+
+/**
+ * Whether there may be newer versions beyond numbers that have no file. A list of the folder tells.
+ */
+async function mayBePassed(engine: Engine, branch: TableBranch, found: Manifest): Promise<boolean> {
+  return (await isBaseDeleted(engine, branch, found)) || isBeforeGap(engine, branch, found.version);
+}
+
+/**
+ * A version whose base was deleted is the newest or was written to a number that cleanup had freed,
+ * by a writer that has yet to take it back.
+ */
+async function isBaseDeleted(
+  engine: Engine,
+  branch: TableBranch,
+  { parent }: Manifest,
+): Promise<boolean> {
+  if (parent === undefined || parent.branch !== branch.branch) return false;
+  const found = await engine.store.head(versionFile(branch.folder, parent.version));
+  return found === undefined || found.size <= LARGEST_TOMBSTONE;
+}
+
+/** In bytes; a manifest is longer. */
+const LARGEST_TOMBSTONE = encodeTombstone({ deletedThrough: Number.MAX_SAFE_INTEGER }).length;
 
 /**
  * Whether a version between this one and others was lost. Those after it hold all that was in it,

@@ -1,11 +1,14 @@
 /** The newest version as a handle finds it that remembers an older one. */
 import { expect, test } from 'vitest';
+import { encodeManifest } from '../../../src/format/catalog/manifest.ts';
 import { encodeChecksummed, parseChecksummed } from '../../../src/json.ts';
-import { latestFile } from '../../../src/paths.ts';
+import { latestFile, versionFile } from '../../../src/paths.ts';
 import { deleteVersions } from '../../../src/table/history/delete-versions.ts';
+import { nextManifest } from '../../../src/table/versions/commit.ts';
 import { type Head, resolveHead, snapshotAt } from '../../../src/table/versions/head.ts';
 import { HeadCache } from '../../../src/table/versions/head-cache.ts';
-import { declared, land, ROOT, settled, testEngine } from '../../helpers/engines.ts';
+import type { Snapshot } from '../../../src/table/versions/snapshot.ts';
+import { declared, draftOf, land, ROOT, settled, testEngine } from '../../helpers/engines.ts';
 
 async function remembering(versions: number) {
   const one = testEngine();
@@ -51,6 +54,26 @@ test('a version remembered that was deleted cannot be opened by its number', asy
   await expect(snapshotAt(one.engine, branch, 2)).rejects.toMatchObject({
     code: 'TableVersionNotFound',
   });
+});
+
+test.each([
+  // A writer has just used the number after its base, which was deleted or became a tombstone.
+  [2, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13], 3],
+  [3, [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13], 4],
+])('version %i is remembered, %j are deleted, %i is freed: the newest counts', async (...named) => {
+  const [known, doomed, freed] = named;
+  const { one, two, branch } = await remembering(known);
+  const base = (await resolveHead(one.engine, branch))?.snapshot as Snapshot;
+  while ((await land(two, branch)).snapshot.version < 14);
+  await deleteVersions(two.engine, branch, doomed);
+  one.fs.rmSync(`${ROOT}/${latestFile(branch.folder)}`);
+  const at = { slot: known, snapshot: base };
+  const { bytes } = encodeManifest(
+    nextManifest(one.engine, branch, draftOf('append'), at, 'another'),
+  );
+  expect(await two.engine.store.putIfAbsent(versionFile(branch.folder, freed), bytes)).toBe(true);
+  expect(await resolveHead(one.engine, branch)).toMatchObject({ slot: 14 });
+  expect((await land(one, branch)).snapshot.version).toBe(15);
 });
 
 test('a run deleted between two looks hides nothing newer', async () => {
