@@ -8,12 +8,18 @@
  * base.
  */
 import { DirspaceError } from '../../errors.ts';
-import { decodeVersion, type Manifest, parseDeletedRun, versionFile } from '../../format/index.ts';
+import {
+  decodeVersion,
+  fileIds,
+  type Manifest,
+  parseDeletedRun,
+  versionFile,
+} from '../../format/index.ts';
 import { isFailedFlush } from '../../store/index.ts';
 import type { Engine } from './engine.ts';
-import { isStillThere, type TableBranch } from './head.ts';
+import { isStillThere, resolveHead, type TableBranch } from './head.ts';
 import { abortAbandoned } from './settle-undecided.ts';
-import type { Snapshot } from './snapshot.ts';
+import { Snapshot } from './snapshot.ts';
 import { readManifest, visibleSnapshot } from './version-files.ts';
 
 /** Publishes the version; false when another writer has its number, or the number was deleted. */
@@ -45,7 +51,8 @@ export async function publish(
 
 /**
  * Takes a version just published back if its number was freed: others went on past it and cleanup
- * deleted the run that it lies in, base and all, where nobody would ever look for it.
+ * deleted the run that it lies in, base and all, where nobody would ever look for it. False then:
+ * the change is to be built again.
  * @throws CommitStateUnknown
  */
 export async function stands(
@@ -54,13 +61,17 @@ export async function stands(
   manifest: Manifest,
   base: Snapshot | undefined,
 ): Promise<boolean> {
-  let freed: boolean | undefined;
   try {
     if (base === undefined || (await isStillThere(engine, base))) return true;
-    freed = await wasFreed(engine, base.branch, file, manifest.version);
-    if (freed === false) return true;
-    // Not there to be deleted: the table was moved or dropped after the commit, with it inside.
-    if (freed) return !(await engine.store.delete(file));
+    for (;;) {
+      const fate = await fateOf(engine, base.branch, file, manifest.version);
+      if (fate === 'stands') return true;
+      // What is not there to be deleted was moved or swept meanwhile, so it is looked at again.
+      if (fate === 'freed' && (await engine.store.delete(file))) return false;
+      // Cleanup deletes versions that others were built on, and sweeps freed numbers.
+      if (fate === 'gone') break;
+    }
+    if (await isInNewest(engine, manifest, base)) return true;
   } catch (error) {
     throw new DirspaceError(
       'CommitStateUnknown',
@@ -75,16 +86,13 @@ export async function stands(
   );
 }
 
-/**
- * Whether a version whose base was deleted took a number that had been deleted too. Undefined where
- * the version is gone: cleanup deletes those that others were built on, and sweeps freed numbers.
- */
-async function wasFreed(
+/** What became of a version whose base was deleted: `freed` if its number had been deleted too. */
+async function fateOf(
   engine: Engine,
   branch: TableBranch,
   file: string,
   version: number,
-): Promise<boolean | undefined> {
+): Promise<'stands' | 'freed' | 'gone'> {
   const isMarked = async (): Promise<boolean> => {
     const entries = (await engine.store.list(branch.folder)) ?? [];
     const runs = entries.flatMap(({ name }) => parseDeletedRun(name) ?? []);
@@ -92,14 +100,36 @@ async function wasFreed(
   };
   // Cleanup may have removed the base because this very version is the newest now. A list of a
   // folder in which one mark takes the place of another may miss both, so it is read twice.
-  if (!(await isMarked()) && !(await isMarked())) return false;
-  // The run may also have been deleted after other versions were built on ours: then ours was
-  // valid.
+  if (!(await isMarked()) && !(await isMarked())) return 'stands';
   const bytes = await engine.store.get(file);
   const own = bytes === undefined ? undefined : decodeVersion(bytes, file);
-  if (own === undefined || !('manifest' in own)) return undefined;
+  if (own === undefined || !('manifest' in own)) return 'gone';
+  // The run may also have been deleted after other versions were built on ours: then ours was
+  // valid.
   const next = await readManifest(engine, branch, version + 1);
-  return next?.parent?.checksum !== own.checksum;
+  return next?.parent?.checksum === own.checksum ? 'stands' : 'freed';
+}
+
+/** Whether the newest version has a file that this one was the first to name. */
+async function isInNewest(engine: Engine, manifest: Manifest, base: Snapshot): Promise<boolean> {
+  const before = await filesOf(base);
+  const own = await filesOf(new Snapshot(engine, base.branch, manifest, '', 0));
+  const head = await resolveHead(engine, base.branch);
+  if (head === undefined) return false;
+  for (const file of await filesOf(head.snapshot)) {
+    if (own.has(file) && !before.has(file)) return true;
+  }
+  return false;
+}
+
+/** Ids of the files of fragments and of their deleted rows that a version names. */
+async function filesOf(snapshot: Snapshot): Promise<ReadonlySet<string>> {
+  const files = new Set<string>();
+  for (const fragment of await snapshot.fragments()) {
+    for (const id of fileIds(fragment)) files.add(id);
+    if (fragment.deletion !== undefined) files.add(fragment.deletion.file);
+  }
+  return files;
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   nextManifest,
   notNextVersion,
 } from '../../../src/table/versions/commit.ts';
+import { EMPTY_FRAGMENTS } from '../../../src/table/versions/fragment-list.ts';
 import { resolveHead, type TableBranch } from '../../../src/table/versions/head.ts';
 import {
   decideMultiTable,
@@ -810,6 +811,52 @@ test('of a version that is itself deleted by now, with its base, the state is un
     code: 'CommitStateUnknown',
     details: { version: 2, transaction: manifest.transaction },
   });
+});
+
+test('a freed number that is swept right before its writer takes it back is no commit', async () => {
+  const { one, two, branch } = await both();
+  const { snapshot } = await land(one, branch, 'create');
+  const { manifest, file } = (await land(one, branch)).snapshot;
+  await one.engine.store.delete(snapshot.file);
+  await one.engine.store.put(deletedRunFile(branch.folder, 1, 2), Buffer.from('{}\n'));
+  one.calls.delete = async (run, path) => {
+    await two.engine.store.delete(path);
+    return run(path);
+  };
+  await expect(stands(one.engine, file, manifest, snapshot)).rejects.toMatchObject({
+    code: 'CommitStateUnknown',
+    details: { version: 2, transaction: manifest.transaction },
+  });
+});
+
+test('a version that cleanup deleted was valid if the newest has one of its files', async () => {
+  const fragmentsOf = (...entries: ReturnType<typeof entry>[]) =>
+    draftOf('append', {
+      fragments: {
+        ...EMPTY_FRAGMENTS,
+        totals: { ...EMPTY_FRAGMENTS.totals, fragments: entries.length },
+        tail: entries,
+      },
+    });
+  const deletion = { file: `${'0'.repeat(8)}-ffff`, rows: 1, bytes: 10, checksum: 1 };
+  for (const [own, newest, expected] of [
+    // A fragment, or the deleted rows of one that was there before.
+    [[entry(1), entry(2)], [entry(2)], true],
+    [[entry(1, { deletion })], [entry(1, { deletion })], true],
+    // Only what was there before, or nothing of either.
+    [[entry(1), entry(2)], [entry(1)], false],
+    [[entry(1), entry(2)], [], false],
+    [[entry(1, { deletion })], [entry(1)], false],
+  ] as const) {
+    const { one, two, branch } = await both();
+    const { snapshot } = await land(one, branch, fragmentsOf(entry(1)));
+    const { manifest, file } = (await land(one, branch, fragmentsOf(...own))).snapshot;
+    await land(two, branch, fragmentsOf(...newest));
+    await deleteVersions(two.engine, branch, [1, 2]);
+    const judged = stands(one.engine, file, manifest, snapshot);
+    if (expected) expect(await judged).toBe(true);
+    else await expect(judged).rejects.toMatchObject({ code: 'CommitStateUnknown' });
+  }
 });
 
 test('an undecided batch is waited for, then aborted, and its number is not used again', async () => {
