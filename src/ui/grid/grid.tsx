@@ -214,7 +214,10 @@ export function Grid(props: GridProps) {
     <div class="grid-frame">
       {failure === undefined ? null : (
         <p class="error" role="alert">
-          {messageOf(failure)}
+          {messageOf(failure)}{' '}
+          <button type="button" onClick={() => windows.show(first, last)}>
+            Try again
+          </button>
         </p>
       )}
       <div

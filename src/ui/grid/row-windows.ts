@@ -1,6 +1,8 @@
 /**
  * `RowWindows`: fetches rows in windows of 100 as they come into sight, keeps the 64 windows used
- * last, and aborts requests for windows that went out of sight before they were answered.
+ * last, and aborts requests for windows that went out of sight before they were answered. A window
+ * that failed is fetched again when rows of it are shown again; its failure is told until it
+ * succeeds or is out of sight.
  */
 
 export interface FetchedRows {
@@ -25,6 +27,10 @@ export interface RowInSight {
 interface Window {
   readonly controller: AbortController;
   rows: FetchedRows | undefined;
+  /** What the last request that was answered failed with. */
+  failure: unknown;
+  /** Whether a request is under way. */
+  isAsked: boolean;
 }
 
 const WINDOW_ROWS = 100;
@@ -35,7 +41,6 @@ export class RowWindows {
   readonly #changed: () => void;
   /** Least recently used first. */
   readonly #windows = new Map<number, Window>();
-  failure: unknown;
 
   /** @param changed called when rows arrived or could not be had */
   constructor(fetch: FetchRows, changed: () => void) {
@@ -50,9 +55,19 @@ export class RowWindows {
     return cells && { cells, id: window?.rows?.ids[index % WINDOW_ROWS] };
   }
 
-  /** Fetches what is missing of the rows from `from` to before `to`, and gives up other requests. */
+  /** Why rows that were shown last could not be had; undefined where all could or are awaited. */
+  get failure(): unknown {
+    for (const { failure } of this.#windows.values()) if (failure !== undefined) return failure;
+    return undefined;
+  }
+
+  /**
+   * Fetches what is missing of the rows from `from` to before `to`, also what could not be had
+   * before, and gives up other requests.
+   */
   show(from: number, to: number): void {
     const [first, last] = [Math.floor(from / WINDOW_ROWS), Math.floor((to - 1) / WINDOW_ROWS)];
+    const hadFailed = this.failure !== undefined;
     for (const [at, window] of this.#windows) {
       if (window.rows === undefined && (at < first || at > last)) {
         window.controller.abort();
@@ -61,32 +76,32 @@ export class RowWindows {
     }
     for (let at = first; at <= last; at++) {
       const known = this.#windows.get(at);
-      if (known === undefined) this.#begin(at);
-      else {
-        this.#windows.delete(at);
+      this.#windows.delete(at);
+      if (known !== undefined && (known.rows !== undefined || known.isAsked)) {
         this.#windows.set(at, known);
-      }
+      } else this.#begin(at, known?.failure);
     }
     for (const [at, window] of this.#windows) {
       if (this.#windows.size <= MOST_WINDOWS) break;
       window.controller.abort();
       this.#windows.delete(at);
     }
+    if (hadFailed && this.failure === undefined) this.#changed();
   }
 
-  #begin(at: number): void {
-    const window: Window = { controller: new AbortController(), rows: undefined };
+  /** @param failure of the request before this one, which is told until this one is answered */
+  #begin(at: number, failure: unknown): void {
+    const controller = new AbortController();
+    const window: Window = { controller, rows: undefined, failure, isAsked: true };
     this.#windows.set(at, window);
-    this.#fetch(at * WINDOW_ROWS, WINDOW_ROWS, window.controller.signal).then(
-      (rows) => {
-        window.rows = rows;
-        this.#changed();
-      },
-      (error: unknown) => {
-        if (window.controller.signal.aborted) return;
-        this.failure = error;
-        this.#changed();
-      },
+    const answered = (rows: FetchedRows | undefined, failed: unknown): void => {
+      if (controller.signal.aborted) return;
+      Object.assign(window, { rows, failure: failed, isAsked: false });
+      this.#changed();
+    };
+    this.#fetch(at * WINDOW_ROWS, WINDOW_ROWS, controller.signal).then(
+      (rows) => answered(rows, undefined),
+      (error: unknown) => answered(undefined, error),
     );
   }
 
