@@ -94,7 +94,8 @@ export function SqlPage({ location, go }: { readonly location: Location; readonl
   );
 }
 
-function RowsOf({
+/** Columns of a statement may share a name, so each is known by its place. */
+export function RowsOf({
   answer: { columns, rows, is_cut: isCut },
   sql,
 }: {
@@ -114,8 +115,8 @@ function RowsOf({
       <table aria-label="Rows of the answer">
         <thead>
           <tr>
-            {columns.map(({ name, type }) => (
-              <th key={name} scope="col" title={type}>
+            {columns.map(({ name, type }, column) => (
+              <th key={column} scope="col" title={type}>
                 {name}
               </th>
             ))}
@@ -126,7 +127,7 @@ function RowsOf({
             <tr key={at}>
               {row.map((cell, column) => (
                 <td
-                  key={columns[column]?.name}
+                  key={column}
                   class={cell === null ? 'null' : isNumber(columns[column]?.type) ? 'right' : ''}
                 >
                   {cell === null ? 'null' : String(cell)}
@@ -168,7 +169,7 @@ function ChartOf({
         value={value}
         onChange={(event) => go(changed(location, { [name]: event.currentTarget.value }))}
       >
-        {options.map((option) => (
+        {[...new Set(options)].map((option) => (
           <option key={option} value={option}>
             {option}
           </option>

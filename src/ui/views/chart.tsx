@@ -65,8 +65,8 @@ export function Chart({ kind, label, x, y }: ChartProps) {
   return (
     <figure class="chart">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
-        {[low, (low + high) / 2, high].map((value) => (
-          <g key={value} class="rule">
+        {[low, (low + high) / 2, high].map((value, at) => (
+          <g key={at} class="rule">
             <line x1={EDGE} x2={WIDTH} y1={up(value)} y2={up(value)} />
             <text x={EDGE - 6} y={up(value) + 4} text-anchor="end">
               {short(value)}

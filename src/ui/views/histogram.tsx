@@ -30,7 +30,7 @@ export function Histogram({ label, edges, counts }: HistogramProps) {
           const height = own === 0 ? 0 : Math.max(1, (own / most) * HEIGHT);
           return (
             <rect
-              key={edges[at]}
+              key={at}
               x={at * step}
               y={HEIGHT - height}
               width={Math.max(1, step - 1)}

@@ -30,7 +30,9 @@ export function SchemaView({ facts }: ViewProps) {
             <th scope="col">Metadata</th>
           </tr>
         </thead>
-        <tbody>{(described.schema?.fields ?? []).flatMap((field) => fieldRows(field, 0))}</tbody>
+        <tbody>
+          {(described.schema?.fields ?? []).flatMap((field, at) => fieldRows(field, [at]))}
+        </tbody>
       </table>
       <h3>Indexes</h3>
       <Answered asked={indexes}>
@@ -62,19 +64,21 @@ export function SchemaView({ facts }: ViewProps) {
   );
 }
 
-function fieldRows({ name, type, nullable, metadata }: JsonField, depth: number) {
+/** @param place of the field: its index, behind those of the fields that it is in */
+export function fieldRows(
+  { name, type, nullable, metadata }: JsonField,
+  place: readonly number[],
+): preact.JSX.Element[] {
   const told = Object.entries(metadata ?? {}).map(([key, value]) => `${key}=${value}`);
   const row = (
-    <tr key={`${depth} ${name}`}>
-      <td style={{ paddingLeft: `${8 + depth * 16}px` }}>{name}</td>
+    <tr key={place.join(' ')}>
+      <td style={{ paddingLeft: `${place.length * 16 - 8}px` }}>{name}</td>
       <td class="type">{typeText(type)}</td>
       <td>{nullable === false ? 'no' : 'yes'}</td>
       <td>{told.join(', ')}</td>
     </tr>
   );
   if (type.type !== 'struct') return [row];
-  const children: preact.JSX.Element[] = (type.fields ?? []).flatMap((child) =>
-    fieldRows(child, depth + 1),
-  );
+  const children = (type.fields ?? []).flatMap((child, at) => fieldRows(child, [...place, at]));
   return [row, ...children];
 }
