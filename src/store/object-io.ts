@@ -148,7 +148,8 @@ export class FileWriter implements ObjectWriter {
   /** A flush under way. Its error is kept: the system reports one only once. */
   #flush: Promise<void> | undefined;
   #flushError: unknown;
-  #tail: Promise<void> = Promise.resolve();
+  /** The end of the call begun last: calls use the file one after the other. */
+  #tail: Promise<unknown> = Promise.resolve();
   #state: 'open' | 'failed' | 'finished' | 'closed' = 'open';
 
   /** `finished` is called once when the object is whole. */
@@ -161,15 +162,26 @@ export class FileWriter implements ObjectWriter {
   }
 
   write(buffers: readonly Uint8Array[]): Promise<void> {
-    const previous = this.#tail;
-    const next = previous.then(() => this.#writeNow(buffers));
+    return this.#inTurn(() => this.#writeNow(buffers));
+  }
+
+  finish(): Promise<number> {
+    return this.#inTurn(() => this.#finishNow());
+  }
+
+  /** Removes the file, also one that is finished meanwhile. */
+  abort(): Promise<void> {
+    return this.#inTurn(() => this.#abortNow());
+  }
+
+  #inTurn<Result>(call: () => Promise<Result>): Promise<Result> {
+    const next = this.#tail.then(call);
     // The chain itself never rejects: the failure is the caller's promise and the state.
     this.#tail = next.catch(() => {});
     return next;
   }
 
-  async finish(): Promise<number> {
-    await this.#tail;
+  async #finishNow(): Promise<number> {
     this.#mustBeOpen();
     const { fs, full } = this.#disk;
     try {
@@ -194,8 +206,7 @@ export class FileWriter implements ObjectWriter {
     return this.#written;
   }
 
-  async abort(): Promise<void> {
-    await this.#tail;
+  async #abortNow(): Promise<void> {
     await this.#flush;
     if (this.#state === 'closed') return;
     if (this.#state !== 'finished') closeQuietly(this.#disk.fs, this.#fd);

@@ -1,7 +1,7 @@
 /** Large objects reach the disk while they are being written: its complaints must not get lost. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
-import { strictFileSystem } from '../../src/store/disk/strict-fs.ts';
+import { strictFileSystem, trustFileSystem } from '../../src/store/disk/strict-fs.ts';
 import { openFileStore } from '../../src/store/file-store.ts';
 import { assignFieldIds } from '../../src/table/fields/field-ids.ts';
 import { writeFragments } from '../../src/table/write/write.ts';
@@ -40,6 +40,45 @@ test('what was written since the last flush is flushed at the end', async () => 
   const last = disk.log.lastIndexOf('fdatasync');
   expect(disk.log.filter((call) => call === 'fdatasync').length).toBeGreaterThan(1);
   expect(disk.log.lastIndexOf('writev')).toBeLessThan(last);
+});
+
+test('abort waits for a finish under way, whose file it closes neither early nor twice', async () => {
+  const calls: string[] = [];
+  let release: (() => void) | undefined;
+  const inner = strictFileSystem(memoryFs());
+  const fs = Object.assign(Object.create(inner), {
+    fdatasync: (fd: number, done: Parameters<typeof inner.fdatasync>[1]) => {
+      release = () => {
+        calls.push('flushed');
+        inner.fdatasync(fd, done);
+      };
+    },
+    closeSync: (fd: number) => {
+      calls.push('closed');
+      inner.closeSync(fd);
+    },
+    unlinkSync: (path: string) => {
+      calls.push('removed');
+      inner.unlinkSync(path);
+    },
+  });
+  const store = openFileStore({ root: '/c', fs: trustFileSystem(fs) });
+  await store.createFolder('data');
+  const writer = await store.create('data/large');
+  await writer.write([PIECE]);
+  calls.length = 0;
+  const finished = writer.finish();
+  const aborted = writer.abort();
+  const late = writer.write([PIECE]);
+  await vi.waitFor(() => expect(release).toBeDefined(), { interval: 1 });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(calls).toEqual([]);
+  release?.();
+  expect(await finished).toBe(PIECE.length);
+  await aborted;
+  await expect(late).rejects.toMatchObject({ code: 'Closed' });
+  expect(calls).toEqual(['flushed', 'closed', 'removed']);
+  expect(store.head('data/large')).toBeUndefined();
 });
 
 test('a flush of the first fragment that fails while others are written is the error of the write', async () => {
