@@ -15,6 +15,7 @@ import {
   readLanceManifest,
 } from '../format/index.ts';
 import { parseJson } from '../json.ts';
+import { tellsMissing } from '../store/index.ts';
 import { damaged, wholeFile } from './file-bytes.ts';
 
 /** Names a version of a dataset; the newest if it is empty. */
@@ -82,8 +83,7 @@ async function versionsIn(folder: string): Promise<Map<number, string> | undefin
   try {
     names = await readdir(folder);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (tellsMissing(error)) return undefined;
     throw error;
   }
   const versions = new Map<number, string>();

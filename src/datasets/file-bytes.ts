@@ -6,6 +6,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { DirspaceError } from '../errors.ts';
 import type { LanceBytes } from '../format/index.ts';
+import { tellsMissing } from '../store/index.ts';
 
 /** Larger single reads than this make no file faster. */
 const PIECE_BYTES = 1 << 22;
@@ -33,8 +34,7 @@ export async function openLanceBytes(
     return { size, read, close: () => (handle as FileHandle).close() };
   } catch (error) {
     await handle?.close();
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw damaged(path, 'it is missing');
+    if (tellsMissing(error)) throw damaged(path, 'it is missing');
     throw error;
   }
 }
@@ -44,7 +44,7 @@ export async function wholeFile(path: string, most: number): Promise<Uint8Array 
   try {
     if (!(await stat(path)).isFile()) throw damaged(path, 'it is no regular file');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (tellsMissing(error)) return undefined;
     throw error;
   }
   const file = await openLanceBytes(path);

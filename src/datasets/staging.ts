@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { FORMAT_FILE } from '../format/index.ts';
-import { hasDied, parseProcessTag, processTag } from '../store/index.ts';
+import { hasDied, parseProcessTag, processTag, tellsMissing } from '../store/index.ts';
 
 /**
  * Whatever lies in a catalog's folder and was not made by the engine is damage of the catalog.
@@ -27,7 +27,7 @@ export async function refuseInCatalog(
       () => false,
     );
   const parent = await realpath(dirname(target)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    if (tellsMissing(error)) return undefined;
     throw error;
   });
   for (let at = parent; at !== undefined; at = dirname(at) === at ? undefined : dirname(at)) {

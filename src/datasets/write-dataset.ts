@@ -18,6 +18,7 @@ import {
   lanceExportManifest,
   lanceExportSchema,
 } from '../format/index.ts';
+import { tellsMissing } from '../store/index.ts';
 import { refuseInCatalog, removeAbandoned, stagingPath, syncFolder } from './staging.ts';
 
 export interface LanceCopy {
@@ -83,7 +84,7 @@ const taken = (folder: string, cause?: unknown): DirspaceError =>
 
 async function refuseTaken(target: string, folder: string): Promise<void> {
   const found = await lstat(target).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    if (tellsMissing(error)) return undefined;
     throw error;
   });
   if (found !== undefined) throw taken(folder);
@@ -93,8 +94,7 @@ async function makeStaging(staging: string, folder: string): Promise<void> {
   try {
     await mkdir(staging);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw cause;
+    if (!tellsMissing(cause)) throw cause;
     throw new DirspaceError(
       'InvalidInput',
       `${JSON.stringify(folder)} cannot be made: there is no folder ${JSON.stringify(dirname(folder))}.`,

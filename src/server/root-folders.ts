@@ -1,6 +1,6 @@
 /**
- * Checks the folders that a server serves. `requireFolders` checks that they exist, or creates
- * them. `isSetUp` tells whether one holds a catalog, `isMissing` whether nothing is there, and
+ * Checks the folders that a server serves. `requireFolders` checks that they exist and are folders, or
+ * creates them. `isSetUp` tells whether one holds a catalog, `isMissing` whether nothing is there, and
  * `deviceOf` on which device it is. `FolderTrials` tests reading and writing with a small file, at
  * most every three seconds for each disk, and fails on a full disk.
  */
@@ -9,14 +9,11 @@ import { access, mkdir, open, stat, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DirspaceError } from '../errors.ts';
 import { CLOCK_PREFIX, FORMAT_FILE, PRIVATE_FOLDER } from '../format/index.ts';
-import { processTag } from '../store/index.ts';
-
-const tellsMissing = (error: unknown): boolean =>
-  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+import { processTag, tellsMissing } from '../store/index.ts';
 
 /**
  * Folders that are there, or are made where `create`. @throws NamespaceNotFound that names the first one
- * that is not: a path that was misspelt would serve an empty catalog
+ * that is not: a path that was misspelt would serve an empty catalog; InvalidInput for a file in its place
  */
 export async function requireFolders(
   paths: readonly string[],
@@ -29,17 +26,35 @@ export async function requireFolders(
     );
   }
   for (const path of paths) {
-    if (create) await mkdir(path, { recursive: true, mode: 0o700 });
-    await stat(path).catch((cause) => {
-      if (!tellsMissing(cause)) return;
+    if (create) await makeFolder(path);
+    const found = await stat(path).catch((cause) => {
+      if (!tellsMissing(cause)) return undefined;
       throw new DirspaceError(
         'NamespaceNotFound',
         `There is nothing to serve at ${JSON.stringify(path)}: the folder does not exist. Check the path; the option "create" of a server, --create of the command line, makes a new one there.`,
         { details: { root: path }, cause },
       );
     });
+    if (found?.isDirectory() === false) throw noFolder(path);
   }
 }
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    // A file stands in its place, or in that of a folder above it.
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === 'EEXIST' || code === 'ENOTDIR' ? noFolder(path, error) : error;
+  }
+}
+
+const noFolder = (path: string, cause?: unknown): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `There is nothing to serve at ${JSON.stringify(path)}: a file stands where a folder is expected. Name the folder of a catalog.`,
+    { details: { root: path }, cause },
+  );
 
 /** Whether a folder holds a catalog that was written to. */
 export function isSetUp(folder: string): boolean {

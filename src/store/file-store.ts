@@ -42,6 +42,7 @@ import {
   storeError,
   strictFileSystem,
   symbolicLink,
+  tellsMissing,
 } from './disk/index.ts';
 import { FileReader, FileWriter } from './object-io.ts';
 import type {
@@ -234,8 +235,7 @@ export class FileStore implements Store {
     try {
       found = readFolder(this.fs, absoluteFolder(this.#disk, folder));
     } catch (error) {
-      const errno = errnoOf(error);
-      if (errno === 'ENOENT' || errno === 'ENOTDIR') return undefined;
+      if (tellsMissing(error)) return undefined;
       throw storeError(error, 'list', folder);
     }
     return found.map((entry) => ({
@@ -385,8 +385,7 @@ export class FileStore implements Store {
     try {
       return this.fs.openSync(absolute, this.#disk.flags.read);
     } catch (error) {
-      const errno = errnoOf(error);
-      if (errno === 'ENOENT' || errno === 'ENOTDIR') return undefined;
+      if (tellsMissing(error)) return undefined;
       throw storeError(error, 'open', path);
     }
   }

@@ -13,6 +13,7 @@ export {
   isFailedFlush,
   isMissingFolder,
   memoryFileSystem,
+  tellsMissing,
 } from './disk/index.ts';
 export { FileStore, openFileStore } from './file-store.ts';
 export { isLocked, withLock } from './lock.ts';

@@ -178,6 +178,26 @@ describe('refused', () => {
     );
   });
 
+  test('files in place of the folders of a dataset', async () => {
+    const place = temporaryFolder();
+    writeFileSync(join(place, 'file'), 'x');
+    expect(await refused(openLanceDataset(join(place, 'file')), 'InvalidInput')).toMatch(
+      /is no Lance dataset/,
+    );
+    await refused(openLanceDataFile(join(place, 'file', 'a.lance')), 'Corrupt');
+    const home = copy();
+    rmSync(join(home, '_refs'), { recursive: true, force: true });
+    writeFileSync(join(home, '_refs'), 'x');
+    await refused(openLanceDataset(home, { tag: 'x' }), 'TableTagNotFound');
+    for (const folder of ['_deletions', 'data']) {
+      rmSync(join(home, folder), { recursive: true });
+      writeFileSync(join(home, folder), 'x');
+      expect(await refused(readAll(home), 'Corrupt')).toMatch(
+        new RegExp(`${folder}.* it is missing`),
+      );
+    }
+  });
+
   test('a data file that is a folder, or ends elsewhere', async () => {
     const home = copy();
     const data = join(home, 'data');

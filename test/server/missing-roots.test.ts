@@ -49,6 +49,25 @@ describe('at the start', () => {
     expect(readdirSync(folder)).toEqual(['file']);
   });
 
+  test('a file is no folder, whatever is asked for', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(`${folder}/file`, 'x');
+    for (const [path, create] of [
+      [`${folder}/file`, false],
+      [`${folder}/file`, true],
+      [`${folder}/file/below`, true],
+    ] as const) {
+      for (const source of sources(path)) {
+        await expect(createServer({ ...source, create })).rejects.toMatchObject({
+          code: 'InvalidInput',
+          message: expect.stringMatching(new RegExp(`"${path}".*a file stands`)),
+          details: { root: path },
+        });
+      }
+    }
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
+
   test('it is made where that is asked for, for its owner alone', async () => {
     for (const at of [0, 1, 2]) {
       const path = `${temporaryFolder()}/a/new`;

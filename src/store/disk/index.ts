@@ -36,6 +36,7 @@ export {
   missingFolder,
   storeError,
   symbolicLink,
+  tellsMissing,
 } from './store-error.ts';
 export { canonicalRoot, realPathSoFar } from './store-root.ts';
 export { isNodeFileSystem, strictFileSystem } from './strict-fs.ts';

@@ -10,7 +10,7 @@
 import { DirspaceError } from '../../errors.ts';
 import type { Disk } from './disk.ts';
 import { canonicalPath, errnoOf } from './file-system.ts';
-import { missingFolder, storeError, symbolicLink } from './store-error.ts';
+import { missingFolder, storeError, symbolicLink, tellsMissing } from './store-error.ts';
 
 /** Matches whatever is absolute, empty, or has an empty, `.` or `..` part. */
 const UNSAFE = /[\0\\]|(?:^|\/)\.{0,2}(?:\/|$)/;
@@ -49,8 +49,7 @@ export function enterFolder(disk: Disk, folder: string): boolean {
     // The dot makes it refuse a file.
     if (canonicalPath(disk.fs, `${absolute}/.`) === absolute) return true;
   } catch (error) {
-    const errno = errnoOf(error);
-    if (errno !== 'ENOENT' && errno !== 'ENOTDIR' && errno !== 'ELOOP') {
+    if (!tellsMissing(error) && errnoOf(error) !== 'ELOOP') {
       throw storeError(error, 'enter', folder);
     }
   }
@@ -79,8 +78,7 @@ export function lookAt(disk: Disk, path: string): ReturnType<Disk['fs']['lstatSy
   try {
     return disk.fs.lstatSync(absoluteFolder(disk, path), { throwIfNoEntry: false });
   } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === 'ENOTDIR' || errno === 'ENOENT') return undefined;
+    if (tellsMissing(error)) return undefined;
     throw storeError(error, 'look at', path);
   }
 }

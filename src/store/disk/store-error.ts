@@ -3,7 +3,8 @@
  * caller of the store gave it. The system's own message, which holds absolute paths, is kept only
  * as the cause. Other functions build the errors for a missing folder (`missingFolder`), a failed
  * flush (`outcomeUnknown`) and a symbolic link (`symbolicLink`), and recognise the first two
- * (`isMissingFolder`, `isFailedFlush`). Callers decide what a missing folder means.
+ * (`isMissingFolder`, `isFailedFlush`). Callers decide what a missing folder means, and what it
+ * means that nothing is at a path (`tellsMissing`).
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';
@@ -43,6 +44,12 @@ export function isSystemFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name !== 'DirspaceError') return errnoOf(error) !== undefined;
   return (error as DirspaceError).details.errno !== undefined;
+}
+
+/** Whether the system said that nothing is at a path, also for a file in place of a folder of it. */
+export function tellsMissing(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === 'ENOENT' || errno === 'ENOTDIR';
 }
 
 /** The folder a write needs is not there: a table was dropped or moved under the writer, or the root. */
