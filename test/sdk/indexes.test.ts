@@ -155,8 +155,31 @@ test('kinds of indexes with their options', async () => {
       },
     ],
   ]);
-  expect(() => Index.fts({ ngramLength: 2 } as never)).toThrow(
-    expect.objectContaining({ code: 'Unsupported' }),
+});
+
+test.each<[string, () => Index, string, string]>([
+  ['IVF_SQ', () => Index.ivfSq({ m: 2 } as never), 'm', 'sampleRate'],
+  ['IVF_SQ', () => Index.ivfSq({ numBits: 8 } as never), 'numBits', 'sampleRate'],
+  ['IVF_FLAT', () => Index.ivfFlat({ numSubVectors: 2 } as never), 'numSubVectors', 'sampleRate'],
+  ['IVF_RQ', () => Index.ivfRq({ numSubVectors: 2 } as never), 'numSubVectors', 'numBits'],
+  ['IVF_PQ', () => Index.ivfPq({ m: 2 } as never), 'm', 'numSubVectors'],
+  ['IVF_HNSW_SQ', () => Index.hnswSq({ numBits: 8 } as never), 'numBits', 'efConstruction'],
+  ['IVF_HNSW_PQ', () => Index.hnswPq({ withPosition: true } as never), 'withPosition', 'm'],
+  ['BTREE', () => Index.btree({ withPosition: true } as never), 'withPosition', 'none'],
+  ['BITMAP', () => Index.bitmap({ numPartitions: 1 } as never), 'numPartitions', 'none'],
+  ['LABEL_LIST', () => Index.labelList({ stem: true } as never), 'stem', 'none'],
+  ['FM', () => Index.fm({ toString: 1 } as never), 'toString', 'none'],
+  ['FTS', () => Index.fts({ sampleRate: 2 } as never), 'sampleRate', 'prefixOnly'],
+  ['FTS', () => Index.fts({ with_position: true } as never), 'with_position', 'withPosition'],
+])('an index %s is made with options of its kind alone: %s', (kind, made, option, known) => {
+  expect(made).toThrow(
+    expect.objectContaining({
+      code: 'Unsupported',
+      message: expect.stringMatching(
+        new RegExp(`index ${kind} has no option "${option}".* It has .*\\b${known}\\b`),
+      ),
+      details: { option },
+    }),
   );
 });
 

@@ -93,17 +93,34 @@ const MEMBERS: Readonly<Record<string, keyof IndexParameters>> = {
   blockSize: 'block_size',
 };
 
-/** A kind of index with its options. @throws Unsupported for an option the protocol does not have */
+/** The options of each kind that has any. */
+const VECTOR_OPTIONS = ['numPartitions', 'distanceType', 'maxIterations', 'sampleRate'];
+const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  IVF_SQ: VECTOR_OPTIONS,
+  IVF_FLAT: VECTOR_OPTIONS,
+  IVF_RQ: [...VECTOR_OPTIONS, 'numBits'],
+  IVF_PQ: [...VECTOR_OPTIONS, 'numBits', 'numSubVectors'],
+  IVF_HNSW_SQ: [...VECTOR_OPTIONS, 'm', 'efConstruction'],
+  IVF_HNSW_PQ: [...VECTOR_OPTIONS, 'm', 'efConstruction', 'numSubVectors'],
+  FTS: [
+    ...['withPosition', 'blockSize', 'baseTokenizer', 'language', 'maxTokenLength', 'lowercase'],
+    ...['stem', 'removeStopWords', 'asciiFolding', 'customStopWords'],
+    ...['ngramMinLength', 'ngramMaxLength', 'prefixOnly'],
+  ],
+};
+
+/** A kind of index with its options. @throws Unsupported for an option that the kind does not have */
 export class Index {
   readonly parameters: IndexParameters;
 
   private constructor(index_type: string, options: object = {}) {
+    const known = OPTIONS[index_type] ?? [];
     const members = Object.entries(defined({ ...options })).map(([name, value]) => {
-      const member = Object.hasOwn(MEMBERS, name) ? MEMBERS[name] : undefined;
-      if (member !== undefined) return [member, value];
+      if (known.includes(name)) return [MEMBERS[name], value];
+      const others = known.length === 0 ? 'It has none.' : `It has ${known.join(', ')}.`;
       throw new DirspaceError(
         'Unsupported',
-        `An index ${index_type} has no option ${JSON.stringify(name)} in the protocol of catalogs.${suggestion(name, Object.keys(MEMBERS))}`,
+        `An index ${index_type} has no option ${JSON.stringify(name)}.${suggestion(name, known)} ${others}`,
         { details: { option: name } },
       );
     });

@@ -14,7 +14,7 @@ import {
 } from '../../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
 import { systemEnv } from '../../../src/env.ts';
-import { ivfParameters } from '../../../src/indexes/index.ts';
+import { ivfParameters, ivfRequest } from '../../../src/indexes/index.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { Connection } from '../../../src/sdk/connection.ts';
 import type { VectorQuery } from '../../../src/sdk/query/query.ts';
@@ -406,17 +406,24 @@ test.each([
 
 test('options that it does not have are refused by name', async () => {
   const table = await made(20);
-  const refusals: [Parameters<typeof Index.ivfPq>[0] & object, Index, string][] = [
-    [{}, Index.ivfFlat({ numSubVectors: 2 } as never), 'num_sub_vectors'],
-    [{}, Index.ivfPq({ m: 2 } as never), 'option m'],
-    [{}, Index.hnswSq({ numBits: 8 } as never), 'num_bits'],
-    [{}, Index.ivfSq({ numPartitions: 40_000 }), 'num_partitions is 40000'],
-    [{}, Index.ivfSq({ distanceType: 'mean' as never }), 'use one of l2, cosine, dot'],
-    [{}, Index.ivfFlat({ distanceType: 'hamming' }), 'hamming'],
-    [{}, Index.ivfRq({ numSubVectors: 2 } as never), 'num_sub_vectors'],
+  const refusals: [Index, string][] = [
+    [Index.ivfSq({ numPartitions: 40_000 }), 'num_partitions is 40000'],
+    [Index.ivfSq({ distanceType: 'mean' as never }), 'use one of l2, cosine, dot'],
+    [Index.ivfFlat({ distanceType: 'hamming' }), 'hamming'],
   ];
-  for (const [, config, named] of refusals) {
+  for (const [config, named] of refusals) {
     await expect(table.createIndex('vector', { config })).rejects.toThrow(named);
+  }
+  // Requests of clients that know no kinds.
+  for (const [type, member] of [
+    ['IVF_FLAT', 'num_sub_vectors'],
+    ['IVF_RQ', 'num_sub_vectors'],
+    ['IVF_SQ', 'num_bits'],
+    ['IVF_PQ', 'm'],
+    ['IVF_HNSW_SQ', 'num_bits'],
+    ['IVF_HNSW_SQ', 'with_position'],
+  ] as const) {
+    expect(() => ivfRequest(type, { [member]: 2 })).toThrow(`${type} has no option ${member}.`);
   }
 });
 
