@@ -1,6 +1,6 @@
 /**
  * Defines sets of rows by fragment (`FragmentRows`): the offsets in each fragment, ascending and
- * without repeats. `union` and `intersection` combine two sets. `rowsAt` makes a set from positions
+ * without repeats. `union` and `intersection` combine two sets. `rowsAtPositions` makes a set from positions
  * over runs of fragments, as the segments of indexes store them; throws Corrupt for positions past
  * the last run.
  */
@@ -70,7 +70,7 @@ export interface PlacedRun {
  * @param file that they were read from
  * @throws Corrupt for positions past the last run
  */
-export function rowsAt(
+export function rowsAtPositions(
   positions: Uint32Array,
   runs: readonly PlacedRun[],
   covered: ReadonlySet<number>,

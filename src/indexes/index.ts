@@ -10,7 +10,7 @@ export {
   intersection,
   NO_FRAGMENT_ROWS,
   type PlacedRun,
-  rowsAt,
+  rowsAtPositions,
   runAt,
   union,
 } from './fragment-rows.ts';

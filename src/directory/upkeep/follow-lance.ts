@@ -35,7 +35,7 @@ import {
   newestListing,
   publishListing,
 } from './lance-catalog.ts';
-import { catalogRows, isFoundByLance, rowsAt } from './lance-catalog-rows.ts';
+import { catalogRows, isFoundByLance, rowsUnderName } from './lance-catalog-rows.ts';
 
 export interface LanceCatalogSynced {
   /** Of the table `__manifest`. */
@@ -323,7 +323,7 @@ async function patched(
   let rows = [...added];
   let differs = false;
   for (const { id, below = false } of changed) {
-    const now = await rowsAt(catalog, id, below);
+    const now = await rowsUnderName(catalog, id, below);
     const key = lanceCatalogKey(id);
     // A namespace that is gone is gone with all that was in it.
     const isWithin = below || !now.isNamespace;

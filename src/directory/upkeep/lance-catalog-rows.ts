@@ -1,6 +1,6 @@
 /**
  * Computes the rows of the list by which Lance finds a catalog's tables: `catalogRows` covers all
- * namespaces and tables, `rowsAt` a single name. A namespace is listed with its properties; a table
+ * namespaces and tables, `rowsUnderName` a single name. A namespace is listed with its properties; a table
  * is listed only if Lance opens it by path (`isFoundByLance`), or if other programs may write it
  * below the root. Records that cannot be read are skipped and hide no others.
  */
@@ -31,13 +31,17 @@ import {
 export const catalogRows = (catalog: Catalog): Promise<LanceCatalogRow[]> => rowsBelow(catalog, []);
 
 /** What has this name now, and whether that is a namespace. */
-export interface RowsAt {
+export interface RowsUnderName {
   readonly rows: readonly LanceCatalogRow[];
   readonly isNamespace: boolean;
 }
 
 /** @param below looks at all that is in the namespace too */
-export async function rowsAt(catalog: Catalog, id: ObjectPath, below: boolean): Promise<RowsAt> {
+export async function rowsUnderName(
+  catalog: Catalog,
+  id: ObjectPath,
+  below: boolean,
+): Promise<RowsUnderName> {
   const folder = catalog.engine.names.possibleTableFolder(id);
   const table = folder === undefined ? undefined : await tableRow(catalog, id, folder);
   const namespace = await namespaceRow(catalog, id);

@@ -19,7 +19,7 @@ import { DirspaceError } from '../../errors.ts';
 import type { RequestMemory } from '../../request-memory.ts';
 import { type Pause, plainPause, runSteps } from '../../steps.ts';
 import { MAGIC } from '../encode/index.ts';
-import { ByteSource } from './byte-source.ts';
+import { ByteReader } from './byte-reader.ts';
 import { type BatchLimits, ForeignBatches } from './foreign-batches.ts';
 import { bytesInMemory, type FileBytes, openForeignFile } from './foreign-file.ts';
 import { type ForeignMessage, invalid, readMessage, tooLarge } from './foreign-messages.ts';
@@ -95,7 +95,7 @@ export async function openArrowBody(
       'Expected Arrow data: record batches with a schema, or the bytes of an Arrow stream or file.',
     );
   }
-  const source = new ByteSource(body, limits.maxBytes, limits.memory);
+  const source = new ByteReader(body, limits.maxBytes, limits.memory);
   try {
     if (await isFile(source)) {
       return await openForeignFile(bytesInMemory(await source.rest(limits.maxHeldBytes)), limits);
@@ -121,7 +121,7 @@ export async function openArrowFile(
   options: OpenArrowOptions = {},
 ): Promise<RecordBatchStream> {
   const limits: Limits = { ...DEFAULTS, pause: plainPause(), ...options };
-  const head = new ByteSource([await file.read(0, Math.min(file.size, MAGIC.length))]);
+  const head = new ByteReader([await file.read(0, Math.min(file.size, MAGIC.length))]);
   return (await isFile(head))
     ? openForeignFile(file, limits)
     : openArrowBody(piecesOf(file), options);
@@ -142,16 +142,16 @@ const isBatchStream = (body: ArrowBody): body is RecordBatchStream =>
   typeof body === 'object' && body !== null && 'schema' in body;
 
 async function openBytes(bytes: Uint8Array, limits: Limits): Promise<RecordBatchStream> {
-  const source = new ByteSource([bytes], limits.maxBytes);
+  const source = new ByteReader([bytes], limits.maxBytes);
   if (await isFile(source)) return openForeignFile(bytesInMemory(bytes), limits);
   const schema = await readSchema(source, limits);
   const rest = bytes.subarray(source.position);
   return recordBatchStream(schema.schema, {
-    [Symbol.asyncIterator]: () => batchesOf(new ByteSource([rest]), schema, limits),
+    [Symbol.asyncIterator]: () => batchesOf(new ByteReader([rest]), schema, limits),
   });
 }
 
-async function isFile(source: ByteSource): Promise<boolean> {
+async function isFile(source: ByteReader): Promise<boolean> {
   const head = await source.peek(MAGIC.length);
   if (head.length === 0) {
     throw new DirspaceError(
@@ -195,7 +195,7 @@ interface Framed {
   readonly body: Uint8Array;
 }
 
-async function readSchema(source: ByteSource, limits: Limits): Promise<ForeignSchema> {
+async function readSchema(source: ByteReader, limits: Limits): Promise<ForeignSchema> {
   const first = await nextMessage(source, limits, 'schema');
   if (first?.message.kind !== 'schema') {
     throw invalid('schema', 'the stream does not begin with one');
@@ -204,7 +204,7 @@ async function readSchema(source: ByteSource, limits: Limits): Promise<ForeignSc
 }
 
 async function* batchesOf(
-  source: ByteSource,
+  source: ByteReader,
   schema: ForeignSchema,
   limits: Limits,
 ): AsyncGenerator<RecordBatch> {
@@ -235,7 +235,7 @@ const MAX_SCHEMA_BYTES = 2 ** 26;
 
 /** The next message with its body; undefined at the end of the stream. */
 async function nextMessage(
-  source: ByteSource,
+  source: ByteReader,
   limits: Limits,
   what: string,
 ): Promise<Framed | undefined> {
@@ -261,7 +261,7 @@ async function nextMessage(
 }
 
 /** Padding may follow the end. Anything else may be rows: of a second stream, or after damage. */
-async function refuseMore(source: ByteSource, what: string): Promise<void> {
+async function refuseMore(source: ByteReader, what: string): Promise<void> {
   for (;;) {
     const more = await source.take(PADDING_BYTES);
     if (more.some((byte) => byte !== 0)) {
@@ -277,7 +277,7 @@ function int32(bytes: Uint8Array, what: string): number {
 }
 
 async function exactly(
-  source: ByteSource,
+  source: ByteReader,
   bytes: number,
   limits: Limits,
   what: string,

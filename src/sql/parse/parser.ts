@@ -14,7 +14,7 @@ import { refuse } from './sql-error.ts';
 import type { Statement } from './statement-tree.ts';
 import { END, MARK, OPERATOR, STRING, type Tokens, WORD } from './tokens.ts';
 import type { BinaryOperator, Expression, SubqueryExpression } from './tree.ts';
-import { castTo, parseTypeName } from './types.ts';
+import { castExpression, parseTypeName } from './types.ts';
 
 /** Literals of all IN lists of a text, so that reading it takes no longer than a turn. */
 export const MAX_LITERALS = 200_000;
@@ -149,7 +149,7 @@ export class Parser {
           break;
         case CAST:
           tokens.next();
-          left = castTo(this, left, parseTypeName(this), false, at);
+          left = castExpression(this, left, parseTypeName(this), false, at);
           this.height = 0;
           break;
         default: {

@@ -10,7 +10,7 @@ import { refuseUnsupported } from './refusals.ts';
 import { refuse } from './sql-error.ts';
 import { NAME, STRING, WORD } from './tokens.ts';
 import type { Expression } from './tree.ts';
-import { castTo, parseTypeName } from './types.ts';
+import { castExpression, parseTypeName } from './types.ts';
 
 type Rule = (parser: Parser, word: string, at: number) => Expression;
 
@@ -77,7 +77,7 @@ function parseCast(parser: Parser, word: string, at: number): Expression {
   const arg = parser.expression();
   const { height } = parser;
   parser.takeWord('as');
-  const cast = castTo(parser, arg, parseTypeName(parser), word === 'try_cast', at);
+  const cast = castExpression(parser, arg, parseTypeName(parser), word === 'try_cast', at);
   parser.height = height + 1;
   return cast;
 }

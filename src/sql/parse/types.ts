@@ -1,7 +1,7 @@
 /**
  * Parses type names with their arguments, such as `decimal(8,3)` (`parseTypeName`), and typed
  * literals such as DATE '2020-01-31': `parseTypedLiteral` those that begin with a keyword type,
- * `typedLiteral` those of any other name. `castTo` builds the expression of a cast.
+ * `typedLiteral` those of any other name. `castExpression` builds the expression of a cast.
  * special-calls.ts parses CAST(..), parser.ts `::`; type-names.ts maps the names to Arrow types.
  */
 
@@ -204,7 +204,7 @@ function intervalField(parser: Parser): { unit?: string } {
 }
 
 /** A cast of `arg`, or a literal of the type. INTERVAL '1' DAY is the text '1 day'. */
-export function castTo(
+export function castExpression(
   parser: Parser,
   arg: Expression,
   { name, args, unit, at: typeAt }: ParsedType,
@@ -235,8 +235,8 @@ export function parseTypedLiteral(
   const type = keywordType(parser, word, at, false);
   if (tokens.kind !== STRING) parser.refuseToken('a string is expected');
   const arg = string(parser);
-  if (word !== 'interval') return castTo(parser, arg, type, false, at);
-  return castTo(parser, arg, { ...type, ...intervalField(parser) }, false, at);
+  if (word !== 'interval') return castExpression(parser, arg, type, false, at);
+  return castExpression(parser, arg, { ...type, ...intervalField(parser) }, false, at);
 }
 
 function string(parser: Parser): Expression {
@@ -254,5 +254,5 @@ export function typedLiteral(
   at: number,
 ): Expression {
   const type = genericType(path, args, at);
-  return castTo(parser, string(parser), type, false, at);
+  return castExpression(parser, string(parser), type, false, at);
 }

@@ -1,5 +1,5 @@
 /**
- * Picks rows of several batches by their places (`RowPlaces`: batch and row). `rowsAt` picks whole
+ * Picks rows of several batches by their places (`RowPlaces`: batch and row). `placedRows` picks whole
  * rows in any order, in batches of 65,536, and `rowsInOne` those of one column; both work in steps.
  * `placesOf` makes places from row ids, and `partitioned` sorts places by the numbers of their
  * rows' groups.
@@ -62,7 +62,7 @@ const sourcesOf = (placed: readonly RowsOfBatch[], dataOf: (batch: number) => Da
   );
 
 /** These rows of the batches, in this order. */
-export function* rowsAt(
+export function* placedRows(
   schema: Schema,
   batches: readonly RecordBatch[],
   places: RowPlaces,

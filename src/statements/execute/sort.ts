@@ -10,7 +10,7 @@ import { compileTree, familyOf } from '../../sql/index.ts';
 import { hasOrder, RowSorter } from '../../table/index.ts';
 import { type SortKey, textOf } from '../plan/index.ts';
 import { collected, type Relation, run, type Work } from './relation.ts';
-import { placesOf, type RowPlaces, rowsAt } from './row-places.ts';
+import { placedRows, placesOf, type RowPlaces } from './row-places.ts';
 
 /** Rows that are collected before the first of them are picked, at least. */
 const SPARE_ROWS = 1 << 18;
@@ -59,7 +59,7 @@ export function rowSorter(
   return async (batches, limit) => {
     const places = await sort(batches, limit);
     if (places === undefined) return firstRows(batches, limit);
-    return run(work, rowsAt(input.schema, batches, places));
+    return run(work, placedRows(input.schema, batches, places));
   };
 }
 

@@ -16,7 +16,7 @@ import {
   type SubqueryExpression,
 } from '../../sql/index.ts';
 import { aggregateName, aggregateType } from './functions.ts';
-import { castTo, commonKeyType } from './key-types.ts';
+import { castUnlessSame, commonKeyType } from './key-types.ts';
 import type { Plan, SortKey, WindowStep } from './plan-tree.ts';
 import { type PlannedQuery, type Planner, placeOf, type RowWindow, sortKey } from './planner.ts';
 import type { Scope } from './scope.ts';
@@ -78,7 +78,7 @@ export function plannedCorrelated(
       refuse(inner.at ?? outer.at, `${textOf(inner)} and ${textOf(outer)} cannot be compared`);
     }
     const name = planner.freshName(labelOf(inner));
-    return { name, value: castTo(inner, cast), outer };
+    return { name, value: castUnlessSame(inner, cast), outer };
   });
   const items = itemsOf(select, scope);
   if (asked.form === 'exists') {

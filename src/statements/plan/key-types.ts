@@ -93,7 +93,7 @@ export function castOf(
   );
 }
 
-export const castTo = (arg: Expression, type: TypeName | 'same'): Expression =>
+export const castUnlessSame = (arg: Expression, type: TypeName | 'same'): Expression =>
   type === 'same' ? arg : { kind: 'cast', arg, type, lenient: false };
 
 /**

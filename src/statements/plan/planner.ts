@@ -18,7 +18,7 @@ import {
 } from '../../sql/index.ts';
 import type { Asked, Correlated } from './correlated.ts';
 import { atMost, FreshNames } from './fresh-names.ts';
-import { castOf, castTo } from './key-types.ts';
+import { castOf, castUnlessSame } from './key-types.ts';
 import type { Plan, SortKey, TableSource } from './plan-tree.ts';
 import type { Scope } from './scope.ts';
 import { plannedSelect } from './select.ts';
@@ -253,7 +253,7 @@ export class Planner {
         plan,
         names.map((name, place) => {
           const value = columnTree(plan.schema.fields[place]?.name ?? '');
-          return { name, value: castTo(value, casts[place] ?? 'same') };
+          return { name, value: castUnlessSame(value, casts[place] ?? 'same') };
         }),
       ),
     );

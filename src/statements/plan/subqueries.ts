@@ -15,7 +15,7 @@ import {
 } from '../../sql/index.ts';
 import type { Asked, Correlated } from './correlated.ts';
 import { joinOf } from './joins.ts';
-import { castTo, commonKeyType } from './key-types.ts';
+import { castUnlessSame, commonKeyType } from './key-types.ts';
 import type { Plan } from './plan-tree.ts';
 import { type PlannedQuery, type Planner, windowed } from './planner.ts';
 import type { Scope } from './scope.ts';
@@ -205,7 +205,10 @@ export class Subqueries {
       ...{ name, value: columnTree(name) },
     }));
     // Values that are equal once they are cast would come twice otherwise.
-    const values = projected(query.plan, [...keys, { name: key, value: castTo(column, cast) }]);
+    const values = projected(query.plan, [
+      ...keys,
+      { name: key, value: castUnlessSame(column, cast) },
+    ]);
     return { plan: distinctRows(values, part.at), key };
   }
 

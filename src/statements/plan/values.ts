@@ -5,7 +5,7 @@
  */
 import { DataType, Field, Schema } from '../../arrow/index.ts';
 import { compileTree, type Expression, type QueryBody, refuse } from '../../sql/index.ts';
-import { castOf, castTo } from './key-types.ts';
+import { castOf, castUnlessSame } from './key-types.ts';
 import type { PlannedQuery, Planner } from './planner.ts';
 import { rewritten, textOf } from './trees.ts';
 
@@ -21,7 +21,7 @@ export function plannedValues(
     const values = rows.map((row) => constant(row[place] as Expression));
     const types = [...new Set(values.map((value) => typeOf(value, known)))];
     const cast = castOf(types, place, 'VALUES', at);
-    const shown = cast === 'same' ? values : values.map((value) => castTo(value, cast));
+    const shown = cast === 'same' ? values : values.map((value) => castUnlessSame(value, cast));
     const typed = types.find((type) => !DataType.isNull(type)) ?? (types[0] as DataType);
     const type = cast === 'same' ? typed : compileTree(shown[0] as Expression, NONE).type;
     return { values: shown, field: new Field(planner.freshName(name), type, true) };

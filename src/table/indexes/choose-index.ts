@@ -13,7 +13,7 @@ import {
   type FragmentRows,
   intersection,
   NO_FRAGMENT_ROWS,
-  rowsAt,
+  rowsAtPositions,
   union,
 } from '../../indexes/index.ts';
 import type { CompiledExpression, Condition } from '../../sql/index.ts';
@@ -184,7 +184,7 @@ class Chooser {
       if (found.count === 0) continue;
       const positions = await found.positions();
       const file = entryFile(this.#snapshot, segment);
-      rows = union(rows, rowsAt(positions, placedRuns(segment), fragments, file));
+      rows = union(rows, rowsAtPositions(positions, placedRuns(segment), fragments, file));
     }
     return rows;
   }

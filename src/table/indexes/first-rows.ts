@@ -6,7 +6,13 @@
  * for small tables or an order of all rows.
  */
 import { indexFile } from '../../format/index.ts';
-import { BTREE, type FragmentRows, NO_FRAGMENT_ROWS, rowsAt, union } from '../../indexes/index.ts';
+import {
+  BTREE,
+  type FragmentRows,
+  NO_FRAGMENT_ROWS,
+  rowsAtPositions,
+  union,
+} from '../../indexes/index.ts';
 import { compareValues, type Value } from '../../sql/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { BTREE_COLUMNS, positionsOf, SortedSegment, type Span } from './btree-segment.ts';
@@ -123,7 +129,7 @@ async function candidates(
       if (own === 0 || total > most) continue;
       const positions = await positionsOf(engine, snapshot, segment, spans, own);
       const file = indexFile(snapshot.branch.tableFolder, segment.files[0]?.file ?? '');
-      rows = union(rows, rowsAt(positions, placedRuns(segment), fragments, file));
+      rows = union(rows, rowsAtPositions(positions, placedRuns(segment), fragments, file));
     }
     return { count: total, rows, isAll: end === 'all' };
   } finally {

@@ -13,7 +13,7 @@ import {
   NO_FRAGMENT_ROWS,
   PartitionMemory,
   Probe,
-  rowsAt,
+  rowsAtPositions,
   union,
 } from '../../indexes/index.ts';
 import { corrupt } from '../../json.ts';
@@ -69,7 +69,7 @@ export async function nearRows(
     for (const [at, positions] of (await search.positions()).entries()) {
       const { segment } = (segments[at] as SearchedSegment).covered;
       const file = entryFile(snapshot, segment, 1);
-      rows = union(rows, rowsAt(positions.sort(), placedRuns(segment), fragments, file));
+      rows = union(rows, rowsAtPositions(positions.sort(), placedRuns(segment), fragments, file));
     }
     return rows;
   } finally {

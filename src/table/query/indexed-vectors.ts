@@ -13,7 +13,7 @@ import {
   ivfParameters,
   lengthOf,
   NO_FRAGMENT_ROWS,
-  rowsAt,
+  rowsAtPositions,
   union,
 } from '../../indexes/index.ts';
 import { hasPartitions, LARGEST, type Metric } from '../../vector/index.ts';
@@ -278,7 +278,10 @@ function markedRows(
       if (isWanted !== 0) positions.push(position);
     }
     const file = entryFile(snapshot, own.segment);
-    rows = union(rows, rowsAt(Uint32Array.from(positions), placedRuns(own.segment), covered, file));
+    rows = union(
+      rows,
+      rowsAtPositions(Uint32Array.from(positions), placedRuns(own.segment), covered, file),
+    );
   }
   return rows;
 }

@@ -1,5 +1,5 @@
 /**
- * `ByteSource`: takes exact numbers of bytes out of a stream of chunks. It pulls chunks only as
+ * `ByteReader`: takes exact numbers of bytes out of a stream of chunks. It pulls chunks only as
  * needed, so memory grows with the bytes that arrived and not with the number asked for. More
  * bytes than `maxBytes` throw PayloadTooLarge.
  */
@@ -9,7 +9,7 @@ import type { HeldMemory, RequestMemory } from '../../request-memory.ts';
 /** What a source holds at first for an amount that has yet to arrive. */
 const FIRST_BYTES = 65_536;
 
-export class ByteSource {
+export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
   readonly #maxBytes: number;
   readonly #held: HeldMemory | undefined;
