@@ -74,8 +74,11 @@ export interface TextMembers {
 /** @throws InvalidInput, Unsupported naming the member */
 export function textSettings(members: TextMembers): TextSettings {
   const base = DEFAULT_SETTINGS;
+  const baseTokenizer = baseTokenizerNamed(members.base_tokenizer ?? base.baseTokenizer);
+  // Parts of words have no stems, and an n-gram that spells a stop word is a part of other words.
+  const ofWords = baseTokenizer !== 'ngram';
   const settings: TextSettings = {
-    baseTokenizer: baseTokenizerNamed(members.base_tokenizer ?? base.baseTokenizer),
+    baseTokenizer,
     language: languageNamed(members.language ?? base.language),
     maxTokenLength: count(
       members.max_token_length ?? base.maxTokenLength,
@@ -83,8 +86,8 @@ export function textSettings(members: TextMembers): TextSettings {
       LONGEST_TOKEN,
     ),
     lowercase: members.lower_case ?? base.lowercase,
-    stem: members.stem ?? base.stem,
-    removeStopWords: members.remove_stop_words ?? base.removeStopWords,
+    stem: members.stem ?? (ofWords && base.stem),
+    removeStopWords: members.remove_stop_words ?? (ofWords && base.removeStopWords),
     customStopWords: stopWordsGiven(members.custom_stop_words ?? undefined),
     asciiFolding: members.ascii_folding ?? base.asciiFolding,
     ngramMinLength: count(

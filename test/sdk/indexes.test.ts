@@ -1,6 +1,7 @@
 /** The indexes of tables, of the engine's own catalogs and as they are asked of others. */
 import { expect, test } from 'vitest';
 import { Field, FixedSizeList, Float32, Schema } from '../../src/arrow/apache.ts';
+import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { type Env, systemEnv } from '../../src/env.ts';
 import { DirspaceError } from '../../src/errors.ts';
 import { schemaToJson } from '../../src/protocol/types/schema.ts';
@@ -68,7 +69,7 @@ test('a catalog of directories builds indexes of values and vectors, and refuses
   expect(await table.version()).toBe(1);
   await table.createIndex('id', { waitTimeoutSeconds: 1 });
   await table.createIndex('tags', { config: Index.labelList(), name: 'labels' });
-  const refused = table.createIndex('id', { config: Index.bitmap(), replace: false });
+  const refused = table.createIndex('id', { config: Index.btree(), replace: false });
   await expect(refused).rejects.toMatchObject({ code: 'TableIndexAlreadyExists' });
   expect(await table.listIndices()).toMatchObject([
     { name: 'id_idx', indexType: 'BTree', columns: ['id'], numUnindexedRows: 0 },
@@ -336,7 +337,7 @@ test('the name of an index of another column is not taken', async () => {
     code: 'TableIndexAlreadyExists',
     message: expect.stringMatching(/different column, id\. Give another name/),
   });
-  await table.createIndex('id', { config: Index.bitmap() });
+  await table.createIndex('id', { config: Index.bitmap(), name: 'id_idx' });
   expect(await table.indexStats('id_idx')).toMatchObject({ indexType: 'BITMAP' });
   await table.createIndex('city');
   await table.alterColumns([{ path: 'city', rename: 'town' }]);
@@ -360,6 +361,46 @@ test('the name of an index of another column is not taken', async () => {
     message: expect.stringContaining('createIndex takes the name of one column'),
   });
   await db.close();
+});
+
+test.each(['here', 'over a server'])('an index of another type stays, %s', async (where) => {
+  const options = { root: '/c', fs: memoryFs(), durability: 'relaxed' } as const;
+  const namespace = await openDirectoryNamespace(options);
+  const db = new Connection(where === 'here' ? namespace : (await restPair({ namespace })).client);
+  const table = await db.createTable('t', [
+    { id: 1, text: 'one two', vector: [1, 2] },
+    { id: 2, text: 'two', vector: [2, 1] },
+  ]);
+  const names = async (): Promise<unknown> =>
+    (await table.listIndices()).map(({ name, indexType }) => `${name} ${indexType}`);
+  for (const config of [Index.btree(), Index.fts(), Index.bitmap(), Index.fts(), Index.btree()])
+    await table.createIndex('text', { config, waitTimeoutSeconds: 1 });
+  expect(await names()).toEqual(['text_idx BTree', 'text_idx_2 FTS', 'text_idx_3 Bitmap']);
+  expect((await table.search('two', 'fts').toArray()).length).toBe(2);
+  expect(await table.countRows("text = 'two'")).toBe(1);
+  const refused = table.createIndex('text', { config: Index.fts(), replace: false });
+  await expect(refused).rejects.toMatchObject({
+    code: 'TableIndexAlreadyExists',
+    message: expect.stringContaining('already exists'),
+    details: { index: 'text_idx_2' },
+  });
+  await table.createIndex('id', { config: Index.bitmap() });
+  await table.createIndex('id', { config: Index.btree(), replace: false });
+  await table.createIndex('text', { config: Index.bitmap(), name: 'text_idx' });
+  // All kinds for vectors are built as one.
+  await table.createIndex('vector', { config: Index.ivfPq() });
+  await table.createIndex('vector', { config: Index.hnswSq() });
+  const again = table.createIndex('vector', { config: Index.ivfFlat(), replace: false });
+  await expect(again).rejects.toMatchObject({ details: { index: 'vector_idx' } });
+  expect(await names()).toEqual([
+    'id_idx Bitmap',
+    'id_idx_2 BTree',
+    'text_idx Bitmap',
+    'text_idx_2 FTS',
+    'text_idx_3 Bitmap',
+    'vector_idx IvfSq',
+  ]);
+  await namespace.close();
 });
 
 test('read-only comes before what an index is refused for', async () => {
@@ -386,7 +427,8 @@ test('waiting takes one name, and tells which names are not there', async () => 
   await table.waitForIndex('ready', 1);
   expect(slept).toEqual([]);
   await expect(table.waitForIndex(['none', 'slow'], 1)).rejects.toMatchObject({
-    message: 'After 1 s there is no index none; slow does not cover all rows.',
+    message:
+      'Timed out waiting for indices: after 1 s there is no index none; slow does not cover all rows.',
     details: { indexes: ['none', 'slow'], missing: ['none'] },
   });
   for (const wrong of [7, [7], undefined])

@@ -21,14 +21,17 @@ import {
   showKind,
 } from '../handles/index.ts';
 import { type FtsToken, relativeTokens } from '../query/index.ts';
-import { Index, isScalar, usualIndex } from './index-config.ts';
+import { Index, type IndexParameters, isScalar, usualIndex } from './index-config.ts';
 import type { TablePosition } from './position.ts';
 
 /** How to create an index. */
 export interface IndexOptions extends CallOptions {
   /** What `Index.btree()` and its like make; IVF_PQ for vectors and BTREE for the rest if absent. */
   readonly config?: Index;
-  /** If absent the catalog's own choice: `<column>_idx`, or `<column>_idx_2` where an index of another column has that. */
+  /**
+   * If absent the catalog's own choice: `<column>_idx`, or `<column>_idx_2` where an index of another
+   * column or of another type has that.
+   */
   readonly name?: string;
   /** False refuses to take the place of an index of the same name. */
   readonly replace?: boolean;
@@ -104,23 +107,23 @@ export class TableIndexes {
       const message = `createIndex takes the name of one column, and was given ${showKind(column)}; make an index of each column.`;
       throw new DirspaceError('InvalidInput', message, { details: { member: 'column' } });
     }
+    const { parameters } = config ?? usualIndex(await this.#at.schema(call), column);
     // A catalog that was opened read-only refuses it first.
     const isAsked = replace === false && this.#at.home.readOnly !== true;
-    const [name] = isAsked ? await this.#namesOf(column, options.name, call) : [];
+    const [name] = isAsked ? await this.#namesOf(column, options.name, parameters, call) : [];
     if (name !== undefined) {
       throw new DirspaceError(
         'TableIndexAlreadyExists',
-        `${this.#at.display()} has an index ${JSON.stringify(name)}, and replace is false.`,
+        `${this.#at.display()} has an index ${JSON.stringify(name)}, which already exists, and replace is false. Give another name, or drop it first.`,
         { details: { id: target.id, index: name } },
       );
     }
-    const { parameters } = config ?? usualIndex(await this.#at.schema(call), column);
     const request = defined({ ...onBranch(target), column, ...parameters, name: options.name });
     const { catalog } = this.#at.home;
     if (isScalar(parameters)) await catalog.createTableScalarIndex(request, own);
     else await catalog.createTableIndex(request, own);
     if (waitTimeoutSeconds === undefined) return;
-    const made = await this.#namesOf(column, options.name, call);
+    const made = await this.#namesOf(column, options.name, parameters, call);
     const names = made.length === 0 ? [options.name ?? `${column}_idx`] : made;
     await this.waitFor(names, waitTimeoutSeconds, call);
   }
@@ -144,11 +147,24 @@ export class TableIndexes {
     });
   }
 
-  /** The index of that name; those of the column with names that the catalog chose where none is given. */
-  async #namesOf(column: string, name: string | undefined, call: CallOptions): Promise<string[]> {
+  /**
+   * The index of that name; those of the column and type with names that the catalog chose where
+   * none is given.
+   */
+  async #namesOf(
+    column: string,
+    name: string | undefined,
+    { index_type: type = '' }: IndexParameters,
+    call: CallOptions,
+  ): Promise<string[]> {
     const usual = `${column}_idx`.toLowerCase();
+    // Every type for vectors may be built as another one of them.
+    const kindOf = (listed: string): string => (/^ivf/i.test(listed) ? 'Ivf' : listed);
+    const kind = kindOf(listedType(type));
     const isChosen = (index: IndexConfig): boolean =>
       index.columns.length === 1 &&
+      // A catalog may not tell types.
+      ['', kind].includes(kindOf(index.indexType)) &&
       index.columns[0]?.toLowerCase() === column.toLowerCase() &&
       index.name.toLowerCase().startsWith(usual) &&
       /^(_\d+)?$/.test(index.name.slice(usual.length));
@@ -258,7 +274,7 @@ export class TableIndexes {
         ];
         throw new DirspaceError(
           'ServiceUnavailable',
-          `After ${timeoutSeconds} s ${what.join('; ')}.`,
+          `Timed out waiting for indices: after ${timeoutSeconds} s ${what.join('; ')}.`,
           { details: { id: this.#at.newest.id, indexes: waiting, missing } },
         );
       }

@@ -42,7 +42,7 @@ export interface IndexRequest {
   readonly type: IndexType;
   /** The parameters that its type takes; none if absent. */
   readonly parameters?: JsonObject | undefined;
-  /** If absent `<column>_idx`, or with `_2` and so on where an index of another column has that. */
+  /** If absent `<column>_idx`, or with `_2` and so on where an index of another column or type has that. */
   readonly name?: string | undefined;
   /** Whether it may take the place of an index of the same name; true if absent. */
   readonly replace?: boolean | undefined;
@@ -86,7 +86,7 @@ async function created(
   const leaf = leafOf(found);
   checkIndexable(type, found.name, leaf.field.type as DataType, found.chain.length === 1);
   const fields = [leaf.id];
-  const name = checkName(wanted ?? freeName(base, `${found.name}_idx`, fields));
+  const name = checkName(wanted ?? freeName(base, `${found.name}_idx`, fields, type));
   const entry = { id: engine.env.uuid(), name, type, fields, parameters };
   refuseTaken(base, name, fields, replace);
   const place = indexedField(base, entry) as IndexedField;
@@ -208,10 +208,17 @@ function checkName(name: string): string {
 const isOver = ({ fields }: IndexEntry, others: readonly number[]): boolean =>
   fields.join() === others.join();
 
-/** An index of the same column has its place taken. */
-function freeName({ manifest }: Snapshot, usual: string, fields: readonly number[]): string {
+/** An index of the same column and type has its place taken; one of another type stays. */
+function freeName(
+  { manifest }: Snapshot,
+  usual: string,
+  fields: readonly number[],
+  type: IndexType,
+): string {
   const isFree = (name: string): boolean =>
-    (manifest.indexes ?? []).every((index) => index.name !== name || isOver(index, fields));
+    (manifest.indexes ?? []).every(
+      (index) => index.name !== name || (index.type === type && isOver(index, fields)),
+    );
   let name = usual;
   for (let next = 2; !isFree(name); next++) name = `${usual}_${next}`;
   return name;

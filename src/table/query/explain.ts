@@ -94,7 +94,8 @@ export async function explainPlan(
     `Scan: version ${snapshot.version} of branch ${snapshot.branch.branch}, ${snapshot.rowCount} rows in ${fragments.length} fragments, ${pruned} pruned`,
   );
   if (verbose) {
-    const read = new Set(predicate?.columns ?? []);
+    const stored = new Set(snapshot.schema.fields.map(({ name }) => name));
+    const read = new Set((predicate?.columns ?? []).filter((name) => stored.has(name)));
     if (nearest !== undefined) read.add(nearest.column);
     for (const column of texts?.columns ?? []) read.add(column);
     for (const column of plan.columns) {

@@ -2,11 +2,11 @@
  * `planFound`: plans which columns to read for the rows that a search found. Expressions of a query
  * may also use the columns that the search adds (`_distance`, `_score`, `query_index`). The plan
  * then reads the other columns that they need, and `answeredColumns` computes their values for each
- * batch.
+ * batch. `foundFilter` compiles a predicate that may use the added columns too.
  */
 import { columnsOf, type Data, Field, type RecordBatch, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { type CompiledExpression, compileExpression } from '../../sql/index.ts';
+import { type CompiledExpression, compileExpression, compilePredicate } from '../../sql/index.ts';
 import { quotedName } from '../../sql-quotes.ts';
 import type { Awaitable } from '../../store/index.ts';
 import {
@@ -91,6 +91,20 @@ function plainAnswer({ columns, schema }: ScanPlan): Pick<FoundPlan, 'answer' | 
       column.kind === 'value' ? `${column.expression.toSql()} AS ${column.name}` : column.name,
     ),
   };
+}
+
+/**
+ * A filter of the rows that a search found.
+ * @param added what the search adds; a column of the table of the same name comes first
+ */
+export function foundFilter(
+  { schema }: Snapshot,
+  filter: string,
+  added: readonly Field[],
+): Promise<CompiledExpression> {
+  const known = new Set(schema.fields.map(({ name }) => name));
+  const values = added.filter(({ name }) => !known.has(name));
+  return compilePredicate(filter, withFields(schema, values));
 }
 
 interface ComputedColumns {

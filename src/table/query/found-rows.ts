@@ -15,12 +15,14 @@ import {
   recordBatch,
   recordBatchStream,
   Schema,
+  Vector,
 } from '../../arrow/index.ts';
+import type { ColumnSource } from '../../sql/index.ts';
 import { stepped } from '../../stepped.ts';
-import { planScan, ROW_ID, type ScanRequest, takenInParts } from '../read/index.ts';
+import { planScan, ROW_ID, type ScanRequest, type TakenPart, takenInParts } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns } from '../work/index.ts';
-import { answeredColumns, type FoundPlan } from './found-columns.ts';
+import { answeredColumns, type FoundPlan, foundFilter } from './found-columns.ts';
 
 /** The distance of a row from the query vector. */
 export const DISTANCE = '_distance';
@@ -77,13 +79,7 @@ function foundRows(
     if (done === true) return undefined;
     const { batch, found, from } = value;
     const rows = batch.numRows;
-    const numbers = [
-      Float32Array.from(found, (at) => values[from + at] as number),
-      queries && Int32Array.from(found, (at) => queries[from + at] as number),
-    ];
-    const added = new Map(
-      fields.map(({ name, type }, at) => [name, dataOf(type, rows, { values: numbers[at] })]),
-    );
+    const added = addedColumns({ rowIds, values, queries }, fields, value);
     const ids = (): BigUint64Array =>
       BigUint64Array.from(found, (at) => rowIds[from + at] as bigint);
     const answered = await answeredColumns(plan, batch, added, ids);
@@ -97,17 +93,36 @@ function foundRows(
   });
 }
 
-/** The rows found, filtered by the predicate afterwards. */
+/** What the search adds to the rows of a part, by name. */
+function addedColumns(
+  { values, queries }: Found,
+  fields: readonly Field[],
+  { found, from }: Pick<TakenPart, 'found' | 'from'>,
+): ReadonlyMap<string, Data> {
+  const numbers = [
+    Float32Array.from(found, (at) => values[from + at] as number),
+    queries && Int32Array.from(found, (at) => queries[from + at] as number),
+  ];
+  return new Map(
+    fields.map(({ name, type }, at) => [name, dataOf(type, found.length, { values: numbers[at] })]),
+  );
+}
+
+/**
+ * The rows found, filtered by the predicate afterwards.
+ * @param fields what the search adds, which the predicate may read
+ */
 export async function postfiltered(
   engine: Engine,
   snapshot: Snapshot,
   { counters, signal, memory }: ScanRequest,
   filter: string,
   all: Found,
+  fields: readonly Field[],
 ): Promise<Found> {
-  const { predicate } = await planScan(engine, snapshot, { columns: [], filter, memory });
-  if (predicate === undefined) return all;
-  const columns = [...predicate.columns, ROW_ID];
+  const predicate = await foundFilter(snapshot, filter, fields);
+  const stored = new Set(snapshot.schema.fields.map(({ name }) => name));
+  const columns = [...predicate.columns.filter((name) => stored.has(name)), ROW_ID];
   const plan = await planScan(engine, snapshot, { columns, counters, signal, memory });
   const kept = new Uint32Array(all.rowIds.length);
   let count = 0;
@@ -115,7 +130,15 @@ export async function postfiltered(
   for await (const part of takenInParts(plan, 0, kept.length, idsOf)) {
     const { batch, found, from } = part;
     const rowIds = columnsOf(batch).at(-1)?.values as unknown as BigUint64Array;
-    const selecting = predicate.selectInSteps(batch, { rowIds, memory: plan.memory });
+    const added = addedColumns(all, fields, part);
+    const source: ColumnSource = {
+      numRows: batch.numRows,
+      getChild: (name) => {
+        const data = stored.has(name) ? undefined : added.get(name);
+        return data === undefined ? batch.getChild(name) : new Vector([data]);
+      },
+    };
+    const selecting = predicate.selectInSteps(source, { rowIds, memory: plan.memory });
     for (const row of await inTurns(plan.turn, selecting, signal)) {
       kept[count++] = from + (found[row] as number);
     }

@@ -3,8 +3,7 @@
  * finds the index that a search can use, or says why it measures all vectors, and chooses the
  * metric if the request names none. Among the rows that the index covers, `nearIndexed` returns
  * those that are likely to be nearest. It leaves out deleted rows and, with `prefilter`, rows that
- * do not match the predicate. `isSkipped` tells whether rows that the index does not cover are left
- * out.
+ * do not match the predicate.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {
@@ -39,6 +38,10 @@ import { listSizeOf } from './vector-column.ts';
 export interface VectorAccess {
   readonly metric: Metric;
   readonly used: { readonly index: IndexEntry; readonly coverage: Coverage } | undefined;
+  /**
+   * Ids of the fragments that are searched, where those that the index does not cover are left out.
+   */
+  readonly only: ReadonlySet<number> | undefined;
   /** A line of a plan: which index is used, or why none is; undefined where the column has none. */
   readonly said: string | undefined;
 }
@@ -84,28 +87,35 @@ export async function vectorAccess(
 ): Promise<VectorAccess> {
   const index = vectorIndexOf(snapshot, column, request.metric);
   if (index === undefined)
-    return { metric: request.metric ?? 'l2', used: undefined, said: undefined };
+    return { metric: request.metric ?? 'l2', used: undefined, only: undefined, said: undefined };
   const own = ivfParameters(index.parameters).metric;
   const metric = request.metric ?? own;
-  const unused = (why: string): VectorAccess => ({
-    metric,
-    used: undefined,
-    said: `Index: none used, ${why}`,
-  });
   const { name } = index;
+  const unused = (why: string, covered?: Coverage): VectorAccess => {
+    const isFast = covered !== undefined && isSkipped(request, covered);
+    const left = isFast && covered.otherRows > 0 ? covered.otherRows : 0;
+    const others = left === 0 ? '' : `; ${left} that ${name} does not cover are left out`;
+    return {
+      metric,
+      used: undefined,
+      only: isFast ? covered.fragments : undefined,
+      said: `Index: none used, ${why}${others}`,
+    };
+  };
   if (request.isExact === true) return unused(`the query leaves ${name} out`);
   if (metric !== own) return unused(`${name} is for ${own}`);
   if (!hasPartitions()) return unused('this runtime has no WebAssembly SIMD');
+  const fast = request.isFast === true ? await coverageOf(engine, snapshot, index) : undefined;
   // The nearest rows are those below an upper bound; rows below a lower one would take their places.
   if (request.lowerBound !== undefined && (metric === 'dot' || request.lowerBound > 0))
-    return unused('distances have a lower bound');
+    return unused('distances have a lower bound', fast);
   const rows = snapshot.rowCount;
-  if (rows < engine.limits.indexedRows) return unused(`${rows} rows are measured as fast`);
+  if (rows < engine.limits.indexedRows) return unused(`${rows} rows are measured as fast`, fast);
   const k = wantedOf(request);
   if (k > Math.max(1, rows * engine.limits.indexedShare))
-    return unused(`${k} of ${rows} rows are asked for`);
+    return unused(`${k} of ${rows} rows are asked for`, fast);
   if (request.vectors.some((vector) => vector.some((value) => !(Math.abs(value) <= LARGEST))))
-    return unused(`the query vector has numbers beyond ${LARGEST}`);
+    return unused(`the query vector has numbers beyond ${LARGEST}`, fast);
   const coverage = await coverageOf(engine, snapshot, index);
   const [damage] = coverage.damages;
   if (coverage.fragments.size === 0) {
@@ -113,6 +123,7 @@ export async function vectorAccess(
       damage === undefined
         ? `${name} covers no row of this version`
         : `${name} is damaged: ${damage}`,
+      fast,
     );
   }
   const others =
@@ -123,6 +134,7 @@ export async function vectorAccess(
   return {
     metric,
     used: { index, coverage },
+    only: isSkipped(request, coverage) ? coverage.fragments : undefined,
     said: `Index: ${name} finds ${keptOf(request)} of ${coverage.indexedRows} rows for each vector, ${probesSaid(request)}${others}${broken}`,
   };
 }
@@ -131,7 +143,7 @@ export async function vectorAccess(
  * Whether rows that the index does not cover are left out: as asked, and where no part of it is
  * damaged.
  */
-export const isSkipped = ({ isFast }: Pick<Asked, 'isFast'>, { damages }: Coverage): boolean =>
+const isSkipped = ({ isFast }: Pick<Asked, 'isFast'>, { damages }: Coverage): boolean =>
   isFast === true && damages.length === 0;
 
 const wantedOf = ({ limit, offset = 0 }: Asked): number =>

@@ -29,7 +29,7 @@ import {
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import { type Found, NOTHING_FOUND } from './found-rows.ts';
-import { isSkipped, nearIndexed, vectorAccess } from './indexed-vectors.ts';
+import { nearIndexed, vectorAccess } from './indexed-vectors.ts';
 import { elementTypeOf, listSizeOf, vectorsOf } from './vector-column.ts';
 
 export interface SearchRequest extends ScanRequest {
@@ -70,7 +70,7 @@ export async function nearestRows(
 ): Promise<Found> {
   const { field } = column;
   const { counters, signal } = request;
-  const { metric, used } = await vectorAccess(engine, snapshot, column, request);
+  const { metric, used, only } = await vectorAccess(engine, snapshot, column, request);
   const scanned = await planScan(engine, snapshot, {
     columns: [field.name],
     filter: request.prefilter ? request.filter : undefined,
@@ -91,16 +91,11 @@ export async function nearestRows(
     upperBound: request.upperBound,
   });
   engine.sketches.begin();
-  const vectors =
-    used === undefined
-      ? scanned
-      : {
-          ...scanned,
-          indexed: await nearIndexed(plan, column, request, used),
-          ...(isSkipped(request, used.coverage)
-            ? { isNeedless: ({ id }: { readonly id: number }) => !used.coverage.fragments.has(id) }
-            : {}),
-        };
+  const vectors: ScanPlan = {
+    ...scanned,
+    ...(used === undefined ? {} : { indexed: await nearIndexed(plan, column, request, used) }),
+    ...(only === undefined ? {} : { isNeedless: ({ id }) => !only.has(id) }),
+  };
   const batches = new SearchedBatches(vectors, column, search, held);
   for await (const batch of pipelined(vectors, (place) => batches.sift(place))) {
     await batches.measure(batch);

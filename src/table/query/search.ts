@@ -66,7 +66,7 @@ export async function searchVectors(
     );
     if (!request.prefilter && request.filter !== undefined) {
       const asked = { ...request, memory: plan.memory };
-      found = await postfiltered(engine, snapshot, asked, request.filter, found);
+      found = await postfiltered(engine, snapshot, asked, request.filter, found, added);
     }
     if (request.order !== undefined)
       found = await orderedFound(plan, found, DISTANCE, request.order);

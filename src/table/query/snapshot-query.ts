@@ -4,14 +4,14 @@
  * All three take the same request and refuse unknown columns and faulty SQL before they read.
  * read/take.ts reads rows by id or offset.
  */
-import type { RecordBatchStream } from '../../arrow/index.ts';
+import type { Field, RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { FullTextQuery } from '../../search/index.ts';
 import { ScanCounters } from '../fragments/index.ts';
 import { planScan, type ScanRequest, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { analyzePlan, explainPlan } from './explain.ts';
-import { planFound } from './found-columns.ts';
+import { type FoundPlan, foundFilter, planFound } from './found-columns.ts';
 import type { FoundOrder } from './found-order.ts';
 import { DISTANCE, distancesOf, SCORE, SCORES } from './found-rows.ts';
 import { vectorAccess } from './indexed-vectors.ts';
@@ -77,7 +77,7 @@ export async function explainQuery(
   const { wanted, orderBy, search, text } = partsOf(snapshot, request);
   if (text !== undefined) {
     const columns = searchedColumns(snapshot, text.text);
-    const plan = await planFound(engine, snapshot, wanted, SCORES);
+    const plan = await planFiltered(engine, snapshot, wanted, SCORES, text.prefilter);
     await planKeys(engine, snapshot, {}, storedKeys(orderBy, SCORE));
     const isPhrase = needsPositions(text.text);
     const { said } = await textAccess(engine, snapshot, columns, isPhrase, text.isFast);
@@ -96,14 +96,24 @@ export async function explainQuery(
   const column = searched.field.name;
   const together = isMultivector(searched);
   const nearest = { column, metric, vectors: vectors.length, together, prefilter, said };
-  const plan = await planFound(
-    engine,
-    snapshot,
-    wanted,
-    distancesOf(together ? 1 : vectors.length),
-  );
+  const added = distancesOf(together ? 1 : vectors.length);
+  const plan = await planFiltered(engine, snapshot, wanted, added, prefilter);
   await planKeys(engine, snapshot, {}, storedKeys(orderBy, DISTANCE));
   return explainPlan(plan, { orderBy, nearest }, verbose);
+}
+
+/** The plan of a search with its filter, which is one of the rows found without `prefilter`. */
+async function planFiltered(
+  engine: Engine,
+  snapshot: Snapshot,
+  wanted: ScanRequest,
+  added: readonly Field[],
+  prefilter: boolean,
+): Promise<FoundPlan> {
+  const { filter, ...rest } = wanted;
+  if (prefilter || filter === undefined) return planFound(engine, snapshot, wanted, added);
+  const plan = await planFound(engine, snapshot, rest, added);
+  return { ...plan, predicate: await foundFilter(snapshot, filter, added) };
 }
 
 /** Runs a query to its end; its plan in words, and what it read. */

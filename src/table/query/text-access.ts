@@ -3,6 +3,7 @@
  * each column, if the segments of all columns cover the same fragments and keep positions where a
  * phrase needs them; otherwise all texts are read. `textSettingsOf` returns the settings by which
  * the texts of a column are cut into words: those of its index, or the protocol's default.
+ * `indexedTextColumns` lists the columns that have an index.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import { FTS } from '../../indexes/index.ts';
@@ -37,6 +38,14 @@ function textIndexOf(snapshot: Snapshot, column: string): IndexEntry | undefined
     if (newest === undefined || index.created >= newest.created) newest = index;
   }
   return newest;
+}
+
+/** Columns that have a full-text index, by their real names. */
+export function indexedTextColumns(snapshot: Snapshot): readonly string[] {
+  const names = (snapshot.manifest.indexes ?? [])
+    .filter(({ type }) => type === FTS)
+    .map((index) => indexedField(snapshot, index)?.path.join('.'));
+  return [...new Set(names)].filter((name) => name !== undefined);
 }
 
 export function textSettingsOf(snapshot: Snapshot, column: string): TextSettings {

@@ -35,7 +35,7 @@ import {
 } from './found-rows.ts';
 import { IndexedTexts } from './indexed-texts.ts';
 import { TextScan } from './scan-texts.ts';
-import { textAccess, textSettingsOf } from './text-access.ts';
+import { indexedTextColumns, textAccess, textSettingsOf } from './text-access.ts';
 import { textColumn, textColumns } from './text-column.ts';
 
 export interface TextSearchRequest extends ScanRequest {
@@ -60,7 +60,7 @@ export async function searchTexts(
     found = await readingIndexes(engine, snapshot, () => matchingTexts(plan, request, held));
     if (!request.prefilter && request.filter !== undefined) {
       const asked = { ...request, memory: plan.memory };
-      found = await postfiltered(engine, snapshot, asked, request.filter, found);
+      found = await postfiltered(engine, snapshot, asked, request.filter, found, SCORES);
     }
     if (request.order !== undefined) found = await orderedFound(plan, found, SCORE, request.order);
   } finally {
@@ -87,12 +87,17 @@ export function searchedColumns(snapshot: Snapshot, { root, columns }: FullTextQ
 export const needsPositions = ({ root }: FullTextQuery): boolean =>
   leavesOf(root).some(({ kind, terms }) => kind === 'phrase' && /\S\s+\S/.test(terms));
 
-/** @throws InvalidInput where no column can be searched */
+/**
+ * Those that are given, else those with an index, else all top-level ones.
+ * @throws InvalidInput where no column can be searched
+ */
 function defaultColumns(
   snapshot: Snapshot,
   given: readonly string[] | undefined,
 ): readonly string[] {
-  const columns = given ?? textColumns(snapshot);
+  if (given !== undefined && given.length > 0) return given;
+  const indexed = indexedTextColumns(snapshot);
+  const columns = indexed.length > 0 ? indexed : textColumns(snapshot);
   if (columns.length > 0) return columns;
   throw new DirspaceError(
     'InvalidInput',

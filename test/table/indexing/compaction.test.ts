@@ -111,7 +111,8 @@ test('what cleanup removes of indexes is what no version needs', async () => {
   const [first] = indexFiles(fs);
   await catalog.createTableTag({ id, tag: 'kept', version: 6 });
   await catalog.createTableIndex({ id, column: 'id', index_type: 'BTREE' });
-  await catalog.createTableIndex({ id, column: 'id', index_type: 'BITMAP' });
+  const name = 'id_idx';
+  await catalog.createTableIndex({ id, column: 'id', index_type: 'BITMAP', name });
   expect(indexFiles(fs)).toHaveLength(3);
   await catalog.cleanupTable({ id, older_than_millis: 0, orphan_grace_millis: 0 });
   const left = indexFiles(fs);

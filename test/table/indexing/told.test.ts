@@ -59,6 +59,37 @@ test('a fast search leaves out rows of a full-text index alone', async () => {
   expect(await fast()).toBe(55);
 });
 
+test('a search without columns is of those with an index, or of all', async () => {
+  const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
+  const table = await db.createTable('t', [
+    { id: 1, text: 'fox', title: 'none', more: { note: 'none' } },
+    { id: 2, text: 'none', title: 'fox', more: { note: 'none' } },
+    { id: 3, text: 'none', title: 'none', more: { note: 'fox' } },
+  ]);
+  const ids = async (columns?: string[]): Promise<number[]> =>
+    (
+      await table
+        .query()
+        .fullTextSearch('fox', columns && { columns })
+        .toArray()
+    )
+      .map(({ id }) => id)
+      .sort();
+  expect(await ids()).toEqual([1, 2]);
+  await table.createIndex('title', { config: Index.btree() });
+  expect(await ids()).toEqual([1, 2]);
+  await table.createIndex('text', { config: Index.fts() });
+  expect([await ids(), await ids([]), await ids(['title', 'text'])]).toEqual([[1], [1], [1, 2]]);
+  await table.createIndex('more.note', { config: Index.fts() });
+  await table.createIndex('more.note', { config: Index.fts({ stem: false }), name: 'other' });
+  expect(await ids()).toEqual([1, 3]);
+  expect(await table.search('fox').explainPlan()).toContain('in text, more.note, by BM25');
+  await table.dropColumns(['more']);
+  expect(await ids()).toEqual([1]);
+  await table.dropIndex('text_idx');
+  expect(await ids()).toEqual([1, 2]);
+});
+
 test('a widened column has no index until it is optimized, and rewritten rows have none', async () => {
   const table = await made(50, 'off');
   await table.addColumns([{ name: 'small', valueSql: 'cast(id as int)' }]);

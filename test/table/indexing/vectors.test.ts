@@ -279,6 +279,23 @@ test('small tables are measured, as many rows as indexes need are not', async ()
   await table.add(rowsOf(600, 1));
   expect(await planOf(search(12))).toMatch(/^vector_idx finds/);
   expect(await planOf(search(13))).toBe('none used, 13 of 601 rows are asked for');
+  // Rows that are not covered are left out, also where the covered ones are measured.
+  const fast = (k: number): VectorQuery => search(k).fastSearch() as VectorQuery;
+  const far = (k: number): VectorQuery => fast(k).distanceRange(0.001, undefined);
+  const found = async (query: VectorQuery): Promise<number> => (await query.toArray()).length;
+  expect([await found(fast(601)), await found(far(601)), await found(search(601))]).toEqual([
+    588, 588, 589,
+  ]);
+  expect(await planOf(fast(601))).toBe(
+    'none used, 601 of 601 rows are asked for; 1 that vector_idx does not cover are left out',
+  );
+  expect(await found(fast(601).distanceType('cosine'))).toBe(589);
+  expect(await found(fast(601).bypassVectorIndex())).toBe(589);
+  await table.delete('id = 600');
+  await table.add(rowsOf(600, 1));
+  await table.delete('id = 0');
+  expect(await planOf(fast(1))).toMatch(/^none used, 600 rows .*; 1 that vector_idx does not/);
+  expect(await found(fast(600))).toBe(587);
 });
 
 test('fewer partitions find less, as asked', async () => {

@@ -1,12 +1,19 @@
 /** What a search adds to its rows, in expressions and as a sort key, and other orders of the rows. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  type DirectoryNamespace,
+  openDirectoryNamespace,
+} from '../../../src/directory/directory-namespace.ts';
 import { type Connection, connect, Index, type Table } from '../../../src/index.ts';
 import { memoryFs } from '../../helpers/memory-fs.ts';
 
 let db: Connection;
+let namespace: DirectoryNamespace;
 let table: Table;
 beforeAll(async () => {
-  db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
+  const fs = memoryFs();
+  db = await connect('/c', { fs, durability: 'relaxed' });
+  namespace = await openDirectoryNamespace({ root: '/c', fs });
   const rows = Array.from({ length: 40 }, (_, id) => ({
     id,
     other: (id * 7) % 40,
@@ -15,7 +22,10 @@ beforeAll(async () => {
     vector: [id, 1],
   }));
   table = await db.createTable('t', rows);
-  return () => db.close();
+  return async () => {
+    await namespace.close();
+    await db.close();
+  };
 });
 
 const near = () => table.query().nearestTo([3, 1]);
@@ -74,6 +84,62 @@ describe('an expression', () => {
     await expect(
       near().select({ x: '_distance' }).where('_distance < 1').toArray(),
     ).rejects.toThrow('_distance');
+  });
+});
+
+describe('a filter after the search', () => {
+  const idsOf = (rows: { id: number }[]): number[] => rows.map(({ id }) => id);
+
+  test('reads the distance, beside columns and the row id', async () => {
+    const close = near().where('_distance < 2 AND id <> 3').postfilter();
+    expect(idsOf(await close.limit(4).toArray())).toEqual([2, 4]);
+    const far = near().where('_distance + _rowid > 8').postfilter().limit(5);
+    expect(idsOf(await far.toArray())).toEqual([5]);
+    expect(await far.explainPlan(true)).toContain('Filter: _distance + _rowid > 8');
+    expect(await far.explainPlan(true)).not.toMatch(/Columns read:.*_distance/);
+    const several = near().addQueryVector([20, 1]).where('query_index = 1').postfilter();
+    expect(idsOf(await several.limit(2).toArray())).toEqual([20, 19]);
+    await expect(near().where('_score > 1').postfilter().toArray()).rejects.toThrow(
+      'no column _score',
+    );
+  });
+
+  test('reads the score', async () => {
+    // `postfilter` of the SDK is of vector searches; requests have it for texts too.
+    const request = {
+      id: ['t'],
+      k: 8,
+      vector: { single_vector: [] },
+      full_text_query: { string_query: { query: 'word' } },
+      prefilter: false,
+      columns: { column_names: ['id', 'text'] },
+    };
+    const found = async (filter: string): Promise<number[]> => {
+      const answered: number[] = [];
+      for await (const batch of await namespace.queryTable({ ...request, filter }))
+        answered.push(...(batch.getChild('id') as unknown as number[]));
+      return answered;
+    };
+    const rows = await words().limit(8).toArray();
+    expect(idsOf(rows)).toEqual([0, 4, 8, 12, 16, 20, 24, 28]);
+    const least = `_score > ${rows[7]._score * 0.99}`;
+    expect(await found(`${least} AND id > 4`)).toEqual([8, 12, 16, 20, 24, 28]);
+    const named = { full_text_query: { string_query: { query: 'word', columns: [] } } };
+    const batches = await namespace.queryTable({ ...request, ...named });
+    let count = 0;
+    for await (const { numRows } of batches) count += numRows;
+    expect(count, 'no columns are as none that are named').toBe(8);
+    expect(await found('_score < 0')).toEqual([]);
+    await expect(found('_distance < 1')).rejects.toThrow('no column _distance');
+  });
+
+  test('reads the column of the table where it has one of that name', async () => {
+    const own = await db.createTable('own', [
+      { id: 1, _distance: 7, vector: [0, 1] },
+      { id: 2, _distance: 9, vector: [0, 2] },
+    ]);
+    const kept = own.query().nearestTo([0, 1]).select(['id']).where('_distance > 8').postfilter();
+    expect(idsOf(await kept.toArray())).toEqual([2]);
   });
 });
 
