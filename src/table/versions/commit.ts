@@ -1,11 +1,11 @@
 /**
  * `commit`: commits the next version of a branch. It calls the caller's `build` on the newest
  * version, publishes the result under the next number, and starts over after a conflict. After four
- * lost attempts a writer takes an advisory lock; writers that begin later wait up to a second for
- * it. After the commit timeout it throws ConcurrentModification. It also does so if another writer
- * commits an overwrite or restore between two attempts, unless the change survives that, or a
- * compaction if the change names rows by id. CommitStateUnknown means that the version may or may
- * not exist.
+ * lost attempts, or sooner where building took long, a writer takes an advisory lock; writers that
+ * begin later wait up to a second for it. After the commit timeout it throws
+ * ConcurrentModification. It also does so if another writer commits an overwrite or restore between
+ * two attempts, unless the change survives that, or a compaction if the change names rows by id.
+ * CommitStateUnknown means that the version may or may not exist.
  *
  * Appends, changes, overwrites and compaction commit here. Staged tables, new branches, staged
  * manifests and repair publish theirs elsewhere. `nextManifest` makes the manifest of a draft,
@@ -104,6 +104,11 @@ export interface Committed {
 const LONGEST_WAIT = 50;
 /** Attempts after which a writer takes the advisory lock, so that it does not starve. */
 const PATIENCE = 4;
+/**
+ * Milliseconds of building in vain after which it takes the lock earlier: a change of many
+ * fragments takes longer than the commits of others, and would lose again.
+ */
+const DEAR = 50;
 /** How long a writer lets one that holds the lock go first, in milliseconds. */
 const COURTESY = 1_000;
 
@@ -147,6 +152,7 @@ async function attempt(
   if (request.version !== undefined && slot + 1 !== request.version)
     throw notNextVersion(request.version, { slot });
   await attempts.refuseClash(head);
+  const began = engine.env.now();
   let draft: Draft | undefined;
   try {
     draft = await request.build(base);
@@ -171,8 +177,10 @@ async function attempt(
   }
   const encoded = encodeManifest(manifest);
   const after = draft.after ?? request.after;
+  const spent = engine.env.now() - began;
   if (!(await publish(engine, branch, manifest, base, encoded.bytes, after))) {
     engine.counters.conflicts++;
+    attempts.lost(spent);
     return undefined;
   }
   engine.counters.commits++;
@@ -302,6 +310,8 @@ class Attempts {
   readonly #request: CommitRequest;
   readonly #started: number;
   #count = 0;
+  /** Milliseconds for which versions were built that lost. */
+  #spent = 0;
   #seen: number | undefined;
 
   constructor(engine: Engine, branch: TableBranch, request: CommitRequest) {
@@ -326,6 +336,11 @@ class Attempts {
     return found ?? engine.withLock(folder, () => this.#attempts(attempt));
   }
 
+  /** Notes the milliseconds for which a version was built in vain. */
+  lost(spent: number): void {
+    this.#spent += spent;
+  }
+
   async #attempts<Result>(attempt: () => Promise<Result | undefined>): Promise<Result>;
   async #attempts<Result>(
     attempt: () => Promise<Result | undefined>,
@@ -336,7 +351,8 @@ class Attempts {
     most = Number.POSITIVE_INFINITY,
   ): Promise<Result | undefined> {
     const { env, limits } = this.#engine;
-    for (let tried = 0; tried < most; tried++) {
+    const isPatient = (): boolean => most === Number.POSITIVE_INFINITY || this.#spent < DEAR;
+    for (let tried = 0; tried < most && isPatient(); tried++) {
       if (this.#count > 0 && env.now() - this.#started > limits.commitTimeout)
         throw this.#tooBusy();
       if (tried > 0) {

@@ -34,6 +34,7 @@ import {
   listedVersions,
   readManifest,
 } from '../../../src/table/versions/version-files.ts';
+import type { Queue } from '../../../src/table/work/index.ts';
 import {
   declared,
   draftOf,
@@ -333,6 +334,40 @@ test('waits grow up to a bound, and who keeps losing asks for the lock', async (
   expect(one.clock.sleeps).toEqual([1, 2, 4, 1, 2, 4, 8, 16, 25, 25]);
   expect(lockedAt).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
   expect(one.locks).toEqual([branch.folder]);
+});
+
+test.each([
+  { each: [50], lockedAt: [0, 1] },
+  { each: [49], lockedAt: [0, 0] },
+  { each: [20, 29], lockedAt: [0, 0, 0] },
+  { each: [20, 30], lockedAt: [0, 0, 1] },
+])('who lost attempts of $each ms asks for the lock', async ({ each, lockedAt }) => {
+  const { one, two, branch } = await both();
+  await land(one, branch, 'create');
+  const found: number[] = [];
+  const { build } = meddledBuild(async (attempt) => {
+    found.push(one.locks.length);
+    one.clock.time += each[attempt - 1] ?? 0;
+    if (attempt <= each.length) await land(two, branch);
+  });
+  await commit(one.engine, branch, { build });
+  expect(found).toEqual(lockedAt);
+});
+
+test('waiting for commits of the same process counts as no attempt', async () => {
+  const { one, two, branch } = await both();
+  await land(one, branch, 'create');
+  const queue: Pick<Queue, 'run'> = {
+    run: async (_, work) => {
+      one.clock.time += 1_000;
+      return work();
+    },
+  };
+  const { build } = meddledBuild(async (attempt) => {
+    if (attempt === 1) await land(two, branch);
+  });
+  await commit({ ...one.engine, queue: queue as Queue }, branch, { build });
+  expect(one.locks).toEqual([]);
 });
 
 test('who begins while the lock is held lets its holder go first, for a second at most', async () => {
