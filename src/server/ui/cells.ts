@@ -81,13 +81,13 @@ function valueReader(data: Data, most: number): Reader {
       return intervalReader(data, (type as Interval).unit);
     case Type.List:
     case Type.LargeList: {
-      const items = cellReader(data.children[0] as Data, most);
+      const items = innerReader(data.children[0] as Data, most);
       const offsets = data.valueOffsets as unknown as Numbers;
       return (row) => listText(items, Number(offsets[row]), Number(offsets[row + 1]), most);
     }
     case Type.FixedSizeList: {
       const { listSize } = type as FixedSizeList;
-      const items = cellReader(data.children[0] as Data, most);
+      const items = innerReader(data.children[0] as Data, most);
       return (row) => listText(items, row * listSize, (row + 1) * listSize, most);
     }
     case Type.Struct:
@@ -97,7 +97,7 @@ function valueReader(data: Data, most: number): Reader {
     case Type.Dictionary:
       return dictionaryReader(data, type as Dictionary, most);
     case Type.Union:
-      return unionReader(data, type as Union, most);
+      return unionReader(data, most);
     default:
       return () => `(${String(type)})`;
   }
@@ -128,35 +128,51 @@ function textCell(value: string | Uint8Array, most: number): Cell {
   return cutText(`0x${text}`, most);
 }
 
-/** A cell inside another, as JSON has it. */
-const inner = (cell: Cell): string => (typeof cell === 'string' ? quoted(cell) : String(cell));
-/** Numbers that are texts because of their digits stay without quotes. */
-const quoted = (text: string): string =>
-  /^-?\d+(\.\d+)?$/.test(text) ? text : JSON.stringify(text);
+/** Types whose cells are texts that stay without quotes inside of others. */
+const UNQUOTED: readonly Type[] = [
+  ...[Type.List, Type.LargeList, Type.FixedSizeList, Type.Struct, Type.Map],
+  ...[Type.Int, Type.Decimal],
+];
 
-function listText(items: Reader, from: number, to: number, most: number): string {
+/** The cells of a column inside of another, as JSON has them. */
+function innerReader(data: Data, most: number): (row: number) => string {
+  if (data.typeId === Type.Union) {
+    const readers = data.children.map((child) => innerReader(child, most));
+    return (row) => unionMember(data, row, readers) ?? 'null';
+  }
+  const read = cellReader(data, most);
+  const type = data.type as DataType;
+  const { typeId } = type.typeId === Type.Dictionary ? (type as Dictionary).dictionary : type;
+  if (UNQUOTED.includes(typeId)) return (row) => String(read(row));
+  return (row) => {
+    const cell = read(row);
+    return typeof cell === 'string' ? JSON.stringify(cell) : String(cell);
+  };
+}
+
+function listText(items: (row: number) => string, from: number, to: number, most: number): string {
   let text = '[';
   for (let at = from; at < to; at++) {
     if (text.length > most) return `${cutText(text, most)} (${to - from} values)`;
-    text += (at === from ? '' : ', ') + inner(items(at));
+    text += (at === from ? '' : ', ') + items(at);
   }
   return `${text}]`;
 }
 
 function structReader(data: Data, fields: readonly Field[], most: number): Reader {
-  const readers = data.children.map((child) => cellReader(child, most));
+  const readers = data.children.map((child) => innerReader(child, most));
   return (row) => {
     const parts = readers.map(
-      (read, at) => `${JSON.stringify(fields[at]?.name ?? '')}: ${inner(read(row))}`,
+      (read, at) => `${JSON.stringify(fields[at]?.name ?? '')}: ${read(row)}`,
     );
     return cutText(`{${parts.join(', ')}}`, most);
   };
 }
 
 function mapReader(data: Data, most: number): Reader {
-  const [keys, values] = (data.children[0] as Data).children.map((child) =>
-    cellReader(child, most),
-  );
+  const [key, value] = (data.children[0] as Data).children as [Data, Data];
+  const keys = cellReader(key, most);
+  const values = innerReader(value, most);
   const offsets = data.valueOffsets as unknown as Numbers;
   return (row) => {
     const parts: string[] = [];
@@ -165,7 +181,7 @@ function mapReader(data: Data, most: number): Reader {
       at < Number(offsets[row + 1]) && parts.length < most;
       at++
     ) {
-      parts.push(`${JSON.stringify(String(keys?.(at)))}: ${inner(values?.(at) ?? null)}`);
+      parts.push(`${JSON.stringify(String(keys(at)))}: ${values(at)}`);
     }
     return cutText(`{${parts.join(', ')}}`, most);
   };
@@ -187,14 +203,21 @@ function dictionaryReader(data: Data, type: Dictionary, most: number): Reader {
   };
 }
 
-function unionReader(data: Data, type: Union, most: number): Reader {
-  const children = data.children.map((child) => cellReader(child, most));
+function unionReader(data: Data, most: number): Reader {
+  const readers = data.children.map((child) => cellReader(child, most));
+  return (row) => unionMember(data, row, readers) ?? null;
+}
+
+/** What the reader of the member that a row is of says; undefined for a member that is not there. */
+function unionMember<Read>(
+  data: Data,
+  row: number,
+  readers: readonly ((row: number) => Read)[],
+): Read | undefined {
+  const { typeIds, mode } = data.type as Union;
+  const member = typeIds.indexOf(data.typeIds[row] as number);
   const offsets = data.valueOffsets as Int32Array;
-  return (row) => {
-    const child = type.typeIds.indexOf(data.typeIds[row] as number);
-    const at = type.mode === UnionMode.Dense ? (offsets[row] as number) : row;
-    return children[child]?.(at) ?? null;
-  };
+  return readers[member]?.(mode === UnionMode.Dense ? (offsets[row] as number) : row);
 }
 
 function intervalReader(data: Data, unit: IntervalUnit): Reader {
