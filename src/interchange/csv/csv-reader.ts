@@ -45,13 +45,15 @@ export interface CsvReadOptions extends CsvOptions {
   readonly build?: BuildColumn | undefined;
   /** Names of the columns to read, which come in the order of the file; all if not given. */
   readonly columns?: readonly string[] | undefined;
-  /** Most rows of a batch. 65,536 if not given. */
+  /** Most rows of a batch. If not given, 65,536, or 4,194,304 fields. */
   readonly batchRows?: number | undefined;
 }
 
 /** Bytes that everything is found out from. */
 const SAMPLE_BYTES = 1 << 20;
 const BATCH_ROWS = 65_536;
+/** Fields of a batch: memory of all columns is taken for as many rows as a batch may have. */
+const BATCH_FIELDS = 1 << 22;
 /** Bytes of texts with which a batch ends early. */
 const BATCH_BYTES = 1 << 24;
 
@@ -75,7 +77,7 @@ async function rowsOf(
   source: ByteSource,
   opened: OpenText,
   checked: CheckedCsvOptions,
-  { schema, types, build, columns: wanted, batchRows = BATCH_ROWS, ...given }: CsvReadOptions,
+  { schema, types, build, columns: wanted, batchRows, ...given }: CsvReadOptions,
 ): Promise<RecordBatchStream> {
   const { head, from, isWhole, line } = opened;
   const to = head.length - 1;
@@ -114,7 +116,9 @@ async function rowsOf(
   const reader = new CsvReader(source.name, dialect, columns, read, checked, guess.rows);
   const own = new Schema(read.map((at) => (columns[at] as CsvColumn).field));
   const windows = new CsvWindows(opened.after(found.end), source.name, line + found.lines);
-  return recordBatchStream(own, reader.batches(windows, own, { build, batchRows, pads }));
+  const most = Math.max(1, Math.floor(BATCH_FIELDS / Math.max(1, read.length)));
+  const rows = batchRows ?? Math.min(BATCH_ROWS, most);
+  return recordBatchStream(own, reader.batches(windows, own, { build, batchRows: rows, pads }));
 }
 
 /** @throws InvalidInput for a text that is no CSV but for its name: JSON, or blank lines alone */

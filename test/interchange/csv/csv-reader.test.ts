@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DateDay, Field, Int8, Schema, Utf8 } from '../../../src/arrow/index.ts';
+import { columnsOf, DateDay, Field, Int8, Schema, Utf8 } from '../../../src/arrow/index.ts';
 import type { RejectedRow } from '../../../src/interchange/csv/csv-options.ts';
 import { type CsvReadOptions, openCsv } from '../../../src/interchange/csv/csv-reader.ts';
 import { memorySource, streamSource } from '../../../src/interchange/files/byte-source.ts';
@@ -363,4 +363,16 @@ test('CRLF may be cut anywhere, and lines count on across pieces', async () => {
 test('a time without a zone does not follow those with one', async () => {
   const text = `a\n${'2020-01-01 00:00:00Z\n'.repeat(60_000)}2020-01-01 00:00:00\n`;
   await expect(read(text)).rejects.toMatchObject({ details: { line: 60_002, guessed: true } });
+});
+
+test('memory is taken for the rows of a batch, of thousands of columns for fewer', async () => {
+  const names = Array.from({ length: 2_000 }, (_, at) => `c${at}`);
+  const bytes = bytesOf(`${names.join(',')}\n${names.map((_, at) => at).join(',')}\n`);
+  const stream = await openCsv(memorySource(bytes, 'x.csv'));
+  let taken = 0;
+  for await (const batch of stream) {
+    for (const { values } of columnsOf(batch)) taken += values.buffer.byteLength;
+  }
+  // 65,536 rows of them would take a gigabyte.
+  expect(taken).toBeLessThan(40e6);
 });
