@@ -18,6 +18,7 @@ import {
   type ByteSource,
   compressionOf,
   decompressed,
+  fileProblem,
   plainName,
   withHead,
 } from './files/index.ts';
@@ -193,6 +194,28 @@ function formatOfBytes(head: Uint8Array): FileFormat {
   return first === BRACKET ? JSON_ARRAY : first === BRACE ? JSON_LINES : CSV;
 }
 
+/** First bytes of files that no reader here knows. */
+const FOREIGN: readonly (readonly [what: string, magic: string])[] = [
+  ['a ZIP archive, as spreadsheets are', 'PK\u0003\u0004'],
+  ['a database of SQLite', 'SQLite format 3\0'],
+];
+
+/** @throws InvalidInput for bytes of another format under the name of a format of texts */
+function refuseBinary(name: string, head: Uint8Array, format: FileFormat): void {
+  if (![CSV, TSV, JSON_ARRAY, JSON_LINES].includes(format)) return;
+  const begins = Buffer.from(head).toString('latin1');
+  const foreign = FOREIGN.find(([, magic]) => begins.startsWith(magic));
+  if (foreign !== undefined) {
+    const message = `${name} holds ${foreign[0]}, and no ${format.name}. Export it as CSV, JSON or Parquet first.`;
+    throw fileProblem(message, { file: name });
+  }
+  // A first column may be called PAR1, but texts have no control characters.
+  const found = MAGIC.find(([, magic]) => magic.every((byte, at) => head[at] === byte))?.[0];
+  if (found === undefined || !head.some((byte) => byte < 9)) return;
+  const message = `${name} holds ${found === PARQUET ? 'Parquet' : 'Arrow'}, and no ${format.name}. Read it as ${found.name}, by its ending or the format.`;
+  throw fileProblem(message, { file: name });
+}
+
 /** A file whose format is known, and its content without compression. */
 export interface FoundFormat {
   readonly format: FileFormat;
@@ -210,6 +233,7 @@ export async function findFormat(
   const stored = await withHead(source);
   const compression = compressionOf(stored.head);
   if (compression === undefined) {
+    if (format !== undefined) refuseBinary(source.name, stored.head, format);
     return { format: format ?? formatOfBytes(stored.head), source: stored.source };
   }
   const plain = decompressed(stored.source, compression);

@@ -223,6 +223,24 @@ test.each([
   expect((await table.schema()).fields[0]?.name).toMatch(/^column0+$/);
 });
 
+test.each([
+  ['PAR1\u0015\u0004\u0000x', 'x.csv', 'holds Parquet, and no csv. Read it as parquet'],
+  ['ARROW1\0\0\u0010', 'x.tsv', 'holds Arrow, and no tsv. Read it as arrow'],
+  ['PAR1\u0015\u0004\u0000x', 'x.json', 'holds Parquet, and no json'],
+  ['PK\u0003\u0004rest', 'x.csv', 'holds a ZIP archive, as spreadsheets are, and no csv'],
+  ['SQLite format 3\0', 'x.ndjson', 'holds a database of SQLite'],
+])('a file of another format is not read as text: %j', async (text, name, message) => {
+  const path = join(temporaryFolder(), name);
+  writeFileSync(path, text);
+  await expect((await fresh()).importFile(path, 't')).rejects.toThrow(message);
+});
+
+test('a first column may have the name of a format', async () => {
+  const path = join(temporaryFolder(), 'x.csv');
+  writeFileSync(path, 'PAR1,ARROW1\n1,2\n');
+  expect((await (await fresh()).importFile(path, 't')).rows).toBe(1);
+});
+
 test('CSV may have braces', async () => {
   const db = await fresh();
   for (const [at, text] of ['{a},b\n1,2\n', '{1}\n{2}\n', '[1]\n[2]\n'].entries()) {

@@ -45,7 +45,7 @@ export const importFile: Command = {
   arguments: [
     [
       '<file>',
-      'CSV (.csv, .tsv), JSON (.json, an array; .ndjson, .jsonl), Parquet (.parquet), Arrow IPC (.arrow, .arrows, .feather, .ipc), each plain, .gz or .zst, or a Lance dataset; a quoted pattern, whose files are read by name; an http address; or - for standard input',
+      'CSV (.csv, .tsv), JSON (.json, an array or objects; .ndjson, .jsonl), Parquet (.parquet), Arrow IPC (.arrow, .arrows, .feather, .ipc), each plain, .gz or .zst, or a Lance dataset; a quoted pattern, whose files are read by name; an http address; or - for standard input',
     ],
     ['<id>', 'the table'],
   ],

@@ -1,6 +1,6 @@
 /**
- * Reads rows from streamed JSON text: one object per line (`jsonLines`), or one array of objects
- * (`jsonArray`). Integers keep every digit. Invalid JSON or UTF-8, repeated keys, rows beyond 128
+ * Reads rows from streamed JSON text: one object per line (`jsonLines`), or one array of objects,
+ * or objects one after another (`jsonArray`). Integers keep every digit. Invalid JSON or UTF-8, repeated keys, rows beyond 128
  * Mi characters and values that no column can hold throw InvalidInput. The message names file, row,
  * line and column, counted from 1.
  */
@@ -47,14 +47,15 @@ export async function* jsonLines(
 }
 
 /** Where the reading of an array stands. */
-type Place = 'start' | 'value or end' | 'value' | 'comma or end' | 'end';
+type Place = 'start' | 'value or end' | 'value' | 'comma or end' | 'end' | 'objects';
 
 const EXPECTED: Readonly<Record<Place, string>> = {
-  start: 'is no JSON array of objects',
+  start: 'is neither a JSON array of objects nor an object',
   'value or end': 'has no object there, nor the end of the array',
   value: 'has no object after a comma',
   'comma or end': 'has neither a comma nor the end of the array after an object',
   end: 'goes on after the end of the array',
+  objects: 'has no object after another one',
 };
 
 /** Characters between which an object is taken as it is, to be read once its end is there. */
@@ -106,11 +107,11 @@ export async function* jsonArray(
         const begin = { file, row: rows, line: rowLine, column: rowColumn };
         yield { line: rowLine, row: rowOf(row + text.slice(from, at), begin) };
         row = '';
-        place = 'comma or end';
-      } else if (place === 'start') {
-        if (character !== '[') throw wrong();
-        place = 'value or end';
-      } else if (character === '{' && (place === 'value or end' || place === 'value')) {
+        if (place !== 'objects') place = 'comma or end';
+      } else if (place === 'start' && character === '[') place = 'value or end';
+      else if (character === '{' && place !== 'comma or end' && place !== 'end') {
+        // Without an array, objects follow each other, on lines of their own or not.
+        if (place === 'start') place = 'objects';
         [depth, from, rowLine] = [1, at - 1, line];
         rowColumn = 1 + columnsAfter(passed, text.slice(0, from));
       } else if (character === ',' && place === 'comma or end') place = 'value';
@@ -124,12 +125,9 @@ export async function* jsonArray(
     checkLength(row, file, rowLine);
   }
   // Blank: without rows, as blank lines are.
-  if (place !== 'end' && place !== 'start') {
-    throw fileProblem(`${file} ends on line ${line}, before the end of its array of objects.`, {
-      file,
-      line,
-    });
-  }
+  if (place === 'end' || place === 'start' || (place === 'objects' && depth === 0)) return;
+  const what = place === 'objects' ? 'an object' : 'its array of objects';
+  throw fileProblem(`${file} ends on line ${line}, before the end of ${what}.`, { file, line });
 }
 
 /** Characters of the last line, where the text follows `before` characters of a line. */

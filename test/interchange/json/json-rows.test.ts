@@ -61,8 +61,10 @@ describe('an array', () => {
   });
 
   test.each([
-    ['{"a": 1}', 'line 1, is no JSON array of objects'],
-    ['7', 'line 1, is no JSON array'],
+    ['7', 'line 1, is neither a JSON array of objects nor an object'],
+    ['{"a": 1}\n7', 'line 2, has no object after another one'],
+    ['{"a": 1},\n{"a": 2}', 'line 1, has no object after another one'],
+    ['{"a": 1}\n{"a": 2', 'ends on line 2, before the end of an object'],
     ['[{"a": 1}\n{"a": 2}]', 'line 2, has neither a comma nor the end'],
     ['[{"a": 1},\n]', 'line 2, has no object after a comma'],
     ['[{"a": 1},\n,]', 'line 2, has no object after a comma'],
@@ -76,6 +78,16 @@ describe('an array', () => {
     ['[{]', 'line 1'],
   ])('%j is refused with its line', async (text, message) => {
     await expect(all(jsonArray(piecesOf(text), 'x.json'))).rejects.toThrow(message);
+  });
+
+  test.each([
+    ['{"a": 1}', [{ a: 1 }]],
+    ['\n{\n  "a": [{"b": 1}]\n}\n', [{ a: [{ b: 1 }] }]],
+    ['{"a": 1}\r\n{"a": "}{"}\n\n', [{ a: 1 }, { a: '}{' }]],
+    ['{"a": 1}{"a": 2}', [{ a: 1 }, { a: 2 }]],
+  ])('may be left out around objects: %j', async (text, rows) => {
+    const found = await all(jsonArray(piecesOf(text, [3, 9]), 'x.json'));
+    expect(found.map(({ row }) => row)).toEqual(rows);
   });
 
   test('of any bytes is read or refused', async () => {
@@ -94,13 +106,30 @@ describe('an array', () => {
         const isRows =
           Array.isArray(whole) &&
           whole.every((row) => typeof row === 'object' && row !== null && !Array.isArray(row));
-        const rows = text.trim() === '' ? [] : isRows ? whole : undefined;
+        const rows = isRows ? whole : objectsOf(text);
         expect(read?.map(({ row }) => row)).toEqual(rows);
       }),
       { numRuns: 2000 },
     );
   });
 });
+
+/** Objects one after another, by the shortest beginnings that are one; undefined for other text. */
+function objectsOf(text: string): object[] | undefined {
+  const found: object[] = [];
+  let rest = text.trim();
+  for (let end = 1; rest !== ''; end++) {
+    if (end > rest.length || !rest.startsWith('{')) return undefined;
+    try {
+      found.push(JSON.parse(rest.slice(0, end)));
+    } catch {
+      continue;
+    }
+    rest = rest.slice(end).trim();
+    end = 0;
+  }
+  return found;
+}
 
 describe('a key that an object has twice', () => {
   test.each([
