@@ -22,7 +22,8 @@ import {
   useState,
   type ViewProps,
 } from '../base/index.ts';
-import { type Cell, Grid } from '../grid/index.ts';
+import { type Cell } from './row-windows.ts';
+import { Grid } from './grid.tsx';
 import { Downloads } from './downloads.tsx';
 import { FilterBox } from './filter-box.tsx';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type FetchedRows, RowWindows } from '../../../src/ui/grid/row-windows.ts';
+import { type FetchedRows, RowWindows } from '../../../src/ui/views/row-windows.ts';
 
 /** A server that is told what to answer: each request waits for `answer` or `fail`. */
 function asked() {

@@ -1,7 +1,7 @@
 /** The scroll bar of any number of rows, and the windows of rows that are fetched for it. */
 import { describe, expect, test, vi } from 'vitest';
-import { RowWindows } from '../../../src/ui/grid/row-windows.ts';
-import { RowScroll } from '../../../src/ui/grid/scroll.ts';
+import { RowWindows } from '../../../src/ui/views/row-windows.ts';
+import { RowScroll } from '../../../src/ui/views/scroll.ts';
 
 /** Lets promises that are settled act. */
 const settled = async (): Promise<void> => {
