@@ -64,7 +64,7 @@ import {
   visibleSnapshot,
   visibleVersions,
 } from './versions/index.ts';
-import type { RefreshOptions, ViewRefreshed } from './views/index.ts';
+import type { RefreshOptions, ViewRefreshed } from './refresh-view.ts';
 import type {
   Backfilled,
   BackfillRequest,
@@ -87,7 +87,7 @@ const writing = onDemand(() => import('./write/index.ts'));
 const merging = onDemand(() => import('./merge/index.ts'));
 const indexing = onDemand(() => import('./indexing/index.ts'));
 const lanceWriting = onDemand(() => import('./lance-write/index.ts'));
-const refreshing = onDemand(() => import('./views/index.ts'));
+const refreshing = onDemand(() => import('./refresh-view.ts'));
 
 /** The names of a branch; one that was looked up has its record too. */
 export interface NamedBranch extends TableBranch {

@@ -70,12 +70,8 @@ export {
   tableMadeAnew,
   UNKNOWN_WRITER_GRACE,
 } from './versions/index.ts';
-export {
-  type ViewColumns,
-  type ViewQuery,
-  type ViewRefreshed,
-  viewColumns,
-} from './views/index.ts';
+export { type ViewColumns, type ViewQuery, viewColumns } from './view-query.ts';
+export { type ViewRefreshed } from './refresh-view.ts';
 export {
   DEFAULT_BUFFER_BYTES,
   inTurns,

@@ -12,13 +12,13 @@ import {
   recordBatch,
   recordBatchStream,
   Schema,
-} from '../../arrow/index.ts';
-import { DirspaceError } from '../../errors.ts';
-import { liveRows, type ManifestView } from '../../format/index.ts';
-import { compileExpression, compilePredicate } from '../../sql/index.ts';
-import { plainMetadata } from '../fields/index.ts';
-import { query } from '../query/index.ts';
-import { type Engine, Snapshot } from '../versions/index.ts';
+} from '../arrow/index.ts';
+import { DirspaceError } from '../errors.ts';
+import { liveRows, type ManifestView } from '../format/index.ts';
+import { compileExpression, compilePredicate } from '../sql/index.ts';
+import { plainMetadata } from './fields/index.ts';
+import { query } from './query/index.ts';
+import { type Engine, Snapshot } from './versions/index.ts';
 
 export interface ViewQuery {
   /** Names and SQL of the columns; those of the source if absent. */

@@ -5,10 +5,10 @@
  * all rows are computed again (`rebuild`). Concurrent refreshes do not duplicate rows: a refresh
  * that finds the result of another one plans again.
  */
-import { DirspaceError } from '../../errors.ts';
-import type { ManifestView, ViewSource } from '../../format/index.ts';
-import { schemaToJson } from '../../protocol/index.ts';
-import { assignFieldIds } from '../fields/index.ts';
+import { DirspaceError } from '../errors.ts';
+import type { ManifestView, ViewSource } from '../format/index.ts';
+import { schemaToJson } from '../protocol/index.ts';
+import { assignFieldIds } from './fields/index.ts';
 import {
   announced,
   type Committed,
@@ -19,7 +19,7 @@ import {
   resolveHead,
   type Snapshot,
   type TableBranch,
-} from '../versions/index.ts';
+} from './versions/index.ts';
 import {
   appended,
   fitFragments,
@@ -30,7 +30,7 @@ import {
   type WriteOptions,
   writeFragments,
   writesLance,
-} from '../write/index.ts';
+} from './write/index.ts';
 import { isSame, isUnchanged, onlyGrew } from './source-growth.ts';
 import { viewRows } from './view-query.ts';
 

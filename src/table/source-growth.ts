@@ -3,9 +3,9 @@
  * operations that its versions record. Returns false if that cannot be known. `isSame` and
  * `isUnchanged` compare the source versions that views were computed from.
  */
-import type { ViewSource } from '../../format/index.ts';
-import { digestsOf } from '../history/index.ts';
-import type { Engine, Snapshot } from '../versions/index.ts';
+import type { ViewSource } from '../format/index.ts';
+import { digestsOf } from './history/index.ts';
+import type { Engine, Snapshot } from './versions/index.ts';
 
 export const isSame = (one: ViewSource, other: ViewSource): boolean =>
   one.table === other.table && one.version === other.version;
