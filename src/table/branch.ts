@@ -40,6 +40,7 @@ import {
 } from './lance/index.ts';
 import type { LanceVersionRequest } from './lance-write/index.ts';
 import type { MergeClauses, RowsMerged, SourceRows } from './merge/index.ts';
+import type { RefreshOptions, ViewRefreshed } from './refresh-view.ts';
 import {
   publishStaged,
   readOfferedVersion,
@@ -64,7 +65,6 @@ import {
   visibleSnapshot,
   visibleVersions,
 } from './versions/index.ts';
-import type { RefreshOptions, ViewRefreshed } from './refresh-view.ts';
 import type {
   Backfilled,
   BackfillRequest,

@@ -38,6 +38,7 @@ export {
   RowSorter,
 } from './query/index.ts';
 export { countWhere, prepareReads, requestMemory, take } from './read/index.ts';
+export type { ViewRefreshed } from './refresh-view.ts';
 export type { StagedVersion } from './staged/index.ts';
 export { openTable, type SideBranch, type StoredTable } from './stored-table.ts';
 export {
@@ -71,7 +72,6 @@ export {
   UNKNOWN_WRITER_GRACE,
 } from './versions/index.ts';
 export { type ViewColumns, type ViewQuery, viewColumns } from './view-query.ts';
-export { type ViewRefreshed } from './refresh-view.ts';
 export {
   DEFAULT_BUFFER_BYTES,
   inTurns,

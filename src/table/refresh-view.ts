@@ -9,6 +9,7 @@ import { DirspaceError } from '../errors.ts';
 import type { ManifestView, ViewSource } from '../format/index.ts';
 import { schemaToJson } from '../protocol/index.ts';
 import { assignFieldIds } from './fields/index.ts';
+import { isSame, isUnchanged, onlyGrew } from './source-growth.ts';
 import {
   announced,
   type Committed,
@@ -20,6 +21,7 @@ import {
   type Snapshot,
   type TableBranch,
 } from './versions/index.ts';
+import { viewRows } from './view-query.ts';
 import {
   appended,
   fitFragments,
@@ -31,8 +33,6 @@ import {
   writeFragments,
   writesLance,
 } from './write/index.ts';
-import { isSame, isUnchanged, onlyGrew } from './source-growth.ts';
-import { viewRows } from './view-query.ts';
 
 export type RefreshMode = 'rebuild' | 'incremental' | 'no_op';
 

@@ -1,15 +1,15 @@
 /** Lists of what a table has, while the table leaves its name between two looks at the disk. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createTable } from '../../src/directory/operations/create-table.ts';
+import { dropTable, renameTable } from '../../src/directory/operations/tables.ts';
 import {
   createTableBranch,
   createTableTag,
   deleteTableBranch,
   listTableBranches,
   listTableTags,
-} from '../../src/directory/operations/references.ts';
-import { dropTable, renameTable } from '../../src/directory/operations/tables.ts';
-import { listTableVersions } from '../../src/directory/operations/versions.ts';
+} from '../../src/directory/operations/versions/references.ts';
+import { listTableVersions } from '../../src/directory/operations/versions/versions.ts';
 import { outcomeOf, type TestEngine, testEngine } from '../helpers/engines.ts';
 import { people } from '../helpers/people.ts';
 

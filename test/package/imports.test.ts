@@ -51,8 +51,14 @@ const MAY_USE: Record<string, readonly string[]> = {
 };
 /** The page is built apart, and no other room imports it. */
 const APART = ['ui'];
+/** Files of a room with its face, and without rooms inside it. */
+const FEWEST = 5;
+/** Smaller on purpose. */
+const SMALLER: readonly string[] = [
+  // Opening a catalog loads it; the files around it are loaded when something is changed.
+  'table/staged',
+];
 /** Files of a room, its face and the rooms inside it not counted. */
-const FEWEST = 3;
 const MOST = 20;
 
 /** Lines of a file; 300 are a reason to look twice. */
@@ -179,7 +185,8 @@ describe('the import rule', () => {
         return { room, own, inner };
       });
     expect(sizes.filter(({ own }) => own > MOST)).toEqual([]);
-    expect(sizes.filter(({ own, inner }) => inner === 0 && own < FEWEST)).toEqual([]);
+    const few = sizes.filter(({ own, inner }) => inner === 0 && own + 1 < FEWEST);
+    expect(few.map(({ room }) => room)).toEqual(SMALLER);
   });
 
   test('the picture of the rooms', () => {

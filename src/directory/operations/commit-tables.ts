@@ -42,7 +42,7 @@ import {
   writeJournal,
 } from '../catalog/index.ts';
 import { declareTable } from './create-table.ts';
-import { offeredVersion, versionRecord } from './versions.ts';
+import { offeredVersion, versionRecord } from './versions/index.ts';
 
 /** @throws ConcurrentModification, InvalidInput; no version is visible then */
 export async function batchCreateTableVersions(

@@ -43,8 +43,8 @@ import {
   tablePlace,
 } from '../catalog/index.ts';
 import { vendedOptions } from './credentials.ts';
-import { lanceDetails } from './lance/index.ts';
 import { propertiesAt } from './table-properties.ts';
+import { lanceDetails } from './versions/index.ts';
 import { viewInfo } from './views.ts';
 
 /**

@@ -44,8 +44,8 @@ import {
 } from '../catalog/index.ts';
 import { withRows } from './arrow-body.ts';
 import { fillDeclared } from './fill-declared.ts';
-import { fragmentStatistics, lanceStats } from './lance/index.ts';
 import { findCommit } from './transactions.ts';
+import { fragmentStatistics, lanceStats } from './versions/index.ts';
 
 /** Gives a table that is only declared its first rows. @throws TableSchemaValidation */
 export async function insertIntoTable(

@@ -22,10 +22,10 @@ import {
   useState,
   type ViewProps,
 } from '../base/index.ts';
-import { type Cell } from './row-windows.ts';
-import { Grid } from './grid.tsx';
 import { Downloads } from './downloads.tsx';
 import { FilterBox } from './filter-box.tsx';
+import { Grid } from './grid.tsx';
+import type { Cell } from './row-windows.ts';
 
 interface Window {
   readonly columns: readonly Column[];

@@ -3,8 +3,8 @@
  * delete). The branch main, and a branch that a tag names, cannot be deleted. Missing tags,
  * branches and versions, and names that are taken, each have their own error.
  */
-import { DirspaceError } from '../../errors.ts';
-import { MAIN_BRANCH, type TagRecord } from '../../format/index.ts';
+import { DirspaceError } from '../../../errors.ts';
+import { MAIN_BRANCH, type TagRecord } from '../../../format/index.ts';
 import type {
   BranchContents,
   CreateTableBranchRequest,
@@ -19,8 +19,8 @@ import type {
   ListTableTagsResponse,
   TagContents,
   UpdateTableTagRequest,
-} from '../../protocol/index.ts';
-import type { Branch, SideBranch } from '../../table/index.ts';
+} from '../../../protocol/index.ts';
+import type { Branch, SideBranch } from '../../../table/index.ts';
 import {
   beginWrite,
   byCodeUnits,
@@ -35,7 +35,7 @@ import {
   type Table,
   type Target,
   withoutVersion,
-} from '../catalog/index.ts';
+} from '../../catalog/index.ts';
 
 export async function listTableTags(
   catalog: Catalog,

@@ -5,8 +5,8 @@
  * tables that other programs write; commit-tables.ts publishes versions of several tables at once.
  * `offeredVersion` reads the manifest that a request offers.
  */
-import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import { digestOf, MAIN_BRANCH, type VersionDigest, versionFile } from '../../format/index.ts';
+import { DirspaceError, isDirspaceError } from '../../../errors.ts';
+import { digestOf, MAIN_BRANCH, type VersionDigest, versionFile } from '../../../format/index.ts';
 import type {
   BatchDeleteTableVersionsRequest,
   BatchDeleteTableVersionsResponse,
@@ -18,8 +18,8 @@ import type {
   ListTableVersionsRequest,
   ListTableVersionsResponse,
   TableVersion,
-} from '../../protocol/index.ts';
-import type { Branch, Snapshot, StagedVersion } from '../../table/index.ts';
+} from '../../../protocol/index.ts';
+import type { Branch, Snapshot, StagedVersion } from '../../../table/index.ts';
 import {
   beginWrite,
   type Catalog,
@@ -31,7 +31,7 @@ import {
   requireTable,
   resolveTarget,
   storedTable,
-} from '../catalog/index.ts';
+} from '../../catalog/index.ts';
 import {
   createLanceVersion,
   deleteLanceVersions,
@@ -39,7 +39,7 @@ import {
   lanceRecord,
   listedLanceVersions,
   stagedForLance,
-} from './lance/index.ts';
+} from './lance-versions.ts';
 
 /** Lance asks for one. More of a page would make a file for each version of a long history. */
 const MOST_FOR_LANCE = 100;
