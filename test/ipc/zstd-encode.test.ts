@@ -32,6 +32,7 @@ const KINDS: Readonly<Record<string, (random: () => number) => (at: number) => n
   'two bytes': (random) => () => (random() < 0.01 ? 1 : 2),
   noise: (random) => () => Math.floor(random() * 256),
   digits: (random) => () => 48 + Math.floor(random() * 10),
+  letters: (random) => () => 65 + Math.floor(random() * 36),
   'skewed bytes': (random) => () => Math.floor(random() ** 9 * 256),
   'high bytes': (random) => () => 255 - Math.floor(random() ** 4 * 200),
   'rare bytes': (random) => (at) => (random() < 0.002 ? at & 255 : 65),
@@ -70,7 +71,10 @@ function content(kind: string, size: number, seed: number): Uint8Array {
   return Uint8Array.from({ length: size }, (_, at) => make(at));
 }
 
-const SIZES = [0, 1, 2, 5, 31, 32, 33, 63, 64, 255, 256, 257, 1_023, 4_096, 65_535, 65_536];
+const SIZES = [
+  ...[0, 1, 2, 5, 31, 32, 33, 63, 64, 255, 256, 257, 1_023, 4_095, 4_096, 4_097, 4_098],
+  ...[5_003, 6_002, 7_001, 8_000, 65_535, 65_536],
+];
 
 test.each(Object.keys(KINDS))('every decoder gives back %s', (kind) => {
   const random = seeded(11);
@@ -109,7 +113,10 @@ const madeBy = (decode: Decode, frame: Uint8Array, size: number): string => {
   }
 };
 
-test('both decoders here make the same of a damaged frame that has no checksum', () => {
+test.each([
+  { kind: 'digits', sizes: [90, 403, 1_026] },
+  { kind: 'letters', sizes: [4_900] },
+])('both decoders here make the same of damaged $kind without a checksum', ({ kind, sizes }) => {
   const [[, here], [, kernels]] = DECODERS as [
     readonly [string, Decode],
     readonly [string, Decode],
@@ -117,8 +124,8 @@ test('both decoders here make the same of a damaged frame that has no checksum',
   const random = seeded(11);
   let refused = 0;
   let others = 0;
-  for (const size of [90, 403, 1_026]) {
-    const content = Uint8Array.from({ length: size }, KINDS.digits?.(random) as () => number);
+  for (const size of sizes) {
+    const content = Uint8Array.from({ length: size }, KINDS[kind]?.(random) as () => number);
     const frame = encodeZstd(content).slice();
     const zeroed = (at: number): number => frame[at] as number;
     const kinds = [() => 1, () => 0x40, zeroed];
@@ -133,5 +140,5 @@ test('both decoders here make the same of a damaged frame that has no checksum',
       }
     }
   }
-  expect(Math.min(refused, others)).toBeGreaterThan(100);
+  expect(Math.min(refused, others)).toBeGreaterThan(50);
 });

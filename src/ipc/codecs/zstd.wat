@@ -14,6 +14,8 @@
 ;;   32768  how often each literal occurs, and each code of the three (256 and 3 * 64 numbers)
 ;;   34816  by length below 128: the codes of literal lengths, and at 34944 those of match lengths
 ;;   35072  by code: bits that follow a literal length, and at 35136 a match length
+;;   40960  pairs of literals to decode with: by the next 11 bits two symbols (8 bits each), how many bits
+;;          both take, and how many of the two these bits hold (8 bits each)
 ;;   65536  literals, at most 65,536
 ;;  196608  the input of a decoder, and the output of an encoder
 ;;  327680  the content, which begins here; up to 64 bytes behind it are overwritten
@@ -95,6 +97,30 @@
         (br $one)))
     (i32.ne (local.get $left) (i32.const 0)))
 
+  ;; Makes the table of pairs of the table of single literals, of which $width is the bits.
+  (func $pairs (param $width i32)
+    (local $at i32) (local $first i32) (local $second i32) (local $used i32)
+    (local.set $width (i32.sub (i32.const 11) (local.get $width)))
+    (loop $next
+      (local.set $first (i32.load16_u (i32.shl
+        (i32.shr_u (local.get $at) (local.get $width)) (i32.const 1))))
+      (local.set $used (i32.shr_u (local.get $first) (i32.const 8)))
+      (local.set $second (i32.load16_u (i32.shl
+        (i32.shr_u (i32.and (i32.shl (local.get $at) (local.get $used)) (i32.const 2047))
+          (local.get $width))
+        (i32.const 1))))
+      (local.set $first (i32.add (i32.and (local.get $first) (i32.const 255))
+        (i32.shl (local.get $used) (i32.const 16))))
+      (i32.store offset=40960 (i32.shl (local.get $at) (i32.const 2))
+        (if (result i32) (i32.le_u
+            (i32.add (local.get $used) (i32.shr_u (local.get $second) (i32.const 8)))
+            (i32.const 11))
+          (then (i32.add (local.get $first)
+            (i32.add (i32.shl (local.get $second) (i32.const 8)) (i32.const 0x2000000))))
+          (else (i32.add (local.get $first) (i32.const 0x1000000)))))
+      (br_if $next (i32.lt_u
+        (local.tee $at (i32.add (local.get $at) (i32.const 1))) (i32.const 2048)))))
+
   ;; Reads $size literals from the streams between $at and $end: one, or four of which the lengths of
   ;; three come first. Returns 0 where all of them end where they should. A symbol has to wait for the
   ;; one before it, so the processor works on four streams at a time.
@@ -104,7 +130,7 @@
     (local $at_a i32) (local $at_b i32) (local $at_c i32) (local $at_d i32)
     (local $left_a i32) (local $left_b i32) (local $left_c i32) (local $left_d i32)
     (local $to_a i32) (local $to_b i32) (local $to_c i32) (local $to_d i32)
-    (local $end_a i32) (local $end_b i32) (local $end_c i32)
+    (local $end_a i32) (local $end_b i32) (local $end_c i32) (local $end_d i32)
     (local $word i64) (local $entry i32) (local $used i32)
     (local.set $shift (i64.extend_i32_u (i32.sub (i32.const 64) (local.get $width))))
     (local.set $to_a (i32.const 65536))
@@ -130,12 +156,186 @@
     (local.set $end_a (i32.add (local.get $to_a) (local.get $quarter)))
     (local.set $end_b (i32.add (local.get $end_a) (local.get $quarter)))
     (local.set $end_c (i32.add (local.get $end_b) (local.get $quarter)))
+    (local.set $end_d (i32.add (i32.const 65536) (local.get $size)))
     (local.set $to_b (local.get $end_a))
     (local.set $to_c (local.get $end_b))
     (local.set $to_d (local.get $end_c))
     ;; Rounds of four literals each, as far as the last stream has them, which is the shortest.
     (local.set $rounds (i32.shr_u (i32.sub (local.get $size)
       (i32.mul (local.get $quarter) (i32.const 3))) (i32.const 2)))
+    ;; Where codes take 5.5 bits or less on average, most lookups give two literals: five lookups of
+    ;; each stream in turn, as long as none is near to its end. The table is worth it for many only.
+    (if (i32.and (i32.ge_u (local.get $size) (i32.const 4096))
+        (i32.lt_u (i32.mul (i32.sub (local.get $end) (local.get $at)) (i32.const 16))
+          (i32.mul (local.get $size) (i32.const 11))))
+      (then
+        (call $pairs (local.get $width))
+        (block $near
+          (loop $more
+            (if (i32.lt_s (i32.or (i32.or (local.get $left_a) (local.get $left_b))
+                (i32.or (local.get $left_c) (local.get $left_d))) (i32.const 0))
+              (then (return (i32.const 1))))
+            (br_if $near (i32.or
+              (i32.or
+                (i32.gt_u (i32.add (local.get $to_a) (i32.const 10)) (local.get $end_a))
+                (i32.gt_u (i32.add (local.get $to_b) (i32.const 10)) (local.get $end_b)))
+              (i32.or
+                (i32.gt_u (i32.add (local.get $to_c) (i32.const 10)) (local.get $end_c))
+                (i32.gt_u (i32.add (local.get $to_d) (i32.const 10)) (local.get $end_d)))))
+            (local.set $word (i64.shl
+              (i64.load (i32.sub (i32.add (local.get $at_a)
+                (i32.shr_s (i32.add (local.get $left_a) (i32.const 7)) (i32.const 3))) (i32.const 8)))
+              (i64.extend_i32_u (i32.and (i32.sub (i32.const 0) (local.get $left_a)) (i32.const 7)))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_a) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_a (i32.sub (local.get $left_a) (local.get $used)))
+            (local.set $to_a (i32.add (local.get $to_a) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_a) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_a (i32.sub (local.get $left_a) (local.get $used)))
+            (local.set $to_a (i32.add (local.get $to_a) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_a) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_a (i32.sub (local.get $left_a) (local.get $used)))
+            (local.set $to_a (i32.add (local.get $to_a) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_a) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_a (i32.sub (local.get $left_a) (local.get $used)))
+            (local.set $to_a (i32.add (local.get $to_a) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_a) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $left_a (i32.sub (local.get $left_a) (local.get $used)))
+            (local.set $to_a (i32.add (local.get $to_a) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $word (i64.shl
+              (i64.load (i32.sub (i32.add (local.get $at_b)
+                (i32.shr_s (i32.add (local.get $left_b) (i32.const 7)) (i32.const 3))) (i32.const 8)))
+              (i64.extend_i32_u (i32.and (i32.sub (i32.const 0) (local.get $left_b)) (i32.const 7)))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_b) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_b (i32.sub (local.get $left_b) (local.get $used)))
+            (local.set $to_b (i32.add (local.get $to_b) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_b) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_b (i32.sub (local.get $left_b) (local.get $used)))
+            (local.set $to_b (i32.add (local.get $to_b) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_b) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_b (i32.sub (local.get $left_b) (local.get $used)))
+            (local.set $to_b (i32.add (local.get $to_b) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_b) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_b (i32.sub (local.get $left_b) (local.get $used)))
+            (local.set $to_b (i32.add (local.get $to_b) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_b) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $left_b (i32.sub (local.get $left_b) (local.get $used)))
+            (local.set $to_b (i32.add (local.get $to_b) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $word (i64.shl
+              (i64.load (i32.sub (i32.add (local.get $at_c)
+                (i32.shr_s (i32.add (local.get $left_c) (i32.const 7)) (i32.const 3))) (i32.const 8)))
+              (i64.extend_i32_u (i32.and (i32.sub (i32.const 0) (local.get $left_c)) (i32.const 7)))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_c) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_c (i32.sub (local.get $left_c) (local.get $used)))
+            (local.set $to_c (i32.add (local.get $to_c) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_c) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_c (i32.sub (local.get $left_c) (local.get $used)))
+            (local.set $to_c (i32.add (local.get $to_c) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_c) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_c (i32.sub (local.get $left_c) (local.get $used)))
+            (local.set $to_c (i32.add (local.get $to_c) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_c) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_c (i32.sub (local.get $left_c) (local.get $used)))
+            (local.set $to_c (i32.add (local.get $to_c) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_c) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $left_c (i32.sub (local.get $left_c) (local.get $used)))
+            (local.set $to_c (i32.add (local.get $to_c) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $word (i64.shl
+              (i64.load (i32.sub (i32.add (local.get $at_d)
+                (i32.shr_s (i32.add (local.get $left_d) (i32.const 7)) (i32.const 3))) (i32.const 8)))
+              (i64.extend_i32_u (i32.and (i32.sub (i32.const 0) (local.get $left_d)) (i32.const 7)))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_d) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_d (i32.sub (local.get $left_d) (local.get $used)))
+            (local.set $to_d (i32.add (local.get $to_d) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_d) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_d (i32.sub (local.get $left_d) (local.get $used)))
+            (local.set $to_d (i32.add (local.get $to_d) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_d) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_d (i32.sub (local.get $left_d) (local.get $used)))
+            (local.set $to_d (i32.add (local.get $to_d) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_d) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $word (i64.shl (local.get $word) (i64.extend_i32_u (local.get $used))))
+            (local.set $left_d (i32.sub (local.get $left_d) (local.get $used)))
+            (local.set $to_d (i32.add (local.get $to_d) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (local.set $entry (i32.load offset=40960 (i32.shl
+              (i32.wrap_i64 (i64.shr_u (local.get $word) (i64.const 53))) (i32.const 2))))
+            (i32.store16 (local.get $to_d) (local.get $entry))
+            (local.set $used (i32.and (i32.shr_u (local.get $entry) (i32.const 16)) (i32.const 255)))
+            (local.set $left_d (i32.sub (local.get $left_d) (local.get $used)))
+            (local.set $to_d (i32.add (local.get $to_d) (i32.shr_u (local.get $entry) (i32.const 24))))
+            (br $more)))
+        (local.set $rounds (i32.const 0))))
     (block $short
       (loop $next
         ;; One of them has no end, or has ended too early.
@@ -266,8 +466,8 @@
       (i32.or
         (call $stream (local.get $at_c) (local.get $left_c) (local.get $to_c) (local.get $end_c)
           (local.get $shift))
-        (call $stream (local.get $at_d) (local.get $left_d) (local.get $to_d)
-          (i32.add (i32.const 65536) (local.get $size)) (local.get $shift)))))
+        (call $stream (local.get $at_d) (local.get $left_d) (local.get $to_d) (local.get $end_d)
+          (local.get $shift)))))
 
   ;; Copies at least 16 bytes; what lies up to 16 bytes behind the end is overwritten.
   (func $copy (param $from i32) (param $to i32) (param $stop i32)
@@ -421,22 +621,28 @@
             (local.set $to (i32.add (local.get $to) (i32.const 16)))
             (br_if $sixteen (i32.lt_u (local.get $to) (local.get $last)))))
         (else
-          ;; The first 16 bytes one by one; then it repeats at a multiple of the distance too.
-          (local.set $offset (i32.add (local.get $to) (i32.const 16)))
-          (loop $byte
+          ;; Below eight, the first eight bytes one by one: then it repeats at a multiple of the
+          ;; distance too.
+          (if (i32.lt_u (local.get $near) (i32.const 8)) (then
             (i32.store8 (local.get $to) (i32.load8_u (local.get $from)))
-            (local.set $from (i32.add (local.get $from) (i32.const 1)))
-            (local.set $to (i32.add (local.get $to) (i32.const 1)))
-            (br_if $byte (i32.and (i32.lt_u (local.get $to) (local.get $offset))
-              (i32.lt_u (local.get $to) (local.get $last)))))
-          (if (i32.lt_u (local.get $to) (local.get $last)) (then
+            (i32.store8 offset=1 (local.get $to) (i32.load8_u offset=1 (local.get $from)))
+            (i32.store8 offset=2 (local.get $to) (i32.load8_u offset=2 (local.get $from)))
+            (i32.store8 offset=3 (local.get $to) (i32.load8_u offset=3 (local.get $from)))
+            (i32.store8 offset=4 (local.get $to) (i32.load8_u offset=4 (local.get $from)))
+            (i32.store8 offset=5 (local.get $to) (i32.load8_u offset=5 (local.get $from)))
+            (i32.store8 offset=6 (local.get $to) (i32.load8_u offset=6 (local.get $from)))
+            (i32.store8 offset=7 (local.get $to) (i32.load8_u offset=7 (local.get $from)))
+            (local.set $to (i32.add (local.get $to) (i32.const 8)))
             (local.set $from (i32.sub (local.get $to)
-              (i32.mul (local.get $near) (i32.div_u (i32.const 16) (local.get $near)))))
+              (i32.mul (local.get $near)
+                (i32.div_u (i32.add (local.get $near) (i32.const 7)) (local.get $near)))))))
+          (block $whole
             (loop $eight
+              (br_if $whole (i32.ge_u (local.get $to) (local.get $last)))
               (i64.store (local.get $to) (i64.load (local.get $from)))
               (local.set $from (i32.add (local.get $from) (i32.const 8)))
               (local.set $to (i32.add (local.get $to) (i32.const 8)))
-              (br_if $eight (i32.lt_u (local.get $to) (local.get $last))))))))
+              (br $eight)))))
       (local.set $to (local.get $last))
       (br_if $next (local.get $count)))
     (if (local.get $left) (then (return (i32.const -1))))
