@@ -11,6 +11,7 @@ import {
   LanceDataFile,
   type ParsedDataFile,
   type ReadBudget,
+  viewsOf,
 } from '../../format/index.ts';
 import type { ObjectReader } from '../../store/index.ts';
 import { datasetOf } from '../lance/index.ts';
@@ -140,11 +141,14 @@ export class StagedFiles {
 }
 
 /**
- * The names of items and whether they may be null are part of the type, and the file knows neither.
+ * The column as the type of the table. Files of Lance hold views in their plain form, and know
+ * neither the names of items nor whether they may be null.
  */
 function retyped(data: Data, type: DataType): Data {
   const { length, nullCount, offset, buffers } = data;
   if (DataType.isDictionary(type)) return data;
+  const asViews = viewsOf(data.type, type);
+  if (asViews !== undefined) return asViews(data);
   const fields = (type.children ?? []) as readonly Field[];
   const children = fields.map((field, at) => retyped(data.children[at] as Data, field.type));
   return data.clone(type, offset, length, nullCount, buffers as never, children);
