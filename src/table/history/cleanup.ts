@@ -299,8 +299,9 @@ export async function fileSystemTime(engine: Engine): Promise<number> {
 
 /**
  * Every file that a version which is there refers to, also one whose deletion is marked: it can be
- * read until it is gone. What cannot be found is looked for twice: a file system that denies a
- * version once must not cost the version its files.
+ * read until it is gone. The newest come first, as other cleanups delete the older ones meanwhile.
+ * What cannot be found is looked for twice: a file system that denies a version once must not cost
+ * the version its files.
  */
 async function referencedFiles(
   engine: Engine,
@@ -323,7 +324,7 @@ async function referencedFiles(
     const branch = waiting.shift();
     if (branch === undefined) return used;
     looked.add(branch.folder);
-    const versions = await listedVersionsOf(engine, branch);
+    let versions = await listedVersionsOf(engine, branch);
     if (versions === undefined) {
       // A branch that is not listed any more was deleted just now, if anything can be listed.
       const again = await allBranches(engine, tableFolder, incarnation);
@@ -332,15 +333,43 @@ async function referencedFiles(
         throw unfound(branch.folder);
       continue;
     }
-    for (const version of versions) {
+    for (let at = versions.length - 1; at >= 0; at--) {
+      const version = versions[at] as number;
       if (doomed.get(branch.folder)?.has(version) === true) continue;
-      const found = await readVersion(engine, branch, version);
-      if (found === undefined) {
-        if ((await listedVersionsOf(engine, branch))?.includes(version) !== false)
-          throw unfound(versionFile(branch.folder, version));
-      } else if ('manifest' in found) await collectFiles(engine, tableFolder, found.manifest, used);
+      if (await collectVersion(engine, branch, version, used)) continue;
+      // Another cleanup deleted it, which keeps the newest. If that was published after the list
+      // was read, all that it needs may have been needed by versions that are gone by now.
+      if (at < versions.length - 1) continue;
+      versions = await listedVersionsOf(engine, branch);
+      if (versions === undefined) throw unfound(branch.folder);
+      at = versions.length;
     }
   }
+}
+
+/** Adds the files of one version; false if it was deleted since it was listed. */
+async function collectVersion(
+  engine: Engine,
+  branch: TableBranch,
+  version: number,
+  used: Set<string>,
+): Promise<boolean> {
+  const isListed = async (): Promise<boolean> =>
+    (await listedVersionsOf(engine, branch))?.includes(version) !== false;
+  const found = await readVersion(engine, branch, version);
+  if (found === undefined) {
+    if (await isListed()) throw unfound(versionFile(branch.folder, version));
+    return false;
+  }
+  if (!('manifest' in found)) return true;
+  try {
+    await collectFiles(engine, branch.tableFolder, found.manifest, used);
+  } catch (error) {
+    // The lists of its fragments went with it.
+    if (!isDirspaceError(error, 'Corrupt') || (await isListed())) throw error;
+    return false;
+  }
+  return true;
 }
 
 const unfound = (path: string): DirspaceError =>

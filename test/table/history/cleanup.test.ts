@@ -367,10 +367,10 @@ describe('files', () => {
   test('a version that is deleted while its references are collected has none', async () => {
     for (const id of [1, 2, 3]) await landWith(main, [entry(id)]);
     const other = testEngine({ fs: one.fs }).engine;
-    // The next looks are for what has expired, at the first version, and for references.
+    // The next looks are for what has expired, and for references, the newest version first.
     let looks = 0;
     one.calls.get = async (get, file) => {
-      if (file === versionFile(main.folder, 1) && ++looks === 2)
+      if (file === versionFile(main.folder, 2) && ++looks === 2)
         await deleteVersions(other, main, [1, 2]);
       return get(file);
     };

@@ -34,11 +34,12 @@ async function atEveryCall(
     outcomes: readonly [string, string],
     where: string,
   ) => Promise<void>,
+  step = casesOf(3, 1),
 ): Promise<number> {
   const empty = memoryFs();
   await prepare(await openDirectoryNamespace({ root: '/c', fs: empty, durability: 'relaxed' }));
   const tree = treeOf(empty, '/c');
-  for (let at = 1; ; at += casesOf(3, 1)) {
+  for (let at = 1; ; at += step) {
     const fs = lockless(grow(tree, '/c'));
     const options = { root: '/c', fs, durability: 'relaxed' } as const;
     const first = await openDirectoryNamespace(options);
@@ -87,6 +88,26 @@ test('a commit that cleanup follows at once stays', async () => {
     },
   );
   expect(calls).toBeGreaterThan(15);
+});
+
+test('a commit whose base another cleanup deletes keeps its files from a slower cleanup', async () => {
+  const calls = await atEveryCall(
+    async (catalog) => {
+      await sixVersions(catalog);
+      await catalog.deleteFromTable({ id: t, predicate: 'id = 2' });
+    },
+    cleanup,
+    async (catalog) => {
+      await catalog.insertIntoTable({ id: t }, people(1, 6));
+      await cleanup(catalog);
+    },
+    async (catalog, outcomes, where) => {
+      expect(outcomes, where).toEqual(['ok', 'ok']);
+      expect(await idsOf(catalog, t), where).toEqual([0, 1, 3, 4, 5, 6]);
+    },
+    casesOf(2, 1),
+  );
+  expect(calls).toBeGreaterThan(40);
 });
 
 const overwriting: Work = async (catalog) => {
