@@ -37,6 +37,8 @@ export interface Published {
   /** And by the file system's own clock, in milliseconds. */
   replacedAt: number;
   takenBack: boolean;
+  /** Its file was deleted, so that a writer far behind may use the number once more, in vain. */
+  freed: boolean;
   /** Part of a batch that is not decided, or was aborted: its number is taken, and it is not seen. */
   hidden: 'undecided' | 'aborted' | undefined;
 }
@@ -61,6 +63,8 @@ export class History implements DiskEvents {
   /** Operations that answered without an error. */
   readonly acknowledged = new Set<number>();
   readonly violations: string[] = [];
+  /** Versions that were written to numbers of deleted ones. */
+  strays = 0;
   readonly deletedFiles: string[] = [];
   /** How long the versions that were deleted had been superseded by then, in milliseconds. */
   readonly deletedAges: { readonly path: string; readonly age: number }[] = [];
@@ -110,7 +114,10 @@ export class History implements DiskEvents {
     const published = line === undefined ? undefined : this.lines.get(line)?.get(Number(number));
     if (published !== undefined && published.operation === by.operation) {
       published.takenBack = true;
-    } else this.#deleted(by, path);
+    } else {
+      this.#deleted(by, path);
+      if (published !== undefined) published.freed = true;
+    }
     if (LIVE_FILE.test(path)) this.deletedFiles.push(path);
   }
 
@@ -197,8 +204,13 @@ export class History implements DiskEvents {
     };
     const transaction = manifest.transaction.split('.')[1] ?? '';
     const operation = operationOf(transaction);
-    if (manifest.version !== number) violated(`holds version ${manifest.version}`);
     const known = line.get(number);
+    if (manifest.version !== number) violated(`holds version ${manifest.version}`);
+    // Never part of the history: who acknowledges such a version has lost it.
+    if (known?.freed === true) {
+      this.strays++;
+      return;
+    }
     if (known !== undefined && !known.takenBack) violated('is published twice');
     const newest = this.newest(line);
     const last = [...line.values()].filter(({ takenBack }) => !takenBack).at(-1);
@@ -236,6 +248,7 @@ export class History implements DiskEvents {
       replaced: Number.POSITIVE_INFINITY,
       replacedAt: Number.POSITIVE_INFINITY,
       takenBack: false,
+      freed: false,
       hidden,
     });
   }

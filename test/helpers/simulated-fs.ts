@@ -55,7 +55,7 @@ export function simulatedFs(process: SimulatedProcess): FileSystem {
   }
   made.utimes = (...given: [string, Date, Date, Done]) => {
     const [path, accessed, modified, done] = given;
-    process.simulation.turn().then(() => {
+    process.simulation.turn(0, process).then(() => {
       if (!process.dead) base.utimes(path, accessed, modified, done as (error?: unknown) => void);
     });
   };
@@ -64,7 +64,7 @@ export function simulatedFs(process: SimulatedProcess): FileSystem {
 
 /** A dead process is not called back. */
 function later(process: SimulatedProcess, done: Done, work: () => unknown): void {
-  process.simulation.turn().then(() => {
+  process.simulation.turn(0, process).then(() => {
     let value: unknown;
     try {
       value = work();

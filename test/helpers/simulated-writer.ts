@@ -94,7 +94,7 @@ export class SimulatedWriter {
     let outcome = 'ok';
     let answer: unknown;
     try {
-      await simulation.turn();
+      await simulation.turn(0, process);
       this.#catalog ??= await process.open(this.#options);
       answer = await attempt.run(this.#catalog);
     } catch (error) {

@@ -34,9 +34,15 @@ export interface Faults {
   readonly lockless?: boolean;
   /** The call, counted over all processes, at which the power goes. */
   readonly powerCutAt?: number;
+  /**
+   * The chance that a process whose turn it is does not get it, nor any other for up to some
+   * thousands of turns, while the others go on: what a busy machine does, and fair turns never do.
+   */
+  readonly stalls?: number;
 }
 
 interface Waiting {
+  readonly by: SimulatedProcess | undefined;
   readonly at: number;
   readonly wake: () => void;
 }
@@ -56,6 +62,9 @@ await loadAll();
 const START = Date.UTC(2030, 0, 1);
 /** Turns of the event loop without anybody who could go on, after which something has stopped. */
 const MOST_IDLE_TURNS = 100_000;
+
+/** Most turns that a stalled process misses: one of these. */
+const STALLS = [100, 1_000, 10_000] as const;
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -110,9 +119,12 @@ export class Simulation {
     return process;
   }
 
-  /** Resolves when it is the caller's turn again, after `ms` at the earliest. */
-  turn(ms = 0): Promise<void> {
-    return new Promise((wake) => this.#waiting.push({ at: this.now + ms, wake }));
+  /**
+   * Resolves when it is the caller's turn again, after `ms` at the earliest.
+   * @param by the process that waits; who names none is never stalled
+   */
+  turn(ms = 0, by?: SimulatedProcess): Promise<void> {
+    return new Promise((wake) => this.#waiting.push({ by, at: this.now + ms, wake }));
   }
 
   /** Runs all side by side to their ends. @throws the first error */
@@ -147,14 +159,22 @@ export class Simulation {
     if (waiting.length === 0) return false;
     this.step++;
     this.now += this.random() * 0.4;
-    let ready = 0;
-    for (const { at } of waiting) if (at <= this.now) ready++;
+    const isReady = ({ at, by }: Waiting): boolean =>
+      at <= this.now && (by === undefined || by.stalledUntil <= this.step);
+    let ready = waiting.filter(isReady).length;
     if (ready === 0) {
-      this.now = Math.min(...waiting.map(({ at }) => at));
-      for (const { at } of waiting) if (at <= this.now) ready++;
+      for (const { by } of waiting) if (by !== undefined) by.stalledUntil = 0;
+      this.now = Math.max(this.now, Math.min(...waiting.map(({ at }) => at)));
+      ready = waiting.filter(isReady).length;
     }
     let left = this.below(ready);
-    const index = waiting.findIndex(({ at }) => at <= this.now && left-- === 0);
+    const index = waiting.findIndex((one) => isReady(one) && left-- === 0);
+    const by = waiting[index]?.by;
+    const { stalls = 0 } = this.faults;
+    if (stalls > 0 && by !== undefined && this.random() < stalls) {
+      by.stalledUntil = this.step + this.below(this.pick(...STALLS));
+      return true;
+    }
     const [next] = waiting.splice(index, 1);
     next?.wake();
     return true;
@@ -191,6 +211,8 @@ export class SimulatedProcess {
   readonly fs: FileSystem;
   readonly env: Env;
   dead = false;
+  /** The step before which it gets no turn. */
+  stalledUntil = 0;
   /** A process knows of those that were started later too. */
   readonly processes: Processes;
   /** Of the operation under way: part of every id made meanwhile. */
@@ -211,7 +233,7 @@ export class SimulatedProcess {
       random: simulation.random,
       sleep: async (ms, signal) => {
         signal?.throwIfAborted();
-        await simulation.turn(ms);
+        await simulation.turn(ms, this);
         signal?.throwIfAborted();
       },
     };
@@ -233,7 +255,7 @@ export class SimulatedProcess {
       if (name === 'head' && simulation.looksAtOnce) continue;
       const call = (calls[name] as (...args: unknown[]) => unknown).bind(store);
       calls[name] = async (...args) => {
-        await simulation.turn();
+        await simulation.turn(0, this);
         return call(...args);
       };
     }

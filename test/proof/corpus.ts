@@ -52,6 +52,16 @@ export const CORPUS: readonly CorpusEntry[] = [
     found: 'a table moved away and back at that moment counted as one without data',
   },
   {
+    row: 'T21 cleanup beside stalled writers',
+    seed: 10_069,
+    found: 'a change was acknowledged whose version a cleanup had swept from a freed number',
+  },
+  {
+    row: 'T21 cleanup beside stalled writers',
+    seed: 10_033,
+    found: 'a cleanup removed files of the newest version, which was not in its list',
+  },
+  {
     row: 'T10 simulation',
     seed: 429_769_664,
     found: 'cleanup removed files of a version whose deletion was begun and could still be read',

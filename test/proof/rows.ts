@@ -105,6 +105,11 @@ export const ROWS: readonly ListedRow[] = [
     load: async () => (await import('./cleanup-writers.ts')).cleanupWriters,
   },
   {
+    row: 'T21 cleanup beside stalled writers',
+    seconds: 80,
+    load: async () => (await import('./stalled-writers.ts')).stalledWriters,
+  },
+  {
     row: 'T13 watching',
     seconds: 20,
     alone: true,
