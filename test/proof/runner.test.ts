@@ -92,21 +92,27 @@ test('the seed reaches the row, and --only chooses by whole words', () => {
   expect(rows).toHaveLength(1);
 });
 
-test('rows that throw, end their process, or hang are violations, and the others run', () => {
-  const { status, output, rows } = proof(
-    {
-      'T1 throws': 'throw new Error("out of luck");',
-      'T2 exits': 'process.exit(0);',
-      'T3 hangs': 'for (;;) {}',
-      'T4 waits': 'await new Promise(() => setInterval(() => {}, 1000));',
-      'T5 works': fine,
-    },
-    ['--limit', '3'],
-  );
+test('rows that throw or end their process are violations, and the others run', () => {
+  const { status, output, rows } = proof({
+    'T1 throws': 'throw new Error("out of luck");',
+    'T2 exits': 'process.exit(0);',
+    'T3 works': fine,
+  });
   expect(status).toBe(1);
-  expect(rows.map(({ violations }) => violations)).toEqual([1, 1, 1, 1, 0]);
+  expect(rows.map(({ violations }) => violations)).toEqual([1, 1, 0]);
   expect(output).toContain('out of luck');
-  expect(output).toContain('T3 hangs: it was not done after 3 s');
+});
+
+// How long the start of a process takes is not known: no row here has to end in time.
+test('rows that hang are ended, and are violations', () => {
+  const hanging = {
+    'T1 hangs': 'for (;;) {}',
+    'T2 waits': 'await new Promise(() => setInterval(() => {}, 1000));',
+  };
+  const { status, output, rows } = proof(hanging, ['--limit', '2']);
+  expect(status).toBe(1);
+  expect(rows.map(({ violations }) => violations)).toEqual([1, 1]);
+  expect(output).toContain('T1 hangs: it was not done after 2 s');
 });
 
 test('rows beyond the budget are named, never left out', () => {
