@@ -72,13 +72,18 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((f
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\b[^;'"]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|\nimport\s+['"]([^'"]+)['"]/g;
 
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(root, file), 'utf8');
-  return [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
-}
+const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+const textOf = (file: string): string => texts.get(file) as string;
 
-const linesOf = (file: string): number =>
-  readFileSync(join(root, file), 'utf8').split('\n').length - 1;
+const imports = new Map(
+  files.map((file) => {
+    const found = textOf(file).matchAll(IMPORT);
+    return [file, [...found].map((match) => match[1] ?? match[2] ?? match[3] ?? '')];
+  }),
+);
+const importsOf = (file: string): readonly string[] => imports.get(file) ?? [];
+
+const linesOf = (file: string): number => textOf(file).split('\n').length - 1;
 
 /** The files of `src` that a file imports. */
 const localImports = (file: string): string[] =>
@@ -224,17 +229,13 @@ describe('the import rule', () => {
     const direct = /\bDate\.now\b|\bMath\.random\b|\brandomUUID\b|\bsetInterval\b|\bnew Date\(\)/;
     const users = files.filter(
       (file) =>
-        file !== 'env.ts' &&
-        !APART.includes(outermost(roomOf(file))) &&
-        direct.test(readFileSync(join(root, file), 'utf8')),
+        file !== 'env.ts' && !APART.includes(outermost(roomOf(file))) && direct.test(textOf(file)),
     );
     expect(users).toEqual([]);
   });
 
   test('only deadlines of sockets have timers of their own', () => {
-    const users = files.filter((file) =>
-      /\bsetTimeout\b/.test(readFileSync(join(root, file), 'utf8')),
-    );
+    const users = files.filter((file) => /\bsetTimeout\b/.test(textOf(file)));
     expect(
       users.filter(
         (file) =>
