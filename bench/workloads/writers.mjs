@@ -60,10 +60,11 @@ const sum = (answers, member) => answers.reduce((total, answer) => total + answe
 
 export async function* writerWorkloads(ctx) {
   const perCommit = {};
+  const writers = ctx.size(WRITERS, 2);
   const commits = ctx.size(COMMITS / WRITERS, 2);
   for await (const { job, connection, rows } of sidesOf(ctx, 'writers')) {
     await connection.createTable('t', rows);
-    const jobs = Array.from({ length: WRITERS }, () => ({ ...job, does: 'append', commits }));
+    const jobs = Array.from({ length: writers }, () => ({ ...job, does: 'append', commits }));
     const { answers, ms } = await together(jobs);
     const total = sum(answers, 'done');
     const expected = 10 * (1 + total);
