@@ -72,7 +72,7 @@ function damaged(decode: Decode, frame: Uint8Array, name: string): Map<string, n
   const found = new Map<string, number>();
   const step = Math.max(1, Math.floor(frame.length / 250));
   for (const [first, bits] of [0x01, 0x80, 0xff].entries()) {
-    for (const place of placesOf(Math.ceil(frame.length / step), 5, first)) {
+    for (const place of placesOf(Math.ceil(frame.length / step), 9, first)) {
       const at = place * step;
       const copy = Uint8Array.from(frame);
       copy[at] = copy[at]! ^ bits;
@@ -224,7 +224,7 @@ test('no frame makes another decoder allocate a window that its content has no u
   const decode = (log: number): number => {
     called = 0;
     const content = decodeZstd(frame(log), 1_638_400, refuse, counting, 0);
-    expect(content.every((byte) => byte === 0x61)).toBe(true);
+    expect(Buffer.from(content).equals(Buffer.alloc(1_638_400, 0x61))).toBe(true);
     return called;
   };
   expect([10, 21, 23].map(decode)).toEqual([1, 1, 1]);

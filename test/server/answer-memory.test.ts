@@ -1,5 +1,5 @@
 /** What answers hold on their way counts for `limits.serverMemory`. */
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { connect } from '../../src/index.ts';
 import { readMetrics } from '../helpers/prometheus.ts';
 import { ask, type Pair, restPair } from '../helpers/rest-pair.ts';
@@ -8,9 +8,11 @@ import { temporaryFolder } from '../helpers/temporary.ts';
 const MIB = 1024 * 1024;
 const ROWS = 60_000;
 
-/** A table of three batches of about 6 MiB. */
-async function tableOfBatches(): Promise<string> {
-  const root = temporaryFolder();
+/** The catalog of a table of three batches of about 6 MiB, which is read only. */
+let root: string;
+
+beforeAll(async () => {
+  root = temporaryFolder();
   const db = await connect(root, { durability: 'relaxed' });
   const rows = (from: number) =>
     Array.from({ length: ROWS }, (_, at) => ({ id: from + at, text: `${from + at} `.repeat(16) }));
@@ -18,8 +20,7 @@ async function tableOfBatches(): Promise<string> {
   await table.add(rows(ROWS));
   await table.add(rows(2 * ROWS));
   await db.close();
-  return root;
-}
+});
 
 async function taken(pair: Pair): Promise<number> {
   const { text } = await ask(pair, 'GET', '/metrics');
@@ -49,7 +50,6 @@ test.each([
 ])(
   '%s that are not read yet hold memory, others wait for theirs, and all is given back',
   async (_, members, mebibytes) => {
-    const root = await tableOfBatches();
     const serverMemory = mebibytes * MIB;
     const pair = await restPair({ root, limits: { serverMemory, queueTimeoutMs: 30 } });
     const first = await query(pair, members);
@@ -78,7 +78,6 @@ test.each([
 );
 
 test('work goes on a batch at a time where there is memory for no more', async () => {
-  const root = await tableOfBatches();
   const pair = await restPair({ root, limits: { serverMemory: MIB, queueTimeoutMs: 10_000 } });
   const count = await ask(pair, 'POST', '/v1/table/t/count_rows', { predicate: "text like '%7%'" });
   expect(count.status).toBe(200);

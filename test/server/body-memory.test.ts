@@ -19,8 +19,10 @@ import { temporaryFolder } from '../helpers/temporary.ts';
 const MIB = 2 ** 20;
 const fixture = (name: string): Uint8Array =>
   readFileSync(join(import.meta.dirname, '..', '..', 'fixtures', 'ipc', name));
-/** Written by pyarrow: four batches of 32 MiB in 12 KB. */
-const BOMB = fixture('constant-zstd.arrows');
+/** The schema, two batches of 32 MiB and the end of a stream of four batches that pyarrow wrote. */
+const BOMB: Uint8Array = ((all) => Buffer.concat([all.subarray(0, 6_168), all.subarray(-8)]))(
+  fixture('constant-zstd.arrows'),
+);
 
 const serve = (limits: Limits): Promise<Pair> => restPair({ root: temporaryFolder(), limits });
 const create = (pair: Pair, name: string, body = BOMB): ReturnType<typeof ask> =>
@@ -66,12 +68,12 @@ describe('compressed rows', () => {
   });
 
   test('of one body are limited in all by maxArrowBytes', async () => {
-    const pair = await serve({ maxArrowBytes: 100 * MIB });
+    const pair = await serve({ maxArrowBytes: 50 * MIB });
     const refused = await create(pair, 't');
     expect(refused.status).toBe(413);
-    expect(refused.json.error).toContain(String(100 * MIB));
+    expect(refused.json.error).toContain(String(50 * MIB));
     expect(
-      (await serve({ maxArrowBytes: 128 * MIB }).then((other) => create(other, 't'))).status,
+      (await serve({ maxArrowBytes: 64 * MIB }).then((other) => create(other, 't'))).status,
     ).toBe(200);
   });
 });
@@ -121,7 +123,7 @@ describe('what is held of Arrow data', () => {
     const memory = new RequestMemory(64 * MIB, server);
     for await (const _ of await openArrowBody(chunked(BOMB), { memory })) break;
     expect(server.taken).toBe(0);
-    const cut = await openArrowBody(chunked(BOMB.subarray(0, 9000)), { memory });
+    const cut = await openArrowBody(chunked(BOMB.subarray(0, 4_600)), { memory });
     await expect(whole(cut, () => {})).rejects.toMatchObject({ code: 'InvalidInput' });
     expect(server.taken).toBe(0);
   });

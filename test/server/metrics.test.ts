@@ -314,7 +314,7 @@ describe('refused, by the name of the limit', () => {
   });
 
   test.each([
-    ['maxArrowBytes', { maxArrowBytes: 100 * 2 ** 20 }],
+    ['maxArrowBytes', { maxArrowBytes: 16 * 2 ** 20 }],
     ['requestMemory', { requestMemory: 16 * 2 ** 20 }],
     ['serverMemory', { serverMemory: 16 * 2 ** 20 }],
   ])('what a compressed body takes once it is decompressed: %s', async (limit, limits) => {
