@@ -16,15 +16,15 @@ const FAULTS = [
 ];
 
 /**
- * A usual run kills at every seventh call that makes, moves or removes a name: what is between is the
+ * A usual run kills at every eleventh call that makes, moves or removes a name: what is between is the
  * content of files, which the tests of the store tear. A long run kills at all calls.
  */
-const KILLS = casesOf(7, 1);
+const KILLS = casesOf(11, 1);
 const OF_NAMES = LONG
   ? {}
   : { only: ['linkSync', 'renameSync', 'unlinkSync', 'mkdirSync', 'rmdirSync'] };
 /** A usual run lets a call fail out of so many, in one way after another, each way at least once. */
-const FAILURES = 150;
+const FAILURES = 220;
 
 // Runs that come to the same leave equal disks, times and all, of which one is looked at.
 beforeAll(() => vi.useFakeTimers({ toFake: ['Date'] }));
@@ -94,9 +94,9 @@ test.each(['remove old versions', 'append'])(
   async (name) => {
     const found = await crashCase(name, CRASH_OPERATIONS[name] as CrashOperation);
     const each = { ...found, seen: new Map<string, string>() };
-    await walk(casesOf(40, 1), (at) => surviveFault(each, { at, kind: 'ENOENT' }));
+    await walk(casesOf(80, 1), (at) => surviveFault(each, { at, kind: 'ENOENT' }));
     await walk(
-      casesOf(96, 3),
+      casesOf(192, 3),
       (at) => surviveFault(each, { at, kind: 'ENOENT', persistent: true }),
       2,
     );

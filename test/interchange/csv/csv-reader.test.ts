@@ -319,7 +319,7 @@ test('pieces of any size, and compression, give the same rows', async () => {
         expect((await read(bytes, options)).rows.length).toBe(cells.length);
       },
     ),
-    { numRuns: casesOf(40, 150) },
+    { numRuns: casesOf(25, 150) },
   );
 });
 
@@ -345,7 +345,7 @@ test('any bytes are read or refused by name', async () => {
         }
       },
     ),
-    { numRuns: casesOf(250, 10_000) },
+    { numRuns: casesOf(150, 10_000) },
   );
 });
 

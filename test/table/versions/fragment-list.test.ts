@@ -20,6 +20,7 @@ import { HeadCache } from '../../../src/table/versions/head-cache.ts';
 import { blockKey, readChunk } from '../../../src/table/versions/snapshot.ts';
 import { ByteCache } from '../../../src/table/work/cache.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
+import { casesOf } from '../../helpers/long.ts';
 import { seeded } from '../../helpers/seeded.ts';
 
 async function engineFor(): Promise<Engine> {
@@ -95,7 +96,8 @@ test('entries are replaced and removed inside chunks', async () => {
   let model: FragmentEntry[] = [];
   let next = 0;
   let longest = 0;
-  for (let round = 0; round < 3000; round++) {
+  const ROUNDS = casesOf(1_500, 3_000);
+  for (let round = 0; round < ROUNDS; round++) {
     const added = Array.from({ length: 1 + Math.floor(random() * 2) }, () => entryOf(next++));
     const replaced = new Map<number, FragmentEntry>();
     const removed = new Set<number>();
@@ -112,7 +114,7 @@ test('entries are replaced and removed inside chunks', async () => {
       ...added,
     ];
     longest = Math.max(longest, list.tail.length + list.chunks.length);
-    if (round % 250 === 0 || round === 2999) {
+    if (round % 500 === 0 || round === ROUNDS - 1) {
       expect(await allOf(engine, list)).toEqual(model);
     }
     const sum = (of: (entry: FragmentEntry) => number): number =>
@@ -220,7 +222,7 @@ describe('a long chunk of which little changes', () => {
   test('does not fall into ever shorter blocks', async () => {
     const engine = await engineFor();
     let list = await made(engine);
-    for (let id = 0; id < 200; id++) {
+    for (let id = 0; id < casesOf(100, 200); id++) {
       list = await editFragments(engine, 't', list, {
         replaced: new Map([[id, entryOf(id, 1 + (id % 50))]]),
       });
