@@ -89,7 +89,7 @@ function probed(
   options: ProbeOptions,
   wanted?: Uint8Array,
   most = Number.POSITIVE_INFINITY,
-): { readonly kept: Set<number>; readonly probes: number } {
+): { readonly kept: Set<number>; readonly probes: number; readonly probe: Probe } {
   const length = lengthOf(options.dimension);
   const probe = new Probe(options);
   const centroids = new Float32Array(partitions.length * length);
@@ -116,7 +116,7 @@ function probed(
     }
     run(probe.search({ ...place, blocks }, partition.centroid, wanted, 0));
   }
-  return { kept: new Set(run(probe.finish())), probes: probe.probed };
+  return { kept: new Set(run(probe.finish())), probes: probe.probed, probe };
 }
 
 /** Positions of the k nearest, by exact distances. */
@@ -220,6 +220,109 @@ describe('recall', () => {
   });
 });
 
+describe('whether partitions that are left are worth a search', () => {
+  const dimension = 16;
+  const ROWS = 3_000;
+  const values = vectors('clustered', dimension, ROWS, 8);
+  const query = values.subarray(0, dimension);
+
+  /** Decides after `probe` of one partition that is left, beside a hundred rows that were found near. */
+  function decide(probe: Probe, far: number, spread: number, rows: number): boolean {
+    const places = probe.probed + 1;
+    const facts = Array.from({ length: places }, (_, at) => ({
+      rows: at === 0 ? 100 : 0,
+      spread: 0,
+    }));
+    facts[places - 1] = { rows, spread };
+    const distances = new Float32Array(places).fill(-1e9);
+    distances[places - 1] = far;
+    return probe.isEnough(
+      Uint32Array.from({ length: places }, (_, at) => at),
+      distances,
+      facts,
+    );
+  }
+
+  test.each(['l2', 'dot'] as const)('is weighed by rows and distances, of %s', (metric) => {
+    const index = made(metric, { values, rows: ROWS }, dimension, 60);
+    const options = { metric, dimension, query, k: 10, keep: 16 };
+    const { probe } = probed(index, options);
+    expect(probe.probed).toBeLessThan(60);
+    const isDot = metric === 'dot';
+    // Where a partition without spread stops to count is how far the tenth of the nearest is.
+    let [near, limit] = [-1e6, 1e6];
+    for (let step = 0; step < 60; step += 1) {
+      const middle = (near + limit) / 2;
+      if (decide(probe, middle, 0, 1_000)) limit = middle;
+      else near = middle;
+    }
+    const size = query.reduce((sum, value) => sum + value * value, 0);
+    const length = lengthOf(dimension);
+    // So many deviations below the limit lies the mean of what is left.
+    const enough = (z: number, rows: number): boolean => {
+      const spread = 1e-4;
+      const deviation = Math.sqrt((spread * (isDot ? size : 4 * limit)) / length);
+      return decide(probe, limit - (isDot ? 0 : spread) - z * deviation, spread, rows);
+    };
+    // A tenth of all rows that are expected near may be left.
+    expect([enough(0, 21), enough(0, 24)]).toEqual([true, false]);
+    expect([enough(1, 12), enough(1, 15)]).toEqual([true, false]);
+    expect([enough(-1, 65), enough(-1, 75)]).toEqual([true, false]);
+    expect([enough(20, 11), enough(20, 12)]).toEqual([true, false]);
+    expect(enough(-20, 1e9)).toBe(true);
+  });
+
+  test('all of them are, before enough rows are known', () => {
+    const index = made('l2', { values, rows: ROWS }, dimension, 60);
+    const few = { metric: 'l2' as const, dimension, query, k: ROWS, keep: ROWS };
+    expect(probed(index, few).probes).toBe(index.partitions.length);
+    const none = probed(index, few, new Uint8Array(ROWS));
+    expect([none.probes, none.kept.size]).toEqual([index.partitions.length, 0]);
+  });
+});
+
+test.each([
+  ['different', random(6, 3 * 4), 7],
+  ['alike, of which one centroid has all', new Float32Array(3 * 4).fill(0.5), 3],
+])('as many partitions as rows and more, where rows are %s', (_, values, count) => {
+  const { partitions } = made('l2', { values, rows: 3 }, 4, count);
+  const positions = partitions.flatMap(({ rows }) => [...rows]);
+  expect(positions.sort((a, b) => a - b)).toEqual([0, 1, 2]);
+});
+
+test('many rows and elements are gone through in steps', () => {
+  const steps = (work: Generator<void, unknown>): number => {
+    let count = 0;
+    while (work.next().done !== true) count += 1;
+    return count;
+  };
+  const rows = 2 ** 18;
+  const options = {
+    metric: 'l2' as const,
+    dimension: 1,
+    rows,
+    partitions: 1,
+    sampleRate: 1,
+    iterations: 1,
+  };
+  const builder = new IvfBuilder(requirePartitions(), options);
+  // Too large to be laid out, so that they are quickly added.
+  const batch = { values: new Float64Array(rows).fill(1e300), rows };
+  run(builder.sample(batch));
+  run(builder.train());
+  run(builder.add(batch, 0));
+  expect(steps(builder.partitions())).toBe(3);
+  const bench = new Workbench(requirePartitions(), 64, 1);
+  expect(steps(bench.measure(new Float32Array(2 ** 20 - 1)))).toBe(0);
+  expect(steps(bench.measure(new Float32Array(2 ** 20)))).toBe(1);
+});
+
+test('a runtime without the kernels is told', () => {
+  expect(() => requirePartitions(() => undefined)).toThrow(
+    expect.objectContaining({ code: 'Unsupported' }),
+  );
+});
+
 test('searches that take turns in one memory do not disturb each other', () => {
   const dimension = 3;
   const rows = 70_000;
@@ -293,6 +396,14 @@ describe('what becomes of vectors', () => {
     expect(floatsOf('dot', Uint8Array.of(9, 7, 255), 1, 2, into)).toBe('plain');
     expect([...into]).toEqual([7, 255]);
     expect(halfValue(halves[3] as number)).toBe(3);
+    const unit = new Float32Array(2);
+    const [three, four] = [new Uint16Array(2), new Uint16Array(2)];
+    storeHalf(three, 0, 3);
+    storeHalf(three, 1, -4);
+    expect(floatsOf('cosine', three, 0, 2, unit)).toBe('plain');
+    expect([...unit].map((value) => value.toFixed(5))).toEqual(['0.60000', '-0.80000']);
+    four.set([0x3c00, 0x7e00]);
+    expect(floatsOf('l2', four, 0, 2, unit)).toBe('none');
   });
 
   test('those that are not numbers, too large, or zero', () => {

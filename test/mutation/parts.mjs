@@ -1,5 +1,5 @@
 /**
- * The five parts that nothing may be wrong in, the files each is made of, and the tests that answer
+ * The parts that nothing may be wrong in, the files each is made of, and the tests that answer
  * for it: these alone must take every branch and notice what a mutant changes.
  */
 export const PARTS = {
@@ -86,5 +86,14 @@ export const PARTS = {
       'test/format/chunk-index.test.ts',
       'test/format/compressed-fragment.test.ts',
     ],
+  },
+};
+
+/** Parts that take every branch, and are not mutated. */
+export const COVERED = {
+  /** Partitions of vectors, and the search in them. */
+  ivf: {
+    sources: ['src/indexes/ivf/*.ts', 'src/indexes/ivf-parameters.ts'],
+    tests: ['test/indexes/ivf.test.ts', 'test/indexes/ivf-parameters.test.ts'],
   },
 };

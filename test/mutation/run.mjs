@@ -1,5 +1,5 @@
 /**
- * Mutates the five parts file by file, each with the tests of its part alone, and fails when fewer
+ * Mutates the parts file by file, each with the tests of its part alone, and fails when fewer
  * than 90 % of a part's mutants are noticed. `node test/mutation/run.mjs [part or file ...]`
  */
 import { spawnSync } from 'node:child_process';

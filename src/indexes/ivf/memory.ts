@@ -19,8 +19,8 @@ export class PartitionMemory {
 }
 
 /** @throws Unsupported where the runtime lacks the kernels */
-export function requirePartitions(): PartitionKernels {
-  const kernels = openPartitions();
+export function requirePartitions(open = openPartitions): PartitionKernels {
+  const kernels = open();
   if (kernels !== undefined) return kernels;
   throw new DirspaceError(
     'Unsupported',

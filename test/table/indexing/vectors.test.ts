@@ -14,7 +14,6 @@ import {
 } from '../../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
 import { systemEnv } from '../../../src/env.ts';
-import { ivfParameters, ivfRequest } from '../../../src/indexes/index.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { Connection } from '../../../src/sdk/connection.ts';
 import type { VectorQuery } from '../../../src/sdk/query/query.ts';
@@ -410,17 +409,6 @@ test.each([0, 600_000])(
   },
 );
 
-test.each([
-  [{ num_partitions: 32_768 }, 1_000_000, 4_000],
-  [{ target_partition_size: 1 }, 1_000_000, 4_000],
-  [{ num_partitions: 32_768 }, 3, 3],
-  [{ num_partitions: 300 }, 10_000, 300],
-  [{}, 1_000_000, 250],
-  [{}, 0, 1],
-])('parameters %j of %i rows ask for %i partitions', (parameters, rows, partitions) => {
-  expect(ivfParameters(parameters).partitions(rows)).toBe(partitions);
-});
-
 test('options that it does not have are refused by name', async () => {
   const table = await made(20);
   const refusals: [Index, string][] = [
@@ -430,17 +418,6 @@ test('options that it does not have are refused by name', async () => {
   ];
   for (const [config, named] of refusals) {
     await expect(table.createIndex('vector', { config })).rejects.toThrow(named);
-  }
-  // Requests of clients that know no kinds.
-  for (const [type, member] of [
-    ['IVF_FLAT', 'num_sub_vectors'],
-    ['IVF_RQ', 'num_sub_vectors'],
-    ['IVF_SQ', 'num_bits'],
-    ['IVF_PQ', 'm'],
-    ['IVF_HNSW_SQ', 'num_bits'],
-    ['IVF_HNSW_SQ', 'with_position'],
-  ] as const) {
-    expect(() => ivfRequest(type, { [member]: 2 })).toThrow(`${type} has no option ${member}.`);
   }
 });
 
