@@ -96,4 +96,23 @@ export const COVERED = {
     sources: ['src/indexes/ivf/*.ts', 'src/indexes/ivf-parameters.ts'],
     tests: ['test/indexes/ivf.test.ts', 'test/indexes/ivf-parameters.test.ts'],
   },
+  /** From the bytes of Parquet's metadata and pages to values. */
+  parquet: {
+    sources: [
+      'src/interchange/parquet/delta.ts',
+      'src/interchange/parquet/encodings.ts',
+      'src/interchange/parquet/levels.ts',
+      'src/interchange/parquet/page-codecs.ts',
+      'src/interchange/parquet/page-source.ts',
+      'src/interchange/parquet/snappy.ts',
+      'src/interchange/parquet/stores.ts',
+      'src/interchange/parquet/thrift.ts',
+      'src/interchange/parquet/thrift-writer.ts',
+    ],
+    tests: [
+      'test/interchange/parquet/decoders.test.ts',
+      'test/interchange/parquet/parquet-files.test.ts',
+      'test/interchange/parquet/parquet-hostile.test.ts',
+    ],
+  },
 };

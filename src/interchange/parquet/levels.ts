@@ -58,7 +58,7 @@ export class HybridReader {
       // The last run may lack the bytes of numbers that are not there.
       if (this.#at > this.#end) {
         const bits = this.#end * 8 - this.#bit;
-        this.#left = this.#width === 0 ? this.#left : Math.floor(bits / this.#width);
+        this.#left = Math.floor(bits / this.#width);
         this.#at = this.#end;
       }
     } else {

@@ -4,13 +4,12 @@
  */
 
 /** The fields of a struct, by ascending numbers; those without a value are left out. */
-export type Fields = readonly (readonly [field: number, value: Value | undefined])[];
+export type Fields = readonly (readonly [field: number, value: Value | boolean | undefined])[];
 
-/** Numbers are of 32 bits, bigints of 64. */
+/** A field or an item of a list; numbers are of 32 bits, bigints of 64. */
 export type Value =
   | number
   | bigint
-  | boolean
   | string
   | { readonly byte: number }
   | { readonly struct: Fields }
@@ -36,7 +35,7 @@ function putStruct(out: number[], fields: Fields): void {
   out.push(0);
 }
 
-function kindOf(value: Value): number {
+function kindOf(value: Value | boolean): number {
   switch (typeof value) {
     case 'number':
       return I32;
@@ -60,8 +59,7 @@ function putValue(out: number[], value: Value): void {
     const bytes = Buffer.from(value);
     putVarint(out, BigInt(bytes.length));
     for (const byte of bytes) out.push(byte);
-  } else if (typeof value === 'boolean') out.push(value ? TRUE : FALSE);
-  else if ('byte' in value) out.push(value.byte & 255);
+  } else if ('byte' in value) out.push(value.byte & 255);
   else if ('struct' in value) putStruct(out, value.struct);
   else {
     const { list } = value;
