@@ -159,9 +159,13 @@ function isSameFragment(
   if (one === undefined || listed === undefined) return false;
   const files = listed.files.filter(({ fields }) => fields.some((field) => field >= 0));
   const found = one.files.filter(({ fields }) => fields.some((field) => field >= 0));
+  // A compaction that copies pages lists its file before it knows the size.
   const isSame =
     found.length === files.length &&
-    found.every((file, at) => isSameFile(file, files[at] as ParsedDataFile));
+    found.every((file, at) => {
+      const other = files[at] as ParsedDataFile;
+      return isSameFile(file, other.fileSize === 0 ? { ...other, fileSize: file.fileSize } : other);
+    });
   return (
     one.physicalRows === listed.physicalRows &&
     (isSame || (areNamed(found, names) && areKnown(files, names, living))) &&

@@ -1,7 +1,7 @@
 /** Staged manifests that are well formed and ask for what no writer of Lance does: they are refused soon, and by name. */
 import { beforeEach, expect, test } from 'vitest';
 import { fieldMembers } from '../../../src/format/lance/lance-fields.ts';
-import type { ParsedField } from '../../../src/format/lance/parsed-fragment.ts';
+import type { ParsedDataFile, ParsedField } from '../../../src/format/lance/parsed-fragment.ts';
 import type { CreateTableVersionRequest } from '../../../src/protocol/index.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { filesOf } from '../../helpers/catalog-files.ts';
@@ -92,6 +92,17 @@ test('a compaction of very many groups', async () => {
   const request = client.stage(rewrite(added.toReversed().map((each) => [each])));
   expect(await refused(request)).toContain(`there is no file "${added[0]?.files[0]?.path}"`);
 }, 20_000);
+
+test('a compaction that lists its file before the size is known', async () => {
+  const [added] = fragments(1) as [ClientFragment];
+  const [file] = added.files as [ParsedDataFile];
+  const listed = (fileSize: number): Operation =>
+    rewrite([[{ ...added, files: [{ ...file, fileSize }] }]]);
+  // It is taken as far as to look for the file.
+  expect(await refused(client.stage(listed(0)))).toContain(`there is no file "${file.path}"`);
+  client.manifest.version -= 1;
+  expect(await refused(client.stage(listed(file.fileSize + 1)))).toContain('are others');
+});
 
 test('a compaction whose new fragments are in another order, twice there, or not there', async () => {
   const [one, two, three] = fragments(3) as [ClientFragment, ClientFragment, ClientFragment];
