@@ -77,6 +77,23 @@ describe('a request', () => {
     expect(lines[0]?.fields).toHaveProperty(level === 'error' ? 'failure' : 'code');
   });
 
+  test('that publishes a version and is refused says why, as clients of Lance do not', async () => {
+    const { lines, logger } = collecting();
+    const refused = (): never => {
+      throw new DirspaceError('Unsupported', 'It is so.');
+    };
+    const namespace = stubNamespace({ createTableVersion: refused, describeTable: refused });
+    const pair = await restPair({ namespace, logger });
+    const version = { version: 2, manifest_path: 'm' };
+    await ask(pair, 'POST', '/v1/table/t/version/create', version);
+    await ask(pair, 'POST', '/v1/table/t/describe', {});
+    const told = lines.map(({ fields: { operation, code, reason } }) => [operation, code, reason]);
+    expect(told).toEqual([
+      ['CreateTableVersion', 'Unsupported', 'It is so.'],
+      ['DescribeTable', 'Unsupported', undefined],
+    ]);
+  });
+
   test('that came over a socket names its peer', async () => {
     const { lines, logger } = collecting();
     const pair = await restPair(

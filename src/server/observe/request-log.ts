@@ -34,8 +34,14 @@ export function logEnd(state: RequestState, status: number, env: Env): void {
   if (failure === undefined || gone) state.log.write(level, fields, message);
   else if (level === 'error' || (level === 'warn' && hasCause(failure))) {
     state.log.write(level, { ...fields, failure }, message);
-  } else state.log.write(level, { ...fields, code: codeOf(failure) }, message);
+  } else {
+    const reason = isUntold(state) && isDirspaceError(failure) ? failure.message : undefined;
+    state.log.write(level, { ...fields, code: codeOf(failure), reason }, message);
+  }
 }
+
+/** Clients of Lance say that the result is unknown in place of why their version was refused. */
+const isUntold = ({ operation }: RequestState): boolean => operation === 'CreateTableVersion';
 
 function levelOf(status: number, gone: boolean): LogLevel {
   if (gone) return 'info';
