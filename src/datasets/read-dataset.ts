@@ -19,7 +19,6 @@ import {
   type FieldPlace,
   FragmentColumns,
   HOW_TO_REWRITE,
-  LANCE_READER_FLAGS,
   LanceDataFile,
   type LanceSchema,
   lanceSchema,
@@ -29,6 +28,7 @@ import {
   type ParsedManifest,
   placesOfFile,
   readInBatches,
+  strangeToReaders,
 } from '../format/index.ts';
 import { lanceDeletionName } from '../lance-paths.ts';
 import { findManifest, isPlainName, type LanceVersionChoice } from './dataset-versions.ts';
@@ -49,8 +49,6 @@ export interface LanceRows extends RecordBatchStream {
   readonly bytes: number;
 }
 
-/** Members that could say that values lie elsewhere than where they are looked for. */
-const DECISIVE = /^(DataFragment|DataFile|DeletionFile|BasePath)\./;
 const MAX_DELETION_BYTES = 1 << 30;
 
 /**
@@ -305,11 +303,9 @@ function plainParts(path: string, name: string): string[] {
   throw damaged(name, `${JSON.stringify(path.slice(0, 200))} is no path of a data file`);
 }
 
-function checkManifest({ readerFlags, unknown }: ParsedManifest, name: string): void {
-  const strange = readerFlags & ~LANCE_READER_FLAGS;
-  const member = [...unknown.keys()].find((key) => DECISIVE.test(key));
-  if (strange === 0n && member === undefined) return;
-  const what = strange === 0n ? `the member ${member}` : `the feature flags ${strange}`;
+function checkManifest(manifest: ParsedManifest, name: string): void {
+  const what = strangeToReaders(manifest);
+  if (what === undefined) return;
   throw new DirspaceError(
     'UnsupportedFormat',
     `The Lance dataset ${name} has ${what}, which this release does not know. ${HOW_TO_REWRITE}.`,

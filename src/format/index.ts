@@ -278,7 +278,6 @@ export {
   isOwnLanceManifest,
   isOwnLanceRef,
   isSameLanceCatalogRow,
-  LANCE_READER_FLAGS,
   LANCE_TABLE_KEY,
   type LanceBranch,
   type LanceBytes,
@@ -340,4 +339,5 @@ export {
   readInBatches,
   readLanceCatalogManifest,
   readLanceManifest,
+  strangeToReaders,
 } from './lance/index.ts';

@@ -239,6 +239,10 @@ describe('refused', () => {
       to.message(1, field()).message(2, fragment(file('a').integer(9, 1))),
     );
     expect(await refused(readAll(member), 'UnsupportedFormat')).toMatch(/member DataFile\.9/);
+    const kind = made((to) =>
+      to.message(1, field()).message(2, fragment(file('a')).message(3, message().integer(1, 2))),
+    );
+    expect(await refused(readAll(kind), 'UnsupportedFormat')).toMatch(/DeletionFile\.1 = 2/);
     const overlays = made((to) =>
       to.message(1, field()).message(2, fragment(file('a')).message(11, message())),
     );

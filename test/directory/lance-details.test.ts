@@ -152,15 +152,37 @@ test.each([
   expect(await catalog.getTableStats({ id: t })).toMatchObject({ num_rows: 3, total_bytes: 10 });
 });
 
-test('a feature of readers that is not known: the schema is not told', async () => {
-  const bytes = manifest({});
-  // Members 9 and 10, the flags of readers and of writers.
-  bytes[Buffer.from(bytes).indexOf(Buffer.from([0x48, 0, 0x50, 0])) + 1] = 64;
-  const { catalog } = await written(bytes);
-  const found = await catalog.describeTable(details);
-  expect(found).not.toHaveProperty('schema');
-  expect(found.lance).toMatchObject({ opens: true, reason: expect.stringContaining('flags 64') });
-});
+/** With a feature for readers: members 9 and 10 are the flags of readers and of writers. */
+function withFlags(bytes: Uint8Array, flags: number): Uint8Array {
+  bytes[Buffer.from(bytes).indexOf(Buffer.from([0x48, 0, 0x50, 0])) + 1] = flags;
+  return bytes;
+}
+
+test.each([
+  ['a feature', withFlags(manifest({ fragments: [fragment(5)] }), 64), 'flags 64'],
+  [
+    'a kind of deletion files',
+    manifest({
+      fragments: [
+        { ...fragment(5), deletion: { kind: 'bitmap', readVersion: 1n, id: 1n, rows: 2 } as never },
+      ],
+    }),
+    'DeletionFile.1 = 7',
+  ],
+])(
+  '%s that is not known to readers: neither schema nor numbers are told',
+  async (_, bytes, word) => {
+    // Kind 1 of a deletion file, followed by the version that its writer has read.
+    const kind = Buffer.from(bytes).indexOf(Buffer.from([0x08, 1, 0x10, 1, 0x18, 1]));
+    if (kind >= 0) bytes[kind + 1] = 7;
+    const { catalog } = await written(bytes);
+    const found = await catalog.describeTable(details);
+    expect(found).not.toHaveProperty('schema');
+    expect(found).not.toHaveProperty('stats');
+    expect(found.lance).toMatchObject({ opens: true, reason: expect.stringContaining(word) });
+    await expect(catalog.getTableStats({ id: t })).rejects.toMatchObject({ code: 'Unsupported' });
+  },
+);
 
 test.each([
   ['what is no manifest', new Uint8Array(40), 'LANC'],

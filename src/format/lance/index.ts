@@ -83,11 +83,11 @@ export type {
   ParsedSequence,
 } from './parsed-fragment.ts';
 export {
-  LANCE_READER_FLAGS,
   lanceManifestSteps,
   MAX_LANCE_MANIFEST_BYTES,
   type ParsedManifest,
   readLanceManifest,
+  strangeToReaders,
 } from './parsed-manifest.ts';
 export type {
   ParsedMapUpdate,

@@ -246,8 +246,8 @@ function parseDeletion(message: ProtoReader): ParsedDeletion {
     switch (message.member) {
       case 1: {
         const value = message.uint();
-        if (value > 1) throw message.fault(`the kind ${value}, where 0 or 1 is due`);
-        kind = value === 1 ? 'bitmap' : 'arrow';
+        if (value > 1) message.skip(value);
+        else kind = value === 1 ? 'bitmap' : 'arrow';
         break;
       }
       case 2:

@@ -23,7 +23,9 @@ import { ProtoFile, type ProtoReader } from './proto-reader.ts';
 /** Largest manifest read, in bytes. */
 export const MAX_LANCE_MANIFEST_BYTES = 64 * 1024 * 1024;
 /** Feature flags for readers that are understood: deletions, stable row ids, version 2, configuration, base paths, no transaction files. */
-export const LANCE_READER_FLAGS = 0b11_1111n;
+const READER_FLAGS = 0b11_1111n;
+/** Members that could say that rows lie elsewhere than where they are looked for. */
+const DECISIVE = /^(DataFragment|DataFile|DeletionFile|BasePath)\./;
 const TRAILER_BYTES = 16;
 const LENGTH_BYTES = 4;
 const MAX_MAJOR = 0;
@@ -67,6 +69,20 @@ export interface ParsedManifest {
  */
 export const readLanceManifest = (bytes: Uint8Array, file: string): ParsedManifest =>
   drained(lanceManifestSteps(bytes, file));
+
+/**
+ * What a manifest names that readers must know and this release does not, such as `the feature
+ * flags 64`. Its rows cannot be read or counted then.
+ */
+export function strangeToReaders({
+  readerFlags,
+  unknown,
+}: Pick<ParsedManifest, 'readerFlags' | 'unknown'>): string | undefined {
+  const flags = readerFlags & ~READER_FLAGS;
+  if (flags !== 0n) return `the feature flags ${flags}`;
+  const member = [...unknown.keys()].find((key) => DECISIVE.test(key));
+  return member === undefined ? undefined : `the member ${member}`;
+}
 
 /** As readLanceManifest, in short steps. */
 export function* lanceManifestSteps(

@@ -45,7 +45,10 @@ export class ProtoFile {
     this.name = name;
   }
 
-  /** Members that nobody asked for, such as `Manifest.25`, and how often each stands there. */
+  /**
+   * Members that nobody asked for, such as `Manifest.25`, or values that are not known, such as
+   * `DeletionFile.1 = 7`, and how often each stands there.
+   */
   get unknown(): ReadonlyMap<string, number> {
     return this.#unknown;
   }
@@ -268,9 +271,10 @@ export class ProtoReader {
     into.set(key, value);
   }
 
-  /** Counts a member that is not read. */
-  skip(): void {
-    this.#file.addUnknown(`${this.#name}.${this.member}`);
+  /** Counts a member that is not read, or a value of one whose meaning is not known. */
+  skip(value?: number): void {
+    const member = `${this.#name}.${this.member}`;
+    this.#file.addUnknown(value === undefined ? member : `${member} = ${value}`);
   }
 
   /** An error about the member that was read last. */

@@ -8,11 +8,10 @@
  */
 import { isDirspaceError } from '../../../errors.ts';
 import {
-  LANCE_READER_FLAGS,
   lanceManifestSteps,
   lanceSchema,
-  type ParsedFragment,
   type ParsedManifest,
+  strangeToReaders,
 } from '../../../format/index.ts';
 import {
   type DescribeTableResponse,
@@ -57,7 +56,7 @@ export async function lanceDetails(
     return { version, lance: { opens: false, reason: manifest, external: true } };
   }
   const { fragments, schemaMetadata } = manifest;
-  const counts = countsOf(fragments);
+  const counts = countsOf(manifest);
   return {
     version,
     ...schemaOf(manifest, found.file),
@@ -77,7 +76,7 @@ export async function lanceStats(
   const manifest = found === undefined ? undefined : await readManifest(catalog, found);
   if (manifest === undefined || typeof manifest === 'string') return undefined;
   const { fragments, indexes } = manifest;
-  const counts = countsOf(fragments);
+  const counts = countsOf(manifest);
   const sizes = fragments.flatMap(({ files }) => files.map(({ fileSize }) => fileSize));
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   const lengths = fragments.map(({ physicalRows }) => physicalRows);
@@ -93,13 +92,14 @@ export async function lanceStats(
   };
 }
 
-/** Undefined for numbers that cannot be. */
+/** Undefined for numbers that cannot be, and where something unknown may say of other rows. */
 function countsOf(
-  fragments: readonly ParsedFragment[],
+  manifest: ParsedManifest,
 ): { readonly rows: number; readonly deleted: number } | undefined {
+  if (strangeToReaders(manifest) !== undefined) return undefined;
   let rows = 0;
   let deleted = 0;
-  for (const { physicalRows, deletion } of fragments) {
+  for (const { physicalRows, deletion } of manifest.fragments) {
     rows += physicalRows;
     deleted += deletion?.rows ?? 0;
   }
@@ -141,16 +141,11 @@ async function readManifest(
 }
 
 /** The schema, or why it is not told. */
-function schemaOf(
-  { fields, schemaMetadata, readerFlags }: ParsedManifest,
-  file: string,
-): Pick<Details, 'schema' | 'lance'> {
-  const strange = readerFlags & ~LANCE_READER_FLAGS;
-  if (strange !== 0n) {
-    return schemaUntold(
-      `the manifest has the feature flags ${strange}, which this release does not know`,
-    );
-  }
+function schemaOf(manifest: ParsedManifest, file: string): Pick<Details, 'schema' | 'lance'> {
+  const strange = strangeToReaders(manifest);
+  if (strange !== undefined)
+    return schemaUntold(`the manifest has ${strange}, which this release does not know`);
+  const { fields, schemaMetadata } = manifest;
   try {
     const { schema } = lanceSchema(fields, schemaMetadata, file);
     return { schema: schemaToJson(schema), lance: { opens: true, external: true } };
