@@ -1,5 +1,5 @@
 """Compares tables of Arrow, whatever their encoding: `difference(one, other)`, `sorted_by_id(table)`,
-`without_dictionaries(table)`."""
+`without_dictionaries(table)`; `with_views(table)` and back, `without_views(table)`."""
 import pyarrow as pa
 
 
@@ -44,6 +44,31 @@ def same_type(one, other):
 
 def without_dictionaries(table):
     return pa.table({name: decoded(table.column(name)) for name in table.column_names})
+
+
+VIEWS = {pa.string(): pa.string_view(), pa.binary(): pa.binary_view()}
+PLAIN = {view: kind for kind, view in VIEWS.items()}
+
+
+def recast(table, kinds):
+    """Types are given others of their kinds, in lists and structs too."""
+
+    def other(kind):
+        if pa.types.is_list(kind):
+            return pa.list_(kind.value_field.with_type(other(kind.value_type)))
+        if pa.types.is_struct(kind):
+            return pa.struct([field.with_type(other(field.type)) for field in kind])
+        return kinds.get(kind, kind)
+
+    return table.cast(pa.schema([field.with_type(other(field.type)) for field in table.schema], table.schema.metadata))
+
+
+def with_views(table):
+    return recast(table, VIEWS)
+
+
+def without_views(table):
+    return recast(table, PLAIN)
 
 
 def sorted_by_id(table):

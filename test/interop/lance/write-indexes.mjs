@@ -1,8 +1,9 @@
 /**
  * A table with indexes of vectors, numbers and texts that LanceDB's client writes over REST and this package beside it,
  * by a random history: `write-indexes.mjs PACKAGE ROOT URI PACKAGES STEPS SEED`. After each step answers through
- * an index are those of a scan. Clones are made on the way, and both clients prune as much as they can: at the end
- * every version and every clone has the rows that it had, and clones open in LanceDB.
+ * an index are those of a scan. Clones and branches are made on the way, branches are written by both, LanceDB
+ * overwrites the table, and both clients prune as much as they can: at the end every version, branch and clone has
+ * the rows that it had, and clones open in LanceDB.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -43,9 +44,12 @@ const schema = new Schema([
 ]);
 const db = await connect(root, { lance: 'write' });
 const own = await db.createTable('t', rows(ROWS), [], { schema });
-await own.createIndex('vector', { config: Index.ivfSq({ numPartitions: 12 }) });
-await own.createIndex('kind', { config: Index.btree() });
-await own.createIndex('text', { config: Index.fts() });
+async function makeIndexes(table) {
+  await table.createIndex('vector', { config: Index.ivfSq({ numPartitions: 12 }) });
+  await table.createIndex('kind', { config: Index.btree() });
+  await table.createIndex('text', { config: Index.fts() });
+}
+await makeIndexes(own);
 const lancedb = await connectNamespace('rest', { uri });
 let theirs = await lancedb.openTable('t');
 
@@ -84,6 +88,23 @@ const THEIRS = {
     const version = await theirs.version();
     await theirs.delete(half());
     await theirs.add(rows(5));
+    await theirs.checkout(version);
+    await theirs.restore();
+  },
+  // No index of the rows before may answer for those that come in their place.
+  overwrite: async () => {
+    await theirs.add(rows(ROWS), { mode: 'overwrite' });
+    await own.checkoutLatest();
+    await compare(own, 'overwritten, before indexes');
+    await makeIndexes(own);
+    await theirs.checkoutLatest();
+  },
+  // The indexes of before come back with their rows.
+  'overwrite and restore': async () => {
+    const version = await theirs.version();
+    await theirs.add(rows(50), { mode: 'overwrite' });
+    await own.checkoutLatest();
+    await compare(own, 'overwritten');
     await theirs.checkout(version);
     await theirs.restore();
   },
@@ -171,7 +192,27 @@ const contentOf = async (table) =>
       .sort(([one], [other]) => one - other),
   );
 
+/** A branch that one of the two makes and both write, beside the table; its content. */
+async function branched(name) {
+  if (random() < 0.5) await (await theirs.branches()).create(name);
+  else await (await own.branches()).create(name);
+  const ours = await db.openTable('t', [], { branch: name });
+  const other = await (await theirs.branches()).checkout(name);
+  await compare(ours, `${name}, made`);
+  await other.add(rows(40));
+  await other.update({ where: half(), values: { text: `${WORDS[below(8)]} branched` } });
+  await ours.checkoutLatest();
+  await ours.delete(cut());
+  await compare(ours, `${name}, written`);
+  await other.checkoutLatest();
+  await (random() < 0.5 ? other.optimize() : ours.optimize());
+  await ours.checkoutLatest();
+  await compare(ours, `${name}, optimized`);
+  return contentOf(ours);
+}
+
 const clones = new Map();
+const branches = new Map();
 const kept = new Map();
 const done = new Map();
 for (let step = 0; step < Number(steps); step++) {
@@ -197,6 +238,7 @@ for (let step = 0; step < Number(steps); step++) {
     clones.set(clone, await contentOf(made));
     await compare(made, `${what}, cloned`);
   }
+  if (step % 10 === 6) branches.set(`branch${step}`, await branched(`branch${step}`));
   if (step % 6 === 0) {
     kept.set(await own.version(), await contentOf(own));
   }
@@ -213,6 +255,11 @@ for (const [version, content] of kept) {
   const opened = await lancedb.openTable('t');
   await opened.checkout(version);
   same(await contentOf(opened), content, `version ${version} in LanceDB`);
+}
+for (const [branch, content] of branches) {
+  same(await contentOf(await db.openTable('t', [], { branch })), content, branch);
+  const opened = await (await theirs.branches()).checkout(branch);
+  same(await contentOf(opened), content, `${branch} in LanceDB`);
 }
 // Versions that only their numbers are known of go, and what the clones and the newest have stays.
 await own.checkoutLatest();
@@ -232,7 +279,7 @@ if (problems.length > 0) throw new Error(`verify: ${JSON.stringify(problems.slic
 if (used === 0) throw new Error('No search used the index of vectors.');
 const told = [...done].map(([name, times]) => `${name} ${times}`).join(', ');
 console.log(
-  `indexes beside LanceDB: ${steps} changes (${told}), ${clones.size} clones, ${kept.size} old versions, index used in ${used} plans, ${found} of ${asked} of the nearest found`,
+  `indexes beside LanceDB: ${steps} changes (${told}), ${clones.size} clones, ${branches.size} branches, ${kept.size} old versions, index used in ${used} plans, ${found} of ${asked} of the nearest found`,
 );
 await db.close();
 process.exit(0);

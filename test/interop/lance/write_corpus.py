@@ -5,7 +5,8 @@ The first table goes through every operation, again and again, for 133 versions 
 random ones. After each commit three readers are compared, values and row ids: pylance over REST (opened anew, and the
 handle that has committed), the server's own reader, and pylance on the plain dataset. In the end all versions are read
 once more. Commits of the server itself come between; a plain dataset then has other row ids, and values are compared.
-Every third of the others has rows so wide that the server writes columns beside fragments, and is compressed or not;
+Every fourth is made with columns of views, which Lance
+sees as texts and bytes. Every third of the others has rows so wide that the server writes columns beside fragments, and is compressed or not;
 rows are taken, filtered and found by vectors there, too."""
 import decimal
 import io
@@ -23,7 +24,7 @@ import lance_namespace
 import pyarrow as pa
 import pyarrow.ipc
 
-from corpus_values import difference, sorted_by_id, without_dictionaries
+from corpus_values import difference, sorted_by_id, with_views, without_dictionaries, without_views
 
 uri, folder, count, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 SCRIPTED_VERSIONS = 133
@@ -169,7 +170,8 @@ class Pair:
         first = table_of(rng, random_schema(rng, columns, wide), self.ids(rows))
         properties = {"compression": rng.choice(["auto", "zstd", "none"])}
         create = f"/v1/table/{name}/create?properties={urllib.parse.quote(json.dumps(properties))}"
-        post(create, stream(first), "application/vnd.apache.arrow.stream")
+        self.views = rng.random() < 0.25
+        post(create, stream(with_views(first) if self.views else first), "application/vnd.apache.arrow.stream")
         shutil.rmtree(self.path, ignore_errors=True)
         lance.write_dataset(first, self.path, data_storage_version="2.0")
         self.handle = None
@@ -197,7 +199,8 @@ class Pair:
         if self.branch is not None:
             body["branch"] = self.branch
         answer = post(f"/v1/table/{self.name}/query", json.dumps(body).encode())
-        return pa.ipc.open_file(io.BytesIO(answer)).read_all()
+        rows = pa.ipc.open_file(io.BytesIO(answer)).read_all()
+        return without_views(rows) if self.views else rows
 
     def run(self, name):
         operation = OPERATIONS[name](self)
@@ -403,7 +406,9 @@ def dropped(pair):
 
 
 def compacted(pair):
-    options = pair.rng.choice([{}, {"target_rows_per_fragment": 100}, {"materialize_deletions_threshold": 0.0}])
+    options = pair.rng.choice(
+        [{}, {"target_rows_per_fragment": 100}, {"materialize_deletions_threshold": 0.0}, {"compaction_mode": "try_binary_copy"}]
+    )
     return lambda d: d.optimize.compact_files(**options) and None
 
 
