@@ -168,17 +168,16 @@ export class Branch implements TableBranch {
    */
   async lanceManifest(snapshot: Snapshot): Promise<LanceManifestFile> {
     // Writers look for versions in the folder where this one lies.
-    return (await this.lanceMode(snapshot)) === 'write'
+    return (await this.#isForWriters(snapshot))
       ? placedManifest(this.#engine, snapshot)
       : keptManifest(this.#engine, snapshot);
   }
 
   /** The same manifest if it was made before, else undefined; for a catalog that is only read. */
   async madeLanceManifest(snapshot: Snapshot): Promise<LanceManifestFile | undefined> {
-    const path =
-      (await this.lanceMode(snapshot)) === 'write'
-        ? this.placeForLance(snapshot)
-        : lanceManifestFile(keptManifestsFolder(this.#engine, this), snapshot.version);
+    const path = (await this.#isForWriters(snapshot))
+      ? this.placeForLance(snapshot)
+      : lanceManifestFile(keptManifestsFolder(this.#engine, this), snapshot.version);
     const made = await this.#engine.store.head(path);
     return made && { path, bytes: made.size };
   }
@@ -191,6 +190,14 @@ export class Branch implements TableBranch {
   /** Whether Lance opens the table, as it was asked for, and who may write it. */
   lanceMode({ manifest }: Snapshot): Promise<LanceMode> {
     return lanceModeOf(this.#engine, this, manifest);
+  }
+
+  /**
+   * Whether clients of Lance build on the version: it says so itself, or the mode does. This process
+   * may have read the mode before another one switched it and made the version.
+   */
+  async #isForWriters(snapshot: Snapshot): Promise<boolean> {
+    return snapshot.manifest.lanceWrites === true || (await this.lanceMode(snapshot)) === 'write';
   }
 
   /** How new fragments of the table are compressed. */
@@ -207,10 +214,9 @@ export class Branch implements TableBranch {
    * alone where they may write it.
    */
   async placeForClients(newest: Snapshot): Promise<string> {
-    const place =
-      (await this.lanceMode(newest)) === 'write'
-        ? await clientPlace(this.#engine, this)
-        : undefined;
+    const place = (await this.#isForWriters(newest))
+      ? await clientPlace(this.#engine, this)
+      : undefined;
     return place ?? this.tableFolder;
   }
 

@@ -121,7 +121,8 @@ export async function checkWrites({ python, lancedb, entry, place, served, commi
   process.stdout.write(await output(process.execPath, own('dump', out, ...tables)));
   if (lancedb !== undefined) {
     const indexed = join(place, 'indexed');
-    mkdirSync(indexed);
+    // A server that has read the catalog's mode before would answer a client once as one that only reads.
+    await output(process.execPath, [join(here, 'write-tables.mjs'), entry, indexed, 'make']);
     await served(indexed, async (uri) => {
       const given = [entry, indexed, uri, lancedb, String(commits), seed];
       const script = join(here, 'write-indexes.mjs');

@@ -80,6 +80,23 @@ test('describe gives clients of Lance a path of this table alone', async () => {
   expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
 });
 
+test('a catalog that another process switched since it was opened gives the same path', async () => {
+  const lanceVersion = async (of: Connection) =>
+    (await of.namespace.describeTableVersion({ ...ID, version: 1 }, FOR_LANCE)).version;
+  for (const mode of ['read', undefined] as const) {
+    const root = `/switched-${mode}`;
+    if (mode !== undefined) await (await connect(root, { fs, lance: mode })).createNamespace(['n']);
+    const reader = await connect(root, { fs });
+    const writer = await connect(root, { fs, lance: 'write' });
+    await writer.namespace.createTable(ID, people(5));
+    const { location } = await reader.namespace.describeTable(ID, FOR_LANCE);
+    expect(location).toContain('.dirspace/opened/');
+    expect(await writer.namespace.describeTable(ID, FOR_LANCE)).toMatchObject({ location });
+    expect((await lanceVersion(reader)).manifest_path).toContain('/_versions/');
+    expect(await lanceVersion(reader)).toEqual(await lanceVersion(writer));
+  }
+});
+
 test('the path leads to the table after a rename', async () => {
   const place = await opened();
   await db.renameTable('t', 'u');
