@@ -31,7 +31,10 @@ export async function explained(
     'import makes its first version',
   );
   const hint = await hintFor(error, typed, connection, signal).catch(() => undefined);
-  if (hint !== undefined) error.message += ` ${hint}`;
+  if (hint === undefined) return error;
+  // Lines that show the place of a mistake stay at the end.
+  const [first = '', ...lines] = error.message.split('\n');
+  error.message = [`${first} ${hint}`, ...lines].join('\n');
   return error;
 }
 
@@ -86,10 +89,10 @@ async function hintFor(
   const parent = path.slice(0, -1);
   const isTable = code === 'TableNotFound';
   if (isTable && (await connection.namespaceExists(path, { signal }))) {
-    return `${show(path)} is a namespace; \`dirspace ls ${show(path)}\` lists its tables.`;
+    return `${show(path)} is a namespace; \`dirspace ls ${path.join('/')}\` lists its tables.`;
   }
   if (!isTable && (await connection.tableExists(name, parent, { signal }))) {
-    return `${show(path)} is a table; \`dirspace describe ${show(path)}\` shows it.`;
+    return `${show(path)} is a table; \`dirspace describe ${path.join('/')}\` shows it.`;
   }
   const parts = path.flatMap((part) => part.split('.'));
   if (parts.length > path.length && !parts.includes('')) {

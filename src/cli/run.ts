@@ -92,7 +92,8 @@ async function run(request: Request, around: Surroundings): Promise<number> {
       if (answer !== undefined) await printAnswer(answer, asJson, { ...around, error });
       return EXIT.ok;
     } catch (failure) {
-      const told = await explained(failure, typed, connection, signal);
+      const show = command.namesAreSql === true ? await shownInSql() : typed.show;
+      const told = await explained(failure, { ...typed, show }, connection, signal);
       const isUsage = command.refusedIsUsage === true;
       if (isUsage && isDirspaceError(told, 'InvalidInput', 'TableColumnNotFound')) {
         throw new InputError(told);
@@ -109,6 +110,12 @@ async function run(request: Request, around: Surroundings): Promise<number> {
   } finally {
     line.end();
   }
+}
+
+/** As SQL names tables. Other commands do without the grammar. */
+async function shownInSql(): Promise<TypedIds['show']> {
+  const { formatName } = await import('../sql/index.ts');
+  return (path) => path.map(formatName).join('.');
 }
 
 function typedIds(

@@ -1,4 +1,5 @@
 /** `dirspace sql`: statements as arguments, from a file and at a prompt. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
@@ -59,6 +60,51 @@ test('mistakes are told by their place, with exit code 2', async () => {
   expect(wrong.error).toContain('       ^');
   expect((await sql(['SELECT', '1'])).error).toContain('put it into quotes');
   expect((await sql(['SELECT * FROM prod.nothing'])).code).toBe(3);
+});
+
+test('tables that are not there are called as SQL names them', async () => {
+  const near = await sql(['SELECT * FROM prod.usrs']);
+  expect(near.error).toContain('The table prod.usrs was not found.');
+  expect(near.error).toContain('Did you mean prod.users?');
+  expect((await sql(['SELECT * FROM "odd-nam"'])).error).toContain('Did you mean "odd-name"?');
+  const joined = await sql(['SELECT * FROM "prod$users"']);
+  expect(joined.error).toContain('joins namespaces and tables by dots: prod.users.');
+});
+
+describe('a file', () => {
+  const statement = 'SELECT city, count(*) AS n FROM prod.users GROUP BY city ORDER BY city';
+
+  test('is written of the format of its name', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'cities.csv');
+    const { code, out, error } = await sql([statement, '-o', file]);
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    expect(error).toContain(`Exported the answer to ${file}: 2 rows, 21 bytes.`);
+    expect(readFileSync(file, 'utf8')).toBe('city,n\nOslo,2\nRome,1\n');
+    const parquet = join(folder, 'cities.parquet');
+    const told = await sql([statement, '-o', parquet, '--json', '--in', 'prod']);
+    expect(told.code).toBe(3);
+    const json = await sql([statement, '-o', parquet, '--json']);
+    expect(JSON.parse(json.out)).toMatchObject({ file: parquet, format: 'parquet', rows: 2 });
+    expect(readFileSync(parquet, 'latin1').slice(0, 4)).toBe('PAR1');
+  });
+
+  test('may be standard output', async () => {
+    const { out } = await sql([statement, '--format', 'csv', '--header', 'no']);
+    expect(out).toBe('Oslo,2\nRome,1\n');
+  });
+
+  test.each([
+    [[statement, '-o', 'cities.txt'], 'The ending of "cities.txt" tells none.'],
+    [[statement, '--delimiter', ';'], 'Give --format'],
+    [[statement, '--format', 'json', '--explain'], '--explain reads no rows'],
+    [['--format', 'json'], 'give it as an argument'],
+    [['SELECT nope', '--format', 'json'], 'There is no column nope'],
+  ])('%j is refused', async (args, message) => {
+    const { code, out, error } = await sql(args, { input: '' });
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(error).toContain(message);
+  });
 });
 
 describe('standard input', () => {

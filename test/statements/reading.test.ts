@@ -32,7 +32,26 @@ test('names are looked up in the namespace that is named', async () => {
   expect(row).toEqual({ n: 5n });
   await expect(
     db.sql('SELECT * FROM cities', { namespacePath: ['prod'] }).toArray(),
-  ).rejects.toThrow('prod$cities');
+  ).rejects.toThrow('The table prod.cities was not found');
+  await db.close();
+});
+
+test('a version stands before the alias or after it', async () => {
+  const { rows, db } = await statementCatalog();
+  await (await db.openTable('people', ['prod'])).delete('id = 2');
+  const all = [{ n: 5 }];
+  for (const table of [
+    'FOR VERSION AS OF 3 AS p',
+    'p FOR VERSION AS OF 3',
+    'AS p FOR VERSION AS OF 3',
+  ]) {
+    expect(await rows(`SELECT count(p.id) AS n FROM prod.people ${table}`)).toEqual(all);
+  }
+  const twice = 'SELECT 1 FROM prod.people FOR VERSION AS OF 3 p FOR VERSION AS OF 2';
+  await expect(rows(twice)).rejects.toThrow('A table is read at one version');
+  const without = 'SELECT 1 FROM prod.people VERSION AS OF 1';
+  await expect(rows(without)).rejects.toThrow('FOR is missing: write FOR VERSION AS OF');
+  await expect(rows('SELECT 1; SELECT 2')).rejects.toThrow('give one statement at a time');
   await db.close();
 });
 

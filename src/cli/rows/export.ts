@@ -3,7 +3,6 @@
  * select, to a file or to standard output, as CSV, JSON, Parquet or Arrow. With `--lance` it writes
  * one whole version as a Lance dataset in a new folder.
  */
-import type { ExportProgress, ToFileOptions } from '../../sdk/index.ts';
 import {
   type Answer,
   type Call,
@@ -15,12 +14,13 @@ import {
   versionOf,
 } from '../terminal/index.ts';
 import { askedRows, tableOf } from './asked-rows.ts';
-import { megabytes, unescaped } from './file-words.ts';
-
-const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'arrow', 'arrow-stream'] as const;
-const COMPRESSIONS = ['none', 'gzip', 'zstd', 'snappy'] as const;
-const HEADERS = ['yes', 'no'] as const;
-const STANDARD_OUTPUT = '-';
+import {
+  OUTPUT_CHOICES,
+  OUTPUT_OPTIONS,
+  type OutputHint,
+  outputOf,
+  writeRows,
+} from './write-rows.ts';
 
 export const exportTable: Command = {
   name: 'export',
@@ -30,22 +30,9 @@ export const exportTable: Command = {
     ['<id>', 'the table'],
     ['[predicate]', 'SQL, such as "age > 3 AND name LIKE \'a%\'"; all rows if absent'],
   ],
-  choices: { format: FORMATS, compression: COMPRESSIONS, header: HEADERS },
+  choices: OUTPUT_CHOICES,
   options: [
-    {
-      flags: '-o, --output <file>',
-      summary:
-        'the file to write, which is replaced where it is there; standard output if absent, or -',
-    },
-    {
-      flags: '--format <format>',
-      summary: `${FORMATS.join(', ')}; the ending of the file tells if absent`,
-    },
-    {
-      flags: '--compression <mode>',
-      summary:
-        'none, gzip or zstd; .gz and .zst of the name tell if absent. Of Parquet also snappy, which it has if absent',
-    },
+    ...OUTPUT_OPTIONS.file,
     {
       flags: '-s, --select <column,...>',
       summary: 'the columns to write; may be given again',
@@ -59,9 +46,7 @@ export const exportTable: Command = {
     { flags: '-n, --rows <count>', summary: 'how many rows at most; all if absent' },
     { flags: '--at <version|tag>', summary: 'a version or a tag; the newest version if absent' },
     { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
-    { flags: '--delimiter <character>', summary: 'of CSV: between fields; a comma if absent' },
-    { flags: '--header <yes|no>', summary: 'of CSV: whether the first row names the columns' },
-    { flags: '--null <text>', summary: 'of CSV: what stands for null; the empty field if absent' },
+    ...OUTPUT_OPTIONS.csv,
     { flags: '--lance <folder>', summary: 'the Lance dataset to make, such as user.lance' },
   ],
   examples: [
@@ -115,81 +100,24 @@ async function exportLance(call: Call, id: Id, folder: string): Promise<Answer> 
 
 async function exportFile(call: Call, id: Id): Promise<Answer> {
   const { options, signal } = call;
-  const file = options.text('output');
-  const isToOutput = file === undefined || file === STANDARD_OUTPUT;
-  const asked = await optionsOf(call, isToOutput ? undefined : file);
+  const output = await outputOf(call, hintOf(call));
   const limit = options.count('rows', Number.MAX_SAFE_INTEGER);
   const table = await openSelected(call, id);
   // What is told below must be the version that is written.
   const version = await table.version({ signal });
   if (options.text('at') === undefined) await table.checkout(version, { signal });
   const { asked: query } = await askedRows(call, table, limit);
-  if (isToOutput) {
-    const { format, ...rest } = asked;
-    for await (const piece of query.toBytes(format as string, rest)) await call.write(piece);
-    return { json: undefined };
-  }
-  const { rows, bytes, format } = await query.toFile(file, asked);
   const path = [...id.namespace, id.name];
-  return {
-    json: { id: path, version, file, format, rows, bytes },
-    note: `Exported version ${version} of ${call.show(path)} to ${file}: ${counted(rows, 'row')}, ${counted(bytes, 'byte')}.`,
-  };
+  return writeRows(call, query, output, {
+    what: `version ${version} of ${call.show(path)}`,
+    json: { id: path, version },
+  });
 }
 
-/** @param file undefined where rows go to standard output */
-async function optionsOf(call: Call, file: string | undefined): Promise<ToFileOptions> {
-  const { options, signal, terminals } = call;
-  const choice = <const Word extends string>(name: string, words: readonly [Word, ...Word[]]) =>
-    options.text(name) === undefined ? undefined : options.choice(name, words);
-  // Other commands start faster without what reads Arrow.
-  const { formatOfName } = await import('../../interchange/index.ts');
-  const named = file === undefined ? undefined : formatOfName(file)?.name;
-  const format = choice('format', FORMATS) ?? (named as ToFileOptions['format']);
-  if (format === undefined) {
-    const condition = call.arguments[1];
-    if (file === undefined && condition !== undefined && formatOfName(condition) !== undefined) {
-      throw new UsageError(
-        `${JSON.stringify(condition)} stands where a condition does. Name the file with -o ${condition}.`,
-      );
-    }
-    const found = file === undefined ? '' : `The ending of ${JSON.stringify(file)} tells none. `;
-    throw new UsageError(
-      `${found}Give --format, one of ${FORMATS.join(', ')}; or a file with -o, such as -o users.csv, or --lance user.lance.`,
-    );
-  }
-  const isText = format === 'csv' || format === 'tsv';
-  if (!isText) options.refuse(['delimiter', 'header', 'null'], `it is of CSV, not of ${format}.`);
-  const compression = choice('compression', COMPRESSIONS);
-  const isParquet = format === 'parquet';
-  if (compression === 'snappy' && !isParquet) {
-    throw new UsageError(`--compression snappy is of Parquet, not of ${format}.`);
-  }
-  const isBinary = isParquet || format.startsWith('arrow') || (compression ?? 'none') !== 'none';
-  if (file === undefined && isBinary && terminals.output) {
-    throw new UsageError('Bytes are not written to a terminal; give a file with -o, or a pipe.');
-  }
-  const header = choice('header', HEADERS);
-  const csv = {
-    delimiter: unescaped(options.text('delimiter')),
-    header: header === undefined ? undefined : header === 'yes',
-    null: options.text('null'),
-  };
-  let latest: ExportProgress | undefined;
-  if (file !== undefined || !terminals.output) {
-    call.progress(() => latest && progressOf(latest));
-  }
+/** What to type in place of a call that names no format. */
+function hintOf({ arguments: [, condition], options }: Call): OutputHint {
   return {
-    format,
-    signal,
-    ...(compression !== undefined && isParquet && { parquet: { compression } }),
-    ...(compression !== undefined && compression !== 'snappy' && !isParquet && { compression }),
-    ...(isText && { csv }),
-    progress: (progress) => {
-      latest = progress;
-    },
+    others: ', or --lance user.lance',
+    taken: options.text('output') === undefined ? condition : undefined,
   };
 }
-
-const progressOf = ({ rows, bytes, bytesPerSecond }: ExportProgress): string =>
-  `${counted(rows, 'row')}, ${megabytes(bytes)}, ${megabytes(bytesPerSecond)}/s`;

@@ -34,6 +34,8 @@ export interface Command {
   readonly examples?: readonly string[];
   /** Its ids name dropped objects, so hints suggest no existing names for them. */
   readonly ofDropped?: true;
+  /** Tables are named in SQL: messages show ids as SQL writes them. */
+  readonly namesAreSql?: true;
   /** What the engine refuses is a mistake in what was typed, SQL or a name: exit code 2, not 1. */
   readonly refusedIsUsage?: true;
   /** True for commands that change nothing: they open the catalog read-only. */
@@ -233,6 +235,25 @@ export class Options {
 }
 
 /** The action of a command that has several. Throws UsageError for a word that is none. */
+/** What other programs call actions. */
+const OTHER_ACTIONS: Readonly<Record<string, readonly string[]>> = {
+  add: ['create'],
+  new: ['create'],
+  set: ['create', 'move'],
+  build: ['create'],
+  list: ['ls'],
+  show: ['ls'],
+  rm: ['delete', 'drop', 'empty'],
+  remove: ['delete', 'drop', 'empty'],
+  del: ['delete', 'drop'],
+  drop: ['delete'],
+  delete: ['drop'],
+  update: ['move'],
+  purge: ['empty'],
+  clear: ['empty'],
+  undrop: ['restore'],
+};
+
 export function action<const Word extends string>(
   { arguments: [given = '', id = ''] }: Pick<Call, 'arguments'>,
   command: string,
@@ -241,10 +262,13 @@ export function action<const Word extends string>(
   const word = words.find((candidate) => candidate === given);
   if (word !== undefined) return word;
   const swapped = words.find((candidate) => candidate === id);
-  const hint =
-    swapped === undefined
-      ? suggestion(given, words)
-      : ` The action comes first: dirspace ${command} ${swapped} ${given}.`;
+  const meant = OTHER_ACTIONS[given.toLowerCase()]?.find((each) => words.includes(each as Word));
+  let hint = meant === undefined ? suggestion(given, words) : ` Did you mean "${meant}"?`;
+  if (swapped !== undefined) {
+    hint = ` The action comes first: dirspace ${command} ${swapped} ${given}.`;
+  } else if (hint === '' && given !== '') {
+    hint = ` The action comes first, as in dirspace ${command} ${words[0]} ${given}.`;
+  }
   throw new UsageError(
     `There is no action ${JSON.stringify(given)} of ${command}; there is ${words.join(', ')}.${hint}`,
   );

@@ -132,8 +132,13 @@ export class FromParser {
       parser.refuseToken('namespaces and tables are joined by dots here');
     }
     if (parser.isMark('(')) refuse(at, `The function ${path.join('.')} gives no table here`);
-    const travel = this.#travel();
+    const before = this.#travel();
     const alias = this.#alias();
+    if (before === undefined && alias.alias?.toLowerCase() === 'version' && tokens.word === 'as') {
+      refuse(tokens.start, 'FOR is missing: write FOR VERSION AS OF');
+    }
+    // Some dialects have the alias first.
+    const travel = before ?? this.#travel();
     if (travel !== undefined && tokens.word === 'for') {
       refuse(tokens.start, 'A table is read at one version');
     }

@@ -247,7 +247,9 @@ export class Tokens {
     if (text === ';')
       refuse(
         start,
-        `';' is not part of ${this.what === 'statement' ? 'a statement' : 'an expression'}`,
+        this.what === 'statement'
+          ? "';' is not part of a statement; give one statement at a time"
+          : "';' is not part of an expression",
       );
     const two = text === ':' ? sql.slice(start, start + 2) : '';
     const mark = two === '::' || two === ':=' ? two : text;

@@ -3,7 +3,7 @@
  * the whole statement, and hands them to statements/, which plans and runs it.
  */
 import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
-import { DirspaceError } from '../../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import type {
   CallOptions,
   ExplainSqlRequest,
@@ -11,6 +11,7 @@ import type {
   RunSqlRequest,
 } from '../../../protocol/index.ts';
 import type { RequestMemory } from '../../../request-memory.ts';
+import { formatName } from '../../../sql/index.ts';
 import {
   type OpenedStatement,
   openStatement,
@@ -72,9 +73,30 @@ function openedTables(
   const only = incarnation === undefined ? {} : { incarnation };
   const open = async (table: StatementTable): Promise<TableSource> => {
     const named = { ...tableRequest(id, table), ...only };
-    return sourceOf(catalog, await snapshotToRead(catalog, named), reading);
+    try {
+      return sourceOf(catalog, await snapshotToRead(catalog, named), reading);
+    } catch (error) {
+      throw inWordsOfSql(error, named.id);
+    }
   };
   return Promise.all(tables.map(open));
+}
+
+const pathInSql = (names: readonly string[]): string => names.map(formatName).join('.');
+
+/** Statements join names by dots; messages of a catalog join those of an id by `$`. */
+function inWordsOfSql(error: unknown, id: readonly string[]): unknown {
+  if (!isDirspaceError(error)) return error;
+  const joined = id.join('$');
+  if (id.length > 1) error.message = error.message.replaceAll(joined, pathInSql(id));
+  if (
+    error.code === 'InvalidInput' &&
+    /[$/]/.test(joined) &&
+    id.some((name) => /[$/]/.test(name))
+  ) {
+    error.message += ` A statement joins namespaces and tables by dots: ${pathInSql(joined.split(/[$/]/))}.`;
+  }
+  return error;
 }
 
 const sourceOf = (
