@@ -12,7 +12,8 @@ import { FORMAT_FILE } from '../format/index.ts';
 import { hasDied, parseProcessTag, processTag, tellsMissing } from '../store/index.ts';
 
 /**
- * Whatever lies in a catalog's folder and was not made by the engine is damage of the catalog.
+ * Whatever lies in the folders of a catalog and was not made by the engine is damage of the catalog,
+ * but for files directly in its root.
  * @param given as the user named the target
  * @throws InvalidInput
  */
@@ -32,6 +33,9 @@ export async function refuseInCatalog(
   });
   for (let at = parent; at !== undefined; at = dirname(at) === at ? undefined : dirname(at)) {
     if (!(await isThere(join(at, FORMAT_FILE)))) continue;
+    // People work in the folder of a catalog: files there, beside its own folders, harm nothing.
+    const isBeside = at === parent && what === 'file' && !basename(target).startsWith('.');
+    if (isBeside) continue;
     throw new DirspaceError(
       'InvalidInput',
       `${JSON.stringify(given)} lies in the folder of the catalog ${JSON.stringify(at)}, which would then be damaged: it holds nothing but files of the catalog. Name a ${what} outside of it.`,

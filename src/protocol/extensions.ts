@@ -248,8 +248,8 @@ export interface VerifyProblem {
 }
 
 /**
- * Something harmless: what nothing refers to, which cleanup removes once it is old enough, or (`unsynced`)
- * the place of a file that is to follow a commit for Lance's readers and has not yet.
+ * Something harmless: what nothing refers to, which cleanup removes once it is old enough, a file of
+ * others in the folder of the catalog (`foreign`), which nothing touches, or (`unsynced`) the place of a file that is to follow a commit for Lance's readers and has not yet.
  */
 export interface VerifyLeftover {
   readonly path: string;
@@ -264,7 +264,8 @@ export interface VerifyLeftover {
     | 'orphan'
     | 'empty folder'
     | 'unsynced'
-    | 'ghost';
+    | 'ghost'
+    | 'foreign';
 }
 
 /** All that was found, and how much was looked at. */

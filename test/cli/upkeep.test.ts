@@ -1,5 +1,5 @@
 /** The commands that look after a catalog, and the one that asks it. */
-import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
@@ -90,6 +90,27 @@ test('verify tells damage by its exit code, repair takes it out of the way', asy
   expect(report).toMatchObject({ applied: true, left: [] });
   expect(await run('verify')).toMatchObject({ code: EXIT.ok });
   expect((await run('query', 't', '-s', 'n')).out).toBe('n\n0\n1\n2\n3\n');
+});
+
+test('files beside the folders of a catalog are no damage, and rows are exported there', async () => {
+  const root = await catalog();
+  const run = (...args: string[]) => callCli(['--root', root, ...args]);
+  const file = join(root, 'rows.csv');
+  expect(await run('export', 't', '-o', file)).toMatchObject({ code: EXIT.ok });
+  expect(readdirSync(root).sort()).toEqual(['.dirspace', 'data', 'rows.csv']);
+  const { code, out } = await run('verify');
+  expect(code).toBe(EXIT.ok);
+  expect(out).toMatch(/^leftovers +0\nfiles of others +1; they lie beside/m);
+  // They are touched by nothing.
+  await run('repair', '--apply');
+  await run('optimize', 't');
+  expect(existsSync(file)).toBe(true);
+  for (const inside of ['data/rows.csv', '.rows']) {
+    writeFileSync(join(root, inside), 'x');
+    const found = await run('verify');
+    expect(found.error).toContain(`${inside}: It is nothing that the engine makes.`);
+    rmSync(join(root, inside));
+  }
 });
 
 test('verify names what Lance does not find by path, and lance sync makes up for it', async () => {

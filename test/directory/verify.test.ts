@@ -174,7 +174,7 @@ test('stray files are problems, what crashes leave are leftovers', async () => {
   const uuid = '00000000-0000-4000-8000-000000000000';
   const versions = files.all().find((path) => /n\/t\.table\/versions-[^/]*\/$/.test(path)) ?? '';
   const strays = [
-    ...['note.txt', 'data/x', 'n/x', '.dirspace/x', `${FOLDER}/x`, `${FOLDER}/data/x`],
+    ...['.note.txt', 'data/x', 'n/x', '.dirspace/x', `${FOLDER}/x`, `${FOLDER}/data/x`],
     ...[`${FOLDER}/tags/.x.json`, `${FOLDER}/branches/x`, `${versions}x.json`],
     ...[`${FOLDER}/branches/side/x`, `${FOLDER}/chunks/${uuid}.arrow`, 'data/user.table'],
   ];
@@ -185,6 +185,7 @@ test('stray files are problems, what crashes leave are leftovers', async () => {
     fs.unlinkSync(`${ROOT}/${path}`);
   }
   const leftovers = [
+    ['note.txt', 'foreign'],
     [`${FOLDER}/data/${uuid}.arrow`, 'orphan'],
     [`${FOLDER}/deletions/${uuid}.arrow`, 'orphan'],
     [`${FOLDER}/chunks/${uuid}.json`, 'orphan'],

@@ -340,7 +340,7 @@ describe('where a file goes', () => {
     const catalog = await connect(at('catalog'));
     await catalog.createNamespace(['n']);
     await catalog.close();
-    const inside = table.toFile(join(folder, 'catalog', 't.csv'));
+    const inside = table.toFile(join(folder, 'catalog', 'n', 't.csv'));
     await expect(inside).rejects.toThrow(/Name a file outside of it/);
     expect(readdirSync(folder).sort()).toEqual(['catalog', 'd.csv']);
   });

@@ -55,10 +55,14 @@ export const verify: Command = {
 function textOf({ counts, leftovers, trash_checked }: VerifyResponse): string {
   const dropped = leftovers.filter(({ kind }) => kind === 'trash').length;
   const read = trash_checked === true ? 'read' : 'not read; --trash reads it';
+  const foreign = leftovers.filter(({ kind }) => kind === 'foreign').length;
   const unsynced = leftovers.filter(({ kind }) => kind === 'unsynced').length;
   return facts([
     ...Object.entries(counts),
-    ['leftovers', leftovers.length - unsynced],
+    ['leftovers', leftovers.length - unsynced - foreign],
+    ...(foreign === 0
+      ? []
+      : ([['files of others', `${foreign}; they lie beside the folders of the catalog`]] as const)),
     ...(unsynced === 0
       ? []
       : ([['unsynced', `${unsynced}; \`dirspace lance sync\` makes up for it`]] as const)),

@@ -168,6 +168,10 @@ class Walk {
           await verifyLanceCatalog(this.#catalog, this.findings);
           continue;
         }
+        if (atRoot && home === '' && entry.kind === 'file' && !entry.name.startsWith('.')) {
+          this.#leftover(entry.path, 'foreign');
+          continue;
+        }
         const decoded = entry.kind === 'folder' ? names.decode(entry.name, atRoot) : undefined;
         // Tables of the root are in the folder `data`, and nothing else is.
         const here = !atRoot || (decoded?.kind === 'table') === (home !== '');
