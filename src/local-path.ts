@@ -19,7 +19,7 @@ export function directoryOf(root: string): string {
   if (match !== undefined && file === undefined) {
     throw new DirspaceError(
       'InvalidInput',
-      `A directory catalog is opened by a path or a "file:" URL, not by ${JSON.stringify(`${scheme}:`)}. Use connectNamespace(name, properties) for other catalogs.`,
+      `A directory catalog is opened by a path or a "file:" URL, not by ${JSON.stringify(`${scheme}:`)}. ${/^https?$/i.test(scheme ?? '') ? "Use connectNamespace('rest', { uri }) for a server" : 'Use connectNamespace(name, properties) for other catalogs'}.`,
       { details: { scheme } },
     );
   }

@@ -244,7 +244,9 @@ export class RequestMemory {
   take(bytes: number, what: string): void {
     if (this.#taken + bytes > this.limit) {
       throw beyondRequestMemory(
-        `${what} would take ${bytes} bytes more, and with the ${this.#taken} bytes that the request has already that is beyond requestMemory (${this.limit} bytes)`,
+        this.#taken === 0
+          ? `${what} would take ${bytes} bytes, which is beyond requestMemory (${this.limit} bytes)`
+          : `${what} would take ${bytes} bytes more, and with the ${this.#taken} bytes that the request has already that is beyond requestMemory (${this.limit} bytes)`,
         this.limit,
       );
     }
@@ -334,15 +336,16 @@ export class BatchMemory {
       throw beyondRequestMemory(
         `The computed values of one batch of rows would take ${this.used} bytes or more, and may take ${this.#most}, their share of requestMemory (${this.#limit} bytes)`,
         this.#limit,
+        'Send smaller record batches, compute less or shorter values',
       );
     }
   }
 }
 
-function beyondRequestMemory(found: string, limit: number): DirspaceError {
-  return new DirspaceError(
-    'InvalidInput',
-    `${found}. Send smaller record batches, compute less or shorter values, or raise requestMemory.`,
-    { details: { limit: 'requestMemory', requestMemory: limit } },
-  );
+const ASK_LESS = 'Ask for fewer rows, columns or groups, or send less data at once';
+
+function beyondRequestMemory(found: string, limit: number, advice = ASK_LESS): DirspaceError {
+  return new DirspaceError('InvalidInput', `${found}. ${advice}, or raise requestMemory.`, {
+    details: { limit: 'requestMemory', requestMemory: limit },
+  });
 }

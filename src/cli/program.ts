@@ -115,7 +115,9 @@ function said(
     const usage = asked?.arguments.map(([name]) => ` ${name}`).join('') ?? '';
     const tooMany = code === 'commander.excessArguments' ? asked?.ofTooMany : undefined;
     const hint = tooMany === undefined ? '' : `\n${tooMany}`;
-    return `${text}${hint}\nUsage: dirspace ${asked?.name ?? '<command>'}${usage}\n${help}`;
+    const [example] = asked?.examples ?? [];
+    const shown = example === undefined ? '' : `\nFor example: ${example}`;
+    return `${text}${hint}\nUsage: dirspace ${asked?.name ?? '<command>'}${usage}${shown}\n${help}`;
   }
   const [, option] = /^unknown option '([^'=]*)/.exec(text) ?? [];
   if (option !== undefined) {

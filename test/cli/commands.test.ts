@@ -192,7 +192,7 @@ describe('changing', () => {
     const own = fresh();
     for (const [file, part] of [
       ['bad.ndjson', 'line 2'],
-      ['scalar.json', 'no JSON array'],
+      ['scalar.json', 'neither a JSON array of objects nor an object'],
     ] as const) {
       const { code, error } = await own('import', files[file] as string, 't');
       expect({ file, code }).toEqual({ file, code: EXIT.usage });

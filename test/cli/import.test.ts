@@ -113,7 +113,9 @@ test.each([
   [['--types', 'id:int64', '--schema', 'x'], 'both given'],
   [['--types', 'id:int64', '--mode', 'append'], 'the table has its types'],
   [['--schema', 'x', '--mode', 'append'], 'the table has its types'],
-  [['--schema', '/nowhere.json'], 'cannot be read as JSON'],
+  [['--schema', '/nowhere.json'], '"/nowhere.json" cannot be read; it is a file of JSON'],
+  [['--schema', '{"fields": '], 'cannot be read as JSON'],
+  [['--types', 'id=int64'], 'it is name:type, so write id:int64'],
 ])('%j is refused', async (args, message) => {
   const { file, run } = fresh();
   const rows = file('x.ndjson', '{"id": 1}\n');

@@ -48,11 +48,20 @@ export function parseTypes(text: string): Map<string, DataType> {
   return types;
 }
 
-/** Reads a file of a JSON Arrow schema, or of what `describe --json` prints. Throws UsageError. */
+/** Reads a JSON Arrow schema, or what `describe --json` prints, of a file or as it is given. Throws UsageError. */
 export function readSchema(file: string): Schema {
+  let text: string;
+  try {
+    text = /^\s*\{/.test(file) ? file : readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new UsageError(
+      `--schema ${JSON.stringify(file)} cannot be read; it is a file of JSON, as \`dirspace describe --json\` prints it, or that JSON itself.`,
+      { cause },
+    );
+  }
   let found: unknown;
   try {
-    found = JSON.parse(readFileSync(file, 'utf8'));
+    found = JSON.parse(text);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new UsageError(`--schema ${JSON.stringify(file)} cannot be read as JSON: ${why}`, {
@@ -85,7 +94,7 @@ class TypeReader {
     const fields: JsonArrowField[] = [];
     do {
       const name = this.#word(/[^:,<>[\]]*/y);
-      if (name === '' || !this.#take(':')) throw this.#wrong('a name and a colon');
+      if (name === '' || !this.#take(':')) throw this.#wrong('a name and a colon', name);
       fields.push({ name, nullable: true, type: this.#type(depth) });
     } while (this.#take(','));
     return fields;
@@ -127,7 +136,11 @@ class TypeReader {
     return true;
   }
 
-  #wrong(expected: string): UsageError {
+  #wrong(expected: string, name = ''): UsageError {
+    const [, column, type] = /^([^=]+)=([^=]+)$/.exec(name) ?? [];
+    if (column !== undefined) {
+      return new UsageError(`--types has ${name}; it is name:type, so write ${column}:${type}.`);
+    }
     return new UsageError(
       `--types has ${JSON.stringify(this.#text.slice(this.#at, this.#at + 20))} at character ${this.#at + 1} where ${expected} is expected; it is name:type,..., ${EXAMPLE}.`,
     );

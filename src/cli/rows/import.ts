@@ -73,7 +73,7 @@ export const importFile: Command = {
     },
     {
       flags: '--schema <file>',
-      summary: 'types of all columns: the JSON that describe --json prints',
+      summary: 'types of all columns: the JSON that describe --json prints, or a file of it',
     },
     {
       flags: '--columns <columns>',
@@ -337,6 +337,11 @@ const inOwnWords = (message: string): string =>
       'give the type of the column, or find types out from all rows',
       'give --types for the column, or --sample all',
     )
+    .replace("With ragged 'pad'", 'With --ragged pad')
+    .replace("read with quote ''", "read with --quote ''")
+    .replace('Give its encoding, such as latin1', 'Give its --encoding, such as latin1')
+    .replace('passed over by skipLines', 'passed over by --skip')
+    .replace('onReject takes such rows', '--reject FILE takes such rows')
     .replace(' Give the types of columns.', ' Give --types.')
     .replace('cannot be inferred: the rows hold only', 'is not known: its rows hold only')
     .replace('null, undefined or empty arrays there', 'null or empty lists');

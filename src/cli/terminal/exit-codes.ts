@@ -29,6 +29,8 @@ export function exitCode(error: unknown): number {
 }
 
 function codeOf({ code, status }: DirspaceError): number {
+  // A name that was typed, whatever the command.
+  if (code === 'TableColumnNotFound') return EXIT.usage;
   if (code.endsWith('AlreadyExists')) return EXIT.alreadyExists;
   switch (status) {
     case 404:

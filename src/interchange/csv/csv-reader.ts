@@ -30,7 +30,14 @@ import { dialectOf } from './csv-dialect.ts';
 import { headerOf } from './csv-header.ts';
 import { textOf } from './csv-numbers.ts';
 import { type CheckedCsvOptions, type CsvOptions, checkCsvOptions } from './csv-options.ts';
-import { type BadRecord, type CsvDialect, CsvScanner, LF, startOf } from './csv-scanner.ts';
+import {
+  type BadRecord,
+  type CsvDialect,
+  CsvScanner,
+  LF,
+  type RecordProblem,
+  startOf,
+} from './csv-scanner.ts';
 import { typeOfKinds } from './csv-types.ts';
 import { CsvWindows } from './csv-windows.ts';
 import { asUtf8, encodingOf } from './text-encoding.ts';
@@ -312,6 +319,8 @@ interface Problem {
   readonly to: number;
   readonly at: number;
   readonly reason: string;
+  /** What to do, where the file is refused because of it. */
+  readonly advice?: string;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -416,7 +425,8 @@ class CsvReader {
     const file = this.#file;
     if (onReject === undefined) {
       const isGuessed = problem.details.guessed === true;
-      const message = `${file}, line ${line}, column ${column}: ${problem.reason}.${isGuessed ? this.#hint : ''}`;
+      const advice = isGuessed ? this.#hint : (problem.advice ?? '');
+      const message = `${file}, line ${line}, column ${column}: ${problem.reason}.${advice}`;
       throw new DirspaceError('InvalidInput', message, {
         details: { ...problem.details, file, line, column },
       });
@@ -440,7 +450,8 @@ class CsvReader {
         'text follows the closing quote of a field; a quote in a quoted field is written twice',
       'open quote': 'the quote that begins here is not closed',
     }[problem];
-    return { from, to, at, reason, details: {} };
+    const advice = count === 1 && problem === 'more' ? BEFORE_HEADER : ADVICE[problem];
+    return { from, to, at, reason, advice, details: {} };
   }
 
   #ofField(bytes: Uint8Array, scanner: CsvScanner, row: number, column: number): Problem {
@@ -470,10 +481,20 @@ class CsvReader {
         (_, at) => !isUtf8(bytes.subarray(...fieldAt(scanner, row, at))),
       );
       const [at] = fieldAt(scanner, row, Math.max(0, column));
-      problems.push({ from, to, at, reason, details: {} });
+      problems.push({ from, to, at, reason, advice: OTHER_ENCODING, details: {} });
     }
   }
 }
+
+const ASIDE = 'onReject takes such rows aside.';
+const ADVICE: Readonly<Record<RecordProblem, string>> = {
+  fewer: ` With ragged 'pad' the others are null; ${ASIDE}`,
+  more: ` ${ASIDE}`,
+  'after quote': ` A file without quotes is read with quote ''; ${ASIDE}`,
+  'open quote': " A file without quotes is read with quote ''.",
+};
+const BEFORE_HEADER = ' Lines before the header are passed over by skipLines.';
+const OTHER_ENCODING = ` Give its encoding, such as latin1; ${ASIDE}`;
 
 const fieldAt = (
   { bounds, columns }: CsvScanner,

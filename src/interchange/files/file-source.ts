@@ -26,7 +26,7 @@ export async function fileSource(path: string, signal?: AbortSignal): Promise<By
 export function openedFile(path: string, found: Stats, signal?: AbortSignal): ByteSource {
   if (found.isDirectory()) {
     throw fileProblem(
-      `${JSON.stringify(path)} is a folder, not a file, and no Lance dataset: it has no folder _versions.`,
+      `${JSON.stringify(path)} is a folder, not a file, and no Lance dataset: it has no folder _versions. Name its files by a pattern, such as ${JSON.stringify(`${path.replace(/[\\/]+$/, '')}/*.csv`)}.`,
       { file: path },
     );
   }

@@ -376,3 +376,18 @@ test('memory is taken for the rows of a batch, of thousands of columns for fewer
   // 65,536 rows of them would take a gigabyte.
   expect(taken).toBeLessThan(40e6);
 });
+
+test.each([
+  ['a,b\n1\n', "With ragged 'pad' the others are null; onReject takes such rows aside."],
+  ['a,b\n1,2,3\n', 'where 2 are expected. onReject takes such rows aside.'],
+  ['# of a tool\na,b\n1,2\n', 'Lines before the header are passed over by skipLines.'],
+  ['a,b\n"x"y,1\n', "is read with quote ''; onReject"],
+  ['a,b\n"x,1\n', "A file without quotes is read with quote ''."],
+])('what to do is told of %j', async (text, advice) => {
+  await expect(read(text)).rejects.toThrow(advice);
+});
+
+test('an encoding is asked for where a late row is in another', async () => {
+  const late = Buffer.concat([Buffer.alloc(1 << 20, 'a\n'), Buffer.from('é\n', 'latin1')]);
+  await expect(read(late)).rejects.toThrow('Give its encoding, such as latin1');
+});
