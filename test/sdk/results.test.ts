@@ -360,3 +360,11 @@ test('all columns in their order have the names that select gives them', async (
   expect((await renamed.outputSchema()).fields.map(({ name }) => name)).toEqual(['a', 'c']);
   expect(await renamed.toArray()).toEqual([{ a: 1, c: 2 }]);
 });
+
+test('a column may have no name', async () => {
+  const db = await connect('memory://');
+  const table = await db.createTable('t', [{ '': 1, b: 2 }]);
+  expect(await table.query().select(['b', '']).toArray()).toEqual([{ '': 1, b: 2 }]);
+  expect(await table.takeOffsets([0]).select(['']).toArray()).toEqual([{ '': 1 }]);
+  await expect(table.query().select(['c']).toArray()).rejects.toThrow('no column');
+});

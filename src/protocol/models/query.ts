@@ -108,8 +108,8 @@ export const QueryVector = object(
 );
 export type QueryVector = Static<typeof QueryVector>;
 
-/** Names of columns, or output names and the SQL expressions that give them. Not both. */
-export const QueryColumns = object({}, { column_names: array(name), column_aliases: map(name) });
+/** Names of columns, which Arrow lets be empty, or output names and the SQL expressions that give them. Not both. */
+export const QueryColumns = object({}, { column_names: array(string), column_aliases: map(name) });
 export type QueryColumns = Static<typeof QueryColumns>;
 
 export const QueryText = object(
