@@ -30,16 +30,10 @@ import { dialectOf } from './csv-dialect.ts';
 import { headerOf } from './csv-header.ts';
 import { textOf } from './csv-numbers.ts';
 import { type CheckedCsvOptions, type CsvOptions, checkCsvOptions } from './csv-options.ts';
-import {
-  type BadRecord,
-  type CsvDialect,
-  CsvScanner,
-  LF,
-  type RecordProblem,
-  startOf,
-} from './csv-scanner.ts';
+import { type BadRecord, type CsvDialect, CsvScanner, LF, startOf } from './csv-scanner.ts';
 import { typeOfKinds } from './csv-types.ts';
 import { CsvWindows } from './csv-windows.ts';
+import { adviceFor, OTHER_ENCODING, whyRefused } from './row-refusals.ts';
 import { asUtf8, encodingOf } from './text-encoding.ts';
 import { TypeGuess } from './type-guess.ts';
 
@@ -443,14 +437,8 @@ class CsvReader {
 
   #ofRecord({ problem, fields, from, to, at }: BadRecord): Problem {
     const count = this.#columns.length;
-    const reason = {
-      fewer: `the row has ${counted(fields)} where ${count} are expected`,
-      more: `the row has ${counted(fields)} where ${count} are expected`,
-      'after quote':
-        'text follows the closing quote of a field; a quote in a quoted field is written twice',
-      'open quote': 'the quote that begins here is not closed',
-    }[problem];
-    const advice = count === 1 && problem === 'more' ? BEFORE_HEADER : ADVICE[problem];
+    const reason = whyRefused(problem, fields, count);
+    const advice = adviceFor(problem, count);
     return { from, to, at, reason, advice, details: {} };
   }
 
@@ -486,16 +474,6 @@ class CsvReader {
   }
 }
 
-const ASIDE = 'onReject takes such rows aside.';
-const ADVICE: Readonly<Record<RecordProblem, string>> = {
-  fewer: ` With ragged 'pad' the others are null; ${ASIDE}`,
-  more: ` ${ASIDE}`,
-  'after quote': ` A file without quotes is read with quote ''; ${ASIDE}`,
-  'open quote': " A file without quotes is read with quote ''.",
-};
-const BEFORE_HEADER = ' Lines before the header are passed over by skipLines.';
-const OTHER_ENCODING = ` Give its encoding, such as latin1; ${ASIDE}`;
-
 const fieldAt = (
   { bounds, columns }: CsvScanner,
   row: number,
@@ -504,8 +482,6 @@ const fieldAt = (
   const slot = 2 * (row * columns + column);
   return [startOf(bounds[slot] as number), bounds[slot + 1] as number];
 };
-
-const counted = (fields: number): string => (fields === 1 ? '1 field' : `${fields} fields`);
 
 /** Characters of a field in a message. */
 const SHOWN = 40;
