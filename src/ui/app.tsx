@@ -65,7 +65,9 @@ export function App() {
   if (isSignedOut(failure)) {
     return <SignIn wasUsed={location.query.ticket === 'used'} done={() => setAsked(asked + 1)} />;
   }
-  if (failure !== undefined) return <Failure error={failure} />;
+  if (failure !== undefined) {
+    return <Failure error={failure} onAgain={() => setAsked(asked + 1)} />;
+  }
   if (about === undefined)
     return (
       <p class="note" role="status">

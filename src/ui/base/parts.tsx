@@ -3,14 +3,28 @@
  * an answer, and `Pairs` shows names and values.
  */
 import type { ComponentChildren } from './preact.ts';
-import { messageOf } from './server.ts';
+import { isPassing, messageOf } from './server.ts';
 import type { Asked } from './use-answer.ts';
 
-export function Failure({ error }: { readonly error: unknown }) {
+/** @param onAgain asks again; offered where the failure may pass */
+export function Failure({
+  error,
+  onAgain,
+}: {
+  readonly error: unknown;
+  readonly onAgain?: () => void;
+}) {
   return (
-    <pre class="error" role="alert">
-      {messageOf(error)}
-    </pre>
+    <>
+      <pre class="error" role="alert">
+        {messageOf(error)}
+      </pre>
+      {onAgain === undefined || !isPassing(error) ? null : (
+        <button type="button" onClick={onAgain}>
+          Try again
+        </button>
+      )}
+    </>
   );
 }
 
@@ -19,8 +33,8 @@ export function Answered<Answer>(props: {
   readonly asked: Asked<Answer>;
   readonly children: (answer: Answer) => ComponentChildren;
 }) {
-  const { answer, failure } = props.asked;
-  if (failure !== undefined) return <Failure error={failure} />;
+  const { answer, failure, again } = props.asked;
+  if (failure !== undefined) return <Failure error={failure} onAgain={again} />;
   if (answer === undefined)
     return (
       <p class="note" role="status">

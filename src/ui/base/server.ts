@@ -18,6 +18,10 @@ export class ServerError extends Error {
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ServerError && error.status === 401;
 
+/** Whether the same request may be answered later: no answer came, or the server had no room for it. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof ServerError && [0, 429, 503].includes(error.status);
+
 export const isAborted = (error: unknown): boolean =>
   error instanceof DOMException && error.name === 'AbortError';
 
@@ -65,8 +69,19 @@ async function send(path: string, body: object, signal?: AbortSignal): Promise<R
   const text = await response.text();
   throw new ServerError(
     response.status,
-    detailOf(text) ?? `The server answered ${response.status}.`,
+    inPaths(detailOf(text) ?? `The server answered ${response.status}.`, body),
   );
+}
+
+/** The id of the request, and those of namespaces that it is in, as the page writes them. */
+function inPaths(text: string, { id }: { readonly id?: unknown }): string {
+  if (!Array.isArray(id)) return text;
+  let told = text;
+  for (let length = id.length; length > 1; length--) {
+    const path = id.slice(0, length);
+    told = told.replaceAll(path.join('$'), () => path.join('/'));
+  }
+  return told;
 }
 
 function detailOf(text: string): string | undefined {

@@ -9,6 +9,13 @@ export interface Asked<Answer> {
   readonly answer: Answer | undefined;
   readonly failure: unknown;
   readonly isLoading: boolean;
+  /** Asks the same again. */
+  again(): void;
+}
+
+interface State<Answer> extends Omit<Asked<Answer>, 'again'> {
+  readonly key: string | undefined;
+  readonly round: number;
 }
 
 /** Nothing is asked where `name` is undefined. The answer of an older question is never shown. */
@@ -18,8 +25,11 @@ export function useAnswer<Answer>(
   read: (name: string, body: object, signal: AbortSignal) => Promise<Answer> = ask,
 ): Asked<Answer> {
   const key = name === undefined ? undefined : `${name} ${JSON.stringify(body)}`;
-  const [state, setState] = useState<Asked<Answer> & { readonly key: string | undefined }>({
+  const [round, setRound] = useState(0);
+  const again = (): void => setRound((before) => before + 1);
+  const [state, setState] = useState<State<Answer>>({
     key: undefined,
+    round,
     answer: undefined,
     failure: undefined,
     isLoading: false,
@@ -30,15 +40,15 @@ export function useAnswer<Answer>(
     read(name, body, controller.signal).then(
       (answer) => {
         if (controller.signal.aborted) return;
-        setState({ key, answer, failure: undefined, isLoading: false });
+        setState({ key, round, answer, failure: undefined, isLoading: false });
       },
       (failure: unknown) => {
         if (controller.signal.aborted || isAborted(failure)) return;
-        setState({ key, answer: undefined, failure, isLoading: false });
+        setState({ key, round, answer: undefined, failure, isLoading: false });
       },
     );
     return () => controller.abort();
-  }, [key]);
-  if (state.key === key) return state;
-  return { answer: undefined, failure: undefined, isLoading: key !== undefined };
+  }, [key, round]);
+  if (state.key === key && state.round === round) return { ...state, again };
+  return { answer: undefined, failure: undefined, isLoading: key !== undefined, again };
 }

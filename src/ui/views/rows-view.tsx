@@ -92,7 +92,7 @@ export function RowsView(props: ViewProps) {
         )}
       </div>
       {wrongFilter === undefined && asked.failure !== undefined ? (
-        <Failure error={asked.failure} />
+        <Failure error={asked.failure} onAgain={asked.again} />
       ) : null}
       {total === undefined ? null : (
         <Grid

@@ -24,7 +24,11 @@ export const serve = (options) =>
   startServer({ ui: true, limits: { maxEventLoopDelayMs: 0 }, ...options });
 
 /** A page with what went wrong on it. */
-export async function openPage(browser, base, { colorScheme = 'light', height = 760 } = {}) {
+export async function openPage(
+  browser,
+  base,
+  { colorScheme = 'light', height = 760, mayStop = false } = {},
+) {
   const context = await browser.newContext({
     viewport: { width: 1200, height },
     colorScheme,
@@ -37,6 +41,7 @@ export async function openPage(browser, base, { colorScheme = 'light', height = 
     const text = message.text();
     if (!['error', 'warning'].includes(message.type())) return;
     if (/^Failed to load resource: the server responded with a status of 4/.test(text)) return;
+    if (mayStop && /net::ERR_CONNECTION_REFUSED/.test(text)) return;
     wrong.push(`console: ${text}`);
   });
   page.on('pageerror', (error) => wrong.push(`error: ${error}`));

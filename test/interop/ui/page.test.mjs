@@ -579,6 +579,36 @@ describe('the page', () => {
   });
 });
 
+describe('a server that goes away', () => {
+  let leaving;
+  before(async () => {
+    leaving = await serve({ root, readOnly: true });
+  });
+  after(() => leaving?.close());
+
+  looks(
+    'is asked again once it is back',
+    async (page, show) => {
+      const port = Number(new URL(leaving.url).port);
+      await show(USER);
+      await page.getByRole('gridcell').first().waitFor();
+      await leaving.close();
+      await page.getByRole('button', { name: 'age', exact: true }).click();
+      await page.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
+      leaving = await serve({ root, readOnly: true, port });
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('gridcell', { name: '18', exact: true }).first().waitFor();
+      assert.equal(await page.getByRole('alert').count(), 0);
+    },
+    { base: () => leaving.url, mayStop: true },
+  );
+
+  looks('tables that are not there are called by their paths', async (page, show) => {
+    await show('#/t/prod/nothing');
+    await page.getByRole('alert').filter({ hasText: 'The table prod/nothing was not' }).waitFor();
+  });
+});
+
 describe('with keys', () => {
   let keyed;
   const ticket = 'a-ticket-of-more-than-32-characters-0123456789';
