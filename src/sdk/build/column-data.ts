@@ -42,7 +42,7 @@ export interface BuildContext {
   /** Refuse numbers that float32 or float16 would round (casts of Arrow data). */
   readonly exactFloats: boolean;
   /** Added to messages about a column, for example that its type was inferred. */
-  readonly hint: (column: string) => string;
+  readonly hint: (column: string, isMissing?: boolean) => string;
 }
 
 export interface Nulls {

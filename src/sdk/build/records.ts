@@ -78,7 +78,7 @@ function unknownKey(
   return new DirspaceError(
     'TableSchemaValidation',
     `Row ${row}, column "${column}": found ${found}, but there is no such column ` +
-      `(${names.length === 0 ? 'there are none' : names.slice(0, 20).join(', ')}).${context.hint(column)}`,
+      `(${names.length === 0 ? 'there are none' : names.slice(0, 20).join(', ')}).${context.hint(column, true)}`,
     { details: { row, column, found } },
   );
 }

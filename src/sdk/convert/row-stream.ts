@@ -33,6 +33,9 @@ export interface StreamPlan {
 const INFERRED =
   ' The type was inferred from the first values there; pass a schema to choose another.';
 
+const LATER =
+  ' The columns were inferred from the first rows. A schema takes columns that come later.';
+
 const FIRST_ROWS = ' Of the columns there are, only those of the first rows were taken.';
 
 function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
@@ -69,7 +72,11 @@ export function requireColumns({ fields }: Schema, types: ColumnTypes | undefine
 
 const contextFor = ({ schema, types }: StreamPlan, hint = ''): BuildContext =>
   buildContext({
-    hint: (column) => (schema !== undefined ? hint : hasType(column, types) ? '' : INFERRED),
+    hint: (column, isMissing = false) => {
+      if (schema !== undefined) return hint;
+      if (isMissing) return LATER;
+      return hasType(column, types) ? '' : INFERRED;
+    },
   });
 
 /** Whether a type is given for the column, or for the one that it is a part of. */
