@@ -432,6 +432,34 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
     ],
   ],
   [
+    'the nth value of a frame, null where the frame ends before it',
+    `SELECT id, nth_value(name, 2) OVER (ORDER BY id), nth_value(id, 2) OVER (PARTITION BY city), nth_value(id, 3) OVER w, nth_value(id, CAST(age AS int) - 19) OVER w FROM ${P} WINDOW w AS (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) ORDER BY id`,
+    [
+      [1, null, 3, null, null],
+      [2, 'bob', 5, 3, 1],
+      [3, 'bob', 3, 4, null],
+      [4, 'bob', null, 5, 3],
+      [5, 'bob', 5, null, null],
+    ],
+  ],
+  [
+    'shares of rows that come no later',
+    `SELECT id, cume_dist() OVER (ORDER BY city), cume_dist() OVER (PARTITION BY city ORDER BY id), cume_dist() OVER () FROM ${P} ORDER BY id`,
+    [
+      [1, 0.4, 0.5, 1],
+      [2, 0.8, 0.5, 1],
+      [3, 0.4, 1, 1],
+      [4, 1, 1, 1],
+      [5, 0.8, 1, 1],
+    ],
+  ],
+  [
+    'FETCH in place of LIMIT',
+    `SELECT id FROM ${P} ORDER BY id OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY`,
+    [[2], [3]],
+  ],
+  ['FETCH of one row', `SELECT id FROM ${P} ORDER BY id DESC FETCH FIRST ROW ONLY`, [[5]]],
+  [
     'frames of rows around each one',
     `SELECT id, sum(id) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING), count(age) OVER (ORDER BY id ROWS 1 PRECEDING), min(age) OVER (ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING), avg(id) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) FROM ${P} ORDER BY id`,
     [
@@ -665,6 +693,11 @@ describe('statements', () => {
     );
     // Rows of keys that no row around it has do not count.
     expect(await answer(`SELECT ${named} FROM cities c WHERE name = 'Paris'`)).toEqual([[null]]);
+  });
+
+  test('the number of a value in a frame begins with 1', async () => {
+    const none = answer(`SELECT nth_value(id, id - 1) OVER () FROM ${P}`);
+    await expect(none).rejects.toThrow('nth_value takes a number from 1 on.');
   });
 
   test('a wide frame adds each value a few times', async () => {

@@ -23,6 +23,17 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
   ['SELECT sum(name) FROM cities', 'sum takes numbers, not utf8'],
   ['SELECT corr(1, 2) FROM cities', 'The aggregate corr is not supported'],
   ['SELECT row_number() FROM cities', 'row_number needs a window'],
+  [
+    'SELECT nth_value(name, 1.5) OVER () FROM cities',
+    'nth_value takes a whole number, not float64',
+  ],
+  ['SELECT nth_value(name) OVER () FROM cities', 'nth_value takes 2 arguments'],
+  [
+    'SELECT name FROM cities FETCH FIRST 3 ROWS WITH TIES',
+    'FETCH .. WITH TIES is not supported; rank() with QUALIFY does it',
+  ],
+  ['SELECT name FROM cities LIMIT 1 FETCH FIRST ROW ONLY', 'syntax error at or near "FETCH"'],
+  ['SELECT name FROM cities FETCH FIRST 3', 'syntax error at the end'],
   ['SELECT upper(name) OVER () FROM cities', 'upper is no window function'],
   [
     'SELECT stddev(1) OVER (ORDER BY name) FROM cities',

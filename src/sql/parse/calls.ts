@@ -30,7 +30,10 @@ export const AGGREGATES: ReadonlySet<string> = new Set(
 
 /** Functions that a window alone has. */
 export const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(
-  'row_number rank dense_rank percent_rank ntile lag lead first_value last_value'.split(' '),
+  (
+    'row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value ' +
+    'nth_value'
+  ).split(' '),
 );
 
 /** The cursor is on the opening parenthesis. */

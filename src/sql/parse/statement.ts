@@ -72,6 +72,23 @@ class StatementParser implements QueryParser {
     return QUERY_WORDS.has(word) || this.parser.isMark('(');
   }
 
+  /** FETCH FIRST 3 ROWS ONLY, the standard's word for LIMIT 3. */
+  #fetched(): Expression {
+    const { parser } = this;
+    const tokens = this.#tokens;
+    tokens.next();
+    if (!parser.took('first')) parser.takeWord('next');
+    const isOne = tokens.word === 'row' || tokens.word === 'rows';
+    const limit: Expression = isOne
+      ? { kind: 'number', text: '1', at: tokens.start }
+      : parser.expression();
+    if (!parser.took('rows')) parser.takeWord('row');
+    if (tokens.word === 'with')
+      refuse(tokens.start, 'FETCH .. WITH TIES is not supported; rank() with QUALIFY does it');
+    parser.takeWord('only');
+    return limit;
+  }
+
   query(): Statement {
     const parser = this.parser;
     const tokens = this.#tokens;
@@ -98,9 +115,9 @@ class StatementParser implements QueryParser {
         tokens.next();
         offset = parser.expression();
         if (!parser.took('rows')) parser.took('row');
-      } else break;
+      } else if (tokens.word === 'fetch' && limit === undefined) limit = this.#fetched();
+      else break;
     }
-    if (tokens.word === 'fetch') refuse(tokens.start, 'FETCH is not supported; write LIMIT');
     this.#nested--;
     return {
       with: named,

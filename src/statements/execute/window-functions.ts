@@ -2,7 +2,7 @@
  * `windowColumn`: computes the values of one window function for rows that are in order, partition
  * after partition. A running aggregate takes the rows of its partition up to the current row, or up
  * to its last peer, that is, the last row that is equal in order. Throws InvalidInput for a sum
- * that its type cannot hold, and for an ntile of less than 1.
+ * that its type cannot hold, and for an ntile or nth_value of less than 1.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -68,6 +68,9 @@ export function* windowColumn(
   if (name === 'first_value' || name === 'last_value') {
     return pickedRows(column as Column, yield* endRows(name, marks, frame));
   }
+  if (name === 'nth_value') {
+    return pickedRows(column as Column, yield* nthRows(marks, frame, columns[1] as Column));
+  }
   if (!RANKS.has(name) && frame === 'whole' && name !== 'lag' && name !== 'lead') {
     return yield* ofPartitions(call, type, columns, marks, memory);
   }
@@ -108,8 +111,10 @@ function* runs(
 }
 
 /** Functions that count rows, and those of them that count rows of one place in order as one. */
-const RANKS = new Set(['row_number', 'rank', 'dense_rank', 'percent_rank', 'ntile']);
-const PEER_RANKS = new Set(['rank', 'dense_rank', 'percent_rank']);
+const RANKS = new Set([
+  ...['row_number', 'rank', 'dense_rank', 'percent_rank', 'cume_dist', 'ntile'],
+]);
+const PEER_RANKS = new Set(['rank', 'dense_rank', 'percent_rank', 'cume_dist']);
 
 function* ranks(
   name: string,
@@ -119,9 +124,10 @@ function* ranks(
 ): Generator<void, Column> {
   const rows = partitions.length;
   const values = new Float64Array(rows);
-  if (name === 'ntile' || name === 'percent_rank') {
+  if (name === 'ntile' || name === 'percent_rank' || name === 'cume_dist') {
     for (const { from, to } of runs(partitions)) {
       if (name === 'ntile') yield* fillTiles(values, from, to, tiles);
+      else if (name === 'cume_dist') yield* fillPassed(values, from, to, peers);
       else yield* fillShares(values, from, to, peers);
       yield;
     }
@@ -178,6 +184,20 @@ function* fillShares(
     if (row % STEP_ROWS === 0) yield;
     if (row === from || peers[row] === 1) first = row - from;
     values[row] = others === 0 ? 0 : first / others;
+  }
+}
+
+/** How many of the rows are before each one or equal to it in order, as a share. */
+function* fillPassed(
+  values: Float64Array,
+  from: number,
+  to: number,
+  peers: Uint8Array,
+): Generator<void, void> {
+  let steps = 0;
+  for (const peer of runs(peers, from, to)) {
+    if (steps++ % STEP_ROWS === 0) yield;
+    values.fill((peer.to - from) / (to - from), peer.from, peer.to);
   }
 }
 
@@ -246,6 +266,24 @@ function* endRows(
     else if (frame === 'rows') for (let row = from; row < to; row++) rows[row] = row;
     else for (const peer of runs(peers, from, to)) rows.fill(peer.to - 1, peer.from, peer.to);
     yield;
+  }
+  return rows;
+}
+
+/** The row of such a number in each frame, which count from 1; -1 where it has none. */
+function* nthRows(marks: Partitions, frame: Frame, numbers: Column): Generator<void, Int32Array> {
+  const rows = yield* endRows('first_value', marks, frame);
+  const last = yield* endRows('last_value', marks, frame);
+  const read = reader(numbers);
+  for (let row = 0; row < rows.length; row++) {
+    if (row % STEP_ROWS === 0) yield;
+    const number = read(row);
+    const first = rows[row] as number;
+    if (number !== null && !(Number(number) >= 1)) {
+      throw new DirspaceError('InvalidInput', 'nth_value takes a number from 1 on.');
+    }
+    const at = number === null || first < 0 ? -1 : first + Number(number) - 1;
+    rows[row] = at <= (last[row] as number) ? at : -1;
   }
   return rows;
 }

@@ -128,11 +128,13 @@ const WINDOW_ARGUMENTS: Readonly<Record<string, readonly [number, number]>> = {
   rank: [0, 0],
   dense_rank: [0, 0],
   percent_rank: [0, 0],
+  cume_dist: [0, 0],
   ntile: [1, 1],
   lag: [1, 3],
   lead: [1, 3],
   first_value: [1, 1],
   last_value: [1, 1],
+  nth_value: [2, 2],
 };
 
 /** Aggregates that are computed row after row if the frame grows. */
@@ -162,6 +164,9 @@ export function windowType(
     const range = least === most ? String(least) : `${least} to ${most}`;
     refuse(at, `${name} takes ${range} arguments`);
   }
-  if (name === 'percent_rank') return new Float64();
+  if (name === 'nth_value' && familyOf(types[1] as DataType) !== 'int') {
+    refuse(at, `nth_value takes a whole number, not ${typeText(types[1] as DataType)}`);
+  }
+  if (name === 'percent_rank' || name === 'cume_dist') return new Float64();
   return least === 0 || name === 'ntile' ? new Int64() : plainType(types[0] as DataType);
 }

@@ -259,6 +259,8 @@ function windows() {
     () => `rank() OVER (${part}${ties})`,
     () => `dense_rank() OVER (${part}${ties})`,
     () => `percent_rank() OVER (${part}${ties})`,
+    () => `cume_dist() OVER (${part}${ties})`,
+    () => `nth_value(rid, ${1 + int(3)}) OVER (${part}${order})`,
     () => `ntile(4) OVER (${part}${order})`,
     () => `lag(${pick(['i8', 's', 'd'])}) OVER (${part}${order})`,
     () => `lead(rid, 2, -1) OVER (${part}${order})`,
@@ -276,7 +278,7 @@ function windows() {
   if (kind >= 0.6) {
     const frame = frames();
     const framed = () =>
-      `${pick(['sum(i8)', 'sum(n64)', 'sum(dec)', 'avg(n64)', 'avg(f)', 'sum(i8 / 2.0)', 'count(*)', 'count(s)', 'min(i8)', 'max(s)', 'max(d)', 'bool_and(b)', 'first_value(rid)', 'last_value(s)'])} OVER (${part}${order} ${frame})`;
+      `${pick(['sum(i8)', 'sum(n64)', 'sum(dec)', 'avg(n64)', 'avg(f)', 'sum(i8 / 2.0)', 'count(*)', 'count(s)', 'min(i8)', 'max(s)', 'max(d)', 'bool_and(b)', 'first_value(rid)', 'last_value(s)', 'nth_value(rid, 2)'])} OVER (${part}${order} ${frame})`;
     return glued([`SELECT rid AS x0, ${framed()} AS x1, ${framed()} AS x2 FROM t`, where()]);
   }
   if (kind < 0.2)
