@@ -32,6 +32,9 @@ const LENGTHS = [1_024, 1_025, 8_192, 8_193, 20_001];
 const isSame = (found: Uint8Array | null | undefined, expected: Uint8Array): boolean =>
   found !== null && found !== undefined && Buffer.compare(found, expected) === 0;
 
+const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
 describe('the kernels', () => {
   const kernels = numberKernels(1_024);
 
@@ -145,7 +148,7 @@ describe('the kernels', () => {
     }
   });
 
-  it.each([...LENGTHS, 65_536, 65_537, 140_000])('join and count truth: %i rows', (length) => {
+  it.each([...LENGTHS, 65_536, 65_537, 140_000])('join, count, find truth: %i rows', (length) => {
     const { int } = seededChoices(length);
     const a = Uint8Array.from({ length }, () => int(3));
     const b = Uint8Array.from({ length }, () => int(3));
@@ -158,6 +161,9 @@ describe('the kernels', () => {
     for (const wanted of [0, 1, 2]) {
       expect(kernels?.count(a, wanted)).toBe(a.filter((x) => x === wanted).length);
     }
+    const rows = Uint32Array.from(a.keys()).filter((row) => a[row] === 2);
+    const found = kernels?.trueRows(a, rows.length);
+    expect(isSame(found && bytesOf(found), bytesOf(rows))).toBe(true);
   });
 });
 

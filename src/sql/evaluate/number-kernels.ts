@@ -22,6 +22,7 @@ type Exports = Record<`${'add' | 'sub' | 'mul' | 'div'}_f64`, Loop> &
   Record<'min_truth' | 'max_truth', Loop> & {
     readonly memory: { readonly buffer: ArrayBuffer };
     count_truth(rows: number, wanted: number): number;
+    true_rows(rows: number, first: number): number;
   };
 
 // As numbers.wat lays out its memory.
@@ -30,6 +31,8 @@ const TRUTH_AT = 131_072;
 const OTHER_TRUTH_AT = 196_608;
 const BLOCK = 8_192;
 const TRUTH_BLOCK = 65_536;
+/** Rows whose numbers fit where results go. */
+const ROWS_BLOCK = 16_384;
 
 /** With fewer rows the way into the module costs more than the loop. */
 export const LEAST_ROWS = 1_024;
@@ -58,6 +61,7 @@ export class NumberKernels {
   readonly #right: Float64Array;
   readonly #wideLeft: BigInt64Array;
   readonly #wideRight: BigInt64Array;
+  readonly #rows: Uint32Array;
   readonly #truth: Uint8Array;
   readonly #otherTruth: Uint8Array;
 
@@ -68,6 +72,7 @@ export class NumberKernels {
     this.#right = new Float64Array(buffer, RIGHT_AT, BLOCK);
     this.#wideLeft = new BigInt64Array(buffer, 0, BLOCK);
     this.#wideRight = new BigInt64Array(buffer, RIGHT_AT, BLOCK);
+    this.#rows = new Uint32Array(buffer, 0, ROWS_BLOCK);
     this.#truth = new Uint8Array(buffer, TRUTH_AT, TRUTH_BLOCK);
     this.#otherTruth = new Uint8Array(buffer, OTHER_TRUTH_AT, TRUTH_BLOCK);
   }
@@ -217,13 +222,30 @@ export class NumberKernels {
   count(truth: Uint8Array, wanted: number): number {
     let count = 0;
     for (let from = 0; from < truth.length; from += TRUTH_BLOCK) {
-      const part = truth.subarray(from, from + TRUTH_BLOCK);
-      const rows = (part.length + 15) & ~15;
-      this.#truth.set(part);
-      this.#truth.fill(wanted ^ 1, part.length, rows);
+      const rows = this.#placeTruth(truth.subarray(from, from + TRUTH_BLOCK), wanted ^ 1);
       count += this.#wasm.count_truth(rows, wanted);
     }
     return count;
+  }
+
+  /** The numbers of the rows that are true, in order; `count` says how many there are. */
+  trueRows(truth: Uint8Array, count: number): Uint32Array {
+    const found = new Uint32Array(count);
+    for (let from = 0, at = 0; from < truth.length; from += ROWS_BLOCK) {
+      const rows = this.#placeTruth(truth.subarray(from, from + ROWS_BLOCK), 0);
+      const part = this.#wasm.true_rows(rows, from);
+      found.set(this.#rows.subarray(0, part), at);
+      at += part;
+    }
+    return found;
+  }
+
+  /** Fills up to a multiple of sixteen rows, which it returns. */
+  #placeTruth(part: Uint8Array, filling: number): number {
+    const rows = (part.length + 15) & ~15;
+    this.#truth.set(part);
+    this.#truth.fill(filling, part.length, rows);
+    return rows;
   }
 }
 

@@ -311,4 +311,26 @@
           (v128.load offset=131072 (local.get $at)) (i8x16.splat (local.get $wanted)))))))
         (local.set $at (i32.add (local.get $at) (i32.const 16)))
         (br $next)))
-    (local.get $count)))
+    (local.get $count))
+
+  ;; The numbers of the rows that are true, of at most 16,384 in a multiple of sixteen: they are written to
+  ;; 0 and counted from $first. Returns how many there are.
+  (func (export "true_rows") (param $rows i32) (param $first i32) (result i32)
+    (local $at i32) (local $bits i32) (local $to i32)
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $rows)))
+        (local.set $bits (i8x16.bitmask (i8x16.eq
+          (v128.load offset=131072 (local.get $at)) (i8x16.splat (i32.const 2)))))
+        (block $none
+          (loop $row
+            (br_if $none (i32.eqz (local.get $bits)))
+            (i32.store (local.get $to) (i32.add (local.get $first)
+              (i32.add (local.get $at) (i32.ctz (local.get $bits)))))
+            (local.set $to (i32.add (local.get $to) (i32.const 4)))
+            (local.set $bits (i32.and (local.get $bits)
+              (i32.sub (local.get $bits) (i32.const 1))))
+            (br $row)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $next)))
+    (i32.shr_u (local.get $to) (i32.const 2))))

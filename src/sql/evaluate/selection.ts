@@ -8,15 +8,13 @@ import { numberKernels } from './number-kernels.ts';
 
 /** Of fewer rows each is looked at sooner than a view of their words is made. */
 const FEW = 64;
-/** Of more than one row in so many, each is noted. */
-const MANY = 8;
 
 /** Rows whose byte is TRUE, in order. */
 export function selectedRows(truth: Uint8Array): Uint32Array {
   const count = countSelected(truth);
   if (count === truth.length) return everyRow(count);
-  // Where many rows are wanted and many are not, a branch for each is guessed wrong too often.
-  if (truth.length >= FEW && count * MANY > truth.length) return eachNoted(truth, count);
+  const kernels = numberKernels(truth.length);
+  if (kernels !== null) return kernels.trueRows(truth, count);
   const rows = new Uint32Array(count);
   let k = 0;
   if (truth.length < FEW) {
@@ -37,17 +35,6 @@ export function selectedRows(truth: Uint8Array): Uint32Array {
   }
   for (let i = whole * 4; i < truth.length; i++) if (truth[i] === TRUE) rows[k++] = i;
   return rows;
-}
-
-/** Notes each row at the next place, which only those that are TRUE move on. */
-function eachNoted(truth: Uint8Array, count: number): Uint32Array {
-  const noted = new Uint32Array(count + 1);
-  let k = 0;
-  for (let i = 0; i < truth.length; i++) {
-    noted[k] = i;
-    k += (truth[i] as number) >> 1;
-  }
-  return noted.subarray(0, count);
 }
 
 /** Those of `rows`, or of all, that are true, or are not. */
