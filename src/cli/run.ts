@@ -114,8 +114,8 @@ async function run(request: Request, around: Surroundings): Promise<number> {
 
 /** As SQL names tables. Other commands do without the grammar. */
 async function shownInSql(): Promise<TypedIds['show']> {
-  const { formatName } = await import('../sql/index.ts');
-  return (path) => path.map(formatName).join('.');
+  const { formatTable } = await import('../sql/index.ts');
+  return formatTable;
 }
 
 function typedIds(

@@ -38,6 +38,7 @@ export {
   type Expression,
   formatExpression,
   formatName,
+  formatTable,
   type JoinKind,
   type NamedQuery,
   type OrderItem,

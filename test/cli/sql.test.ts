@@ -66,6 +66,8 @@ test('tables that are not there are called as SQL names them', async () => {
   const near = await sql(['SELECT * FROM prod.usrs']);
   expect(near.error).toContain('The table prod.usrs was not found.');
   expect(near.error).toContain('Did you mean prod.users?');
+  // Words of SQL need no quotes after a period.
+  expect((await sql(['SELECT * FROM prod.select'])).error).toContain('The table prod.select was');
   expect((await sql(['SELECT * FROM "odd-nam"'])).error).toContain('Did you mean "odd-name"?');
   const joined = await sql(['SELECT * FROM "prod$users"']);
   expect(joined.error).toContain('joins namespaces and tables by dots: prod.users.');

@@ -295,6 +295,13 @@ describe('roots', () => {
         expect(error.message).not.toContain('exist_ok');
       }
     }
+    // A file is in the way too, also one that rows were exported to.
+    fs.writeFileSync('/c/rows.csv', 'mine');
+    const error = await expectError(
+      namespace.createNamespace({ id: ['rows.csv'] }),
+      'NamespaceAlreadyExists',
+    );
+    expect(error.message).toContain('at rows.csv in the catalog');
     await expectError(namespace.namespaceExists({ id: ['n'] }), 'NamespaceNotFound');
     await expectError(namespace.tableExists({ id: ['x'] }), 'TableNotFound');
     expect(fs.readFileSync('/c/n/notes.txt', 'utf8')).toBe('mine');

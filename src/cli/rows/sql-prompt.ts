@@ -100,7 +100,7 @@ async function commanded(call: Call, line: string, answered: Answering): Promise
 }
 
 async function tables({ connection, signal }: Call): Promise<Answer> {
-  const { formatName } = await grammar();
+  const { formatTable } = await grammar();
   const names: string[] = [];
   let pageToken: string | undefined;
   do {
@@ -108,7 +108,7 @@ async function tables({ connection, signal }: Call): Promise<Answer> {
       signal,
       ...(pageToken === undefined ? {} : { pageToken }),
     });
-    names.push(...page.tables.map((id) => id.split('$').map(formatName).join('.')));
+    names.push(...page.tables.map((id) => formatTable(id.split('$'))));
     pageToken = page.pageToken;
   } while (pageToken !== undefined && names.length < MOST_NAMES);
   return { json: names, text: names.length === 0 ? 'There are no tables.' : names.join('\n') };

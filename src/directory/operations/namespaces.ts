@@ -108,7 +108,7 @@ export async function createNamespace(
   await requireNamespace(catalog, parent);
   if (winner === undefined) {
     const isTable = table !== undefined && (await catalog.store.enter(table));
-    throw isTable ? tableInTheWay(id) : oftenTaken(id);
+    throw isTable ? tableInTheWay(id) : await neverPlaced(catalog, id);
   }
   if (mode === 'ExistOk') return { properties: { ...winner.properties } };
   throw namespaceExists(id);
@@ -146,7 +146,7 @@ async function placeNamespace(
     throw strangerInTheWay('NamespaceAlreadyExists', id, folder);
   }
   await catalog.store.deleteFolder(staging);
-  throw oftenTaken(id);
+  throw await neverPlaced(catalog, id);
 }
 
 export async function listNamespaces(
@@ -260,6 +260,13 @@ const namespaceExists = (id: ObjectPath): DirspaceError =>
     `The namespace ${showId(id)} already exists. Use mode exist_ok to accept it, or overwrite to replace it with all it holds.`,
     { details: { id } },
   );
+
+/** Why a namespace found no place: a file of others, such as one of rows, or others in turn. */
+async function neverPlaced(catalog: Catalog, id: ObjectPath): Promise<DirspaceError> {
+  const folder = catalog.engine.names.namespaceFolder(id);
+  const isStranger = (await catalog.store.head(folder)) !== undefined;
+  return isStranger ? strangerInTheWay('NamespaceAlreadyExists', id, folder) : oftenTaken(id);
+}
 
 const oftenTaken = (id: ObjectPath): DirspaceError =>
   new DirspaceError(

@@ -1,7 +1,7 @@
 /**
  * `formatExpression`: formats an expression tree as SQL text, for plans and messages. Parsing that
  * text gives the same tree again, apart from positions. `formatName` quotes a name where the
- * grammar needs it.
+ * grammar needs it, and `formatTable` those of a table's path.
  */
 
 import { quotedName, quotedText } from '../../sql-quotes.ts';
@@ -214,6 +214,12 @@ export function formatName(name: string): string {
     ? name
     : quotedName(name);
 }
+
+/** The path of a table: names after a period may be any words. */
+export const formatTable = (path: readonly string[]): string =>
+  path
+    .map((name, at) => (at > 0 && /^[A-Za-z_]\w*$/.test(name) ? name : formatName(name)))
+    .join('.');
 
 export function formatTypeName(type: TypeName): string {
   const args = type.args.length === 0 ? '' : `(${type.args.join(', ')})`;

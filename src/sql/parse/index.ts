@@ -65,7 +65,7 @@ function checkText(sql: string, what: 'expression' | 'statement'): void {
   if (half >= 0) refuse(half, `${article} ${what} may not hold half of a surrogate pair`);
 }
 
-export { formatExpression, formatName } from './format.ts';
+export { formatExpression, formatName, formatTable } from './format.ts';
 export { KEYWORDS } from './keywords.ts';
 export { checked, placeText, refuse, shorten } from './sql-error.ts';
 export type {

@@ -11,7 +11,7 @@ import type {
   RunSqlRequest,
 } from '../../../protocol/index.ts';
 import type { RequestMemory } from '../../../request-memory.ts';
-import { formatName } from '../../../sql/index.ts';
+import { formatTable } from '../../../sql/index.ts';
 import {
   type OpenedStatement,
   openStatement,
@@ -82,19 +82,17 @@ function openedTables(
   return Promise.all(tables.map(open));
 }
 
-const pathInSql = (names: readonly string[]): string => names.map(formatName).join('.');
-
 /** Statements join names by dots; messages of a catalog join those of an id by `$`. */
 function inWordsOfSql(error: unknown, id: readonly string[]): unknown {
   if (!isDirspaceError(error)) return error;
   const joined = id.join('$');
-  if (id.length > 1) error.message = error.message.replaceAll(joined, pathInSql(id));
+  if (id.length > 1) error.message = error.message.replaceAll(joined, formatTable(id));
   if (
     error.code === 'InvalidInput' &&
     /[$/]/.test(joined) &&
     id.some((name) => /[$/]/.test(name))
   ) {
-    error.message += ` A statement joins namespaces and tables by dots: ${pathInSql(joined.split(/[$/]/))}.`;
+    error.message += ` A statement joins namespaces and tables by dots: ${formatTable(joined.split(/[$/]/))}.`;
   }
   return error;
 }
