@@ -141,6 +141,7 @@ export {
   type JobEventsOptions,
   type JobFailureInfo,
   type JobInfo,
+  type JobProgress,
   type JobState,
   type ListNamespacesOptions,
   type ListNamespacesResult,

@@ -2,7 +2,7 @@
  * `openDirectoryNamespace` opens a catalog of nested directories as a `Namespace`
  * (`DirectoryNamespace`). It validates requests, repeats the answers of known idempotency keys, and
  * yields to the event loop from time to time. Opening a catalog for writing starts one sweep of the
- * trash in the background. `close` ends that sweep and all watches, and waits for automatic
+ * trash in the background. `close` ends that sweep, all watches and all jobs, and waits for automatic
  * compactions. operation-table.ts returns the function of each operation.
  */
 
@@ -24,6 +24,7 @@ import {
 } from '../protocol/index.ts';
 import type { FileStore } from '../store/index.ts';
 import { answeredOnce, type Catalog, sweepInBackground } from './catalog/index.ts';
+import { endJobs } from './jobs.ts';
 import { type OpenOptions, openCatalog } from './open-catalog.ts';
 import { type CatalogOperations, handlerOf } from './operation-table.ts';
 import type { AutoCompaction, RootPresence } from './upkeep/index.ts';
@@ -142,9 +143,10 @@ export class DirectoryNamespace
     this.#sweeping ??= sweepInBackground(this.#catalog, this.#closing.signal);
   }
 
-  /** Ends watches and waits for what goes on in the background; running operations finish. */
+  /** Ends watches and jobs and waits for what goes on in the background; running operations finish. */
   async close(): Promise<void> {
     this.#closing.abort();
+    await endJobs(this.#catalog);
     await this.#sweeping;
     await this.#autoCompaction?.close();
   }

@@ -16,6 +16,7 @@ import {
   purgeTrash,
   undropTable,
 } from './catalog/index.ts';
+import { beginJob, cancelJob, describeJob, listJobs } from './jobs.ts';
 import { type Handlers, LISTS } from './operation-table.ts';
 import {
   alterTransaction,
@@ -104,6 +105,8 @@ const listedAtFirst =
     return changing(catalog, itself(given[0]), work, ({ version = 1 }) => version === 1);
   };
 
+type AnyHandler = (catalog: Catalog, request: object, options: object) => Promise<unknown>;
+
 export const HANDLERS: Handlers = {
   ...LISTS,
   CreateNamespace: listed(withContent, namespaces.createNamespace),
@@ -181,6 +184,17 @@ export const HANDLERS: Handlers = {
 
   DescribeTransaction: describeTransaction,
   AlterTransaction: alterTransaction,
+
+  BeginJob: (catalog, request, options) =>
+    beginJob(
+      catalog,
+      request,
+      (operation, asked, more) => (HANDLERS[operation] as AnyHandler)(catalog, asked, more),
+      options,
+    ),
+  DescribeJob: describeJob,
+  ListJobs: listJobs,
+  CancelJob: cancelJob,
 
   OptimizeTable: within(optimizeTable),
   CleanupTable: within(cleanupTable),

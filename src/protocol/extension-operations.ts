@@ -48,6 +48,19 @@ export const EXTENSION_OPERATIONS = {
     'write',
     'Bring to the main branch what another one changed',
   ),
+  BeginJob: json(
+    '/v1/dirspace/table/{id}/begin_job',
+    'write',
+    'Begin a long operation in the background',
+    { status: 202 },
+  ),
+  DescribeJob: json('/v1/dirspace/jobs/describe', 'read', 'Tell what became of a job'),
+  ListJobs: json('/v1/dirspace/jobs/list', 'read', 'List the jobs of this server', { errors: [] }),
+  CancelJob: json('/v1/dirspace/jobs/cancel', 'write', 'End a job', {
+    changes: false,
+    repeatable: true,
+    long: true,
+  }),
   OptimizeTable: json('/v1/dirspace/table/{id}/optimize', 'write', 'Join small fragments', {
     // Removes old versions, as CleanupTable does.
     stricter: [{ member: 'cleanup_older_than_millis', permission: 'admin' }],

@@ -12,6 +12,14 @@ import type {
   DiffTableBranchResponse,
 } from './branch-diff.ts';
 import type { CatalogWatch, WatchRequest } from './events.ts';
+import type {
+  BeginJobRequest,
+  CancelJobRequest,
+  DescribeJobRequest,
+  JobContent,
+  ListJobsRequest,
+  ListJobsResponse,
+} from './models/index.ts';
 import type { CallOptions } from './namespace.ts';
 import type {
   DiffTableRequest,
@@ -456,6 +464,14 @@ export interface CatalogExtensions {
   listTrash?(request: ListTrashRequest, options?: CallOptions): Promise<ListTrashResponse>;
   /** Removes for good what was dropped: nothing brings it back. */
   purgeTrash?(request: PurgeTrashRequest, options?: CallOptions): Promise<PurgeTrashResponse>;
+  /** Begins one of `JOB_OPERATIONS` in the background. @throws TableNotFound, InvalidInput, Throttling */
+  beginJob?(request: BeginJobRequest, options?: CallOptions): Promise<JobContent>;
+  /** @throws TransactionNotFound for a job that is not known, or no longer */
+  describeJob?(request: DescribeJobRequest, options?: CallOptions): Promise<JobContent>;
+  /** The jobs that were begun since the catalog was opened, in that order. */
+  listJobs?(request: ListJobsRequest, options?: CallOptions): Promise<ListJobsResponse>;
+  /** Ends a job, and answers when it has ended. @throws TransactionNotFound */
+  cancelJob?(request: CancelJobRequest, options?: CallOptions): Promise<JobContent>;
   /** Watches from this call on, until the signal or closing ends it. */
   watch?(request: WatchRequest, options?: CallOptions): CatalogWatch;
 }

@@ -57,9 +57,6 @@ import {
   defined,
   type Home,
   isThere,
-  type Job,
-  type JobInfo,
-  jobsOf,
   Lifetime,
   OPEN_OPTIONS,
   offered,
@@ -69,6 +66,7 @@ import {
   tableId,
 } from './handles/index.ts';
 import * as files from './import-file.ts';
+import { type Job, type JobInfo, jobsOf } from './jobs/index.ts';
 import * as lance from './lance.ts';
 import * as views from './materialized-view.ts';
 import * as namespaces from './namespaces.ts';
@@ -319,22 +317,22 @@ export class Connection implements AsyncDisposable {
     return jobsOf(this.#home).begin({ table: name, jobType: 'drop_table', spec: {}, run });
   }
 
-  /** A job of this connection, by its id. @throws InvalidInput where there is none */
+  /** A job of this connection or of its server, by its id. @throws InvalidInput where there is none */
   async openJob(jobId: string, options?: CallOptions): Promise<Job> {
     this.#home.lifetime.enter(options);
-    return jobsOf(this.#home).open(jobId);
+    return jobsOf(this.#home).open(jobId, options);
   }
 
-  /** The jobs of this connection, in the order in which they began. */
+  /** The jobs of this connection and of its server, in the order in which they began. */
   async listJobs(options?: CallOptions): Promise<JobInfo[]> {
     this.#home.lifetime.enter(options);
-    return jobsOf(this.#home).list();
+    return jobsOf(this.#home).list(options);
   }
 
   /** Resolves once the job has ended; to false where there is none of that id. */
   async cancelJob(jobId: string, options?: CallOptions): Promise<boolean> {
     this.#home.lifetime.enter(options);
-    return jobsOf(this.#home).cancel(jobId);
+    return jobsOf(this.#home).cancel(jobId, options);
   }
 
   /** Brings back the table that was dropped last under this name, or the one named by `trashId`. */

@@ -103,11 +103,6 @@ export {
   type HeaderSource,
   implementationNames,
   instrumentLanceDbMetrics,
-  Job,
-  type JobEventsOptions,
-  type JobFailureInfo,
-  type JobInfo,
-  type JobState,
   type LsmStats,
   type LsmWriteSpec,
   type MemtableStats,
@@ -132,6 +127,14 @@ export {
   type TracerLike,
 } from './handles/index.ts';
 export type { ImportFileOptions, ImportFileResult, ImportProgress } from './import-file.ts';
+export {
+  Job,
+  type JobEventsOptions,
+  type JobFailureInfo,
+  type JobInfo,
+  type JobProgress,
+  type JobState,
+} from './jobs/index.ts';
 export type {
   ExportLanceOptions,
   ExportLanceResult,

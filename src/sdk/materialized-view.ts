@@ -8,6 +8,7 @@ import type {
   CallOptions,
   DescribeTableResponse,
   MaterializedViewInfo,
+  RefreshMaterializedViewRequest,
 } from '../protocol/index.ts';
 import {
   checkChangeOptions,
@@ -19,6 +20,7 @@ import {
   pathOf,
   tableId,
 } from './handles/index.ts';
+import { type Job, jobsOf } from './jobs/index.ts';
 import { Table } from './table/index.ts';
 
 /** Columns of a view: names, pairs of a name and its SQL, or SQL by name. */
@@ -112,16 +114,37 @@ export class MaterializedView {
     });
   }
 
+  /** As `refresh`, whose work the job does: of a server where the view is on one. */
+  async refreshAsync(options: RefreshViewOptions = {}): Promise<Job> {
+    const request = this.#request(options);
+    const { signal, ...others } = options;
+    const { id: _, ...spec } = request;
+    const run = (ended: AbortSignal): Promise<RefreshMaterializedViewResult> =>
+      this.refresh({
+        ...others,
+        signal: signal === undefined ? ended : AbortSignal.any([ended, signal]),
+      });
+    return jobsOf(this.#home).beginAt(
+      { operation: 'RefreshMaterializedView', request },
+      { table: this.name, jobType: 'refresh_materialized_view', spec, run },
+      options,
+    );
+  }
+
+  #request(options: RefreshViewOptions): RefreshMaterializedViewRequest & { id: string[] } {
+    checkChangeOptions(options, ['full', 'sourceVersion']);
+    this.#home.lifetime.enter(options);
+    const { full, sourceVersion: src_version } = options;
+    return defined({ id: this.#id, full, src_version });
+  }
+
   /**
    * Brings the rows up to the source as one version of the view: by the rows that were added, where the
    * source only grew since, else by computing all of them.
    * @throws TableNotFound where the view or its source is gone
    */
   async refresh(options: RefreshViewOptions = {}): Promise<RefreshMaterializedViewResult> {
-    checkChangeOptions(options, ['full', 'sourceVersion']);
-    this.#home.lifetime.enter(options);
-    const { full, sourceVersion: src_version } = options;
-    const request = defined({ id: this.#id, full, src_version });
+    const request = this.#request(options);
     const answer = await this.#home.catalog.refreshMaterializedView(request, options);
     return {
       mode: answer.mode ?? 'rebuild',

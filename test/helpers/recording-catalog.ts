@@ -31,7 +31,8 @@ export function recordingCatalog(
   const members: Record<string | symbol, unknown> = {
     close: async () => void calls.push({ method: 'close', request: undefined, rest: [] }),
   };
-  for (const method of [...OPERATION_NAMES.map(methodName), ...EXTENSIONS]) {
+  const known = [...OPERATION_NAMES.map(methodName), ...EXTENSIONS, ...Object.keys(answers)];
+  for (const method of new Set<string>(known)) {
     if (options.without?.includes(method)) continue;
     members[method] = async (request: never, ...rest: never[]) => {
       calls.push({ method, request, rest });

@@ -287,7 +287,7 @@ describe('the build', () => {
         "IsAny",
         "Item",
         "Iterators",
-        "JobWork",
+        "JobSource",
         "Lifetime",
         "MadeBranch",
         "MatchOptions",

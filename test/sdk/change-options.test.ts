@@ -56,6 +56,7 @@ const changes: Readonly<Record<string, (options: Loose) => Promise<unknown>>> = 
   mergeInsert: (options) => table.mergeInsert('id').whenMatchedUpdateAll().execute(ROWS, options),
   restore: (options) => table.restore(1, options),
   optimize: (options) => table.optimize(options),
+  optimizeAsync: (options) => table.optimizeAsync(options),
   updateSchemaMetadata: (options) => table.updateSchemaMetadata({ a: 'b' }, options),
   updateFieldMetadata: (options) =>
     table.updateFieldMetadata([{ path: 'id', metadata: { a: 'b' } }], options),

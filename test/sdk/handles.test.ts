@@ -96,6 +96,7 @@ const TABLE: Calls<Table> = {
   tags: async (t, o) => (await t.tags()).list(o),
   branches: async (t, o) => (await t.branches()).list(o),
   optimize: (t, o) => t.optimize(o),
+  optimizeAsync: (t, o) => t.optimizeAsync(o),
   updateSchemaMetadata: (t, o) => t.updateSchemaMetadata({}, o),
   updateFieldMetadata: (t, o) => t.updateFieldMetadata([], o),
   addColumns: (t, o) => t.addColumns([], o),

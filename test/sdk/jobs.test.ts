@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { systemEnv } from '../../src/env.ts';
 import { connect, connectNamespace, Index, Job } from '../../src/index.ts';
-import { jobsOf } from '../../src/sdk/handles/jobs.ts';
+import { jobsOf } from '../../src/sdk/jobs/index.ts';
 import { createServer } from '../../src/server.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 
@@ -26,7 +26,7 @@ test.each([false, true])('an index and a column by jobs, remote %s', async (remo
   const { db, table } = await setUp(remote);
   const job = await table.createIndexAsync('id', { config: Index.btree(), name: 'by_id' });
   expect(job).toBeInstanceOf(Job);
-  expect([await job.status(), job.jobType, job.result, job.failure]).toEqual([
+  expect([job.state, job.jobType, job.result, job.failure]).toEqual([
     'running',
     'create_index',
     null,
@@ -119,7 +119,7 @@ test('of jobs that ended the last thousand are known, and all that run', async (
   await first.wait();
   for (let at = 0; at < 1_000; at++) await jobs.begin(done).wait();
   await new Promise((resolve) => setImmediate(resolve));
-  expect(jobs.list()).toHaveLength(1_001);
-  expect(() => jobs.open(first.id)).toThrow('was not found');
-  expect(jobs.open(running.id)).toBe(running);
+  expect(await jobs.list()).toHaveLength(1_001);
+  await expect(jobs.open(first.id)).rejects.toThrow('was not found');
+  expect(await jobs.open(running.id)).toBe(running);
 });

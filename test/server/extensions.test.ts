@@ -50,6 +50,10 @@ const requests = {
   syncLance: (request: Model<'SyncLanceRequest'>) => request,
   purgeTrash: (request: Model<'PurgeTrashRequest'>) => request,
   listTrash: (request: Model<'ListTrashRequest'>) => request,
+  beginJob: (request: Model<'BeginJobRequest'>) => request,
+  describeJob: (request: Model<'DescribeJobRequest'>) => request,
+  listJobs: (request: Model<'ListJobsRequest'>) => request,
+  cancelJob: (request: Model<'CancelJobRequest'>) => request,
 } satisfies {
   [Name in Exclude<keyof Extensions, 'watch'>]: (r: never) => Parameters<Extensions[Name]>[0];
 };

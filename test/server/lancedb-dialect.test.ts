@@ -338,15 +338,55 @@ describe('statuses', () => {
     const answer = await failing(operation, code, path, body);
     expect(answer).toMatchObject({ status, json: { status } });
   });
-  test.each(['/v1/jobs/list', '/v1/table/t/clone', '/v1/table/t/page_cache/prewarm/'])(
-    'a route that is not there is not supported: %s',
-    async (path) => {
-      expect(await send(await restPair({ namespace: stubNamespace() }), path, {})).toMatchObject({
-        status: 406,
-        json: { code: 0 },
-      });
-    },
-  );
+  test.each([
+    '/v1/jobs/list',
+    '/v1/jobs/resume',
+    '/v1/table/t/clone',
+    '/v1/table/t/page_cache/prewarm/',
+  ])('a route that is not there is not supported: %s', async (path) => {
+    expect(await send(await restPair({ namespace: stubNamespace() }), path, {})).toMatchObject({
+      status: 406,
+      json: { code: 0 },
+    });
+  });
+});
+
+test('jobs have the names and states of its clients', async () => {
+  const pair = await restPair({ root: temporaryFolder() });
+  await pair.client.createTable({ id: ['t'] }, someRows());
+  const begun = async (column: string, index_type: string) =>
+    pair.client.beginJob({
+      id: ['t'],
+      operation: 'CreateTableIndex',
+      parameters: { column, index_type },
+    });
+  const { job_id } = await begun('id', 'BTREE');
+  const failed = await begun('id', 'LABEL_LIST');
+  const ended = async (id: string) => {
+    for (;;) {
+      const { json } = await send(pair, '/v1/jobs/describe', { job_id: id });
+      if ((json as { job_state: string }).job_state !== 'IN_PROGRESS') return json;
+    }
+  };
+  expect(await ended(job_id)).toMatchObject({
+    job_id,
+    job_state: 'DONE',
+    job_type: 'create_index',
+    table: 't',
+    creation_ms: expect.any(Number),
+    spec: { column: 'id', index_type: 'BTREE' },
+  });
+  expect(await ended(failed.job_id)).toMatchObject({
+    job_state: 'FAILED',
+    failure: { phase: 'create_index', message: expect.stringContaining('id'), retryable: false },
+  });
+  const listed = (await send(pair, '/v1/jobs/list', {})).json as { jobs: object[] };
+  expect(listed.jobs).toMatchObject([{ job_id, state: 'DONE' }, { state: 'FAILED' }]);
+  expect(await send(pair, '/v1/jobs/cancel', { job_id })).toMatchObject({ status: 200 });
+  for (const path of ['describe', 'cancel']) {
+    const missing = await send(pair, `/v1/jobs/${path}`, { job_id: 'none' });
+    expect(missing).toMatchObject({ status: 404 });
+  }
 });
 
 test('what asks for nothing, or for what cannot be, is a final 400', async () => {

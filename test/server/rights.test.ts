@@ -84,6 +84,9 @@ const BODIES: Partial<Record<AnyOperation, object>> = {
   DeleteTableBranch: { name: 'b' },
   DeleteRows: { row_ids: [] },
   CleanupTable: { older_than_millis: 0 },
+  BeginJob: { operation: 'OptimizeTable' },
+  DescribeJob: { job_id: 'j' },
+  CancelJob: { job_id: 'j' },
   PurgeTrash: { older_than_millis: 0 },
   AlterTransaction: { actions: [{ setPropertyAction: { key: 'a', value: 'b' } }] },
 };

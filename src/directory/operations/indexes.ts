@@ -26,6 +26,7 @@ import type {
   IndexContent,
   ListTableIndicesRequest,
   ListTableIndicesResponse,
+  OptimizeCallOptions,
   PrewarmTableIndexRequest,
   PrewarmTableIndexResponse,
 } from '../../protocol/index.ts';
@@ -63,7 +64,7 @@ const MEMBERS: readonly string[] = [
 export async function createTableIndex(
   catalog: Catalog,
   request: CreateTableIndexRequest,
-  options: CallOptions = {},
+  options: OptimizeCallOptions = {},
 ): Promise<CreateTableIndexResponse> {
   const { branch, repeated } = await beginChange(catalog, request, options);
   const type = indexTypeOf(request.index_type);
@@ -71,7 +72,11 @@ export async function createTableIndex(
   if (repeated !== undefined) return { transaction_id: repeated.manifest.transaction };
   const { column, name, replace } = request;
   const wanted = { column, type, name, replace, parameters };
-  const { transaction } = await branch.createIndex(wanted, writeOptions(branch, options));
+  const { on_progress: tell } = options;
+  const { transaction } = await branch.createIndex(wanted, {
+    ...writeOptions(branch, options),
+    onProgress: ({ rowsDone, rowsTotal }) => tell?.({ rows_done: rowsDone, rows_total: rowsTotal }),
+  });
   return transaction === undefined ? {} : { transaction_id: transaction };
 }
 

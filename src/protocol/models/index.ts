@@ -7,6 +7,7 @@ import * as columns from './columns.ts';
 import { Context, ErrorResponse, Identity } from './common.ts';
 import * as extensions from './extensions.ts';
 import * as indices from './indices.ts';
+import * as jobs from './jobs.ts';
 import type { Static } from './model-schema.ts';
 import * as namespaces from './namespaces.ts';
 import * as query from './query.ts';
@@ -23,6 +24,7 @@ import * as views from './views.ts';
 export * from './columns.ts';
 export { Context, ErrorResponse, Identity } from './common.ts';
 export * from './indices.ts';
+export * from './jobs.ts';
 export * from './namespaces.ts';
 export * from './query.ts';
 export * from './refs.ts';
@@ -33,6 +35,8 @@ export * from './tables.ts';
 export * from './transactions.ts';
 export * from './versions.ts';
 export * from './views.ts';
+
+const { JOB_OPERATIONS: _, JOB_TYPES: __, jobType: ___, ...jobModels } = jobs;
 
 /** The JSON Schema of each model. */
 export const MODELS = {
@@ -53,6 +57,7 @@ export const MODELS = {
   ...extensions,
   ...tableInsight,
   ...statements,
+  ...jobModels,
 };
 
 /** Such as `CreateTableRequest`. */

@@ -30,14 +30,6 @@ export {
   openNamespace,
   registerNamespace,
 } from './implementations.ts';
-export {
-  Job,
-  type JobEventsOptions,
-  type JobFailureInfo,
-  type JobInfo,
-  type JobState,
-  jobsOf,
-} from './jobs.ts';
 export { Lifetime } from './lifetime.ts';
 export {
   type BucketStats,

@@ -1,5 +1,5 @@
 /**
- * `optimizeTable`: implements `Table.optimize`. Checks the options and translates them to members
+ * `optimizeTable`: implements `Table.optimize`, and `optimizeTableAsync` does so by a job. Checks the options and translates them to members
  * of the protocol's request and to options of the call. Versions superseded more than 7 days ago
  * are removed by default. `timeOf` reads a Date option as milliseconds.
  */
@@ -11,6 +11,7 @@ import {
   type OptimizeCallOptions,
   type OptimizeProgress,
   type OptimizeTableRequest,
+  type OptimizeTableResponse,
   unsupported,
 } from '../../protocol/index.ts';
 import {
@@ -20,6 +21,7 @@ import {
   onBranch,
   onlyOptions,
 } from '../handles/index.ts';
+import { carriedOut, type Job, jobsOf } from '../jobs/index.ts';
 import type { TablePosition } from './position.ts';
 import { type OptimizeStats, optimizeStats } from './table-results.ts';
 
@@ -77,7 +79,42 @@ export async function optimizeTable(
   const { catalog, env } = at.home;
   if (catalog.optimizeTable === undefined) throw unsupported('OptimizeTable');
   const request = { ...onBranch(target), ...optimizeMembers(options, env) };
-  return optimizeStats(await catalog.optimizeTable(request, optimizeCall(options)));
+  const { onProgress } = options;
+  // A server tells how far it is of a job alone.
+  const asked = { operation: 'OptimizeTable', request } as const;
+  const { on_progress: _, ...call } = optimizeCall(options);
+  const job = onProgress && (await carriedOut(at.home, asked, call, onProgress));
+  const answer = job?.result ?? (await catalog.optimizeTable(request, optimizeCall(options)));
+  return optimizeStats(answer as unknown as OptimizeTableResponse);
+}
+
+/** As `optimizeTable`, whose work the job does. @throws as that for options that are not taken */
+export async function optimizeTableAsync(
+  at: TablePosition,
+  options: OptimizeOptions,
+): Promise<Job> {
+  const target = at.writable(options, OPTIMIZE_OPTIONS);
+  const { onProgress, signal, ...others } = options;
+  const members = optimizeMembers(options, at.home.env);
+  return jobsOf(at.home).beginAt(
+    { operation: 'OptimizeTable', request: { ...onBranch(target), ...members } },
+    {
+      table: target.id.at(-1) ?? '',
+      jobType: 'optimize',
+      spec: members,
+      run: (ended, tell) =>
+        optimizeTable(at, {
+          ...others,
+          signal: signal === undefined ? ended : AbortSignal.any([ended, signal]),
+          onProgress: (progress) => {
+            tell(progress);
+            onProgress?.(progress);
+          },
+        }),
+    },
+    options,
+    onProgress,
+  );
 }
 
 const WEEK_MILLIS = 7 * 24 * 60 * 60 * 1000;

@@ -5,7 +5,8 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';
-import { defined, type Job, jobsOf, onBranch } from '../handles/index.ts';
+import { defined, onBranch } from '../handles/index.ts';
+import { type Job, jobsOf } from '../jobs/index.ts';
 import {
   alterationsOf,
   backfillMembers,
@@ -73,7 +74,7 @@ export class SchemaChanges {
   }
 
   async refreshColumnAsync(column: string, options: RefreshColumnOptions = {}): Promise<Job> {
-    const { id } = this.#at.writable(options, REFRESH_OPTIONS);
+    const target = this.#at.writable(options, REFRESH_OPTIONS);
     const { signal, ...others } = options;
     const { fields } = await this.#at.schema(defined({ signal }));
     const field = fields.find(({ name }) => name === column);
@@ -94,8 +95,11 @@ export class SchemaChanges {
       });
       return { rowsFilled, version };
     };
-    const work = { table: id.at(-1) ?? '', jobType: 'refresh_column', spec: { column }, run };
-    return jobsOf(this.#at.home).begin(work);
+    const table = target.id.at(-1) ?? '';
+    const work = { table, jobType: 'refresh_column', spec: { column }, run };
+    const request = { ...onBranch(target), ...backfillMembers(column, options) };
+    const asked = { operation: 'AlterTableBackfillColumns', request } as const;
+    return jobsOf(this.#at.home).beginAt(asked, work, options);
   }
 
   async alterColumns(

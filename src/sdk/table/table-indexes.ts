@@ -5,21 +5,23 @@
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   type CallOptions,
+  type CreateTableIndexRequest,
   type DescribeTableIndexStatsResponse,
   type IndexContent,
+  type OptimizeCallOptions,
+  type OptimizeProgress,
   unsupported,
 } from '../../protocol/index.ts';
 import {
   atVersion,
   type Defined,
   defined,
-  type Job,
-  jobsOf,
   onBranch,
   onlyOptions,
   pages,
   showKind,
 } from '../handles/index.ts';
+import { carriedOut, type Job, type JobProgress, type JobWork, jobsOf } from '../jobs/index.ts';
 import { type FtsToken, relativeTokens } from '../query/index.ts';
 import { Index, type IndexParameters, isScalar, usualIndex } from './index-config.ts';
 import type { TablePosition } from './position.ts';
@@ -39,9 +41,23 @@ export interface IndexOptions extends CallOptions {
   readonly waitTimeoutSeconds?: number;
   /** Whether it is built at once; no catalog can leave that for later. */
   readonly train?: boolean;
+  /** Called as rows are read. A server tells each second or so. */
+  readonly onProgress?: (progress: JobProgress) => void;
 }
 
-const INDEX_OPTIONS = ['config', 'name', 'replace', 'waitTimeoutSeconds', 'train'] as const;
+const INDEX_OPTIONS = [
+  'config',
+  'name',
+  'replace',
+  'waitTimeoutSeconds',
+  'train',
+  'onProgress',
+] as const;
+
+interface IndexAsked {
+  readonly operation: 'CreateTableIndex' | 'CreateTableScalarIndex';
+  readonly request: CreateTableIndexRequest & { readonly id: string[] };
+}
 
 /** An index as the catalog lists it; members that it does not tell are absent. */
 export interface IndexConfig {
@@ -88,11 +104,37 @@ export class TableIndexes {
 
   /** @throws Unsupported, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false, or for another column's */
   async create(column: string, options: IndexOptions = {}): Promise<void> {
-    const target = this.#at.writable(options, INDEX_OPTIONS);
-    const { config, replace, train, waitTimeoutSeconds, signal, idempotencyKey, onContext } =
-      options;
-    const call: CallOptions = defined({ signal });
+    const { waitTimeoutSeconds, signal, idempotencyKey, onContext, onProgress } = options;
+    const { asked, parameters } = await this.#asked(column, options);
+    const { request } = asked;
+    const { home } = this.#at;
     const own: CallOptions = defined({ signal, idempotencyKey, onContext });
+    // A server tells how far it is of a job alone.
+    const job = onProgress && (await carriedOut(home, asked, own, onProgress));
+    if (job === undefined) {
+      const on_progress =
+        onProgress &&
+        (({ rows_done: rowsDone, rows_total: rowsTotal }: OptimizeProgress): void =>
+          onProgress({ rowsDone, rowsTotal }));
+      const call: OptimizeCallOptions = { ...own, ...defined({ on_progress }) };
+      if (isScalar(parameters)) await home.catalog.createTableScalarIndex(request, call);
+      else await home.catalog.createTableIndex(request, call);
+    }
+    if (waitTimeoutSeconds === undefined) return;
+    const call: CallOptions = defined({ signal });
+    const made = await this.#namesOf(column, options.name, parameters, call);
+    const names = made.length === 0 ? [options.name ?? `${column}_idx`] : made;
+    await this.waitFor(names, waitTimeoutSeconds, call);
+  }
+
+  /** What is asked of the catalog, once what can be refused is. */
+  async #asked(
+    column: string,
+    options: IndexOptions,
+  ): Promise<{ readonly asked: IndexAsked; readonly parameters: IndexParameters }> {
+    const target = this.#at.writable(options, INDEX_OPTIONS);
+    const { config, replace, train, signal } = options;
+    const call: CallOptions = defined({ signal });
     if (config !== undefined && !(config instanceof Index)) {
       const message = 'config is no index of this package; Index.btree() and its like make one.';
       throw new DirspaceError('InvalidInput', message, { details: { member: 'config' } });
@@ -119,32 +161,33 @@ export class TableIndexes {
       );
     }
     const request = defined({ ...onBranch(target), column, ...parameters, name: options.name });
-    const { catalog } = this.#at.home;
-    if (isScalar(parameters)) await catalog.createTableScalarIndex(request, own);
-    else await catalog.createTableIndex(request, own);
-    if (waitTimeoutSeconds === undefined) return;
-    const made = await this.#namesOf(column, options.name, parameters, call);
-    const names = made.length === 0 ? [options.name ?? `${column}_idx`] : made;
-    await this.waitFor(names, waitTimeoutSeconds, call);
+    const operation = isScalar(parameters) ? 'CreateTableScalarIndex' : 'CreateTableIndex';
+    return { asked: { operation, request }, parameters };
   }
 
   /** As `create`, whose work the job does. @throws as `create` for what is no index of a column of the table */
   async createAsync(column: string, options: IndexOptions = {}): Promise<Job> {
     const { id } = this.#at.writable(options, INDEX_OPTIONS);
-    const { config, name, signal, ...others } = options;
+    const { config, name, signal, onProgress, ...others } = options;
     usualIndex(await this.#at.schema(defined({ signal })), String(column));
-    const spec = defined({ column, name, ...config?.parameters });
-    const run = async (ended: AbortSignal): Promise<unknown> => {
+    const run: JobWork['run'] = async (ended, tell) => {
       const signals = signal === undefined ? ended : AbortSignal.any([ended, signal]);
-      await this.create(column, { ...others, ...defined({ config, name }), signal: signals });
+      const told = (progress: JobProgress): void => {
+        tell(progress);
+        onProgress?.(progress);
+      };
+      const more = defined({ config, name });
+      await this.create(column, { ...others, ...more, signal: signals, onProgress: told });
       return null;
     };
-    return jobsOf(this.#at.home).begin({
-      table: id.at(-1) ?? '',
-      jobType: 'create_index',
-      spec,
-      run,
-    });
+    const spec = defined({ column, name, ...config?.parameters });
+    const work = { table: id.at(-1) ?? '', jobType: 'create_index', spec, run };
+    const jobs = jobsOf(this.#at.home);
+    // Only this program waits for rows that come later.
+    if (this.#at.home.catalog.opensFiles === true || others.waitTimeoutSeconds !== undefined)
+      return jobs.begin(work);
+    const { asked } = await this.#asked(column, options);
+    return jobs.beginAt(asked, work, options, onProgress);
   }
 
   /**

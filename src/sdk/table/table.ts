@@ -16,11 +16,11 @@ import {
   atVersion,
   checkOptionNames,
   type Home,
-  type Job,
   type OnTable,
   onTable,
   SELECTION_MEMBERS,
 } from '../handles/index.ts';
+import type { Job } from '../jobs/index.ts';
 import {
   type AutoQuery,
   type BlobFiles,
@@ -47,7 +47,7 @@ import type {
   RefreshColumnResult,
 } from './columns.ts';
 import type { MergeInsertBuilder } from './merge-insert.ts';
-import { type OptimizeOptions, optimizeTable } from './optimize.ts';
+import { type OptimizeOptions, optimizeTable, optimizeTableAsync } from './optimize.ts';
 import { TablePosition } from './position.ts';
 import { type AddDataOptions, RowChanges } from './row-changes.ts';
 import { SchemaChanges } from './schema-changes.ts';
@@ -368,12 +368,14 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
     return new Branches(newest, made, (...at) => Table.open(home, onTable(newest), ...at));
   }
 
-  /**
-   * Joins small fragments, drops deleted rows from the files, and removes old versions and what
-   * only they need, when it is a week old; versions with tags stay. Row ids change.
-   */
+  /** Joins small fragments, and removes versions that are a week old; those with tags stay. Row ids change. */
   async optimize(options: OptimizeOptions = {}): Promise<OptimizeStats> {
     return optimizeTable(this.#at, options);
+  }
+
+  /** As `optimize`, whose work the job does: of a server where the table is on one. */
+  async optimizeAsync(options: OptimizeOptions = {}): Promise<Job> {
+    return optimizeTableAsync(this.#at, options);
   }
 
   /** Replaces the metadata of the schema and answers what it is then. */
@@ -480,10 +482,7 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
     return this.#indexes.drop(name, options);
   }
 
-  /**
-   * Resolves once all of these are there and cover every row.
-   * @throws ServiceUnavailable when the time is up
-   */
+  /** Resolves once all of these are there and cover every row. @throws ServiceUnavailable when the time is up */
   async waitForIndex(
     indexNames: string | readonly string[],
     timeoutSeconds: number,

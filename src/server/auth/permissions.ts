@@ -2,7 +2,7 @@
  * Authorises calls: `permittedCaller` wraps a Caller for one principal, who has grants on
  * namespaces. Most calls are checked before the catalog is asked; lists are filtered (listing.ts).
  * Describing a transaction needs `read` on each of its tables, and altering one needs `admin` on
- * the catalog. A refusal does not reveal what exists. Answers leave out storage credentials without
+ * the catalog. A job needs what its operation needs, and `read` to be seen. A refusal does not reveal what exists. Answers leave out storage credentials without
  * `admin` on the table.
  *
  * `permittedDatabase`, `mayUseDatabase` and `checkMayReadMetrics` decide who may use a database and
@@ -11,8 +11,11 @@
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   type AnyOperation,
+  type BeginJobRequest,
   type DescribeTransactionResponse,
   EVERY_OPERATION,
+  JOB_OPERATIONS,
+  type JobContent,
   type ObjectPath,
   type OperationRow,
   type Permission,
@@ -115,6 +118,23 @@ export function permittedCaller(caller: Caller, principal: Principal, database: 
           seen(grants, [...id, name]) ? name : undefined,
         );
       }
+      case 'ListJobs': {
+        const { jobs } = await caller(call as Call<'ListJobs'>);
+        return { jobs: jobs.filter(({ id }) => readable(grants, id)) };
+      }
+      case 'DescribeJob':
+        return ownJob(caller, call as Call<'DescribeJob'>, grants);
+      case 'CancelJob': {
+        const writes = grants.some((grant) => RANKS[grant.permission] >= RANKS.write);
+        if (!writes) throw forbidden(operation);
+        const { request, options } = call as Call<'CancelJob'>;
+        const signal = options.signal === undefined ? {} : { signal: options.signal };
+        const asked: Call<'DescribeJob'> = { operation: 'DescribeJob', request, options: signal };
+        const job = await ownJob(caller, asked, grants);
+        // Whoever could begin it may end it.
+        if (!mayBegin(job, grants)) throw forbidden(operation);
+        return caller(call);
+      }
       case 'DescribeTransaction':
         if (allows(grants, [], 'read')) return caller(call);
         return describeOwnTransaction(caller, call as Call<'DescribeTransaction'>, grants);
@@ -162,6 +182,36 @@ async function describeOwnTransaction(
   throw forbidden(call.operation);
 }
 
+/** A missing job and one of a table that may not be read are refused alike. */
+async function ownJob(
+  caller: Caller,
+  call: Call<'DescribeJob'>,
+  grants: readonly Grant[],
+): Promise<JobContent> {
+  try {
+    const job = await caller(call);
+    if (readable(grants, job.id)) return job;
+  } catch (error) {
+    if (!isDirspaceError(error, 'TransactionNotFound')) throw error;
+  }
+  throw forbidden(call.operation);
+}
+
+function mayBegin(job: JobContent, grants: readonly Grant[]): boolean {
+  try {
+    checkCall(jobCall(job), grants);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The call that a job makes. An operation that jobs are not of is refused later. */
+function jobCall({ id = [], operation, parameters = {} }: BeginJobRequest): Call {
+  const known = JOB_OPERATIONS.find((one) => one === operation) ?? 'CreateTableIndex';
+  return { operation: known, request: { ...parameters, id } as never, options: {} };
+}
+
 const readable = (grants: readonly Grant[], path: ObjectPath): boolean =>
   allows(grants, path, 'read');
 
@@ -170,6 +220,10 @@ const reachable = (grants: readonly Grant[], path: ObjectPath): boolean =>
 
 function checkCall(call: Call, grants: readonly Grant[]): void {
   const { operation } = call;
+  if (operation === 'BeginJob') {
+    checkCall(jobCall(call.request as BeginJobRequest), grants);
+    return;
+  }
   const { permission, stricter }: OperationRow = EVERY_OPERATION[operation];
   // Transactions have ids of their own, which lie in no namespace.
   if (resourceKind(operation) === 'transaction') {

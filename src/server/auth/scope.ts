@@ -10,6 +10,7 @@ import {
   DEFAULT_DELIMITER,
   type DescribeTransactionResponse,
   formatId,
+  type JobContent,
   type ListTrashResponse,
   type ObjectPath,
   parseId,
@@ -31,6 +32,11 @@ export function scopedCaller(caller: Caller, prefix: ObjectPath): Caller {
       const listed = call as Call<'ListAllTables'>;
       return filteredPage(caller, listed, (id) => withoutPrefix(id, prefix));
     }
+    if (call.operation === 'ListJobs') {
+      const { jobs } = await caller(call as Call<'ListJobs'>);
+      return { jobs: jobs.flatMap((job) => jobBelow(job, prefix) ?? []) };
+    }
+    if (call.operation === 'CancelJob') await requireJobBelow(caller, call as never, prefix);
     if (call.operation === 'AlterTransaction') await requireBelow(caller, call, prefix);
     const answer = await caller({ ...call, request: prefixed(call, prefix) }).catch(
       (error: unknown) => {
@@ -39,6 +45,11 @@ export function scopedCaller(caller: Caller, prefix: ObjectPath): Caller {
     );
     if (resourceKind(call.operation) === 'transaction') {
       return transactionBelow(call, answer as DescribeTransactionResponse, prefix);
+    }
+    if (JOB_ANSWERS.includes(call.operation)) {
+      const below = jobBelow(answer as JobContent, prefix);
+      if (below === undefined) throw missingJob(call as Call<'DescribeJob'>);
+      return below;
     }
     if (call.operation === 'ListTrash') return trashBelow(answer as ListTrashResponse, prefix);
     if (call.operation === 'BatchCommitTables') {
@@ -142,12 +153,18 @@ const commitBelow = (
 /** The error as clients of the database know its tables: without the prefix of their names. */
 function errorBelow(error: unknown, prefix: ObjectPath): unknown {
   if (!isDirspaceError(error)) return error;
-  const before = formatId(prefix, DEFAULT_DELIMITER) + DEFAULT_DELIMITER;
   const { code, message, cause } = error;
-  const named = message.replaceAll(before, (found, at: number) =>
+  return new DirspaceError(code, namesBelow(message, prefix), {
+    cause,
+    details: detailsBelow(error.details, prefix),
+  });
+}
+
+function namesBelow(message: string, prefix: ObjectPath): string {
+  const before = formatId(prefix, DEFAULT_DELIMITER) + DEFAULT_DELIMITER;
+  return message.replaceAll(before, (found, at: number) =>
     at === 0 || /[\s"'(]/.test(message[at - 1] as string) ? '' : found,
   );
-  return new DirspaceError(code, named, { cause, details: detailsBelow(error.details, prefix) });
 }
 
 const detailsBelow = (
@@ -158,6 +175,38 @@ const detailsBelow = (
   if (Array.isArray(id)) return { ...details, id: id.slice(prefix.length) };
   return details;
 };
+
+const JOB_ANSWERS: readonly string[] = ['BeginJob', 'DescribeJob', 'CancelJob'];
+
+/** The job as clients of the database know its table; undefined for one of a table elsewhere. */
+function jobBelow(job: JobContent, prefix: ObjectPath): JobContent | undefined {
+  const { id, failure } = job;
+  if (id.length <= prefix.length || prefix.some((part, at) => part !== id[at])) return undefined;
+  const message = failure === undefined ? '' : namesBelow(failure.message, prefix);
+  return {
+    ...job,
+    id: id.slice(prefix.length),
+    ...(failure === undefined ? {} : { failure: { ...failure, message } }),
+  };
+}
+
+const missingJob = ({ request }: Call<'DescribeJob' | 'CancelJob'>): DirspaceError =>
+  new DirspaceError(
+    'TransactionNotFound',
+    `The job ${JSON.stringify(request.job_id.slice(0, 80))} was not found among those of the tables of this database.`,
+  );
+
+/** Before it is ended. */
+async function requireJobBelow(
+  caller: Caller,
+  call: Call<'CancelJob'>,
+  prefix: ObjectPath,
+): Promise<void> {
+  const { request, options } = call;
+  const signal = options.signal === undefined ? {} : { signal: options.signal };
+  const job = await caller({ operation: 'DescribeJob', request, options: signal });
+  if (jobBelow(job, prefix) === undefined) throw missingJob(call);
+}
 
 /** A transaction of tables that are all elsewhere is not there. */
 function transactionBelow(

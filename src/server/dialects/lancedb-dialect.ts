@@ -12,6 +12,8 @@ import {
   DEFAULT_DELIMITER,
   type DiffTableBranchResponse,
   EVERY_OPERATION,
+  type JobContent,
+  jobType,
   type Model,
   parseId,
   type RequestParts,
@@ -55,7 +57,8 @@ function recognizes({ url, headers }: RequestHead): boolean {
   return !new URLSearchParams(query).has('delimiter');
 }
 
-const EXTENSIONS = /^\/v1\/table\/[^/]+\/(branches\/(diff|cherry_pick)|clone)$/;
+const EXTENSIONS =
+  /^\/v1\/(table\/[^/]+\/(branches\/(diff|cherry_pick)|clone)|jobs\/(list|describe|cancel))$/;
 
 function route({ method, url }: RequestHead): string {
   const at = url.indexOf('?');
@@ -246,6 +249,11 @@ function answer(operation: AnyOperation, response: unknown): unknown {
       return branchDiff(response as DiffTableBranchResponse);
     case 'CherryPickTableBranch':
       return cherryPickResult(response as CherryPickTableBranchResponse);
+    case 'DescribeJob':
+    case 'CancelJob':
+      return lancedbJob(response as JobContent);
+    case 'ListJobs':
+      return { jobs: (response as Model<'ListJobsResponse'>).jobs.map(lancedbJob) };
     case 'UpdateTable': {
       const updated = response as Model<'UpdateTableResponse'>;
       return { ...updated, rows_updated: updated.updated_rows };
@@ -254,3 +262,33 @@ function answer(operation: AnyOperation, response: unknown): unknown {
       return undefined;
   }
 }
+
+const JOB_STATES = {
+  running: 'IN_PROGRESS',
+  finished: 'DONE',
+  failed: 'FAILED',
+  cancelled: 'CANCELLED',
+} as const;
+
+/** A job as its clients read it, described or in a list. */
+const lancedbJob = (job: JobContent): object => ({
+  job_id: job.job_id,
+  job_state: JOB_STATES[job.state],
+  state: JOB_STATES[job.state],
+  table: job.id.at(-1),
+  table_name: job.id.at(-1),
+  job_type: jobType(job.operation),
+  creation_ms: job.created_at_millis,
+  created_at_millis: job.created_at_millis,
+  spec: job.parameters,
+  ...(job.result === undefined ? {} : { result: job.result }),
+  ...(job.failure === undefined
+    ? {}
+    : {
+        failure: {
+          phase: jobType(job.operation),
+          message: job.failure.message,
+          retryable: job.failure.retryable,
+        },
+      }),
+});

@@ -1,6 +1,6 @@
 /**
  * `lancedbError`: chooses for an error body the HTTP status to which LanceDB's clients react
- * correctly. They treat every 404 as "table not found", send a request again after 409 and 500, and
+ * correctly. They treat every 404 but those of jobs as "table not found", send a request again after 409 and 500, and
  * give up after 400.
  */
 import { ERROR_KINDS } from '../../errors.ts';
@@ -20,11 +20,16 @@ const SENT_ONCE: ReadonlySet<AnyOperation> = new Set([
   'CreateTableBranch',
 ]);
 
+/** A 404 to these says that there is no such job. */
+const JOBS: ReadonlySet<AnyOperation> = new Set(['DescribeJob', 'CancelJob']);
+
 export function lancedbError(operation: AnyOperation | undefined, body: ErrorBody): ErrorBody {
   if (operation === undefined) return body.status === 404 ? withStatus(body, 406) : body;
   switch (body.status) {
     case 404:
-      return isMissingTable(operation, body.code) ? body : withStatus(body, 400);
+      return JOBS.has(operation) || isMissingTable(operation, body.code)
+        ? body
+        : withStatus(body, 400);
     case 409:
       if (operation === 'CreateTable') return existing(body);
       return isFinal(operation, body.code) ? withStatus(body, 400) : body;

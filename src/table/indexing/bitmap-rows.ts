@@ -35,13 +35,17 @@ const AT_ONCE = 16_384;
 const MOST_VALUES = 4_096;
 const MOST_BYTES = 1 << 22;
 
-/** @param part fragments without deleted rows: positions are the places of rows in it */
+/**
+ * @param part fragments without deleted rows: positions are the places of rows in it
+ * @param onRows is told how many rows were read
+ */
 export async function bitmapRows(
   engine: Engine,
   part: Snapshot,
   path: readonly string[],
   ofItems: boolean,
   signal: AbortSignal | undefined,
+  onRows?: (rows: number) => void,
 ): Promise<RecordBatchStream> {
   const memory = requestMemory(engine);
   const held = memory.hold('The values of a column that is being indexed');
@@ -77,6 +81,7 @@ export async function bitmapRows(
           signal?.throwIfAborted();
         }
         position += batch.numRows;
+        onRows?.(position);
       }
       yield* groups(values, pairs, schema, turn);
     } finally {

@@ -29,13 +29,17 @@ import { segmentSchema } from './write-segment.ts';
 
 const VALUE = 'value';
 
-/** @param part the fragments of the runs alone */
+/**
+ * @param part the fragments of the runs alone
+ * @param onRows is told how many rows were given out
+ */
 export async function btreeRows(
   engine: Engine,
   part: Snapshot,
   runs: readonly IndexRun[],
   path: readonly string[],
   signal: AbortSignal | undefined,
+  onRows?: (rows: number) => void,
 ): Promise<RecordBatchStream> {
   const sorted = await query(engine, part, {
     columns: { [VALUE]: quotedPath(path), _rowid: '_rowid' },
@@ -52,11 +56,14 @@ export async function btreeRows(
   ]);
   const starts = startsOf(runs);
   const batches = async function* (): AsyncGenerator<RecordBatch> {
+    let given = 0;
     for await (const batch of sorted) {
       const [values, ids] = columnsOf(batch) as [Data, Data];
       const rows = batch.numRows;
       const columns = [withoutDictionary(values), positionsOf(ids, rows, starts)];
       yield recordBatch(schema, columns, rows);
+      given += rows;
+      onRows?.(given);
     }
   };
   return recordBatchStream(schema, batches());

@@ -40,7 +40,7 @@ export function segmentRowsOf(
 
 /**
  * @param entries at least one
- * @param onRows is told how many rows are done, of types that take long
+ * @param onRows is told how many rows are done
  */
 export async function buildSegment(
   engine: Engine,
@@ -55,7 +55,7 @@ export async function buildSegment(
   const runs = runsOf(entries, place);
   const { path } = place;
   if (type === FTS) {
-    const { files, durable } = await writeTextFiles(engine, part, parameters, path, signal);
+    const { files, durable } = await writeTextFiles(engine, part, parameters, path, signal, onRows);
     return { segment: { runs, files }, durable };
   }
   if (type === IVF) {
@@ -72,8 +72,8 @@ export async function buildSegment(
   }
   const rows =
     type === BTREE
-      ? await btreeRows(engine, part, runs, path, signal)
-      : await bitmapRows(engine, part, path, type === LABEL_LIST, signal);
+      ? await btreeRows(engine, part, runs, path, signal, onRows)
+      : await bitmapRows(engine, part, path, type === LABEL_LIST, signal, onRows);
   const { file, durable } = await writeSegmentFile(engine, base.branch.tableFolder, rows, signal);
   return { segment: { runs, files: [file] }, durable };
 }

@@ -39,13 +39,17 @@ const STEP_BYTES = 1 << 16;
 const BATCH_TERMS = 1024;
 const BATCH_LENGTHS = 1 << 16;
 
-/** @param part the fragments of the segment alone, none of their rows deleted */
+/**
+ * @param part the fragments of the segment alone, none of their rows deleted
+ * @param onRows is told how many rows were read
+ */
 export async function writeTextFiles(
   engine: Engine,
   part: Snapshot,
   parameters: JsonObject,
   path: readonly string[],
   signal: AbortSignal | undefined,
+  onRows?: (rows: number) => void,
 ): Promise<WrittenSegmentFiles> {
   const tokenizer = await Tokenizer.open(textSettings(parameters as TextMembers));
   const withPositions = parameters.with_position === true;
@@ -56,9 +60,12 @@ export async function writeTextFiles(
   try {
     const columns = { text: quotedPath(path) };
     const texts = await scan(engine, part, { columns, keep: false, fresh: true, signal, memory });
+    let read = 0;
     for await (const batch of texts) {
       await inTurns(turn, addTexts(builder, batch, held), signal);
       held.set(2 * builder.heldBytes);
+      read += batch.numRows;
+      onRows?.(read);
     }
     const order = await inTurns(turn, builder.order(), signal);
     return await writeSegmentFiles(engine, part.branch.tableFolder, signal, async (write) => {

@@ -74,6 +74,10 @@ export const CALLS: Readonly<Record<string, Call>> = {
   cherryPickTableBranch: { request: { id, from_branch: 'side' }, write: true },
   deleteRows: { request: { id, row_ids: [0n] }, write: true },
   cleanupTable: { request: { id, older_than_millis: 0 }, write: true },
+  beginJob: { request: { id, operation: 'OptimizeTable' }, write: true },
+  describeJob: { request: { job_id: 'missing' } },
+  listJobs: { request: {} },
+  cancelJob: { request: { job_id: 'missing' } },
   optimizeTable: { request: { id }, write: true },
   verify: { request: {} },
   repair: { request: { apply: true }, write: true },
@@ -109,7 +113,13 @@ export const CALLS: Readonly<Record<string, Call>> = {
 };
 
 /** Reads of what no table of these tests has. */
-const NOT_THERE = new Set(['describeTransaction', 'describeTableIndexStats', 'prewarmTableIndex']);
+const NOT_THERE = new Set([
+  'describeTransaction',
+  'describeTableIndexStats',
+  'prewarmTableIndex',
+  'describeJob',
+  'cancelJob',
+]);
 
 type Method = (...args: unknown[]) => Promise<unknown>;
 
