@@ -54,7 +54,7 @@ async function stepsOf(steps: WaitingSteps<Uint8Array>): Promise<[number, Uint8A
 }
 
 test('Zstandard: a step for each block, and for each megabyte of the checksum', async () => {
-  const decoders = { kernels: null, other: null, later: null, worthBytes: 0 };
+  const decoders = { kernels: () => null, other: null, later: null, worthBytes: 0 };
   const [steps, decoded] = await stepsOf(decodeZstdInSteps(zstdFrame(), SIZE, refuse, decoders));
   expect(steps).toBeGreaterThanOrEqual(BLOCKS + SIZE / 2 ** 20 - 1);
   expect(Buffer.compare(decoded, content)).toBe(0);
@@ -63,7 +63,7 @@ test('Zstandard: a step for each block, and for each megabyte of the checksum', 
 test('Zstandard: a long frame is left to a decoder beside the event loop where there is one', async () => {
   let asked = 0;
   const decoders = {
-    kernels: null,
+    kernels: () => null,
     other: () => refuse('at once'),
     later: async (_: Uint8Array, most: number) => {
       asked = most;

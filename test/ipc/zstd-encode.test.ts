@@ -15,7 +15,7 @@ type Decode = (frame: Uint8Array, size: number) => Uint8Array;
 
 const DECODERS: readonly (readonly [string, Decode])[] = [
   ['the decoder here', (frame, size) => decodeZstd(frame, size, refuse, null)],
-  ['WebAssembly', (frame, size) => decodeZstd(frame, size, refuse, null, 0, zstdKernels())],
+  ['WebAssembly', (frame, size) => decodeZstd(frame, size, refuse, null, 0, zstdKernels)],
   ...(nodeZstd === null
     ? []
     : [

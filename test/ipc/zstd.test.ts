@@ -35,8 +35,8 @@ const own: Decode = (frame, size) => decodeZstd(frame, size, refuse, null);
 const theirs: Decode = (frame, size) => decodeZstd(frame, size, refuse, nodeZstd, 0);
 const lz4: Decode = (frame, size) => decodeLz4Frame(frame, size, refuse);
 
-/** Frames of up to 64 KiB by WebAssembly, however short they are. */
-const short: Decode = (frame, size) => decodeZstd(frame, size, refuse, null, 0, zstdKernels());
+/** Frames of up to 2 MiB by WebAssembly, however short they are. */
+const short: Decode = (frame, size) => decodeZstd(frame, size, refuse, null, 0, zstdKernels);
 
 const DECODERS: readonly (readonly [string, Decode])[] = [
   ['the decoder here', own],
@@ -82,6 +82,34 @@ function damaged(decode: Decode, frame: Uint8Array, name: string): Map<string, n
   }
   return found;
 }
+
+const bytesOf = (value: number, bytes: number): number[] =>
+  Array.from({ length: bytes }, (_, at) => Math.floor(value / 2 ** (8 * at)) & 0xff);
+
+const [LAST, CODED] = [1, 4];
+
+/** The bytes as they are, then 20 of `distance` bytes before: one sequence, without literals. */
+function farMatch(bytes: Uint8Array, distance: number): Uint8Array {
+  const [offset, length] = [distance + 3, 20];
+  const code = Math.floor(Math.log2(offset));
+  const stream = bytesOf(offset, Math.floor(code / 8) + 1);
+  const coded = [0, 1, 0x54, 0, code, length - 3, ...stream];
+  const blocks: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += 131_072) {
+    const block = bytes.subarray(at, at + 131_072);
+    blocks.push(Uint8Array.from(bytesOf(block.length << 3, 3)), block);
+  }
+  const head = [...MAGIC, 0xa0, ...bytesOf(bytes.length + length, 4)];
+  const last = [...bytesOf((coded.length << 3) | CODED | LAST, 3), ...coded];
+  return Buffer.concat([Uint8Array.from(head), ...blocks, Uint8Array.from(last)]);
+}
+
+test('there are kernels for frames of up to 2 MiB', () => {
+  expect(zstdKernels(65_536)?.most).toBe(65_536);
+  expect(zstdKernels(65_537)?.most).toBe(2_097_152);
+  expect(zstdKernels(2_097_152)).toBe(zstdKernels(65_537));
+  expect(zstdKernels(2_097_153)).toBeNull();
+});
 
 test('the 64-bit hash is the one of others', () => {
   // Of the xxhash package of Python, for as many bytes of 0, 7, 14 and so on.
@@ -142,6 +170,25 @@ describe.each(DECODERS)('%s', (_, decode) => {
         name,
       ).toEqual([]);
       expect(found.get('refused')).toBeGreaterThan(0);
+    }
+  });
+
+  test('finds matches as far away as a frame is long, and refuses those before it', () => {
+    for (const size of [70_000, 2_097_132, 2_097_133]) {
+      const bytes = new Uint8Array(size);
+      for (let at = 0; at < size; at += 1) bytes[at] = Math.imul(at, at ^ 0x9e37) >>> 11;
+      for (const distance of [1, 7, 8, 65_535, size - 1, size]) {
+        const decoded = decode(farMatch(bytes, distance), size + 20);
+        const from = size - distance;
+        const match = Uint8Array.from({ length: 20 }, (_, at) => bytes[from + (at % distance)]!);
+        expect(Buffer.compare(decoded.subarray(0, size), bytes), `${size} bytes`).toBe(0);
+        expect([...decoded.subarray(size)], `${size} bytes, ${distance} before`).toEqual([
+          ...match,
+        ]);
+      }
+      for (const distance of [size + 1, 2 ** 22, 2 ** 26, 2 ** 30]) {
+        expect(() => decode(farMatch(bytes, distance), size + 20)).toThrow(SyntaxError);
+      }
     }
   });
 

@@ -16,7 +16,7 @@ export const FRAME_OVERHEAD: number = HEAD_BYTES + 3;
 const [RAW, COMPRESSED] = [0, 2];
 
 /** Whether this process can compress: it needs WebAssembly. */
-export const canEncodeZstd = (): boolean => zstdKernels() !== null;
+export const canEncodeZstd = (): boolean => zstdKernels(FRAME_BYTES) !== null;
 
 /**
  * The frame, in memory that the next call overwrites. Its content is stored as it is where it does not
@@ -24,7 +24,7 @@ export const canEncodeZstd = (): boolean => zstdKernels() !== null;
  * @throws RangeError for more than 64 KiB, and where `canEncodeZstd` is false
  */
 export function encodeZstd(content: Uint8Array): Uint8Array {
-  const kernels = zstdKernels();
+  const kernels = zstdKernels(FRAME_BYTES);
   const size = content.length;
   if (kernels === null || size > FRAME_BYTES) {
     throw new RangeError(`A frame of ${size} bytes cannot be encoded.`);

@@ -1,18 +1,18 @@
 /**
  * `zstdKernels`: returns the inner loops of Zstandard in WebAssembly (zstd.wat) with views of their
- * memory, for frames of up to `FRAME_BYTES` of content, or null without WebAssembly. One instance
- * serves the process: a caller must finish a frame before anything else can run. zstd-encode.ts and
- * zstd-short.ts use it.
+ * memory, or null without WebAssembly. An instance for frames of up to `FRAME_BYTES` of content and
+ * one that decodes frames of up to 2 MiB serve the process: a caller must finish a frame before
+ * anything else can run. zstd-encode.ts and zstd-short.ts use them.
  */
 
 import { instantiate } from '../../wasm.ts';
 import { ZSTD_BASE64 } from './zstd.wasm.ts';
 import { LITERAL_CODES, MATCH_CODES } from './zstd-sequences.ts';
 
-/** The most content of a frame that goes through the kernels. */
+/** The most content of a frame that is encoded. */
 export const FRAME_BYTES = 65_536;
-/** Room for the bytes of a block, or of an encoded frame. */
-export const INPUT_BYTES = 131_072;
+/** The most content of a frame that is decoded here: some milliseconds, without a step. */
+const MOST_BYTES = 2_097_152;
 
 /** Where things lie in the memory: see zstd.wat. */
 export const AT = {
@@ -33,7 +33,7 @@ interface Counter {
 }
 
 interface Exports {
-  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
   readonly near: Counter;
   readonly second: Counter;
   readonly third: Counter;
@@ -58,9 +58,12 @@ export class ZstdKernels {
   readonly bytes: Uint8Array;
   readonly halves: Uint16Array;
   readonly words: Int32Array;
+  /** The most content of a frame. */
+  readonly most: number;
 
-  constructor(exports: Exports) {
+  constructor(exports: Exports, most: number) {
     this.run = exports;
+    this.most = most;
     const { buffer } = exports.memory;
     this.bytes = new Uint8Array(buffer);
     this.halves = new Uint16Array(buffer);
@@ -86,15 +89,32 @@ export class ZstdKernels {
   }
 }
 
-let kernels: ZstdKernels | null | undefined;
+/** Behind the content, where what is copied in pieces may end. */
+const SPARE_BYTES = 64;
+const PAGE_BYTES = 65_536;
 
-/** Null where the module or one of its instructions is not known. */
-export function zstdKernels(): ZstdKernels | null {
-  if (kernels === undefined) kernels = load();
-  return kernels;
+let short: ZstdKernels | null | undefined;
+let long: ZstdKernels | null | undefined;
+
+/**
+ * For a frame of so much content. Null for more than 2 MiB, and where the module or one of its
+ * instructions is not known.
+ */
+export function zstdKernels(bytes: number): ZstdKernels | null {
+  if (bytes > MOST_BYTES) return null;
+  if (bytes <= FRAME_BYTES) {
+    if (short === undefined) short = load(FRAME_BYTES);
+    return short;
+  }
+  if (long === undefined) long = load(MOST_BYTES);
+  return long;
 }
 
-function load(): ZstdKernels | null {
+function load(most: number): ZstdKernels | null {
   const exports = instantiate<Exports>(ZSTD_BASE64);
-  return exports === null ? null : new ZstdKernels(exports);
+  if (exports === null) return null;
+  const { memory } = exports;
+  const missing = AT.content + most + SPARE_BYTES - memory.buffer.byteLength;
+  if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+  return new ZstdKernels(exports, most);
 }

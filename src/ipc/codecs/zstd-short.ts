@@ -1,12 +1,12 @@
 /**
- * `ShortDecoder`: decodes the blocks of a Zstandard frame of up to 64 KiB of content through the
+ * `ShortDecoder`: decodes the blocks of a Zstandard frame of up to 2 MiB of content through the
  * kernels of zstd.wat, several times as fast as zstd-blocks.ts, which decodes longer frames. The
  * input is untrusted: a damaged stream can reach nothing but the memory of the kernels, and is
  * refused.
  */
 import type { Refuse } from './flatbuffer.ts';
 import type { Block } from './zstd-blocks.ts';
-import { AT, FRAME_BYTES, INPUT_BYTES, type ZstdKernels } from './zstd-kernels.ts';
+import { AT, type ZstdKernels } from './zstd-kernels.ts';
 import { literalsHead } from './zstd-literals.ts';
 import {
   LITERAL_CODES,
@@ -15,10 +15,6 @@ import {
   type SequenceTables,
 } from './zstd-sequences.ts';
 import type { FseTable, HuffmanTable } from './zstd-tables.ts';
-
-/** Whether frames of so much content, in so many bytes, can be decoded here. */
-export const isShort = (contentBytes: number, frameBytes: number): boolean =>
-  contentBytes <= FRAME_BYTES && frameBytes <= INPUT_BYTES;
 
 /** By code of an offset: the least one, and the bits that follow. */
 const OFFSET_CODES = {
@@ -41,7 +37,7 @@ export class ShortDecoder {
   /** @param most bytes that the content may have */
   constructor(kernels: ZstdKernels, most: number, refuse: Refuse) {
     this.#kernels = kernels;
-    this.#most = Math.min(most, FRAME_BYTES);
+    this.#most = Math.min(most, kernels.most);
     this.#refuse = refuse;
     const { run } = kernels;
     run.near.value = 1;
@@ -74,7 +70,7 @@ export class ShortDecoder {
   #compressed(block: Uint8Array): void {
     const { bytes, halves, run } = this.#kernels;
     const head = literalsHead(block, this.#huffman, this.#refuse);
-    if (head.size > FRAME_BYTES) this.#overflow();
+    if (head.size > this.#kernels.most) this.#overflow();
     bytes.set(block, AT.input);
     const literalsAt = AT.literals;
     if (head.kind === 'plain')

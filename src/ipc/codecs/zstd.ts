@@ -3,7 +3,7 @@
  * (`decodeZstdInSteps`), and verifies their checksums. The input is untrusted: output never grows
  * past the declared size, and frames with dictionaries are refused. Frames of 1 KiB and more go to
  * Node's decoder where there is one (node-zstd.ts), unless it would allocate a large window for
- * them; others with up to 64 KiB of content to zstd-short.ts. `maxZstdSize` returns the largest
+ * them; others with up to 2 MiB of content to zstd-short.ts. `maxZstdSize` returns the largest
  * size that an input can decode to.
  */
 import { drained, type WaitingSteps } from '../../steps.ts';
@@ -14,7 +14,7 @@ import { type Block, BlockDecoder } from './zstd-blocks.ts';
 import { frameHeader, MAX_WINDOW, numberIn } from './zstd-header.ts';
 import { type ZstdKernels, zstdKernels } from './zstd-kernels.ts';
 import { BLOCK_BYTES } from './zstd-literals.ts';
-import { isShort, ShortDecoder } from './zstd-short.ts';
+import { ShortDecoder } from './zstd-short.ts';
 
 const MAGIC = 0xfd2fb528;
 
@@ -32,7 +32,7 @@ export function decodeZstd(
   refuse: Refuse,
   other: ZstdDecoder | null = nodeZstd,
   worthBytes = WORTH_BYTES,
-  kernels: ZstdKernels | null = null,
+  kernels: KernelsFor = () => null,
 ): Uint8Array {
   const decoders = { kernels, other, later: null, worthBytes };
   const steps = decodeZstdInSteps(input, size, refuse, decoders);
@@ -45,9 +45,11 @@ export function decodeZstdInto(input: Uint8Array, output: Uint8Array, refuse: Re
   drained(decodeZstdInSteps(input, output.length, refuse, decoders, output));
 }
 
+/** The kernels that decode frames of so much content, if any. */
+type KernelsFor = (bytes: number) => ZstdKernels | null;
+
 interface Decoders {
-  /** Of frames of up to 64 KiB of content. */
-  readonly kernels: ZstdKernels | null;
+  readonly kernels: KernelsFor;
   readonly other: ZstdDecoder | null;
   /** Decodes long frames beside the event loop. */
   readonly later: LaterZstdDecoder | null;
@@ -80,9 +82,11 @@ export function* decodeZstdInSteps(
     const frame = readFrame(input, at, refuse);
     const start = end;
     if (other === null || frame.end - at < worthBytes || asksForMuch(frame)) {
-      if (kernels !== null && isShort(frame.most, frame.end - at)) {
-        end += decodeShortFrame(input, frame, output.subarray(start), kernels, refuse);
-      } else end = yield* decodeFrame(input, frame, output, start, refuse);
+      const own = kernels(frame.most);
+      if (own === null) end = yield* decodeFrame(input, frame, output, start, refuse);
+      else {
+        end += yield* decodeShortFrame(input, frame, output.subarray(start), own, refuse);
+      }
     } else {
       const most = Math.min(frame.most, size - start);
       const bytes = input.subarray(at, frame.end);
@@ -117,7 +121,7 @@ const LONG_BYTES = 1 << 21;
 const WORTH_BYTES = 1_024;
 
 const ownAndNode = (): Decoders => ({
-  kernels: zstdKernels(),
+  kernels: zstdKernels,
   other: nodeZstd,
   later: nodeZstdLater,
   worthBytes: WORTH_BYTES,
@@ -207,13 +211,13 @@ function* decodeFrame(
 }
 
 /** Returns how many bytes its content has, which are written to the beginning of `output`. */
-function decodeShortFrame(
+function* decodeShortFrame(
   input: Uint8Array,
-  { blocksAt, end, checksum }: Frame,
+  { blocksAt, end, most, checksum }: Frame,
   output: Uint8Array,
   kernels: ZstdKernels,
   refuse: Refuse,
-): number {
+): Generator<undefined, number> {
   const decoder = new ShortDecoder(kernels, output.length, refuse);
   const blocksEnd = end - (checksum === undefined ? 0 : 4);
   for (let at = blocksAt; at < blocksEnd; ) {
@@ -222,11 +226,9 @@ function decodeShortFrame(
     at = block.to;
   }
   output.set(decoder.content());
-  if (checksum !== undefined) {
-    const found = drained(xxh64LowInSteps(output, 0, decoder.size));
-    if (found !== checksum) {
-      refuse('the content of its Zstandard frame does not match its checksum');
-    }
+  if (most > BLOCK_BYTES) yield;
+  if (checksum !== undefined && (yield* xxh64LowInSteps(output, 0, decoder.size)) !== checksum) {
+    refuse('the content of its Zstandard frame does not match its checksum');
   }
   return decoder.size;
 }

@@ -1,4 +1,4 @@
-;; The inner loops of Zstandard for one frame of up to 64 KiB: `find` looks for matches, `huffman` and
+;; The inner loops of Zstandard for one frame: `find` looks for matches in up to 64 KiB, `huffman` and
 ;; `sequences` write the two bit streams of a block, `unhuffman` and `execute` read them. Tables are
 ;; made by the callers, who write them and the input into the memory and check all lengths before.
 ;; Damaged streams are reported by the result, and can reach nothing but this memory.
@@ -16,14 +16,15 @@
 ;;   35072  by code: bits that follow a literal length, and at 35136 a match length
 ;;   40960  pairs of literals to decode with: by the next 11 bits two symbols (8 bits each), how many bits
 ;;          both take, and how many of the two these bits hold (8 bits each)
-;;   65536  literals, at most 65,536
+;;   65536  literals, at most 131,072
 ;;  196608  the input of a decoder, and the output of an encoder
-;;  327680  the content, which begins here; up to 64 bytes behind it are overwritten
+;;  327680  the content, which begins here; up to 64 bytes behind it are overwritten. In an instance that
+;;          only decodes it may have 2 MiB, over what follows
 ;;  458752  positions of the content by hash (16 bits each, 32,768 of them)
 ;;  524288  sequences: run of literals, length of the match less 3 (16 bits each), offset (32 bits)
 ;;  720896  codes of the sequences, one byte in each of three runs of 16,384
 (module
-  (memory (export "memory") 12 12)
+  (memory (export "memory") 12 38)
 
   ;; The last three distances, which sequences may name by number. They go on from block to block.
   (global $near (export "near") (mut i32) (i32.const 1))
@@ -524,7 +525,7 @@
       (local.set $run_entry (i64.load offset=4096 (i32.shl (local.get $run_state) (i32.const 3))))
       (local.set $offset_entry (i64.load offset=8192 (i32.shl (local.get $offset_state) (i32.const 3))))
       (local.set $match_entry (i64.load offset=12288 (i32.shl (local.get $match_state) (i32.const 3))))
-      ;; Up to 16 bits each: what is longer leads out of the content anyway.
+      ;; Up to 16 bits of each length and 25 of the offset: what is longer leads out of the content anyway.
       (local.set $word (i64.shl
         (i64.load (i32.sub (i32.add (local.get $at)
           (i32.shr_s (i32.add (local.get $left) (i32.const 7)) (i32.const 3))) (i32.const 8)))
