@@ -192,6 +192,16 @@ describe.each(DECODERS)('%s', (_, decode) => {
     }
   });
 
+  test('refuses a frame whose blocks hold more than it says, whatever room there is', () => {
+    const head = Uint8Array.from([...MAGIC, 0xa0, ...bytesOf(10, 4)]);
+    const block = new Uint8Array(3 + 131_072);
+    block.set(bytesOf(131_072 << 3, 3));
+    const last = block.slice();
+    last[0]! |= LAST;
+    const frame = Buffer.concat([head, block, block, block, block, last]);
+    expect(() => decode(frame, 700_000)).toThrow(SyntaxError);
+  });
+
   test('refuses a frame that is cut at any byte', () => {
     for (const { name, frame } of checked) {
       const step = Math.max(1, Math.floor(frame.length / 100));

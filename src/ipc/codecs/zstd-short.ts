@@ -70,7 +70,6 @@ export class ShortDecoder {
   #compressed(block: Uint8Array): void {
     const { bytes, halves, run } = this.#kernels;
     const head = literalsHead(block, this.#huffman, this.#refuse);
-    if (head.size > this.#kernels.most) this.#overflow();
     bytes.set(block, AT.input);
     const literalsAt = AT.literals;
     if (head.kind === 'plain')
