@@ -1,4 +1,5 @@
 /** Clones of tables: the same content, files that are shared or copied, and each table on its own afterwards. */
+import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   type DirectoryNamespace,
@@ -175,7 +176,9 @@ test('what cannot be cloned is refused, and nothing is left', async () => {
   for (const [request, code] of cases) await expect(clone(request)).rejects.toMatchObject({ code });
   await catalog.declareTable({ id: ['d'] });
   await expect(clone({ source_id: ['d'] })).rejects.toMatchObject({ code: 'InvalidTableState' });
-  const [lost = ''] = inodes(fs, `${ORIGINAL}/data`).keys();
+  // Not every file there is one of the newest version.
+  const [first] = (await catalog.listTableFiles({ id: SOURCE })).fragments;
+  const lost = basename(first?.files[0]?.path ?? '');
   fs.unlinkSync(`${ORIGINAL}/data/${lost}`);
   await expect(clone({ source_id: SOURCE })).rejects.toMatchObject({
     code: 'Corrupt',
