@@ -2,7 +2,11 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
+import {
+  type DirectoryNamespace,
+  openDirectoryNamespace,
+} from '../../src/directory/directory-namespace.ts';
+import { systemEnv } from '../../src/env.ts';
 import { decodeFormat, encodeFormat } from '../../src/format/catalog/records.ts';
 import { hasChecksum } from '../../src/json.ts';
 import { outcomeOf } from '../helpers/engines.ts';
@@ -116,6 +120,53 @@ describe('of an older release', () => {
     await one.createNamespace({ id: ['one'] });
     expect(decodeFormat(bytesNow(), FILE).properties).toEqual({ managed_versioning: 'true' });
     expect((await (await open()).describeTable({ id: ['n', 't'] })).managed_versioning).toBe(true);
+  });
+});
+
+describe('switched by another process', () => {
+  let now = 0;
+  const late = (options: object = {}) =>
+    open({ env: { ...systemEnv, now: () => systemEnv.now() + now }, ...options });
+  const told = async (catalog: DirectoryNamespace, name: string) => {
+    await catalog.createTable({ id: [name] }, people(1));
+    const { managed_versioning } = await catalog.describeTable({ id: [name] });
+    const { location = '' } = await catalog.describeTable({ id: [name] }, { forLance: true });
+    return [managed_versioning, location.includes('/.dirspace/opened/')];
+  };
+
+  beforeEach(() => {
+    now = 0;
+  });
+
+  test('a process that writes goes by it within a second', async () => {
+    const writer = await late();
+    const named = await late({ lance: 'read' });
+    for (const each of [writer, named]) await told(each, each === writer ? 'a' : 'b');
+    const other = await open({ managedVersioning: true, lance: 'write' });
+    expect(await told(other, 'c')).toEqual([true, true]);
+    expect(await told(writer, 'd')).toEqual([false, false]);
+    now = 1000;
+    expect(await told(writer, 'e')).toEqual([true, true]);
+    // What it was opened with stays.
+    expect(await told(named, 'f')).toEqual([true, false]);
+    const { properties } = decodeFormat(bytesNow(), FILE);
+    expect(properties).toEqual({ managed_versioning: 'true', lance: 'write' });
+    // Also where its clock was set back.
+    expect(await told(await open({ lance: 'read' }), 'g')).toEqual([true, false]);
+    now = -60_000;
+    expect(await told(writer, 'h')).toEqual([true, false]);
+  });
+
+  test('one that writes goes on where the file is damaged or lost meanwhile', async () => {
+    await filled({ lance: 'write' });
+    const writer = await late();
+    expect(await told(writer, 'a')).toEqual([false, true]);
+    fs.writeFileSync(FORMAT, 'damaged');
+    now = 1000;
+    expect(await told(writer, 'b')).toEqual([false, true]);
+    fs.unlinkSync(FORMAT);
+    now = 2000;
+    expect(await told(writer, 'c')).toEqual([false, true]);
   });
 });
 

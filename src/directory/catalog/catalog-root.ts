@@ -1,7 +1,8 @@
 /**
  * `CatalogRoot`: reads and writes the catalog's format file, `.dirspace/format.json`. It records
  * whether names fold case, whether versions are managed, and whether new tables are written for
- * Lance. The first write to a catalog creates the file; changing a setting writes it again.
+ * Lance. The first write to a catalog creates the file; changing a setting writes it again. Later
+ * writes read it once a second, because another process may have changed a setting.
  *
  * If the file is damaged, or missing from a catalog that has content, every operation but verify
  * and repair fails. A catalog without the file can still be opened read-only. `propose` derives the
@@ -44,6 +45,9 @@ const LANCE = 'lance';
 /** Of a catalog without a format file, which gets one before its first table. */
 const NEW_CATALOG: LanceMode = 'read';
 
+/** How long a setting may be out of date in a process that writes, in milliseconds. */
+const LOOK_AGAIN_MS = 1000;
+
 /** What a catalog is switched to when it is opened; each stays as it is if absent. */
 export interface RootSwitches {
   readonly managed?: boolean | undefined;
@@ -58,6 +62,7 @@ export class CatalogRoot implements CatalogFormat {
   #refusal: DirspaceError | undefined;
   #preparing: Promise<void> | undefined;
   #ready = false;
+  #looked = 0;
 
   private constructor(store: FileStore, given: RootSwitches) {
     this.#store = store;
@@ -92,10 +97,15 @@ export class CatalogRoot implements CatalogFormat {
     return properties(this.managed, this.lance);
   }
 
-  /** Sets the root up for its first write. @throws Corrupt, Unsupported */
+  /**
+   * Sets the root up for its first write, and looks for changed settings before others.
+   * @throws Corrupt, Unsupported
+   */
   async prepare(): Promise<void> {
-    if (this.#ready) return;
-    this.#preparing ??= this.#setUp().finally(() => {
+    const now = this.#store.env.now();
+    if (this.#ready && Math.abs(now - this.#looked) < LOOK_AGAIN_MS) return;
+    this.#looked = now;
+    this.#preparing ??= (this.#ready ? this.#look() : this.#setUp()).finally(() => {
       this.#preparing = undefined;
     });
     await this.#preparing;
@@ -158,6 +168,15 @@ export class CatalogRoot implements CatalogFormat {
     const again = await readFormat(this.#store);
     if (again === undefined) throw formatUnusable('is missing, and the catalog has content', {});
     return again;
+  }
+
+  /** A file that is missing or damaged by now is told by who opens the catalog, and by verify. */
+  async #look(): Promise<void> {
+    try {
+      this.#known = (await readFormat(this.#store)) ?? this.#known;
+    } catch (error) {
+      if (!isDirspaceError(error, 'Corrupt')) throw error;
+    }
   }
 
   async #setUp(): Promise<void> {
