@@ -31,10 +31,7 @@ export async function explained(
     'import makes its first version',
   );
   const hint = await hintFor(error, typed, connection, signal).catch(() => undefined);
-  if (hint === undefined) return error;
-  // Lines that show the place of a mistake stay at the end.
-  const [first = '', ...lines] = error.message.split('\n');
-  error.message = [`${first} ${hint}`, ...lines].join('\n');
+  if (hint !== undefined) error.message += ` ${hint}`;
   return error;
 }
 
