@@ -1,6 +1,18 @@
 /** Cells of the page: every type of Arrow, as JSON keeps it. */
 
-import { DateDay, Field, Int64, List, Map_, Struct, Utf8, vectorFromArray } from 'apache-arrow';
+import {
+  DateDay,
+  Decimal,
+  Dictionary,
+  Field,
+  Int32,
+  Int64,
+  List,
+  Map_,
+  Struct,
+  Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
 import { type Data, Type } from '../../../src/arrow/index.ts';
 import { cellReader } from '../../../src/server/ui/cells.ts';
@@ -54,4 +66,10 @@ test('values inside of others read as JSON, and texts of digits stay texts', () 
   expect(cell).toBe(
     '{"at": {"x": 9007199254740993}, "code": "007", "days": ["1970-01-01", null], "of": {"a": ["1", null]}}',
   );
+  const price = new Struct([new Field('price', new Decimal(2, 10, 128), true)]);
+  const priced = vectorFromArray([{ price: Uint32Array.of(150, 0, 0, 0) }], price);
+  expect(cellReader(priced.data[0] as Data, 1000)(0)).toBe('{"price": 1.50}');
+  const counts = new Dictionary(new Int64(), new Int32());
+  const coded = vectorFromArray([[7n]], new List(new Field('item', counts, true)));
+  expect(cellReader(coded.data[0] as Data, 1000)(0)).toBe('[7]');
 });
