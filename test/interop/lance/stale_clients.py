@@ -208,7 +208,7 @@ class Run:
             to = self.add_column()
             run = lambda: dataset.alter_columns({"path": column, "name": to})
             apply = lambda: self.renamed(column, to)
-        behind = min(self.version - handle.version, 3)
+        behind, read = min(self.version - handle.version, 3), dataset.version
         try:
             run()
         except Exception as error:
@@ -221,7 +221,9 @@ class Run:
             return
         apply()
         counts[f"theirs: {does}, {'behind' if behind else 'at the newest'}, committed"] += 1
-        handle.known, handle.version = self.model.copy(), None
+        # What changes nothing, such as a compaction of one fragment, is no commit: the client stays where it was.
+        if dataset.version != read:
+            handle.known, handle.version = self.model.copy(), None
 
     def reopen(self, handle):
         self.handles[self.handles.index(handle)] = Handle(self.table, self.model, self.version)
