@@ -78,18 +78,13 @@ export async function buildSegment(
   return { segment: { runs, files: [file] }, durable };
 }
 
-/** @param isWhole whether the column is no field of a struct @throws InvalidInput */
-export function checkIndexable(
-  type: string,
-  column: string,
-  found: DataType,
-  isWhole: boolean,
-): void {
+/** @throws InvalidInput */
+export function checkIndexable(type: string, column: string, found: DataType): void {
   if (type === FTS) {
     checkSearchable(column, found);
     return;
   }
-  if (isIndexable(type, found) && (type !== IVF || isWhole)) return;
+  if (isIndexable(type, found)) return;
   const why =
     type === IVF
       ? whyNoVectors(found)
@@ -106,10 +101,7 @@ export function checkIndexable(
 function whyNoVectors(found: DataType): string {
   if (!hasVectors(found))
     return `it takes fixed_size_list of float16, float32, float64 or uint8, and this is ${describeType(found)}`;
-  const size = listSizeOf(found);
-  return size > MOST_ELEMENTS
-    ? `it takes vectors of at most ${MOST_ELEMENTS} elements, and these have ${size}`
-    : 'a search finds vectors in columns of their own, not in fields of structs';
+  return `it takes vectors of at most ${MOST_ELEMENTS} elements, and these have ${listSizeOf(found)}`;
 }
 
 /** Whether a column of that type can have such an index. */

@@ -84,7 +84,7 @@ async function created(
   const found = findField(base.fields, column);
   requireOpen(found, 'an index');
   const leaf = leafOf(found);
-  checkIndexable(type, found.name, leaf.field.type as DataType, found.chain.length === 1);
+  checkIndexable(type, found.name, leaf.field.type as DataType);
   const fields = [leaf.id];
   const name = checkName(wanted ?? freeName(base, `${found.name}_idx`, fields, type));
   const entry = { id: engine.env.uuid(), name, type, fields, parameters };

@@ -15,7 +15,6 @@ import {
   sketchBytes,
   type VectorSearch,
 } from '../../vector/index.ts';
-import type { IdentifiedField } from '../fields/index.ts';
 import { columnKey, readFields } from '../fragments/index.ts';
 import {
   type BatchPlace,
@@ -30,7 +29,7 @@ import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import { type Found, NOTHING_FOUND } from './found-rows.ts';
 import { nearIndexed, vectorAccess } from './indexed-vectors.ts';
-import { elementTypeOf, listSizeOf, vectorsOf } from './vector-column.ts';
+import { elementTypeOf, listSizeOf, type VectorColumn, vectorsAt } from './vector-column.ts';
 
 export interface SearchRequest extends ScanRequest {
   readonly vectors: readonly (readonly number[])[];
@@ -64,7 +63,7 @@ export async function nearestRows(
   engine: Engine,
   snapshot: Snapshot,
   request: SearchRequest,
-  column: IdentifiedField,
+  column: VectorColumn,
   plan: ScanPlan,
   held: HeldMemory,
 ): Promise<Found> {
@@ -72,7 +71,7 @@ export async function nearestRows(
   const { counters, signal } = request;
   const { metric, used, only } = await vectorAccess(engine, snapshot, column, request);
   const scanned = await planScan(engine, snapshot, {
-    columns: [field.name],
+    columns: [column.column],
     filter: request.prefilter ? request.filter : undefined,
     counters,
     signal,
@@ -127,6 +126,7 @@ class SearchedBatches {
   /** In row order. */
   readonly blocks: Block[] = [];
   readonly #plan: ScanPlan;
+  readonly #column: VectorColumn;
   readonly #names: readonly string[];
   readonly #dimension: number;
   readonly #type: string;
@@ -137,9 +137,10 @@ class SearchedBatches {
   /** The last batch that is being sifted: each gains from what those before it found. */
   #sifting: Promise<unknown> = Promise.resolve();
 
-  constructor(plan: ScanPlan, column: IdentifiedField, search: VectorSearch, held: HeldMemory) {
+  constructor(plan: ScanPlan, column: VectorColumn, search: VectorSearch, held: HeldMemory) {
     this.#plan = plan;
-    this.#names = [column.field.name];
+    this.#column = column;
+    this.#names = [column.column];
     this.#dimension = listSizeOf(column.field.type);
     this.#type = elementTypeOf(column);
     this.#search = search;
@@ -186,7 +187,7 @@ class SearchedBatches {
     const { place, position, selection, data, key, again } = whole;
     const { engine, signal } = this.#plan;
     const search = this.#search;
-    const batch = { ...vectorsOf(data, place.rows, this.#dimension), selection, again };
+    const batch = { ...vectorsAt(this.#column, data, place.rows), selection, again };
     const bytes = sketchBytes(place.rows, this.#dimension);
     const at =
       key === undefined ? undefined : engine.sketches.admit(key, bytes, () => search.openMemory());
@@ -206,7 +207,7 @@ class SearchedBatches {
   /** Reads and measures the rows that an index chose. */
   async #take(place: BatchPlace, position: number, rows: Uint32Array): Promise<void> {
     const [data] = await readFields(this.#plan, place, this.#names, rows);
-    const vectors = vectorsOf(data as Data, rows.length, this.#dimension);
+    const vectors = vectorsAt(this.#column, data as Data, rows.length);
     const steps = this.#search.add({ ...vectors, numbers: rows }, position);
     await inTurns(this.#turn, steps, this.#plan.signal);
     this.#hold();
@@ -228,7 +229,7 @@ class SearchedBatches {
       const { rows } = sifted;
       if (rows.length > 0) {
         const [data] = await readFields(this.#plan, place, this.#names, rows);
-        const vectors = vectorsOf(data as Data, rows.length, this.#dimension);
+        const vectors = vectorsAt(this.#column, data as Data, rows.length);
         const steps = sifted.forLimit
           ? this.#search.limit(vectors)
           : this.#search.add({ ...vectors, numbers: rows }, position);
@@ -247,7 +248,8 @@ class SearchedBatches {
   #keyOf(place: BatchPlace): string | undefined {
     if (!this.#search.sketchable(place.rows)) return undefined;
     const key = columnKey(this.#plan, place, this.#names);
-    return key === undefined ? undefined : `${key} ${this.#type} ${this.#dimension}`;
+    const path = this.#column.members.join('.');
+    return key === undefined ? undefined : `${key} ${this.#type} ${this.#dimension} ${path}`;
   }
 }
 

@@ -15,7 +15,6 @@ import {
 } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import { createLateSearch, type LateBatch } from '../../vector/index.ts';
-import type { IdentifiedField } from '../fields/index.ts';
 import { readFields } from '../fragments/index.ts';
 import { readingIndexes } from '../indexes/index.ts';
 import {
@@ -40,8 +39,11 @@ import {
 import { type Block, joinedMatches, nearestRows, type SearchRequest } from './nearest.ts';
 import {
   elementTypeOf,
+  fieldData,
   isMultivector,
+  isWithin,
   listSizeOf,
+  type VectorColumn,
   vectorColumn,
   vectorsOf,
 } from './vector-column.ts';
@@ -84,12 +86,12 @@ async function nearestMultivectors(
   engine: Engine,
   snapshot: Snapshot,
   request: SearchRequest,
-  column: IdentifiedField,
+  column: VectorColumn,
   plan: Pick<ScanPlan, 'limit' | 'offset' | 'memory'>,
   held: HeldMemory,
 ): Promise<Found> {
   const { counters, signal } = request;
-  const names = [column.field.name];
+  const names = [column.column];
   const scanned = await planScan(engine, snapshot, {
     columns: names,
     filter: request.prefilter ? request.filter : undefined,
@@ -119,7 +121,7 @@ async function nearestMultivectors(
     const selection = await matchingRows(scanned, place);
     if (selection?.length === 0) return undefined;
     const [data] = await readFields(scanned, place, names, undefined);
-    return { batch: rowsOf(data as Data, place.rows, selection, dimension), start };
+    return { batch: rowsOf(column, data as Data, place.rows, selection), start };
   };
   for await (const { batch, start } of pipelined(scanned, read)) {
     await inTurns(turn, search.add(batch, start), signal);
@@ -136,11 +138,13 @@ async function nearestMultivectors(
 
 /** The selected rows of a batch that are not null, and where their vectors are. */
 function rowsOf(
-  data: Data,
+  column: VectorColumn,
+  whole: Data,
   length: number,
   selection: Uint32Array | undefined,
-  dimension: number,
 ): LateBatch {
+  const { data, above } = fieldData(column, whole);
+  const dimension = listSizeOf(column.field.type);
   const child = data.children[0] as Data;
   const offsets = data.valueOffsets as unknown as Offsets;
   const count = selection?.length ?? length;
@@ -153,6 +157,7 @@ function rowsOf(
   for (let at = 0; at < count; at++) {
     const row = selection === undefined ? at : (selection[at] as number);
     if (data.nullCount > 0 && !getBit(data.nullBitmap, data.offset + row)) continue;
+    if (!isWithin(above, row)) continue;
     rows[kept] = row;
     starts[kept] = offsetAt(offsets, row);
     ends[kept] = offsetAt(offsets, row + 1);

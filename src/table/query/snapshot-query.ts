@@ -93,7 +93,7 @@ export async function explainQuery(
   const { vectors, prefilter } = search;
   const searched = vectorColumn(snapshot, search.vectorColumn, vectors);
   const { metric, said } = await vectorAccess(engine, snapshot, searched, { ...wanted, ...search });
-  const column = searched.field.name;
+  const column = searched.name;
   const together = isMultivector(searched);
   const nearest = { column, metric, vectors: vectors.length, together, prefilter, said };
   const added = distancesOf(together ? 1 : vectors.length);

@@ -59,7 +59,7 @@ export function checkSearchable(column: string, type: DataType): void {
 }
 
 /** LanceDB's clients put names that hold dots in backticks. */
-const unquoted = (path: string): string =>
+export const unquoted = (path: string): string =>
   path.replaceAll(/`((?:[^`]|``)*)`/g, (_, name: string) => name.replaceAll('``', '`'));
 
 const offsetsOf = (data: Data): Offsets => data.valueOffsets as unknown as Offsets;

@@ -1,34 +1,55 @@
 /**
- * `vectorColumn`: finds the column that a vector search reads, by name or as the only one that
- * fits; its errors name the vector columns of the table. `hasVectors` and `isMultivector` test a
- * column's type, and `vectorsOf` returns the vectors of one batch in the form that the kernels
- * take.
+ * `vectorColumn`: finds the column that a vector search reads, by its path, which may lead into
+ * structs, or as the only top-level one that fits; its errors name the vector columns of the table.
+ * `hasVectors` and `isMultivector` test a column's type. `vectorsOf` returns the vectors of one
+ * batch in the form that the kernels take, and `vectorsAt` those of a column within structs, null
+ * where a struct is.
  */
 import { type Data, DataType, describeType, getBit, setBit } from '../../arrow/index.ts';
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
 import type { ElementType, VectorBatch, VectorValues } from '../../vector/index.ts';
-import type { IdentifiedField } from '../fields/index.ts';
+import { type FieldPlace, findField, type IdentifiedField, leafOf } from '../fields/index.ts';
 import type { Snapshot } from '../versions/index.ts';
+import { unquoted } from './text-column.ts';
+
+/** A column of vectors, or such a field of a struct. */
+export interface VectorColumn extends IdentifiedField {
+  /** Its path, joined with dots. */
+  readonly name: string;
+  /** The top-level column that it is, or is in. */
+  readonly column: string;
+  /** Positions of the fields that lead to it from there; none of a top-level column. */
+  readonly members: readonly number[];
+}
+
+const topLevel = (found: IdentifiedField): VectorColumn => ({
+  ...found,
+  name: found.field.name,
+  column: found.field.name,
+  members: [],
+});
 
 /** @throws InvalidInput, TableColumnNotFound naming the columns that would do */
 export function vectorColumn(
   snapshot: Snapshot,
   name: string | undefined,
   [vector = []]: readonly (readonly number[])[],
-): IdentifiedField {
+): VectorColumn {
   const able = snapshot.fields.filter(({ field }) => elementTypeNamed(field.type) !== undefined);
   const names = able.map(({ field }) => field.name).join(', ') || 'none';
   if (name === undefined) {
     const fitting = able.filter(({ field }) => listSizeOf(field.type) === vector.length);
     const [only] = able.length === 1 ? able : fitting.length === 1 ? fitting : [];
-    if (only !== undefined) return only;
+    if (only !== undefined) return topLevel(only);
     throw new DirspaceError(
       'InvalidInput',
       `The table has ${able.length} vector columns (${names}); name the one to search.`,
     );
   }
   const field = snapshot.fields.find((candidate) => candidate.field.name === name);
+  const nested = field === undefined ? nestedField(snapshot, name) : undefined;
+  if (nested !== undefined) return nested;
   if (field === undefined) {
     throw new DirspaceError(
       'TableColumnNotFound',
@@ -39,12 +60,34 @@ export function vectorColumn(
       { details: { column: name } },
     );
   }
-  if (able.includes(field)) return field;
+  if (able.includes(field)) return topLevel(field);
   throw new DirspaceError(
     'InvalidInput',
     `Column ${name} is ${describeType(field.field.type)}; a search needs a fixed_size_list of float16, float32, float64 or uint8, or a list of those. Vectors are in ${names}.`,
     { details: { column: name } },
   );
+}
+
+/** The vectors at a path through structs; undefined where there is no such field of vectors. */
+function nestedField(snapshot: Snapshot, path: string): VectorColumn | undefined {
+  const place = fieldIn(snapshot, unquoted(path));
+  if (place === undefined) return undefined;
+  const above = place.chain.slice(0, -1);
+  const leaf = leafOf(place);
+  if (above.length === 0 || !above.every(({ field }) => DataType.isStruct(field.type)))
+    return undefined;
+  if (elementTypeNamed(leaf.field.type) === undefined) return undefined;
+  const [, ...members] = place.positions;
+  return { ...leaf, name: place.name, column: place.chain[0]?.field.name as string, members };
+}
+
+function fieldIn({ fields }: Snapshot, path: string): FieldPlace | undefined {
+  try {
+    return findField(fields, path);
+  } catch (error) {
+    if (isDirspaceError(error, 'TableColumnNotFound')) return undefined;
+    throw error;
+  }
 }
 
 /** Whether a row of the column holds several vectors. */
@@ -78,7 +121,7 @@ function elementTypeNamed(column: DataType): ElementType | undefined {
 export const hasVectors = (type: DataType): boolean =>
   !isListOfVectors(type) && elementTypeNamed(type) !== undefined;
 
-export const elementTypeOf = ({ field }: IdentifiedField): ElementType =>
+export const elementTypeOf = ({ field }: Pick<IdentifiedField, 'field'>): ElementType =>
   elementTypeNamed(field.type) as ElementType;
 
 /** A vector that is null, or has a null in it, never matches. */
@@ -100,6 +143,38 @@ export function vectorsOf(data: Data, rows: number, dimension: number): VectorBa
       whole = getBit(child.nullBitmap, child.offset + from + row * dimension + at);
     }
     if (whole) setBit(validity, row);
+  }
+  return { values, rows, validity };
+}
+
+/** What lies in a batch of the top-level column, with the structs around it that have nulls. */
+export function fieldData(
+  { members }: Pick<VectorColumn, 'members'>,
+  whole: Data,
+): { readonly data: Data; readonly above: readonly Data[] } {
+  const above: Data[] = [];
+  let data = whole;
+  for (const at of members) {
+    if (data.nullCount > 0) above.push(data);
+    data = data.children[at] as Data;
+  }
+  return { data, above };
+}
+
+/** Whether a row is in no struct that is null. */
+export const isWithin = (above: readonly Data[], row: number): boolean =>
+  above.every(({ nullBitmap, offset }) => getBit(nullBitmap, offset + row));
+
+/** The vectors of a batch of the top-level column. */
+export function vectorsAt(column: VectorColumn, whole: Data, rows: number): VectorBatch {
+  const { data, above } = fieldData(column, whole);
+  const batch = vectorsOf(data, rows, listSizeOf(column.field.type));
+  if (above.length === 0) return batch;
+  const { values, validity: own, validityOffset: offset = 0 } = batch;
+  const validity = new Uint8Array((rows + 7) >> 3);
+  for (let row = 0; row < rows; row++) {
+    if (isWithin(above, row) && (own === undefined || getBit(own, offset + row)))
+      setBit(validity, row);
   }
   return { values, rows, validity };
 }
