@@ -4,6 +4,7 @@ import {
   Field,
   FixedSizeList,
   Float32,
+  List,
   type RecordBatchStream,
   recordBatchStream,
   Table,
@@ -28,6 +29,10 @@ function people(count: number, from = 0): RecordBatchStream {
     name: vectorFromArray(
       ids.map((each) => `name ${each}`),
       new Utf8(),
+    ),
+    tags: vectorFromArray(
+      ids.map((each) => ['all', `tag ${each}`]),
+      new List(new Field('item', new Utf8(), true)),
     ),
     vector: vectorFromArray(
       ids.map((each) => [each, 0, 0]),
@@ -119,6 +124,7 @@ async function found(catalog: DirectoryNamespace, query: object): Promise<number
 const QUERIES: Readonly<Record<string, { column: string; query: object; ids: number[] }>> = {
   BTREE: { column: 'id', query: { filter: 'id IN (7, 55)' }, ids: [7, 55] },
   BITMAP: { column: 'name', query: { filter: "name = 'name 7'" }, ids: [7] },
+  LABEL_LIST: { column: 'tags', query: { filter: "array_has(tags, 'tag 7')" }, ids: [7] },
   FTS: {
     column: 'name',
     // Fast: damage hides no row all the same.
