@@ -68,6 +68,10 @@ test('a catalog of directories builds indexes of values and vectors, and refuses
   });
   expect(await table.version()).toBe(1);
   await table.createIndex('id', { waitTimeoutSeconds: 1 });
+  await expect(table.createIndex('tags')).rejects.toThrow('LABEL_LIST is for lists of values');
+  await expect(table.createIndex('vector', { config: Index.btree() })).rejects.toThrow(
+    /have no order here; LABEL_LIST/,
+  );
   await table.createIndex('tags', { config: Index.labelList(), name: 'labels' });
   const refused = table.createIndex('id', { config: Index.btree(), replace: false });
   await expect(refused).rejects.toMatchObject({ code: 'TableIndexAlreadyExists' });

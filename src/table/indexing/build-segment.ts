@@ -89,7 +89,7 @@ export function checkIndexable(type: string, column: string, found: DataType): v
     type === IVF
       ? whyNoVectors(found)
       : type !== LABEL_LIST
-        ? `values of ${describeType(found)} have no order here`
+        ? `values of ${describeType(found)} have no order here${isIndexable(LABEL_LIST, found) ? '; LABEL_LIST is for lists of values that have one' : ''}`
         : `it takes lists of values that have an order, and this is ${describeType(found)}`;
   throw new DirspaceError(
     'InvalidInput',

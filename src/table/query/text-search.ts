@@ -95,9 +95,8 @@ function defaultColumns(
   snapshot: Snapshot,
   given: readonly string[] | undefined,
 ): readonly string[] {
-  if (given !== undefined && given.length > 0) return given;
   const indexed = indexedTextColumns(snapshot);
-  const columns = indexed.length > 0 ? indexed : textColumns(snapshot);
+  const columns = given ?? (indexed.length > 0 ? indexed : textColumns(snapshot));
   if (columns.length > 0) return columns;
   throw new DirspaceError(
     'InvalidInput',
