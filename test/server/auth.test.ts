@@ -137,6 +137,7 @@ describe('credentials', () => {
 
 /** Requests that would be valid for who may send them. */
 const BODIES: Partial<Record<AnyOperation, unknown>> = {
+  BeginJob: { operation: 'OptimizeTable' },
   RegisterTable: { location: 'x' },
   RestoreTable: { version: 1 },
   RenameTable: { new_table_name: 'z' },
