@@ -213,7 +213,6 @@ test('what cannot be done is refused before anything is asked', async () => {
   const config = Index.btree();
   for (const [options, code] of [
     [{ config: { inner: {} } }, 'InvalidInput'],
-    [{ config, train: false }, 'Unsupported'],
     [{ config, replcae: false }, 'InvalidInput'],
     [{ config, replace: false }, 'TableIndexAlreadyExists'],
   ] as const) {
@@ -405,6 +404,44 @@ test.each(['here', 'over a server'])('an index of another type stays, %s', async
     'vector_idx IvfSq',
   ]);
   await namespace.close();
+});
+
+test('an index that is not built at once covers nothing until optimize', async () => {
+  const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
+  const table = await db.createTable('t', [
+    { id: 1, text: 'one two', tags: ['a'], vector: [1, 2] },
+    { id: 2, text: 'two', tags: ['b'], vector: [2, 1] },
+  ]);
+  const told: unknown[] = [];
+  const onProgress = (progress: unknown): void => void told.push(progress);
+  for (const [column, config] of [
+    ['id', Index.btree()],
+    ['text', Index.fts()],
+    ['tags', Index.labelList()],
+    ['vector', Index.ivfFlat()],
+  ] as const)
+    await table.createIndex(column, { config, train: false, onProgress });
+  expect(told).toEqual([]);
+  const covered = async (): Promise<unknown> =>
+    (await table.listIndices()).map(({ numIndexedRows, numUnindexedRows }) => [
+      numIndexedRows,
+      numUnindexedRows,
+    ]);
+  const found = async (): Promise<number[]> => [
+    await table.countRows('id = 2'),
+    (await table.search('two', 'fts').toArray()).length,
+    await table.countRows("array_has(tags, 'a')"),
+    (await table.vectorSearch([1, 2]).limit(1).toArray()).length,
+  ];
+  expect(await covered()).toEqual(Array(4).fill([0, 2]));
+  expect(await found()).toEqual([1, 2, 1, 1]);
+  await expect(table.createIndex('id', { waitTimeoutSeconds: 0, train: false })).rejects.toThrow(
+    'does not cover all rows',
+  );
+  await table.optimize();
+  expect(await covered()).toEqual(Array(4).fill([2, 0]));
+  expect(await found()).toEqual([1, 2, 1, 1]);
+  await db.close();
 });
 
 test('read-only comes before what an index is refused for', async () => {

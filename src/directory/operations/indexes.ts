@@ -52,6 +52,7 @@ const MEMBERS: readonly string[] = [
   'index_type',
   'name',
   'replace',
+  'train',
   'identity',
   'context',
 ];
@@ -70,8 +71,8 @@ export async function createTableIndex(
   const type = indexTypeOf(request.index_type);
   const parameters = parametersOf(type, request);
   if (repeated !== undefined) return { transaction_id: repeated.manifest.transaction };
-  const { column, name, replace } = request;
-  const wanted = { column, type, name, replace, parameters };
+  const { column, name, replace, train } = request;
+  const wanted = { column, type, name, replace, train, parameters };
   const { on_progress: tell } = options;
   const { transaction } = await branch.createIndex(wanted, {
     ...writeOptions(branch, options),

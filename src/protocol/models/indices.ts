@@ -44,6 +44,7 @@ export const CreateTableIndexRequest = request(
     remove_stop_words: boolean,
     ascii_folding: boolean,
     replace: boolean,
+    train: boolean,
     custom_stop_words: array(string),
     min_ngram_length: count,
     max_ngram_length: count,

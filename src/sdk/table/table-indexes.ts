@@ -39,7 +39,7 @@ export interface IndexOptions extends CallOptions {
   readonly replace?: boolean;
   /** Waits so long for the index to cover all rows; does not wait if absent. */
   readonly waitTimeoutSeconds?: number;
-  /** Whether it is built at once; no catalog can leave that for later. */
+  /** False leaves all rows for `optimize`, which then builds it; searches read them meanwhile. */
   readonly train?: boolean;
   /** Called as rows are read. A server tells each second or so. */
   readonly onProgress?: (progress: JobProgress) => void;
@@ -139,12 +139,6 @@ export class TableIndexes {
       const message = 'config is no index of this package; Index.btree() and its like make one.';
       throw new DirspaceError('InvalidInput', message, { details: { member: 'config' } });
     }
-    if (train === false) {
-      throw new DirspaceError(
-        'Unsupported',
-        'An index is built when it is created: train is true.',
-      );
-    }
     if (typeof column !== 'string') {
       const message = `createIndex takes the name of one column, and was given ${showKind(column)}; make an index of each column.`;
       throw new DirspaceError('InvalidInput', message, { details: { member: 'column' } });
@@ -160,7 +154,13 @@ export class TableIndexes {
         { details: { id: target.id, index: name } },
       );
     }
-    const request = defined({ ...onBranch(target), column, ...parameters, name: options.name });
+    const request = defined({
+      ...onBranch(target),
+      column,
+      ...parameters,
+      name: options.name,
+      train: train === false ? train : undefined,
+    });
     const operation = isScalar(parameters) ? 'CreateTableScalarIndex' : 'CreateTableIndex';
     return { asked: { operation, request }, parameters };
   }

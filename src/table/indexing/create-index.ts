@@ -46,6 +46,8 @@ export interface IndexRequest {
   readonly name?: string | undefined;
   /** Whether it may take the place of an index of the same name; true if absent. */
   readonly replace?: boolean | undefined;
+  /** False leaves all rows to be covered by `updateIndexes`; true if absent. */
+  readonly train?: boolean | undefined;
 }
 
 export interface IndexingOptions extends WriteOptions {
@@ -76,7 +78,7 @@ export const createIndex = (
 async function created(
   engine: Engine,
   branch: TableBranch,
-  { column, type, name: wanted, replace = true, parameters = {} }: IndexRequest,
+  { column, type, name: wanted, replace = true, train = true, parameters = {} }: IndexRequest,
   options: IndexingOptions,
 ): Promise<IndexCommitted> {
   const base = (await resolveHead(engine, branch))?.snapshot;
@@ -99,7 +101,7 @@ async function created(
     const most = segmentRowsOf(engine, entry, place);
     const report = (rows: number): void =>
       options.onProgress?.({ rowsDone: rowsDone + rows, rowsTotal });
-    for (const group of fragmentGroups(most, entries)) {
+    for (const group of train ? fragmentGroups(most, entries) : []) {
       options.signal?.throwIfAborted();
       const built = await buildSegment(engine, base, entry, place, group, options.signal, report);
       segments.push(built.segment);
