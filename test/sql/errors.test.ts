@@ -2,8 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { Field, Int64, Schema } from '../../src/arrow/apache.ts';
 import { isDirspaceError } from '../../src/errors.ts';
+import { FUNCTION_NAMES } from '../../src/sql/bind/bind-call.ts';
 import { bindPredicate, bindTerms } from '../../src/sql/bind/index.ts';
+import { otherFunction } from '../../src/sql/bind/other-functions.ts';
 import { compileExpression, compilePredicate } from '../../src/sql/expression.ts';
+import { AGGREGATES, WINDOW_FUNCTIONS } from '../../src/sql/parse/calls.ts';
 import { type Expression, parseExpression } from '../../src/sql/parse/index.ts';
 import { rows, schema, values } from '../helpers/expression-rows.ts';
 
@@ -42,7 +45,9 @@ const REFUSED: readonly (readonly [sql: string, position: number | undefined, sa
   ['sum(i32) OVER () > 1', 1, /window function/],
   ['i32 FROM t', 5, /syntax error/],
   ["'é' = 's' AND i32 @> 1", 19, /operator @> is not supported/],
-  ['now() > ts', 1, /function now is not known \(at/],
+  ['now() > ts', 1, /function now is not known; write a literal, such as TIMESTAMP/],
+  ['mean(i32) > 1', 1, /function mean is not known; write avg\(x\) \(at/],
+  ['group_concat(s) = 1', 1, /write string_agg\(x, ','\)/],
   ['nxw() > ts', 1, /function nxw is not known \(at/],
   ['ab(i32) > 1', 1, /did you mean abs\?/],
   ['bx = 1', 1, /did you mean b\?/],
@@ -241,4 +246,9 @@ describe('the size of an expression is bounded', () => {
     const error = await refusal(compilePredicate(`i32 IN (${list}, 'x')`, schema));
     expect(error.details.position).toBe(`i32 IN (${list}, 'x')`.length - 3);
   });
+});
+
+it('functions that are here are not among those of other databases', () => {
+  const known = [...FUNCTION_NAMES, ...AGGREGATES, ...WINDOW_FUNCTIONS];
+  expect(known.filter((name) => otherFunction(name) !== undefined)).toEqual([]);
 });

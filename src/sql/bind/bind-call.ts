@@ -37,6 +37,7 @@ import {
 import { argument, call } from './bind-arguments.ts';
 import { SPECIAL } from './bind-forms.ts';
 import { likeNode } from './bind-like.ts';
+import { otherFunction } from './other-functions.ts';
 
 /** One letter an argument: t text, i integer, n number, f float64, l list; ? makes it optional. */
 type Signature = readonly [args: string, result: DataType | 'same'];
@@ -146,6 +147,8 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
   if (signature === undefined || run === undefined) {
     const own = registeredFunction(name);
     if (own !== undefined) return bindRegistered(name, own, args, at);
+    const instead = otherFunction(name);
+    if (instead !== undefined) refuse(at, `The function ${name} is not known; write ${instead}`);
     const near = nearestName(name, [...FUNCTION_NAMES, ...registeredNames()]);
     return refuse(
       at,
