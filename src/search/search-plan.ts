@@ -212,7 +212,10 @@ export class SearchPlan {
         if (leaf.kind === 'prefix') {
           const all = await wordsOf(leaf.terms, await search.wholeWords(), MOST_WORDS, pause);
           found.push(prefixSlots(leaf, search, words, all.at(-1), near));
-        } else found.push(leafSlots(leaf, search, words, near));
+        } else {
+          const asked = leaf.kind === 'match' ? distinctWords(words) : words;
+          found.push(leafSlots(leaf, search, asked, near));
+        }
       }
       leaves.set(leaf, found);
     }
@@ -282,6 +285,17 @@ export class SearchPlan {
   scorer(statistics: TextStatistics): Scorer {
     return scorerOf(this.root, this.#leaves, statistics);
   }
+}
+
+/** N-grams have one position, and one that is there twice counts once; words count each time. */
+function distinctWords(words: readonly Word[]): readonly Word[] {
+  const isShared = words.some(({ position }, at) => position === words[at - 1]?.position);
+  if (!isShared) return words;
+  const known = new Set<string>();
+  return words.filter(({ term, position }) => {
+    const key = `${position} ${Buffer.from(term).toString('hex')}`;
+    return !known.has(key) && known.add(key);
+  });
 }
 
 function leafSlots(

@@ -536,3 +536,26 @@ describe('a search', () => {
     await expect(running).rejects.toThrow('enough');
   });
 });
+
+test('an n-gram that a query has twice counts once, and a word each time, as in LanceDB', async () => {
+  const table = await db.createTable('grams', [
+    { id: 1, text: 'fox dog bird' },
+    { id: 2, text: 'fox fox fox' },
+    { id: 3, text: 'dog' },
+    { id: 4, text: 'foxfox dog' },
+  ]);
+  const scores = async (asked: string): Promise<string> => {
+    const rows = await table.search(asked, 'fts').toArray<Hit>();
+    return rows
+      .map(({ id, _score }) => `${id}:${_score.toFixed(4)}`)
+      .sort()
+      .join(' ');
+  };
+  await table.createIndex('text', { config: Index.fts({ baseTokenizer: 'ngram' }) });
+  expect(await scores('fox fox')).toBe('1:0.6069 2:4.0468 4:0.8085');
+  expect(await scores('dog fox dog fox dog')).toBe('1:3.1143 2:2.5144 3:0.5493 4:2.4552');
+  expect(await scores('foxfox')).toBe('1:0.3035 2:0.5282 4:2.7465');
+  await table.createIndex('text', { config: Index.fts() });
+  const [once, twice] = [await scores('fox'), await scores('fox fox')];
+  expect(once).not.toBe(twice);
+});
