@@ -1,7 +1,15 @@
 /** Embedding functions fill vectors, are named by tables as LanceDB names them, and make vectors of texts to search by. */
 import * as arrow18 from 'apache-arrow-18';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Float, Float32, Float64, Int32, Utf8 } from '../../src/arrow/apache.ts';
+import {
+  type Float,
+  Float32,
+  Float64,
+  Int32,
+  type RecordBatch,
+  Table,
+  Utf8,
+} from '../../src/arrow/apache.ts';
 import { DirspaceError } from '../../src/errors.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import type { Connection } from '../../src/sdk/connection.ts';
@@ -100,6 +108,17 @@ test('vectors that come with the data are kept, and need no function', async () 
   await expect(table.add([{ text: 'c' }])).rejects.toThrow('"lengths"');
   await expect(table.search('c').toArray()).rejects.toThrow('was not found in the registry');
   expect(await table.countRows()).toBe(2);
+});
+
+test('batches without rows before those with rows are passed over', async () => {
+  const [batch] = makeArrowTable([{ text: 'abc' }, { text: 'a' }]).batches;
+  const none = batch?.slice(0, 0) as RecordBatch;
+  const batches = [none, none, batch as RecordBatch];
+  await db.createTable('t', new Table(none.schema, batches), { embeddingFunction: config() });
+  expect(await vectors('t')).toEqual([
+    [3, 1],
+    [1, 1],
+  ]);
 });
 
 test('data of Arrow and iterables of rows are filled too, and other columns may be left out', async () => {

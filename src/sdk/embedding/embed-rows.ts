@@ -156,7 +156,9 @@ async function fill(
 ): Promise<RecordBatchStream> {
   const batches = stream[Symbol.asyncIterator]();
   try {
-    const first = await batches.next();
+    let first = await batches.next();
+    // Batches without rows tell nothing.
+    while (first.done !== true && first.value.numRows === 0) first = await batches.next();
     const made = first.done ? [] : await vectorsOf(first.value, fillings);
     const fields = fillings.map((one, at) => one.field ?? newField(one, made[at] ?? []));
     const schema = new Schema([...stream.schema.fields, ...fields], stream.schema.metadata);
