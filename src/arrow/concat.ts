@@ -3,7 +3,7 @@
  * buffers. A single column, and the data buffers of views, are shared instead of copied. Throws
  * InvalidInput if the result needs wider offsets or dictionary indices than its type has.
  * `concatBatchesInSteps` yields between groups of columns. `unionVector` returns the values of
- * united dictionaries as one vector, and `indexCapacity` how many values the indices of a
+ * united dictionaries as one vector, and `indexCapacity` returns how many values the indices of a
  * dictionary type can number.
  */
 

@@ -1,8 +1,9 @@
 /**
- * `importFile`: creates a table from the rows of files, or adds them to a table, replaces its rows
- * or merges into them. All rows become one version, or none. If the types guessed from the
+ * `importFile`: creates a table from the rows of files, or adds them to a table, merges them into
+ * it or replaces its rows. All rows become one version, or none. If the types guessed from the
  * beginning of a CSV file do not fit later rows, they are found from all rows, and the import
- * starts again. A stream can be read only once, so it is refused then.
+ * starts again; with `onReject` such rows are rejected instead. A stream can be read only once, so
+ * it is refused then.
  */
 import type { DataType, RecordBatch, Schema } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

@@ -146,7 +146,7 @@ export interface Manifest {
   readonly lanceIds?: ReadonlyMap<number, number> | undefined;
   /** Ids of fragments that writers of Lance were given for a compaction: each from the first to before the second. */
   readonly lanceReserved?: readonly (readonly [first: number, end: number])[] | undefined;
-  /** Of a version that a writer of Lance made: its transaction as Lance reads it, in base64. */
+  /** The changes of the version as a transaction of Lance, in base64; absent where Lance has none for them. */
   readonly lanceTransaction?: string | undefined;
   /** Set for a materialized view: what it is of. */
   readonly view?: ManifestView | undefined;

@@ -1,7 +1,7 @@
 /**
- * `PartitionMemory`: a memory of kernels into which one search copies partitions, one at a time. It
- * is opened for the first of them and grows with the largest. `requirePartitions` opens kernels
- * with a memory of their own, and throws Unsupported where the runtime lacks them.
+ * `PartitionMemory`: the WebAssembly memory of one search. It holds one partition at a time, is
+ * opened for the first one, and grows to the largest. `requirePartitions` opens kernels with a
+ * memory of their own, and throws Unsupported where the runtime lacks them.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Exports embedding functions for programs, as `embedding`: the base classes, the registry, schemas
- * that name functions, and the function for servers with OpenAI's protocol.
+ * Lists what programs get as `embedding` (index.ts exports this module under that name): the base
+ * classes, the registry, schemas that name functions, and the function for servers with OpenAI's
+ * protocol.
  */
 
 export {

@@ -1,7 +1,8 @@
 /**
- * Defines the results of a table's methods, except MergeResult (merge-insert.ts), and converts the
- * protocol's responses to them (`writeResult`, `addResult`, ...). A figure that the catalog does
- * not report is absent, 0, or 1 for `numAttempts`.
+ * Defines the results of a table's changes, of `stats` and of `optimize`, and converts the
+ * protocol's responses to them (`writeResult`, `addResult`, ...). Other results stand beside their
+ * methods, such as MergeResult (merge-insert.ts). A figure that the catalog does not report is
+ * absent, 0, or 1 for `numAttempts`.
  */
 import type {
   DeleteFromTableResponse,

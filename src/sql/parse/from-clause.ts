@@ -1,7 +1,7 @@
 /**
- * `FromParser`: parses the FROM clause of a SELECT, one item between commas at a time (`joined`):
- * tables with their versions and aliases, queries in parentheses, and joins. Throws InvalidInput
- * for unsupported forms, such as NATURAL JOIN, and for more than 32 tables.
+ * `FromParser`: parses the FROM clauses of one statement. `joined` parses one of the items that
+ * commas separate: tables with their versions and aliases, queries in parentheses, and joins.
+ * Throws InvalidInput for unsupported forms, such as NATURAL JOIN, and for more than 32 tables.
  */
 
 import type { Parser } from './parser.ts';

@@ -1,8 +1,9 @@
 /**
  * Parses the clauses after the arguments of an aggregate or window function: FILTER (`parseFilter`)
  * and OVER (`parseOver`). `parseWindow` parses a window in parentheses, of OVER or of the WINDOW
- * clause; it throws InvalidInput for frames of GROUPS, and of RANGE with numbers. `parseOrder`
- * parses ORDER BY, in windows, calls and statements.
+ * clause; it throws InvalidInput for GROUPS, for EXCLUDE, and for frames of RANGE that begin
+ * elsewhere than at UNBOUNDED PRECEDING. `parseOrder` parses ORDER BY, in windows, calls and
+ * statements.
  */
 
 import type { Parser } from './parser.ts';

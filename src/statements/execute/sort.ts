@@ -1,6 +1,6 @@
 /**
- * `sortedRows`: sorts rows by keys, in memory. With a limit it keeps at most twice as many rows as
- * that, or 262,144 more than that if this is more. A statement that needs more than the memory of a
+ * `sortedRows`: sorts rows by keys, in memory. With a limit of n rows it holds at most the larger
+ * of 2 n and n + 262,144 rows, and one batch. A statement that needs more than the memory of a
  * request is refused. `rowSorter` sorts batches that are in memory, and `placeSorter` returns the
  * places of their rows in order. All throw InvalidInput for keys whose type has no order.
  */

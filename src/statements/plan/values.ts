@@ -1,6 +1,6 @@
 /**
- * `plannedValues`: plans VALUES as one step, with one type for each column. Equal literals are
- * typed once, as a statement may have thousands. Throws InvalidInput for names of columns, and for
+ * `plannedValues`: plans VALUES as one step, with one type for each column. Literals of one kind
+ * are typed once, as a statement may have thousands. Throws InvalidInput for columns, and for
  * values in one column that have no common type.
  */
 import { DataType, Field, Schema } from '../../arrow/index.ts';

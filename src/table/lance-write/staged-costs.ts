@@ -1,8 +1,9 @@
 /**
- * Refuses a staged manifest whose rows would take far more bytes here than its data files have:
- * `checkCosts` before any file is read, `RowCosts` while rows are read. Lance stores nulls and
- * absent columns in no bytes, and a dictionary text once for any number of rows. This engine writes
- * them out, so a manifest of a few hundred bytes could otherwise ask for gigabytes.
+ * Refuses a staged manifest whose rows would take far more bytes here than its data files have
+ * (InvalidInput): `checkCosts` before any file is read, `RowCosts` while rows are read. Lance
+ * stores nulls and absent columns in no bytes, and a dictionary text once for any number of rows.
+ * This engine writes them out, so a manifest of a few hundred bytes could otherwise ask for
+ * gigabytes.
  */
 import { type Data, dataBytes } from '../../arrow/index.ts';
 import { nullBytes } from '../../format/index.ts';
@@ -35,7 +36,7 @@ export function* checkCosts({ plan, schema }: StagedChange): Generator<undefined
   }
 }
 
-/** Counts the rows of a manifest as they are written. */
+/** Counts the bytes of the rows of a manifest as they are written. */
 export class RowCosts {
   #taken = 0;
   #given = 0;

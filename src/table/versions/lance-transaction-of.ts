@@ -1,7 +1,8 @@
 /**
  * `lanceToldOf`: adds to a new manifest the facts that Lance's clients need: whether they may write
- * the table, and the changes of the version as a Lance transaction. The transaction is computed by
- * comparing the two versions, because the operation that a staged manifest names may be wrong.
+ * the table, and the changes of the version as a Lance transaction. Restores, overwrites and
+ * compactions are told as the operation says; other changes are found by comparing the two
+ * versions, because the operation that a staged manifest names may be wrong.
  *
  * Where Lance has no operation for a change, or clients would build on it wrongly, there is no
  * transaction. A client that has read an older version then gives up.

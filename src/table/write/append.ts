@@ -1,8 +1,8 @@
 /**
  * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), each in
  * one version. `overwrite` also commits the first version of a table, and can append instead if
- * another writer was first. It keeps the history, and its version takes the next number. `appended`
- * and `replaced` draft such versions for other writers.
+ * another writer was first. An overwrite keeps the history, and its version takes the next number.
+ * `appended` and `replaced` draft such versions for other writers.
  */
 
 import {
