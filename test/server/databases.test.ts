@@ -1,5 +1,5 @@
 /** Which catalog a request is for. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DirspaceError } from '../../src/errors.ts';
@@ -115,11 +115,14 @@ describe('which database', () => {
 });
 
 test('a root that cannot be opened is no fault of the request, and the log says why', async () => {
-  const folder = temporaryFolder();
-  writeFileSync(`${folder}/file`, 'no catalog');
+  const root = `${temporaryFolder()}/file`;
+  mkdirSync(root);
   const lines: unknown[] = [];
   const error = (fields: object): void => void lines.push(fields);
-  const pair = await restPair({ root: `${folder}/file`, logger: { error } });
+  const pair = await restPair({ root, logger: { error } });
+  // What is a file at the start is refused then.
+  rmSync(root, { recursive: true });
+  writeFileSync(root, 'no catalog');
   const answer = await listed(pair, {});
   expect(answer).toMatchObject({ status: 500, json: { code: 18 } });
   expect(answer.text).not.toContain('file');

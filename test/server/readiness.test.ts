@@ -51,22 +51,27 @@ describe('/ready', () => {
   test('roots of every kind', async () => {
     const folder = temporaryFolder();
     mkdirSync(`${folder}/all/one`, { recursive: true });
-    writeFileSync(`${folder}/file`, 'x');
+    const file = `${folder}/file`;
     const cases: readonly (readonly [ServerOptions, unknown])[] = [
-      [{ root: `${folder}/file` }, UNUSABLE],
+      [{ root: file }, UNUSABLE],
       [{ root: `${folder}/new`, create: true }, 'ready'],
       [{ databases: { one: `${folder}/all/one`, two: `${folder}/two` }, create: true }, 'ready'],
-      [{ databases: { one: `${folder}/file` } }, UNUSABLE],
+      [{ databases: { one: file } }, UNUSABLE],
       [{ databasesRoot: `${folder}/all` }, 'ready'],
-      [{ databasesRoot: `${folder}/file` }, UNUSABLE],
+      [{ databasesRoot: file }, UNUSABLE],
       [{ namespace: stubNamespace() }, 'ready'],
     ];
     for (const [options, expected] of cases) {
       const lines: unknown[] = [];
       const logger = { warn: (fields: object) => void lines.push(fields) };
+      mkdirSync(file);
       const pair = await restPair({ ...options, logger });
+      // A file at the start is refused; this one comes later.
+      rmSync(file, { recursive: true });
+      writeFileSync(file, 'x');
       expect(await ready(pair), JSON.stringify(options)).toEqual(expected);
       expect(lines.length > 0).toBe(expected !== 'ready');
+      rmSync(file);
     }
   });
 
