@@ -40,11 +40,15 @@ export function vectorColumn(
   const names = able.map(({ field }) => field.name).join(', ') || 'none';
   if (name === undefined) {
     const fitting = able.filter(({ field }) => listSizeOf(field.type) === vector.length);
-    const [only] = able.length === 1 ? able : fitting.length === 1 ? fitting : [];
-    if (only !== undefined) return topLevel(only);
+    const [only, ...more] = fitting;
+    if (only !== undefined && more.length === 0) return topLevel(only);
+    const sizes = able.map(({ field }) => `${field.name} (${listSizeOf(field.type)})`).join(', ');
+    // Programs search for the words that LanceDB has for it.
     throw new DirspaceError(
       'InvalidInput',
-      `The table has ${able.length} vector columns (${names}); name the one to search.`,
+      only === undefined
+        ? `No vector column found to match with the query vector dimension: ${vector.length}. Vectors and their elements: ${sizes || 'none'}.`
+        : `Vectors of ${vector.length} elements are in several columns (${sizes}); name the one to search.`,
     );
   }
   const field = snapshot.fields.find((candidate) => candidate.field.name === name);

@@ -105,6 +105,26 @@ test('are found as those of a column, with filters, distances and sketches', asy
   await db.close();
 });
 
+test('are left to their name where none is given', async () => {
+  const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
+  const two = { id: 1, more: { vector: [1, 2] } };
+  const table = await db.createTable('t', [{ ...two, a_vector: [1, 2, 3], b_vector: [1, 2] }]);
+  const search = (of: Table, vector: number[]) => of.vectorSearch(vector).toArray();
+  expect(await search(table, [0, 0])).toMatchObject([{ _distance: 5 }]);
+  await expect(search(table, [1])).rejects.toMatchObject({
+    code: 'InvalidInput',
+    message:
+      'No vector column found to match with the query vector dimension: 1. Vectors and their elements: a_vector (3), b_vector (2).',
+  });
+  const none = await db.createTable('none', [{ id: 1 }]);
+  await expect(search(none, [1])).rejects.toThrow('Vectors and their elements: none.');
+  const alike = await db.createTable('alike', [{ a_vector: [1], b_vector: [1] }]);
+  await expect(search(alike, [1])).rejects.toThrow(
+    'in several columns (a_vector (1), b_vector (1))',
+  );
+  await db.close();
+});
+
 test('have an index, which finds what measuring finds', async () => {
   const { db, table } = await made();
   await table.createIndex('more.deep.v', { config: Index.ivfSq({ numPartitions: 4 }) });
