@@ -354,19 +354,19 @@ async function collectVersion(
   version: number,
   used: Set<string>,
 ): Promise<boolean> {
-  const isListed = async (): Promise<boolean> =>
-    (await listedVersionsOf(engine, branch))?.includes(version) !== false;
   const found = await readVersion(engine, branch, version);
   if (found === undefined) {
-    if (await isListed()) throw unfound(versionFile(branch.folder, version));
+    if ((await listedVersionsOf(engine, branch))?.includes(version) !== false)
+      throw unfound(versionFile(branch.folder, version));
     return false;
   }
   if (!('manifest' in found)) return true;
   try {
     await collectFiles(engine, branch.tableFolder, found.manifest, used);
   } catch (error) {
-    // The lists of its fragments went with it.
-    if (!isDirspaceError(error, 'Corrupt') || (await isListed())) throw error;
+    // The lists of its fragments go with a version.
+    const isThere = (await readManifest(engine, branch, version)) !== undefined;
+    if (isThere || !isDirspaceError(error, 'Corrupt')) throw error;
     return false;
   }
   return true;

@@ -292,6 +292,9 @@ describe('compressed pages', () => {
     expect(() => snappy(2, 1, 0, 7)).toThrow('a page has 1 bytes, and its header says 2');
     expect(() => snappy(5, 5, 60 << 2)).toThrow('cut short');
     expect(() => snappy(5, 5, 0, 7)).toThrow('a page has 1 bytes, and its header says 5');
+    // Bytes beyond those of the block, and beyond those of the page.
+    expect(() => snappy(5, 5, 16, 7)).toThrow('leads out of its bounds');
+    expect(() => snappy(1, 1, 4, 7, 8)).toThrow('leads out of its bounds');
   });
 
   test('of Snappy come back as they were, in steps where they are large', () => {
@@ -333,6 +336,9 @@ describe('compressed pages', () => {
       Buffer.from(await decompressPage(5, Uint8Array.from(bytes), size, refuse)).toString();
     expect(await page(3, ...block)).toBe('abc');
     expect(await page(6, ...sized, ...sized)).toBe('abcabc');
+    await expect(decompressPage(7, Uint8Array.from(block), 4, refuse)).rejects.toThrow(
+      'a page is shorter than its header says',
+    );
     for (const [size, bytes] of [
       [4, sized],
       [3, [...sized, 0]],

@@ -6,6 +6,7 @@ import {
   deletedRunFile,
   deletionFile,
   fragmentFile,
+  fragmentsFolder,
   latestFile,
   stagedManifestFile,
   versionFile,
@@ -380,6 +381,84 @@ describe('files', () => {
       false,
       true,
     ]);
+  });
+
+  describe('of the newest version, which another cleanup left alone', () => {
+    const other = () => testEngine({ fs: one.fs, firstId: 5000 });
+    const left = () => [1, 2, 3].filter((id) => exists(fragmentFile(TABLE, entry(id).file)));
+
+    /** Does it when the versions are listed and the newest of them is read for its files. */
+    const beforeTheNewestIsRead = (work: () => Promise<unknown>): void => {
+      let isListed = false;
+      one.calls.list = (list, folder) => {
+        isListed ||= folder === fragmentsFolder(TABLE);
+        return list(folder);
+      };
+      one.calls.get = async (get, file) => {
+        if (isListed && file === versionFile(main.folder, 3)) {
+          one.calls.get = undefined;
+          await work();
+        }
+        return get(file);
+      };
+    };
+
+    beforeEach(async () => {
+      for (const id of [1, 2, 3]) await landWith(main, [entry(id)]);
+    });
+
+    const goOn = async (): Promise<void> => {
+      const two = other();
+      const list = { ...EMPTY_FRAGMENTS, totals: { ...EMPTY_FRAGMENTS.totals, fragments: 1 } };
+      await land(two, main, draftOf('overwrite', { fragments: { ...list, tail: [entry(3)] } }));
+      await deleteVersions(two.engine, main, [1, 2, 3]);
+    };
+
+    test('stay, though no version that was listed is there any more', async () => {
+      beforeTheNewestIsRead(goOn);
+      expect(await run()).toEqual({ versions: 0, files: 2, bytes: 200 });
+      expect(left()).toEqual([3]);
+    });
+
+    test('stay where the versions cannot be listed again', async () => {
+      beforeTheNewestIsRead(async () => {
+        await goOn();
+        let lists = 0;
+        one.calls.list = (list, folder) =>
+          folder === main.folder && ++lists === 2 ? undefined : list(folder);
+      });
+      await expect(run()).rejects.toMatchObject({
+        code: 'ServiceUnavailable',
+        details: { path: main.folder },
+      });
+      expect(left()).toEqual([1, 2, 3]);
+    });
+  });
+
+  test('a version that is deleted together with its lists of fragments needs none', async () => {
+    const many = Array.from({ length: 40 }, (_, id) => entry(100 + id));
+    const { manifest } = await landWith(main, many);
+    await landWith(main, [entry(1)]);
+    const chunk = chunkFile(TABLE, manifest.chunks[0]?.file ?? '');
+    const { fs, calls } = one;
+    const doom = async (): Promise<void> => {
+      const two = testEngine({ fs, firstId: 5000 });
+      await deleteVersions(two.engine, main, [1]);
+      await two.engine.store.delete(chunk);
+    };
+    for (const isDeleted of [false, true]) {
+      const again = testEngine({ fs, firstId: 6000 });
+      Object.assign(again.calls, calls);
+      one = again;
+      again.calls.get = async (get, file) => {
+        if (file !== chunk) return get(file);
+        if (isDeleted) await doom();
+        return undefined;
+      };
+      if (isDeleted) expect((await run()).versions).toBe(0);
+      else await expect(run()).rejects.toMatchObject({ code: 'Corrupt' });
+      expect(exists(fragmentFile(TABLE, entry(1).file))).toBe(true);
+    }
   });
 
   test('a version whose deletion was begun keeps its files until it is gone', async () => {
