@@ -92,6 +92,7 @@ const waiting = new Set(chosen);
 /** What fits into the seconds left, with room for a few cases of every row to come. */
 function sizeWithin(left: number, listed: ListedRow): Size | undefined {
   const needed = shareOf(listed);
+  if (size === 'ci') return needed * FEW <= left ? 'ci' : undefined;
   const later = [...waiting].reduce(
     (sum, row) => sum + row.seconds * (row.alone ? 1 : 1 / jobs),
     0,

@@ -123,6 +123,14 @@ test('rows beyond the budget are named, never left out', () => {
   expect(rows).toHaveLength(2);
 });
 
+test('few cases are what a row of --ci has to fit in with', () => {
+  const { output } = proof({ 'T1 one': fine }, ['--ci', '--minutes', '0.2']);
+  expect(output).toMatch(/^ok +T1 one /m);
+  expect(proof({ 'T1 one': fine }, ['--ci', '--minutes', '0.1']).output).toContain(
+    '1 rows not run',
+  );
+});
+
 test('rows that do not fit as a whole run with few cases', () => {
   const sized = "return { cases: 1, note: 'size ' + context.size };";
   const { status, output } = proof({ 'T1 one': sized }, ['--minutes', '0.4']);
