@@ -60,6 +60,7 @@ describe('a hint', () => {
     [['import', 'x', 'y', '--sep', ';'], EXIT.usage, '(Did you mean --delimiter?)'],
     [['import', 'x', 'y', '--nulls', 'NA'], EXIT.usage, '(Did you mean --null?)'],
     [['tag', 'add', 'notes', 'v2'], EXIT.usage, 'Did you mean "create"?'],
+    [['tag', 'constructor', 'notes'], EXIT.usage, 'There is no action "constructor"'],
     [['tag', 'notes', 'v2'], EXIT.usage, 'as in dirspace tag ls notes.'],
     [['trash', 'undrop', 'prod/gone'], EXIT.usage, 'Did you mean "restore"?'],
     [['diff', 'notes'], EXIT.usage, 'For example: dirspace diff'],

@@ -234,7 +234,6 @@ export class Options {
   }
 }
 
-/** The action of a command that has several. Throws UsageError for a word that is none. */
 /** What other programs call actions. */
 const OTHER_ACTIONS: Readonly<Record<string, readonly string[]>> = {
   add: ['create'],
@@ -254,6 +253,7 @@ const OTHER_ACTIONS: Readonly<Record<string, readonly string[]>> = {
   undrop: ['restore'],
 };
 
+/** The action of a command that has several. Throws UsageError for a word that is none. */
 export function action<const Word extends string>(
   { arguments: [given = '', id = ''] }: Pick<Call, 'arguments'>,
   command: string,
@@ -262,7 +262,9 @@ export function action<const Word extends string>(
   const word = words.find((candidate) => candidate === given);
   if (word !== undefined) return word;
   const swapped = words.find((candidate) => candidate === id);
-  const meant = OTHER_ACTIONS[given.toLowerCase()]?.find((each) => words.includes(each as Word));
+  const called = given.toLowerCase();
+  const others = Object.hasOwn(OTHER_ACTIONS, called) ? OTHER_ACTIONS[called] : undefined;
+  const meant = others?.find((each) => words.includes(each as Word));
   let hint = meant === undefined ? suggestion(given, words) : ` Did you mean "${meant}"?`;
   if (swapped !== undefined) {
     hint = ` The action comes first: dirspace ${command} ${swapped} ${given}.`;
