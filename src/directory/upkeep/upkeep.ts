@@ -105,6 +105,12 @@ export async function optimizeTable(
   };
 }
 
+/** Tells the progress of work on rows as the protocol does. */
+const progressTo =
+  (tell: OptimizeCallOptions['on_progress']) =>
+  ({ rowsDone, rowsTotal }: { readonly rowsDone: number; readonly rowsTotal: number }): void =>
+    tell?.({ rows_done: rowsDone, rows_total: rowsTotal });
+
 /** The version that covers more; undefined where every index was up to date. */
 async function updateIndexesOf(
   branch: Branch,
@@ -112,8 +118,7 @@ async function updateIndexesOf(
 ): Promise<number | undefined> {
   const { snapshot, transaction } = await branch.updateIndexes({
     signal,
-    onProgress: ({ rowsDone, rowsTotal }) =>
-      onProgress?.({ rows_done: rowsDone, rows_total: rowsTotal }),
+    onProgress: progressTo(onProgress),
   });
   return transaction === undefined ? undefined : snapshot.version;
 }
@@ -138,8 +143,7 @@ async function compactBranch(
     compressesAnew: isChanged,
     dryRun: request.dry_run ?? false,
     signal,
-    onProgress: ({ rowsDone, rowsTotal }) =>
-      onProgress?.({ rows_done: rowsDone, rows_total: rowsTotal }),
+    onProgress: progressTo(onProgress),
   });
 }
 

@@ -159,13 +159,15 @@ function optimizeCall(options: OptimizeOptions): OptimizeCallOptions {
     signal,
     idempotencyKey,
     onContext,
-    on_progress:
-      onProgress === undefined
-        ? undefined
-        : ({ rows_done, rows_total }: OptimizeProgress) =>
-            onProgress({ rowsDone: rows_done, rowsTotal: rows_total }),
+    on_progress: onProgress && progressFrom(onProgress),
   });
 }
+
+/** Hands the progress of the catalog to a callback of the program. */
+export const progressFrom =
+  (onProgress: NonNullable<OptimizeOptions['onProgress']>) =>
+  ({ rows_done: rowsDone, rows_total: rowsTotal }: OptimizeProgress): void =>
+    onProgress({ rowsDone, rowsTotal });
 
 /** Milliseconds since the epoch. */
 export function timeOf(value: Date, option: string): number {

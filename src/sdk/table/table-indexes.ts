@@ -9,7 +9,6 @@ import {
   type DescribeTableIndexStatsResponse,
   type IndexContent,
   type OptimizeCallOptions,
-  type OptimizeProgress,
   unsupported,
 } from '../../protocol/index.ts';
 import {
@@ -24,6 +23,7 @@ import {
 import { carriedOut, type Job, type JobProgress, type JobWork, jobsOf } from '../jobs/index.ts';
 import { type FtsToken, relativeTokens } from '../query/index.ts';
 import { Index, type IndexParameters, isScalar, usualIndex } from './index-config.ts';
+import { progressFrom } from './optimize.ts';
 import type { TablePosition } from './position.ts';
 
 /** How to create an index. */
@@ -112,10 +112,7 @@ export class TableIndexes {
     // A server tells how far it is of a job alone.
     const job = onProgress && (await carriedOut(home, asked, own, onProgress));
     if (job === undefined) {
-      const on_progress =
-        onProgress &&
-        (({ rows_done: rowsDone, rows_total: rowsTotal }: OptimizeProgress): void =>
-          onProgress({ rowsDone, rowsTotal }));
+      const on_progress = onProgress && progressFrom(onProgress);
       const call: OptimizeCallOptions = { ...own, ...defined({ on_progress }) };
       if (isScalar(parameters)) await home.catalog.createTableScalarIndex(request, call);
       else await home.catalog.createTableIndex(request, call);
