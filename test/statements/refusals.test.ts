@@ -28,6 +28,13 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'nth_value takes a whole number, not float64',
   ],
   ['SELECT nth_value(name) OVER () FROM cities', 'nth_value takes 2 arguments'],
+  ['SELECT ntile(2.5) OVER () FROM cities', 'ntile takes a whole number, not float64'],
+  ['SELECT lag(name, name) OVER () FROM cities', 'lag takes a whole number, not utf8'],
+  ['SELECT lead(name, 0.5, name) OVER () FROM cities', 'lead takes a whole number, not float64'],
+  [
+    'SELECT count(*) FILTER (WHERE name) FROM cities',
+    'column name (utf8) is no condition; a boolean is needed',
+  ],
   [
     'SELECT name FROM cities FETCH FIRST 3 ROWS WITH TIES',
     'FETCH .. WITH TIES is not supported; rank() with QUALIFY does it',

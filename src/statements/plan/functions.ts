@@ -137,6 +137,9 @@ const WINDOW_ARGUMENTS: Readonly<Record<string, readonly [number, number]>> = {
   nth_value: [2, 2],
 };
 
+/** The place of the argument of a window function that counts rows. */
+const WHOLE_NUMBER: Readonly<Record<string, number>> = { ntile: 0, lag: 1, lead: 1, nth_value: 1 };
+
 /** Aggregates that are computed row after row if the frame grows. */
 const RUNNING = new Set(['count', 'sum', 'avg', 'min', 'max', 'bool_and', 'bool_or']);
 
@@ -164,8 +167,10 @@ export function windowType(
     const range = least === most ? String(least) : `${least} to ${most}`;
     refuse(at, `${name} takes ${range} arguments`);
   }
-  if (name === 'nth_value' && familyOf(types[1] as DataType) !== 'int') {
-    refuse(at, `nth_value takes a whole number, not ${typeText(types[1] as DataType)}`);
+  const place = WHOLE_NUMBER[name] ?? types.length;
+  const number = types[place];
+  if (number !== undefined && !['int', 'null'].includes(familyOf(number))) {
+    refuse(call.args[place]?.at ?? at, `${name} takes a whole number, not ${typeText(number)}`);
   }
   if (name === 'percent_rank' || name === 'cume_dist') return new Float64();
   return least === 0 || name === 'ntile' ? new Int64() : plainType(types[0] as DataType);

@@ -28,7 +28,7 @@ export interface NamedValue {
 }
 
 /** The field of what a tree gives: that of the column where it is one, as its metadata stays. */
-export function fieldOf(name: string, value: Expression, schema: Schema): Field {
+function fieldOf(name: string, value: Expression, schema: Schema): Field {
   const whole =
     value.kind === 'column' && value.path.length === 1
       ? schema.fields.find((field) => field.name === value.path[0])
@@ -59,7 +59,10 @@ export function joinSchema(join: JoinStep['join'], left: Plan, right: Plan): Sch
   return new Schema([...side(left, join === 'full'), ...side(right, join !== 'inner')]);
 }
 
-/** @param at where a key without a place of its own is written. @throws InvalidInput for maps as keys */
+/**
+ * @param at where a key without a place of its own is written
+ * @throws InvalidInput for maps as keys, and for a FILTER that is no condition
+ */
 export function grouped(
   input: Plan,
   keys: readonly NamedValue[],
@@ -77,6 +80,9 @@ export function grouped(
     }
     return new Field(name, type, true, fieldOf(name, value, input.schema).metadata);
   };
+  for (const { call } of aggregates) {
+    if (call.filter !== undefined) compileConditionTree(call.filter, input.schema);
+  }
   return {
     kind: 'group',
     input,
