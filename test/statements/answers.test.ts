@@ -307,6 +307,29 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
     `SELECT id FROM ${P} WHERE id = 1 UNION ALL SELECT 7 UNION ALL SELECT 7`,
     [[1], [7], [7]],
   ],
+  [
+    'UNION ALL of decimals, in the type that holds all digits',
+    `SELECT 1.5::decimal(3, 1) AS x UNION ALL SELECT 0.1234::decimal(9, 4) UNION ALL SELECT 1.25::decimal(9, 2)`,
+    [['1.5000'], ['0.1234'], ['1.2500']],
+  ],
+  [
+    'VALUES of whole numbers and decimals, in the type that holds all digits',
+    `VALUES (1), (0.1234::decimal(9, 4)), (1.25::decimal(9, 2))`,
+    [['1.0000'], ['0.1234'], ['1.2500']],
+  ],
+  [
+    'UNION ALL of a date and timestamps, in the finest unit',
+    `SELECT x = TIMESTAMP '2020-01-01 00:00:00.123456' FROM (SELECT DATE '2020-01-01' AS x UNION ALL SELECT '2020-01-01 00:00:00.123456'::timestamp(6) UNION ALL SELECT '2020-01-01'::timestamp(3)) q`,
+    [[false], [true], [false]],
+  ],
+  [
+    'a window function that counts rows, without a number',
+    `SELECT lag(id, NULL) OVER w, nth_value(id, NULL) OVER w FROM ${P} WHERE id < 3 WINDOW w AS (ORDER BY id)`,
+    [
+      [null, null],
+      [null, null],
+    ],
+  ],
   ['UNION', `SELECT 7 AS x UNION SELECT 7 UNION SELECT 8 ORDER BY x DESC`, [[8], [7]]],
   [
     'UNION of a null and a text',

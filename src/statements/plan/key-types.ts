@@ -106,7 +106,7 @@ function commonColumnType(types: readonly DataType[]): TypeName | 'same' | 'none
   for (const type of known.slice(1)) {
     const common = commonKeyType(known[0] as DataType, type);
     if (common === 'none') return 'none';
-    if (common !== 'same' && rank(common) >= rank(found)) found = common;
+    if (common !== 'same' && holdsMore(common, found)) found = common;
   }
   if (found === 'same' && new Set(known.map(typeText)).size > 1) {
     const families = new Set(known.map(familyOf));
@@ -115,6 +115,12 @@ function commonColumnType(types: readonly DataType[]): TypeName | 'same' | 'none
     return 'none';
   }
   return found;
+}
+
+/** Of two decimals, or two timestamps, the one with more digits behind the point holds more. */
+function holdsMore(one: TypeName, other: TypeName | 'same'): boolean {
+  if (rank(one) !== rank(other) || other === 'same') return rank(one) > rank(other);
+  return (one.args.at(-1) ?? 0) > (other.args.at(-1) ?? 0);
 }
 
 const rank = (type: TypeName | 'same'): number =>
