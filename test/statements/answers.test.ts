@@ -762,6 +762,12 @@ describe('statements', () => {
     await expect(catalog.db.sql('SELECT sum(x) FROM huge').toArray()).rejects.toThrow(
       'A sum is 9223372036854775808, which int64 does not hold',
     );
+    for (const frame of ['UNBOUNDED', '1']) {
+      const over = `OVER (ORDER BY x ROWS BETWEEN ${frame} PRECEDING AND CURRENT ROW)`;
+      await expect(catalog.db.sql(`SELECT sum(x) ${over} FROM huge`).toArray()).rejects.toThrow(
+        'A running sum is 9223372036854775808, which int64 does not hold',
+      );
+    }
     const [row] = await catalog.db
       .sql('SELECT sum(CAST(x AS decimal(38, 0))) AS s FROM huge')
       .toArray();

@@ -51,6 +51,9 @@ export interface Direction {
   readonly nullsFirst: boolean;
 }
 
+/** Bytes that a value takes which is kept, beside those of its text. */
+export const VALUE_BYTES = 48;
+
 /** An array with room for `size` entries; those that are new are 0. */
 export function roomFor(array: Float64Array<ArrayBuffer>, size: number): Float64Array<ArrayBuffer> {
   if (size <= array.length) return array;

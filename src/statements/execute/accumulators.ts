@@ -12,6 +12,7 @@ import {
   type GroupRange,
   groupsWhere,
   roomFor,
+  VALUE_BYTES,
 } from './accumulator.ts';
 import { bounds } from './bounds.ts';
 import { Collections, Medians } from './collections.ts';
@@ -76,9 +77,6 @@ class Counts implements Accumulator {
     return { form: 'number', type: this.#type, length: to - from, values, valid: null };
   }
 }
-
-/** Bytes of a value that is kept, beside those of its text. */
-const VALUE_BYTES = 48;
 
 /** The first value that there is. */
 class AnyValue implements Accumulator {

@@ -20,6 +20,7 @@ import {
   groupsWhere,
   numbersWhere,
   roomFor,
+  VALUE_BYTES,
 } from './accumulator.ts';
 
 /** @param argument its type */
@@ -148,9 +149,6 @@ function wideWords(column: Column): Int32Array {
   );
   return new Int32Array(wide.buffer);
 }
-
-/** Bytes of a value that is kept, beside those of its text. */
-const VALUE_BYTES = 48;
 
 /** Texts and binary values, by their bytes. */
 class ByteBounds implements Accumulator {

@@ -69,7 +69,7 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
 const SHARE = 0.3;
 
 /** About how many rows a plan gives, by what is known of its tables. */
-export function rowsOf(plan: Plan): number {
+function rowsOf(plan: Plan): number {
   switch (plan.kind) {
     case 'scan': {
       const rows = plan.source.rowCount * (plan.filters.length === 0 ? 1 : SHARE);

@@ -50,7 +50,7 @@ export function sortedRows(
 }
 
 /** Orders batches by keys, and gives the first rows. @throws InvalidInput for keys without an order */
-export function rowSorter(
+function rowSorter(
   input: Relation,
   keys: readonly SortKey[],
   work: Work,

@@ -142,18 +142,26 @@ export class IntegerSums implements Accumulator {
       }
       return numbersWhere(type, means, counts, range);
     }
-    const [least, most] = sumRange(type);
+    const check = sumCheck(type, 'A sum');
     return columnFor(type, range, (group) => {
-      const sum = (counts[group] ?? 0) === 0 ? null : this.#sum(group);
-      if (sum !== null && (sum < least || sum > most)) {
-        throw new DirspaceError(
-          'InvalidInput',
-          `A sum is ${sum}, which ${typeText(type)} does not hold; write sum(CAST(x AS decimal(38, 0))) or sum(CAST(x AS double)).`,
-        );
-      }
+      if ((counts[group] ?? 0) === 0) return null;
+      const sum = this.#sum(group);
+      check(sum);
       return sum;
     });
   }
+}
+
+/** @returns a function that throws InvalidInput for a sum that the type does not hold */
+export function sumCheck(type: DataType, what: string): (sum: bigint) => void {
+  const [least, most] = sumRange(type);
+  return (sum) => {
+    if (sum >= least && sum <= most) return;
+    throw new DirspaceError(
+      'InvalidInput',
+      `${what} is ${sum}, which ${typeText(type)} does not hold; write sum(CAST(x AS decimal(38, 0))) or sum(CAST(x AS double)).`,
+    );
+  };
 }
 
 function sumRange(type: DataType): readonly [bigint, bigint] {

@@ -15,7 +15,8 @@ import {
   type Value,
 } from '../../sql/index.ts';
 import { aggregateName } from '../plan/index.ts';
-import { type Part, sumCheck } from './window-functions.ts';
+import { sumCheck } from './sums.ts';
+import type { Part } from './window-functions.ts';
 
 /** Rows between two steps. */
 const STEP_ROWS = 1 << 14;
@@ -97,7 +98,7 @@ function aggregateOf(
           return sum === null ? null : Number(sum) / scale / Number(count);
         };
       }
-      const check = isFloat ? undefined : sumCheck(type);
+      const check = isFloat ? undefined : sumCheck(type, 'A running sum');
       return function* (low, high) {
         const sum = yield* sums.of(low, high);
         if (typeof sum === 'bigint') check?.(sum);

@@ -14,10 +14,8 @@ import {
   compareValues,
   familyOf,
   gatherColumn,
-  integerRange,
   loadColumn,
   reader,
-  typeText,
   type Value,
   validityOf,
   withValidity,
@@ -26,6 +24,7 @@ import { aggregateName, type WindowStep } from '../plan/index.ts';
 import { resultOf } from './accumulator.ts';
 import { accumulator } from './accumulators.ts';
 import { BATCH_ROWS } from './relation.ts';
+import { sumCheck } from './sums.ts';
 import { endsOfFrames, framed } from './window-frames.ts';
 
 /** For each row whether it is the first of a partition, and of rows that are equal in order. */
@@ -454,7 +453,7 @@ function sums(type: DataType, argument: DataType): Running {
     };
   }
   let sum = 0n;
-  const check = sumCheck(type);
+  const check = sumCheck(type, 'A running sum');
   return {
     add: (value) => {
       sum += BigInt(value as number | bigint);
@@ -462,19 +461,6 @@ function sums(type: DataType, argument: DataType): Running {
       check(sum);
     },
     value: () => (count === 0 ? null : sum),
-  };
-}
-
-/** Throws InvalidInput for a sum that the type does not hold. */
-export function sumCheck(type: DataType): (sum: bigint) => void {
-  const digits = familyOf(type) === 'decimal' ? 10n ** BigInt((type as Decimal).precision) : 0n;
-  const [least, most] = digits > 0n ? [1n - digits, digits - 1n] : integerRange(type);
-  return (sum) => {
-    if (sum >= least && sum <= most) return;
-    throw new DirspaceError(
-      'InvalidInput',
-      `A running sum is ${sum}, which ${typeText(type)} does not hold; cast its argument to double or decimal.`,
-    );
   };
 }
 

@@ -120,7 +120,7 @@ function scanned(
 }
 
 /** The column that every table has besides those of its schema. */
-const ROW_ID = '_rowid';
+export const ROW_ID = '_rowid';
 
 function checkRenames(renames: readonly string[], columns: number, at: number | undefined): void {
   if (renames.length <= columns) return;

@@ -23,6 +23,7 @@ import {
   refuse,
   typeText,
 } from '../../sql/index.ts';
+import { MOST_DIGITS } from './key-types.ts';
 import type { WindowStep } from './plan-tree.ts';
 
 /** Names that mean the same. */
@@ -34,9 +35,6 @@ const SAME: Readonly<Record<string, string>> = {
 };
 
 export const aggregateName = (name: string): string => SAME[name] ?? name;
-
-/** Digits of the widest decimal. */
-const MOST_DIGITS = 38;
 
 interface AggregateRule {
   readonly args: number;

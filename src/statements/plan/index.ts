@@ -10,6 +10,7 @@ import { Planner, sourceKey } from './planner.ts';
 import { pruned } from './pruned.ts';
 import { renamed } from './steps.ts';
 
+export { ROW_ID } from './from-clause.ts';
 export { aggregateName } from './functions.ts';
 export { comparableKeys } from './joins.ts';
 export type {

@@ -18,7 +18,7 @@ import {
 const name = (text: string, ...args: number[]): TypeName => ({ name: text, args });
 
 /** Digits of the widest decimal. */
-const MOST_DIGITS = 38;
+export const MOST_DIGITS = 38;
 
 /** `same` where values compare as they are, `none` where they do not compare at all. */
 export function commonKeyType(a: DataType, b: DataType): TypeName | 'same' | 'none' {
