@@ -1,6 +1,6 @@
 /**
- * `relationOf`: carries out a plan and returns its rows batch by batch. `rowsOf` estimates the
- * number of rows of a plan; a join keeps the side with fewer rows in memory.
+ * `relationOf`: carries out a plan and returns its rows batch by batch. An inner join keeps the
+ * side in memory that is estimated to have fewer rows.
  */
 import type { Plan } from '../plan/index.ts';
 import { groupedRows } from './group.ts';

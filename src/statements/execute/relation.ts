@@ -1,7 +1,8 @@
 /**
  * Defines `Relation`, the rows that a step of a plan yields, batch by batch, and `Work`, the
- * resources that the steps of one statement share. `collected` keeps all batches of a relation in
- * memory and counts their bytes; `columnReader` evaluates expressions over batches.
+ * resources that the steps of one statement share. `run` runs a generator and lets other work go on
+ * between its steps. `collected` keeps all batches of a relation in memory and counts their bytes,
+ * and `asOneBatch` joins them; `columnReader` evaluates expressions over batches.
  */
 import {
   batchBytes,

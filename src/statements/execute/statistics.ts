@@ -1,7 +1,7 @@
 /**
- * `knownRow`: answers a SELECT of only count(*), min and max over one table from statistics and
- * indexes, or by reading the rows if these do not suffice. Returns undefined for a group step of
- * any other form.
+ * `knownRow`: answers a SELECT without GROUP BY from statistics and indexes, or by reading the rows
+ * if these do not suffice. All of its items have to be count(*), or min and max of columns of a
+ * table without WHERE. Returns undefined for a group step of any other form.
  */
 import { type Data, type DataType, type RecordBatch, recordBatch } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,9 @@
 /**
- * Accumulates sums, averages and deviations of groups. `IntegerSums` is exact for integers and
- * decimals: it adds the halves of 64-bit values separately and combines them at the end; a sum that
- * its type cannot hold throws InvalidInput. `FloatSums` adds doubles row by row. `Deviations`
- * computes variances by Welford's method.
+ * Accumulates sums, averages and deviations of groups. `IntegerSums` adds integers and decimals
+ * exactly: the halves of 64-bit values separately, which are combined at the end. Averages are
+ * doubles. `FloatSums` adds doubles row by row. `Deviations` computes variances by Welford's
+ * method. `sumCheck` throws InvalidInput for a sum that its type cannot hold, and `doublesOf` reads
+ * numbers of any type as doubles.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
  * Computes aggregates (`framed`) and the first and last rows (`endsOfFrames`) of frames of rows
- * that move with the current row. Each value is added a constant number of times, whatever the
+ * that move with the current row. The number of additions grows with the rows alone, not with the
  * width of the frame. No value is subtracted, so a sum of floats depends on the rows of its frame
  * alone.
  */

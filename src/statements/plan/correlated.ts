@@ -1,9 +1,10 @@
 /**
- * `plannedCorrelated`: plans a subquery whose WHERE compares columns with those of the query around
- * it. The subquery is run once for all rows: the columns that are compared become key columns of
- * its plan, and the query around it is joined on these. Returns undefined if the subquery reads no
- * outer column. It accepts terms of AND of the form `column = outer.column`, and refuses others by
- * name.
+ * `plannedCorrelated`: plans a subquery whose WHERE reads columns of the query around it. The
+ * subquery is run once for all rows: what it compares with outer columns becomes key columns of its
+ * plan, and the query around it is joined on these. Returns undefined if its WHERE reads no outer
+ * column. A term of AND that reads outer columns has to be an equation with only outer columns on
+ * one side and only own columns on the other; other terms are refused by name, and so are GROUP BY,
+ * HAVING, QUALIFY, OFFSET and some forms of LIMIT and aggregates.
  */
 import { Field, Int64, Schema } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * `plannedTables`: plans the FROM clause of a SELECT, that is tables, subqueries, queries of WITH,
- * and joins; tables separated by commas become a cross join. Returns the plan, with all columns,
- * and the `Scope` that resolves column names against it.
+ * `plannedTables`: plans the FROM clause of a SELECT: tables, subqueries, queries of WITH, and
+ * joins; tables separated by commas become a cross join. Returns the plan, with all columns, and
+ * the `Scope` that resolves column names against it. Every table has the hidden column `ROW_ID`
+ * too, unless it has its own of that name. Without FROM, the plan has one row and no columns.
  */
 import { Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { type Expression, refuse, type TableReference } from '../../sql/index.ts';

@@ -1,6 +1,7 @@
 /**
  * Turns statements into plans. `tablesOf` lists the tables that a parsed statement reads, and
- * `planStatement` plans it once they are open.
+ * `planStatement` plans it once they are open. The steps of plans, and functions on their
+ * expressions, are exported for execute/.
  */
 import { Schema } from '../../arrow/index.ts';
 import type { Statement, TableReference } from '../../sql/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `Scope`: resolves names inside of a SELECT. It holds the tables of its FROM clause, each with its
- * columns and the name that each column has in the plan. Names are found exactly first, then
- * ignoring case, as in expressions; unknown ones throw TableColumnNotFound, ambiguous ones
- * InvalidInput.
+ * columns and the name that each column has in the plan. Columns are found by their exact names
+ * first, then ignoring case; tables ignoring case. `resolve` throws TableColumnNotFound for unknown
+ * names, and InvalidInput for ambiguous ones and for those of a query around this one; `find`
+ * returns undefined in place of the first and the last. `star` lists the columns of `*`.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Expression, formatName, nearestName, refuse } from '../../sql/index.ts';

@@ -1,7 +1,8 @@
 /**
  * `plannedSelect`: plans one SELECT with its ORDER BY and LIMIT. Its clauses are planned in the
  * order in which SQL carries them out: FROM, WHERE, groups and their aggregates, HAVING, windows,
- * QUALIFY, the values of the items, DISTINCT, ORDER BY, LIMIT.
+ * QUALIFY, the values of the items, DISTINCT, ORDER BY, LIMIT. The plans of single clauses are
+ * exported for correlated.ts, which plans subqueries with outer columns.
  */
 import {
   type AggregateExpression,

@@ -1,7 +1,8 @@
 /**
- * Builds the steps of plans, each with the schema of its rows: `projected`, `filtered`, `grouped`,
- * `distinctRows`, `sorted`, `united`. joins.ts builds joins, with the schema that `joinSchema`
- * returns.
+ * Builds steps of plans, each with the schema of its rows: `projected`, `filtered`, `grouped`,
+ * `distinctRows`, `sorted`, `united`. They throw InvalidInput for conditions that are not boolean,
+ * and for maps as keys. `joinSchema` returns the schema of a join, which joins.ts builds, and
+ * `renamed` a field under another name. Other steps are built where they are planned.
  */
 import { childFields, DataType, Field, Null, Schema } from '../../arrow/index.ts';
 import {

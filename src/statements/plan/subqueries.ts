@@ -1,8 +1,9 @@
 /**
  * `Subqueries`: plans the subqueries in the expressions of a SELECT. Each subquery is run as a
- * whole and joined to the plan. `rewrite` replaces a subquery by a column; `matching` keeps the
- * rows whose value the subquery returns (IN). correlated.ts plans subqueries that read columns of
- * the query around them. A subquery of several columns where a value is needed is refused.
+ * whole and joined to the plan. `rewrite` replaces subqueries by columns; `matching` filters the
+ * plan by a condition, by a join where it is IN or EXISTS. correlated.ts plans subqueries that read
+ * columns of the query around them. A subquery of several columns where a value is needed is
+ * refused. `hasSubquery` looks for one in an expression.
  */
 import { Int64, Schema } from '../../arrow/index.ts';
 import {
