@@ -1,9 +1,10 @@
 /**
- * Describes how each buffer of a compressed batch is stored (`BufferForm`). As in Arrow's layout, a
- * buffer begins with a prefix: -1 before plain bytes, or the size of the content before Zstandard
- * frames. The file encodes these descriptions for a fragment's layout and checks them
- * (`encodeForm`, `decodeForm`), so that a reader finds single frames, and decodes the buffers
- * (`decodedBuffers`). compress-columns.ts writes them.
+ * Describes how each buffer of a compressed batch is stored (`BufferForm`): as nothing if it is
+ * empty, as plain bytes behind a prefix of -1, or as Zstandard frames behind the size of their
+ * content. Frames of 64-bit offsets have the first offset before them (`offsetsLead`). `encodeForm`
+ * and `decodeForm` write and check the descriptions for a fragment's layout, so that a reader finds
+ * single frames. `decodedBuffers` returns the contents of a column's buffers, and `decodedBytes`
+ * the memory that this takes. compress-columns.ts makes the buffers.
  */
 import { NO_BYTES } from '../../arrow/index.ts';
 import { aligned, decodeFrame, FRAME_BYTES, FRAME_OVERHEAD } from '../../ipc/index.ts';
@@ -123,8 +124,9 @@ export type Room = (bytes: number) => Uint8Array;
 export const newRoom: Room = (bytes) => new Uint8Array(bytes);
 
 /**
- * The content of each buffer, in steps, offsets in the width of their type. Where one is compressed all are decoded or copied into memory of
- * `room`; where none is they are views of the column.
+ * The content of each buffer, in steps, offsets in the width of their type. Where one is compressed
+ * all are decoded or copied into memory of `room`; where none is they are views of the column, save
+ * wide offsets, which are narrowed into new memory.
  * @param column all of its bytes, at an address that is a multiple of 8
  * @param fail makes the error to throw out of what is wrong
  */

@@ -1,10 +1,13 @@
 /**
  * `decodeColumn`: builds an Arrow Data object from the bytes of one stored column;
- * `decodeColumnInSteps` yields between buffers of a compressed column. Plain columns are not copied
- * unless they are unaligned; compressed ones are decoded into memory that the caller provides
- * (`room`). 64-bit offsets of types with 32-bit offsets are narrowed. Inverse of
- * ipc/encode/column-writer.ts. Checks that buffers fit the type and that offsets begin at 0 and end
- * within the values. Offsets in between are trusted, because callers have verified the checksum.
+ * `decodeColumnInSteps` yields after each 64 KiB that it decompresses. Where no buffer is
+ * compressed, the result is views of the given bytes, which are copied only if they are unaligned.
+ * Where one is, all buffers are decoded or copied into memory that the caller provides (`room`).
+ * 64-bit offsets of types with 32-bit offsets are narrowed into new memory.
+ *
+ * Checks that buffers fit the type and that offsets begin at 0 and end within the values. Offsets
+ * in between, views and indices of dictionaries are trusted, because callers have verified the
+ * checksum. Inverse of ipc/encode/column-writer.ts.
  */
 import {
   bitmapBytes,

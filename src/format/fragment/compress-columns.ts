@@ -1,9 +1,11 @@
 /**
  * `ColumnCompressor`: compresses buffers of encoded columns as Zstandard frames of 64 KiB, in the
- * form that Arrow and Lance read. It compresses values, and 64-bit offsets of texts
- * (`hasWideOffsets`). Validity, booleans and the items of vectors stay as they are, and so do short
- * buffers and those that would save too little. A buffer that was not worth it in one batch is
- * tried in fewer of the batches after it, so that data which does not compress is not slowed down.
+ * form that Arrow and Lance read. `zstd` compresses numbers, texts, binary values and 64-bit
+ * offsets (`hasWideOffsets`); `auto` compresses texts and binary values that are not short, and
+ * only if much is saved. Validity, booleans, 32-bit offsets and the items of vectors stay as they
+ * are, and so do buffers below 4 KiB and those that would save too little. Values that were not
+ * worth it in one batch are tried in fewer of the batches after it, so that data which does not
+ * compress is not slowed down. `stored` describes a column that is not compressed.
  */
 import { childFields, type DataType, hasLargeOffsets, layoutOf } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';
@@ -77,8 +79,8 @@ export class ColumnCompressor {
   }
 
   /**
-   * The columns of a batch, in steps of a frame. Where one buffer of them is compressed each gets a prefix;
-   * where none is they are returned as they are.
+   * The columns of a batch, in steps of a frame. Where one buffer of them is compressed, every buffer
+   * that is not empty gets a prefix; where none is, they are returned as they are.
    * @param types of the columns
    */
   *compress(

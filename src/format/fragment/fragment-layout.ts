@@ -1,10 +1,10 @@
 /**
  * Encodes (`encodeLayout`) and decodes (`decodeLayoutInSteps`) the layout of a fragment: the
- * lengths, checksums and statistics of each column of each batch. It is stored as JSON in the
- * footer's metadata, so a reader finds a column with the footer alone. Positions are not stored:
- * decoding adds up the lengths, and throws Corrupt unless they cover the file up to the footer. A
- * column of a long layout is parsed when it is first asked for, and may throw Corrupt then. A
- * layout of a newer format is UnsupportedFormat.
+ * lengths, checksums and statistics of each column of each batch, and the lengths and checksums of
+ * dictionaries. It is stored as JSON in the footer's metadata, so a reader finds a column with the
+ * footer alone. Positions are not stored: decoding adds up the lengths, and throws Corrupt unless
+ * they cover the file up to the footer. A column of a long layout is parsed when it is first asked
+ * for, and may throw Corrupt then. A layout of a newer format is UnsupportedFormat.
  */
 
 import { DirspaceError } from '../../errors.ts';
@@ -377,7 +377,7 @@ class LayoutReader {
     if (parts.length !== 6 && parts.length !== 7) throw this.#bad('a column of unknown members');
     const bytes = this.#count(parts[0]);
     if (offset + bytes > this.#end || bytes % ALIGNMENT !== 0) {
-      throw this.#bad('a column that is too long');
+      throw this.#bad(`a column of ${bytes} bytes at ${offset}`);
     }
     const checksums = parts[1];
     if (!isPageChecksums(checksums, bytes)) {

@@ -1,6 +1,7 @@
 /**
- * Exports the encoder and decoders of data fragments, which are Arrow IPC files with page
- * checksums and column statistics.
+ * Exports the encoder and decoders of data fragments, which are Arrow IPC files with page checksums
+ * and column statistics, and the conversions of columns to the types that a fragment stores: plain
+ * types for views, and wide offsets.
  */
 
 export {

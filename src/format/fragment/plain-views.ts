@@ -3,7 +3,8 @@
  * Lance 2.0 has no views, so fragments of tables for Lance hold plain columns, while the tables'
  * schemas keep the views. Writers use `withoutViews` and `plainColumn`, which also convert within
  * lists and structs; `plainColumn` throws TableSchemaValidation for a view that points out of its
- * buffers. Readers use `viewsOf`, which does not copy values longer than 12 bytes.
+ * buffers, and InvalidInput beyond 2 GiB of values. Readers of a column that is itself of views use
+ * `viewsOf`, which does not copy values longer than 12 bytes.
  */
 import {
   Binary,

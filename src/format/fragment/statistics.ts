@@ -1,7 +1,7 @@
 /**
- * Defines `ColumnStatistics`, the counts and bounds of a column by which scans prune. Encodes,
- * decodes and merges them, and compares bounds (`compareValues`). column-statistics.ts computes
- * them.
+ * Defines `ColumnStatistics`, the counts and bounds of a column by which scans prune, and the kind
+ * of bounds that a type has (`statisticKind`). Encodes, decodes (Corrupt if malformed) and merges
+ * statistics, and compares bounds (`compareValues`). column-statistics.ts computes them.
  */
 import {
   type DataType,

@@ -1,7 +1,8 @@
 /**
- * Shortens the bounds of texts in statistics to 64 bytes of UTF-8. `lowerBound` cuts the text to a
- * prefix; `upperBound` also raises the prefix's last code point, so that it stays above the text.
- * Both return undefined where no such bound exists.
+ * Shortens the bounds of texts in statistics: at most 64 bytes of a text are kept. `lowerBound`
+ * cuts a longer text to a prefix. `upperBound` also replaces the last code point of the prefix by
+ * the next one, so that the bound stays above the text. Both return undefined where the prefix is
+ * not UTF-8; `upperBound` also where the prefix has no code point that can be raised.
  */
 import { isUtf8 } from 'node:buffer';
 

@@ -1,10 +1,11 @@
 /**
  * `BatchPages`: builds the Lance page descriptions of the columns of record batches, over the bytes
  * that are already in the file. It walks the buffers of an encoded Arrow column in file order and
- * records the encoding of each range. Only offsets of lists and indices of dictionaries are read,
- * and rewritten where Lance marks nulls differently. Columns that Lance cannot read, such as
- * structs with nulls, are reported to `refuse`. `dictionaryValues` describes the values of a
- * dictionary.
+ * records the encoding of each range. Values are not read. Offsets of lists and indices of
+ * dictionaries that have nulls are copied and rewritten, because Lance marks nulls differently.
+ * Columns that Lance cannot read, such as structs with nulls, are reported to `refuse`.
+ * `dictionaryValues` describes the values of a dictionary; pages of its indices are completed once
+ * all dictionaries are known.
  */
 import {
   bytesOf,

@@ -1,8 +1,9 @@
 /**
- * `FragmentColumns`: reads rows of a Lance fragment as Arrow columns. The columns may lie in
- * several data files, and the parts of a nested field in separate columns of a file. A field that
- * no file holds is read as nulls. `placesOfFile` maps fields to columns for a data file that
- * stands alone.
+ * `FragmentColumns`: reads rows of a Lance fragment as Arrow columns or batches, and says how many
+ * rows take about 8 MiB (`batchRows`). The columns may lie in several data files, and the parts of
+ * a nested field in separate columns of a file. A field that no file holds is read as nulls. Files
+ * are untrusted: damage throws Corrupt, and an encoding or amount of memory that is not supported
+ * throws Unsupported. `placesOfFile` maps fields to columns for a data file that stands alone.
  */
 import {
   bitmapBytes,
@@ -52,7 +53,10 @@ export function placesOfFile({ columns }: LanceSchema, file: LanceDataFile): Fie
   return places;
 }
 
-/** Rows of one fragment. Checks that each column has as many as the fragment is said to have. */
+/**
+ * Rows of one fragment. `batchRows` checks that each top-level column has as many as the fragment is
+ * said to have; reads check that it has those that are read.
+ */
 export class FragmentColumns {
   readonly rows: number;
   readonly #schema: LanceSchema;

@@ -1,7 +1,8 @@
 /**
- * Exports the encoders and decoders of Lance's files: the Lance part of a fragment, manifests, tags
- * and branches, deletion files, data files. Callers do the I/O and pass the bytes. The formats are
- * those of the protobuf files in the public Lance repository.
+ * Exports the encoders and decoders of Lance's files: the Lance part of a fragment, manifests and
+ * their transactions, tags and branches, data files, and the table `__manifest` that lists a
+ * catalog; and the decoder of deletion files. They do no I/O: callers pass the bytes, or a function
+ * that reads ranges of a data file.
  */
 
 export {

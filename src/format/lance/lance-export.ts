@@ -1,8 +1,9 @@
 /**
  * `LanceFileEncoder`: encodes rows as a data file that only Lance reads, for copies of a table
  * outside of the catalog. It uses the encoder of fragments and ends the file where the Lance part
- * ends, without the Arrow footer. `lanceExportSchema` and `lanceExportManifest` prepare the schema
- * and the manifest of such a copy. Throws Unsupported for a column that Lance cannot hold.
+ * ends, without the Arrow footer. `lanceExportSchema` prepares the schema of such a copy, and
+ * `lanceExportManifest` encodes its manifest as version 1. A column that Lance cannot hold throws
+ * Unsupported: by its type at once, by its values when they are written.
  */
 import {
   childFields,

@@ -1,8 +1,9 @@
 /**
- * Parses the messages for fragments, data files, fields, indexes and base paths in Lance's
- * manifests and transactions, one function each (`parseFragment`, `parseField`, ...). The results
- * hold the values as the file states them; callers check whether they fit together. Source:
- * table.proto and file.proto of the Lance repository.
+ * Parses the messages for fragments, fields, indexes and base paths in Lance's manifests,
+ * transactions and data files, one function each (`parseFragment`, `parseField`, ...). Malformed
+ * messages are Corrupt. The results hold the values as the file states them, some as views of its
+ * bytes; callers check whether they fit together. Source: table.proto and file.proto of the Lance
+ * repository.
  */
 import type { LanceField } from './lance-fields.ts';
 import type { ProtoReader } from './proto-reader.ts';

@@ -1,7 +1,8 @@
 /**
  * `ProtoMessage`: writes a protobuf message (varints, texts, bytes and nested messages, by member
- * number) into one buffer. proto-reader.ts reads messages. `message` makes the bytes of a message,
- * and `noMembers` is one without members.
+ * number) into one buffer that grows. `message` makes an empty one, and `noMembers` stands for the
+ * content of a message without members. `varintText` and `varintBytes` give the form and length of
+ * a single number. proto-reader.ts reads messages.
  */
 
 /** What stands behind the number of a member: a varint, or a length and that many bytes. */
