@@ -1,8 +1,9 @@
 /**
  * `openEngine`: creates the table engine of a catalog, with caches in the memory given, a queue and
  * limits. It decides how commits become visible: straight in the store, or through staged/ where
- * versions are managed. After each commit the engine updates the files that Lance reads and adopts
- * tags of Lance's clients. Opening reads and writes nothing.
+ * versions are managed. `follow`, called after a commit, notes the digest of the version, updates
+ * the files that Lance reads and adopts tags of Lance's clients; failures of these are ignored.
+ * Opening reads and writes nothing.
  */
 import type { Counters } from '../counters.ts';
 import type { Env } from '../env.ts';

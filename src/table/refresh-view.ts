@@ -1,9 +1,10 @@
 /**
  * `refreshView`: updates a materialized view to a version of its source, in one version of the
  * view, which records the source's version. An unchanged source makes no version (`no_op`). If the
- * source only grew, the added rows are read and appended (`incremental`). Otherwise, or on request,
- * all rows are computed again (`rebuild`). Concurrent refreshes do not duplicate rows: a refresh
- * that finds the result of another one plans again.
+ * source only grew and its columns are the same, the added rows are read and appended
+ * (`incremental`). Otherwise, or on request, all rows are computed again (`rebuild`). Concurrent
+ * refreshes do not duplicate rows: a refresh that finds the result of another one plans again, 16
+ * times at most (then ConcurrentModification). Throws InvalidInput for a table that is no view.
  */
 import { DirspaceError } from '../errors.ts';
 import type { ManifestView, ViewSource } from '../format/index.ts';

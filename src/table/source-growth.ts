@@ -1,6 +1,7 @@
 /**
  * `onlyGrew`: tells whether the source of a view has only gained rows since a version, from the
- * operations that its versions record. Returns false if that cannot be known. `isSame` and
+ * operations that its versions record: appends, compactions, and changes of metadata and indexes.
+ * Returns false if that cannot be known, and across more than 65,536 versions. `isSame` and
  * `isUnchanged` compare the source versions that views were computed from.
  */
 import type { ViewSource } from '../format/index.ts';

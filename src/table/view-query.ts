@@ -1,8 +1,9 @@
 /**
  * Checks and runs the query of a materialized view. `viewColumns` checks it against its source and
- * returns the columns of its result; `viewRows` reads its rows, from all rows of the source or from
- * the last ones, in the order of the source. Queries that read row ids or offsets are refused,
- * because these change.
+ * returns the columns of its result; it refuses queries that read row ids or offsets, because these
+ * change (InvalidInput). `viewRows` reads the rows of the query in the order of the source, from
+ * all rows of the source or from the last ones. It reads them from the disk, verifies them, and
+ * makes every column nullable.
  */
 import {
   columnsOf,

@@ -1,6 +1,6 @@
 /**
- * Exports `diffBranch`, which compares a branch with main, and `cherryPick`, which brings the
- * changes of a branch to main.
+ * Exports `diffBranch`, which compares a branch with main, `cherryPick`, which brings the changes
+ * of a branch to main, and `stageClone`, which builds a new table from a version of another.
  */
 
 export {

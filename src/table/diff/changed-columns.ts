@@ -1,7 +1,8 @@
 /**
- * `changedColumns`: reads pairs of rows that have one key in two versions, and counts for each
- * column the pairs in which its values differ, by their hashes. `firstRows` reads rows that are
- * shown as examples.
+ * `changedColumns`: reads pairs of rows that have one key in two versions, compares their values by
+ * hashes, and counts for each column the pairs that differ in it. It also tells which columns
+ * differ in each of the first pairs. `firstRows` reads the first rows of a list with all their
+ * columns, to be shown as examples.
  */
 import { columnsOf, type RecordBatch } from '../../arrow/index.ts';
 import type { DiffRow } from '../../protocol/index.ts';

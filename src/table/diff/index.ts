@@ -1,5 +1,6 @@
 /**
- * Exports the comparison of two versions of a table: columns, fragments and rows.
+ * Exports the comparison of two versions of a table (`diffVersions`), and parts of it: which
+ * fragments and rows two versions share, and the summary of a column.
  */
 
 export { diffVersions } from './diff.ts';

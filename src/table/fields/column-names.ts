@@ -1,7 +1,8 @@
 /**
- * Refuses names that columns may not have. `checkName` refuses empty names, names with a dot and
- * the reserved names `_rowid` and `_rowoffset`. `refuseTwins` refuses two fields of one name side
- * by side.
+ * Refuses columns by name or width, with InvalidInput. `checkName` refuses empty names, names with
+ * a dot and the reserved names `_rowid` and `_rowoffset` in any case. `refuseTwins` refuses two
+ * columns, or two members of a struct, of one name. `checkWidth` refuses a type whose null alone
+ * takes more than 16 MiB.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

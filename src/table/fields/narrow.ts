@@ -1,9 +1,10 @@
 /**
  * Converts columns to types that hold fewer values, where each value fits (`Narrowing`): numbers to
  * smaller or other numbers, times to coarser units, long texts and bytes to short ones, also inside
- * of structs and lists. Floats are rounded to the nearest value of the shorter type; a number
- * beyond its range does not fit. The first value that does not fit is refused with its row
- * (`Misfit`). widen.ts handles conversions that fit every value.
+ * of structs and lists. `canNarrow` tells whether two types allow that. Floats are rounded to the
+ * nearest value of the shorter type; a number beyond its range does not fit. The first value that
+ * does not fit is refused with its row (`Misfit`), which `misfitError` turns into InvalidInput.
+ * widen.ts handles conversions that fit every value.
  */
 import {
   type Data,

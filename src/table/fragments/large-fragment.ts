@@ -2,8 +2,9 @@
  * `LargeFragment`: reads columns or rows of a file of more than 16 KiB by byte ranges, and verifies
  * each range. A few rows are read value by value where the type allows it; otherwise they are
  * picked from whole columns. It caches the footer and, if the read asks for that, whole columns and
- * decompressed frames. Columns read into pooled memory or for the caller of a query are cached only
- * on their second read. Cached columns stay valid, because fragments never change. `rememberFooter`
+ * decompressed frames. Frames, and columns read into pooled memory or for the caller of a query,
+ * are cached only on their second read; a column whose values are read one by one often is read
+ * whole and cached. Cached columns stay valid, because fragments never change. `rememberFooter`
  * caches a footer that was verified.
  */
 import {

@@ -2,8 +2,8 @@
  * Creates and moves tags (`createVersionTag`, `updateVersionTag`) and deletes branches
  * (`deleteUntaggedBranch`), safely beside concurrent deletions. A version is held while it is
  * tagged, and a branch that a tag names is not deleted (InvalidTableState). A change of a tag is
- * undone if its table or branch is gone by then. versions/tags.ts and versions/branches.ts write
- * the files.
+ * undone if its table or branch is gone by then (TableNotFound, or CommitStateUnknown if it cannot
+ * be undone). versions/tags.ts and versions/branches.ts write the files.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { TagRecord } from '../../format/index.ts';

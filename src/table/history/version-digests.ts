@@ -1,8 +1,9 @@
 /**
  * Returns digests of versions, which hold the facts that lists show, without reading each manifest
  * (`digestsOf`). Digests lie in files of 64 versions beside the manifests. `noteDigest` keeps those
- * of commits in memory and writes a file with every 64th version; a list writes what was missing.
- * `versionNumbers` lists the numbers of the versions.
+ * of commits in memory and writes a file with every 64th version; a list adds what was missing to
+ * files that no new version can join, and to others once 16 digests were missing. `versionNumbers`
+ * lists the numbers of the versions.
  *
  * The manifests are the truth. The newest version of a list is read from its manifest, and a digest
  * counts only if its checksum is the one that the version above it, itself found in this way, names

@@ -1,4 +1,7 @@
-/** `describedIndexes`: lists the indexes of a version with their size and the live rows that each covers. */
+/**
+ * `describedIndexes`: lists the indexes of a version with their column, parameters and size, and
+ * how many live rows each covers and leaves to a scan.
+ */
 import type { JsonObject } from '../../json.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { coverageOf, indexedField } from './coverage.ts';

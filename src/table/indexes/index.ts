@@ -1,6 +1,8 @@
 /**
- * Exports the reading of indexes: their coverage of a version, the rows that match a condition, and
- * the rows near to query vectors. table/indexing builds them.
+ * Exports the reading of indexes: which fragments they cover, which rows match a condition, how
+ * many they are, which come first in an order, and which vectors are near to another. Also exports
+ * the reader of full-text segments, the lists and prewarming of indexes, and their entries after
+ * fragments were joined. table/indexing builds them.
  */
 
 export { BTREE_COLUMNS } from './btree-segment.ts';

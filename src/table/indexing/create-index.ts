@@ -1,10 +1,12 @@
 /**
- * `createIndex` builds an index of a column and commits it; `dropIndex` commits a version without
- * one. It reads the version that is the newest when it begins, and writes all segments before it
- * tries a commit. Appends and other changes go on meanwhile; if one of them drops the column,
- * changes its type or takes the name, it fails. Rows that are added later are scanned until
- * `updateIndexes` covers them. After a failure the written files are removed, unless the outcome of
- * the commit is unknown. `commitIndexes` commits a changed list of indexes.
+ * `createIndex`: builds an index of a column over the version that is the newest when it begins,
+ * writes all segments, and then commits. Appends and other changes go on meanwhile; if one of them
+ * drops the column, changes its type or takes the name, it fails. Rows that are added later, and
+ * all rows without `train`, are scanned until `updateIndexes` covers them. After a failure the
+ * written files are removed, unless the outcome of the commit is unknown.
+ *
+ * `dropIndex` commits a version without an index, and `commitIndexes` one with a changed list of
+ * indexes. `removeSegments` deletes files of segments that nothing refers to.
  */
 import { type DataType, describeType, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
