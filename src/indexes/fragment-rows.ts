@@ -80,10 +80,11 @@ export function rowsAtPositions(
   let at = 0;
   while (at < positions.length) {
     const run = runAt(runs, positions[at] as number);
-    const end = run.start + run.rows;
-    if ((positions[at] as number) >= end)
+    const end = run === undefined ? 0 : run.start + run.rows;
+    if (run === undefined || (positions[at] as number) >= end) {
       throw corrupt(file, 'it holds a row that it does not cover');
-    const rows = new Uint32Array(positions.length - at);
+    }
+    const rows = new Uint32Array(Math.min(positions.length - at, run.rows));
     let count = 0;
     for (; at < positions.length && (positions[at] as number) < end; at++) {
       const row = (positions[at] as number) - run.start;
@@ -94,8 +95,8 @@ export function rowsAtPositions(
   return found;
 }
 
-/** The run that has a position. */
-export function runAt(runs: readonly PlacedRun[], position: number): PlacedRun {
+/** The run that has a position; the last one for those past it, undefined where there is none. */
+function runAt(runs: readonly PlacedRun[], position: number): PlacedRun | undefined {
   let low = 0;
   let high = runs.length - 1;
   while (low < high) {
@@ -103,5 +104,5 @@ export function runAt(runs: readonly PlacedRun[], position: number): PlacedRun {
     if ((runs[middle] as PlacedRun).start <= position) low = middle;
     else high = middle - 1;
   }
-  return runs[low] as PlacedRun;
+  return runs[low];
 }

@@ -11,7 +11,6 @@ export {
   NO_FRAGMENT_ROWS,
   type PlacedRun,
   rowsAtPositions,
-  runAt,
   union,
 } from './fragment-rows.ts';
 export {
