@@ -267,7 +267,8 @@ class SegmentCutter extends StepCutter {
       const most = Math.min(to, start + SEGMENT_BYTES);
       let end = start;
       while (end < most && !isSpace(bytes[end] as number)) end += 1;
-      while (end < to && end > start + 4 && ((bytes[end] as number) & 0xc0) === 0x80) end -= 1;
+      // A character has three bytes behind its first at most; more are no character.
+      for (const least = end - 3; end < to && end > least && isInner(bytes[end]); ) end -= 1;
       this.#cut(start, end);
       this.at = end;
     }
@@ -293,6 +294,9 @@ class SegmentCutter extends StepCutter {
     }
   }
 }
+
+/** Whether a byte of UTF-8 is not the first of its character. */
+const isInner = (byte: number | undefined): boolean => ((byte as number) & 0xc0) === 0x80;
 
 let segmenter: Intl.Segmenter | undefined;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -1,7 +1,7 @@
 /** Tokens are those of LanceDB 0.39, which lancedb-tokens.json holds for odd texts and options. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { tokenize } from '../../src/sdk/index.ts';
 import { PostingsBuilder, settingsMembers, textSettings } from '../../src/search/index.ts';
 import { TermTable } from '../../src/search/term-table.ts';
@@ -47,6 +47,39 @@ function allTokens(tokenizer: Tokenizer, text: string, position = 0): string[] {
   }
   return tokens;
 }
+
+test('bytes that are no UTF-8 are cut by icu in pieces as large as those of other texts', async () => {
+  const bytes = new Uint8Array(1 << 18).fill(0x80);
+  const tokenizer = await Tokenizer.open(textSettings({ base_tokenizer: 'icu' }));
+  const decode = vi.spyOn(TextDecoder.prototype, 'decode');
+  try {
+    tokenizer.begin(bytes, 0, bytes.length);
+    let found = 0;
+    for (let more = true; more; found += tokenizer.count) more = tokenizer.next();
+    expect(found).toBe(0);
+    expect(decode.mock.calls.length).toBeLessThan(20);
+  } finally {
+    decode.mockRestore();
+  }
+});
+
+test('icu cuts no character in two where a text without spaces is longer than a piece', async () => {
+  const tokenizer = await Tokenizer.open(textSettings({ base_tokenizer: 'icu', stem: false }));
+  for (const before of ['', 'a', 'ab', 'abc']) {
+    const text = before + '\u{10450}'.repeat(5_000);
+    const bytes = encoder.encode(text);
+    const decode = vi.spyOn(TextDecoder.prototype, 'decode');
+    try {
+      tokenizer.begin(bytes, 0, bytes.length);
+      while (tokenizer.next());
+      const pieces = decode.mock.results.map(({ value }) => value as string);
+      expect(pieces.join('')).toBe(text);
+      expect(pieces.length).toBe(2);
+    } finally {
+      decode.mockRestore();
+    }
+  }
+});
 
 describe('a long text', () => {
   const plain = { stem: false, remove_stop_words: false, ascii_folding: false };
