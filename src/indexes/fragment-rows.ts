@@ -1,8 +1,8 @@
 /**
  * Defines sets of rows by fragment (`FragmentRows`): the offsets in each fragment, ascending and
- * without repeats. `union` and `intersection` combine two sets. `rowsAtPositions` makes a set from positions
- * over runs of fragments, as the segments of indexes store them; throws Corrupt for positions past
- * the last run.
+ * without repeats. `union` and `intersection` combine two sets, and may return arrays of theirs.
+ * `rowsAtPositions` makes a set from ascending positions over runs of fragments (`PlacedRun`), as
+ * the segments of indexes store them; throws Corrupt for positions past the last run.
  */
 import { corrupt } from '../json.ts';
 

@@ -1,8 +1,9 @@
 /**
  * Defines the types of indexes that this release builds and parses their names (`indexTypeOf`),
- * which LanceDB's clients write in capitals or like `LabelList`. Most names of vector indexes stand
- * for one type, `IVF_SQ`. Types that only other engines have throw Unsupported, with advice on what
- * to use instead.
+ * ignoring letter case, `_`, `-` and blanks, as LanceDB's clients write `LABEL_LIST` or
+ * `LabelList`. Most names of vector indexes stand for one type, `IVF_SQ`. Types that only other
+ * engines have throw Unsupported, with advice on what to use instead; unknown names throw
+ * InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 

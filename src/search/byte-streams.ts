@@ -1,7 +1,7 @@
 /**
  * `ByteStreams`: holds many growing byte strings in a few pages of memory. Each string is a chain
- * of slices that double in size up to 1 KiB, so a million short ones and a few long ones both waste
- * little. Strings are named by small integers and only grow.
+ * of slices, from 12 bytes up to 1 KiB, so a million short ones and a few long ones both waste
+ * little. Strings are named by small integers and only grow. All together may take 4 GiB.
  */
 import { longer } from './term-table.ts';
 

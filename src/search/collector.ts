@@ -3,7 +3,7 @@
  * all documents and keeps the term counts of those that match; `score` scores these at the end,
  * because scores need the statistics of the whole table. `TermFinder` offers the terms of texts to
  * the fuzzy words and prefixes of a plan. Both clear their tokenizers once distinct tokens take 64
- * MiB.
+ * MiB. `DocumentTexts` says where the texts of a document lie.
  */
 import type { NearWords } from './fuzzy-terms.ts';
 import { hasPhrase, type PositionList } from './phrases.ts';

@@ -1,7 +1,8 @@
 /**
  * Cuts UTF-8 texts into tokens. `cutterOf` returns the cutter for the base tokenizer of the
- * settings, which hands each token to a `TokenTaker`. A cutter works in steps and goes on where it
- * stopped, so a text of any length can be cut in turns.
+ * settings, which hands each token to a `TokenTaker`; only that of `simple` lowers the case, of
+ * ASCII. A cutter works in steps and goes on where it stopped, so a text of any length can be cut
+ * in turns.
  */
 import { codePointAt, decodedBytes, isWordCharacter } from './characters.ts';
 import { HASH_FACTOR, HASH_START, longer } from './term-table.ts';

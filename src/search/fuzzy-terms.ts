@@ -2,10 +2,11 @@
  * Finds the terms that the words of a query stand for. A fuzzy word stands for terms within a
  * number of edits, each of which inserts, removes or changes one character; an open word stands for
  * terms that begin with it. A `FuzzyLeaf` has the words of one part of the query, which share a
- * limit of terms: earlier words choose first, and each takes its terms in byte order. `NearWords`
- * offers terms to all these words of a column in one pass, in steps. It compares a fuzzy word only
- * with terms of about its length that have most of its characters, and stops where they differ too
- * much.
+ * limit of terms: earlier words choose first, and each takes its terms in byte order. More than
+ * 4,096 terms for a whole request throw InvalidInput. `NearWords` offers terms to all these words
+ * of a column in one pass, in steps. It compares a fuzzy word only with terms of about its length
+ * that have most of its characters, and stops where they differ too much. `autoFuzziness` tells the
+ * edits for a word of so many characters, which `charactersIn` counts.
  */
 import type { Offsets } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

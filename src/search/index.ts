@@ -1,6 +1,6 @@
 /**
  * Exports full-text search as functions of values: tokenizers with their settings, the tree of
- * queries, and scoring by BM25. table/query/ reads the texts.
+ * queries, scoring by BM25, and the postings of indexes. Reading texts and files is left to table/.
  */
 
 export { type DocumentTexts, TermFinder, TextCollector } from './collector.ts';

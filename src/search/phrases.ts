@@ -1,9 +1,10 @@
 /**
- * Reads the stored positions of a term in documents (postings-builder.ts writes them), and tells
- * whether the words of a phrase follow each other (`hasPhrase`, in steps; between two words there
- * may be up to `slop` positions more than in the phrase). Each position is stored as its distance
- * from the one before. `PositionReader` decodes the positions of single documents, whose blocks and
- * counts its caller knows from the postings; it checks the bytes and throws BadPostings.
+ * Reads the stored positions of a term in documents, and tells whether the words of a phrase follow
+ * each other (`hasPhrase`, in steps; between two words there may be up to `slop` positions more
+ * than in the phrase). Each position is stored as its distance from the one before;
+ * postings-builder.ts collects them. `PositionReader` decodes the positions of single documents,
+ * whose blocks and counts its caller knows from the postings; it checks the bytes and throws
+ * BadPostings.
  *
  * For more than 128 documents, `sealPositions` puts a directory before the positions, with the
  * place where the positions of each block of postings begin (u32 each).

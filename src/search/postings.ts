@@ -1,8 +1,10 @@
 /**
  * Encodes and decodes the postings of a term: for each document that has it, the distance from the
  * one before and how often it occurs there. `sealPostings` puts a directory of blocks of 128
- * documents before long ones. `readPostings` decodes all, and `BlockReader` single blocks. Decoding
- * checks the bytes, which come from files, and throws BadPostings. phrases.ts has the positions.
+ * documents before those of more than 128. `readPostings` decodes all, and `BlockReader` single
+ * blocks; its `countIn` looks single documents up. Decoding checks the bytes, which come from
+ * files, and throws BadPostings. `NumberReader` reads single numbers, also for the positions of
+ * phrases.ts.
  *
  * A document is a number of 7-bit groups: twice its distance from the document before less 1, plus
  * 1 where the term occurs more than once; then the count less 2 follows. A block of the directory

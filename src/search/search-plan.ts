@@ -66,7 +66,7 @@ interface Summed {
 }
 
 /** Words of a request, those of each column that a part of it searches counted. */
-export const MOST_WORDS = 4096;
+const MOST_WORDS = 4096;
 
 /** The terms and phrases to look for in one column. */
 export class ColumnSearch {

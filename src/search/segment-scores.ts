@@ -2,7 +2,8 @@
  * `scoreSegment`: scores the documents of an index segment from the postings of a query's terms, in
  * steps. It takes documents in windows, sorts the entries of a window by document and gives the
  * scorer one document after the other. `phrasePostings` finds the documents where words follow each
- * other. sum-segment.ts is faster, and handles only matches of words in one column.
+ * other. sum-segment.ts is faster, and handles only queries of one match, prefix or phrase in one
+ * column.
  */
 import { hasPhrase, type PositionReader } from './phrases.ts';
 import { BLOCK, type Postings } from './postings.ts';

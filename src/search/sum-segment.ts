@@ -1,8 +1,8 @@
 /**
- * `sumSegment`: finds the best documents of an index segment for a match of words or a phrase in
- * one column. The score of a document is the sum of the words' shares. Works in steps. It reads
- * only the blocks of postings that may hold one of the best documents (MaxScore of Turtle and
- * Flood, with bounds by block).
+ * `sumSegment`: finds the best documents of an index segment for one match, prefix or phrase in one
+ * column. The score of a document is the sum of the shares of its words, each times a weight. Works
+ * in steps. It reads only the blocks of postings that may hold one of the best documents (MaxScore
+ * of Turtle and Flood, with bounds by block).
  *
  * Documents are taken in windows. Some words together cannot lift a document above those found so
  * far. They are not searched for documents: their shares are looked up for the candidates that the

@@ -2,7 +2,8 @@
  * `Tokenizer`: finds the tokens of UTF-8 texts and numbers their terms, in steps. ASCII text is cut
  * and lower-cased byte by byte without a string; a token becomes a string only when it is met for
  * the first time, so that its stem can be found. Memory grows with the distinct tokens, until
- * `clear`.
+ * `clear`. `tokensOf` lists the tokens of one text, up to 1,048,576, and throws InvalidInput for
+ * more.
  */
 import { DirspaceError } from '../errors.ts';
 import { plainPause } from '../steps.ts';

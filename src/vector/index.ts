@@ -2,7 +2,8 @@
  * Exports exact searches by vectors: `createSearch` finds the nearest vectors, and
  * `createLateSearch` the nearest rows of several vectors each; `SketchCache` keeps sketches of
  * vectors between searches. For indexes of vectors it also exports kernels with a memory of their
- * own, and `createNearest`, which keeps the nearest of many rows.
+ * own, with the sizes of its parts. `createNearest`, which keeps the nearest of many rows, serves
+ * full-text search too.
  */
 
 export { type ElementType, invalid, type Metric, type VectorValues } from './elements.ts';

@@ -1,7 +1,8 @@
 /**
  * Defines `Kernels`, the interface of functions that sum squared differences, products or differing
- * bits between a query and each row of a block. simd-kernels.ts and plain-kernels.ts implement it,
- * with sums that are equal to the last bit. `gatherRows` copies rows into a block.
+ * bits between a query and each row of a block (`VectorBlock`). simd-kernels.ts and
+ * plain-kernels.ts implement it, with sums that are equal to the last bit; only the first can
+ * sketch rows. `gatherRows` copies rows into a block.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import type { LoadedRows, Sketching } from './sketch.ts';

@@ -1,7 +1,7 @@
 /**
  * `createNearest`: keeps the k nearest rows that it is offered in bounded memory, as a heap with
  * the farthest on top, and returns them nearest first. Of equal distances, the lower row position
- * is nearer.
+ * is nearer. Rows at distance NaN must not be offered.
  */
 
 export interface Nearest {

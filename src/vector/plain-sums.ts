@@ -1,7 +1,8 @@
 /**
- * Computes the sums of kernels.wat in plain JavaScript, one function for each kind of sum and
- * element type. Additions and roundings have the same order as there (f32 in eight lanes, f64 in
- * four; sums of bytes are exact), so that the results are equal to the last bit.
+ * Computes the sums of kernels.wat in plain JavaScript: squared differences and products of
+ * float32, float64 and bytes, and differing bits of bytes. Additions and roundings have the same
+ * order as there (f32 in eight lanes, f64 in four; sums of bytes are exact), so that the results
+ * are equal to the last bit.
  */
 
 const { fround } = Math;

@@ -1,8 +1,9 @@
 /**
- * `Residents`: keeps vectors that are searched repeatedly in the memory of the WebAssembly
- * kernels, because copying rows there takes twice as long as measuring them. `ResidentRoom`
- * allocates that memory, up to 128 MiB. Entries are found by the buffer of the vectors, so callers
- * may pass only buffers that do not change.
+ * `Residents`: keeps vectors that are searched repeatedly in the memory of the WebAssembly kernels,
+ * from their second search on, because copying rows there takes twice as long as measuring them.
+ * `ResidentRoom` allocates that memory, up to 128 MiB, and evicts all of it together once it has
+ * refused many requests. Entries are found by the buffer of the vectors, so callers may pass only
+ * buffers that do not change. `reserve` makes a memory of kernels larger.
  */
 import type { VectorValues } from './elements.ts';
 

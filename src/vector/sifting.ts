@@ -2,7 +2,7 @@
  * `Sifting`: chooses the rows of sketched batches that a search has to measure. `candidates`
  * returns the rows that may be within the limits of the queries. While a query has no limit yet,
  * `guess` returns rows that are likely to be near; measuring them sets a limit. Both return
- * undefined if measuring all rows is as fast.
+ * undefined if a query cannot be sifted for, or if too many rows remain for that to pay.
  */
 import type { Metric } from './elements.ts';
 import type { PreparedQuery } from './query.ts';

@@ -1,7 +1,7 @@
 /**
  * Exports the building and searching of IVF indexes of vectors in memory: `IvfBuilder` makes
- * partitions, `Probe` searches them, and functions such as `blockBytes` compute the sizes of their
- * parts in bytes.
+ * partitions, `Probe` searches them in the memory of kernels that `PartitionMemory` lends, and
+ * functions such as `blockBytes` compute the sizes of their parts in bytes.
  */
 
 export { IvfBuilder, type IvfOptions, MOST_PARTITIONS, type Partition } from './builder.ts';
