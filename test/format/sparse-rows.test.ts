@@ -1,6 +1,7 @@
 /** Reading single rows: the same values as the whole column has, few bytes, every page verified. */
 import { beforeAll, expect, test } from 'vitest';
 import { Field, FixedSizeList, Float32, Int64, Schema, Utf8 } from '../../src/arrow/apache.ts';
+import { ColumnCompressor } from '../../src/format/fragment/compress-columns.ts';
 import {
   type ByteRange,
   decodeDictionaries,
@@ -109,4 +110,39 @@ test('short answers and rows that are not there are refused', () => {
   expect(() => runReader(readRows(footer, 0, [5], Uint32Array.of(0)), short)).toThrow(
     expect.objectContaining({ code: 'Corrupt' }),
   );
+});
+
+test.each([
+  ['plain', undefined],
+  ['compressed', new ColumnCompressor('zstd')],
+])('%s buffers with fewer bytes than their rows need are refused', (_, compressor) => {
+  const own = new Schema([
+    new Field('number', new Int64(), false),
+    new Field('text', new Utf8(), true),
+  ]);
+  const made = encodeFragment(own, [randomBatch(own, 20_000, seeded(3))], undefined, compressor);
+  const tail = made.bytes.slice(made.bytes.length - made.summary.footerBytes);
+  const decoded = decodeFooter(tail, made.summary, 'f');
+  const [batch] = decoded.batches;
+  const rows = 1_000_000;
+  for (const [column, nulls] of [
+    [0, 0],
+    [1, 0],
+    [1, 1],
+  ] as const) {
+    const chunk = batch?.columns.at(column);
+    // As a writer with another idea of the layout would say it: nothing else checks these numbers.
+    const forged = { ...chunk, nodes: [rows, nulls] };
+    const columns = { length: 2, at: () => forged };
+    const footer = { ...decoded, batches: [{ ...batch, rows, columns }] };
+    const reader = readRows(
+      footer as unknown as FragmentFooter,
+      0,
+      [column],
+      Uint32Array.of(500_000),
+    );
+    expect(() => runReader(reader, from(made.bytes)), `${column} ${nulls}`).toThrow(
+      /damaged: column (number|text) of batch 0: a buffer is missing or too short/,
+    );
+  }
 });

@@ -102,6 +102,9 @@ function* readColumn(
     return gatherData(whole, rows);
   }
   const { validity, offsets, values, width } = places;
+  if (!areLongEnough(buffers, places, chunk.nodes[0] ?? 0)) {
+    throw pages.fail('a buffer is missing or too short');
+  }
   const wanted: BufferSpan[] = [];
   for (const row of rows) {
     if (validity !== undefined) wanted.push(spanAt(validity, row >> 3, 1));
@@ -129,14 +132,29 @@ interface Places {
   readonly width: number;
 }
 
+/** Whether buffers have what so many rows need: what lies behind the end of one cannot be copied. */
+function areLongEnough(
+  buffers: SparseBuffers,
+  { validity, offsets, values, width }: Places,
+  rows: number,
+): boolean {
+  const bits = bitmapBytes(rows);
+  if (validity !== undefined && buffers.size(validity) < bits) return false;
+  return offsets === undefined
+    ? buffers.size(values) >= (width === 0 ? bits : rows * width)
+    : buffers.size(offsets) >= (rows + 1) * width;
+}
+
 function placesOf(type: DataType, chunk: ColumnChunk): Places | undefined {
   const validity = (chunk.nodes[1] ?? 0) > 0 ? 0 : undefined;
   switch (layoutOf(type)) {
     case 'bits':
       return { validity, offsets: undefined, values: 1, width: 0 };
     case 'fixed':
-    case 'dictionary':
-      return { validity, offsets: undefined, values: 1, width: byteWidth(type) };
+    case 'dictionary': {
+      const width = byteWidth(type);
+      return width > 0 ? { validity, offsets: undefined, values: 1, width } : undefined;
+    }
     case 'binary':
       return {
         validity,
