@@ -80,15 +80,17 @@ export function decodeForm(value: unknown, stored: number): BufferForm | undefin
   if (framed === 0 || frames.length !== frameCount(framed)) return undefined;
   let sum = PREFIX_BYTES + (isOffsets ? LEAD.length : 0);
   for (const frame of frames) {
-    if (!isWholeNumber(frame) || frame > FRAME_BYTES + MOST_OVERHEAD) return undefined;
+    if (!isWholeNumber(frame) || frame < LEAST_FRAME || frame > MOST_FRAME) return undefined;
     sum += frame;
   }
   if (sum !== stored) return undefined;
   return { bytes, frames: frames as readonly number[], isOffsets };
 }
 
+/** A magic number, a descriptor, the size of the content, and the head of a block. */
+const LEAST_FRAME = 9;
 /** Encoders of others may add some bytes more. */
-const MOST_OVERHEAD = FRAME_OVERHEAD + 64;
+const MOST_FRAME = FRAME_BYTES + FRAME_OVERHEAD + 64;
 
 export const frameCount = (bytes: number): number => Math.ceil(bytes / FRAME_BYTES);
 
