@@ -120,6 +120,8 @@ export class ProtoReader {
   #small = 0;
   #large: bigint | undefined;
   #seen: Set<number> | undefined;
+  /** Lists that this message has alone, so that they may grow. */
+  #growing: Set<readonly number[]> | undefined;
   #seenLow = 0;
 
   constructor(file: ProtoFile, name: string, start: number, end: number, depth: number) {
@@ -248,14 +250,20 @@ export class ProtoReader {
 
   /**
    * Numbers of a list, behind those that were read before. Equal lists of one file share their memory.
+   * @param before empty, or what the last call for this member returned, which may grow
    */
   int32s(before: readonly number[]): readonly number[] {
     const isFirst = before.length === 0 && this.#wire === LENGTH_DELIMITED;
     const known = isFirst ? this.#file.knownList(this.#from, this.#to) : undefined;
     if (known !== undefined) return known;
-    const numbers = [...before];
+    // A copy for each number of an unpacked list would take time that grows with its square.
+    const numbers = this.#growing?.has(before) === true ? (before as number[]) : [...before];
     this.#numbers(numbers, () => this.#signed());
     if (isFirst) this.#file.keepList(this.#from, this.#to, numbers);
+    else {
+      this.#growing ??= new Set();
+      this.#growing.add(numbers);
+    }
     return numbers;
   }
 
