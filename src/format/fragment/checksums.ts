@@ -13,7 +13,7 @@ export const PAGE_BYTES = 8192;
 /** The checksum of a range of one page; of longer ranges base64 of little-endian 32-bit words. */
 export type PageChecksums = number | string;
 
-export const pageCount = (bytes: number): number => Math.ceil(bytes / PAGE_BYTES);
+const pageCount = (bytes: number): number => Math.ceil(bytes / PAGE_BYTES);
 
 /** Checksums of the concatenation of `pieces`. */
 export function checksumPages(pieces: readonly Uint8Array[], bytes: number): PageChecksums {

@@ -199,7 +199,7 @@ export function parseFragment(message: ProtoReader): ParsedFragment {
   };
 }
 
-export function parseDataFile(message: ProtoReader): ParsedDataFile {
+function parseDataFile(message: ProtoReader): ParsedDataFile {
   let path = '';
   let fields: readonly number[] = [];
   let columns: readonly number[] = [];

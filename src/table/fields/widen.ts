@@ -70,7 +70,7 @@ export const listsFit = (from: DataType, to: DataType): boolean =>
     : (DataType.isList(from) && DataType.isList(to)) || DataType.isLargeList(to);
 
 /** The offsets of a column, as 64-bit numbers. */
-export function longOffsets(data: Data): BigInt64Array {
+function longOffsets(data: Data): BigInt64Array {
   const offsets = data.valueOffsets as Int32Array | BigInt64Array;
   if (offsets instanceof BigInt64Array) return offsets;
   const words = new Int32Array((data.length + 1) * 2);
