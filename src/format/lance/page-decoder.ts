@@ -302,7 +302,13 @@ export class PageDecoder {
     const width = byteWidth(type);
     const array = new (valueArray(type))(count);
     for (let row = 0; row < count; row++) {
-      array[row] = width === 8 ? BigInt(positions[row] as number) : (positions[row] as number);
+      const index = positions[row] as number;
+      array[row] = width === 8 ? BigInt(index) : index;
+      // Another number where the type of the indices is too narrow.
+      if (Number(array[row]) !== index) {
+        const { indices: indexType } = type as Dictionary;
+        throw this.#reader.damaged(`index ${index} has no place in ${String(indexType)}`);
+      }
     }
     return dataOf(type, count, { ...nulls, values: array, dictionary: new Vector([values]) });
   }

@@ -327,6 +327,31 @@ describe('refused', () => {
       /index 1 into a dictionary of 1/,
     ],
     [
+      'an index beyond those that its type has',
+      file(
+        new Uint8Array([
+          ...[199, 0, 0, 0],
+          ...new Uint8Array(BigUint64Array.from({ length: 200 }, (_, at) => BigInt(at + 1)).buffer),
+          ...new Uint8Array(200).fill(97),
+        ]),
+        [
+          {
+            type: 'dict:string:int8:false',
+            pages: [
+              page(
+                dictionary(noNulls(flat(8, 0)), binary(endOffsets(64, 1), 2, 0), 200),
+                4,
+                [0, 4],
+                [4, 1600],
+                [1604, 200],
+              ),
+            ],
+          },
+        ],
+      ),
+      /index 199 has no place in Int8/,
+    ],
+    [
       '2^31 null dictionary values',
       file(bytes, [
         {
