@@ -33,7 +33,7 @@ export const fieldMetadata = (
  * found too. @throws TableColumnNotFound
  */
 export function findField(fields: readonly IdentifiedField[], path: string): FieldPlace {
-  const found = search(fields, path, sameName) ?? search(fields, path, sameNameFolded);
+  const found = search(fields, path, exactly) ?? search(fields, path, withoutCase);
   if (found !== undefined) {
     return { ...found, name: found.chain.map(({ field }) => field.name).join('.') };
   }
@@ -46,26 +46,39 @@ export function findField(fields: readonly IdentifiedField[], path: string): Fie
 }
 
 type Found = Pick<FieldPlace, 'chain' | 'positions'>;
-type Same = (siblings: readonly IdentifiedField[], at: number, name: string) => boolean;
+/** The position of the field of a name; -1 where there is none. */
+type Named = (siblings: readonly IdentifiedField[], name: string) => number;
 
-const sameName: Same = (siblings, at, name) => siblings[at]?.field.name === name;
+const exactly: Named = (siblings, name) => siblings.findIndex(({ field }) => field.name === name);
 
-const sameNameFolded: Same = (siblings, at, name) => {
+const withoutCase: Named = (siblings, name) => {
   const folded = name.toLowerCase();
-  const alike = siblings.filter(({ field }) => field.name.toLowerCase() === folded);
-  const exact = alike.find(({ field }) => field.name === name);
-  return exact === undefined
-    ? alike.length === 1 && alike[0] === siblings[at]
-    : exact === siblings[at];
+  let found = -1;
+  let alike = 0;
+  for (const [at, { field }] of siblings.entries()) {
+    if (field.name === name) return at;
+    if (field.name.toLowerCase() !== folded) continue;
+    found = at;
+    alike += 1;
+  }
+  return alike === 1 ? found : -1;
 };
 
-function search(siblings: readonly IdentifiedField[], path: string, same: Same): Found | undefined {
-  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
-    const at = siblings.findIndex((_, index) => same(siblings, index, path.slice(0, end)));
+function search(
+  siblings: readonly IdentifiedField[],
+  path: string,
+  named: Named,
+): Found | undefined {
+  // A path may have any number of dots: what is longer than every name is no name. A letter of another
+  // case takes twice as much at most.
+  const longest = 2 * siblings.reduce((most, { field }) => Math.max(most, field.name.length), 0);
+  const first = path.length <= longest ? path.length : path.lastIndexOf('.', longest);
+  for (let end = first; end > 0; end = path.lastIndexOf('.', end - 1)) {
+    const at = named(siblings, path.slice(0, end));
     const node = siblings[at];
     if (node === undefined) continue;
     if (end === path.length) return { chain: [node], positions: [at] };
-    const below = search(node.children, path.slice(end + 1), same);
+    const below = search(node.children, path.slice(end + 1), named);
     if (below === undefined) continue;
     return { chain: [node, ...below.chain], positions: [at, ...below.positions] };
   }
