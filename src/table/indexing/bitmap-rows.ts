@@ -31,6 +31,8 @@ import { segmentSchema } from './write-segment.ts';
 
 /** Rows of a column that are coded without a turn. */
 const AT_ONCE = 16_384;
+/** Items of a list up to which comparing each with those before it is faster than a set. */
+const FEW_ITEMS = 32;
 /** Values of one batch, at most, and the bytes of their positions. */
 const MOST_VALUES = 4_096;
 const MOST_BYTES = 1 << 22;
@@ -109,13 +111,20 @@ function addItems(data: Data, values: CodedValues, pairs: CodedPositions, positi
     if (valid !== null && valid[row] === 0) continue;
     const from = (starts[row] as number) - first;
     const to = (ends[row] as number) - first;
+    const seen = to - from > FEW_ITEMS ? new Set<number>() : undefined;
     for (let item = from; item < to; item++) {
       const code = codes[item] as number;
-      let isFirst = child.getValid(item);
-      for (let other = from; other < item && isFirst; other++) isFirst = codes[other] !== code;
-      if (isFirst) pairs.add(code, position + row);
+      if (!child.getValid(item)) continue;
+      if (seen === undefined ? isAmong(codes, from, item, code) : seen.has(code)) continue;
+      seen?.add(code);
+      pairs.add(code, position + row);
     }
   }
+}
+
+function isAmong(codes: Uint32Array, from: number, to: number, code: number): boolean {
+  for (let at = from; at < to; at++) if (codes[at] === code) return true;
+  return false;
 }
 
 async function* groups(

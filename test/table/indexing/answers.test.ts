@@ -1,6 +1,6 @@
 /** Answers through indexes where nulls, deletions, other versions and several indexes meet. */
 import { beforeEach, expect, test } from 'vitest';
-import { Int32 } from '../../../src/arrow/apache.ts';
+import { Field, Int32, List } from '../../../src/arrow/apache.ts';
 import {
   type DirectoryNamespace,
   openDirectoryNamespace,
@@ -9,6 +9,7 @@ import { toRecordBatchStream } from '../../../src/sdk/convert/data.ts';
 import { memoryFs } from '../../helpers/memory-fs.ts';
 
 const id = ['t'];
+const item = new Field('item', new Int32(), true);
 let catalog: DirectoryNamespace;
 
 const rows = (from: number, count: number) =>
@@ -88,3 +89,21 @@ test('an overwrite leaves no index, and restoring brings those of the version ba
   expect(await counted('m = 5')).toBe(1);
   expect(await counted('m = 55')).toBe(0);
 });
+
+test.each([12, 400])(
+  'a row counts once for an item that a list of %i items repeats',
+  async (items) => {
+    const lists = Array.from({ length: 30 }, (_, row) => ({
+      l: Array.from({ length: items }, (_, at) => (at % 7 === 0 ? null : (row + at) % (items - 4))),
+    }));
+    await catalog.createTable(
+      { id, mode: 'overwrite' },
+      await toRecordBatchStream(lists, { columnTypes: new Map([['l', new List(item)]]) }),
+    );
+    const tests = [0, 3, items - 5].map((value) => `array_has_any(l, [${value}])`);
+    const scanned = await Promise.all(tests.map(counted));
+    await index('l', 'LABEL_LIST');
+    expect(await Promise.all(tests.map(counted))).toEqual(scanned);
+    expect(scanned.every((count) => count > 0 && count <= 30)).toBe(true);
+  },
+);
