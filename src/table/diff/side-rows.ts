@@ -5,6 +5,7 @@
  * read.
  */
 import type { Data } from '../../arrow/index.ts';
+import { firstAtLeast } from '../../binary-search.ts';
 import type { FragmentEntry } from '../../format/index.ts';
 import { type DeletedRows, deletedRows } from '../fragments/index.ts';
 import {
@@ -85,8 +86,9 @@ function wantedRows(
   deletedThere: DeletedRows | undefined,
 ): Uint32Array | undefined {
   if (deletedThere === undefined) return deleted?.keptBetween(first, rows);
-  const wanted = deletedThere.offsets.filter(
-    (offset) => offset >= first && offset < first + rows && deleted?.has(offset) !== true,
-  );
-  return wanted.map((offset) => offset - first);
+  const { offsets } = deletedThere;
+  return offsets
+    .subarray(firstAtLeast(offsets, first), firstAtLeast(offsets, first + rows))
+    .filter((offset) => deleted?.has(offset) !== true)
+    .map((offset) => offset - first);
 }

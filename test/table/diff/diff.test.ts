@@ -294,6 +294,9 @@ test('of a fragment that both have, rows that only one of them has deleted', asy
   });
   expect((await table.diff(3, 2, on)).rows).toMatchObject({ added: 1, removed: 0 });
   expect((await table.diff(3, 1, on)).rows).toMatchObject({ added: 2, removed: 0 });
+  await table.delete('id IN (0, 19)');
+  const ends = await table.diff(3, 4, on);
+  expect(ends.rows.examples?.removed).toEqual([{ id: 0 }, { id: 19 }]);
   await db.close();
 });
 
