@@ -45,7 +45,7 @@ export const labelListReader: IndexReader = {
       if (!test.all)
         return { groups, count: total(groups), isExact: groups.length < 2, join: united };
       if (groups.length < values.length) return NOTHING;
-      const count = Math.min(...groups.map((group) => group.count));
+      const count = groups.reduce((least, group) => Math.min(least, group.count), Infinity);
       return { groups, count, isExact: groups.length < 2, join: shared };
     }),
   valueType: (engine, snapshot, segment) => valueTypeOf(engine, snapshot, segment, COLUMNS),

@@ -5,7 +5,6 @@
  * few candidates, more are taken. The index is not used if there would be too many candidates, and
  * for small tables or an order of all rows.
  */
-import { indexFile } from '../../format/index.ts';
 import {
   BTREE,
   type FragmentRows,
@@ -18,7 +17,7 @@ import type { Engine, Snapshot } from '../versions/index.ts';
 import { BTREE_COLUMNS, positionsOf, SortedSegment, type Span } from './btree-segment.ts';
 import { type IndexChoice, type IndexedRows, indexesOf, unused } from './choose-index.ts';
 import { type Coverage, coverageOf, readingIndexes } from './coverage.ts';
-import { OpenSegment, placedRuns } from './segment.ts';
+import { entryFile, OpenSegment, placedRuns } from './segment.ts';
 
 /** The first key that the rows are ordered by. */
 export interface FirstKey {
@@ -128,7 +127,7 @@ async function candidates(
       // What is too much is not used, so it need not be read.
       if (own === 0 || total > most) continue;
       const positions = await positionsOf(engine, snapshot, segment, spans, own);
-      const file = indexFile(snapshot.branch.tableFolder, segment.files[0]?.file ?? '');
+      const file = entryFile(snapshot, segment);
       rows = union(rows, rowsAtPositions(positions, placedRuns(segment), fragments, file));
     }
     return { count: total, rows, isAll: end === 'all' };
