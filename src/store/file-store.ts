@@ -17,6 +17,7 @@ import {
   aliasFolder,
   atomic,
   type Capabilities,
+  ChangeTimes,
   canonicalRoot,
   closeQuietly,
   type Disk,
@@ -55,8 +56,6 @@ import type {
   Store,
 } from './store.ts';
 
-/** Longer than a tick of any file system's clock. */
-const SETTLED_MILLIS = 2_000;
 /** Bytes of a file that is copied. */
 const COPIED_AT_ONCE = 4 << 20;
 /** Longer ones were not written by the engine, in bytes. */
@@ -89,6 +88,7 @@ export class FileStore implements Store {
   readonly given: FileSystem;
   readonly env: Env;
   readonly #disk: Disk;
+  readonly #changes: ChangeTimes;
   readonly #scratch: Uint8Array;
   /** Folders made by `create` whose own names are not on disk yet. */
   readonly #unflushed = new Set<string>();
@@ -105,6 +105,9 @@ export class FileStore implements Store {
     });
     this.#scratch = scratchOf(this.fs);
     const { fs, root } = this;
+    // The clock of this machine is that of its disks, whatever clock the caller brings.
+    const clock = isNodeFileSystem(this.given) ? systemEnv : this.env;
+    this.#changes = new ChangeTimes(this.given, root, clock);
     const hints = isNodeFileSystem(this.given) ? undefined : hintsOf(this.given);
     const prefix = root.endsWith('/') ? root : `${root}/`;
     this.#disk = {
@@ -208,7 +211,8 @@ export class FileStore implements Store {
     if (stat === undefined) return undefined;
     if (stat.isSymbolicLink()) throw symbolicLink(path);
     if (!stat.isFile()) return undefined;
-    return { size: stat.size, modified: stat.mtimeMs, inode: stat.ino };
+    const settled = this.#changes.isSettled(stat, stat.mtimeMs);
+    return { size: stat.size, modified: stat.mtimeMs, inode: stat.ino, settled };
   }
 
   folderFacts(folder: string, entered = false): FolderFacts | undefined {
@@ -218,8 +222,7 @@ export class FileStore implements Store {
     if (!stat?.isDirectory()) return undefined;
     // Programs set the time of modification as they like, copies for instance, and not this one.
     const modified = stat.ctimeMs;
-    // The clock of this machine is that of its disks, whatever clock the caller brings.
-    const settled = isNodeFileSystem(this.given) && modified + SETTLED_MILLIS < systemEnv.now();
+    const settled = isNodeFileSystem(this.given) && this.#changes.isSettled(stat, modified);
     return { size: stat.size, modified, inode: stat.ino, settled };
   }
 

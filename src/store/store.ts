@@ -40,15 +40,12 @@ export interface ObjectFacts {
   readonly modified: number;
   /** Two names of one object have the same; a copy has another. */
   readonly inode: number;
-}
-
-export interface FolderFacts extends ObjectFacts {
-  /**
-   * Whether the folder's last change is so long ago that the next one gets another time. Never where the
-   * file system is an object that the caller gave: its clock is not known.
-   */
+  /** Whether the last change is so long ago that the next one gets another time. */
   readonly settled: boolean;
 }
+
+/** Never settled where the file system is an object that the caller gave: not all keep such times. */
+export type FolderFacts = ObjectFacts;
 
 export interface ReadableStore {
   /**

@@ -237,9 +237,6 @@ async function newestOf({ engine }: Catalog, branch: Branch): Promise<Snapshot |
   return head?.snapshot;
 }
 
-/** Longer than a tick of any file system's clock. A record as young as that is read again. */
-const SETTLED_MILLIS = 2_000;
-
 /** The table that a read is for. @throws TableNotFound */
 function tableToRead(catalog: Catalog, named: NamedTable): Awaitable<Table> {
   const { heads, names } = catalog.engine;
@@ -259,8 +256,8 @@ async function soughtTable(catalog: Catalog, folder: string, named: NamedTable):
   const facts = heads.recordFacts(folder);
   const table = await requireTable(catalog, named);
   const known = heads.record(folder);
-  const isSettled = facts !== undefined && facts.modified + SETTLED_MILLIS < catalog.env.now();
-  // Another request may have read another record meanwhile.
-  if (isSettled && known?.record === table.record) heads.keepRecord(folder, { ...known, facts });
+  // Another request may have read another record meanwhile. A young one is read again.
+  if (facts?.settled === true && known?.record === table.record)
+    heads.keepRecord(folder, { ...known, facts });
   return table;
 }

@@ -73,6 +73,8 @@ export interface FileSystem {
   symlinkSync?(target: string, path: string): void;
   readlinkSync?(path: string): string | Uint8Array;
   rmdirSync(path: string): void;
+  /** Tells the kind of file system by the number that Linux gives it. Left out where unknown. */
+  statfsSync?(path: string): { readonly type: number };
   utimes(path: string, atime: Date, mtime: Date, callback: Done): void;
   existsSync(path: string): boolean;
   realpathSync: {

@@ -5,6 +5,7 @@
  */
 
 export * as atomic from './atomic-put.ts';
+export { ChangeTimes } from './change-times.ts';
 export { type Disk, type Durability, SMALL } from './disk.ts';
 export { closeQuietly, flushFile, unlinkQuietly, writeAll, writeSmall } from './durable-write.ts';
 export {
