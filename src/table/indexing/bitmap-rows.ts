@@ -29,7 +29,7 @@ import { Turn } from '../work/index.ts';
 import { withoutDictionary } from './btree-rows.ts';
 import { segmentSchema } from './write-segment.ts';
 
-/** Rows of a column that are coded without a turn. */
+/** Values of a column, or items of its lists, that are coded without a turn, about. */
 const AT_ONCE = 16_384;
 /** Items of a list up to which comparing each with those before it is faster than a set. */
 const FEW_ITEMS = 32;
@@ -74,8 +74,9 @@ export async function bitmapRows(
       let position = 0;
       for await (const batch of stream) {
         const [column] = columnsOf(batch) as [Data];
-        for (let from = 0; from < batch.numRows; from += AT_ONCE) {
-          const some = sliceData(column, from, Math.min(AT_ONCE, batch.numRows - from));
+        const rows = ofItems ? rowsAtOnce(column) : AT_ONCE;
+        for (let from = 0; from < batch.numRows; from += rows) {
+          const some = sliceData(column, from, Math.min(rows, batch.numRows - from));
           if (ofItems) addItems(some, values, pairs, position + from);
           else addValues(some, values, pairs, position + from);
           held.set(pairs.bytes);
@@ -91,6 +92,12 @@ export async function bitmapRows(
     }
   };
   return recordBatchStream(schema, batches());
+}
+
+/** How many lists of a column have about as many items as are coded at once. */
+function rowsAtOnce({ length, children }: Data): number {
+  const items = children[0]?.length ?? 0;
+  return Math.max(1, Math.floor((AT_ONCE * length) / Math.max(length, items, 1)));
 }
 
 function addValues(data: Data, values: CodedValues, pairs: CodedPositions, position: number): void {

@@ -1,10 +1,12 @@
 /** Answers through indexes where nulls, deletions, other versions and several indexes meet. */
 import { beforeEach, expect, test } from 'vitest';
-import { Field, Int32, List } from '../../../src/arrow/apache.ts';
+import { Field, Int32, List, Schema } from '../../../src/arrow/apache.ts';
+import { dataOf, recordBatch } from '../../../src/arrow/index.ts';
 import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../../src/directory/directory-namespace.ts';
+import { encodeIpcStream } from '../../../src/ipc/encode/ipc-stream.ts';
 import { toRecordBatchStream } from '../../../src/sdk/convert/data.ts';
 import { memoryFs } from '../../helpers/memory-fs.ts';
 
@@ -107,3 +109,25 @@ test.each([12, 400])(
     expect(scanned.every((count) => count > 0 && count <= 30)).toBe(true);
   },
 );
+
+test('a step of an index of lists has some thousand items, however long the lists are', async () => {
+  const values = Int32Array.from({ length: 100 * 4_000 }, (_, at) => at % 50);
+  const offsets = Int32Array.from({ length: 101 }, (_, at) => at * 4_000);
+  const child = dataOf(item.type, values.length, { values });
+  const lists = dataOf(new List(item), 100, { offsets, children: [child] });
+  const schema = new Schema([new Field('l', lists.type, true)]);
+  async function* batches() {
+    yield recordBatch(schema, [lists], 100);
+  }
+  const stream = Object.assign(batches(), { schema });
+  await catalog.createTable({ id, mode: 'overwrite' }, encodeIpcStream(stream));
+  const { signal } = new AbortController();
+  let looks = 0;
+  signal.throwIfAborted = () => {
+    looks += 1;
+  };
+  const request = { id, column: 'l', index_type: 'LABEL_LIST' };
+  await catalog.createTableIndex(request, { signal });
+  expect(looks).toBeGreaterThan(values.length / 16_384);
+  expect(await counted('array_has_any(l, [7])')).toBe(100);
+});
