@@ -18,8 +18,8 @@ import {
   emptyTable,
   fragmentListOf,
   type Snapshot,
-  snapshotAt,
   type TableBranch,
+  visibleSnapshot,
 } from '../versions/index.ts';
 import { restored, type WriteOptions } from '../write/index.ts';
 
@@ -98,7 +98,7 @@ async function drafted(
       summary: { ...counts, removed_rows: newest.rowCount, ...summary },
     };
   }
-  const before = await snapshotAt(engine, branch.branch, since).catch(() => undefined);
+  const before = await visibleSnapshot(engine, branch.branch, since);
   if (before === undefined) return baseGone(name);
   const added = await addedFragments(before, branch);
   if (added === undefined || !sameFields(before, branch) || !sameFields(before, newest)) {
@@ -148,7 +148,7 @@ async function lastPick(
   mark: number,
 ): Promise<LastPick | undefined | 'gone'> {
   const numbers = Array.from({ length: newest.version - from }, (_, at) => from + 1 + at);
-  const digests = await digestsOf(engine, newest.branch, numbers).catch(() => []);
+  const digests = await digestsOf(engine, newest.branch, numbers);
   if (digests.length < numbers.length) return 'gone';
   const found = digests.findLast(({ operation }) => operation.summary.picked_branch === mark);
   if (found === undefined) return undefined;

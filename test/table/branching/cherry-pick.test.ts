@@ -200,3 +200,20 @@ test.each([
   await expect(catalog.diffTableBranch(asked)).rejects.toMatchObject({ code });
   await expect(catalog.cherryPickTableBranch(asked)).rejects.toMatchObject({ code });
 });
+
+test('a damaged version of main is told as that, not as one that is gone', async () => {
+  const fs = memoryFs();
+  const catalog = await setUp(fs);
+  await catalog.insertIntoTable(b, await rowsFrom(100, 5));
+  for (const row of [200, 201]) await catalog.insertIntoTable({ id }, await rowsFrom(row, 1));
+  await catalog.close();
+  const table = '/c/data/t.table';
+  const folder = (fs.readdirSync(table) as string[]).find((name) => name.startsWith('versions-'));
+  const file = `${String(2).padStart(20, '0')}.json`;
+  fs.writeFileSync(`${table}/${folder}/${file}`, 'damaged');
+  const again = await open(fs);
+  await expect(pick(again)).rejects.toMatchObject({
+    code: 'Corrupt',
+    message: expect.stringContaining(file),
+  });
+});
