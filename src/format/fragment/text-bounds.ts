@@ -1,8 +1,8 @@
 /**
  * Shortens the bounds of texts in statistics: at most 64 bytes of a text are kept. `lowerBound`
- * cuts a longer text to a prefix. `upperBound` also replaces the last code point of the prefix by
- * the next one, so that the bound stays above the text. Both return undefined where the prefix is
- * not UTF-8; `upperBound` also where the prefix has no code point that can be raised.
+ * cuts a longer text to a prefix. `upperBound` also raises the last code point of the prefix below
+ * U+10FFFF and drops those behind it, so that the bound stays above the text. Both return undefined
+ * where the prefix is not UTF-8; `upperBound` also where every code point is U+10FFFF.
  */
 import { isUtf8 } from 'node:buffer';
 

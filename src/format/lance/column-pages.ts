@@ -4,8 +4,8 @@
  * records the encoding of each range. Values are not read. Offsets of lists and indices of
  * dictionaries that have nulls are copied and rewritten, because Lance marks nulls differently.
  * Columns that Lance cannot read, such as structs with nulls, are reported to `refuse`.
- * `dictionaryValues` describes the values of a dictionary; pages of its indices are completed once
- * all dictionaries are known.
+ * `dictionaryValues` describes the values of a dictionary and copies their offsets; pages of its
+ * indices are completed once all dictionaries are known.
  */
 import {
   bytesOf,

@@ -1,11 +1,11 @@
 /**
  * `LancePartWriter`: writes the Lance part of a fragment, which makes the Arrow file a Lance 2.0
  * file too. The part names, page by page, where the buffers of the record batches lie in the same
- * file, so that values are not stored twice, save the offsets of lists and the indices of
- * dictionaries that have nulls. It stands between the last message and the Arrow footer, where
- * Arrow's readers do not look. A fragment that Lance could not read gets no part; `entry` then
- * holds the reason. `lanceColumns` tells how many columns a part has. Source: file.proto and
- * file2.proto of the Lance repository.
+ * file. Values are not stored twice, only offsets of lists and dictionaries and indices of
+ * dictionaries where there are nulls. The part stands between the last message and the Arrow
+ * footer, where Arrow's readers do not look. A fragment that Lance could not read gets no part;
+ * `entry` then holds the reason. `lanceColumns` tells how many columns a part has. Source:
+ * file.proto and file2.proto of the Lance repository.
  */
 import { crc32 } from 'node:zlib';
 import type { Field } from '../../arrow/index.ts';
