@@ -1,7 +1,7 @@
 /**
- * `RowList`: keeps the places of rows with two hashes (of their values and of their key), in arrays
- * that grow. `Buckets` finds rows of a list by one of the hashes and removes each one that it
- * returns, in one step even if many rows share a hash.
+ * `RowList`: keeps the places of rows, each with a hash of its values and one of its key, in an
+ * array that grows. `Buckets` finds a row of a list by one of these hashes and marks it as taken,
+ * in constant time even if many rows share the hash.
  */
 import type { ValueHashes } from '../../sql/index.ts';
 

@@ -1,10 +1,10 @@
 /**
  * `listFiles`: lists the files that hold the rows of a version, a page of fragments at a time in
  * row order, with the deleted rows of each fragment and the layout of its columns. A page ends
- * early if its layouts take more than 16 MiB as JSON. It reads the footer of each fragment: names
- * and types there may differ from the version's where the schema changed later. `unlikeFragments`
- * finds the fragments with deleted rows, and those whose columns a rewrite would bring closer to
- * the columns of the version.
+ * early once its layouts have 16 million characters as JSON. It reads the footer of each fragment:
+ * names and types there may differ from the version's where the schema changed later.
+ * `unlikeFragments` finds the fragments with deleted rows, and those whose columns a rewrite would
+ * bring closer to the columns of the version.
  */
 import {
   columnFiles,

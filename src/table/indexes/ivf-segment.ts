@@ -1,8 +1,9 @@
 /**
  * `IvfSegment`: reads a segment of an IVF index. Its first file lists the partitions, which stay in
  * memory with the segment; its second has the blocks of their rows, one partition after the other.
- * `place` loads a partition into the memory of kernels. For its first search it uses the memory of
- * that search, from the second on the cache of sketches, if there is room.
+ * `place` loads a partition into the memory of kernels: for its first search into the memory of
+ * that search, from the second on into the cache of sketches if there is room. `positionsOf` reads
+ * the positions of a partition's rows. A file that does not fit its segment is Corrupt.
  */
 
 import { DataType, getBit } from '../../arrow/index.ts';
