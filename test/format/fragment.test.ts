@@ -26,6 +26,7 @@ import {
   vectorFromArray,
 } from '../../src/arrow/apache.ts';
 import { typesEqual } from '../../src/arrow/schema-equality.ts';
+import { decodeColumn } from '../../src/format/fragment/column-reader.ts';
 import {
   type ByteRange,
   columnRanges,
@@ -370,3 +371,12 @@ describe('layout', () => {
 
 const make64 = (values: BigInt64Array): Data =>
   makeData({ type: new Int64(), length: values.length, nullCount: 0, data: values }) as never;
+
+test.each([3, 2 ** 32, 2 ** 53 - 1])('a layout of %i data buffers of views is refused', (count) => {
+  const fail = (what: string): Error => new Error(`refused: ${what}`);
+  const parts = { nodes: [1, 0], buffers: [0, 16], views: [count] };
+  const column = new Uint8Array(64);
+  expect(() => decodeColumn(new Utf8View(), parts, column, new Map(), fail)).toThrow(
+    /refused: it has 2 buffers, and/,
+  );
+});

@@ -181,6 +181,8 @@ class ColumnReader {
         const values = this.#take(length * 16, Uint8Array);
         const count = this.#parts.views[this.#view] ?? 0;
         this.#view += 1;
+        const { length: most } = this.#parts.buffers;
+        if (count > most) throw this.#fail(`it has ${most} buffers, and ${count} of views`);
         const views = Array.from({ length: count }, () => this.#take(0, Uint8Array) as Uint8Array);
         return dataOf(type, length, { nullCount, validity, values, views });
       }
