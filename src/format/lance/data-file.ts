@@ -105,6 +105,7 @@ export class LanceDataFile {
       if (at > BigInt(size - count * PAIR_BYTES)) throw fault('it is outside', size - 40, member);
       const start = Number(at);
       const pairs = await bytes.read(start, start + count * PAIR_BYTES);
+      if (pairs.length < count * PAIR_BYTES) throw fault('it is cut off by now', start, member);
       const words = new DataView(pairs.buffer, pairs.byteOffset, pairs.byteLength);
       return Array.from({ length: count }, (_, number) => {
         const from = words.getBigUint64(number * PAIR_BYTES, true);

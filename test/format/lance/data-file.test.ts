@@ -692,3 +692,18 @@ test('damaged files are read or refused, and nothing else', async () => {
   expect(read).toBeGreaterThan(cases / 50);
   expect(read).toBeLessThan(cases);
 });
+
+test('a file that is cut off while it is opened is told as damaged', async () => {
+  const given = repeatedText(8, 8);
+  for (let reads = 1; reads <= 4; reads++) {
+    let left = reads;
+    const shrinking = {
+      size: given.length,
+      read: (from: number, to: number) =>
+        left-- > 0 ? given.subarray(from, to) : given.subarray(from, Math.min(to, from + 3)),
+    };
+    const opening = LanceDataFile.open(shrinking, 'x');
+    if (reads === 4) await opening;
+    else await expect(opening).rejects.toMatchObject({ code: 'Corrupt' });
+  }
+});
