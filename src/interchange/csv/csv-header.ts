@@ -152,10 +152,13 @@ const nameAt = (at: number, columns: number): string =>
 /** Names that differ: a second `a` becomes `a_1`, and a column without a name gets its position. */
 function distinct(texts: readonly string[]): string[] {
   const taken = new Set<string>();
+  const numbers = new Map<string, number>();
   return texts.map((text, at) => {
     const name = text.trim() === '' ? nameAt(at, texts.length) : text;
     let free = name;
-    for (let number = 1; taken.has(free); number++) free = `${name}_${number}`;
+    let number = numbers.get(name) ?? 1;
+    for (; taken.has(free); number++) free = `${name}_${number}`;
+    numbers.set(name, number);
     taken.add(free);
     return free;
   });

@@ -245,28 +245,38 @@ export async function csvTypes(
       );
     }
     const opened = await openText(source, checked);
-    const { head, from, isWhole } = opened;
-    const to = head.length - 1;
-    const dialect = dialectOf(head, from, to, isWhole, checked);
-    const { names, end } = headerOf(head, from, to, isWhole, dialect, checked, undefined);
-    const guess = new TypeGuess(Math.max(1, names.length), checked);
-    const scanner = new CsvScanner(dialect, guess.columns, checked.ragged === 'pad');
-    const windows = new CsvWindows(opened.after(end), source.name);
-    const pause = plainPause();
     try {
-      while (await windows.next(scanner, MOST_ROWS)) {
-        guess.add(windows.bytes, scanner);
-        const waiting = pause();
-        if (waiting !== undefined) await waiting;
-      }
+      await addKinds(kinds, opened, source.name, checked);
     } finally {
-      await windows.close();
-    }
-    for (const [at, name] of names.entries()) {
-      kinds.set(name, (kinds.get(name) ?? 0) | guess.kindsOf(at));
+      await opened.close();
     }
   }
   return new Map(Array.from(kinds, ([name, found]) => [name, typeOfKinds(found)]));
+}
+
+/** Adds the kinds of the fields of all rows to those of their columns. */
+async function addKinds(
+  kinds: Map<string, number>,
+  opened: OpenText,
+  file: string,
+  options: CheckedCsvOptions,
+): Promise<void> {
+  const { head, from, isWhole } = opened;
+  const to = head.length - 1;
+  const dialect = dialectOf(head, from, to, isWhole, options);
+  const { names, end } = headerOf(head, from, to, isWhole, dialect, options, undefined);
+  const guess = new TypeGuess(Math.max(1, names.length), options);
+  const scanner = new CsvScanner(dialect, guess.columns, options.ragged === 'pad');
+  const windows = new CsvWindows(opened.after(end), file);
+  const pause = plainPause();
+  while (await windows.next(scanner, MOST_ROWS)) {
+    guess.add(windows.bytes, scanner);
+    const waiting = pause();
+    if (waiting !== undefined) await waiting;
+  }
+  for (const [at, name] of names.entries()) {
+    kinds.set(name, (kinds.get(name) ?? 0) | guess.kindsOf(at));
+  }
 }
 
 /** More than a window holds. */
@@ -391,13 +401,15 @@ class CsvReader {
       bad.fill(0);
     }
     let hasBad = false;
+    // A row is rejected once, for the first of its fields that does not fit.
+    const told = new Uint8Array(scanner.rows);
     for (const [at, writer] of writers.entries()) {
       const column = this.#read[at] as number;
       if (!writer.append(bytes, scanner, column, bad)) continue;
       hasBad = true;
       for (let row = 0; row < scanner.rows; row++) {
-        if (bad[row] !== 1) continue;
-        bad[row] = 2;
+        if (bad[row] === 0 || told[row] === 1) continue;
+        told[row] = 1;
         problems.push(this.#ofField(bytes, scanner, row, column));
       }
     }

@@ -3,6 +3,7 @@
  * scanner. It translates positions into lines and columns. Memory is bounded by the longest record;
  * a longer one than 64 MiB throws InvalidInput.
  */
+import { firstAbove } from '../../binary-search.ts';
 import { fileProblem } from '../files/index.ts';
 import { textOf } from './csv-numbers.ts';
 import { CR, type CsvScanner, LF } from './csv-scanner.ts';
@@ -26,6 +27,8 @@ export class CsvWindows {
   /** The line of the file on which the records begin, from 1, and on which the next ones do. */
   line: number;
   #nextLine: number;
+  /** Where lines begin in the bytes of the records, once a place among them was asked for. */
+  #begins: Int32Array | undefined;
 
   /** @param line on which the pieces begin, from 1 */
   constructor(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, file: string, line = 1) {
@@ -43,6 +46,7 @@ export class CsvWindows {
       if (this.#filled < wanted && !this.#isEnd) await this.#fill(wanted);
       this.from = this.#next;
       this.line = this.#nextLine;
+      this.#begins = undefined;
       if (this.from < this.#filled) {
         scanner.scan(this.bytes, this.from, this.#filled, this.#isEnd, most);
         this.#next = scanner.end;
@@ -98,15 +102,17 @@ export class CsvWindows {
 
   /** The line of a place in the bytes, and the column: characters of the line; both from 1. */
   placeOf(at: number): { readonly line: number; readonly column: number } {
-    const { bytes, from } = this;
-    let line = this.line;
-    let begin = from;
-    for (let each = from; each < at; each++) {
-      const isBreak = bytes[each] === LF || (bytes[each] === CR && bytes[each + 1] !== LF);
-      if (!isBreak) continue;
-      line++;
-      begin = each + 1;
-    }
-    return { line, column: textOf(bytes, begin, at).length + 1 };
+    this.#begins ??= lineBegins(this.bytes, this.from, this.#next);
+    const line = firstAbove(this.#begins, at) - 1;
+    const begin = this.#begins[line] as number;
+    return { line: this.line + line, column: textOf(this.bytes, begin, at).length + 1 };
   }
+}
+
+function lineBegins(bytes: Uint8Array, from: number, to: number): Int32Array {
+  const begins = [from];
+  for (let at = from; at < to; at++) {
+    if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) begins.push(at + 1);
+  }
+  return Int32Array.from(begins);
 }

@@ -115,15 +115,20 @@ function intStore(type: Int, strict: boolean): FieldStore {
 function floatStore(type: DataType, strict: boolean): FieldStore {
   return {
     array: arrayFor(type),
-    into: (values) => (bytes, start, end, row) => {
-      let value = floatValue(bytes, start, end, strict);
-      if (Number.isNaN(value)) {
-        const other = floatOf(plainText(bytes, start, end), strict);
-        if (other === undefined) return false;
-        value = other;
-      }
-      (values as Float64Array)[row] = value;
-      return true;
+    into: (values) => {
+      const floats = values as Float64Array | Float32Array;
+      const isSingle = floats instanceof Float32Array;
+      return (bytes, start, end, row) => {
+        let value = floatValue(bytes, start, end, strict);
+        if (Number.isNaN(value)) {
+          const other = floatOf(plainText(bytes, start, end), strict);
+          if (other === undefined) return false;
+          value = other;
+        }
+        floats[row] = value;
+        // Numbers are rounded to float32, but none to an infinity.
+        return !isSingle || Number.isFinite(floats[row]) || !Number.isFinite(value);
+      };
     },
     length: same,
   };

@@ -99,8 +99,8 @@ export async function* asUtf8(
 
 /** @throws InvalidInput for a name that is none of ENCODINGS */
 export function checkEncoding(name: string): Encoding {
-  const plain = name.toLowerCase();
-  const known = ALIASES[plain] ?? plain;
+  const plain = String(name).toLowerCase();
+  const known = Object.hasOwn(ALIASES, plain) ? ALIASES[plain] : plain;
   const found = ENCODINGS.find((encoding) => encoding === known);
   if (found !== undefined) return found;
   throw new DirspaceError(

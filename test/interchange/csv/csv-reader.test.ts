@@ -2,9 +2,17 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { columnsOf, DateDay, Field, Int8, Schema, Utf8 } from '../../../src/arrow/index.ts';
+import {
+  columnsOf,
+  DateDay,
+  Field,
+  Float32,
+  Int8,
+  Schema,
+  Utf8,
+} from '../../../src/arrow/index.ts';
 import type { RejectedRow } from '../../../src/interchange/csv/csv-options.ts';
-import { type CsvReadOptions, openCsv } from '../../../src/interchange/csv/csv-reader.ts';
+import { type CsvReadOptions, csvTypes, openCsv } from '../../../src/interchange/csv/csv-reader.ts';
 import { memorySource, streamSource } from '../../../src/interchange/files/byte-source.ts';
 import { decompressed } from '../../../src/interchange/files/decompress.ts';
 import { batchRows } from '../../../src/sdk/convert/rows.ts';
@@ -239,6 +247,47 @@ describe('rows that cannot be taken', () => {
     ]);
   });
 
+  test('go to the caller once each, for the first field that does not fit', async () => {
+    const rejected: RejectedRow[] = [];
+    const types = new Map(['a', 'b', 'c'].map((name) => [name, new Int8()]));
+    const text = 'a,b,c\n1,2,3\nx,y,z\n4,y,6\n7,8,z\n';
+    const { rows } = await read(text, { types, onReject: (row) => rejected.push(row) });
+    expect(rows).toEqual([[1, 2, 3]]);
+    expect(rejected.map(({ line, column, reason }) => [line, column, reason.slice(0, 10)])).toEqual(
+      [
+        [3, 1, 'column "a"'],
+        [4, 3, 'column "b"'],
+        [5, 5, 'column "c"'],
+      ],
+    );
+  });
+
+  test('are found in their lines at the cost of one pass, however many there are', async () => {
+    const rejected: RejectedRow[] = [];
+    const text = `a,b\r\n1,2\r\n${'"x\ny",2,3\r\n'.repeat(30_000)}`;
+    const { rows } = await read(text, {
+      delimiter: ',',
+      header: true,
+      onReject: (row) => rejected.push(row),
+    });
+    expect(rows).toEqual([[1n, 2n]]);
+    expect(rejected.length).toBe(30_000);
+    for (const [at, { line, column }] of rejected.entries()) {
+      if (line !== 3 + 2 * at || column !== 6) expect([at, line, column]).toBe('another place');
+    }
+  });
+
+  test('are those with a number beyond float32, which would become infinite', async () => {
+    const types = new Map([['a', new Float32()]]);
+    const { rows } = await read('a\n3.4e38\n-inf\n0.1\n', { types });
+    expect(rows).toEqual([[Math.fround(3.4e38)], [Number.NEGATIVE_INFINITY], [Math.fround(0.1)]]);
+    for (const cell of ['1e39', '-340282366920938463463374607431768211456']) {
+      await expect(read(`a\n1\n${cell}\n`, { types })).rejects.toThrow(
+        'x.csv, line 3, column 1: column "a": found',
+      );
+    }
+  });
+
   test('are those whose bytes are no UTF-8, once the file began as UTF-8', async () => {
     const bytes = Buffer.concat([
       Buffer.from('a,b\n1,x\n2,'),
@@ -347,6 +396,46 @@ test('any bytes are read or refused by name', async () => {
     ),
     { numRuns: casesOf(150, 10_000) },
   );
+});
+
+test('a name that is there thousands of times is numbered at the cost of one pass', async () => {
+  const { types } = await read(`a_2,${'a,'.repeat(30_000)}a\n`, { header: true, delimiter: ',' });
+  expect(types.slice(0, 4)).toEqual(['a_2:Utf8', 'a:Utf8', 'a_1:Utf8', 'a_3:Utf8']);
+  expect(new Set(types).size).toBe(30_002);
+});
+
+test('a file whose types cannot be found out is closed', async () => {
+  let closed = 0;
+  const source = {
+    ...memorySource(bytesOf(''), 'x.csv'),
+    async *pieces() {
+      try {
+        yield bytesOf('"a\n1\n');
+        yield* [];
+      } finally {
+        closed++;
+      }
+    },
+  };
+  await expect(csvTypes([source], { header: true })).rejects.toThrow('a quote in it is not closed');
+  const endless = {
+    ...source,
+    async *pieces() {
+      try {
+        for (;;) yield Buffer.alloc(1 << 21, '"a');
+      } finally {
+        closed++;
+      }
+    },
+  };
+  await expect(csvTypes([endless], { header: true })).rejects.toThrow('cannot be read');
+  expect(closed).toBe(2);
+});
+
+test.each(['ebcdic', 'constructor', 5])('the encoding %j is refused', async (encoding) => {
+  await expect(read('a\n1\n', { encoding: encoding as string })).rejects.toMatchObject({
+    code: 'InvalidInput',
+  });
 });
 
 test('CRLF may be cut anywhere, and lines count on across pieces', async () => {
