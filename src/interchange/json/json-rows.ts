@@ -7,7 +7,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { DirspaceError } from '../../errors.ts';
 import { fileProblem } from '../files/index.ts';
-import { parseExactJson } from './exact-json.ts';
+import { parseExactJson, stringEnd } from './exact-json.ts';
 import { refuseUnstorable } from './unstorable.ts';
 
 /** One object, and the line on which it begins. */
@@ -263,13 +263,17 @@ function mayRepeatKeys(text: string, row: object): boolean {
   return quotes !== 0;
 }
 
-const STRINGS_AND_MARKS = /"(?:[^"\\]|\\.)*"|[{}[\],]/g;
+const MARKS = /["{}[\],]/g;
 
 /** A key as it is written that an object of valid JSON text has twice. */
 function repeatedKey(text: string): string | undefined {
   const open: (Set<string> | undefined)[] = [];
   let isKey = false;
-  for (const [token] of text.matchAll(STRINGS_AND_MARKS)) {
+  MARKS.lastIndex = 0;
+  for (let match = MARKS.exec(text); match !== null; match = MARKS.exec(text)) {
+    const isString = match[0] === '"';
+    if (isString) MARKS.lastIndex = stringEnd(text, match.index);
+    const token: string = isString && isKey ? text.slice(match.index, MARKS.lastIndex) : match[0];
     const keys = open.at(-1);
     if (token === '{' || token === '[') open.push(token === '{' ? new Set() : undefined);
     else if (token === '}' || token === ']') open.pop();

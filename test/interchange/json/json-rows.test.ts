@@ -30,6 +30,41 @@ const cuts = fc.array(fc.nat(), { maxLength: 20 });
 /** As the whole text is read at once. */
 const asRead = (rows: readonly object[]): unknown => parseExactJson(JSON.stringify(rows));
 
+describe('a row with integers beyond 2^53', () => {
+  const BIG = '12345678901234567890';
+
+  test('may have a text of any length, with escapes or without', () => {
+    for (const text of ['x'.repeat(2 ** 24), '\\n'.repeat(2 ** 23)]) {
+      const row = parseExactJson(`{"a": "${text}", "b": ${BIG}}`) as { a: string; b: bigint };
+      expect(row.b).toBe(BigInt(BIG));
+      expect(row.a.length).toBe(JSON.parse(`"${text}"`).length);
+    }
+  });
+
+  test('may be nested to any depth', () => {
+    const depth = 20_000;
+    let found = parseExactJson(`${'['.repeat(depth)}${BIG}${']'.repeat(depth)}`);
+    for (let level = 0; level < depth; level++) found = (found as unknown[])[0];
+    expect(found).toBe(BigInt(BIG));
+  });
+
+  test('may have members of any name, and texts that begin as a mark does', () => {
+    const text = `{"__proto__": {"a": ${BIG}}, "\\u0001": ["\\u0001", "\\u00015", -${BIG}], "": ${BIG}}`;
+    const row = parseExactJson(text) as Record<string, unknown>;
+    expect(Object.entries(row)).toEqual([
+      ['__proto__', { a: BigInt(BIG) }],
+      ['\u0001', ['\u0001', '\u00015', -BigInt(BIG)]],
+      ['', BigInt(BIG)],
+    ]);
+    expect(Object.getPrototypeOf(row)).toBe(Object.prototype);
+  });
+});
+
+test('a key that is there twice is found behind a long text with escapes', async () => {
+  const text = `{"a": "${'\\n'.repeat(2 ** 23)}", "b": 1, "b": 2}`;
+  await expect(all(jsonLines(piecesOf(text), 'x.json'))).rejects.toThrow('has the key "b" twice');
+});
+
 describe('an array', () => {
   test('gives its objects, however it is cut and spaced', async () => {
     await fc.assert(
