@@ -5,6 +5,7 @@
  * add a row here; readers and writers are in csv/, json/ and parquet/, those of Arrow in ipc/.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
+import type { DirspaceError } from '../errors.ts';
 import { encodeIpcFile, encodeIpcStream, openArrowBody, openArrowFile } from '../ipc/index.ts';
 import {
   type BuildColumn,
@@ -201,19 +202,34 @@ const FOREIGN: readonly (readonly [what: string, magic: string])[] = [
 ];
 
 /** @throws InvalidInput for bytes of another format under the name of a format of texts */
-function refuseBinary(name: string, head: Uint8Array, format: FileFormat): void {
-  if (![CSV, TSV, JSON_ARRAY, JSON_LINES].includes(format)) return;
+async function refuseBinary(
+  source: ByteSource,
+  head: Uint8Array,
+  format: FileFormat,
+): Promise<void> {
+  const problem = binaryProblem(source.name, head, format);
+  if (problem === undefined) return;
+  await source.release?.();
+  throw problem;
+}
+
+function binaryProblem(
+  name: string,
+  head: Uint8Array,
+  format: FileFormat,
+): DirspaceError | undefined {
+  if (![CSV, TSV, JSON_ARRAY, JSON_LINES].includes(format)) return undefined;
   const begins = Buffer.from(head).toString('latin1');
   const foreign = FOREIGN.find(([, magic]) => begins.startsWith(magic));
   if (foreign !== undefined) {
     const message = `${name} holds ${foreign[0]}, and no ${format.name}. Export it as CSV, JSON or Parquet first.`;
-    throw fileProblem(message, { file: name });
+    return fileProblem(message, { file: name });
   }
   // A first column may be called PAR1, but texts have no control characters.
   const found = MAGIC.find(([, magic]) => magic.every((byte, at) => head[at] === byte))?.[0];
-  if (found === undefined || !head.some((byte) => byte < 9)) return;
+  if (found === undefined || !head.some((byte) => byte < 9)) return undefined;
   const message = `${name} holds ${found === PARQUET ? 'Parquet' : 'Arrow'}, and no ${format.name}. Read it as ${found.name}, by its ending or the format.`;
-  throw fileProblem(message, { file: name });
+  return fileProblem(message, { file: name });
 }
 
 /** A file whose format is known, and its content without compression. */
@@ -233,7 +249,7 @@ export async function findFormat(
   const stored = await withHead(source);
   const compression = compressionOf(stored.head);
   if (compression === undefined) {
-    if (format !== undefined) refuseBinary(source.name, stored.head, format);
+    if (format !== undefined) await refuseBinary(stored.source, stored.head, format);
     return { format: format ?? formatOfBytes(stored.head), source: stored.source };
   }
   const plain = decompressed(stored.source, compression);

@@ -235,6 +235,20 @@ test.each([
   await expect((await fresh()).importFile(path, 't')).rejects.toThrow(message);
 });
 
+test('a stream of another format is closed when it is refused', async () => {
+  let isClosed = false;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) yield Buffer.alloc(512, 'PK\u0003\u0004', 'latin1');
+    } finally {
+      isClosed = true;
+    }
+  }
+  const given = (await fresh()).importFile(chunks(), 't', [], { format: 'csv' });
+  await expect(given).rejects.toThrow('holds a ZIP archive');
+  expect(isClosed).toBe(true);
+});
+
 test('a first column may have the name of a format', async () => {
   const path = join(temporaryFolder(), 'x.csv');
   writeFileSync(path, 'PAR1,ARROW1\n1,2\n');
