@@ -4,6 +4,7 @@
  * computes the hash that `intern` takes; `HASH_START` and `HASH_FACTOR` are for callers that
  * compute it as they copy bytes. `longer` copies a typed array into a larger one.
  */
+import { systemEnv } from '../env.ts';
 
 const FIRST_SLOTS = 1024;
 
@@ -118,11 +119,15 @@ export function longer<Values extends Uint8Array | Uint32Array | Int32Array | Fl
   return copy;
 }
 
-/** The value of a hash before any byte. */
-export const HASH_START = 0x811c9dc5 | 0;
-export const HASH_FACTOR = 16777619;
+/**
+ * The value of a hash before any byte, and the factor of each. Drawn for each process, so that
+ * nobody can choose terms that all fall on one slot: from another start alone, many of those that
+ * share a hash do so as well.
+ */
+export const HASH_START: number = (systemEnv.random() * 2 ** 32) | 0;
+export const HASH_FACTOR: number = ((systemEnv.random() * 2 ** 29) << 3) | 5;
 
-/** The hash of bytes that `intern` takes: FNV-1a of 32 bits. */
+/** The hash of bytes that `intern` takes: that of FNV-1a, with another start and factor. */
 export function hashOf(bytes: Uint8Array, from: number, length: number): number {
   let hash = HASH_START;
   for (let at = from; at < from + length; at++) {

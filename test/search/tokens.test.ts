@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { tokenize } from '../../src/sdk/index.ts';
 import { PostingsBuilder, settingsMembers, textSettings } from '../../src/search/index.ts';
-import { TermTable } from '../../src/search/term-table.ts';
+import { hashOf, TermTable } from '../../src/search/term-table.ts';
 import { Tokenizer } from '../../src/search/tokenizer.ts';
 import { drained } from '../../src/steps.ts';
 
@@ -47,6 +47,29 @@ function allTokens(tokenizer: Tokenizer, text: string, position = 0): string[] {
   }
   return tokens;
 }
+
+test('terms that FNV-1a takes for one have hashes of their own', () => {
+  const after = (start: number, block: Uint8Array): number =>
+    block.reduce((hash, byte) => Math.imul(hash ^ byte, 16_777_619), start);
+  // Two blocks that lead to the same hash, eight times in a row: 256 terms with one hash.
+  let state = 0x811c9dc5 | 0;
+  let terms: Uint8Array[] = [new Uint8Array(0)];
+  for (let step = 0; step < 8; step++) {
+    const known = new Map<number, Uint8Array>();
+    for (let number = 0; ; number++) {
+      const block = Buffer.from(number.toString(36).padStart(4, '0'));
+      const hash = after(state, block);
+      const twin = known.get(hash);
+      known.set(hash, block);
+      if (twin === undefined) continue;
+      terms = terms.flatMap((term) => [twin, block].map((end) => Buffer.concat([term, end])));
+      state = hash;
+      break;
+    }
+  }
+  expect(new Set(terms.map((term) => after(0x811c9dc5 | 0, term))).size).toBe(1);
+  expect(new Set(terms.map((term) => hashOf(term, 0, term.length))).size).toBeGreaterThan(128);
+});
 
 test('bytes that are no UTF-8 are cut by icu in pieces as large as those of other texts', async () => {
   const bytes = new Uint8Array(1 << 18).fill(0x80);
