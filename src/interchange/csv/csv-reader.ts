@@ -30,11 +30,11 @@ import { dialectOf } from './csv-dialect.ts';
 import { headerOf } from './csv-header.ts';
 import { textOf } from './csv-numbers.ts';
 import { type CheckedCsvOptions, type CsvOptions, checkCsvOptions } from './csv-options.ts';
-import { type BadRecord, type CsvDialect, CsvScanner, LF, startOf } from './csv-scanner.ts';
+import { type BadRecord, type CsvDialect, CsvScanner, startOf } from './csv-scanner.ts';
 import { typeOfKinds } from './csv-types.ts';
 import { CsvWindows } from './csv-windows.ts';
+import { type OpenText, openText } from './open-text.ts';
 import { adviceFor, OTHER_ENCODING, whyRefused } from './row-refusals.ts';
-import { asUtf8, encodingOf } from './text-encoding.ts';
 import { TypeGuess } from './type-guess.ts';
 
 /** What is known of the file, beside the options of CSV. */
@@ -50,8 +50,6 @@ export interface CsvReadOptions extends CsvOptions {
   readonly batchRows?: number | undefined;
 }
 
-/** Bytes that everything is found out from. */
-const SAMPLE_BYTES = 1 << 20;
 const BATCH_ROWS = 65_536;
 /** Fields of a batch: memory of all columns is taken for as many rows as a batch may have. */
 const BATCH_FIELDS = 1 << 22;
@@ -145,86 +143,6 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-interface OpenText {
-  /** The beginning in UTF-8, and one byte of memory more. */
-  readonly head: Uint8Array;
-  /** Where it begins after a mark and the lines that are passed over, and the line there. */
-  readonly from: number;
-  readonly line: number;
-  /** Whether the beginning is all there is. */
-  readonly isWhole: boolean;
-  /** The pieces from a place in the beginning on. */
-  after(at: number): AsyncIterable<Uint8Array>;
-  close(): Promise<unknown>;
-}
-
-async function openText(source: ByteSource, options: CheckedCsvOptions): Promise<OpenText> {
-  const pieces = source.pieces()[Symbol.asyncIterator]();
-  const first: Uint8Array[] = [];
-  let size = 0;
-  let isWhole = false;
-  while (size < SAMPLE_BYTES) {
-    const { done, value } = await pieces.next();
-    if (done === true) {
-      isWhole = true;
-      break;
-    }
-    first.push(value);
-    size += value.length;
-  }
-  const joined = first.length === 1 ? (first[0] as Uint8Array) : Buffer.concat(first);
-  const { encoding, mark } = encodingOf(joined, isWhole, options.encoding);
-  async function* raw(): AsyncGenerator<Uint8Array> {
-    try {
-      yield joined.subarray(mark);
-      for (;;) {
-        const { done, value } = await pieces.next();
-        if (done === true) return;
-        yield value;
-      }
-    } finally {
-      // Also where what is read is no text of the encoding.
-      await pieces.return?.();
-    }
-  }
-  const texts = asUtf8(raw(), encoding, source.name);
-  const begin = await texts.next();
-  const text: Uint8Array = begin.done === true ? new Uint8Array(0) : begin.value;
-  if (isWhole) {
-    // What the decoder had kept back is an error, or nothing.
-    const rest = await texts.next();
-    if (rest.done !== true) throw fileProblem(`${source.name} is cut off.`, { file: source.name });
-  }
-  const head = new Uint8Array(text.length + 1);
-  head.set(text);
-  const { skipLines = 0 } = options;
-  let from = 0;
-  for (let lines = 0; lines < skipLines; lines++) {
-    const at = head.indexOf(LF, from);
-    if (at < 0 || at >= text.length) {
-      await pieces.return?.();
-      const message = `${source.name} has ${lines} whole lines in its first megabyte; ${skipLines} are to be passed over.`;
-      throw fileProblem(message, { file: source.name });
-    }
-    from = at + 1;
-  }
-  return {
-    head,
-    from,
-    line: skipLines + 1,
-    isWhole,
-    async *after(at) {
-      try {
-        if (at < text.length) yield text.subarray(at);
-        for await (const piece of texts) yield piece;
-      } finally {
-        await pieces.return?.();
-      }
-    },
-    close: async () => pieces.return?.(),
-  };
 }
 
 /**

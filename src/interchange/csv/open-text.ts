@@ -1,0 +1,93 @@
+/**
+ * `openText`: opens a CSV file as UTF-8 text. Reads the first megabyte, from which encoding, dialect
+ * and types are found out, and passes over a byte order mark and the lines of `skipLines`. Throws
+ * InvalidInput for bytes that are no text of the encoding, and for too few lines. The caller reads
+ * the rest (`after`) and closes the file.
+ */
+import { type ByteSource, fileProblem } from '../files/index.ts';
+import type { CheckedCsvOptions } from './csv-options.ts';
+import { LF } from './csv-scanner.ts';
+import { asUtf8, encodingOf } from './text-encoding.ts';
+
+/** Bytes that everything is found out from. */
+const SAMPLE_BYTES = 1 << 20;
+
+export interface OpenText {
+  /** The beginning in UTF-8, and one byte of memory more. */
+  readonly head: Uint8Array;
+  /** Where it begins after a mark and the lines that are passed over, and the line there. */
+  readonly from: number;
+  readonly line: number;
+  /** Whether the beginning is all there is. */
+  readonly isWhole: boolean;
+  /** The pieces from a place in the beginning on. */
+  after(at: number): AsyncIterable<Uint8Array>;
+  close(): Promise<unknown>;
+}
+
+export async function openText(source: ByteSource, options: CheckedCsvOptions): Promise<OpenText> {
+  const pieces = source.pieces()[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  let size = 0;
+  let isWhole = false;
+  while (size < SAMPLE_BYTES) {
+    const { done, value } = await pieces.next();
+    if (done === true) {
+      isWhole = true;
+      break;
+    }
+    first.push(value);
+    size += value.length;
+  }
+  const joined = first.length === 1 ? (first[0] as Uint8Array) : Buffer.concat(first);
+  const { encoding, mark } = encodingOf(joined, isWhole, options.encoding);
+  async function* raw(): AsyncGenerator<Uint8Array> {
+    try {
+      yield joined.subarray(mark);
+      for (;;) {
+        const { done, value } = await pieces.next();
+        if (done === true) return;
+        yield value;
+      }
+    } finally {
+      // Also where what is read is no text of the encoding.
+      await pieces.return?.();
+    }
+  }
+  const texts = asUtf8(raw(), encoding, source.name);
+  const begin = await texts.next();
+  const text: Uint8Array = begin.done === true ? new Uint8Array(0) : begin.value;
+  if (isWhole) {
+    // What the decoder had kept back is an error, or nothing.
+    const rest = await texts.next();
+    if (rest.done !== true) throw fileProblem(`${source.name} is cut off.`, { file: source.name });
+  }
+  const head = new Uint8Array(text.length + 1);
+  head.set(text);
+  const { skipLines = 0 } = options;
+  let from = 0;
+  for (let lines = 0; lines < skipLines; lines++) {
+    const at = head.indexOf(LF, from);
+    if (at < 0 || at >= text.length) {
+      await pieces.return?.();
+      const message = `${source.name} has ${lines} whole lines in its first megabyte; ${skipLines} are to be passed over.`;
+      throw fileProblem(message, { file: source.name });
+    }
+    from = at + 1;
+  }
+  return {
+    head,
+    from,
+    line: skipLines + 1,
+    isWhole,
+    async *after(at) {
+      try {
+        if (at < text.length) yield text.subarray(at);
+        for await (const piece of texts) yield piece;
+      } finally {
+        await pieces.return?.();
+      }
+    },
+    close: async () => pieces.return?.(),
+  };
+}
