@@ -1,7 +1,8 @@
 /**
- * `openLance`: opens a Lance dataset, which is a folder, or one of its data files for reading.
- * `isDataset` and `isLanceFile` recognise them by their paths. The code of the reader is imported
- * when a dataset or file is opened.
+ * `openLance`: opens a Lance dataset, which is a folder, if a version of it is asked for (`{}` is
+ * the newest), or else one of its data files. Throws InvalidInput for a missing path, or one that
+ * is no file. `isDataset` looks for the folder of a dataset, and `isLanceFile` at the ending of a
+ * path. The code of the reader is imported when rows are read.
  */
 import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';

@@ -1,8 +1,9 @@
 /**
  * `columnWriter`: writes the fields of one column of CSV into Arrow's buffers, batch by batch.
- * Numbers, dates and texts are written from the bytes of the file without a JavaScript value in
- * between. The caller's function builds other types from texts, and nested ones from JSON; without
- * that function they are Unsupported. A field that does not fit is marked and throws nothing.
+ * Texts, and types that field-stores.ts stores, are written from the bytes of the file without a
+ * JavaScript value in between. The caller's function (`BuildColumn`) builds other types from texts,
+ * and nested ones and intervals from JSON; without that function they are Unsupported. A field that
+ * does not fit is marked and throws nothing.
  */
 import {
   bitmapBytes,

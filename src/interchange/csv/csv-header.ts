@@ -2,9 +2,10 @@
  * `headerOf`: decides whether the first record of a CSV file names its columns, and returns their
  * names and where the rows begin. The option `header` decides. Without it, the record is a header
  * if the schema has all its fields as names, if one of its fields is a text above a column of
- * numbers, dates or booleans, or if all columns are texts and its fields differ. A repeated name
- * gets a number. Throws InvalidInput for a first record that cannot be read, and for a row without
- * a header that has another number of fields than the schema.
+ * another type, or if no column is of another type and its fields are texts that differ. A repeated
+ * name gets a number, and an empty one its position. Throws InvalidInput for a first record that
+ * cannot be read or has more than 100,000 fields, and for a row without a header that has another
+ * number of fields than the schema.
  */
 import { type Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

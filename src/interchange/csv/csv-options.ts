@@ -1,8 +1,9 @@
 /**
  * Defines the options for reading CSV (`CsvOptions`); csv-writer.ts has those for writing.
  * `checkCsvOptions` validates them and converts characters and null texts to bytes; throws
- * InvalidInput. `rejectedLine` formats a row that could not be read as one line of a file of
- * rejected rows.
+ * InvalidInput. `isNullText` compares a field with the texts that mean null. `rejectedLine` formats
+ * a row that could not be read (`RejectedRow`) as a record of CSV, for a file that begins with
+ * `REJECTED_HEADER`.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

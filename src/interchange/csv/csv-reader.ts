@@ -1,9 +1,9 @@
 /**
  * `openCsv`: reads CSV as record batches. The encoding, delimiter, quotes, header and types are
- * detected from the beginning of the file unless the caller gives them. Rows are read as they are
- * pulled; memory holds one batch. A row that cannot be read goes to the caller's `onReject`, or
- * throws InvalidInput with line and column. `csvTypes` reads whole files to find types that fit all
- * their rows.
+ * detected from the first megabyte unless the caller gives them. Rows are read as they are pulled;
+ * memory holds that megabyte and one batch. A row that cannot be read goes to the caller's
+ * `onReject`, or throws InvalidInput with line and column. `csvTypes` reads whole files to find
+ * types that fit all their rows; it refuses sources that can be read once only.
  */
 import { isUtf8 } from 'node:buffer';
 import {

@@ -1,8 +1,10 @@
 /**
  * `CsvScanner`: finds the fields of CSV records in UTF-8 bytes. It copies nothing: a field is a
- * pair of offsets into the bytes. Records end with LF, CRLF or CR; quoted fields may hold any of
- * these. A record that does not end within the bytes is left for the next call, which gets it again
- * with more bytes.
+ * pair of offsets into the bytes, and `unescaped` copies one whose quotes are escaped. Records end
+ * with LF, CRLF or CR; quoted fields may hold any of these. Records of another number of fields
+ * than columns, and those with misplaced quotes, are listed apart (`bad`); blank lines are passed
+ * over where there are several columns. A record that does not end within the bytes is left for the
+ * next call, which gets it again with more bytes.
  *
  * The bytes need room for one more after the last: the scanner writes a line feed there, so that
  * the loop over a field needs no test for the end.

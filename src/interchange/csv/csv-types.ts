@@ -1,8 +1,8 @@
 /**
- * Guesses the type of a CSV column from its fields. `kindOf` classifies one field; `typeOfKinds`
- * returns the narrowest type that holds all fields of some kinds without changing a value. Codes
- * with leading zeros are texts, and so are columns of kinds that no other type can hold, such as
- * fractions beside integers that float64 would round.
+ * Guesses the type of a CSV column from its fields. `kindOf` classifies one field by bits of
+ * `KIND`; `typeOfKinds` returns the narrowest type that holds all fields of some kinds without
+ * changing a value. Codes with leading zeros are texts, and so are columns of kinds that no other
+ * type can hold, such as fractions beside integers that float64 would round.
  */
 import {
   Bool,

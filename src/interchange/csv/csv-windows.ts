@@ -1,7 +1,7 @@
 /**
  * `CsvWindows`: buffers the part of a CSV file that is being read and finds its records with a
- * scanner. It translates positions into lines and columns. Memory is bounded by the longest record;
- * a longer one than 64 MiB throws InvalidInput.
+ * scanner. `placeOf` translates a position in it into line and column, and `close` closes the file
+ * early. Memory is bounded by the longest record; a longer one than 64 MiB throws InvalidInput.
  */
 import { firstAbove } from '../../binary-search.ts';
 import { fileProblem } from '../files/index.ts';

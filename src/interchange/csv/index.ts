@@ -1,6 +1,7 @@
 /**
- * Exports the CSV reader (`openCsv`, which yields record batches), the CSV writer (`encodeCsv`)
- * and their options.
+ * Exports the CSV reader (`openCsv`, which yields record batches, and `csvTypes`, which finds types
+ * that fit all rows), the CSV writer (`encodeCsv`), their options, and the lines of a file of
+ * rejected rows.
  */
 
 export type { BuildColumn } from './column-writers.ts';

@@ -1,5 +1,5 @@
 /**
- * Words for rows of CSV that cannot be taken: why (`whyRefused`), and what the caller may do about it
+ * Formulates why a row of CSV cannot be taken (`whyRefused`), and what the caller may do about it
  * (`adviceFor`, `OTHER_ENCODING`), which is added where the row ends the reading. The advice names
  * options of the SDK; the command line puts its own in their place.
  */

@@ -1,7 +1,7 @@
 /**
  * `fileProblem`: builds the InvalidInput error for a file that is missing, cannot be read or
  * written, or whose bytes are not rows. Its details name the file and, where known, the row, line
- * and column.
+ * and column (`FilePlace`). `requireColumns` throws one for a column that is asked for and missing.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,9 +1,10 @@
 /**
  * `urlSource`: opens the file at an http or https URL as a `ByteSource`, with `fetch`; a `file:`
  * URL names a file on the disk. A user and a password in the URL become a Basic Authorization
- * header; no message shows them or the query. `isAddress` tells URLs from paths. A second pass
- * fetches again. Parquet files are read by ranges if the server announces them. A response without
- * the file, and a file that changes between ranges, throw InvalidInput.
+ * header; no message shows them or the query. `isAddress` tells URLs from paths, and
+ * `nameOfAddress` returns the last part of the path. A second pass fetches again. Parquet files are
+ * read by ranges if the server announces them. A response without the file, and a file that changes
+ * between ranges, throw InvalidInput.
  */
 import type { FileBytes } from '../../ipc/index.ts';
 import { fileOf } from '../../local-path.ts';

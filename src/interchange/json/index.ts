@@ -1,6 +1,7 @@
 /**
  * Exports the readers and writers of JSON files, of one object per line or one array of objects,
- * and `parseExactJson`.
+ * `parseExactJson`, and the writing of single cells as JSON, which the CSV writer uses for nested
+ * values.
  */
 
 export { parseExactJson } from './exact-json.ts';

@@ -1,8 +1,9 @@
 /**
  * Reads rows from streamed JSON text: one object per line (`jsonLines`), or one array of objects,
- * or objects one after another (`jsonArray`). Integers keep every digit. Invalid JSON or UTF-8, repeated keys, rows beyond 128
- * Mi characters and values that no column can hold throw InvalidInput. The message names file, row,
- * line and column, counted from 1.
+ * or objects one after another (`jsonArray`). Integers keep every digit. Invalid JSON or UTF-8,
+ * repeated keys, rows beyond 128 Mi characters and values that no column can hold throw
+ * InvalidInput. The message names the file and the line, and where known the row and the column,
+ * all counted from 1.
  */
 import { isUtf8 } from 'node:buffer';
 import type { DirspaceError } from '../../errors.ts';

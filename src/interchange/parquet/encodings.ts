@@ -1,7 +1,7 @@
 /**
  * `valueReader`: decodes the values of a page in any of Parquet's encodings, a few at a time, into
  * a store. Values that reach past the end of the page, and encodings that the type does not allow,
- * are refused.
+ * are refused. `widthOf` returns the bytes of a value of a physical type.
  */
 import { type DeltaReader, deltaReader } from './delta.ts';
 import { HybridReader } from './levels.ts';

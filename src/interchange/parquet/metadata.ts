@@ -1,7 +1,8 @@
 /**
  * `parquetMetadata`: parses the footer of a Parquet file into columns, row groups and key-value
  * pairs. `pageHeader` parses the header of a page. The bytes are untrusted: members that are
- * missing or out of bounds are refused. The numbers of fields come from parquet.thrift.
+ * missing or out of bounds, encrypted columns, and columns in other files are refused. The numbers
+ * of fields come from parquet.thrift; `PHYSICAL` names the types of what is stored.
  */
 import { type Refuse, readThrift, type ThriftStruct, type ThriftValue } from './thrift.ts';
 

@@ -1,6 +1,7 @@
 /**
  * `PageDictionary`: collects the distinct texts or byte strings of a column chunk and numbers them,
- * so that pages can store the numbers instead. `isFull` tells when a chunk has too many.
+ * so that pages can store the numbers instead. `isFull` tells when it has 65,536 of them, or a
+ * megabyte.
  */
 import { systemEnv } from '../../env.ts';
 import { BytesStore } from './stores.ts';

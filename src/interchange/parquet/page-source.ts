@@ -1,6 +1,7 @@
 /**
- * `ChunkPages`: reads the pages of one column chunk in order. Bytes are read in windows, so that
- * many columns can be read side by side; each page is checked and decompressed when it is read.
+ * `ChunkPages`: reads the pages of one column chunk in order, those of indexes left out. Bytes are
+ * read in windows, so that many columns can be read side by side; each page is decompressed when it
+ * is read, and compared with its checksum if it has one and Node can compute it.
  */
 import zlib from 'node:zlib';
 import type { FileBytes } from '../../ipc/index.ts';

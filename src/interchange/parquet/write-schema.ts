@@ -1,7 +1,8 @@
 /**
  * `writeSchema`: converts an Arrow schema to the elements of a Parquet schema, and describes each
- * leaf: its physical type, its path, and the depth of lists and optional parts around it. Throws
- * Unsupported naming a column of a type that Parquet does not have.
+ * leaf (`WriteLeaf`): its physical type, its path, and the depth of lists and optional parts around
+ * it. Throws Unsupported naming a column of a type that Parquet does not have. `isDays` tells dates
+ * in days from those in milliseconds.
  */
 import {
   childFields,

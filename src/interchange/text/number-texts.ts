@@ -1,7 +1,8 @@
 /**
- * Writes numbers as text: integers (`integerText`), floats (`floatText`), decimals (`decimalTexts`)
- * and counts of 64 bits (`countsOf`). Digits are never lost: a float gets the shortest text that
- * parses to the same double, and a float32 is written as the double of the same value.
+ * Writes numbers as text: integers (`integerText`), floats (`floatText`, `writeFloat`) and decimals
+ * (`decimalTexts`). Digits are never lost: a float gets the shortest text that parses to the same
+ * double, and a float32 is written as the double of the same value. `countsOf` and `floatsOf` read
+ * integers of 64 bits and floats of any width; `WriteText` is the type of all writers of values.
  */
 import {
   type Data,
