@@ -1,8 +1,9 @@
 /**
  * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), each in
- * one version. `overwrite` also commits the first version of a table, and can append instead if
- * another writer was first. An overwrite keeps the history, and its version takes the next number.
- * `appended` and `replaced` draft such versions for other writers.
+ * one version. `overwrite` also commits the first version of a table. If the table has a version by
+ * then, it can refuse (`onlyFirst`) or append instead (`orAppend`). An overwrite keeps the history,
+ * and its version takes the next number; it cannot switch Lance off (InvalidInput). `appended` and
+ * `replaced` draft such versions for other writers.
  */
 
 import {

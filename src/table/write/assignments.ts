@@ -1,9 +1,10 @@
 /**
- * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`),
- * and lists the columns to read for them (`neededColumns`). `assignedColumns` evaluates them batch
- * by batch into columns of the fields' types. Nulls in required fields are refused.
- * `assignedValues` evaluates the expressions that add-columns.ts compiles, too. `readSource` lets
- * expressions use columns that were read, and `withChild` replaces one member of a struct.
+ * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`,
+ * `compileAssignment`), and lists the columns to read for them (`neededColumns`,
+ * `expressionColumns`). `assignedColumns` evaluates them batch by batch into columns of the fields'
+ * types, and `assignedValues` evaluates a single one; both refuse nulls in required fields
+ * (TableSchemaValidation). `readSource` gives expressions the columns that were read, and
+ * `withChild` replaces one member of a struct.
  */
 import { type Data, DataType, describeType, encodeDictionary, Vector } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

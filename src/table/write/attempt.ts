@@ -1,8 +1,9 @@
 /**
  * `commitWithFiles`: commits a change whose files depend on the version it is built on. After a
  * conflict the change is built again, and the files of the lost attempts are removed
- * (`AttemptFiles`). After an error, files are kept if the commit may have succeeded: only errors
- * between attempts (`isBetweenAttempts`) show that it has not.
+ * (`AttemptFiles`). After an error, files are kept if the commit may have succeeded: of the errors
+ * of `commit`, only ConcurrentModification and the reason of the signal show that it has not
+ * (`isBetweenAttempts`).
  */
 import { isDirspaceError } from '../../errors.ts';
 import { type DeletionEntry, deletionFile, fragmentFile } from '../../format/index.ts';

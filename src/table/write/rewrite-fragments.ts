@@ -3,8 +3,9 @@
  * (`FragmentRewriter`). A large fragment gets an overlay file; one that is small or has many
  * overlays is rewritten as a whole. Rows keep their places, so row ids and deletion files stay
  * valid. `rewriting` runs the commit: files of an attempt that lost to a conflict are used again if
- * they fit, and removed otherwise. `inPlace` lifts the size limits, so that a fragment is not
- * split, and `takesOverlay` tells whether a fragment gets an overlay.
+ * they were written of the same rows of the same files, and removed otherwise. `inPlace` lifts the
+ * size limits, so that a fragment is not split, `takesOverlay` tells whether a fragment gets an
+ * overlay, and `replacedRows` puts new values into a column.
  */
 import {
   concatData,

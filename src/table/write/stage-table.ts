@@ -3,7 +3,8 @@
  * alone (`stageDeclared`). For a table that Lance reads, `stageTable` also writes the fence or the
  * files by which Lance opens it. The caller renames the folder into place
  * (directory/operations/place-table.ts), so that readers see the whole table or none. If
- * `stageTable` fails, it removes the folder.
+ * `stageTable` fails, it removes the folder; `stageDeclared` leaves its folder to the sweep of the
+ * staging folder.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { compressionProperty, DEFAULT_COMPRESSION } from '../../compression.ts';

@@ -4,7 +4,7 @@
  * updated rows get new row ids and come last in row order. Where many rows of a large fragment
  * change, the columns that are set are written beside it instead (update-in-place.ts), and its rows
  * keep their ids and places. Computed columns become null if they read a column that is set.
- * `replacingDraft` builds such a version for merges too, from the rows that `RowOffsets` collects.
+ * `replacingDraft` builds such a version for merges too.
  */
 import {
   columnsOf,

@@ -2,10 +2,11 @@
  * `writeFragments`: writes a stream of batches as fragment files with bounded memory, before any
  * commit is tried. It removes all of them on an error, such as a null in a nested field that may
  * not be null (TableSchemaValidation); `removeFragments` removes fragments that no version refers
- * to. `writesLance` decides whether fragments get a part that Lance reads.
+ * to. `writesLance` tells whether fragments of a table get a part that Lance reads.
  *
- * Each fragment is checked. Up to about 64 KiB it is decoded in memory before it is written, and up
- * to 256 KiB it is read back whole; of a larger fragment only the footer is read back.
+ * Each fragment is checked, because an encoder's mistake must not be committed. Up to about 64 KiB
+ * it is decoded in memory before it is written, and up to 256 KiB it is read back whole; of a
+ * larger fragment only the footer is read back.
  */
 import {
   batchBytes as bytesOf,
