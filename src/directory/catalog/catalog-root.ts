@@ -1,13 +1,14 @@
 /**
  * `CatalogRoot`: reads and writes the catalog's format file, `.dirspace/format.json`. It records
  * whether names fold case, whether versions are managed, and whether new tables are written for
- * Lance. The first write to a catalog creates the file; changing a setting writes it again. Later
- * writes read it once a second, because another process may have changed a setting.
+ * Lance. The first write to a catalog creates the file and the engine's folders, and throws
+ * Unsupported on a disk without hard links; changing a setting writes the file again. Later writes
+ * read it, at most once a second, because another process may have changed a setting.
  *
  * If the file is damaged, or missing from a catalog that has content, every operation but verify
  * and repair fails. A catalog without the file can still be opened read-only. `propose` derives the
  * content that repair would write, from the names on disk and the legible part of the file, and
- * `mend` writes it.
+ * `mend` writes it. `rootGone` builds the error for a root that has disappeared.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
@@ -268,7 +269,7 @@ async function readFormat(store: FileStore): Promise<FormatRecord | undefined> {
   try {
     const size = (await store.head(FORMAT_FILE))?.size ?? 0;
     if (size > MOST_BYTES)
-      throw formatUnusable(`has ${size} bytes, which is not of the engine`, {});
+      throw formatUnusable(`has ${size} bytes, more than the engine ever writes`, {});
     const bytes = await store.get(FORMAT_FILE);
     return bytes === undefined ? undefined : decodeFormat(bytes, FORMAT_FILE);
   } catch (error) {

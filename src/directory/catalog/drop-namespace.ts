@@ -4,7 +4,8 @@
  * after the rename, and brought back if something was created in it meanwhile. That drop and a
  * replacement take several steps and are recorded as intents (intents.ts); a drop with content is
  * one rename. `finishIntents` and `settleIntentsAt` complete or undo intents that were interrupted.
- * `isNamespaceEmpty` and `isUndecided` (still pending) examine a namespace.
+ * `isNamespaceEmpty` tells whether a namespace has content, and `isUndecided` whether it is still
+ * pending.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

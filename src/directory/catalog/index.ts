@@ -1,6 +1,8 @@
 /**
- * Exports the parts of an open catalog that operations use: its root, ids, listing, paging,
- * targets, the trash, tables that other programs write, kept answers, intents and journals.
+ * Exports the parts of an open catalog that operations use: its root, the look-up of ids and
+ * targets, listing and paging, locations, names that are taken or contested, the trash and
+ * deregistered tables, tables that other programs write, ghosts, staging, kept answers, intents and
+ * journals.
  */
 
 export {

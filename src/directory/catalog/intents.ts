@@ -1,8 +1,10 @@
 /**
  * Records intents, so that a crash cannot leave an operation half done. `withIntent` writes down an
- * operation of several steps before its first step and removes the record after the last one.
- * `pendingIntents` lists those that are still recorded; drop-namespace.ts finishes those that a
- * crash left. Every step can be repeated, also beside a process that is still at work.
+ * operation of several steps before its first step and removes the record after the last one. After
+ * an error it calls `recover`; if that fails too, the record stays. `pendingIntents` lists those
+ * that are still recorded; drop-namespace.ts finishes those that a crash left. Every step can be
+ * repeated, also beside a process that is still at work. `decodeIntent` throws Corrupt for folders
+ * that no intent names.
  */
 
 import {
@@ -61,7 +63,10 @@ export async function withIntent<Result>(
   return result;
 }
 
-/** Intents that are still there, with their files. Damaged ones were never begun: see writeObject. */
+/**
+ * Intents that are still there, with their files. A file that was cut short is skipped: its intent
+ * was never begun. @throws Corrupt for other damage
+ */
 export async function pendingIntents(
   catalog: Catalog,
 ): Promise<{ readonly file: string; readonly intent: Intent }[]> {

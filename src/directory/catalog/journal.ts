@@ -2,9 +2,9 @@
  * Writes the journal of a multi-table commit before its first step (`writeJournal`): the tables
  * that it declares, deletes versions of and deregisters. Once the commit is decided,
  * `finishJournal` carries out the deletions and deregistrations, or takes the declarations back if
- * it was aborted. When a catalog is opened for writing, `finishJournals` does so for commits that a
- * crash interrupted; commits undecided for an hour are aborted first. `hasJournal` tells whether a
- * commit is unfinished.
+ * it was aborted; a table that was given rows meanwhile stays. When a catalog is opened for
+ * writing, `finishJournals` does so for commits that a crash interrupted; commits undecided for an
+ * hour are aborted first. `hasJournal` tells whether a commit is unfinished.
  */
 
 import {

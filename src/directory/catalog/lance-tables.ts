@@ -3,12 +3,13 @@
  * URI outside of the root, or a folder of `.dirspace/lance`. Such a folder is reserved when the
  * table is declared, never moves and is never used again. `tablePlace` returns where a table lies
  * (`placeOf` for callers that have not looked at its versions), and `lancePlace` where other
- * programs write it. `storageOf` tells whether it has rows, and `lanceVersions` lists its versions
- * by the names of manifests.
+ * programs write it. `storageOf` tells whether it has rows, and `lanceVersions` and `lanceVersion`
+ * find its versions by the names of manifests.
  *
- * `rowsElsewhere` builds the error for an operation on such rows. A file in the place of a reserved
- * folder (`fence`) makes other programs' writes fail once the table has rows of this engine
- * (`closeToOthers`) or was removed for good (`removeForGood`).
+ * `rowsElsewhere` builds the error for an operation on such rows, and `isOfOthers` recognises it. A
+ * file in the place of a reserved folder (`fence`, `isFence`) makes other programs' writes fail
+ * once the table has rows of this engine (`closeToOthers`) or was removed for good
+ * (`removeForGood`).
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

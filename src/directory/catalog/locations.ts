@@ -1,10 +1,10 @@
 /**
  * Resolves a location that a caller gives to a folder below the catalog's root (`folderAt`). It may
- * be relative to the root, an absolute path or a `file:` URI. Throws InvalidInput for locations
- * outside of the root, and for the engine's own folders except those of deregistered tables and of
- * places reserved for other programs. Symbolic links are refused later, when the folder is entered.
- * `liesOutside` tells whether a table's location is outside of the root, `tableIdAt` returns the id
- * of the table that belongs at a folder, and `unusable` builds the error.
+ * be relative to the root, an absolute path or a `file:` URI. Throws InvalidInput (`unusable`) for
+ * locations outside of the root, and for the engine's own folders except those of deregistered
+ * tables and of places reserved for other programs. Symbolic links are refused later, when the
+ * folder is entered. `liesOutside` tells whether a table's location is outside of the root, and
+ * `tableIdAt` returns the id of the table that belongs at a folder.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';

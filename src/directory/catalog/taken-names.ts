@@ -1,7 +1,8 @@
 /**
- * Builds the errors for a new table whose name is taken by a table, a namespace or a folder that is
- * neither (`tableExists`, `namespaceInTheWay`, `strangerInTheWay`; `tablePlaceTaken` finds out
- * which). `refuseNamespaceOfThatName` throws if a namespace has the name of a new table.
+ * Builds the errors for a new table or namespace whose name is taken: by a table (`tableExists`), a
+ * namespace (`namespaceInTheWay`) or a folder that is neither (`strangerInTheWay`).
+ * `tablePlaceTaken` finds out whether a table or such a folder is there.
+ * `refuseNamespaceOfThatName` throws if a namespace has the name of a new table.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { joinPath, NAMESPACE_FILE } from '../../format/index.ts';

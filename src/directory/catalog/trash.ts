@@ -2,8 +2,8 @@
  * Lists the trash (`listTrash`), brings dropped tables back (`undropTable`) and removes entries for
  * good (`emptyTrash`). Entries are removed on request (`purgeTrash`), when the catalog's retention
  * is over (`sweepTrash`, `sweepInBackground`), or right after a drop if the catalog keeps no trash
- * (`settleDrop`). It also lists and purges deregistered tables. trash-entries.ts numbers and reads
- * the entries.
+ * (`settleDrop`). `listTrash` and `purgeTrash` also take deregistered tables. trash-entries.ts
+ * numbers and reads the entries.
  *
  * `sweepTrash` also removes, after 30 days, the fences and opened paths of Lance tables that are
  * gone, with the files that clients still wrote there. `numberedAnew` gives a drop a later number

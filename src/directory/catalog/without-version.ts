@@ -1,7 +1,7 @@
 /**
  * Explains why a table has no version to read (`withoutVersion`): it is only declared, or its
  * folder holds files that this catalog cannot read. Before a first write, `refuseStorage` refuses a
- * table with such files, and `claimForRows` closes its reserved place to other programs.
+ * table with such files, and `claimForRows` also closes its reserved place to other programs.
  * `isOnlyDeclared` tells whether a table without a version has no files either.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
