@@ -2,7 +2,9 @@
  * Carries out BatchCommitTables and BatchCreateTableVersions, which change several tables together
  * or not at all. Versions are prepared invisibly and become visible by one decision
  * (table/versions/multi-table-commit.ts). Tables are declared before it and taken away again if it
- * is to abort; deletions and deregistrations follow it (catalog/journal.ts).
+ * is to abort; deletions and deregistrations follow it (catalog/journal.ts). Several operations on
+ * one target are refused (InvalidInput), as are versions that a client of Lance has staged
+ * (Unsupported).
  */
 import { DirspaceError } from '../../errors.ts';
 import { detachedFolder, versionFile } from '../../format/index.ts';
@@ -257,7 +259,7 @@ function refuseRepeats(steps: readonly Step[]): void {
     if (seen.has(target)) {
       throw new DirspaceError(
         'InvalidInput',
-        `The request has two operations of kind ${kind} on ${target}.`,
+        `The request has two operations of kind ${kind} on ${target}, whose order would matter. Send one of them in a request of its own.`,
       );
     }
     seen.add(target);

@@ -2,7 +2,8 @@
  * Carries out CreateTable, DeclareTable and CloneTable. A new table is built whole in the staging
  * folder and renamed to its place (place-table.ts), so readers see all of it or nothing. Rows that
  * overwrite an existing table or fill a declared one are committed as a new version. A table
- * declared without a location gets a reserved folder where other programs may write it. A clone has
+ * declared without a location gets a reserved folder where other programs may write it; a location
+ * must be an allowed one outside of the root, or the place that the table's name gives. A clone has
  * the content of a version of another table, whose history, tags and branches stay there.
  */
 

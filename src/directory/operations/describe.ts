@@ -1,8 +1,9 @@
 /**
- * Carries out DescribeTable: returns the members that the request asks for, for a table or one of
- * its versions. Details of tables that other programs write come from Lance's manifest.
- * catalog/target.ts finds the version that is described. Also carries out ListTableFiles, which
- * lists the files that hold the rows of a version, page by page.
+ * Carries out DescribeTable (`describeTable`): returns the members that the request asks for, for a
+ * table or one of its versions. Details of tables that other programs write come from Lance's
+ * manifest. catalog/target.ts finds the version that is described. Also carries out ListTableFiles
+ * (`listTableFiles`), which lists the files that hold the rows of a version, in pages of at most
+ * 10,000 fragments.
  */
 import { pathToFileURL } from 'node:url';
 import { describeType, type Schema } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Carries out the index operations: creates, lists, describes and drops the indexes of a branch of
  * a table, and reads one into memory (`prewarmTableIndex`). An index is built before the request is
- * answered; rows that come later are counted as not indexed until the table is optimized, and are
- * searched by a scan.
+ * answered, unless `train` is false; rows that it does not cover are counted as not indexed until
+ * the table is optimized, and are searched by a scan.
  */
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -43,7 +43,7 @@ import {
 import { beginChange } from './changes.ts';
 import { writeOptions } from './rows.ts';
 
-/** What every index has; the other members are options of types that this engine does not build. */
+/** Members of a request for any type of index; all others are options of certain types. */
 const MEMBERS: readonly string[] = [
   'id',
   'incarnation',
@@ -58,9 +58,8 @@ const MEMBERS: readonly string[] = [
 ];
 
 /**
- * @throws TableNotFound, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false and for
- * the name of an index of another column,
- * Unsupported for types that this engine does not build
+ * @throws TableNotFound, TableColumnNotFound, TableIndexAlreadyExists where `replace` is false and
+ * for the name of an index of another column, Unsupported for types that this engine does not build
  */
 export async function createTableIndex(
   catalog: Catalog,
@@ -228,6 +227,6 @@ function requireName(name: string | undefined): string {
 const missingIndex = ({ id }: Table, name: string): DirspaceError =>
   new DirspaceError(
     'TableIndexNotFound',
-    `The table ${showId(id)} has no index ${JSON.stringify(name.slice(0, 80))}: it was not found.`,
+    `The table ${showId(id)} has no index ${JSON.stringify(name.slice(0, 80))}. It was not found; list the indexes to see what is there.`,
     { details: { id, index: name } },
   );

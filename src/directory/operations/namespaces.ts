@@ -1,8 +1,8 @@
 /**
  * Carries out the namespace operations: create, list, describe, drop, and change properties. A
- * namespace is a folder with a marker file that holds its properties. catalog/name-contest.ts
- * decides between a namespace and a table of one name, catalog/drop-namespace.ts moves dropped
- * namespaces to the trash.
+ * namespace is a folder with a marker file that holds its properties. The root has none: it cannot
+ * be created, dropped or changed. catalog/name-contest.ts decides between a namespace and a table
+ * of one name, catalog/drop-namespace.ts moves dropped namespaces to the trash.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -2,7 +2,7 @@
  * Carries out the operations on rows (insert, count, delete) and on whole versions (restore, schema
  * metadata, statistics). changes.ts updates and merges. `repeatedCommit` finds the earlier commit
  * of a write with the same idempotency key, by the transaction id that `writeOptions` derives from
- * the key.
+ * the key. An insert into a table that is only declared commits its first version.
  */
 import { createHash } from 'node:crypto';
 import type { ArrowBody } from '../../arrow/index.ts';

@@ -1,9 +1,10 @@
 /**
- * Carries out DescribeTransaction and AlterTransaction, which sets or removes properties of a
- * transaction and cancels a multi-table commit in preparation; a committed one keeps its status.
- * Properties lie in a file of their own. The id of a transaction names the incarnation of its
- * table, so `findCommit` searches the versions of that table. The id of a multi-table commit names
- * its decision file or its journal.
+ * Carries out DescribeTransaction (`describeTransaction`) and AlterTransaction
+ * (`alterTransaction`), which sets or removes properties of a transaction and cancels a multi-table
+ * commit in preparation; a committed one keeps its status. Properties lie in a file of their own.
+ * The id of a transaction names the incarnation of its table, so `findCommit` searches the versions
+ * of that table, newest first. The id of a multi-table commit names its decision file or its
+ * journal.
  */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';
@@ -200,20 +201,26 @@ function changeProperty(
   if (Object.hasOwn(fixed, key)) {
     throw new DirspaceError(
       'InvalidInput',
-      `The property ${key} is the engine's own and cannot be changed.`,
+      `The property ${key} is the engine's own and cannot be changed. Use another key.`,
     );
   }
   const there = Object.hasOwn(properties, key);
   if (set !== undefined) {
     const mode = parseMode(set.mode, SET_PROPERTY_MODES);
     if (there && mode === 'Fail') {
-      throw new DirspaceError('InvalidInput', `The property ${key} is set already.`);
+      throw new DirspaceError(
+        'InvalidInput',
+        `The property ${key} is set already, and its mode is fail. Use mode overwrite to replace it, or skip to keep it.`,
+      );
     }
     if (there && mode === 'Skip') return properties;
     return Object.fromEntries([...Object.entries(properties), [key, set.value ?? '']]);
   }
   if (!there && parseMode(unset?.mode, UNSET_PROPERTY_MODES) === 'Fail') {
-    throw new DirspaceError('InvalidInput', `The property ${key} is not set.`);
+    throw new DirspaceError(
+      'InvalidInput',
+      `The property ${key} is not set, and its mode is fail. Use mode skip to pass over it.`,
+    );
   }
   return Object.fromEntries(Object.entries(properties).filter(([name]) => name !== key));
 }

@@ -2,8 +2,8 @@
  * Carries out CreateMaterializedView and RefreshMaterializedView. A view is a table whose manifests
  * record its source table and its query; it is read, tagged, indexed, renamed and dropped as any
  * other. Only refreshes change its rows. A refresh is finished when it is answered, and its
- * `job_id` is that of the transaction. Views that functions of containers fill (`udtf`, `chunker`)
- * are refused as Unsupported.
+ * `job_id` is that of the transaction. Views that functions of containers fill (`udtf`, `chunker`),
+ * and `auto_refresh`, are refused as Unsupported. `viewInfo` describes the view of a version.
  */
 
 import { recordBatchStream } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Carries out QueryTable, TakeRows and the operations that explain and analyze query plans. Rows of
  * one version are read by a scan with filter and order, by vector or full-text search, or by ids
- * and offsets. table/query/ and table/read/ do the reading.
+ * and offsets; blobs are answered as descriptions. table/query/ and table/read/ do the reading.
  */
 import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
 import { DirspaceError } from '../../../errors.ts';

@@ -5,7 +5,7 @@
  */
 import type { FragmentStats, FragmentSummary } from '../../../protocol/index.ts';
 
-/** A fragment with fewer rows, deleted ones included, is one that compaction would join with others. */
+/** A fragment with fewer rows, deleted ones included, counts as small, as LanceDB tells it. */
 const SMALL_FRAGMENT_ROWS = 100_000;
 
 /** @param lengths rows of each fragment, in any order */

@@ -1,10 +1,12 @@
 /**
  * Carries out the operations on table versions (list, describe, create, delete) for tables that
- * other programs write in Lance's format. The versions are the manifests in the table's dataset, so
- * programs that commit directly and those that commit here see the same ones. `createLanceVersion`
- * publishes a client's staged manifest by one exclusive link, and throws ConcurrentModification
- * where the number is taken. `deleteLanceVersions` removes only manifests, and refuses the newest
- * (InvalidTableState). Tables outside of the root are refused as Unsupported.
+ * other programs write in Lance's format (`isOfLance`). The versions are the manifests in the
+ * table's dataset, so programs that commit directly and those that commit here see the same ones.
+ * `createLanceVersion` publishes a client's staged manifest by one exclusive link; it throws
+ * ConcurrentModification where the number is taken, and InvalidInput for a file that is not the
+ * manifest of the next version. `deleteLanceVersions` removes only manifests, and refuses the
+ * newest (InvalidTableState). Versions of tables outside of the root are neither listed nor deleted
+ * (Unsupported).
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {
