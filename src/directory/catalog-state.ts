@@ -2,7 +2,8 @@
  * Reads the state of a namespace and all below it from the store (`readState`): namespaces, tables,
  * newest versions, branches and tags. `compareStates` turns the difference of two states into the
  * events that watch.ts reports, in an order in which they could have happened. `readTable` and
- * `compareTables` do so for one table.
+ * `compareTables` do so for one table. A namespace whose record is damaged is still listed; a
+ * damaged table throws Corrupt.
  */
 import { isDirspaceError } from '../errors.ts';
 import { type CatalogEvent, formatId, type ObjectPath } from '../protocol/index.ts';

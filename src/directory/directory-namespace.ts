@@ -2,8 +2,9 @@
  * `openDirectoryNamespace` opens a catalog of nested directories as a `Namespace`
  * (`DirectoryNamespace`). It validates requests, repeats the answers of known idempotency keys, and
  * yields to the event loop from time to time. Opening a catalog for writing starts one sweep of the
- * trash in the background. `close` ends that sweep, all watches and all jobs, and waits for automatic
- * compactions. operation-table.ts returns the function of each operation.
+ * trash in the background. `close` ends that sweep, all watches and all jobs, and waits for
+ * automatic compactions; later calls throw Closed. While the format file cannot be used, all calls
+ * but verify and repair throw Corrupt. operation-table.ts returns the function of each operation.
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises';
@@ -92,8 +93,8 @@ export class DirectoryNamespace
   }
 
   /**
-   * Small answers come without waiting for anything, so a program that asks in a loop would never
-   * get to its timers, nor to the change that it waits for: now and then an answer takes a turn.
+   * Small answers are given without waiting for I/O, so a program that asks in a loop would starve
+   * its timers and the change that it waits for: every `TURN_MILLIS` an answer waits for a turn.
    */
   #inTurn<Answer>({ env }: Catalog, work: Promise<Answer>): Promise<Answer> {
     if (!this.#isTurnDue(env)) return work;
@@ -168,8 +169,8 @@ export class DirectoryNamespace
 }
 
 /**
- * The request as its model wants it. Callers without types would have what they say wrong written
- * down, to be found damaged. @throws InvalidInput
+ * The request, validated against its model: callers without types could otherwise have wrong values
+ * written, which would later be found as damage. @throws InvalidInput
  */
 const checked = (operation: AnyOperation, request: object | undefined): object =>
   checkedRequest(operation, request ?? {});

@@ -1,8 +1,9 @@
 /**
- * Carries out long operations in the background (`BeginJob`) and tells what became of them. Jobs
- * belong to one opened catalog and are kept in memory: at most 16 run at once, those that ended
- * are known as long as there are no more than a thousand of 8 MiB together, and closing the
- * catalog cancels what runs. What a cancelled operation had not committed is not there.
+ * Runs long operations as background jobs (`beginJob`), describes, lists and cancels them
+ * (`describeJob`, `listJobs`, `cancelJob`). Jobs belong to one open catalog and are kept in memory.
+ * At most 16 run at once (Throttling). Of those that ended, the latest are kept: up to 1,000, with
+ * up to 8 MiB of parameters and results. Closing the catalog cancels running jobs (`endJobs`). What
+ * a cancelled operation had committed stays, and nothing else.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';
@@ -149,7 +150,10 @@ export async function beginJob(
   }
   const text = JSON.stringify(parameters);
   if (text.length > MOST_BYTES) {
-    throw invalid('parameters', `The parameters of a job have at most ${MOST_BYTES} characters.`);
+    throw invalid(
+      'parameters',
+      `The parameters have ${text.length} characters; those of a job have at most ${MOST_BYTES}.`,
+    );
   }
   const request = checkedRequest(operation, { ...JSON.parse(text), id: [...path] });
   await beginWrite(catalog);
@@ -206,7 +210,7 @@ function found(catalog: Catalog, id: string): CatalogJob {
   if (job !== undefined) return job;
   throw new DirspaceError(
     'TransactionNotFound',
-    `The job ${JSON.stringify(id.slice(0, 80))} was not found: a catalog knows the jobs that were begun since it was opened, and the last ${MOST_ENDED} of those that ended.`,
+    `The job ${JSON.stringify(id.slice(0, 80))} was not found: a catalog knows the jobs that were begun since it was opened, of those that ended at most the last ${MOST_ENDED}. List the jobs to see what is known.`,
     { details: { job: id.slice(0, 80) } },
   );
 }

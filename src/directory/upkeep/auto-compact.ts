@@ -1,8 +1,9 @@
 /**
  * `AutoCompaction`: compacts branches in the background of an open catalog and brings their indexes
  * up to date. A commit starts a compaction when the branch has more than `fragments` fragments
- * beyond those that the last compaction left. A failed compaction never fails the commit; it is
- * tried again after `fragments` more. `close` waits for running compactions.
+ * beyond those that the last compaction left, and none is running for it. A failed compaction never
+ * fails the commit; it is tried again after more than `fragments` further ones. `close` waits for
+ * running compactions.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * Keeps `__manifest`, the list by which Lance finds a catalog's tables, up to date. `changing` runs
- * an operation and then publishes its changes, if the catalog's Lance mode is `sync` or `write`.
- * The cost usually does not grow with the catalog. `syncLanceCatalog` compares the list with the
- * whole catalog.
+ * an operation and then publishes its changes, if the catalog's Lance mode is `sync` or `write`; a
+ * failure to publish does not fail the operation. The cost usually does not grow with the catalog.
+ * `syncLanceCatalog` compares the list with the whole catalog, and `changesList` tells whether the
+ * first version of a table would change it.
  *
  * An operation that changes the catalog first puts a marker beside the list. The next change
  * compares the whole catalog if a marker's process has died or a failure left the note `.stale`. It

@@ -1,14 +1,15 @@
 /**
  * Reads and publishes versions of `__manifest`, the table at the catalog's root by which Lance's
- * directory namespace lists the catalog. `newestListing` returns the newest version by this
- * engine, and sets aside newer ones by other programs. `publishListing` writes a version: one
- * manifest, created exclusively, so of concurrent writers one wins and the others read again.
- * follow-lance.ts decides what is listed; verify-lance-catalog.ts reads single versions
- * (`readListedVersion`, `readListing`).
+ * directory namespace lists the catalog. `newestListing` returns the newest version by this engine,
+ * or that it is damaged, and sets aside newer ones by other programs; if all are by other programs,
+ * it throws InvalidTableState. `publishListing` writes a version: one manifest, created
+ * exclusively, so of concurrent writers one wins and the others read again. follow-lance.ts decides
+ * what is listed; verify-lance-catalog.ts reads single versions (`readListedVersion`,
+ * `readListing`).
  *
  * A version lists the rows of a large file that stays, without those that a deletion file names,
- * and the rows of a small file that each change rewrites. Publishing also removes versions that
- * are over an hour old or beyond the newest hundred.
+ * and the rows of a small file that each change rewrites. From time to time, publishing also
+ * removes versions that are over an hour old or beyond the newest hundred.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

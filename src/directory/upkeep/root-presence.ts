@@ -1,8 +1,8 @@
 /**
  * `RootPresence`: checks that the root folder of an open catalog still exists. A root that was
- * deleted, unmounted or replaced looks like an empty catalog, so the check runs before an answer
- * reports a missing object or an empty list, and throws ServiceUnavailable. `requireRoot` checks
- * before folders are created at the root.
+ * deleted, unmounted or replaced looks like an empty catalog. So the check runs before an operation
+ * reports an error, or the answer that an empty catalog would give, and throws ServiceUnavailable
+ * if the root is gone. `requireRoot` checks before folders are created at the root.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { FORMAT_FILE, PRIVATE_FOLDER } from '../../format/index.ts';

@@ -1,7 +1,8 @@
 /**
  * Carries out CleanupTable and OptimizeTable: validates the request and runs the table engine's
- * cleanup, or its compaction, change of compression and update of indexes. Then it sweeps the
- * trash, except in a dry run. auto-compact.ts compacts in the background.
+ * cleanup, or its compaction, change of compression and update of indexes, with a cleanup if the
+ * request asks for one. Then it sweeps the trash, except in a dry run. auto-compact.ts compacts in
+ * the background.
  */
 import { checkCompression } from '../../compression.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -61,7 +62,10 @@ export async function cleanupTable(
   });
 }
 
-/** Compacts a branch and brings its indexes up to date, then removes old versions of the table if asked to. @throws InvalidInput */
+/**
+ * Compacts a branch and brings its indexes up to date, then removes old versions of the table if
+ * asked to. @throws InvalidInput
+ */
 export async function optimizeTable(
   catalog: Catalog,
   request: OptimizeTableRequest,
