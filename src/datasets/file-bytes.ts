@@ -1,7 +1,8 @@
 /**
  * `openLanceBytes`: opens one file of a Lance dataset for reading by ranges. Throws Corrupt with
- * the path for a missing file and for anything but a regular file. `wholeFile` reads a file of
- * limited size at once. `damaged` builds the error for a damaged file.
+ * the path for a missing file and for anything but a regular file. `wholeFile` reads a whole file;
+ * it returns undefined for a missing one and throws UnsupportedFormat for one over its limit.
+ * `damaged` builds the error for a damaged file.
  */
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { DirspaceError } from '../errors.ts';
