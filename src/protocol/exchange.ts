@@ -1,8 +1,9 @@
 /**
  * Splits a request into path, query and body (`splitRequest`) on the client, and joins and checks
- * these parts on the server (`joinRequest`). `formatAnswer` and `parseAnswer` do the same for JSON
- * responses. `jsonText` writes bigints as strings. The operations table says where each member
- * belongs. No I/O.
+ * these parts on the server (`joinRequest`); both throw InvalidInput. `formatAnswer` and
+ * `parseAnswer` do the same for JSON responses; an answer that does not fit its model is Internal.
+ * `jsonText` writes bigints as strings. The operations table says where each member belongs, and
+ * wire-query.ts translates members that differ on the wire. No I/O.
  *
  * `identity` and `context` are sent only in JSON bodies. For requests without a JSON body they
  * become headers, which client/ and server/ handle.

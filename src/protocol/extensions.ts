@@ -1,7 +1,8 @@
 /**
  * Declares the operations beyond the protocol (`CatalogExtensions`) and defines the types of most
- * of them, such as undrop, optimize, verify and trash. table-insight.ts has those of takeRows, SQL,
- * profile, diff and the list of files, and events.ts those of watch. Each method is optional: a
+ * of them, such as undrop, optimize, verify and trash. The types of the others are in
+ * branch-diff.ts (diff and cherry-pick of branches), events.ts (watch), models/jobs.ts (jobs) and
+ * table-insight.ts (takeRows, SQL, profile, diff and the list of files). Each method is optional: a
  * catalog leaves out those it cannot carry out, and callers check before they call.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
@@ -156,7 +157,7 @@ export interface CompactionParameters {
   readonly plain?: boolean;
 }
 
-/** Compaction of one branch, and then cleanup of the whole table. */
+/** Compaction of one branch, an update of its indexes, and then cleanup of the whole table. */
 export interface OptimizeTableRequest {
   readonly id: readonly string[];
   readonly incarnation?: string;
@@ -256,8 +257,9 @@ export interface VerifyProblem {
 }
 
 /**
- * Something harmless: what nothing refers to, which cleanup removes once it is old enough, a file of
- * others in the folder of the catalog (`foreign`), which nothing touches, or (`unsynced`) the place of a file that is to follow a commit for Lance's readers and has not yet.
+ * Something harmless: what nothing refers to, which cleanup removes once it is old enough; a file of
+ * others in the folder of the catalog (`foreign`), which nothing touches; or the place of a file that
+ * follows commits for Lance's readers and lags behind (`unsynced`).
  */
 export interface VerifyLeftover {
   readonly path: string;

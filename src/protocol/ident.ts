@@ -2,8 +2,8 @@
  * Validates ids and converts them between a path of names (`['prod', 'user']`) and text joined by a
  * delimiter (`prod$user`): `checkPath`, `parseId`, `formatId`. The delimiter alone is the root.
  * Names have ASCII letters, digits, `_`, `-` and `.`; others throw InvalidInput, and `formatId`
- * refuses ids that would read as another path. `checkComponent`
- * validates one name. exchange.ts does the percent-encoding.
+ * refuses ids that would read as another path. `checkComponent` validates one name, and
+ * `equalPaths` compares two paths. exchange.ts does the percent-encoding.
  */
 import { DirspaceError } from '../errors.ts';
 

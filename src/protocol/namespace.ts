@@ -1,8 +1,9 @@
 /**
  * Defines `Namespace`, the interface of a catalog, in process or remote: one method for each row of
- * operations.ts, with the protocol's request and response types. Also defines `CallOptions`, which
- * each method takes. `unsupportedOperations` makes a base class whose methods reject with
- * Unsupported (`unsupported`).
+ * operations.ts, with the protocol's request and response types, and `close`. Also defines
+ * `CallOptions`, which each operation takes, and `IdempotencyStamp`, which tells a repeated write
+ * from a different one under the same key. `unsupportedOperations` makes a base class whose methods
+ * reject with Unsupported (`unsupported`).
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

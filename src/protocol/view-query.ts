@@ -13,7 +13,7 @@ const LONGEST = 1 << 20;
 /** @throws InvalidInput for a text that is no such query */
 export function parseViewQuery(text: string): ViewQuery {
   if (text.length > LONGEST)
-    throw noQuery(`has ${text.length} characters, and may have ${LONGEST}`);
+    throw noQuery(`has ${text.length} characters, and may have at most ${LONGEST}`);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,7 +1,8 @@
 /**
  * Defines the JSON Schemas that validate requests and responses of operations beyond the protocol.
- * ../extensions.ts has their TypeScript types and documents the members; ../table-insight.ts does
- * so for TakeRows. Schemas of other such operations are in statements.ts and table-insight.ts.
+ * Their TypeScript types, which document the members, are in ../extensions.ts; those of TakeRows in
+ * ../table-insight.ts, and those of diff and cherry-pick of branches in ../branch-diff.ts. Schemas
+ * of other such operations are in jobs.ts, statements.ts and table-insight.ts.
  */
 
 import { request, response } from './common.ts';

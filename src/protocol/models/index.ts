@@ -1,7 +1,7 @@
 /**
  * Collects all request and response models by name, as JSON Schemas (`MODELS`), and re-exports
- * those of the protocol and of SQL statements with their TypeScript types. `Model` is the type of a
- * model by its name. Members are named as on the wire.
+ * those of the protocol, of jobs and of SQL statements, the first two with their TypeScript types.
+ * `Model` is the type of a model by its name. Members are named as on the wire.
  */
 import * as columns from './columns.ts';
 import { Context, ErrorResponse, Identity } from './common.ts';

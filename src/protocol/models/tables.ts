@@ -30,6 +30,8 @@ export const RegisterTableResponse = response(
 export type RegisterTableResponse = Static<typeof RegisterTableResponse>;
 
 export const TableBasicStats = object({ num_deleted_rows: count, num_fragments: count });
+export type TableBasicStats = Static<typeof TableBasicStats>;
+
 /**
  * Goes beyond the protocol: of a table written for Lance, whether it opens there, and if not, why.
  * `by_path` says what Lance finds by the table's path in place of the newest version, where it lags.
@@ -41,12 +43,11 @@ export const LanceOpening = response(
   { reason: string, by_path: string, external: boolean },
 );
 export type LanceOpening = Static<typeof LanceOpening>;
-export type TableBasicStats = Static<typeof TableBasicStats>;
 
 /**
- * `incarnation` goes beyond the protocol's shape, here and in every request on a table that is
- * there: the operation is then for that incarnation, and fails with TableNotFound where another
- * table has the name by now. Answers tell it, and whoever is not told one leaves it out.
+ * `incarnation` goes beyond the protocol's shape, here and in the other requests that have it: the
+ * operation is then for that incarnation, and fails with TableNotFound where another table has the
+ * name by now. Answers tell it; without it, the operation is for whichever table has the name.
  */
 export const DescribeTableRequest = request(
   {},

@@ -1,7 +1,8 @@
 /**
  * Parses type names with parameters but no child fields into Arrow types, one function each
  * (`timestamp`, `decimal`, ...): times, timestamps, durations, intervals, decimals, fixed-size
- * binaries. Also exports the parameter checks that type-parser.ts uses.
+ * binaries. Names that do not fit call the caller's `refuse`. Also exports the parameter checks
+ * that type-parser.ts uses.
  */
 import {
   checkDecimal,
