@@ -3,7 +3,7 @@
  * of them, such as undrop, optimize, verify and trash. The types of the others are in
  * branch-diff.ts (diff and cherry-pick of branches), events.ts (watch), models/jobs.ts (jobs) and
  * table-insight.ts (takeRows, SQL, profile, diff and the list of files). Each method is optional: a
- * catalog leaves out those it cannot carry out, and callers check before they call.
+ * catalog leaves out those it cannot carry out, and callers check before they call. `progressTo` tells progress in the protocol's form.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type {
@@ -205,6 +205,12 @@ export interface OptimizeCallOptions extends CallOptions {
   /** Called as compaction gets on. */
   readonly on_progress?: (progress: OptimizeProgress) => void;
 }
+
+/** Tells the progress of work on rows in the protocol's form. */
+export const progressTo =
+  (tell: OptimizeCallOptions['on_progress']) =>
+  ({ rowsDone, rowsTotal }: { readonly rowsDone: number; readonly rowsTotal: number }): void =>
+    tell?.({ rows_done: rowsDone, rows_total: rowsTotal });
 
 /** What to check. */
 export interface VerifyRequest {

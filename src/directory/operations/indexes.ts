@@ -15,20 +15,21 @@ import {
   SCALAR_INDEXES,
 } from '../../indexes/index.ts';
 import type { JsonObject } from '../../json.ts';
-import type {
-  CallOptions,
-  CreateTableIndexRequest,
-  CreateTableIndexResponse,
-  DescribeTableIndexStatsRequest,
-  DescribeTableIndexStatsResponse,
-  DropTableIndexRequest,
-  DropTableIndexResponse,
-  IndexContent,
-  ListTableIndicesRequest,
-  ListTableIndicesResponse,
-  OptimizeCallOptions,
-  PrewarmTableIndexRequest,
-  PrewarmTableIndexResponse,
+import {
+  type CallOptions,
+  type CreateTableIndexRequest,
+  type CreateTableIndexResponse,
+  type DescribeTableIndexStatsRequest,
+  type DescribeTableIndexStatsResponse,
+  type DropTableIndexRequest,
+  type DropTableIndexResponse,
+  type IndexContent,
+  type ListTableIndicesRequest,
+  type ListTableIndicesResponse,
+  type OptimizeCallOptions,
+  type PrewarmTableIndexRequest,
+  type PrewarmTableIndexResponse,
+  progressTo,
 } from '../../protocol/index.ts';
 import { settingsMembers, textSettings } from '../../search/index.ts';
 import { type DescribedIndex, describedIndexes, prewarmIndex } from '../../table/index.ts';
@@ -72,10 +73,9 @@ export async function createTableIndex(
   if (repeated !== undefined) return { transaction_id: repeated.manifest.transaction };
   const { column, name, replace, train } = request;
   const wanted = { column, type, name, replace, train, parameters };
-  const { on_progress: tell } = options;
   const { transaction } = await branch.createIndex(wanted, {
     ...writeOptions(branch, options),
-    onProgress: ({ rowsDone, rowsTotal }) => tell?.({ rows_done: rowsDone, rows_total: rowsTotal }),
+    onProgress: progressTo(options.on_progress),
   });
   return transaction === undefined ? {} : { transaction_id: transaction };
 }

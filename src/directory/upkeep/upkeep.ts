@@ -6,13 +6,14 @@
  */
 import { checkCompression } from '../../compression.ts';
 import { DirspaceError } from '../../errors.ts';
-import type {
-  CleanupTableRequest,
-  CleanupTableResponse,
-  CompactionParameters,
-  OptimizeCallOptions,
-  OptimizeTableRequest,
-  OptimizeTableResponse,
+import {
+  type CleanupTableRequest,
+  type CleanupTableResponse,
+  type CompactionParameters,
+  type OptimizeCallOptions,
+  type OptimizeTableRequest,
+  type OptimizeTableResponse,
+  progressTo,
 } from '../../protocol/index.ts';
 import {
   type Branch,
@@ -108,12 +109,6 @@ export async function optimizeTable(
     ...(version === undefined ? {} : { version }),
   };
 }
-
-/** Tells the progress of work on rows as the protocol does. */
-const progressTo =
-  (tell: OptimizeCallOptions['on_progress']) =>
-  ({ rowsDone, rowsTotal }: { readonly rowsDone: number; readonly rowsTotal: number }): void =>
-    tell?.({ rows_done: rowsDone, rows_total: rowsTotal });
 
 /** The version that covers more; undefined where every index was up to date. */
 async function updateIndexesOf(
