@@ -85,23 +85,40 @@ function deleteFound(
   });
 }
 
+/** Collects rows of batches as offsets in their fragments. */
+export class RowOffsets {
+  readonly #found = new Map<number, Uint32Array[]>();
+
+  /**
+   * `rows` are numbered within a batch that begins at `first`; undefined stands for `count` of
+   * them.
+   */
+  add(fragment: number, first: number, rows: Uint32Array | undefined, count: number): void {
+    const offsets = new Uint32Array(count);
+    for (let at = 0; at < count; at++) offsets[at] = first + (rows?.[at] ?? at);
+    const group = this.#found.get(fragment);
+    if (group === undefined) this.#found.set(fragment, [offsets]);
+    else group.push(offsets);
+  }
+
+  /** By fragment id, in the order in which they were added. */
+  all(): Map<number, Uint32Array> {
+    return new Map([...this.#found].map(([fragment, parts]) => [fragment, joinedIntegers(parts)]));
+  }
+}
+
 /** Offsets in their fragments of all rows a plan selects, by fragment id. */
 export async function matchingOffsets(plan: ScanPlan): Promise<Map<number, Uint32Array>> {
-  const found = new Map<number, Uint32Array[]>();
+  const found = new RowOffsets();
   const matches = pipelined(plan, (place) =>
     andThen(matchingRows(plan, place), (selection) => {
       const count = selectedCount(selection, place.rows);
       return count === 0 ? undefined : { place, selection, count };
     }),
   );
-  for await (const { place, selection, count } of matches) {
-    const offsets = new Uint32Array(count);
-    for (let at = 0; at < count; at++) offsets[at] = place.first + (selection?.[at] ?? at);
-    const group = found.get(place.entry.id);
-    if (group === undefined) found.set(place.entry.id, [offsets]);
-    else group.push(offsets);
-  }
-  return new Map([...found].map(([id, parts]) => [id, joinedIntegers(parts)]));
+  for await (const { place, selection, count } of matches)
+    found.add(place.entry.id, place.first, selection, count);
+  return found.all();
 }
 
 /** Ids that are looked at between two steps. */

@@ -24,7 +24,7 @@ export {
   compact,
 } from './compact.ts';
 export { type CompactionGoals, DEFAULT_MAX_DELETED_SHARE } from './compaction-plan.ts';
-export { deleteRowsById, deleteWhere, type RowsDeleted } from './delete-rows.ts';
+export { deleteRowsById, deleteWhere, RowOffsets, type RowsDeleted } from './delete-rows.ts';
 export { DeletionFiles } from './deletion-files.ts';
 export {
   alterColumns,
@@ -40,7 +40,6 @@ export { replaceSchemaMetadata, restore, restored, setCompression } from './revi
 export { inPlace } from './rewrite-fragments.ts';
 export { type StagedTable, stageDeclared, stageTable } from './stage-table.ts';
 export {
-  RowOffsets,
   type RowsUpdated,
   replacingDraft,
   type UpdateRequest,

@@ -14,7 +14,6 @@ import {
   recordBatch,
   recordBatchStream,
 } from '../../arrow/index.ts';
-import { joinedIntegers } from '../../bytes.ts';
 import { DirspaceError } from '../../errors.ts';
 import { withStale } from '../fields/index.ts';
 import {
@@ -41,7 +40,7 @@ import { andThen, inTurns, LentColumns, Turn } from '../work/index.ts';
 import type { WriteOptions } from './append.ts';
 import { assignedColumns, compileAssignments, neededColumns } from './assignments.ts';
 import { type AttemptFiles, commitWithFiles } from './attempt.ts';
-import { deleteOffsets } from './delete-rows.ts';
+import { deleteOffsets, RowOffsets } from './delete-rows.ts';
 import { type UpdatedInPlace, updateInPlace } from './update-in-place.ts';
 import { type Written, writeFragments, writesLance } from './write.ts';
 
@@ -154,27 +153,6 @@ async function changeRows(
     signal,
   });
   return { written, gone: gone.all() };
-}
-
-/** Collects rows of batches as offsets in their fragments. */
-export class RowOffsets {
-  readonly #found = new Map<number, Uint32Array[]>();
-
-  /**
-   * `rows` are numbered within a batch that begins at `first`; undefined stands for `count` of
-   * them.
-   */
-  add(fragment: number, first: number, rows: Uint32Array | undefined, count: number): void {
-    const offsets = new Uint32Array(count);
-    for (let at = 0; at < count; at++) offsets[at] = first + (rows?.[at] ?? at);
-    const group = this.#found.get(fragment);
-    if (group === undefined) this.#found.set(fragment, [offsets]);
-    else group.push(offsets);
-  }
-
-  all(): Map<number, Uint32Array> {
-    return new Map([...this.#found].map(([fragment, parts]) => [fragment, joinedIntegers(parts)]));
-  }
 }
 
 export interface Replacement extends ChangedRows {
