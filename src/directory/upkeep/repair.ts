@@ -16,6 +16,7 @@ import {
   latestFile,
   MAIN_BRANCH,
   PRIVATE_FOLDER,
+  parentFolder,
   parseVersionFile,
   QUARANTINE_FOLDER,
   versionFile,
@@ -266,7 +267,7 @@ async function quarantine(catalog: Catalog, plans: readonly Plan[]): Promise<Rep
     await store.syncFolders([folder]);
     if (kind === 'replaced') continue;
     await store.delete(path);
-    await store.syncFolders([path.slice(0, path.lastIndexOf('/'))]);
+    await store.syncFolders([parentFolder(path)]);
   }
   return moves.map(itemOf);
 }

@@ -29,6 +29,7 @@ import {
   Utf8,
   validityOf,
 } from '../../../arrow/index.ts';
+import { joined } from '../../../bytes.ts';
 
 const INLINE = 0;
 const EXTERNAL = 3;
@@ -138,14 +139,4 @@ function rangeOf(data: Data, row: number): [number, number] {
   const offsets = data.valueOffsets as unknown as Offsets;
   const at = data.offset + row;
   return [offsetAt(offsets, at), offsetAt(offsets, at + 1)];
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }
