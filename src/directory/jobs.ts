@@ -152,7 +152,7 @@ export async function beginJob(
   if (text.length > MOST_BYTES) {
     throw invalid(
       'parameters',
-      `The parameters have ${text.length} characters; those of a job have at most ${MOST_BYTES}.`,
+      `The parameters of a job have at most ${MOST_BYTES} characters, and these have ${text.length}.`,
     );
   }
   const request = checkedRequest(operation, { ...JSON.parse(text), id: [...path] });
