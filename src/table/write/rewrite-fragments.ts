@@ -61,6 +61,8 @@ import { schemaOf } from './schema-version.ts';
 import { type NewFragment, removeFragments, writeFragments, writesLance } from './write.ts';
 
 interface RewrittenFragment {
+  /** The rows that got new values; undefined for all live rows. */
+  readonly offsets: Uint32Array | undefined;
   /** What was written: some columns of the fragment, or all of them. */
   readonly fragment: NewFragment;
   readonly isOverlay: boolean;
@@ -189,7 +191,9 @@ export class FragmentRewriter {
       position += liveRows(entry);
       const offsets = chosen?.offsets.get(entry.id);
       if (chosen !== undefined && offsets === undefined) continue;
-      const key = [...fileIds(entry), offsets?.length].join();
+      const key = fileIds(entry).join();
+      // A filter by the places of rows may choose as many others on a newer version.
+      if (!areSame(this.#written.get(key)?.offsets, offsets)) await this.#remove([key]);
       const columns = takesOverlay(this.#engine, entry) ? changed : whole;
       const made =
         this.#written.get(key) ??
@@ -232,7 +236,8 @@ export class FragmentRewriter {
       },
     );
     const values = columns.values - before;
-    return { fragment: onlyOne(fragments, rows.entry), isOverlay, durable, values };
+    const fragment = onlyOne(fragments, rows.entry);
+    return { offsets: rows.offsets, fragment, isOverlay, durable, values };
   }
 
   async discard(): Promise<void> {
@@ -265,6 +270,9 @@ interface RowsOfFragment {
   /** Live rows of the table before the fragment. */
   readonly first: number;
 }
+
+const areSame = (one: Uint32Array | undefined, other: Uint32Array | undefined): boolean =>
+  one?.length === other?.length && one?.every((offset, at) => offset === other?.[at]) !== false;
 
 /** What was written of all rows of a fragment, in their places. */
 export function onlyOne(fragments: readonly NewFragment[], entry: FragmentEntry): NewFragment {

@@ -193,6 +193,32 @@ test('beside writers a backfill is built anew on what they made', async () => {
   expect((await catalog.verify({})).problems).toEqual([]);
 });
 
+test.each([
+  ['beside their fragment', 0],
+  ['with their fragment', 1 << 20],
+])('as many other rows after a conflict are filled, %s', async (_, overlayBytes) => {
+  const fs = memoryFs();
+  const catalog = await create(fs, 20, overlayBytes);
+  await declare(catalog, 'y', 'id * 2');
+  const { version } = await catalog.deleteFromTable({ id, predicate: 'id < 2' });
+  // The deletion is hidden until the backfill is published: its rows are others by then.
+  const { versions } = await catalog.listTableVersions({ id });
+  const path = versions.find((one) => one.version === version)?.manifest_path as string;
+  fs.renameSync(path, `/hidden`);
+  const linkSync = fs.linkSync.bind(fs);
+  fs.linkSync = (from, to) => {
+    if (to === path && fs.existsSync('/hidden')) fs.renameSync('/hidden', path);
+    linkSync(from, to);
+  };
+  const other = await open(fs, overlayBytes);
+  const where = '_rowoffset >= 5 AND _rowoffset < 10';
+  const filled = await other.alterTableBackfillColumns({ id, column: 'y', where });
+  expect(filled).toMatchObject({ version: 4, rows_filled: 5 });
+  const rows = (await read(other)).filter(({ y }) => y !== null);
+  expect(rows.map((row) => [row.id, row.y])).toEqual([7, 8, 9, 10, 11].map((at) => [at, 2 * at]));
+  expect((await other.verify({})).problems).toEqual([]);
+});
+
 test('a branch and an older version have values of their own', async () => {
   const catalog = await create(memoryFs(), 20);
   await declareBoth(catalog);
