@@ -199,6 +199,9 @@ function parseTimeout(text: string): number {
   );
 }
 
+/** The longest that a timer of Node runs, which is 24 days; a longer one ends at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 /**
  * Runs work with a signal that is aborted at the end of the time, or by the caller's own.
  * @throws ServiceUnavailable, from the work, once it looks at the signal
@@ -217,7 +220,7 @@ async function withTimeout<Result>(
     'ServiceUnavailable',
     `The time of ${timeout} was over before the change was committed. Nothing was changed.`,
   );
-  env.sleep(millis, done.signal).then(
+  env.sleep(Math.min(millis, LONGEST_TIMER), done.signal).then(
     () => late.abort(reason),
     () => {},
   );

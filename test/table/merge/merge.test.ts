@@ -241,6 +241,19 @@ describe('merge', () => {
     expect(answer).toMatchObject({ version: 2 });
   });
 
+  test('a timeout of months is not over at once', async () => {
+    const { catalog } = await setUp(ten);
+    const request = { id: t, on: 'id', ...BOTH, timeout: '1000h' };
+    const answer = await catalog.mergeInsertIntoTable(request, {
+      schema,
+      async *[Symbol.asyncIterator]() {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        yield* await data([row(1)]);
+      },
+    });
+    expect(answer).toMatchObject({ version: 2 });
+  });
+
   test('the same key merges once', async () => {
     const { catalog } = await setUp(ten);
     const merge = async () =>
