@@ -199,7 +199,6 @@ async function replaceRows(
       });
     },
   });
-  if (base !== undefined) return { ...(await committing), rows: written.rows };
   const landed = committing.catch(async (error: unknown) => {
     if (!(error instanceof FilledOtherwise)) throw error;
     await written.durable;
@@ -209,16 +208,22 @@ async function replaceRows(
     await removeFragments(engine, branch.tableFolder, written.fragments).catch(() => {});
     return committed;
   });
-  const committed = await withoutLeftovers(engine, branch, written.fragments, landed);
+  const committed =
+    base === undefined
+      ? await withoutLeftovers(engine, branch, written.fragments, landed)
+      : await landed;
   return { ...committed, rows: written.rows };
 }
 
-/** The first version has the columns in another order, so that its fields have other ids. */
+/**
+ * The rows are to be added to a version whose fields have other ids, as its columns come in another
+ * order or are of wider types.
+ */
 class FilledOtherwise extends Error {
   readonly newest: Snapshot;
 
   constructor(newest: Snapshot) {
-    super('The first version has other field ids.');
+    super('The version that the rows are added to has other field ids.');
     this.newest = newest;
   }
 }
