@@ -1,17 +1,15 @@
 /**
  * Runs the workloads against dirspace, both connections of LanceDB, and DuckDB on its own file and on
  * Parquet where they can do the same. Sides take turns sample by sample, in one process. Prints medians,
- * ratios and goals; `--json` writes medians, minima and processor time. See docs/benchmarks.md.
- *
- *   npm run bench [-- --suite NAME,NAME] [--only TEXT]... [--samples N] [--scale 0.01] [--json FILE]
- *                    [--peers none | lancedb,lancedb-ns,duckdb,parquet,chromium] [--growth]
+ * ratios and goals; `--json` writes medians, minima and processor time. `npm run bench -- --help` shows
+ * the options; see docs/benchmarks.md.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { against, describe, goalsOf, reached } from './harness/goals.mjs';
 import { measure } from './harness/measure.mjs';
+import { BadOption, optionsOf, usage } from './harness/options.mjs';
 import { loadPeers } from './harness/peers.mjs';
 
 /** Loaded when they run: a suite's module is as heavy as what it measures. */
@@ -35,34 +33,14 @@ const SUITES = {
   ui: async () => (await import('./workloads/ui.mjs')).uiWorkloads,
 };
 
-const { values: options } = parseArgs({
-  options: {
-    suite: { type: 'string' },
-    only: { type: 'string', multiple: true },
-    json: { type: 'string' },
-    samples: { type: 'string' },
-    scale: { type: 'string', default: '1' },
-    peers: { type: 'string' },
-    growth: { type: 'boolean', default: false },
-    out: { type: 'string' },
-  },
-});
-const chosen = options.suite?.split(',') ?? Object.keys(SUITES);
-const unknown = chosen.filter((name) => !(name in SUITES));
-if (unknown.length > 0) {
-  throw new Error(`--suite ${unknown}: there is ${Object.keys(SUITES).join(', ')}`);
-}
-const scale = Number(options.scale);
-if (!(scale > 0))
-  throw new Error(`--scale ${options.scale}: give a number above 0, 1 for all rows`);
-
+const options = commandLine();
 const root = mkdtempSync(join(tmpdir(), 'dirspace-bench-'));
 const ctx = {
   root,
-  scale,
+  scale: options.scale,
   folder: (name) => join(root, name),
-  size: (count, least = 1) => Math.max(least, Math.round(count * scale)),
-  samples: options.samples === undefined ? undefined : Number(options.samples),
+  size: (count, least = 1) => Math.max(least, Math.round(count * options.scale)),
+  samples: options.samples,
   peers: await loadPeers(options.peers),
   /** Whether a row of this name is asked for; suites ask before they prepare what is costly. */
   wants: (name) => options.only?.some((text) => name.includes(text)) ?? true,
@@ -70,13 +48,28 @@ const ctx = {
 const rows = [];
 try {
   if (options.growth) await (await import('./growth.mjs')).growth(ctx, options.out);
-  else for (const name of chosen) await runSuite(name);
+  else for (const name of options.suites) await runSuite(name);
 } finally {
   rmSync(root, { recursive: true, force: true });
 }
 if (!options.growth) summary();
 // LanceDB's threads would keep the process alive.
 process.exit();
+
+/** Ends the process where nothing is to be measured: after the usage, and with 2 for what cannot be used. */
+function commandLine() {
+  const suites = Object.keys(SUITES);
+  try {
+    const options = optionsOf(process.argv.slice(2), suites);
+    if (options !== undefined) return options;
+    console.log(usage(suites));
+    process.exit(0);
+  } catch (error) {
+    if (!(error instanceof BadOption)) throw error;
+    console.error(error.message);
+    process.exit(2);
+  }
+}
 
 async function runSuite(suite) {
   const workloads = await SUITES[suite]();
@@ -86,7 +79,7 @@ async function runSuite(suite) {
     rows.push(row);
     print(row);
     if (options.json !== undefined) {
-      const text = JSON.stringify({ scale, node: process.version, rows }, null, 2);
+      const text = JSON.stringify({ scale: options.scale, node: process.version, rows }, null, 2);
       writeFileSync(options.json, `${text}\n`);
     }
   }

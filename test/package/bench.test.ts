@@ -104,6 +104,65 @@ describe('growth', () => {
   });
 });
 
+describe('the command line of the bench', () => {
+  const suites = ['catalog', 'tables'];
+
+  test('--help shows each option and each suite, and measures nothing', async () => {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [
+      bench('run.mjs'),
+      '--help',
+    ]);
+    const source = readFileSync(bench('run.mjs'), 'utf8');
+    const names = [...source.matchAll(/(?<!\/)\boptions\.(\w+)/g)].map(([, name]) => name);
+    for (const name of new Set(names)) {
+      expect(stdout).toMatch(name === 'suites' ? /--suite / : new RegExp(`--${name} `));
+    }
+    const [, listed = ''] = /^Suites: (.*)\.$/m.exec(stdout) ?? [];
+    const written = [...source.matchAll(/^ {2}(\w+): async \(\) => \(await import/gm)];
+    expect(listed.split(', ')).toEqual(written.map(([, name]) => name));
+    expect(stderr).toBe('');
+  });
+
+  test('what cannot be used ends with one message and the exit code 2', async () => {
+    const run = promisify(execFile)(process.execPath, [bench('run.mjs'), '--suites', 'tables']);
+    const error = await run.then(
+      () => undefined,
+      (error: { code: number; stderr: string }) => error,
+    );
+    expect(error?.code).toBe(2);
+    expect(error?.stderr).toContain("Unknown option '--suites'");
+    expect(error?.stderr).toContain('--suite, --only');
+    expect(error?.stderr).not.toContain('    at ');
+  });
+
+  test('says what was given and what there is', async () => {
+    const { optionsOf } = await import(bench('harness/options.mjs'));
+    const read = (...words: string[]) => optionsOf(words, suites);
+    expect(read('--suite', 'tables', '--scale', '0.5', '--samples', '2')).toMatchObject({
+      suites: ['tables'],
+      scale: 0.5,
+      samples: 2,
+    });
+    expect(read()).toMatchObject({ suites, scale: 1, samples: undefined });
+    expect(read('--growth', '--out', 'there')).toMatchObject({ growth: true, out: 'there' });
+    expect(() => read('--suite', 'tables,toString')).toThrow(
+      '--suite "toString": there is catalog, tables',
+    );
+    expect(() => read('--peers', 'none,sqlite')).toThrow(
+      '--peers "sqlite": there is none, lancedb',
+    );
+    for (const scale of ['0', '-1', 'all']) {
+      expect(() => read(`--scale=${scale}`)).toThrow(`--scale "${scale}": give a number above 0`);
+    }
+    for (const samples of ['0', '1.5', 'few']) {
+      expect(() => read('--samples', samples)).toThrow(`--samples "${samples}": give a whole`);
+    }
+    expect(() => read('tables')).toThrow("Unexpected argument 'tables'");
+    expect(() => read('--growth', '--json', 'rows.json')).toThrow('--json does not go with it');
+    expect(() => read('--out', 'there')).toThrow('--out is where --growth writes');
+  });
+});
+
 test('a goal compares the faster connection of LanceDB, the median or the processor time', async () => {
   const { reached } = await import(bench('harness/goals.mjs'));
   const figure = (median: number, cpu = median): Figure => ({ median, min: median, cpu });
