@@ -96,6 +96,24 @@ async function bundle(
   });
   await made.close();
   if (sourcemap) for (const file of filesIn(folder, /\.js\.map$/)) mapLines(file);
+  for (const file of filesIn(folder, /\.js$/)) writeAscii(file);
+}
+
+/**
+ * Escapes what is not ASCII. One letter beyond Latin makes V8 keep a whole file as text of two bytes a
+ * letter: that takes twice the memory, is parsed more slowly, and brings garbage collections into the
+ * first query of a program.
+ */
+function writeAscii(file) {
+  const text = readFileSync(file, 'utf8');
+  const raw = /(?<!\\)(?:\\\\)*\\[\u0080-\uffff]|String\.raw/.exec(text);
+  if (raw !== null) {
+    const line = text.slice(0, raw.index).split('\n').length;
+    throw new Error(`${file}:${line}: an escape cannot take the place of this letter: ${raw[0]}`);
+  }
+  const hex = (unit) => unit.charCodeAt(0).toString(16).padStart(4, '0');
+  const escaped = text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${hex(unit)}`);
+  if (escaped !== text) writeFileSync(file, escaped);
 }
 
 /** Stack traces name lines: a map of each column takes three times the bytes. */

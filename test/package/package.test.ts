@@ -158,6 +158,17 @@ describe('the build', () => {
     }
   });
 
+  test('is ASCII, which V8 keeps and parses as one byte a letter', () => {
+    const scripts = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+      (file) => file.endsWith('.js') && !file.startsWith('ui'),
+    );
+    expect(scripts.length).toBeGreaterThan(20);
+    const wide = scripts.filter((file) =>
+      /[\u0080-\uffff]/.test(readFileSync(built(file), 'utf8')),
+    );
+    expect(wide).toEqual([]);
+  });
+
   test('carries what each start of the command line needs, with its licences', () => {
     const cli = join(folder, 'cli');
     const scripts = readdirSync(cli, { recursive: true, encoding: 'utf8' });
