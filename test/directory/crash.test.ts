@@ -19,7 +19,7 @@ const FAULTS = [
  * A usual run kills at every eleventh call that makes, moves or removes a name: what is between is the
  * content of files, which the tests of the store tear. A long run kills at all calls.
  */
-const KILLS = casesOf(11, 1);
+const KILLS = casesOf(17, 1);
 const OF_NAMES = LONG
   ? {}
   : { only: ['linkSync', 'renameSync', 'unlinkSync', 'mkdirSync', 'rmdirSync'] };
@@ -109,7 +109,7 @@ test.each(['remove old versions', 'append'])(
     const each = { ...found, seen: new Map<string, string>() };
     await walk(casesOf(80, 1), (at) => surviveFault(each, { at, kind: 'ENOENT' }));
     await walk(
-      casesOf(192, 3),
+      casesOf(291, 3),
       (at) => surviveFault(each, { at, kind: 'ENOENT', persistent: true }),
       2,
     );

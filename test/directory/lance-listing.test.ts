@@ -25,7 +25,7 @@ const HOME = `${ROOT}/__manifest`;
 const FIXTURE = join(import.meta.dirname, '..', '..', 'fixtures', 'lance-catalog');
 
 /** Calls between two that a process is killed at. */
-const STEP = casesOf(43, 1);
+const STEP = casesOf(61, 1);
 
 interface Opening {
   readonly lance?: LanceMode;
@@ -301,7 +301,7 @@ test('verify tells of a bit that flipped anywhere in the newest version', {
     for (
       let at = 0;
       at < bytes.length;
-      at += path.endsWith('manifest') ? casesOf(41, 1) : casesOf(503, 5)
+      at += path.endsWith('manifest') ? casesOf(41, 1) : casesOf(997, 5)
     ) {
       const damaged = Buffer.from(bytes);
       damaged[at] = (damaged[at] as number) ^ (1 << (at % 8));

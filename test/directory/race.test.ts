@@ -51,7 +51,7 @@ test('appends through many handles: every row once, versions without gaps', asyn
 });
 
 test('one name, many creators: one wins and the others are told', async () => {
-  for (let round = 0; round < casesOf(8, 20); round++) {
+  for (let round = 0; round < casesOf(5, 20); round++) {
     const { all } = await handles(5);
     const outcomes = await Promise.all(
       all.map((catalog, at) => outcomeOf(catalog.createTable({ id: ['t'] }, people(at + 1)))),
@@ -91,7 +91,7 @@ const TAKERS = {
 test.each(Object.entries(TAKERS))(
   'a table and a namespace of one name, by %s: exactly one wins, the other is told',
   async (how, take) => {
-    for (let seed = 0; seed < casesOf(12, 60); seed++) {
+    for (let seed = 0; seed < casesOf(8, 60); seed++) {
       const random = seeded(seed);
       const { all, fs } = await handles(4);
       const [a, b, c, d] = all as [Catalog, Catalog, Catalog, Catalog];
@@ -136,7 +136,7 @@ test.each(Object.entries(TAKERS))(
 );
 
 test('drop of a namespace against creation in it: what was acknowledged is there', async () => {
-  for (let seed = 0; seed < casesOf(18, 100); seed++) {
+  for (let seed = 0; seed < casesOf(11, 100); seed++) {
     const random = seeded(seed);
     const { all } = await handles(2);
     const [a, b] = all as [Catalog, Catalog];
@@ -153,7 +153,7 @@ test('drop of a namespace against creation in it: what was acknowledged is there
 });
 
 test('rename against appends: nothing acknowledged is lost', async () => {
-  for (let seed = 0; seed < casesOf(12, 60); seed++) {
+  for (let seed = 0; seed < casesOf(8, 60); seed++) {
     const random = seeded(seed);
     const { all } = await handles(2);
     const [a, b] = all as [Catalog, Catalog];
@@ -172,7 +172,7 @@ test('rename against appends: nothing acknowledged is lost', async () => {
 });
 
 test('drop and recreation against stale writers: no commit lands in another table', async () => {
-  for (let seed = 0; seed < casesOf(18, 100); seed++) {
+  for (let seed = 0; seed < casesOf(11, 100); seed++) {
     const random = seeded(seed);
     const { all } = await handles(3);
     const [a, b, c] = all as [Catalog, Catalog, Catalog];
@@ -200,7 +200,7 @@ test('drop and recreation against stale writers: no commit lands in another tabl
 });
 
 test('tags against cleanup: a tag that was acknowledged keeps its version', async () => {
-  for (let seed = 0; seed < casesOf(18, 100); seed++) {
+  for (let seed = 0; seed < casesOf(11, 100); seed++) {
     const random = seeded(seed);
     const { all } = await handles(2);
     const [a, b] = all as [Catalog, Catalog];
@@ -254,7 +254,7 @@ test('stale hints and gaps: a handle that slept through deletions reads and comm
 });
 
 test('a multi-table commit that is undecided is not built over', async () => {
-  for (let seed = 0; seed < casesOf(15, 80); seed++) {
+  for (let seed = 0; seed < casesOf(10, 80); seed++) {
     const random = seeded(seed);
     const { all, fs } = await handles(2);
     const [a, b] = all as [Catalog, Catalog];
@@ -334,7 +334,7 @@ function child(...args: string[]): Promise<ChildReport> {
 
 test('four processes: appends, creations and renames', async () => {
   const root = temporaryFolder();
-  const rounds = casesOf(4, 25);
+  const rounds = casesOf(3, 25);
   const catalog = await openDirectoryNamespace({ root, durability: 'relaxed' });
   await catalog.createNamespace({ id: ['n'] });
   await catalog.createTable({ id: ['t'] }, people(1));

@@ -74,7 +74,7 @@ describe('with the checksum of the footer known', () => {
   });
 
   test('every flipped bit of the whole file is noticed', () => {
-    for (const bit of bitsOf(bytes.length, 11)) {
+    for (const bit of bitsOf(bytes.length, 31)) {
       let error: unknown;
       try {
         readWhole(flip(bytes, bit));
@@ -89,7 +89,7 @@ describe('with the checksum of the footer known', () => {
 
   test('every flipped bit is noticed by the ranged path, or lies in what it does not read', () => {
     let unread = 0;
-    for (const bit of bitsOf(bytes.length, 19)) {
+    for (const bit of bitsOf(bytes.length, 31)) {
       try {
         expectSame(readRanged(flip(bytes, bit)), expected);
         unread += 1;

@@ -17,6 +17,7 @@ import {
 import { decodeFormat, encodeFormat } from '../../src/format/catalog/records.ts';
 import { encodeChecksummed, parseChecksummed, parseJson } from '../../src/json.ts';
 import { checksummedText, withFlippedBit } from '../helpers/damage.ts';
+import { casesOf } from '../helpers/long.ts';
 import {
   fragmentEntry as fragment,
   METADATA_SAMPLES,
@@ -335,7 +336,7 @@ test('format.json comes back, and random bytes are typed errors', () => {
       expect(codeOf(() => decodeFormat(bytes, 'f'))).toBe('Corrupt');
       expect(codeOf(() => decodeVersion(bytes, 'f'))).toBe('Corrupt');
     }),
-    { numRuns: 500 },
+    { numRuns: casesOf(200, 500) },
   );
 });
 

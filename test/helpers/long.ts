@@ -19,5 +19,5 @@ export function* placesOf(count: number, step: number, first = 0): Generator<num
 }
 
 /** The bits of so many bytes, or of every third or fourth byte one, of all significances. */
-export const bitsOf = (bytes: number, step = 29, first = 0): Generator<number> =>
+export const bitsOf = (bytes: number, step = 43, first = 0): Generator<number> =>
   placesOf(bytes * 8, step, first);

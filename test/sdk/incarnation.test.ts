@@ -383,8 +383,8 @@ describe('a change that is interrupted at any moment, as its table is dropped an
    * The usual run interrupts before every other call that writes, which is where a check before it may be
    * out of date, and before one read in thirty, beginning at another one for each change.
    */
-  const READS = casesOf(47, 1);
-  const WRITES = casesOf(3, 1);
+  const READS = casesOf(67, 1);
+  const WRITES = casesOf(5, 1);
   const READING = /^(get|head|open|list)$/;
 
   test.each(CHANGES.map((name, shift) => [name, shift] as const))('%s', async (name, shift) => {
@@ -487,7 +487,7 @@ describe.each(Object.entries(CATALOGS))('in a random history, in %s', (where, op
           expect(new Set(found.map((row) => Number(row.owner)))).toEqual(new Set([owner]));
         }
       }),
-      { numRuns: where === 'memory' ? 60 : 15 },
+      { numRuns: where === 'memory' ? casesOf(35, 60) : casesOf(9, 15) },
     );
   });
 });

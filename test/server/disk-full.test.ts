@@ -55,7 +55,7 @@ async function seen(client: Awaited<ReturnType<typeof catalog>>['client']): Prom
 }
 
 /** The usual run takes the first write, and then one in three, beginning at another one for each request. */
-const STEP = casesOf(3, 1);
+const STEP = casesOf(5, 1);
 
 describe.each(REQUESTS)('%s', (name, send) => {
   test('a full disk is a 503 that says so; the same request works once there is room', async () => {

@@ -213,7 +213,7 @@ describe('a crash at any step', () => {
     const untouched = await seen(await catalog());
     let steps = 0;
     // The usual run takes every third step, and begins with the first or second one.
-    for (let at = casesOf(first, 1); ; at += casesOf(3, 1)) {
+    for (let at = casesOf(first, 1); ; at += casesOf(5, 1)) {
       const inner = await catalog();
       const faulty = new FaultyFs(inner);
       faulty.arm({ at, kind: 'kill', only: WRITES });
@@ -342,7 +342,7 @@ test('two servers of one root: a key is begun once, and the answer stays that wa
     ['/v1/table/t/drop', {}],
     ['/v1/table/u/drop', {}],
   ] as const;
-  for (let round = 0; round < casesOf(5, 20); round++) {
+  for (let round = 0; round < casesOf(3, 20); round++) {
     const fs = await catalog();
     const before = await seen(fs);
     const sent = await Promise.all(requests.map(([path, body]) => send(fs, path, body)));
@@ -358,7 +358,7 @@ test('two servers of one root: a key is begun once, and the answer stays that wa
 });
 
 test('two servers of one root: of one request twice at once a success is kept', async () => {
-  for (let round = 0; round < casesOf(5, 20); round++) {
+  for (let round = 0; round < casesOf(3, 20); round++) {
     const fs = await catalog();
     const twice = [1, 2].map(() => send(fs, '/v1/namespace/new/create', {}));
     const statuses = (await Promise.all(twice)).map(({ status }) => status);

@@ -7,6 +7,7 @@ import {
   MAX_JSON_PARTS,
   MAX_JSON_VALUES,
 } from '../../src/server/http/json-bounds.ts';
+import { casesOf } from '../helpers/long.ts';
 import { ask, restPair, type Wire } from '../helpers/rest-pair.ts';
 import { stubNamespace } from '../helpers/stub-namespace.ts';
 
@@ -65,7 +66,7 @@ describe('a text', () => {
           expect(refusal(text, size) !== undefined).toBe(beyond);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: casesOf(200, 500) },
     );
   });
 });

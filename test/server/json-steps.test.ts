@@ -5,6 +5,7 @@ import { openDirectoryNamespace } from '../../src/directory/directory-namespace.
 import { systemEnv } from '../../src/env.ts';
 import { parseJsonInSteps } from '../../src/json-steps.ts';
 import { toRecordBatchStream } from '../../src/sdk/convert/data.ts';
+import { casesOf } from '../helpers/long.ts';
 import { memoryFs } from '../helpers/memory-fs.ts';
 import { ask, restPair } from '../helpers/rest-pair.ts';
 import { type Answers, stubNamespace } from '../helpers/stub-namespace.ts';
@@ -43,7 +44,7 @@ describe('a text in pieces', () => {
         const text = JSON.stringify(value, undefined, blanks);
         for (const piece of PIECES) expectSame(` ${text}\n\t`, piece);
       }),
-      { numRuns: 300 },
+      { numRuns: casesOf(120, 300) },
     );
   });
 
@@ -62,13 +63,13 @@ describe('a text in pieces', () => {
           for (const piece of PIECES) expectSame(text, piece);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: casesOf(400, 1000) },
     );
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 12 }), (texts) => {
         for (const piece of PIECES) expectSame(texts.join(''), piece);
       }),
-      { numRuns: 2000 },
+      { numRuns: casesOf(700, 2000) },
     );
   });
 

@@ -8,6 +8,7 @@ import {
   type SearchOptions,
   type VectorBatch,
 } from '../../src/vector/search.ts';
+import { casesOf } from '../helpers/long.ts';
 import { numbersOf, randomValues } from '../helpers/naive-vectors.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { finished, type Match, run } from '../helpers/steps.ts';
@@ -206,7 +207,7 @@ test('a search is what sorting every distance gives', () => {
         expect(found).toEqual([expected, expected]);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: casesOf(80, 150) },
   );
 });
 

@@ -316,6 +316,6 @@ test('a row within a limit is never ruled out, and few others of plain vectors a
         }
       }
     }),
-    { numRuns: casesOf(20, 100) * RUNS, examples: TIGHT },
+    { numRuns: casesOf(12, 100) * RUNS, examples: TIGHT },
   );
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseExactJson } from '../../../src/interchange/json/exact-json.ts';
 import { type JsonRow, jsonArray, jsonLines } from '../../../src/interchange/json/json-rows.ts';
+import { casesOf } from '../../helpers/long.ts';
 
 async function* pieces(bytes: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
   let start = 0;
@@ -78,7 +79,7 @@ describe('an array', () => {
           expect(found.map(({ row }) => row)).toEqual(asRead(rows));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: casesOf(150, 300) },
     );
   });
 
@@ -144,7 +145,7 @@ describe('an array', () => {
         const rows = isRows ? whole : objectsOf(text);
         expect(read?.map(({ row }) => row)).toEqual(rows);
       }),
-      { numRuns: 2000 },
+      { numRuns: casesOf(700, 2000) },
     );
   });
 });
@@ -201,7 +202,7 @@ describe('lines', () => {
           expect(found.map(({ row }) => row)).toEqual(asRead(rows));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: casesOf(150, 300) },
     );
   });
 

@@ -13,6 +13,7 @@ import { toRecordBatchStream } from '../../../src/sdk/convert/data.ts';
 import { collectRows } from '../../../src/sdk/convert/rows.ts';
 import type { FileSystem } from '../../../src/store/disk/file-system.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
+import { casesOf } from '../../helpers/long.ts';
 import { temporaryFolder } from '../../helpers/temporary.ts';
 
 const t = ['t'];
@@ -227,7 +228,7 @@ describe('one writer', () => {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: casesOf(25, 40) },
     );
   });
 });
@@ -298,7 +299,7 @@ describe.each(['memory', 'disk'] as const)('several writers on %s', (place) => {
           }
         },
       ),
-      { numRuns: place === 'memory' ? 25 : 8 },
+      { numRuns: place === 'memory' ? casesOf(15, 25) : casesOf(5, 8) },
     );
   }, 60_000);
 });

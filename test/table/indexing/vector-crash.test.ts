@@ -52,8 +52,8 @@ async function nearest(catalog: DirectoryNamespace, to: number): Promise<number[
 }
 
 const FAULTS: readonly (Omit<Fault, 'at'> & { readonly step: number })[] = [
-  { kind: 'kill', changing: true, step: casesOf(6, 1) },
-  { kind: 'ENOSPC', persistent: true, step: casesOf(13, 1) },
+  { kind: 'kill', changing: true, step: casesOf(9, 1) },
+  { kind: 'ENOSPC', persistent: true, step: casesOf(19, 1) },
 ];
 
 test('every call of a build is the last one, or fails: the index is whole, or not there', async () => {
@@ -113,7 +113,7 @@ test('damage of any part of an index is found, by verify and by who reads it', a
   for (const name of indexFiles(fs)) {
     const path = `${FOLDER}/${name}`;
     const whole = fs.readFileSync(path) as Buffer;
-    for (const bit of bitsOf(whole.length, casesOf(5_003, 7))) {
+    for (const bit of bitsOf(whole.length, casesOf(9_001, 7))) {
       fs.writeFileSync(path, withFlippedBit(whole, bit));
       const damaged = await open(strictFileSystem(fs));
       const { problems } = await damaged.verify({});

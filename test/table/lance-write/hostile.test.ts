@@ -31,9 +31,9 @@ const changes = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLen
 
 /** Most changed manifests do not even decode: of these it looks at more. */
 const CASES = {
-  'manifest-': casesOf(200, 100_000),
-  '.lance': casesOf(60, 30_000),
-  '_deletions/': casesOf(60, 30_000),
+  'manifest-': casesOf(120, 100_000),
+  '.lance': casesOf(40, 30_000),
+  '_deletions/': casesOf(40, 30_000),
 };
 
 test.each(Object.entries(CASES))(

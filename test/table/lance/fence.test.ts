@@ -301,7 +301,7 @@ test.each(['kill', 'EIO'])(
   '%s at every call of creating a table: all of it, or none',
   async (kind) => {
     let calls = 0;
-    for (let at = 1; ; at += casesOf(3, 1)) {
+    for (let at = 1; ; at += casesOf(5, 1)) {
       const healthy = strictFileSystem(memoryFs());
       await (await openDirectoryNamespace({ root: '/c', fs: healthy })).close();
       const faulty = new FaultyFs(healthy);

@@ -108,7 +108,7 @@ test('results, distances and their order are the same', async () => {
       const query = { ...rest, vectors, ...(offset === undefined ? {} : { offset }) } as Asked;
       expect(await found(sketched, query)).toEqual(await found(plain, query));
     }),
-    { numRuns: casesOf(25, 200) },
+    { numRuns: casesOf(15, 200) },
   );
 });
 

@@ -96,7 +96,7 @@ test('entries are replaced and removed inside chunks', async () => {
   let model: FragmentEntry[] = [];
   let next = 0;
   let longest = 0;
-  const ROUNDS = casesOf(1_500, 3_000);
+  const ROUNDS = casesOf(900, 3_000);
   for (let round = 0; round < ROUNDS; round++) {
     const added = Array.from({ length: 1 + Math.floor(random() * 2) }, () => entryOf(next++));
     const replaced = new Map<number, FragmentEntry>();

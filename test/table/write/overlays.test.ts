@@ -413,7 +413,7 @@ const plain = (rows: readonly Row[], columns: readonly string[]): unknown[] =>
     ),
   }));
 
-test.each(Array.from({ length: casesOf(6, 60) }, (_, seed) => seed))(
+test.each(Array.from({ length: casesOf(4, 60) }, (_, seed) => seed))(
   'history %i: scans, filters, counts, orders and takes find the same rows',
   async (seed) => {
     const random = seeded(900 + seed);
@@ -470,7 +470,7 @@ test.each(Array.from({ length: casesOf(6, 60) }, (_, seed) => seed))(
 );
 
 test('beside each other, each change is whole and sees the other or does not', async () => {
-  for (let seed = 0; seed < casesOf(5, 40); seed++) {
+  for (let seed = 0; seed < casesOf(4, 40); seed++) {
     const fs = memoryFs();
     const [one, two] = [await open(fs), await open(fs)];
     await create(one);
