@@ -4,8 +4,16 @@
  * Names have ASCII letters, digits, `_`, `-` and `.`; others throw InvalidInput, and `formatId`
  * refuses ids that would read as another path. `checkComponent` validates one name, and
  * `equalPaths` compares two paths. exchange.ts does the percent-encoding.
+ *
+ * `errorNaming` makes an error whose message names objects by their ids, and `namedBy` returns it
+ * with other names, such as those of SQL.
  */
-import { DirspaceError } from '../errors.ts';
+import {
+  DirspaceError,
+  type DirspaceErrorOptions,
+  type ErrorCode,
+  isDirspaceError,
+} from '../errors.ts';
 
 /** The components from the root down; `[]` is the root namespace. */
 export type ObjectPath = readonly string[];
@@ -79,4 +87,35 @@ export function formatId(path: ObjectPath, delimiter: string = DEFAULT_DELIMITER
 
 export function equalPaths(left: ObjectPath, right: ObjectPath): boolean {
   return left.length === right.length && left.every((component, at) => component === right[at]);
+}
+
+/** How a message names an object. */
+export type ShowId = (id: ObjectPath) => string;
+
+/** A message by how it names objects. */
+export type Wording = (show: ShowId) => string;
+
+const wordings = new WeakMap<DirspaceError, Wording>();
+
+/** An error whose message names objects by their ids; `namedBy` words it with other names. */
+export function errorNaming(
+  code: ErrorCode,
+  wording: Wording,
+  options: DirspaceErrorOptions,
+): DirspaceError {
+  const error = new DirspaceError(
+    code,
+    wording((id) => formatId(id)),
+    options,
+  );
+  wordings.set(error, wording);
+  return error;
+}
+
+/** The same error with other names in its message; one that `errorNaming` did not make stays. */
+export function namedBy(error: unknown, show: ShowId): unknown {
+  const wording = isDirspaceError(error) ? wordings.get(error) : undefined;
+  if (wording === undefined) return error;
+  const { code, details, cause } = error as DirspaceError;
+  return new DirspaceError(code, wording(show), { details, cause });
 }

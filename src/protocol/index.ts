@@ -108,9 +108,12 @@ export {
   checkComponent,
   checkPath,
   DEFAULT_DELIMITER,
+  errorNaming,
   formatId,
+  namedBy,
   type ObjectPath,
   parseId,
+  type ShowId,
 } from './ident.ts';
 export { lateOptions, throwIfAborted } from './late-signal.ts';
 export {

@@ -69,6 +69,10 @@ test('tables that are not there are called as SQL names them', async () => {
   // Words of SQL need no quotes after a period.
   expect((await sql(['SELECT * FROM prod.select'])).error).toContain('The table prod.select was');
   expect((await sql(['SELECT * FROM "odd-nam"'])).error).toContain('Did you mean "odd-name"?');
+  const deep = await sql(['SELECT * FROM prod.none.users']);
+  expect(deep.error).toContain('prod.none.users was not found, nor was the namespace prod.none.');
+  const old = await sql(['SELECT * FROM prod.users FOR VERSION AS OF 99']);
+  expect(old.error).toContain('Version 99 of the table prod.users was not found on branch main');
   const joined = await sql(['SELECT * FROM "prod$users"']);
   expect(joined.error).toContain('joins namespaces and tables by dots: prod.users.');
 });

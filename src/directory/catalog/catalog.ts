@@ -24,7 +24,7 @@ import {
   type TableRecord,
 } from '../../format/index.ts';
 import type { LanceMode } from '../../lance-mode.ts';
-import { checkPath, formatId, type ObjectPath } from '../../protocol/index.ts';
+import { checkPath, errorNaming, formatId, type ObjectPath } from '../../protocol/index.ts';
 import type { Store } from '../../store/index.ts';
 import {
   type Branch,
@@ -194,9 +194,10 @@ export async function requireTable(
   }
   const namespace = path.slice(0, -1);
   const known = (await findNamespace(catalog, namespace)) !== undefined;
-  throw new DirspaceError(
+  throw errorNaming(
     'TableNotFound',
-    `The table ${showId(path)} was not found${known ? '' : `, nor was the namespace ${showId(namespace)}`}. List the tables to see what is there.`,
+    (show) =>
+      `The table ${show(path)} was not found${known ? '' : `, nor was the namespace ${show(namespace)}`}. List the tables to see what is there.`,
     { details: { id: path } },
   );
 }
@@ -241,9 +242,10 @@ export async function requireBranch(
 }
 
 export const missingBranch = (table: Table, name: string): DirspaceError =>
-  new DirspaceError(
+  errorNaming(
     'TableBranchNotFound',
-    `The table ${showId(table.id)} has no branch ${name}. List its branches, or create it first.`,
+    (show) =>
+      `The table ${show(table.id)} has no branch ${name}. List its branches, or create it first.`,
     { details: { id: table.id, branch: name } },
   );
 

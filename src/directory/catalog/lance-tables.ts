@@ -11,7 +11,7 @@
  * once the table has rows of this engine (`closeToOthers`) or was removed for good
  * (`removeForGood`).
  */
-import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   isOutside,
   isReservedFolder,
@@ -23,15 +23,9 @@ import {
   parseLanceVersionName,
   TABLE_FILE,
 } from '../../format/index.ts';
+import { errorNaming } from '../../protocol/index.ts';
 import { type FoundStorage, stagingFolder } from '../../table/index.ts';
-import {
-  type Catalog,
-  locationOf,
-  readTableRecord,
-  showId,
-  storedTable,
-  type Table,
-} from './catalog.ts';
+import { type Catalog, locationOf, readTableRecord, storedTable, type Table } from './catalog.ts';
 
 /** Where a table lies for those who open it: what describe answers. */
 export const tablePlace = (catalog: Catalog, table: Table, hasRowsHere: boolean): string =>
@@ -159,7 +153,7 @@ export async function closeToOthers(catalog: Catalog, table: Table): Promise<voi
   const { location } = table.record;
   if (location === undefined) return;
   const isClosed = !isOutside(location) && (await fence(catalog, location, 'rows'));
-  if (!isClosed) throw rowsElsewhere(catalog, table, showId(table.id));
+  if (!isClosed) throw rowsElsewhere(catalog, table);
 }
 
 /** What the fence at a reserved place is for; undefined where none stands there. */
@@ -225,11 +219,12 @@ async function removePlace(
 }
 
 /** For operations on rows, which are not here. */
-export const rowsElsewhere = (catalog: Catalog, table: Table, id: string): DirspaceError => {
+export const rowsElsewhere = (catalog: Catalog, table: Table): DirspaceError => {
   const location = lancePlace(catalog, table);
-  return new DirspaceError(
+  return errorNaming(
     'Unsupported',
-    `The rows of the table ${id} are in Lance's format, written by another program. Read and write it at its location, ${location}, with a client of Lance.`,
+    (show) =>
+      `The rows of the table ${show(table.id)} are in Lance's format, written by another program. Read and write it at its location, ${location}, with a client of Lance.`,
     { details: { id: table.id, location, found: 'lance' } },
   );
 };

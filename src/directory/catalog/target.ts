@@ -12,6 +12,7 @@
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../format/index.ts';
+import { errorNaming } from '../../protocol/index.ts';
 import type { Awaitable } from '../../store/index.ts';
 import { type Branch, isEmptyTable, type Snapshot, tableGone } from '../../table/index.ts';
 import {
@@ -178,9 +179,9 @@ export async function failureWithin(
 }
 
 export const missingTag = (table: Table, tag: string): DirspaceError =>
-  new DirspaceError(
+  errorNaming(
     'TableTagNotFound',
-    `The table ${showId(table.id)} has no tag ${tag}. List its tags, or create it first.`,
+    (show) => `The table ${show(table.id)} has no tag ${tag}. List its tags, or create it first.`,
     { details: { id: table.id, tag } },
   );
 

@@ -4,11 +4,11 @@
  * table with such files, and `claimForRows` also closes its reserved place to other programs.
  * `isOnlyDeclared` tells whether a table without a version has no files either.
  */
-import { DirspaceError, type ErrorCode } from '../../errors.ts';
+import type { DirspaceError, ErrorCode } from '../../errors.ts';
 import { TABLE_FILE } from '../../format/index.ts';
-import type { CreateMode } from '../../protocol/index.ts';
+import { type CreateMode, errorNaming } from '../../protocol/index.ts';
 import { emptyTable, type FoundStorage } from '../../table/index.ts';
-import { type Catalog, showId, type Table } from './catalog.ts';
+import type { Catalog, Table } from './catalog.ts';
 import { closeToOthers, rowsElsewhere, storageOf } from './lance-tables.ts';
 
 /** Of a table that was found to have no version. */
@@ -19,7 +19,7 @@ export async function isOnlyDeclared(catalog: Catalog, table: Table): Promise<bo
 /** The error for operations that need a version of the table. */
 export async function withoutVersion(catalog: Catalog, table: Table): Promise<DirspaceError> {
   const found = await storageOf(catalog, table);
-  if (found?.kind === 'lance') return rowsElsewhere(catalog, table, showId(table.id));
+  if (found?.kind === 'lance') return rowsElsewhere(catalog, table);
   return found === undefined
     ? emptyTable()
     : storageError('InvalidTableState', table, found, 'has no version that this catalog can read');
@@ -37,7 +37,7 @@ export async function refuseStorage(
   const found = await storageOf(catalog, table);
   if (found === undefined) return;
   if (mode === 'Create') throw storageError('TableAlreadyExists', table, found, 'already exists');
-  if (found.kind === 'lance') throw rowsElsewhere(catalog, table, showId(table.id));
+  if (found.kind === 'lance') throw rowsElsewhere(catalog, table);
   throw storageError('InvalidTableState', table, found, 'cannot get a first version');
 }
 
@@ -76,8 +76,8 @@ const storageError = (
   { kind, path }: FoundStorage,
   what: string,
 ): DirspaceError =>
-  new DirspaceError(
+  errorNaming(
     code,
-    `The table ${showId(id)} ${what}: ${WHAT[kind]} (${path}). ${ADVICE[kind]}`,
+    (show) => `The table ${show(id)} ${what}: ${WHAT[kind]} (${path}). ${ADVICE[kind]}`,
     { details: { id, found: kind, path } },
   );

@@ -17,6 +17,7 @@ import {
   versionFile,
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
+import { errorNaming } from '../../protocol/index.ts';
 import type { FolderFacts } from '../../store/index.ts';
 import type { Engine } from './engine.ts';
 import { HINT_EVERY, readHint } from './hint.ts';
@@ -178,10 +179,11 @@ export async function snapshotAt(
     head === undefined
       ? 'it has no version yet'
       : `its newest is ${head.snapshot.manifest.version}`;
-  const { name, details } = tableNamed(engine, branch.tableFolder);
-  throw new DirspaceError(
+  const { named, details } = tableNamed(engine, branch.tableFolder);
+  throw errorNaming(
     'TableVersionNotFound',
-    `Version ${version} of the table ${name} was not found on branch ${branch.branch}; ${newest}. Versions removed by cleanup cannot be read again.`,
+    (show) =>
+      `Version ${version} of the table ${named(show)} was not found on branch ${branch.branch}; ${newest}. Versions removed by cleanup cannot be read again.`,
     { details: { ...details, version, branch: branch.branch } },
   );
 }

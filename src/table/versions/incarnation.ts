@@ -8,7 +8,7 @@
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';
-import { formatId, type ObjectPath } from '../../protocol/index.ts';
+import { errorNaming, formatId, type ObjectPath, type ShowId } from '../../protocol/index.ts';
 import { isMissingFolder } from '../../store/index.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
@@ -32,13 +32,15 @@ export async function isTableAt(
 export function tableNamed(engine: Engine, folder: string): NamedInErrors {
   const id = engine.names.tableIdAt(folder);
   return id === undefined
-    ? { name: `at ${folder}`, details: {} }
-    : { name: formatId(id), details: { id } };
+    ? { name: `at ${folder}`, details: {}, named: () => `at ${folder}` }
+    : { name: formatId(id), details: { id }, named: (show) => show(id) };
 }
 
 interface NamedInErrors {
   /** The words that follow "the table" in messages. */
   readonly name: string;
+  /** The same for messages that `errorNaming` words. */
+  readonly named: (show: ShowId) => string;
   readonly details: { readonly id?: ObjectPath };
 }
 
@@ -59,10 +61,10 @@ export async function requireVersionsFolder(engine: Engine, branch: TableBranch)
  * details; `id` is what the table is called, where the caller knows.
  */
 export function tableMadeAnew(wanted: string, found: string, id?: ObjectPath): DirspaceError {
-  const subject = id === undefined ? 'The table' : `The table ${formatId(id)}`;
-  return new DirspaceError(
+  return errorNaming(
     'TableNotFound',
-    `${subject} was dropped and made anew, or another table took its name: incarnation ${wanted.slice(0, 64)} was asked for, and ${found} is there. Nothing was changed; open the table again to work on the one that is there.`,
+    (show) =>
+      `The table${id === undefined ? '' : ` ${show(id)}`} was dropped and made anew, or another table took its name: incarnation ${wanted.slice(0, 64)} was asked for, and ${found} is there. Nothing was changed; open the table again to work on the one that is there.`,
     { details: { ...(id === undefined ? {} : { id }), incarnation: wanted, found } },
   );
 }

@@ -4,12 +4,13 @@
  * as the statement does, with dots.
  */
 import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
-import { DirspaceError, isDirspaceError } from '../../../errors.ts';
-import type {
-  CallOptions,
-  ExplainSqlRequest,
-  ExplainSqlResponse,
-  RunSqlRequest,
+import { DirspaceError } from '../../../errors.ts';
+import {
+  type CallOptions,
+  type ExplainSqlRequest,
+  type ExplainSqlResponse,
+  namedBy,
+  type RunSqlRequest,
 } from '../../../protocol/index.ts';
 import type { RequestMemory } from '../../../request-memory.ts';
 import { formatTable } from '../../../sql/index.ts';
@@ -74,28 +75,29 @@ function openedTables(
   const only = incarnation === undefined ? {} : { incarnation };
   const open = async (table: StatementTable): Promise<TableSource> => {
     const named = { ...tableRequest(id, table), ...only };
+    refuseJoined(named.id);
     try {
       return sourceOf(catalog, await snapshotToRead(catalog, named), reading);
     } catch (error) {
-      throw inWordsOfSql(error, named.id);
+      throw namedBy(error, formatTable);
     }
   };
   return Promise.all(tables.map(open));
 }
 
-/** Statements join names by dots; messages of a catalog join those of an id by `$`. */
-function inWordsOfSql(error: unknown, id: readonly string[]): unknown {
-  if (!isDirspaceError(error)) return error;
-  const joined = id.join('$');
-  if (id.length > 1) error.message = error.message.replaceAll(joined, formatTable(id));
-  if (
-    error.code === 'InvalidInput' &&
-    /[$/]/.test(joined) &&
-    id.some((name) => /[$/]/.test(name))
-  ) {
-    error.message += ` A statement joins namespaces and tables by dots: ${formatTable(joined.split(/[$/]/))}.`;
-  }
-  return error;
+/**
+ * Statements join names by dots, and ids join them by `$` or `/`: whoever writes an id in quotes is
+ * told so. @throws InvalidInput
+ */
+function refuseJoined(id: readonly string[]): void {
+  const joined = id.find((name) => /[$/]/.test(name));
+  if (joined === undefined) return;
+  const names = id.flatMap((name) => name.split(/[$/]/));
+  throw new DirspaceError(
+    'InvalidInput',
+    `No namespace or table can have the name ${JSON.stringify(joined.slice(0, 80))}. A statement joins namespaces and tables by dots: ${formatTable(names)}.`,
+    { details: { component: joined.slice(0, 256) } },
+  );
 }
 
 const sourceOf = (

@@ -54,7 +54,7 @@ const isAway = ({ record }: Table): boolean =>
 
 /** The versions in the order of their numbers. @throws Unsupported outside of the root */
 export async function listedLanceVersions(catalog: Catalog, table: Table): Promise<LanceVersion[]> {
-  if (isAway(table)) throw rowsElsewhere(catalog, table, showId(table.id));
+  if (isAway(table)) throw rowsElsewhere(catalog, table);
   return lanceVersions(catalog, table);
 }
 
