@@ -612,7 +612,24 @@ describe('what closes the place of a table that was removed', () => {
     await sweepTrash(one.catalog, async () => {});
     expect(one.fs.readdirSync(folder)).toEqual([]);
   });
+
+  test('is found behind a thousand that stay', async () => {
+    for (let at = 0; at < 1002; at++)
+      await fence(one.catalog, placeOf(at), at < 1001 ? 'rows' : 'dropped');
+    aged(placeOf(1001), 31 * DAY);
+    await sweepFrom(0, 0.9999);
+    expect(exists(placeOf(1001))).toBe(false);
+    expect(one.fs.readdirSync(`${ROOT}/.dirspace/lance`)).toHaveLength(1001);
+  });
 });
+
+/** Sweeps that begin at these shares of what there is. */
+async function sweepFrom(...shares: readonly number[]): Promise<void> {
+  for (const share of shares) {
+    one.clock.random = () => share;
+    await sweepTrash(one.catalog, async () => {});
+  }
+}
 
 describe('paths by which clients of Lance opened tables', () => {
   const FOLDER = `${ROOT}/.dirspace/opened`;
@@ -622,6 +639,14 @@ describe('paths by which clients of Lance opened tables', () => {
     const then = (Date.now() - age) / 1000;
     one.fs.lutimesSync(`${FOLDER}/${name}`, then, then);
   };
+
+  test('are found behind a thousand that stay', async () => {
+    for (let at = 1000; at < 2001; at++) link(`n${at}`, 29 * DAY);
+    link('z', 31 * DAY);
+    await sweepFrom(0, 0.9999);
+    expect(one.fs.readdirSync(FOLDER)).toHaveLength(1001);
+    expect(one.fs.readdirSync(FOLDER)).not.toContain('z');
+  });
 
   test('go a month after their table; younger ones and what is no link stay', async () => {
     link('old', 31 * DAY);

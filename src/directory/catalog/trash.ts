@@ -55,7 +55,7 @@ import { droppedSince, prepareTrash, type TrashEntry, trashEntries } from './tra
 
 /** A drop that takes longer from its record to its rename lost its process, in milliseconds. */
 const DROP_GRACE = 3_600_000;
-/** Entries that one sweep removes at most; the next one goes on. */
+/** Entries that one sweep removes, or fences and paths that it looks at; the next one goes on. */
 const MOST_SWEPT = 1000;
 /** Tables of a dropped namespace that are listed at most. */
 const MOST_TABLES = 1000;
@@ -269,6 +269,16 @@ export async function sweepTrash(
 /** A month: whoever has a table open for longer than that after its end has been told of it before. */
 const FENCE_GRACE = 30 * 24 * 3_600_000;
 
+/**
+ * At most so many of a list, from a random one on: those that stay do not keep later sweeps from
+ * the others.
+ */
+function some<Item>({ env }: Catalog, items: readonly Item[], most: number): readonly Item[] {
+  if (items.length <= most) return items;
+  const first = Math.floor(env.random() * items.length);
+  return [...items.slice(first), ...items.slice(0, first)].slice(0, most);
+}
+
 /** Removes what closes the places of tables that were removed long ago. */
 async function sweepFences(
   catalog: Catalog,
@@ -276,11 +286,10 @@ async function sweepFences(
   most: number,
 ): Promise<void> {
   const { engine, store } = catalog;
-  let left = most;
   let now: number | undefined;
-  for (const { name, kind } of (await store.list(LANCE_TABLES_FOLDER)) ?? []) {
-    if (kind !== 'file') continue;
-    if (left-- === 0) return;
+  const places = (await store.list(LANCE_TABLES_FOLDER)) ?? [];
+  const files = places.filter(({ kind }) => kind === 'file');
+  for (const { name } of some(catalog, files, most)) {
     await pause();
     const file = joinPath(LANCE_TABLES_FOLDER, name);
     if ((await isFence(catalog, file)) !== 'dropped') continue;
@@ -306,7 +315,7 @@ async function sweepOpened(
   const opened = (await store.list(OPENED_FOLDER)) ?? [];
   if (opened.length === 0) return;
   const now = await fileSystemTime(engine);
-  for (const { name: incarnation, kind } of opened.slice(0, most)) {
+  for (const { name: incarnation, kind } of some(catalog, opened, most)) {
     await pause();
     const path = openedFolder(incarnation);
     if (kind === 'folder') {
