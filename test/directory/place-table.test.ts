@@ -80,6 +80,21 @@ test.each([
   },
 );
 
+test.each(['create', 'exist_ok', 'overwrite'])(
+  'rows of a table created with mode %s fill one that was declared meanwhile',
+  async (mode) => {
+    one.calls.moveFolder = async (move, from, to) => {
+      one.calls.moveFolder = undefined;
+      await declareTable(two.catalog, { id, properties: { by: 'two' } });
+      return move(from, to);
+    };
+    const made = await createTable(one.catalog, { id, mode }, people(2));
+    expect(made).toMatchObject({ version: 1, properties: { by: 'two' } });
+    expect(await countTableRows(two.catalog, { id })).toEqual({ count: 2 });
+    expect(one.fs.readdirSync(`${ROOT}/.dirspace/staging`)).toEqual([]);
+  },
+);
+
 test('a namespace that overwrites replaces one that came meanwhile', async () => {
   one.calls.moveFolder = async (move, from, to) => {
     one.calls.moveFolder = undefined;

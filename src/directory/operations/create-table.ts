@@ -130,12 +130,8 @@ export async function createTable(
       winner === undefined && !(await catalog.store.enter(catalog.engine.names.tableFolder(id)));
     if (!isFree || attempt === MOST_ATTEMPTS) break;
   }
-  if (mode === 'Create' || winner === undefined) {
-    await catalog.store.deleteFolder(staged.folder);
-    throw await tablePlaceTaken(catalog, id, tableExists(id));
-  }
   try {
-    if (mode === 'ExistOk') return await existingAnswer(catalog, winner);
+    if (winner === undefined) throw await tablePlaceTaken(catalog, id, tableExists(id));
     const rows: GivenRows = { data: await stagedRows(catalog, staged), areTaken: false };
     return await fillTable(catalog, winner, mode, request.properties, rows, options);
   } finally {
