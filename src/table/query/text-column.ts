@@ -64,7 +64,10 @@ export const unquoted = (path: string): string =>
 
 const offsetsOf = (data: Data): Offsets => data.valueOffsets as unknown as Offsets;
 
-/** The texts of the rows of one batch. */
+/**
+ * The texts of the rows of one batch. In Arrow, the offset of a slice counts in bitmaps alone:
+ * offsets of texts and children are cut already.
+ */
 export class TextReader {
   readonly bytes: Uint8Array;
   /** Byte offsets of the texts of the last row asked for, from and to alternating. */
@@ -94,24 +97,23 @@ export class TextReader {
   }
 
   from(row: number): number {
-    return Number(this.#offsets[this.#data.offset + row]);
+    return Number(this.#offsets[row]);
   }
 
   to(row: number): number {
-    return Number(this.#offsets[this.#data.offset + row + 1]);
+    return Number(this.#offsets[row + 1]);
   }
 
   /** How many texts a row has; `ranges` tells where they lie. */
   textsOf(row: number): number {
     this.ranges.length = 0;
     if (this.isNull(row)) return 0;
-    const { offset } = this.#data;
     if (this.isPlain) this.ranges.push(this.from(row), this.to(row));
     else {
       const size = this.#size;
       const offsets = offsetsOf(this.#data);
-      const first = size > 0 ? size * (offset + row) : Number(offsets[offset + row]);
-      const last = size > 0 ? first + size : Number(offsets[offset + row + 1]);
+      const first = size > 0 ? size * row : Number(offsets[row]);
+      const last = size > 0 ? first + size : Number(offsets[row + 1]);
       for (let element = first; element < last; element++) this.#element(element);
     }
     return this.ranges.length / 2;
@@ -120,9 +122,6 @@ export class TextReader {
   #element(element: number): void {
     const { nullCount, nullBitmap, offset } = this.#texts;
     if (nullCount > 0 && !getBit(nullBitmap, offset + element)) return;
-    this.ranges.push(
-      Number(this.#offsets[offset + element]),
-      Number(this.#offsets[offset + element + 1]),
-    );
+    this.ranges.push(Number(this.#offsets[element]), Number(this.#offsets[element + 1]));
   }
 }

@@ -128,13 +128,15 @@ export const hasVectors = (type: DataType): boolean =>
 export const elementTypeOf = ({ field }: Pick<IdentifiedField, 'field'>): ElementType =>
   elementTypeNamed(field.type) as ElementType;
 
-/** A vector that is null, or has a null in it, never matches. */
+/**
+ * The first `rows` vectors of a column. A vector that is null, or has a null in it, never matches.
+ * In Arrow, the offset of a slice counts in bitmaps alone: values and children are cut already.
+ */
 export function vectorsOf(data: Data, rows: number, dimension: number): VectorBatch {
   const child = data.children[0] as Data;
-  const from = data.offset * dimension;
   const values = (child.values as unknown as Float32Array).subarray(
-    from,
-    from + rows * dimension,
+    0,
+    rows * dimension,
   ) as VectorValues;
   if (child.nullCount === 0) {
     if (data.nullCount === 0) return { values, rows };
@@ -144,7 +146,7 @@ export function vectorsOf(data: Data, rows: number, dimension: number): VectorBa
   for (let row = 0; row < rows; row++) {
     let whole = data.nullCount === 0 || getBit(data.nullBitmap, data.offset + row);
     for (let at = 0; whole && at < dimension; at++) {
-      whole = getBit(child.nullBitmap, child.offset + from + row * dimension + at);
+      whole = getBit(child.nullBitmap, child.offset + row * dimension + at);
     }
     if (whole) setBit(validity, row);
   }
