@@ -128,8 +128,8 @@ export class TextSegment {
       yield {
         bytes: column.values as unknown as Uint8Array,
         offsets: column.valueOffsets as unknown as Offsets,
-        first: column.offset + row,
-        end: column.offset + end,
+        first: row,
+        end,
       };
       if (end < column.length) return;
     }
@@ -243,10 +243,9 @@ export class TextSegment {
 
 function cellAt(data: Data, row: number): Uint8Array {
   const offsets = data.valueOffsets as unknown as Offsets;
-  const at = data.offset + row;
   return (data.values as unknown as Uint8Array).subarray(
-    Number(offsets[at]),
-    Number(offsets[at + 1]),
+    Number(offsets[row]),
+    Number(offsets[row + 1]),
   );
 }
 

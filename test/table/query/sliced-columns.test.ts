@@ -1,6 +1,9 @@
-/** Vectors and texts of columns that are slices of longer ones: each row is that of the slice. */
+/** Vectors, texts and blobs of columns that are slices of longer ones: each row is that of the slice. */
 import { expect, test } from 'vitest';
 import {
+  Binary,
+  BLOB_METADATA,
+  columnsOf,
   type Data,
   type DataType,
   Field,
@@ -9,9 +12,14 @@ import {
   getBit,
   LargeUtf8,
   List,
+  recordBatch,
+  recordBatchStream,
+  Schema,
+  Struct,
   Utf8,
   vectorFromArray,
 } from '../../../src/arrow/index.ts';
+import { describedBlobs } from '../../../src/directory/operations/reads/blob-descriptions.ts';
 import { TextReader } from '../../../src/table/query/text-column.ts';
 import { vectorsOf } from '../../../src/table/query/vector-column.ts';
 
@@ -31,9 +39,27 @@ function read(data: Data, dimension: number): (readonly number[] | undefined)[] 
 }
 
 test.each([
-  ['no nulls', [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]],
+  [
+    'no nulls',
+    [
+      [0, 1],
+      [2, 3],
+      [4, 5],
+      [6, 7],
+      [8, 9],
+    ],
+  ],
   ['null vectors', [[0, 1], null, [4, 5], null, [8, 9]]],
-  ['vectors with a null', [[0, 1], [2, null], [4, 5], [6, 7], [null, 9]]],
+  [
+    'vectors with a null',
+    [
+      [0, 1],
+      [2, null],
+      [4, 5],
+      [6, 7],
+      [null, 9],
+    ],
+  ],
   ['both', [null, [2, null], [4, 5], null, [8, 9]]],
 ])('vectors of a slice, %s', (_, values) => {
   const type = new FixedSizeList(2, item(new Float32()));
@@ -70,5 +96,22 @@ test.each([
       }),
     );
     expect(found).toEqual(wanted.slice(from));
+  }
+});
+
+test('descriptions of blobs of a slice', async () => {
+  const type = new Struct([
+    new Field('data', new Binary(), true),
+    new Field('uri', new Utf8(), true),
+  ]);
+  const values = [1, 2, 3, 4].map((size) => ({ data: new Uint8Array(size), uri: null }));
+  const schema = new Schema([new Field('blob', type, true, new Map(BLOB_METADATA))]);
+  const batch = recordBatch(schema, [sliceOf(values, type, 1, 2)], 2);
+  async function* batches() {
+    yield batch;
+  }
+  for await (const described of describedBlobs(recordBatchStream(schema, batches()))) {
+    const sizes = columnsOf(described)[0]?.children[2]?.values;
+    expect([...(sizes as unknown as BigUint64Array)]).toEqual([2n, 3n]);
   }
 });

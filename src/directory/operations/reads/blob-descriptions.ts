@@ -137,6 +137,6 @@ function isNull(data: Data, row: number): boolean {
 
 function rangeOf(data: Data, row: number): [number, number] {
   const offsets = data.valueOffsets as unknown as Offsets;
-  const at = data.offset + row;
-  return [offsetAt(offsets, at), offsetAt(offsets, at + 1)];
+  // The offsets of a slice are cut already.
+  return [offsetAt(offsets, row), offsetAt(offsets, row + 1)];
 }
