@@ -123,25 +123,27 @@ async function linkDeletions(
   const { store } = engine;
   const { tableFolder } = snapshot.branch;
   let hasFolder = false;
-  const making = new Set<Promise<void>>();
+  const making = new Set<Promise<unknown>>();
+  const failures: unknown[] = [];
   try {
     for (const fragment of fragments) {
       const { deletion } = fragment;
       if (deletion === undefined) continue;
+      if (failures.length > 0) break;
       const name = lanceDeletionFile(tableFolder, fragment.id, lanceDeletionId(deletion.file));
       if ((await store.head(name)) !== undefined) continue;
       if (!hasFolder) await store.createFolder(lanceDeletionsFolder(tableFolder), tableFolder);
       hasFolder = true;
-      const made = makeDeletions(engine, snapshot, fragment, deletion, name).finally(() =>
-        making.delete(made),
-      );
+      const made = makeDeletions(engine, snapshot, fragment, deletion, name)
+        .catch((error) => failures.push(error))
+        .finally(() => making.delete(made));
       making.add(made);
       if (making.size >= AT_ONCE) await Promise.race(making);
     }
-    await Promise.all(making);
   } finally {
-    await Promise.allSettled(making);
+    await Promise.all(making);
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function makeDeletions(

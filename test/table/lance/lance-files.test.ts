@@ -193,3 +193,20 @@ test('rows of narrower types are stored as the type of their column', async () =
   const found = (await table.query().toArray()).map(({ id }) => id);
   expect(found).toEqual([1n, 2n]);
 });
+
+test('a manifest is not made where one of many deletion files cannot be', async () => {
+  const fs = memoryFs();
+  const db = await connect('/c', { fs, durability: 'relaxed' });
+  const rows = (from: number) => tableFromArrays({ id: Int32Array.of(from, from + 1) });
+  const table = await db.createTable('t', rows(0) as never);
+  for (let from = 2; from < 20; from += 2) await table.add(rows(from) as never);
+  const folder = '/c/data/t.table/deletions';
+  await table.delete('id = 0');
+  const [first] = fs.readdirSync(folder) as string[];
+  for (let id = 2; id < 20; id += 2) await table.delete(`id = ${id}`);
+  fs.rmSync(`${folder}/${first}`);
+  const again = await connect('/c', { fs, durability: 'relaxed' });
+  const asked = again.namespace.describeTableVersion({ id: ['t'] }, { forLance: true });
+  await expect(asked).rejects.toThrow('it is missing, and a version refers to it');
+  expect(fs.existsSync('/c/data/t.table/lance')).toBe(false);
+});
