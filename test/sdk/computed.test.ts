@@ -110,6 +110,18 @@ test('takes null for it, a new name, other metadata, and leaving with its input'
   expect((await table.schema()).fields.map(({ name }) => name)).toEqual(['k']);
 });
 
+test('the condition of a merge may name it among the values that came, where it is null', async () => {
+  const table = await setUp();
+  await table.refreshColumn('y');
+  const merge = (where: string) =>
+    table
+      .mergeInsert('k')
+      .whenMatchedUpdateAll({ where })
+      .execute([{ k: 'a', x: 9, y: null }]);
+  expect((await merge('source.y IS NOT NULL')).numUpdatedRows).toBe(0);
+  expect((await merge('source.y IS NULL AND target.y = 2')).numUpdatedRows).toBe(1);
+});
+
 const declared = (entries: Record<string, string> = {}, type = new Float64(), nullable = true) => {
   const metadata = { computed_column: 'true', 'computed_column.expression': 'x * 2' };
   const all = { ...metadata, 'computed_column.inputs': '["x"]', ...entries };

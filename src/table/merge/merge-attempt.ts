@@ -6,6 +6,8 @@
  */
 import {
   type Data,
+  type DataType,
+  type Field,
   gather,
   nullColumn,
   type RecordBatch,
@@ -33,12 +35,7 @@ import { indexKeys, type KeyChunk, type KeyIndex, showKey } from './key-index.ts
 import { KeyRange } from './key-range.ts';
 import { staleByMerge, withoutComputed } from './merge-computed.ts';
 import { compileCondition, type PairCondition } from './merge-condition.ts';
-import {
-  type SourceColumn,
-  type SourceColumns,
-  type SourceRows,
-  sourceColumns,
-} from './merge-source.ts';
+import { type SourceColumns, type SourceRows, sourceColumns } from './merge-source.ts';
 import { keepMembers } from './merge-structs.ts';
 
 export interface MergeClauses {
@@ -313,7 +310,13 @@ export class MergeAttempt {
     const target = await readFields(plan, place, condition.target, pairs.targets);
     const came: Data[] = [];
     for (const name of condition.source) {
-      came.push(gather((source.get(name) as SourceColumn).values, pairs.sources));
+      const values = source.get(name)?.values;
+      // A computed column that came has nulls alone, and was taken out of the source.
+      came.push(
+        values === undefined
+          ? nullColumn(typeIn(plan.snapshot, name), pairs.sources.length)
+          : gather(values, pairs.sources),
+      );
       await this.#breathe();
     }
     const chosen = new Uint32Array(pairs.targets.length);
@@ -374,6 +377,9 @@ function grown({ targets, sources }: Pairs, rows: number): Pairs {
 }
 
 const NO_PAIRS: Pairs = { targets: new Uint32Array(0), sources: new Uint32Array(0) };
+
+const typeIn = ({ schema }: Snapshot, column: string): DataType =>
+  (schema.fields.find(({ name }) => name === column) as Field).type;
 
 /** @throws TableColumnNotFound, InvalidInput for a field of a struct */
 function keyField(base: Snapshot, name: string): IdentifiedField {
