@@ -128,7 +128,8 @@ async function computedColumns(
   const known = new Set(snapshot.schema.fields.map(({ name }) => name));
   const values = added.filter(({ name }) => !known.has(name));
   const schema = withFields(snapshot.schema, values);
-  const read: Record<string, string> = {};
+  // No object, in which a column named __proto__ would be lost.
+  const read = new Map<string, string>();
   const answer: ComputedColumns['answer'][number][] = [];
   let isPlain = true;
   for (const [name, sql] of Object.entries(columns)) {
@@ -146,7 +147,7 @@ async function computedColumns(
       );
     }
     if (!expression.columns.some((column) => values.some((value) => value.name === column))) {
-      read[name] = sql;
+      read.set(name, sql);
       answer.push({ read: name });
       continue;
     }
@@ -159,11 +160,11 @@ async function computedColumns(
     }
     isPlain = false;
     for (const column of expression.columns) {
-      if (known.has(column)) read[inputName(column)] = quotedName(column);
+      if (known.has(column)) read.set(inputName(column), quotedName(column));
     }
     answer.push({ field: new Field(name, expression.type, true), expression });
   }
-  return isPlain ? undefined : { read, answer };
+  return isPlain ? undefined : { read: Object.fromEntries(read), answer };
 }
 
 /** The name that an input of an expression is read under, which no caller gives. */

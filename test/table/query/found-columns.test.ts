@@ -50,6 +50,14 @@ describe('an expression', () => {
     expect(both.map(({ x }) => x)).toEqual([3, 3]);
   });
 
+  test('may stand beside a column of any name', async () => {
+    const select = JSON.parse('{"__proto__":"id + 1","constructor":"id","d":"_distance * 2"}');
+    const found = await near().select(select).limit(1).toArrow();
+    const names = ['__proto__', 'constructor', 'd', '_distance'];
+    expect(found.schema.fields.map(({ name }) => name)).toEqual(names);
+    expect(names.map((_, at) => Number(found.getChildAt(at)?.get(0)))).toEqual([4, 3, 0, 0]);
+  });
+
   test('reads the score, and a score by its own name is there once', async () => {
     const rows = await words().select({ s: '_score * 2', id: 'id' }).limit(3).toArray();
     for (const { s, _score } of rows) expect(s).toBeCloseTo(2 * _score, 6);
