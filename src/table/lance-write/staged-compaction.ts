@@ -11,6 +11,7 @@ import type { Engine } from '../versions/index.ts';
 import { ColumnDigest } from './column-digest.ts';
 import { invalid, shown } from './refusals.ts';
 import type { StagedChange } from './staged-change.ts';
+import { firstPath } from './staged-listing.ts';
 
 /**
  * @param written the new fragments, by id
@@ -26,12 +27,16 @@ export async function requireSameRows(
   const names = schema.fields.map(({ name }) => name);
   const scan = await planScan(engine, base, { columns: names, fresh: true });
   const removed = new Map(plan.removed.map((entry) => [entry.id, entry]));
-  const ids = new Map(manifest.fragments.map(({ id, files }) => [files[0]?.path, id]));
+  // The groups list fragments without their new ids; no two new fragments share a file.
+  const fresh = new Map(
+    manifest.fragments.flatMap((fragment) => {
+      const entry = written.get(fragment.id);
+      return entry === undefined ? [] : [[firstPath(fragment), entry] as const];
+    }),
+  );
   for (const { oldFragments, newFragments } of groups) {
     const before = oldFragments.map(({ id }) => removed.get(id) as FragmentEntry);
-    const after = newFragments.map(
-      ({ files }) => written.get(ids.get(files[0]?.path) as number) as FragmentEntry,
-    );
+    const after = newFragments.map((each) => fresh.get(firstPath(each)) as FragmentEntry);
     const what = `fragments ${listed(after)} stand for fragments ${listed(before)}`;
     const [rows, now] = [rowsOf(before), rowsOf(after)];
     if (rows !== now) throw refusal(`${what}, and ${rows} rows became ${now}`);

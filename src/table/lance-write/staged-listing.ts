@@ -103,8 +103,8 @@ export function requireGroups(change: StagedChange, groups: readonly ParsedRewri
   }
 }
 
-/** Of a fragment, the first file that holds a field. */
-const firstPath = ({ files }: ParsedFragment): string | undefined =>
+/** The path of the first file of a fragment that holds a field. */
+export const firstPath = ({ files }: ParsedFragment): string | undefined =>
   files.find(({ fields }) => fields.some((field) => field >= 0))?.path;
 
 /**

@@ -111,6 +111,16 @@ test('a compaction whose new fragment has deleted rows of its own', async () => 
   expect(await ids()).toEqual([...LIVE, 7, 8, 9]);
 });
 
+test('a compaction that lists a file without fields before that of its fragment', async () => {
+  const added = await fragmentOf(LIVE.map(row));
+  const [file] = added.files as [(typeof added.files)[number]];
+  const empty = { ...file, path: 'gone.lance', fields: file.fields.map(() => -2) };
+  const before = client.manifest.fragments.splice(0, 2, added);
+  const listed = { ...added, files: [empty, file] };
+  await create(client.stage(rewrite([before, [listed]])));
+  expect(await ids()).toEqual([...LIVE, 7, 8, 9]);
+});
+
 test('a compaction of a fragment whose rows are all gone meanwhile', async () => {
   const [zero, one] = [at(0), at(1)];
   zero.deletion = client.deletion(zero, [0, 1, 2]);
