@@ -63,6 +63,8 @@ export class FileVerifier {
   readonly #fragments = new Map<string, string | undefined>();
   readonly #indexes = new Map<string, string | undefined>();
   readonly #chunks = new Map<string, ChunkRead>();
+  /** The rows of each batch of a file of columns that is whole, by its path. */
+  readonly #batches = new Map<string, string>();
   /** Every file that anything referred to. */
   readonly referenced: Set<string> = new Set();
 
@@ -165,16 +167,19 @@ export class FileVerifier {
       const what = this.#fragments.get(key);
       if (what !== undefined) problems.push({ path: file, kind, what });
     };
-    const batches: (readonly number[])[] = [];
+    const first = fragmentFile(this.#folder, entry.file);
     for (const part of columnFiles(entry)) {
       const path = fragmentFile(this.#folder, part.file);
       const facts = [rows, part.bytes, part.footerBytes, part.footerChecksum, part.columns];
       await check(path, 'fragment', facts, async () => {
-        batches.push(await this.#readFragment(part, rows, path));
-        const [own, later] = [batches[0], batches.at(-1)];
-        if (part.first > 0 && own !== undefined && later?.join() !== own.join())
-          throw corrupt(path, 'its batches are others than those of its fragment');
+        this.#batches.set(path, (await this.#readFragment(part, rows, path)).join());
       });
+      // Either may have been read for another version.
+      const [own, later] = [this.#batches.get(first), this.#batches.get(path)];
+      if (own !== undefined && later !== undefined && own !== later) {
+        const { message } = corrupt(path, 'its batches are others than those of its fragment');
+        problems.push({ path, kind: 'fragment', what: message });
+      }
     }
     if (deletion !== undefined) {
       const file = deletionFile(this.#folder, deletion.file);
