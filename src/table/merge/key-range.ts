@@ -2,18 +2,18 @@
  * `KeyRange`: decides from statistics which fragments and batches may hold one of the source's
  * keys. A merge skips the others.
  */
-import { type Data, typesEqual } from '../../arrow/index.ts';
+import type { Data } from '../../arrow/index.ts';
 import {
   type ColumnStatistics,
-  chunkStatistics,
   columnStatistics,
   compareValues,
-  decodeStatistics,
   type FragmentEntry,
   type FragmentFooter,
   mergeStatistics,
 } from '../../format/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
+import { batchStatistics, fragmentStatistics } from '../read/index.ts';
+import type { Snapshot } from '../versions/index.ts';
 
 interface KeyColumn {
   readonly field: IdentifiedField;
@@ -22,22 +22,22 @@ interface KeyColumn {
 
 export class KeyRange {
   readonly #columns: readonly KeyColumn[];
-  readonly #file: string;
+  readonly #snapshot: Snapshot;
 
-  private constructor(columns: readonly KeyColumn[], file: string) {
+  private constructor(columns: readonly KeyColumn[], snapshot: Snapshot) {
     this.#columns = columns;
-    this.#file = file;
+    this.#snapshot = snapshot;
   }
 
   /**
    * Yields after each chunk.
    * @param chunks consecutive rows, of each the columns of `fields`; at least one
-   * @param file what errors about statistics name
+   * @param snapshot the version whose fragments are asked about
    */
   static *of(
     fields: readonly IdentifiedField[],
     chunks: readonly (readonly Data[])[],
-    file: string,
+    snapshot: Snapshot,
   ): Generator<void, KeyRange> {
     let columns: KeyColumn[] | undefined;
     for (const chunk of chunks) {
@@ -52,36 +52,22 @@ export class KeyRange {
         })) ?? here;
       yield;
     }
-    return new KeyRange(columns ?? [], file);
+    return new KeyRange(columns ?? [], snapshot);
   }
 
   mayBeInFragment(entry: FragmentEntry): boolean {
-    return this.#mayBeIn(entry, (position, { field }) => {
-      const stored = entry.statistics[position];
-      // Forgotten when the column's type was changed: they were in the old type's terms.
-      if (!Array.isArray(stored) || stored.length === 0) return undefined;
-      return decodeStatistics(stored, field.type, this.#file);
-    });
+    return this.#mayBeIn((field) => fragmentStatistics(this.#snapshot, entry, field));
   }
 
   mayBeInBatch(entry: FragmentEntry, footer: FragmentFooter, batch: number): boolean {
-    return this.#mayBeIn(entry, (position, { field }) => {
-      const stored = footer.schema.fields[position];
-      if (stored === undefined || !typesEqual(stored.type, field.type)) return undefined;
-      return chunkStatistics(footer, batch, position);
-    });
+    return this.#mayBeIn((field) => batchStatistics(entry, footer, batch, field));
   }
 
-  #mayBeIn(
-    entry: FragmentEntry,
-    statisticsAt: (position: number, field: IdentifiedField) => ColumnStatistics | undefined,
-  ): boolean {
+  #mayBeIn(statisticsOf: (field: IdentifiedField) => ColumnStatistics | undefined): boolean {
     return this.#columns.every(({ field, known }) => {
+      // Null is no key.
       if (known.nulls === known.rows) return false;
-      const position = entry.fields.indexOf(field.id);
-      // A column that came later is null in all rows of older fragments, and null is no key.
-      if (position < 0) return false;
-      const there = statisticsAt(position, field);
+      const there = statisticsOf(field);
       return there === undefined || mayMeet(there, known);
     });
   }

@@ -89,7 +89,7 @@ export class MergeAttempt {
     const { keyChunks, sourceRows, keys, plan } = parts;
     const types = keys.map(({ field }) => field.type);
     const index = yield* indexKeys(types, keyChunks);
-    const range = yield* KeyRange.of(keys, keyChunks, plan.snapshot.file);
+    const range = yield* KeyRange.of(keys, keyChunks, plan.snapshot);
     const repeated = new Uint8Array(sourceRows);
     const { firsts } = index;
     for (let row = 0; row < sourceRows; row++) {
