@@ -29,7 +29,7 @@ import {
   listFieldIds,
   refuseTwins,
 } from '../fields/index.ts';
-import type { Snapshot } from '../versions/index.ts';
+import { lanceFieldsIn, type Snapshot } from '../versions/index.ts';
 import { invalid, shown, unsupported } from './refusals.ts';
 
 export interface StagedSchema {
@@ -133,8 +133,8 @@ export function stagedSchema(
 }
 
 function knownFields(base: Snapshot): Map<number, Known> {
-  const { schema, manifest } = base;
-  const found = lanceFields(schema.fields, manifest.fieldIds);
+  const { manifest } = base;
+  const found = lanceFieldsIn(manifest);
   if ('problem' in found) throw unsupported(`Lance cannot read the table: ${found.problem}`);
   const nodes = new Map<number, IdentifiedField>();
   const walk = (fields: readonly IdentifiedField[]): void => {
@@ -189,7 +189,7 @@ function changesOf(
   ownIds: ReadonlyMap<number, number>,
   tree: readonly IdentifiedField[],
 ): Pick<StagedSchema, 'fieldsChanged' | 'fieldMetadataChanged'> {
-  const found = lanceFields(base.schema.fields, base.manifest.fieldIds);
+  const found = lanceFieldsIn(base.manifest);
   const before = 'fields' in found ? found.fields : [];
   const isSame = (field: ParsedField, at: number): boolean => {
     const other = before[at];

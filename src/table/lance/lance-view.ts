@@ -11,39 +11,21 @@ import {
   isReadByLance,
   type LanceField,
   type LanceVersion,
-  lanceFields,
   lanceNumbered,
   liveRows,
   MAIN_BRANCH,
   type Manifest,
 } from '../../format/index.ts';
-import type { Engine, Snapshot } from '../versions/index.ts';
+import { type Engine, lanceFieldsIn, type Snapshot } from '../versions/index.ts';
 
 export type LanceView =
   | { readonly opens: true; readonly version: LanceVersion }
   /** A whole sentence that says what keeps Lance from reading the table, and what to do. */
   | { readonly opens: false; readonly reason: string };
 
-interface KnownFields {
-  readonly fieldIds: readonly number[];
-  readonly found: ReturnType<typeof lanceFields>;
-}
-
-/** By the JSON form of the schema, which versions that leave it alone share. */
-const knownFields = new WeakMap<object, KnownFields>();
-
-function fieldsOf({ manifest, schema }: Snapshot): ReturnType<typeof lanceFields> {
-  const { schema: json, fieldIds } = manifest;
-  const known = knownFields.get(json);
-  if (known?.fieldIds === fieldIds) return known.found;
-  const found = lanceFields(schema.fields, fieldIds);
-  knownFields.set(json, { fieldIds, found });
-  return found;
-}
-
 /** The fields of a version as Lance lists them; undefined where one has no form in Lance. */
 export function lanceFieldsOf(snapshot: Snapshot): readonly LanceField[] | undefined {
-  const found = fieldsOf(snapshot);
+  const found = lanceFieldsIn(snapshot.manifest);
   return 'fields' in found ? found.fields : undefined;
 }
 
@@ -51,7 +33,7 @@ export function lanceFieldsOf(snapshot: Snapshot): readonly LanceField[] | undef
 export async function lanceProblem(snapshot: Snapshot): Promise<string | undefined> {
   const { manifest } = snapshot;
   if (manifest.lance !== true) return 'It was written without Lance.';
-  const found = fieldsOf(snapshot);
+  const found = lanceFieldsIn(manifest);
   if ('problem' in found) {
     return `${upperFirst(found.problem)}, which this release does not write for Lance.`;
   }

@@ -58,7 +58,11 @@ export {
   tableMadeAnew,
   tableNamed,
 } from './incarnation.ts';
-export { lanceToldOf, MOST_LANCE_TRANSACTION_BYTES } from './lance-transaction-of.ts';
+export {
+  lanceFieldsIn,
+  lanceToldOf,
+  MOST_LANCE_TRANSACTION_BYTES,
+} from './lance-transaction-of.ts';
 export { type LostTail, lostTail } from './lost-versions.ts';
 export {
   decideMultiTable,

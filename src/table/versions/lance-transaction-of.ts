@@ -22,7 +22,7 @@ import {
   MAIN_BRANCH,
   type Manifest,
 } from '../../format/index.ts';
-import { schemaFromJson } from '../../protocol/index.ts';
+import { sharedSchema } from '../../protocol/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
@@ -118,24 +118,32 @@ async function operationOf(
 }
 
 interface KnownFields {
-  readonly of: Pick<Manifest, 'fieldIds' | 'lanceIds'>;
-  readonly fields: readonly LanceField[] | undefined;
+  readonly fieldIds: Manifest['fieldIds'];
+  readonly found: ReturnType<typeof lanceFields>;
 }
 
-/**
- * By the JSON form of the schema, which a version that leaves it alone takes over from its base.
- */
+/** By the JSON form of the schema, which versions that leave it alone share. */
 const knownFields = new WeakMap<Manifest['schema'], KnownFields>();
+
+/**
+ * The fields of a version as Lance lists them, by this engine's ids; or the problem of one that has
+ * no form in Lance. The same object for versions that share their schema.
+ */
+export function lanceFieldsIn({
+  schema,
+  fieldIds,
+}: Pick<Manifest, 'schema' | 'fieldIds'>): ReturnType<typeof lanceFields> {
+  const known = knownFields.get(schema);
+  if (known?.fieldIds === fieldIds) return known.found;
+  const found = lanceFields(sharedSchema(schema).fields, fieldIds);
+  knownFields.set(schema, { fieldIds, found });
+  return found;
+}
 
 /** The fields as Lance numbers them; undefined if one has no form in Lance. */
 function fieldsOf(manifest: Manifest): readonly LanceField[] | undefined {
-  const { schema, fieldIds, lanceIds } = manifest;
-  const known = knownFields.get(schema);
-  if (known?.of.fieldIds === fieldIds && known.of.lanceIds === lanceIds) return known.fields;
-  const found = lanceFields(schemaFromJson(schema).fields, fieldIds);
-  const fields = 'fields' in found ? lanceNumbered(found.fields, manifest) : undefined;
-  knownFields.set(schema, { of: { fieldIds, lanceIds }, fields });
-  return fields;
+  const found = lanceFieldsIn(manifest);
+  return 'fields' in found ? lanceNumbered(found.fields, manifest) : undefined;
 }
 
 /**
