@@ -18,17 +18,17 @@ import {
   type TextStatistics,
   type TopRows,
 } from '../../search/index.ts';
-import { deletedRows } from '../fragments/index.ts';
 import { type CoveredSegment, placedRuns, type TermPlace, TextSegment } from '../indexes/index.ts';
 import {
-  matchingRows,
-  pipelined,
+  emptyMask,
+  liveRows,
+  markMatching,
   planScan,
   type ScanPlan,
   type ScanRequest,
   type TableRows,
 } from '../read/index.ts';
-import { andThen, inTurns } from '../work/index.ts';
+import { inTurns } from '../work/index.ts';
 import type { TextAccess } from './text-access.ts';
 
 /** What a search reads of one part of the table. */
@@ -90,7 +90,7 @@ export class IndexedTexts {
     request: ScanRequest & { readonly prefilter: boolean },
     search: SearchPlan,
     rows: TableRows,
-    { segments, covered }: TextAccess,
+    { segments }: TextAccess,
   ): Promise<IndexedTexts> {
     const { engine, snapshot, memory } = plan;
     const { filter, counters, signal } = request;
@@ -116,8 +116,7 @@ export class IndexedTexts {
       let filtering: ScanPlan | undefined;
       if (request.prefilter && filter !== undefined && parts.length > 0) {
         const shared = { counters, signal, memory };
-        const filtered = await planScan(engine, snapshot, { columns: [], filter, ...shared });
-        filtering = { ...filtered, isNeedless: ({ id }) => !covered.has(id) };
+        filtering = await planScan(engine, snapshot, { columns: [], filter, ...shared });
       }
       return new IndexedTexts(plan, search, rows, filtering, parts);
     } catch (error) {
@@ -151,10 +150,12 @@ export class IndexedTexts {
 
   /** Reads what the query needs, and counts it. */
   async read(held: HeldMemory, others: number): Promise<void> {
+    const { engine, snapshot } = this.#plan;
     this.#frequencies = new Float64Array(this.#search.slots);
     let bytes = 2 * others;
     for (const part of this.#parts) {
-      part.live = await this.#liveRows(part);
+      const [first] = part.covered;
+      part.live = first && (await liveRows(engine, snapshot, first));
       part.lengths = await Promise.all(part.segments.map((segment) => segment.lengths()));
       await this.#count(part);
       for (const [column, search] of this.#search.columns.entries()) {
@@ -172,22 +173,6 @@ export class IndexedTexts {
     const { turn, signal } = this.#plan;
     return inTurns(turn, work, signal);
   };
-
-  async #liveRows({ covered, rows }: Part): Promise<Uint8Array | undefined> {
-    const [first] = covered;
-    if (first === undefined || first.isWhole) return undefined;
-    const { engine, snapshot } = this.#plan;
-    const live = new Uint8Array(rows);
-    const entries = new Map(first.entries.map((entry) => [entry.id, entry]));
-    for (const { fragment, rows: own, start } of placedRuns(first.segment)) {
-      const entry = entries.get(fragment);
-      if (entry === undefined) continue;
-      live.fill(1, start, start + own);
-      const deleted = await deletedRows(engine, snapshot, entry);
-      for (const offset of deleted?.offsets ?? []) live[start + offset] = 0;
-    }
-    return live;
-  }
 
   async #count(part: Part): Promise<void> {
     const { lengths, live, covered } = part;
@@ -273,26 +258,13 @@ export class IndexedTexts {
   async #applyFilter(): Promise<void> {
     const filter = this.#filter;
     if (filter === undefined) return;
-    const places = new Map<number, { readonly wanted: Uint8Array; readonly start: number }>();
-    for (const part of this.#parts) {
-      const [first] = part.covered as [CoveredSegment];
-      const wanted = new Uint8Array(part.rows);
+    const masked = this.#parts.map((part) => {
+      const [covered] = part.covered as [CoveredSegment];
+      const wanted = emptyMask(covered);
       part.wanted = wanted;
-      const own = new Set(first.entries.map(({ id }) => id));
-      for (const { fragment, start } of placedRuns(first.segment)) {
-        if (own.has(fragment)) places.set(fragment, { wanted, start });
-      }
-    }
-    const batches = pipelined(filter, (place) =>
-      andThen(matchingRows(filter, place), (rows) => ({ place, rows })),
-    );
-    for await (const { place, rows } of batches) {
-      const at = places.get(place.entry.id);
-      if (at === undefined) continue;
-      const from = at.start + place.first;
-      if (rows === undefined) at.wanted.fill(1, from, from + place.rows);
-      else for (const row of rows) at.wanted[from + row] = 1;
-    }
+      return { covered, wanted };
+    });
+    await markMatching(filter, masked);
   }
 
   /** Puts the best rows among those that were found before. */

@@ -17,10 +17,8 @@ import {
 } from '../../indexes/index.ts';
 import { hasPartitions, LARGEST, type Metric } from '../../vector/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
-import { deletedRows } from '../fragments/index.ts';
 import {
   type Coverage,
-  type CoveredSegment,
   coverageOf,
   entryFile,
   type IndexedRows,
@@ -29,9 +27,15 @@ import {
   placedRuns,
   type SearchedSegment,
 } from '../indexes/index.ts';
-import { matchingRows, pipelined, planScan, type ScanPlan } from '../read/index.ts';
+import {
+  emptyMask,
+  liveRows,
+  type MaskedSegment,
+  markMatching,
+  planScan,
+  type ScanPlan,
+} from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
-import { andThen } from '../work/index.ts';
 import type { SearchRequest } from './nearest.ts';
 import { listSizeOf } from './vector-column.ts';
 
@@ -192,15 +196,19 @@ export async function nearIndexed(
   });
   const keep = Math.min(keptOf(request), coverage.indexedRows);
   const matching = request.prefilter ? request.filter : undefined;
-  const segments: SearchedSegment[] = [];
-  for (const segment of coverage.segments) {
-    const wanted =
-      matching === undefined ? await liveRows(engine, snapshot, segment) : maskOf(segment);
-    segments.push({ covered: segment, wanted });
-  }
-  if (matching !== undefined) {
-    const count = await markMatching(plan, matching, segments, covered);
-    if (count <= keep) return chosen(markedRows(snapshot, segments, covered));
+  let segments: readonly SearchedSegment[];
+  if (matching === undefined) {
+    const live: SearchedSegment[] = [];
+    for (const segment of coverage.segments)
+      live.push({ covered: segment, wanted: await liveRows(engine, snapshot, segment) });
+    segments = live;
+  } else {
+    const { counters, signal, memory } = plan;
+    const asked = { columns: [], filter: matching, counters, signal, memory };
+    const marked = coverage.segments.map((each) => ({ covered: each, wanted: emptyMask(each) }));
+    const count = await markMatching(await planScan(engine, snapshot, asked), marked);
+    if (count <= keep) return chosen(markedRows(snapshot, marked, covered));
+    segments = marked;
   }
   const dimension = listSizeOf(column.field.type);
   const [leastProbes, mostProbes] = probesOf(request);
@@ -224,69 +232,16 @@ export async function nearIndexed(
   return chosen(rows);
 }
 
-const maskOf = ({ segment }: CoveredSegment): Uint8Array =>
-  new Uint8Array(segment.runs.reduce((sum, { rows }) => sum + rows, 0));
-
-/** By position, 1 for live rows; undefined if all are live. */
-async function liveRows(
-  engine: Engine,
-  snapshot: Snapshot,
-  covered: CoveredSegment,
-): Promise<Uint8Array | undefined> {
-  if (covered.isWhole) return undefined;
-  const live = maskOf(covered);
-  const entries = new Map(covered.entries.map((entry) => [entry.id, entry]));
-  for (const { fragment, rows, start } of placedRuns(covered.segment)) {
-    const entry = entries.get(fragment);
-    if (entry === undefined) continue;
-    live.fill(1, start, start + rows);
-    const deleted = await deletedRows(engine, snapshot, entry);
-    for (const offset of deleted?.offsets ?? []) live[start + offset] = 0;
-  }
-  return live;
-}
-
-/** Marks the live rows that match, and counts them. */
-async function markMatching(
-  { engine, snapshot, counters, signal, memory }: ScanPlan,
-  filter: string,
-  segments: readonly SearchedSegment[],
-  covered: ReadonlySet<number>,
-): Promise<number> {
-  const plan = await planScan(engine, snapshot, { columns: [], filter, counters, signal, memory });
-  const filtering = { ...plan, isNeedless: ({ id }: { readonly id: number }) => !covered.has(id) };
-  const places = new Map<number, { readonly wanted: Uint8Array; readonly start: number }>();
-  for (const { covered: own, wanted } of segments) {
-    const fragments = new Set(own.entries.map(({ id }) => id));
-    for (const { fragment, start } of placedRuns(own.segment)) {
-      if (fragments.has(fragment)) places.set(fragment, { wanted: wanted as Uint8Array, start });
-    }
-  }
-  const batches = pipelined(filtering, (place) =>
-    andThen(matchingRows(filtering, place), (rows) => ({ place, rows })),
-  );
-  let count = 0;
-  for await (const { place, rows } of batches) {
-    const at = places.get(place.entry.id);
-    if (at === undefined) continue;
-    const from = at.start + place.first;
-    count += rows?.length ?? place.rows;
-    if (rows === undefined) at.wanted.fill(1, from, from + place.rows);
-    else for (const row of rows) at.wanted[from + row] = 1;
-  }
-  return count;
-}
-
 /** All rows that are marked. */
 function markedRows(
   snapshot: Snapshot,
-  segments: readonly SearchedSegment[],
+  segments: readonly MaskedSegment[],
   covered: ReadonlySet<number>,
 ): IndexedRows['rows'] {
   let rows = NO_FRAGMENT_ROWS;
   for (const { covered: own, wanted } of segments) {
     const positions: number[] = [];
-    for (const [position, isWanted] of (wanted as Uint8Array).entries()) {
+    for (const [position, isWanted] of wanted.entries()) {
       if (isWanted !== 0) positions.push(position);
     }
     const file = entryFile(snapshot, own.segment);

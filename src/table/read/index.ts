@@ -20,6 +20,7 @@ export { prepareReads } from './prepare.ts';
 export { batchStatistics, fragmentStatistics, pruneFragment } from './pruning.ts';
 export { pipelined, scan } from './scan.ts';
 export { planScan, requestMemory, type ScanPlan, type ScanRequest } from './scan-plan.ts';
+export { emptyMask, liveRows, type MaskedSegment, markMatching } from './segment-rows.ts';
 export { breathe, byteSlices, evaluateRows, sliceRows } from './slices.ts';
 export { TableRows } from './table-rows.ts';
 export { type TakenPart, type TakeRequest, take, takenInParts } from './take.ts';
