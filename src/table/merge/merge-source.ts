@@ -22,6 +22,8 @@ import { type MissingMembers, missingMembers } from './merge-structs.ts';
 
 /** Bytes of all columns together; a merge of more is done in parts. */
 export const MAX_SOURCE_BYTES: number = 1024 * 1024 * 1024;
+/** Rows are counted in signed numbers of 32 bits. */
+const MOST_ROWS = 0x7fff_ffff;
 
 export interface SourceRows {
   readonly schema: Schema;
@@ -55,10 +57,10 @@ export async function readSource(
     rows += batch.numRows;
     bytes += batchBytes(batch);
     held.set(bytes + rows * ROW_BYTES);
-    if (bytes > MAX_SOURCE_BYTES || rows > 0x7fff_ffff) {
+    if (bytes > MAX_SOURCE_BYTES || rows > MOST_ROWS) {
       throw new DirspaceError(
         'PayloadTooLarge',
-        `The data of a merge is kept in memory and may have ${MAX_SOURCE_BYTES} bytes; merge it in parts.`,
+        `The data of a merge is kept in memory: at most ${MAX_SOURCE_BYTES} bytes and ${MOST_ROWS} rows are taken, and this has more. Merge it in parts.`,
       );
     }
     batches.push(columnsOf(batch));
