@@ -7,7 +7,7 @@
  */
 import { newArray } from '../../arrow/index.ts';
 
-/** Rows that are collected without turns but between batches. */
+/** Up to so many rows are taken in one batch, and collected without turns but between batches. */
 export const FEW_ROWS = 1024;
 
 /** The low half of each number, then its high half. */

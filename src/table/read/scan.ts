@@ -38,10 +38,8 @@ export async function scan(
   snapshot: Snapshot,
   request: ScanRequest,
 ): Promise<RecordBatchStream> {
-  return scanStream(await planScan(engine, snapshot, request));
+  return new ScanStream(await planScan(engine, snapshot, request));
 }
-
-export const scanStream = (plan: ScanPlan): RecordBatchStream => new ScanStream(plan);
 
 class ScanStream implements RecordBatchStream {
   readonly #plan: ScanPlan;

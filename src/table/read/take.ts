@@ -26,7 +26,7 @@ import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { type CollectedRows, collectRows } from './collect-rows.ts';
 import { batchInLine, batchNow, type PassingBatch } from './passing-batch.ts';
-import { SpareMemory, wordsOf } from './row-requests.ts';
+import { FEW_ROWS, SpareMemory, wordsOf } from './row-requests.ts';
 import { planScan, type ScanPlan, type ScanRequest } from './scan-plan.ts';
 import { runsWithOffsets } from './wanted-runs.ts';
 
@@ -35,9 +35,6 @@ export interface TakeRequest extends Pick<ScanRequest, 'columns' | 'withRowId' |
   readonly rowIds?: readonly bigint[] | undefined;
   readonly offsets?: readonly bigint[] | undefined;
 }
-
-/** Rows that are taken at once, in one batch. */
-const FEW_ROWS = 1024;
 
 /** The rows that are there, in the order asked for. @throws TableColumnNotFound, InvalidInput */
 export async function take(

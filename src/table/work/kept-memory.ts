@@ -22,7 +22,7 @@ const DEFAULT_CACHE_BYTES: number = 64 * 1024 * 1024;
 export const DEFAULT_BUFFER_BYTES: number = 128 * 1024 * 1024;
 
 /** Bytes of sketches that are kept where nothing else is said: none where no table data is. */
-export const defaultVectorBytes = (bufferBytes: number): number => 2 * bufferBytes;
+const defaultVectorBytes = (bufferBytes: number): number => 2 * bufferBytes;
 
 /**
  * Budgets for the caches of one engine, or of several that share them.
