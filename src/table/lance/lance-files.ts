@@ -159,7 +159,7 @@ async function makeDeletions(
     const file = deletionFile(tableFolder, deletion.file);
     const bytes = await store.get(file);
     if (bytes === undefined) throw corrupt(file, 'it is missing, and a version refers to it');
-    if (isReadByLance(bytes)) {
+    if (hasLanceColumn(bytes)) {
       await store.link(file, name);
       return;
     }
@@ -169,5 +169,6 @@ async function makeDeletions(
   await store.putIfAbsent(name, bytes, undefined, folder);
 }
 
-/** Earlier releases gave the one column another name. */
-const isReadByLance = (bytes: Uint8Array): boolean => Buffer.from(bytes).includes('row_id');
+/** Whether Lance reads the deletion file: earlier releases gave its one column another name. */
+const hasLanceColumn = ({ buffer, byteOffset, byteLength }: Uint8Array): boolean =>
+  Buffer.from(buffer, byteOffset, byteLength).includes('row_id');
