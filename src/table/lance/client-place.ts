@@ -1,12 +1,13 @@
 /**
  * `clientPlace`: makes a symbolic link to the folder of one table, by which clients of Lance open
- * and write it, and returns its path. No later table of the same name has that path. Undefined
- * where the file system has no symbolic links: clients then open the folder itself. `clientPath`
+ * and write it, and returns its path. No later table of the same name has that path. Returns
+ * undefined where no link can be made, as on a file system without symbolic links, or in a
+ * read-only catalog that has none for the table: clients then open the folder itself. `clientPath`
  * tells from a path which table its client opened.
  *
- * A client names its table by the catalog's id and stages files at the path that it was given.
- * When it is behind, it builds its change on the newest manifest that it finds there. So the path
- * alone shows that a client still holds a table that was dropped since.
+ * A client names its table by the catalog's id and stages files at the path that it was given. When
+ * it is behind, it builds its change on the newest manifest that it finds there. So the path alone
+ * shows that a client still holds a table that was dropped since.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { OPENED_FOLDER, openedFolder } from '../../format/index.ts';
@@ -14,9 +15,9 @@ import type { Engine, TableBranch } from '../versions/index.ts';
 import { stagingFolder } from '../work/index.ts';
 
 /**
- * The path relative to the root. Undefined where none can be made: clients
- * then open the table's folder itself. A folder may stand there, which a client made that went on
- * to write after its path was swept: no version was made of what it holds, and it gives way.
+ * The path relative to the root. Undefined where none can be made: clients then open the table's
+ * folder itself. A folder that stands there was made by a client that went on to write after its
+ * path was swept: no version was made of what it holds, and it is deleted.
  */
 export async function clientPlace(
   { store, env }: Engine,

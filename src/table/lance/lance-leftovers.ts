@@ -2,8 +2,9 @@
  * Finds files written for or by Lance that are no longer needed: manifests of deleted versions
  * (`goneManifests`), deletion files that nothing refers to (`goneDeletions`), and files that were
  * set aside (`asideFiles`). It also finds the files of Lance's writers that were refused
- * (`lanceDebris`), were killed (`lanceTemporaries`) or have finished (`writerFiles`).
- * history/cleanup.ts and lance-sync.ts remove them.
+ * (`lanceDebris`), were killed (`lanceTemporaries`) or have finished (`writerFiles`). Files of
+ * writers count from a given age on, manifests of other programs only once they were set aside. The
+ * callers delete what is found.
  */
 import {
   deletionsFolder,

@@ -1,11 +1,11 @@
 /**
  * `placeRefs`: writes the tags and branches of a table as files in `_refs`, where Lance looks for
- * them, and the versions of branches below `tree/`. It removes the engine's files of tags and
+ * them, and the manifests of branches below `tree/`. It removes the engine's files of tags and
  * branches that no longer exist, and overwrites other programs' files only if a tag or branch has
  * their name. It reports names that Lance cannot have, and other programs' files. `wantedRefs`
- * computes the files without writing them; `deleteClientRef` removes a client's file if it names
- * the given version. `isOwnRef`, `isSameRef`, `isClientTagOf` and `refBytes` examine one
- * file.
+ * computes the files without writing them; tags of deleted versions, and of branches that Lance
+ * cannot name, get none. `deleteClientRef` removes the file of a tag or branch if it names the
+ * given version. `isOwnRef`, `isSameRef`, `isClientTagOf` and `refBytes` examine one file.
  */
 import {
   encodeLanceBranch,
@@ -239,9 +239,7 @@ export async function isClientTagOf(
   return tag.modified >= version.modified;
 }
 
-/**
- * Takes the file of a tag or branch away that a client of Lance wrote, if it names that version.
- */
+/** Removes the file of a tag or branch, such as a client's, if it names that version. */
 export async function deleteClientRef(
   engine: Engine,
   { tableFolder, folder: via }: TableBranch,
