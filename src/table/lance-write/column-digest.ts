@@ -1,8 +1,9 @@
 /**
- * `ColumnDigest`: computes a SHA-256 digest of the values of a column, in order. Columns of one
- * type with the same values have the same digest, however they are cut into batches and whatever
- * bytes lie in the place of nulls. It keeps no values, so columns of any length are compared in the
- * memory of one batch.
+ * `ColumnDigest`: digests the values of a column, in order, by SHA-256. Columns of one type with
+ * the same values have the same digest, however they are cut into batches and whatever bytes lie in
+ * the place of nulls. Numbers count by their bytes, so 0 and -0 differ; values of dictionaries must
+ * be texts or bytes. Rows are not kept, so columns of any length are compared in the memory of one
+ * batch.
  */
 
 import { createHash, type Hash } from 'node:crypto';

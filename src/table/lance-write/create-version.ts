@@ -5,8 +5,9 @@
  * files are not needed afterwards.
  *
  * If another version has taken the number, it throws ConcurrentModification, and the writer can
- * build on the versions under `_versions`. A repeated request finds the version that the first one
- * made.
+ * build on the versions under `_versions`. If an aborted multi-table commit has taken it, a version
+ * without changes is published first, so that there is one to build on. A repeated request finds
+ * the version that the first one made.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { type FragmentEntry, liveRows, type OperationKind } from '../../format/index.ts';
@@ -97,9 +98,8 @@ async function published(
     if (!isDirspaceError(error, 'ConcurrentModification')) throw error;
     const same = await visibleSnapshot(engine, branch, version);
     if (same?.manifest.transaction === transaction) return same;
-    // The numbers above the newest version are taken, by a commit of several tables that came to
-    // nothing: no client
-    // could ever ask for the next one.
+    // An aborted multi-table commit has taken the numbers above the newest version: no client could
+    // ever ask for the next one.
     if (head !== undefined && head.slot > head.snapshot.version) await commitAsItIs(engine, branch);
     // A writer that came second looks there for what it has to build on.
     await placeVersions(engine, branch);

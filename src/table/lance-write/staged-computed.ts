@@ -1,9 +1,10 @@
 /**
  * `requireComputed`: refuses versions of Lance's writers that could leave a wrong value in a
- * computed column. Lance knows of no such columns. Rows that come must have nulls there, as rows
- * have that this engine appends: `computedPlaces` says where, and the rows are looked at when they
- * are read. Rows that stay keep the column and all that its expression reads, and the declaration
- * stays as it is.
+ * computed column, because Lance knows of no such columns. Rows that stay must keep the column, its
+ * declaration and the columns that its expression reads. New rows must be null there, as appended
+ * rows are: `computedPlaces` lists the columns to be checked while the rows are read, and
+ * `refusedValue` builds the error. The rows of a compaction are not checked, as they are compared
+ * with the rows that they replace.
  */
 import { typesEqual } from '../../arrow/index.ts';
 import {

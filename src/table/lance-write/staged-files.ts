@@ -1,7 +1,9 @@
 /**
  * `StagedFiles`: reads columns of the data files that a writer of Lance has staged for one
- * fragment. The files are untrusted: they must have the sizes that the manifest says and the rows
- * of the fragment, and hold no nulls in required fields.
+ * fragment, a `RowRange` at a time, in the types of the table. The files are untrusted: they must
+ * have the sizes that the manifest says, the rows of the fragment and the types of the listed
+ * fields. Nulls in required fields are refused, except for items of vectors in a batch that has
+ * null vectors.
  */
 import { type Data, DataType, type Field, Schema } from '../../arrow/index.ts';
 import {

@@ -3,7 +3,8 @@
  * transaction describes, because later writers rely on the transaction. Returns the kind of
  * operation that the new version records. `takenOperation` refuses operations that tables here do
  * not support, such as building an index. `requireUnchanged` refuses a first manifest of a branch
- * that changes anything; `isAnew` recognises operations that keep nothing of the version before.
+ * that changes fields, metadata or fragments; `isAnew` recognises operations that keep nothing of
+ * the version before.
  */
 
 import { metadataEqual } from '../../arrow/index.ts';
