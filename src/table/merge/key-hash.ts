@@ -1,7 +1,8 @@
 /**
- * Hashes merge keys (`hashWords`, `hashBytes`) with random words drawn for each process, so that a
- * sender cannot choose keys that collide and make a merge quadratic. Two given 64-bit keys collide
- * with probability 2^-32 (tabulation hashing).
+ * Hashes merge keys with random words drawn for each process, so that a sender cannot choose keys
+ * that collide and make a merge quadratic. `hashWords` hashes a 64-bit key by tabulation: two given
+ * keys collide with probability 2^-32. `hashBytes` hashes a string of bytes, and its length, four
+ * bytes at a time.
  */
 import { systemEnv } from '../../env.ts';
 

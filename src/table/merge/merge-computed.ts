@@ -1,7 +1,8 @@
 /**
- * Applies the rules of computed columns to a merge: source rows may have no values for them
- * (`withoutComputed`, InvalidInput), and computed values of updated rows become null if the source
- * sets one of their inputs (`staleByMerge`).
+ * Applies the rules of computed columns to a merge. `withoutComputed` takes them out of the source
+ * rows, which may have no values for them (InvalidInput). `staleByMerge` names the computed columns
+ * that become null in updated rows, because the source sets one of their inputs; a key sets nothing
+ * unless it is a float, as 0 matches -0.
  */
 import { DataType } from '../../arrow/index.ts';
 import {
