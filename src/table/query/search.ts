@@ -4,7 +4,7 @@
  * `prefilter` only rows that match the predicate count; otherwise the nearest rows are filtered
  * afterwards. Vectors that are null or hold a null never match. Rows are returned nearest first, or
  * in the order that the request asks for. In a column whose rows hold several vectors each, all
- * query vectors together are one query (vector/late-interaction.ts).
+ * query vectors together are one query (vector/late-interaction.ts), and no index is used.
  */
 import {
   type Data,
