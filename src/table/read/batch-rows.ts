@@ -1,10 +1,10 @@
 /**
  * Selects the matching rows of one batch of a fragment (`matchingRows`), then reads or computes the
- * columns asked for (`readSelected`). Columns that the predicate does not need are read only for
- * the rows that matched, and only some of their pages if those rows are few. `verdictOf` decides
- * from statistics whether none, some or all rows of a batch match; `overColumns` passes whole
- * columns in lent memory to a function that must not keep them. `neededFields` lists the columns to
- * read.
+ * columns asked for (`readSelected`, or `readLent` for columns that may lie in lent memory).
+ * Columns that the predicate does not need are read only for the rows that matched, and only some
+ * of their pages if those rows are few. `verdictOf` decides from statistics whether none, some or
+ * all rows of a batch match; `overColumns` passes whole columns in lent memory to a function that
+ * must not keep them. `neededFields` lists the columns to read.
  */
 import {
   type Data,

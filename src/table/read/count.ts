@@ -1,7 +1,8 @@
 /**
  * `countWhere`: counts the rows of a snapshot that match a predicate; `countMatches` does so for a
  * plan. Fragments and batches that statistics decide, and fragments that an index has counted, are
- * not read. In batches without deleted rows, matches are counted without listing them.
+ * not read. In batches without deleted rows that no index covers, matches are counted without
+ * listing them, unless the predicate reads `_rowoffset`.
  */
 import type { FragmentEntry } from '../../format/index.ts';
 import { type CountKernels, countKernels } from '../../sql/index.ts';

@@ -1,6 +1,7 @@
 /**
  * Exports the reading of a snapshot's rows: plans, scans, takes, counts, pruning by statistics,
- * evaluation in slices, and the warm-up of a table when it is opened.
+ * masks of the rows of index segments, evaluation in slices, and the warm-up of a table when it is
+ * opened.
  */
 
 export {

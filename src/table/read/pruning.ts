@@ -1,7 +1,8 @@
 /**
  * Decides from statistics whether none, some or all rows of a fragment (`pruneFragment`) or of a
  * batch (`pruneBatch`) match a predicate. `fragmentStatistics` and `batchStatistics` return the
- * statistics of one column.
+ * statistics of one column. Nested fields have none, and those of a column whose type was changed
+ * since are not used.
  */
 
 import { typesEqual } from '../../arrow/index.ts';

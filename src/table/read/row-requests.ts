@@ -1,9 +1,8 @@
 /**
  * Sorts requests for rows into the order of the table: `groupedByFragment` divides row ids by
  * fragment, and `byOffset` sorts those of one fragment by their offsets in it, repeated ids
- * included. The results of both lie in `SpareMemory` and are valid until the next requests use that
- * memory. Both work in steps. Their loops are separate functions, because counters of a loop in a
- * generator live in memory, which takes several times as long.
+ * included. The results may lie in `SpareMemory` and are valid until the next requests use that
+ * memory. Both work in steps. `wordsOf` returns the halves of 64-bit numbers.
  */
 import { newArray } from '../../arrow/index.ts';
 

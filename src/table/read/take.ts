@@ -3,9 +3,9 @@
  * repeats. Ids of deleted or unknown rows, and offsets past the last row, are left out.
  * `takenInParts` reads the rows of ordered reads, searches and comparisons as a series of batches.
  * It collects them in large lots (collect-rows.ts) and reads each batch of the table once for each
- * lot. A lot has 16 MiB, or up to an eighth of the request's memory if the table does not fit the
- * cache. `takenInParts` and `takeRows`, which returns one batch, ignore the plan's predicate, limit
- * and offset.
+ * lot. A lot has at most 262,144 rows and 16 MiB, or up to an eighth of the request's memory if the
+ * table does not fit the cache. `takenInParts` and `takeRows`, which returns one batch, ignore the
+ * plan's predicate, limit and offset.
  */
 import {
   batchBytes,
