@@ -3,7 +3,8 @@
  * branches, or the fence, a manifest that Lance refuses to open. Damaged or wrong files are
  * problems, and so are manifests, tags and branches of other programs that the table does not have.
  * Missing files, and outdated ones of tags and branches, are leftovers: the next commit or a
- * synchronization writes them. So are tags of clients that the table can take over.
+ * synchronization writes them. Leftovers too are the engine's manifests of deleted versions, files
+ * of Lance's writers, and tags of clients that the table can take over.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {
@@ -33,7 +34,6 @@ import {
   parseStagedLanceManifest,
   readLanceManifest,
 } from '../../format/index.ts';
-
 import {
   datasetOf,
   foundByPath,
@@ -54,6 +54,7 @@ import { type Entry, type FolderInspector, isTemporaryFile } from './verify-fold
 import type { VerifiedBranch } from './verify-manifest.ts';
 
 const MEND = 'Synchronize the table with Lance again.';
+
 /** Whether it can be read as a manifest of Lance. */
 async function isManifest(engine: Engine, path: string): Promise<boolean> {
   try {

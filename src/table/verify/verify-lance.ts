@@ -1,8 +1,8 @@
 /**
  * `verifyLance`: verifies the files kept for Lance's readers in the table's folder. A manifest that
- * differs from the one that its version would get is a problem. Manifests without a version, and
- * deletion files under Lance's names that no version refers to, are leftovers. verify-lance-path.ts
- * verifies the files that Lance finds by the table's path.
+ * differs from the one that its version would get is a problem. Manifests without a version are
+ * leftovers, and so is all in the folder of Lance's deletion files that is none of a version.
+ * verify-lance-path.ts verifies the files that Lance finds by the table's path.
  */
 import {
   lanceDeletionId,
