@@ -4,13 +4,15 @@
  * lost attempts, or sooner where building took long, a writer takes an advisory lock; writers that
  * begin later wait up to a second for it. After the commit timeout it throws
  * ConcurrentModification. It also does so if another writer commits an overwrite or restore between
- * two attempts, unless the change survives that, or a compaction if the change names rows by id.
+ * two attempts, unless the change survives that, or a compaction if the change names rows by id. A
+ * materialized view refuses changes of rows and columns other than its refresh (InvalidTableState).
  * CommitStateUnknown means that the version may or may not exist.
  *
  * Appends, changes, overwrites and compaction commit here. Staged tables, new branches, staged
  * manifests and repair publish theirs elsewhere. `nextManifest` makes the manifest of a draft,
  * `madeVisible` tells caches and followers of a new version, and `newTransaction` makes the id of a
- * commit.
+ * commit, from which `incarnationOfTransaction` reads the table. `sameContent` drafts a version
+ * without changes.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -4,10 +4,11 @@
  * or renamed. Versions of undecided or aborted multi-table commits are not visible.
  *
  * Version numbers are contiguous, except for runs that were deleted, each of which begins with a
- * tombstone. If a number is missing although one of the next 8 exists, that version was lost; later
- * ones hold all its data, so the highest file counts. Throws Corrupt if a hint, a deleted run or a
- * cached head names a higher number than any file has. `isBaseGone` tells whether a change failed
- * because its base version was deleted.
+ * tombstone. If a number is missing although one of the seven after it exists, that version was
+ * lost; later ones hold all its data, so the highest file counts. Throws Corrupt if a hint, a
+ * deleted run or a cached head names a higher number than any file has. `isBaseGone` tells whether
+ * a change failed because its base version was deleted, and `isStillThere` whether a version was
+ * not.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

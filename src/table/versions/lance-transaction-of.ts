@@ -1,11 +1,12 @@
 /**
  * `lanceToldOf`: adds to a new manifest the facts that Lance's clients need: whether they may write
- * the table, and the changes of the version as a Lance transaction. Restores, overwrites and
- * compactions are told as the operation says; other changes are found by comparing the two
- * versions, because the operation that a staged manifest names may be wrong.
+ * the table, and the changes of the version as a Lance transaction, unless the manifest has one.
+ * The manifest's operation tells a restore, an overwrite or a compaction. All else follows from
+ * comparing the two versions, because the operation that a staged manifest names may be wrong.
  *
- * Where Lance has no operation for a change, or clients would build on it wrongly, there is no
- * transaction. A client that has read an older version then gives up.
+ * Where Lance has no operation for a change, or clients would build on it wrongly, or the
+ * transaction is over 4 MiB, there is none. A client that has read an older version then gives up.
+ * `lanceFieldsIn` lists the fields of a manifest as Lance does.
  */
 
 import { metadataEqual } from '../../arrow/index.ts';

@@ -2,7 +2,7 @@
  * Announces writers in progress (`announced`), so that cleanup keeps their files, and tells which
  * announced writers still work and which ended (`announcedWriters`). A writer creates a marker in
  * the table's folder before its first file and removes it once its commit is decided; the names of
- * its files begin with its id.
+ * its files begin with its id. `unannounced` names files of tables that are built aside.
  *
  * Cleanup lists files first, then markers, then versions. So a file whose writer has no marker any
  * more was either committed, and a version refers to it, or never will be. The marker's name holds
