@@ -1,7 +1,7 @@
 /**
  * `ByteCache`: caches immutable values by key within a number of bytes, and evicts the least
- * recently used. `CacheBudget` bounds several caches together. `noted` remembers keys, so that
- * callers can cache a value only on its second read.
+ * recently used. `CacheBudget` bounds several caches together. `noted` remembers the last 16,384
+ * keys, so that callers can cache a value only on its second read.
  */
 import { CacheCounts } from '../../counters.ts';
 
