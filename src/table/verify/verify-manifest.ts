@@ -1,8 +1,9 @@
 /**
  * Checks a manifest against itself and the files it refers to (`checkManifest`), and the chain of
- * versions, in which each names its parent and the parent's checksum (`checkChain`). Both report
- * problems; `checkManifest` also throws Corrupt if the schema cannot be read or does not fit its
- * field ids.
+ * versions, in which each names its parent and the parent's checksum (`checkChain`); `checksumKey`
+ * names the checksum of a version. Both report problems. `checkManifest` also throws Corrupt if the
+ * schema cannot be read or does not fit its field ids, or if the decision of a multi-table commit
+ * cannot be read.
  */
 import {
   FRAGMENT_FEATURE_NAMES,
