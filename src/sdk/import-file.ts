@@ -1,9 +1,9 @@
 /**
  * `importFile`: creates a table from the rows of files, or adds them to a table, merges them into
  * it or replaces its rows. All rows become one version, or none. If the types guessed from the
- * beginning of a CSV file do not fit later rows, they are found from all rows, and the import
- * starts again; with `onReject` such rows are rejected instead. A stream can be read only once, so
- * it is refused then.
+ * beginning of a CSV file, or the columns guessed from the first rows of JSON, do not fit later
+ * rows, they are found from all rows, and the import starts again; with `onReject` such rows of CSV
+ * are rejected instead. A stream can be read only once, so it is refused then.
  */
 import type { DataType, RecordBatch, Schema } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';
@@ -13,11 +13,14 @@ import type { CsvOptions, RejectedRow } from '../interchange/index.ts';
 import { suggestion } from '../known-names.ts';
 import type { LanceMode } from '../lance-mode.ts';
 import type { CallOptions } from '../protocol/index.ts';
+import { plainPause } from '../steps.ts';
 import type { Connection } from './connection.ts';
 import {
   type DataInput,
+  requireColumns,
+  SchemaInference,
   type SchemaInput,
-  toRecordBatchStream,
+  streamOfFile,
   toSchema,
 } from './convert/index.ts';
 import {
@@ -151,8 +154,11 @@ export async function importFile(
       mayBeEmpty: asked.schema !== undefined,
     });
   };
-  const run = async (opened: OpenFiles): Promise<ImportFileResult> => {
-    const fitting = { schema: onlyFields(asked.schema, columns), types: asked.types };
+  const run = async (
+    opened: OpenFiles,
+    schema = onlyFields(asked.schema, columns),
+  ): Promise<ImportFileResult> => {
+    const fitting = { schema, types: asked.types, isNew };
     const { data, rows } = await counted(opened, isNew ? fitting : {}, env, options);
     const made = await write(connection, table, data, [name, path], mode, options);
     return { ...made, rows: rows(), rejected };
@@ -161,12 +167,45 @@ export async function importFile(
   try {
     return await inFile(opened, () => run(opened));
   } catch (error) {
-    const types = isPromotable(error) ? await opened.allTypes() : undefined;
-    if (types === undefined) throw error;
-    const again = await open(new Map([...types, ...(asked.types ?? [])]));
-    return inFile(again, () => run(again));
+    if (isPromotable(error)) {
+      const types = await opened.allTypes();
+      if (types === undefined) throw error;
+      const again = await open(new Map([...types, ...(asked.types ?? [])]));
+      return inFile(again, () => run(again));
+    }
+    const isGuessed = isNew && asked.schema === undefined && opened.isRepeatableJson;
+    if (!isGuessed || !isOfColumns(error)) throw error;
+    const schema = await schemaOfAll(await open(asked.types), asked.types);
+    const again = await open(asked.types);
+    return inFile(again, () => run(again, onlyFields(schema, columns))).catch((other: unknown) => {
+      throw isOfSameRow(error, other) ? error : other;
+    });
   }
 }
+
+/** The first rows of JSON gave a column no type, or one that a later row does not fit, or lack it. */
+const isOfColumns = (error: unknown): error is DirspaceError =>
+  isDirspaceError(error, 'TableSchemaValidation') ||
+  (isDirspaceError(error, 'InvalidInput') && typeof error.details.column === 'string');
+
+/** The columns of all rows of JSON, in the types that they fit. */
+async function schemaOfAll(opened: OpenFiles, types: Reading['types']): Promise<Schema> {
+  const inference = new SchemaInference(true);
+  const pause = plainPause();
+  await inFile(opened, async () => {
+    for await (const row of (await opened.data()) as AsyncIterable<object>) {
+      inference.add([row]);
+      const waiting = pause();
+      if (waiting !== undefined) await waiting;
+    }
+    requireColumns(inference.schema(types), types);
+  });
+  return inference.schema(types);
+}
+
+/** Then the first error says more: that the type was found out. */
+const isOfSameRow = (one: DirspaceError, other: unknown): boolean =>
+  isDirspaceError(other) && one.details.row === other.details.row;
 
 /** A field that does not fit the type that the beginning of its file gave its column. */
 const isPromotable = (error: unknown): boolean =>
@@ -234,15 +273,13 @@ async function write(
 /** The rows of the files in the types asked for, counted as they are taken. */
 async function counted(
   opened: OpenFiles,
-  { schema, types }: Partial<Reading>,
+  { schema, types, isNew = false }: Partial<Reading> & { readonly isNew?: boolean },
   env: Env,
   { signal, progress }: ImportFileOptions,
 ): Promise<{ readonly data: DataInput; rows(): number }> {
   const found = await opened.data();
-  const isTyped = schema !== undefined || types !== undefined;
-  const data = isTyped
-    ? await toRecordBatchStream(found, { schema, columnTypes: types, signal })
-    : found;
+  const isTyped = schema !== undefined || types !== undefined || (isNew && !('schema' in found));
+  const data = isTyped ? await streamOfFile(found, { schema, columnTypes: types, signal }) : found;
   const started = env.now();
   let rows = 0;
   const tell = (): void => {

@@ -34,7 +34,7 @@ test('a column of nulls, and one of empty lists, has the type that --types gives
   const types = 'gone:timestamp:us:UTC, tags:list<utf8>';
   expect((await run('import', rows, 't', '--types', types)).code).toBe(EXIT.ok);
   expect(await typesOf('t')).toEqual([
-    'id      float64',
+    'id      int64',
     'gone    timestamp:us:UTC',
     'tags    list<utf8>',
   ]);
@@ -60,7 +60,7 @@ test('of nothing is refused alike, however the nothing is written', async () => 
     }
     const id = name.replace('.', '_');
     expect((await run('import', path, id, '--schema', schema)).code).toBe(EXIT.ok);
-    expect((await typesOf(id)).map((line) => line.split(/ +/)[1])).toEqual(['float64']);
+    expect((await typesOf(id)).map((line) => line.split(/ +/)[1])).toEqual(['int64']);
   }
   const arrow = await run('import', file('none.arrow', ''), 'u', '--schema', schema);
   expect(arrow).toMatchObject({ code: EXIT.usage });
@@ -143,7 +143,7 @@ test('rows and lines of messages count from 1, and it is said which', async () =
   const lines = file('x.ndjson', '{"age": 36}\n\n{"age": "old"}\n');
   const array = file('x.json', '[\n  {"age": 36},\n  {\n    "age": "old"\n  }\n]');
   expect((await run('import', lines, 't')).error).toContain(
-    `${lines}: Row 2 on line 3, column "age": found string "old", expected float64. The type was inferred from the first values there; give --types or --schema to choose another. Rows and lines are counted from 1. Nothing was imported.`,
+    `${lines}: Row 2 on line 3, column "age": found string "old", expected int64. The type was inferred from the first values there; give --types or --schema to choose another. Rows and lines are counted from 1. Nothing was imported.`,
   );
   expect((await run('import', array, 't')).error).toContain('Row 2 on line 3, column "age"');
   const ages = [...Array(9000).fill('{"age": 1}'), '{"age": "x"}'].join('\n');

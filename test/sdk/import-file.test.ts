@@ -52,7 +52,7 @@ describe('a file', () => {
 
   test('of JSON and of Arrow, by their first bytes too', async () => {
     const db = await fresh();
-    const arrow = tableFromArrays({ id: [1, 2] });
+    const arrow = tableFromArrays({ id: BigInt64Array.of(1n, 2n) });
     for (const [name, bytes] of Object.entries({
       lines: Buffer.from('{"id": 1}\n{"id": 2}\n'),
       array: Buffer.from(' [{"id": 1}, {"id": 2}]'),
@@ -61,7 +61,7 @@ describe('a file', () => {
       zipped: gzipSync(tableToIPC(arrow, 'file')),
     })) {
       const { table } = await db.importFile(bytes, name);
-      expect(await rowsOf(table)).toEqual([{ id: 1 }, { id: 2 }]);
+      expect(await rowsOf(table)).toEqual([{ id: 1n }, { id: 2n }]);
     }
   });
 
@@ -170,6 +170,96 @@ describe('modes', () => {
     });
     expect([made.rows, made.rejected, rejected[0]?.text]).toEqual([2, 1, '2']);
     expect(seen.slice(-3)).toEqual([text.length, text.length, 2]);
+  });
+});
+
+describe('the types of JSON', () => {
+  const typesOf = async (text: string, options: object = {}): Promise<string> => {
+    const given = { format: 'ndjson', ...options };
+    const { table } = await (await fresh()).importFile(Buffer.from(text), 't', [], given);
+    return (await table.schema()).fields.join(', ');
+  };
+  const many = (row: string): string => `${row}\n`.repeat(8_192);
+
+  test.each<[string, string]>([
+    ['{"a": 1}\n{"a": null}\n{"a": -2}', 'a: Int64'],
+    ['{"a": 1}\n{"a": 1.5}', 'a: Float64'],
+    ['{"a": 1}\n{"a": 1e300}', 'a: Float64'],
+    ['{"a": -0}\n{"a": 1}', 'a: Float64'],
+    ['{"a": 1}\n{"a": 9223372036854775807}', 'a: Int64'],
+    ['{"a": 1}\n{"a": 9223372036854775808}', 'a: Uint64'],
+    ['{"a": {"b": 1, "c": 0.5}}\n{"a": {"b": 2}}', 'a: Struct<{b:Int64, c:Float64}>'],
+    ['{"a": [1]}\n{"a": [2]}\n{"a": []}', 'a: List<Int64>'],
+    ['{"a": [[1], []]}\n{"a": [[2, 2.5]]}', 'a: List<List<Float64>>'],
+    ['{"vector": [1, 2]}', 'vector: FixedSizeList[2]<Float32>'],
+  ])('of %j', async (text, types) => {
+    expect(await typesOf(text)).toBe(types);
+  });
+
+  test.each<[string, string]>([
+    [`${many('{"a": 1}')}{"a": 1.5}`, 'a: Float64'],
+    [`${many('{"a": 1}')}{"a": 9223372036854775808}`, 'a: Uint64'],
+    [
+      `${many('{"a": {"b": [1]}}')}{"a": {"b": [1.5], "c": "x"}}`,
+      'a: Struct<{b:List<Float64>, c:Utf8}>',
+    ],
+    [`${many('{"a": null, "b": true}')}{"a": "x", "b": false}`, 'a: Utf8, b: Bool'],
+    [`${many('{"b": 1}')}{"a": "x", "b": 2}`, 'b: Int64, a: Utf8'],
+  ])('are those of all rows where later ones do not fit the first: %#', async (text, types) => {
+    expect(await typesOf(text)).toBe(types);
+  });
+
+  test('that are given stay, also of a column that comes late', async () => {
+    const text = `${many('{"b": 1, "c": 1}')}{"a": 1, "b": 2, "c": 1.5}`;
+    const types = { a: 'int8', b: 'float32' };
+    expect(await typesOf(text, { types })).toBe('b: Float32, c: Float64, a: Int8');
+    expect(await typesOf(text, { types, columns: ['c', 'a', 'b'] })).toBe(
+      'c: Float64, a: Int8, b: Float32',
+    );
+    await expect(typesOf(text, { types: { ...types, d: 'int8' } })).rejects.toThrow(
+      'A type is given for the column "d", which the first rows do not have',
+    );
+  });
+
+  test('are refused where no type holds all values, by the first row that says so', async () => {
+    await expect(typesOf(`${many('{"a": 1}')}{"a": "x"}`)).rejects.toThrow(
+      'Row 8193 on line 8193, column "a": found string "x", expected int64. The type was inferred',
+    );
+    await expect(typesOf(`${many('{"a": 1}')}{"a": 0.5}\n{"a": "x"}`)).rejects.toThrow(
+      'Row 8194 on line 8194, column "a": found string "x", expected float64.',
+    );
+    await expect(typesOf('{"a": 0.5}\n{"a": 9007199254740993}')).rejects.toThrow(
+      'expected float64',
+    );
+    await expect(typesOf('{"a": 18446744073709551616}')).rejects.toThrow('out of range');
+    await expect(typesOf('{"a": 9223372036854775808}\n{"a": -1}')).rejects.toThrow('out of range');
+    await expect(typesOf(many('{"a": null}'))).rejects.toThrow('cannot be inferred');
+  });
+
+  test('of a stream are those of its first rows', async () => {
+    async function* rows(last: string): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(`${many('{"a": 1}')}${last}`);
+    }
+    const db = await fresh();
+    const options = { format: 'ndjson' };
+    await expect(db.importFile(rows('{"a": 1.5}'), 't', [], options)).rejects.toThrow('8193');
+    const { table } = await db.importFile(rows('{"a": 2}'), 't', [], options);
+    expect((await table.schema()).fields.join()).toBe('a: Int64');
+    await table.add(await fromJsonLines(rows('{"a": 3}')));
+    expect(await table.countRows('a = 3')).toBe(1);
+    // Rows of a program are inferred as ever.
+    const own = await db.createTable('own', [{ a: 1 }]);
+    expect((await own.schema()).fields.join()).toBe('a: Float64');
+  });
+
+  test('are those of the table that is there', async () => {
+    const db = await fresh();
+    await db.createTable('t', [{ a: 1.5 }]);
+    const more = await db.importFile(Buffer.from('{"a": 1}'), 't', [], {
+      mode: 'append',
+      format: 'ndjson',
+    });
+    expect(await rowsOf(more.table)).toEqual([{ a: 1.5 }, { a: 1 }]);
   });
 });
 

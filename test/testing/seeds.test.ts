@@ -42,7 +42,7 @@ describe('a folder of files', () => {
       { id: 1n, name: 'Ada' },
       { id: 2n, name: 'Grace' },
     ]);
-    expect(await rows('clicks', ['prod', 'search'])).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(await rows('clicks', ['prod', 'search'])).toEqual([{ id: 1n }, { id: 2n }]);
     expect(await rows('orders', ['prod'])).toEqual([{ id: 9007199254740993n }]);
     expect(await rows('plain', ['prod'])).toEqual([{ x: 1.5 }]);
     expect(await rows('zipped', ['prod'])).toEqual([{ a: 1n, b: 2n }]);

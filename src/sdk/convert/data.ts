@@ -2,8 +2,8 @@
  * `toRecordBatchStream`: turns any data that a user may pass (`DataInput`) into a stream of record
  * batches. It takes rows, Arrow objects of any copy of apache-arrow, Arrow IPC bytes, Blobs, and
  * iterables and streams of these. It detects the kind of input; the files beside it build, cast and
- * decode. `isRepeatable` and `hasSchema` tell whether data can be read twice, and whether it has a
- * schema.
+ * decode. `streamOfFile` does so for the rows of a file, where whole numbers become integers.
+ * `isRepeatable` and `hasSchema` tell whether data can be read twice, and whether it has a schema.
  */
 import {
   type RecordBatch,
@@ -105,6 +105,18 @@ export async function toRecordBatchStream(
   options: DataOptions = {},
 ): Promise<RecordBatchStream> {
   onlyOptions(options, DATA_OPTIONS, 'toRecordBatchStream');
+  return streamOf(data, options, false);
+}
+
+/** As `toRecordBatchStream`; numbers of rows that are all whole become int64, or uint64. */
+export const streamOfFile = (data: DataInput, options: DataOptions): Promise<RecordBatchStream> =>
+  streamOf(data, options, true);
+
+async function streamOf(
+  data: DataInput,
+  options: DataOptions,
+  wholeNumbers: boolean,
+): Promise<RecordBatchStream> {
   const { batchRows = 8192, signal } = options;
   signal?.throwIfAborted();
   if (!Number.isInteger(batchRows) || batchRows < 1) {
@@ -115,6 +127,7 @@ export async function toRecordBatchStream(
     partial: options.partial === true,
     vectors: options.vectorColumns && ownTypes(options.vectorColumns),
     types: options.columnTypes && ownColumnTypes(options.columnTypes),
+    wholeNumbers,
     batchRows,
     signal,
   };

@@ -18,11 +18,13 @@ export {
   type DataOptions,
   hasSchema,
   isRepeatable,
+  streamOfFile,
   toRecordBatchStream,
 } from './data.ts';
-export type { ColumnTypes, VectorColumns } from './infer.ts';
+export { type ColumnTypes, SchemaInference, type VectorColumns } from './infer.ts';
 export { MakeArrowTableOptions, makeArrowTable, VectorColumnOptions } from './make-table.ts';
 export { readColumn } from './read-column.ts';
+export { requireColumns } from './row-stream.ts';
 export { type AnyRow, batchRows, collectRows, type Row } from './rows.ts';
 export {
   type NamedTypeField,

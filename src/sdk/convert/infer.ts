@@ -4,6 +4,8 @@
  * structs, arrays lists. Typed arrays of one length become vectors, and so do number arrays in
  * columns whose name says vector or embedding. Inferred fields are nullable. Throws
  * TableSchemaValidation for a column whose type cannot be inferred, such as one of nulls only.
+ * `SchemaInference` takes rows in parts. Of files of JSON (`wholeNumbers`), numbers that are all
+ * whole become int64, or uint64.
  */
 import {
   Binary,
@@ -38,6 +40,8 @@ export type VectorColumns = Readonly<Record<string, { readonly type: DataType }>
 type Guess =
   | { kind: 'unknown' }
   | { kind: 'leaf'; type: DataType }
+  /** Numbers of which whole ones may be integers; `kinds` has the bits of NUMBER. */
+  | { kind: 'number'; kinds: number }
   | { kind: 'struct'; members: Map<string, Guess> }
   | { kind: 'list'; item: Guess }
   /** Without `fixed`, values of differing lengths make it a list. */
@@ -49,7 +53,11 @@ interface Spot {
   readonly name: string;
   readonly depth: number;
   readonly vectors: VectorColumns | undefined;
+  readonly wholeNumbers: boolean;
 }
+
+/** What numbers of a column there are, a bit each. */
+const NUMBER = { negative: 1, fraction: 2, beyondInt64: 4 } as const;
 
 /** Deeper values are taken for cycles. */
 const MAX_DEPTH = 64;
@@ -73,20 +81,44 @@ const TYPED_ARRAYS: Readonly<Record<string, () => DataType>> = {
 /** Types of top-level columns that are not inferred, by name. */
 export type ColumnTypes = ReadonlyMap<string, DataType>;
 
-/** @param vectors as the `vectorColumns` option: top-level columns, by name */
+/** Infers a schema from rows that come in parts. */
+export class SchemaInference {
+  readonly #members = new Map<string, Guess>();
+  readonly #top: Spot;
+  #rows = 0;
+
+  /**
+   * @param wholeNumbers whether numbers that are all whole become int64 or uint64, as those of files
+   * of JSON do, and not float64
+   * @param vectors as the `vectorColumns` option: top-level columns, by name
+   */
+  constructor(wholeNumbers = false, vectors?: VectorColumns) {
+    this.#top = { path: '', name: '', depth: 0, vectors, wholeNumbers };
+  }
+
+  add(rows: readonly unknown[]): void {
+    for (const row of rows) {
+      // What is no row at all is refused where the batch is built, with its number.
+      if (isRecord(row)) observeMembers(this.#members, row, this.#top, this.#rows);
+      this.#rows++;
+    }
+  }
+
+  /** @throws TableSchemaValidation for a column whose type cannot be inferred */
+  schema(types?: ColumnTypes): Schema {
+    return new Schema(fieldsOf(this.#members, '', types));
+  }
+}
+
 export function inferSchema(
   rows: readonly unknown[],
   vectors?: VectorColumns,
   types?: ColumnTypes,
+  wholeNumbers = false,
 ): Schema {
-  const members = new Map<string, Guess>();
-  const top: Spot = { path: '', name: '', depth: 0, vectors };
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i];
-    // What is no row at all is refused where the batch is built, with its number.
-    if (isRecord(row)) observeMembers(members, row, top, i);
-  }
-  return new Schema(fieldsOf(members, '', types));
+  const inference = new SchemaInference(wholeNumbers, vectors);
+  inference.add(rows);
+  return inference.schema(types);
 }
 
 function observeMembers(
@@ -108,7 +140,8 @@ function observeMembers(
 }
 
 function refine(guess: Guess, value: unknown, name: string, spot: Spot, row: number): void {
-  if (guess.kind === 'vector') {
+  if (guess.kind === 'number') guess.kinds |= kindsOf(value);
+  else if (guess.kind === 'vector') {
     guess.ragged ||= ArrayBuffer.isView(value) && (value as Uint8Array).length !== guess.size;
   } else if (guess.kind === 'struct') {
     if (isRecord(value)) observeMembers(guess.members, value, inside(spot, name), row);
@@ -133,6 +166,7 @@ function observeItems(
   for (const item of items) {
     if (item === null || item === undefined) continue;
     if (list.item.kind === 'unknown') list.item = firstGuess(item, spot, row);
+    else if (list.item.kind === 'number') list.item.kinds |= kindsOf(item);
     else if (list.item.kind === 'struct' && isRecord(item)) {
       observeMembers(list.item.members, item, spot, row);
     } else if (list.item.kind === 'vector') refine(list.item, item, spot.name, spot, row);
@@ -147,18 +181,38 @@ function firstGuess(value: unknown, spot: Spot, row: number): Guess {
     case 'undefined':
       return { kind: 'unknown' };
     case 'number':
-      return { kind: 'leaf', type: new Float64() };
+      return spot.wholeNumbers
+        ? { kind: 'number', kinds: kindsOf(value) }
+        : { kind: 'leaf', type: new Float64() };
     case 'string':
       return { kind: 'leaf', type: new Utf8() };
     case 'boolean':
       return { kind: 'leaf', type: new Bool() };
     case 'bigint':
-      return { kind: 'leaf', type: new Int64() };
+      return spot.wholeNumbers
+        ? { kind: 'number', kinds: kindsOf(value) }
+        : { kind: 'leaf', type: new Int64() };
     case 'object':
       return value === null ? { kind: 'unknown' } : guessObject(value, spot, row);
     default:
       throw cannotInfer(value, spot, row);
   }
+}
+
+/** Other values do not fit numbers, which the builder finds. */
+function kindsOf(value: unknown): number {
+  if (typeof value === 'number') {
+    if (!Number.isSafeInteger(value) || Object.is(value, -0)) return NUMBER.fraction;
+    return value < 0 ? NUMBER.negative : 0;
+  }
+  if (typeof value !== 'bigint') return 0;
+  const isBeyond = BigInt.asIntN(64, value) !== value;
+  return (value < 0n ? NUMBER.negative : 0) | (isBeyond ? NUMBER.beyondInt64 : 0);
+}
+
+function numberType(kinds: number): DataType {
+  if ((kinds & NUMBER.fraction) !== 0) return new Float64();
+  return kinds === NUMBER.beyondInt64 ? new Uint64() : new Int64();
 }
 
 function guessObject(value: object, spot: Spot, row: number): Guess {
@@ -220,6 +274,8 @@ function typeOf(guess: Guess, path: string, name: string): DataType {
   switch (guess.kind) {
     case 'leaf':
       return guess.type;
+    case 'number':
+      return numberType(guess.kinds);
     case 'list':
       return new List(new Field('item', typeOf(guess.item, `${path}[]`, name), true));
     case 'vector': {

@@ -26,6 +26,8 @@ export interface StreamPlan {
   readonly vectors: VectorColumns | undefined;
   /** Of columns whose types are not inferred, nor those of the data. */
   readonly types: ColumnTypes | undefined;
+  /** Whether numbers that are all whole become integers. */
+  readonly wholeNumbers: boolean;
   readonly batchRows: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -43,7 +45,7 @@ function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
   if (asked !== undefined) {
     return plan.partial ? givenInRows(asked, rows as Records) : asked;
   }
-  const schema = inferSchema(rows, plan.vectors, plan.types);
+  const schema = inferSchema(rows, plan.vectors, plan.types, plan.wholeNumbers);
   if (schema.fields.length === 0) {
     // Only rows without columns are left; the first that is no row at all says so itself.
     if (rows.length > 0) buildBatch(schema, rows, 0, buildContext());
@@ -116,6 +118,7 @@ export function tableOfRows(
     partial: true,
     vectors,
     types: undefined,
+    wholeNumbers: false,
     batchRows: Math.max(1, rows.length),
     signal: undefined,
   };

@@ -5,7 +5,7 @@
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CsvOptions } from '../../interchange/index.ts';
-import { type SchemaInput, toRecordBatchStream, toSchema } from '../convert/index.ts';
+import { type SchemaInput, streamOfFile, toSchema } from '../convert/index.ts';
 import { onlyOptions } from '../handles/index.ts';
 import { columnTypesOf, type FileColumnTypes } from './column-types.ts';
 import { type FileInput, filesOf } from './file-input.ts';
@@ -62,7 +62,7 @@ export async function fromFile(
     mayBeEmpty,
   });
   const fitting = { schema: onlyFields(schema, columns), columnTypes: types, signal };
-  return toRecordBatchStream(await opened.data(), fitting);
+  return streamOfFile(await opened.data(), fitting);
 }
 
 /** Opens CSV. What the options do not say is found out from the first megabyte. */
@@ -74,7 +74,10 @@ export function fromCsv(
   return fromFile(file, { format: 'csv', schema, types, columns, signal, csv } as FromFileOptions);
 }
 
-/** Opens JSON of one object on each line. Types are those of the first 8,192 rows. */
+/**
+ * Opens JSON of one object on each line. Types are those of the first 8,192 rows: numbers that are
+ * all whole are int64, or uint64, and others float64.
+ */
 export function fromJsonLines(
   file: FileInput | readonly FileInput[],
   options: FromJsonOptions = {},
@@ -83,7 +86,7 @@ export function fromJsonLines(
   return fromFile(file, { ...options, format: 'ndjson' });
 }
 
-/** Opens one JSON array of objects. */
+/** Opens one JSON array of objects, or objects one after another, by types as `fromJsonLines`. */
 export function fromJson(
   file: FileInput | readonly FileInput[],
   options: FromJsonOptions = {},

@@ -52,6 +52,8 @@ export interface OpenFilesOptions extends Omit<ReadOptions, 'build'> {
 export interface OpenFiles {
   /** Rows, or batches with a schema. May be asked for once. */
   data(): Promise<DataInput>;
+  /** Whether they are files of JSON that can be read again: their columns are found out from rows. */
+  readonly isRepeatableJson: boolean;
   /** The file that is read now. */
   current(): string;
   /** Of a row of all the data, counted from 0. */
@@ -170,6 +172,9 @@ export async function openFiles(
   }
 
   return {
+    isRepeatableJson: files.every(
+      ({ isArrow, source }) => !isArrow && source?.isRepeatable === true,
+    ),
     data: async () => (first.isArrow ? arrowBatches() : jsonRows()),
     current: () => (files[Math.max(0, starts.length - 1)] as OpenFile).name,
     placeOf: (row) => {
