@@ -27,7 +27,7 @@ import { toJson } from '../../src/cli/terminal/output.ts';
 import { parseExactJson } from '../../src/interchange/index.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import type { Connection } from '../../src/sdk/connection.ts';
-import { fromFile } from '../../src/sdk/files/index.ts';
+import { fromCsv, fromFile } from '../../src/sdk/files/index.ts';
 import type { Table } from '../../src/sdk/table/table.ts';
 import { everyType, exactValues, randomBatch, seeded } from '../helpers/arrow-samples.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
@@ -183,6 +183,16 @@ test('a column alone keeps its rows, nulls and empty texts too', async () => {
   expect(exactValues(back)).toEqual([['61', null, '', '62']]);
   await table.toCsv(at('null.csv'), { null: 'NULL' });
   expect(readFileSync(at('null.csv'), 'utf8')).toBe('t\na\nNULL\n""\nb\n');
+});
+
+test('CSV is read back whatever character separates its fields', async () => {
+  const table = await db.createTable('t', CALENDAR, [], { schema: calendar });
+  const wanted = exactValues(await collected(await table.stream()));
+  for (const delimiter of ' !#/:;=[{|~\t\\') {
+    await table.toCsv(at('t.csv'), { delimiter });
+    const found = await fromCsv(at('t.csv'), { delimiter, header: true, schema: calendar });
+    expect([delimiter, exactValues(await collected(found))]).toEqual([delimiter, wanted]);
+  }
 });
 
 test('CSV as its options say', async () => {

@@ -35,7 +35,7 @@ const OPTION_NAMES = [
   'header',
   'null',
 ] as const satisfies readonly (keyof CsvWriteOptions)[];
-const [QUOTE, LF, CR] = [34, 10, 13] as const;
+const [QUOTE, LF, CR, COLON] = [34, 10, 13, 58] as const;
 /** The first byte of a byte order mark, which a reader would drop. */
 const BOM = 0xef;
 
@@ -160,8 +160,10 @@ function writeOf(data: Data, dialect: Dialect): WriteText {
     default: {
       const text = plainText(data);
       if (text === undefined) return jsonField(data, dialect);
-      // Of these only bytes may be none, and only what means null may be the same as a value.
-      const mayNeedQuotes = dialect.nullText.length > 0 || isBinary(type);
+      // Of these only bytes may be none, only times have colons, and only what means null may be the
+      // same as a value.
+      const mayNeedQuotes =
+        dialect.nullText.length > 0 || dialect.delimiter === COLON || isBinary(type);
       return mayNeedQuotes ? inField(text, dialect) : text;
     }
   }
