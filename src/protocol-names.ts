@@ -121,6 +121,7 @@ export {
   type ExplainSqlResponse,
   type ExplainTableQueryPlanRequest,
   type ExplainTableQueryPlanResponse,
+  type FetchBlobsRequest,
   type FragmentStats,
   type FragmentSummary,
   type FtsQuery,

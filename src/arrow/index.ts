@@ -117,6 +117,9 @@ export { apart, markShared, markSharedData } from './shared-memory.ts';
 export { newArray } from './small-arrays.ts';
 export {
   BLOB_METADATA,
+  blobElsewhere,
+  blobPath,
+  blobPaths,
   checkDecimal,
   checkTime,
   DECIMAL_DIGITS,
@@ -124,6 +127,7 @@ export {
   isBlobField,
   isBlobType,
   MAX_INT32,
+  missingBlob,
   type Refuse,
   typeName,
 } from './type-names.ts';

@@ -2,8 +2,11 @@
  * `typeName`: formats an Arrow type as its name in the protocol's JSON, such as
  * `timestamp:us:UTC`. Also checks the width, digits and unit of decimal and time types
  * (`checkDecimal`, `checkTime`). Types that Arrow does not have go to the caller's `refuse`.
- * protocol/types/type-parser.ts parses the names.
+ * protocol/types/type-parser.ts parses the names. Columns of blobs, which are structs with an
+ * extension name, are recognised and found by `isBlobField`, `blobPaths` and `blobPath`.
  */
+import { DirspaceError } from '../errors.ts';
+import { suggestion } from '../known-names.ts';
 import { TIME_UNITS } from '../values/index.ts';
 import { DataType, DateUnit, type Field, TimeUnit, Type, UnionMode } from './apache.ts';
 
@@ -83,21 +86,75 @@ const BLOB = 'lance.blob.v2';
 /** The metadata of a column of blobs, by which it is known. */
 export const BLOB_METADATA: ReadonlyMap<string, string> = new Map([[EXTENSION_NAME, BLOB]]);
 
-/** Whether a type can hold blobs: a struct of `data`, which are bytes, and `uri`, a text. */
+/**
+ * Whether a type can hold blobs: a struct of `data`, which are bytes, and `uri`, a text. LanceDB's
+ * Python client adds `position` and `size`, which belong to the address.
+ */
 export function isBlobType(type: DataType): boolean {
-  if (!DataType.isStruct(type) || type.children.length !== 2) return false;
-  const [data, uri] = type.children as [Field, Field];
+  if (!DataType.isStruct(type)) return false;
+  const [data, uri, ...more] = type.children as Field[];
   return (
-    data.name === 'data' &&
+    data?.name === 'data' &&
     (DataType.isLargeBinary(data.type) || DataType.isBinary(data.type)) &&
-    uri.name === 'uri' &&
-    DataType.isUtf8(uri.type)
+    uri?.name === 'uri' &&
+    DataType.isUtf8(uri.type) &&
+    (more.length === 0 || more.map(({ name }) => name).join() === 'position,size')
   );
 }
 
 /** Whether a column or a member holds blobs, by its metadata and its type. */
 export const isBlobField = (field: Field): boolean =>
   field.metadata.get(EXTENSION_NAME) === BLOB && isBlobType(field.type);
+
+/** The columns of blobs, as the names from the top down to each. */
+export const blobPaths = (fields: readonly Field[]): string[][] =>
+  fields.flatMap((field) => {
+    if (isBlobField(field)) return [[field.name]];
+    if (!DataType.isStruct(field.type)) return [];
+    return blobPaths(field.type.children as Field[]).map((path) => [field.name, ...path]);
+  });
+
+/**
+ * The path of a column of blobs, which is named with dots between its parts.
+ * @throws InvalidInput for a column without blobs, TableColumnNotFound
+ */
+export function blobPath(fields: readonly Field[], column: string): string[] {
+  const paths = blobPaths(fields);
+  const found = paths.find((path) => path.join('.') === column);
+  if (found !== undefined) return found;
+  const known = paths.map((path) => path.join('.'));
+  const has = known.length === 0 ? 'none' : known.join(', ');
+  if (fields.some(({ name }) => name === column)) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The column ${JSON.stringify(column)} is not a blob column; the table has ${has}.`,
+      { details: { column } },
+    );
+  }
+  throw new DirspaceError(
+    'TableColumnNotFound',
+    `There is no column ${JSON.stringify(column)}; of blobs the table has ${has}.${suggestion(column, known)}`,
+    { details: { column } },
+  );
+}
+
+/** Of an id that no live row has. */
+export function missingBlob(column: string, rowId: bigint): DirspaceError {
+  return new DirspaceError(
+    'InvalidInput',
+    `There is no row with the id ${rowId}, whose blob in ${JSON.stringify(column)} was asked for. Ids are those of withRowId() in the version that is read.`,
+    { details: { column, row_id: String(rowId) } },
+  );
+}
+
+/** Of a blob that is not in the table but at an address. */
+export function blobElsewhere(column: string, uri: string): DirspaceError {
+  return new DirspaceError(
+    'Unsupported',
+    `A blob in ${JSON.stringify(column)} is at ${JSON.stringify(uri.slice(0, 100))}, which is not read here. Read it from there.`,
+    { details: { column } },
+  );
+}
 
 export function checkDecimal(bits: number, precision: number, scale: number, refuse: Refuse): void {
   const most = DECIMAL_DIGITS.get(bits);

@@ -132,6 +132,7 @@ export const HANDLERS: Handlers = {
 
   QueryTable: reads.queryTable,
   TakeRows: reads.takeTableRows,
+  FetchBlobs: reads.fetchTableBlobs,
   ExplainTableQueryPlan: reads.explainTableQueryPlan,
   AnalyzeTableQueryPlan: reads.analyzeTableQueryPlan,
   CountTableRows: rows.countTableRows,

@@ -28,6 +28,9 @@ export const EXTENSION_OPERATIONS = {
   TakeRows: json('/v1/dirspace/table/{id}/take_rows', 'read', 'Read rows one by one', {
     answer: 'arrow-file',
   }),
+  FetchBlobs: json('/v1/dirspace/table/{id}/fetch_blobs', 'read', 'Read the bytes of blobs', {
+    answer: 'arrow-file',
+  }),
   ListTableFiles: json('/v1/dirspace/table/{id}/files', 'read', 'List the files of a version'),
   RunSql: json('/v1/dirspace/sql', 'read', 'Answer a SELECT', { answer: 'arrow-file' }),
   ExplainSql: json('/v1/dirspace/sql/explain', 'read', 'Tell how a SELECT is carried out'),

@@ -2,7 +2,7 @@
  * Declares the operations beyond the protocol (`CatalogExtensions`) and defines the types of most
  * of them, such as undrop, optimize, verify and trash. The types of the others are in
  * branch-diff.ts (diff and cherry-pick of branches), events.ts (watch), models/jobs.ts (jobs) and
- * table-insight.ts (takeRows, SQL, profile, diff and the list of files). Each method is optional: a
+ * table-insight.ts (takeRows, fetchBlobs, SQL, profile, diff and the list of files). Each method is optional: a
  * catalog leaves out those it cannot carry out, and callers check before they call. `progressTo` tells progress in the protocol's form.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
@@ -27,6 +27,7 @@ import type {
   DiffTableResponse,
   ExplainSqlRequest,
   ExplainSqlResponse,
+  FetchBlobsRequest,
   ListTableFilesRequest,
   ListTableFilesResponse,
   ProfileTableRequest,
@@ -427,6 +428,8 @@ export interface CatalogExtensions {
   deleteRows?(request: DeleteRowsRequest, options?: CallOptions): Promise<DeleteRowsResponse>;
   /** In the order asked for, repeats kept; numbers that name no live row are left out. */
   takeRows?(request: TakeRowsRequest, options?: CallOptions): Promise<RecordBatchStream>;
+  /** The bytes of blobs, or a range of each. @throws InvalidInput for an id without a row, TableColumnNotFound */
+  fetchBlobs?(request: FetchBlobsRequest, options?: CallOptions): Promise<RecordBatchStream>;
   /** Lists the files of a version, page by page. @throws InvalidInput for a page token of another version */
   listTableFiles?(
     request: ListTableFilesRequest,

@@ -1,6 +1,6 @@
 /**
- * Defines the request and response types of TakeRows, ProfileTable, DiffTable, ListTableFiles,
- * RunSql and ExplainSql; TakeRows and RunSql answer with Arrow. Values in the JSON of profiles and
+ * Defines the request and response types of TakeRows, FetchBlobs, ProfileTable, DiffTable, ListTableFiles,
+ * RunSql and ExplainSql; TakeRows, FetchBlobs and RunSql answer with Arrow. Values in the JSON of profiles and
  * differences are `ShownValue`: integers beyond 2^53, NaN, infinities, decimals, dates and times
  * are text, bytes are hexadecimal digits, nested values are JSON in text, and text is cut after 256
  * characters. ListTableFiles describes the Arrow files that hold the rows of a version, for
@@ -19,6 +19,31 @@ export interface TakeRowsRequest {
   readonly columns?: QueryColumns;
   readonly with_row_id?: boolean;
 }
+
+/**
+ * Blobs of the rows with these ids, in that order. The answer has a column of the bytes, called like
+ * the column asked for, and `_size`, how long each blob is as a whole; both are null where it is. The
+ * metadata of its schema (`FETCHED_FROM`) has the version that was read, and the table's incarnation.
+ */
+export interface FetchBlobsRequest {
+  readonly id: readonly string[];
+  readonly incarnation?: string;
+  readonly branch?: string;
+  readonly version?: number;
+  /** A column of blobs; a member of a struct by the names with dots between them. */
+  readonly column: string;
+  readonly row_ids: readonly bigint[];
+  /** Where the bytes begin in each blob, 0 if absent; below 0 they are counted from its end. */
+  readonly offset?: number;
+  /** How many bytes of each blob, at most; all to its end if absent. */
+  readonly length?: number;
+}
+
+/** Keys of the metadata by which an answer of FetchBlobs tells where it came from. */
+export const FETCHED_FROM = {
+  version: 'dirspace:version',
+  incarnation: 'dirspace:incarnation',
+} as const;
 
 /** A value as JSON holds it. */
 export type ShownValue = string | number | boolean | null;

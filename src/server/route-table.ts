@@ -1,12 +1,13 @@
 /**
- * Builds the routes of a server: one for each row and alias of the operations table
- * (`operationRoutes`), and the server's own (`ownRoutes`): `/health`, `/ready`, `/metrics` and the
+ * Builds the routes of a server: one for each row and alias of the operations table and one for the
+ * bytes of blobs (`operationRoutes`), and the server's own (`ownRoutes`): `/health`, `/ready`, `/metrics` and the
  * OpenAPI document. Of these, only `/metrics` may need credentials. `noRoute` builds the error for
  * an address without a route.
  */
 import { DirspaceError } from '../errors.ts';
 import { ALIAS_ROUTES, EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../protocol/index.ts';
 import { checkMayReadMetrics } from './auth/index.ts';
+import { blobRoute } from './blob-route.ts';
 import { type HttpRequest, jsonAnswer, type RequestState, type Route } from './http/index.ts';
 import type { Metrics } from './observe/index.ts';
 import { openApiDocument } from './openapi.ts';
@@ -28,7 +29,7 @@ export function operationRoutes(services: Services): Route[] {
     answer: (http: Parameters<Route['answer']>[0]) =>
       answerOperation(services, alias.operation, alias, http),
   }));
-  return [...own, ...aliases];
+  return [...own, ...aliases, blobRoute(services)];
 }
 
 /** What the routes of a server about itself need. */

@@ -27,6 +27,7 @@ import {
   oftenPassedOver,
   preparedInSteps,
   type QueryTableRequest,
+  type QueryValues,
   type RequestOf,
 } from '../protocol/index.ts';
 import { type HeldMemory, RequestMemory, type ServerMemory } from '../request-memory.ts';
@@ -85,12 +86,28 @@ export interface Services {
 
 type Members = Record<string, unknown> & { readonly context?: Readonly<Record<string, string>> };
 
+/** Calls the operation again within the same request, with the same rights. */
+export interface Further {
+  /** What was asked first. */
+  readonly request: RequestOf<AnyOperation>;
+  call(request: object): Promise<unknown>;
+}
+
+/** A route that asks for a read in a form of its own, and answers it in one. */
+export interface Form {
+  /** Stands for the JSON body, of which the request has none. */
+  readonly body: object;
+  readonly query: QueryValues;
+  answer(response: unknown, further: Further): Promise<HttpAnswer>;
+}
+
 /** Answers a request of an operation. Throws what is wrong with it. */
 export async function answerOperation(
   services: Services,
   operation: AnyOperation,
   alias: AliasRoute | undefined,
   http: HttpRequest,
+  form?: Form,
 ): Promise<HttpAnswer> {
   const { state } = http;
   const row: OperationRow = EVERY_OPERATION[operation];
@@ -119,9 +136,11 @@ export async function answerOperation(
   const body =
     takesData || row.method === 'GET'
       ? undefined
-      : read === undefined
-        ? await countedJson(services, state, arriving)
-        : read.body;
+      : form !== undefined
+        ? form.body
+        : read === undefined
+          ? await countedJson(services, state, arriving)
+          : read.body;
 
   const id = http.parameters[alias?.idParameter ?? 'id'];
   const table = id === undefined ? undefined : `${target.database}\0${id}`;
@@ -129,7 +148,8 @@ export async function answerOperation(
   const entered = admission.enter(table, caller, state.progress);
   state.onEnd(typeof entered === 'function' ? entered : await entered);
 
-  const sent = requestOf(operation, alias, http, body, services.identification.required);
+  const asked = form === undefined ? http : { ...http, query: form.query };
+  const sent = requestOf(operation, alias, asked, body, services.identification.required);
   const steps = preparedInSteps(operation, sent);
   const request =
     steps === undefined ? sent : ((await runSteps(steps, pauseOf(state.progress))) as typeof sent);
@@ -142,24 +162,29 @@ export async function answerOperation(
     key: string | undefined,
     data: ArrowBody | undefined,
     stamp?: IdempotencyStamp,
+    wanted: typeof request = request,
   ): Promise<unknown> => {
     const late = lateOptions(state.progress, key, stamp, state.trace?.context);
     const work = done({
       operation,
-      request,
+      request: wanted,
       ...(data === undefined ? {} : { data }),
       // No copy: that would read the signal, and so make one for every request.
       options: Object.assign(late, { forLance: state.headers['user-agent'] !== OWN_CLIENT }),
     } as Call);
     state.hold(work);
     work.catch((failure) => services.databases.noteFailure(database, failure)).catch(() => {});
-    const wanted = (): Promise<unknown> => state.progress.race(work);
-    return row.long ? state.untimed(wanted) : wanted();
+    const ended = (): Promise<unknown> => state.progress.race(work);
+    return row.long ? state.untimed(ended) : ended();
   };
 
   const key = idempotencyKey(row, operation, state);
   if (key === undefined) {
-    return formAnswer(operation, await call(undefined, pieces), http, request);
+    const response = await call(undefined, pieces);
+    if (form === undefined) return formAnswer(operation, response, http, request);
+    const again = (wanted: object): Promise<unknown> =>
+      call(undefined, undefined, undefined, wanted as typeof request);
+    return form.answer(response, { request, call: again });
   }
   // An answer that is kept must not outlive the right to what it tells.
   const permitted = permittedCaller(unmade(operation, callerOf(catalog)), principal, database);
@@ -168,8 +193,8 @@ export async function answerOperation(
   await checked.catch(passUnmade);
   // One request of one principal, whatever it asks of which object.
   const scope = digest(principal.name, key, state.dialect?.name ?? '');
-  const asked = jsonText(withoutIdentity(sent));
-  const fingerprint = digest(operation, database, id ?? '', asked, target.prefix.join('$'));
+  const members = jsonText(withoutIdentity(sent));
+  const fingerprint = digest(operation, database, id ?? '', members, target.prefix.join('$'));
   const { answer, repeated } = await services.answers.once(scope, fingerprint, async () => {
     const data = pieces && new SummedData(pieces);
     const stamp = stampOf(scope, fingerprint, data);

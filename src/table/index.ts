@@ -38,7 +38,7 @@ export {
   query,
   RowSorter,
 } from './query/index.ts';
-export { countWhere, prepareReads, requestMemory, take } from './read/index.ts';
+export { countWhere, prepareReads, readBlobs, requestMemory, take } from './read/index.ts';
 export type { ViewRefreshed } from './refresh-view.ts';
 export type { StagedVersion } from './staged/index.ts';
 export { openTable, type SideBranch, type StoredTable } from './stored-table.ts';

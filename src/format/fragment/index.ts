@@ -45,7 +45,7 @@ export {
 } from './fragment-footer.ts';
 export type { ColumnChunk } from './fragment-layout.ts';
 export { plainColumn, viewsOf, withoutViews } from './plain-views.ts';
-export type { FrameCache } from './sparse-pages.ts';
+export type { FrameCache, RowReader } from './sparse-pages.ts';
 export { readRows } from './sparse-rows.ts';
 export {
   type ColumnStatistics,
@@ -54,4 +54,5 @@ export {
   encodeStatistics,
   mergeStatistics,
 } from './statistics.ts';
+export { findValue, readBytes, type ValueSpan } from './stored-values.ts';
 export { wideSchema } from './wide-offsets.ts';

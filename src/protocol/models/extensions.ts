@@ -1,6 +1,6 @@
 /**
  * Defines the JSON Schemas that validate requests and responses of operations beyond the protocol.
- * Their TypeScript types, which document the members, are in ../extensions.ts; those of TakeRows in
+ * Their TypeScript types, which document the members, are in ../extensions.ts; those of TakeRows and FetchBlobs in
  * ../table-insight.ts, and those of diff and cherry-pick of branches in ../branch-diff.ts. Schemas
  * of other such operations are in jobs.ts, statements.ts and table-insight.ts.
  */
@@ -10,6 +10,7 @@ import {
   array,
   boolean,
   count,
+  integer,
   map,
   no,
   number,
@@ -76,6 +77,11 @@ export const TakeRowsRequest = request(
     columns: ref<QueryColumns>('QueryColumns'),
     with_row_id: boolean,
   },
+);
+
+export const FetchBlobsRequest = request(
+  { column: string, row_ids: array(wideInteger) },
+  { id, incarnation: string, branch: string, version: count, offset: integer, length: count },
 );
 
 export const PrewarmTableIndexRequest = request(

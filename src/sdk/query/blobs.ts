@@ -1,14 +1,22 @@
 /**
  * Reads the bytes of blobs by row ids: `fetchBlobs` returns them all, `fetchBlobFiles` returns
- * handles that read them on demand. Both keep the order of the ids, repeats included, and read no
- * other rows. `blobColumns` lists the columns of a schema that hold blobs.
+ * handles that read them, or ranges of them, on demand. Both keep the order of the ids, repeats
+ * included, and read no other rows. Catalogs without FetchBlobs are asked for the rows, and a handle
+ * then keeps the bytes that it read. `blobColumns` lists the columns of a schema that hold blobs.
  */
-import { columnsOf, type Field, isBlobField, type Schema, Type } from '../../arrow/index.ts';
+import {
+  blobElsewhere,
+  blobPath,
+  blobPaths,
+  columnsOf,
+  missingBlob,
+  type RecordBatchStream,
+  type Schema,
+} from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { suggestion } from '../../known-names.ts';
 import type { CallOptions } from '../../protocol/index.ts';
 import { quotedPath } from '../../sql-quotes.ts';
-import type { TableTarget } from '../handles/index.ts';
+import { atVersion, ownOr, type TableTarget } from '../handles/index.ts';
 import { type RowIds, rowNumbers, TakeQuery } from './take-query.ts';
 
 /** What a table handle reads. */
@@ -26,35 +34,7 @@ export type BlobFiles = (BlobFile | null)[];
 export async function blobColumns(from: Source, options?: CallOptions): Promise<string[]> {
   from.reading(options);
   const { fields } = await from.schema(options);
-  return fields.flatMap((field) => blobsIn(field, [])).map((path) => path.join('.'));
-}
-
-function blobsIn(field: Field, parents: readonly string[]): string[][] {
-  const path = [...parents, field.name];
-  if (isBlobField(field)) return [path];
-  if (field.type.typeId !== Type.Struct) return [];
-  return (field.type.children as Field[]).flatMap((child) => blobsIn(child, path));
-}
-
-/** @throws InvalidInput for a column without blobs, TableColumnNotFound */
-function blobSql({ fields }: Schema, column: string): string {
-  const paths = fields.flatMap((field) => blobsIn(field, []));
-  const found = paths.find((path) => path.join('.') === column);
-  if (found !== undefined) return quotedPath(found);
-  const known = paths.map((path) => path.join('.'));
-  const has = known.length === 0 ? 'none' : known.join(', ');
-  if (fields.some(({ name }) => name === column)) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `The column ${JSON.stringify(column)} is not a blob column; the table has ${has}.`,
-      { details: { column } },
-    );
-  }
-  throw new DirspaceError(
-    'TableColumnNotFound',
-    `There is no column ${JSON.stringify(column)}; of blobs the table has ${has}.${suggestion(column, known)}`,
-    { details: { column } },
-  );
+  return blobPaths(fields).map((path) => path.join('.'));
 }
 
 /** A column of blobs of one version. */
@@ -65,36 +45,91 @@ interface Asked {
   readonly sql: string;
 }
 
-/** The values of an expression, by row id. @throws InvalidInput where a row is missing */
-async function valuesOf(
-  { target, column }: Asked,
-  rowIds: readonly bigint[],
-  columns: Readonly<Record<string, string>>,
-  use: (rowId: bigint, values: readonly unknown[]) => void,
+/** A part of each blob; all of it if empty. */
+interface Part {
+  readonly offset?: number;
+  readonly length?: number;
+}
+
+/** What is known of one blob; null where it is. */
+type Found = { readonly size: bigint; readonly bytes: Buffer } | null;
+
+/** Blobs in the order of the ids. @throws InvalidInput for ids that there are not */
+async function blobsOf(
+  asked: Asked,
+  ids: readonly bigint[],
+  part: Part,
   options: CallOptions,
-): Promise<void> {
-  const wanted = new Set(rowIds);
+): Promise<Found[]> {
+  if (ids.length === 0) return [];
+  const { target, column } = asked;
+  const request = { ...atVersion(target), column, row_ids: ids, ...part };
+  const own = target.catalog.fetchBlobs?.(request, options);
+  return ownOr(own && fetched(own), () => taken(asked, ids, part, options));
+}
+
+async function fetched(rows: Promise<RecordBatchStream>): Promise<Found[]> {
+  const found: Found[] = [];
+  for await (const batch of await rows) {
+    const [bytes, sizes] = columnsOf(batch).map((_, at) => batch.getChildAt(at));
+    for (let row = 0; row < batch.numRows; row++) {
+      const value = bytes?.get(row) as Uint8Array | null;
+      found.push(value === null ? null : { size: sizes?.get(row) as bigint, bytes: owned(value) });
+    }
+  }
+  return found;
+}
+
+/** Memory of its own, which neither repeats nor other blobs share. */
+function owned(bytes: Uint8Array): Buffer {
+  const { buffer, byteLength } = bytes;
+  return buffer.byteLength === byteLength
+    ? Buffer.from(buffer)
+    : Buffer.from(Uint8Array.from(bytes).buffer);
+}
+
+/** The same by rows that are taken with a part of their values. */
+async function taken(
+  { target, column, sql }: Asked,
+  ids: readonly bigint[],
+  { offset = 0, length }: Part,
+  options: CallOptions,
+): Promise<Found[]> {
+  const wanted = new Set(ids);
+  const columns = {
+    size: `octet_length(${sql}."data")`,
+    uri: `${sql}."uri"`,
+    ...(length === 0 ? {} : { data: `${sql}."data"` }),
+  };
+  const found = new Map<bigint, Found>();
   const query = new TakeQuery(target, '_rowid', [...wanted]).select(columns).withRowId();
   for await (const batch of await query.stream(options)) {
     const vectors = columnsOf(batch).map((_, at) => batch.getChildAt(at));
-    const ids = vectors.at(-1);
+    const rowIds = vectors.at(-1);
     for (let row = 0; row < batch.numRows; row++) {
-      const id = ids?.get(row) as bigint;
-      if (!wanted.delete(id)) continue;
-      use(
-        id,
-        vectors.slice(0, -1).map((vector) => vector?.get(row)),
-      );
+      const id = rowIds?.get(row) as bigint;
+      const [size, uri, data] = vectors.slice(0, -1).map((vector) => vector?.get(row));
+      wanted.delete(id);
+      if (size === null || size === undefined) {
+        if (typeof uri === 'string') throw blobElsewhere(column, uri);
+        found.set(id, null);
+        continue;
+      }
+      const to = length === undefined ? Number(size) : offset + length;
+      const bytes = length === 0 ? NOTHING : (data as Uint8Array).slice(offset, to);
+      found.set(id, { size: BigInt(size as bigint), bytes: owned(bytes) });
     }
   }
   const [missing] = wanted;
-  if (missing === undefined) return;
-  throw new DirspaceError(
-    'InvalidInput',
-    `There is no row with the id ${missing}, whose blob in ${JSON.stringify(column)} was asked for. Ids are those of withRowId() in the version that is read.`,
-    { details: { column, row_id: String(missing) } },
-  );
+  if (missing !== undefined) throw missingBlob(column, missing);
+  return ids.map((id, at) => {
+    const one = found.get(id) ?? null;
+    const isRepeat = one !== null && ids.indexOf(id) < at;
+    return isRepeat ? { ...one, bytes: Buffer.from(Uint8Array.from(one.bytes).buffer) } : one;
+  });
 }
+
+const NOTHING = new Uint8Array(0);
 
 /**
  * The bytes of a column at rows; null where the value is.
@@ -107,52 +142,22 @@ export async function fetchBlobs(
   options: CallOptions = {},
 ): Promise<Blobs> {
   from.reading(options);
-  const sql = blobSql(await from.schema(options), column);
-  return bytesOf({ target: from.target, column, sql }, rowNumbers(rowIds, 'row id'), options);
-}
-
-async function bytesOf(asked: Asked, ids: readonly bigint[], options: CallOptions): Promise<Blobs> {
-  if (ids.length === 0) return [];
-  const { sql } = asked;
-  const found = new Map<bigint, Uint8Array | null>();
-  await valuesOf(
-    asked,
-    ids,
-    { data: `${sql}."data"`, uri: `${sql}."uri"` },
-    (id, [data, uri]) => {
-      refuseAddress(asked, data, uri);
-      found.set(id, (data ?? null) as Uint8Array | null);
-    },
-    options,
-  );
-  return ids.map((id) => {
-    const bytes = found.get(id) ?? null;
-    // Memory of its own, which neither repeats nor other blobs share.
-    return bytes === null ? null : Buffer.from(Uint8Array.from(bytes).buffer);
-  });
-}
-
-function refuseAddress({ column }: Asked, data: unknown, uri: unknown): void {
-  if (data !== null && data !== undefined) return;
-  if (typeof uri !== 'string') return;
-  throw new DirspaceError(
-    'Unsupported',
-    `A blob in ${JSON.stringify(column)} is at ${JSON.stringify(uri.slice(0, 100))}, which is not read here. Read it from there.`,
-    { details: { column } },
-  );
+  const sql = quotedPath(blobPath((await from.schema(options)).fields, column));
+  const ids = rowNumbers(rowIds, 'row id');
+  const found = await blobsOf({ target: from.target, column, sql }, ids, {}, options);
+  return found.map((one) => one?.bytes ?? null);
 }
 
 /** A blob whose bytes are read when they are asked for; `fetchBlobFiles` of a table opens them. */
 export class BlobFile {
   readonly #size: bigint;
-  readonly #fetch: () => Promise<Buffer>;
-  #bytes: Promise<Buffer> | undefined;
+  readonly #range: (start: number, end: number) => Promise<Buffer>;
   #at = 0;
 
   /** Tables open them; see `Table.fetchBlobFiles`. */
-  constructor(size: bigint, fetch: () => Promise<Buffer>) {
+  constructor(size: bigint, range: (start: number, end: number) => Promise<Buffer>) {
     this.#size = size;
-    this.#fetch = fetch;
+    this.#range = range;
   }
 
   /** Its bytes in number. */
@@ -162,15 +167,19 @@ export class BlobFile {
 
   /** The bytes from the cursor on, which goes to the end: read again, there are none. */
   async read(): Promise<Buffer> {
-    const bytes = await this.#load();
-    const rest = bytes.subarray(this.#at);
-    this.#at = bytes.length;
-    return Buffer.from(rest);
+    const from = this.#at;
+    const to = Number(this.#size);
+    this.#at = to;
+    try {
+      return from === to ? Buffer.alloc(0) : await this.#range(from, to);
+    } catch (error) {
+      this.#at = from;
+      throw error;
+    }
   }
 
   /**
-   * The bytes from `start` to before `end`; moves no cursor. All bytes are read for the first range,
-   * and kept with the handle.
+   * The bytes from `start` to before `end`; moves no cursor.
    * @throws InvalidInput for a range that the blob does not have
    */
   async readRange(start: bigint, end: bigint): Promise<Buffer> {
@@ -181,17 +190,8 @@ export class BlobFile {
         `A range of a blob of ${this.#size} bytes is two bigints, such as 0n and ${this.#size}n, the second at most that, not ${String(start)} and ${String(end)}.`,
       );
     }
-    return Buffer.from((await this.#load()).subarray(Number(start), Number(end)));
-  }
-
-  #load(): Promise<Buffer> {
-    if (this.#bytes === undefined) {
-      this.#bytes = this.#fetch();
-      this.#bytes.catch(() => {
-        this.#bytes = undefined;
-      });
-    }
-    return this.#bytes;
+    if (start === end) return Buffer.alloc(0);
+    return this.#range(Number(start), Number(end));
   }
 }
 
@@ -206,25 +206,30 @@ export async function fetchBlobFiles(
   options: CallOptions = {},
 ): Promise<BlobFiles> {
   from.reading(options);
-  const sql = blobSql(await from.schema(options), column);
+  const sql = quotedPath(blobPath((await from.schema(options)).fields, column));
   const ids = rowNumbers(rowIds, 'row id');
   if (ids.length === 0) return [];
   const target = { ...from.target, version: await from.version(options) };
   const asked = { target, column, sql };
-  const sizes = new Map<bigint, bigint>();
-  await valuesOf(
-    asked,
-    ids,
-    { size: `octet_length(${sql}."data")`, uri: `${sql}."uri"` },
-    (id, [size, uri]) => {
-      refuseAddress(asked, size, uri);
-      if (size !== null && size !== undefined) sizes.set(id, BigInt(size as bigint));
-    },
-    options,
+  const found = await blobsOf(asked, ids, { length: 0 }, options);
+  return found.map(
+    (one, at) => one && new BlobFile(one.size, rangeReader(asked, ids[at] as bigint)),
   );
-  return ids.map((id) => {
-    const size = sizes.get(id);
-    if (size === undefined) return null;
-    return new BlobFile(size, async () => (await bytesOf(asked, [id], {}))[0] as Buffer);
-  });
+}
+
+/** Reads ranges of one blob. A catalog that reads none gives all bytes at once, which are kept. */
+function rangeReader(asked: Asked, id: bigint): (start: number, end: number) => Promise<Buffer> {
+  const read = async (part: Part): Promise<Buffer> =>
+    (await blobsOf(asked, [id], part, {}))[0]?.bytes ?? Buffer.alloc(0);
+  if (asked.target.catalog.fetchBlobs !== undefined) {
+    return (start, end) => read({ offset: start, length: end - start });
+  }
+  let whole: Promise<Buffer> | undefined;
+  return async (start, end) => {
+    whole ??= read({});
+    whole.catch(() => {
+      whole = undefined;
+    });
+    return Buffer.from((await whole).subarray(start, end));
+  };
 }

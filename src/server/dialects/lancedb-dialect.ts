@@ -58,7 +58,7 @@ function recognizes({ url, headers }: RequestHead): boolean {
 }
 
 const EXTENSIONS =
-  /^\/v1\/(table\/[^/]+\/(branches\/(diff|cherry_pick)|clone)|jobs\/(list|describe|cancel))$/;
+  /^\/v1\/(table\/[^/]+\/(branches\/(diff|cherry_pick)|clone|fetch_blobs|blob\/[^/]+\/[^/]+\/bytes)|jobs\/(list|describe|cancel))$/;
 
 function route({ method, url }: RequestHead): string {
   const at = url.indexOf('?');

@@ -31,6 +31,7 @@ export {
   UnmetExpectation,
 } from './host-guard.ts';
 export { SocketServer } from './node-http.ts';
+export { parseRange, type Range } from './range.ts';
 export {
   ClientGone,
   type HttpAnswer,

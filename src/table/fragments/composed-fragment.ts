@@ -9,7 +9,7 @@ import type { FragmentFooter } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
 import type { Awaitable } from '../../store/index.ts';
 import { andThen, type LentColumns } from '../work/index.ts';
-import type { FragmentReader } from './fragment-reader.ts';
+import type { FragmentReader, StoredValue } from './fragment-reader.ts';
 
 export class ComposedFragment implements FragmentReader {
   readonly footer: FragmentFooter;
@@ -43,6 +43,16 @@ export class ComposedFragment implements FragmentReader {
     return this.#each(columns, (file, own, index) =>
       file.rows(batch, own, rows, lent?.ofFile(index)),
     );
+  }
+
+  value(
+    batch: number,
+    column: number,
+    path: readonly number[],
+    row: number,
+  ): Awaitable<StoredValue | null | undefined> {
+    const [file, own] = this.#placeOf(column);
+    return (this.#files[file] as FragmentReader).value(batch, own, path, row);
   }
 
   /**

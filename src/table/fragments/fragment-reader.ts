@@ -25,6 +25,13 @@ export interface ReadPurpose {
   readonly turn?: Turn;
 }
 
+/** A value of bytes of which parts can be read, and nothing else with them. */
+export interface StoredValue {
+  readonly size: number;
+  /** The bytes `from` to `to`, in memory of their own. */
+  read(from: number, to: number): Awaitable<Uint8Array>;
+}
+
 export interface FragmentReader {
   readonly footer: FragmentFooter;
   /**
@@ -48,6 +55,17 @@ export interface FragmentReader {
     rows: Uint32Array,
     lent?: LentColumns,
   ): Awaitable<Data[]>;
+  /**
+   * The value of bytes of one row in a column of structs, or a member of such a column: `path` has the
+   * places of the members that lead to it. Null where it is null, undefined where parts of it are not to
+   * be had.
+   */
+  value(
+    batch: number,
+    column: number,
+    path: readonly number[],
+    row: number,
+  ): Awaitable<StoredValue | null | undefined>;
   /**
    * Names a column of one batch as it is stored, the same for every reader of it and for no other
    * column of the catalog. Undefined where it is too small to be known apart.

@@ -32,15 +32,18 @@ import {
   type FragmentEntry,
   type FragmentFooter,
   type FrameCache,
+  findValue,
   LONG_FOOTER_BYTES,
   NO_DICTIONARIES,
   type Room,
+  type RowReader,
+  readBytes,
   readRows,
 } from '../../format/index.ts';
 import type { Awaitable, ObjectReader } from '../../store/index.ts';
 import { closedOnFailure, type Engine, openObject, type Snapshot } from '../versions/index.ts';
 import { andThen, inTurns, LentColumns, Turn } from '../work/index.ts';
-import type { FragmentReader, ReadPurpose } from './fragment-reader.ts';
+import type { FragmentReader, ReadPurpose, StoredValue } from './fragment-reader.ts';
 import { readRanges, spaceFor } from './read-ranges.ts';
 
 /** Parsed, a footer takes about this many times its bytes. */
@@ -350,20 +353,39 @@ export class LargeFragment implements FragmentReader {
   }
 
   #values(batch: number, columns: readonly number[], rows: Uint32Array): Awaitable<Data[]> {
-    const lent = new LentColumns(this.#engine.scratch);
     return andThen(this.#dictionariesOf(columns), (dictionaries) => {
       const frames = (column: number): FrameCache => this.#frames(batch, column);
-      const reader = readRows(this.footer, batch, columns, rows, dictionaries, frames);
-      const goOn = (answers: readonly Uint8Array[]): Awaitable<Data[]> => {
-        const step = reader.next(answers);
-        if (step.done !== true) {
-          return andThen(this.#read(step.value, lent.take(spaceFor(step.value))), goOn);
-        }
-        lent.giveBack();
-        return step.value;
-      };
-      return goOn([]);
+      return this.#run(readRows(this.footer, batch, columns, rows, dictionaries, frames));
     });
+  }
+
+  value(
+    batch: number,
+    column: number,
+    path: readonly number[],
+    row: number,
+  ): Awaitable<StoredValue | null | undefined> {
+    const at = { footer: this.footer, batch, column, path };
+    return andThen(this.#run(findValue(at, row)), (span) => {
+      if (span === null || span === undefined) return span;
+      const read = (from: number, to: number): Awaitable<Uint8Array> =>
+        this.#run(readBytes(at, span, from, to));
+      return { size: span.end - span.begin, read };
+    });
+  }
+
+  /** Reads what a reader asks for into memory that is lent to it. */
+  #run<Result>(reader: RowReader<Result>): Awaitable<Result> {
+    const lent = new LentColumns(this.#engine.scratch);
+    const goOn = (answers: readonly Uint8Array[]): Awaitable<Result> => {
+      const step = reader.next(answers);
+      if (step.done !== true) {
+        return andThen(this.#read(step.value, lent.take(spaceFor(step.value))), goOn);
+      }
+      lent.giveBack();
+      return step.value;
+    };
+    return goOn([]);
   }
 
   columnKey(batch: number, column: number): string {

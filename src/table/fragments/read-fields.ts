@@ -51,6 +51,19 @@ export function readFields(
   );
 }
 
+/**
+ * The position in the file of the only column asked for; undefined where the fragment does not have
+ * it as the version does.
+ */
+export function plainPosition(
+  { snapshot }: { readonly snapshot: Snapshot },
+  { reader, entry }: ReadPlace,
+  names: readonly string[],
+): number | undefined {
+  const { positions, isPlain } = projectionOf(snapshot, names, entry, reader.footer);
+  return isPlain ? positions[0] : undefined;
+}
+
 /** Bytes of these columns of a batch as they lie in its file, without dictionaries. */
 export function fieldBytes(
   snapshot: Snapshot,

@@ -154,6 +154,11 @@ export class SmallFragment implements FragmentReader {
     return columns.map((column) => gatherData(this.#column(batch, column), rows));
   }
 
+  /** All of the file is in memory. */
+  value(): undefined {
+    return undefined;
+  }
+
   /** Nothing is open. */
   retain(): () => void {
     return nothing;

@@ -50,7 +50,10 @@ const UNCOUNTED: PassingBatch = { grow: () => {}, end: () => {} };
 /**
  * One batch of `bytes` bytes, where the server has as much memory now; undefined where it has not.
  */
-export function batchNow({ engine }: ScanPlan, bytes: number): PassingBatch | undefined {
+export function batchNow(
+  { engine }: Pick<ScanPlan, 'engine'>,
+  bytes: number,
+): PassingBatch | undefined {
   const { serverMemory } = engine;
   if (serverMemory === undefined || bytes < COUNTED_BYTES) return UNCOUNTED;
   const taken = takenBytes(serverMemory, bytes);
@@ -58,7 +61,10 @@ export function batchNow({ engine }: ScanPlan, bytes: number): PassingBatch | un
 }
 
 /** One batch of `bytes` bytes, as soon as there is as much. Rejects as ServerMemory.pass does. */
-export async function batchInLine(plan: ScanPlan, bytes: number): Promise<PassingBatch> {
+export async function batchInLine(
+  plan: Pick<ScanPlan, 'engine' | 'signal'>,
+  bytes: number,
+): Promise<PassingBatch> {
   const { engine, signal } = plan;
   const { serverMemory } = engine;
   if (serverMemory === undefined || bytes < COUNTED_BYTES) return UNCOUNTED;

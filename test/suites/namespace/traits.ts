@@ -90,6 +90,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   getTableStats: { request: { id } },
   queryTable: { request: { id, k: 1 } },
   takeRows: { request: { id, offsets: [0n] } },
+  fetchBlobs: { request: { id, column: 'missing', row_ids: [0n] } },
   explainTableQueryPlan: { request: { id, query: { k: 1 } } },
   analyzeTableQueryPlan: { request: { id, k: 1 } },
   countTableRows: { request: { id } },

@@ -4,6 +4,7 @@ export { atMost, profileTable } from './profile.ts';
 export {
   analyzeTableQueryPlan,
   explainTableQueryPlan,
+  fetchTableBlobs,
   queryTable,
   takeTableRows,
 } from './query.ts';

@@ -1,9 +1,9 @@
 /**
- * Carries out QueryTable, TakeRows and the operations that explain and analyze query plans. Rows of
+ * Carries out QueryTable, TakeRows, FetchBlobs and the operations that explain and analyze query plans. Rows of
  * one version are read by a scan with filter and order, by vector or full-text search, or by ids
  * and offsets; blobs are answered as descriptions. table/query/ and table/read/ do the reading.
  */
-import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
+import { handedOut, type RecordBatchStream, Schema } from '../../../arrow/index.ts';
 import { DirspaceError } from '../../../errors.ts';
 import {
   type AnalyzeTableQueryPlanRequest,
@@ -11,6 +11,8 @@ import {
   type CallOptions,
   type ExplainTableQueryPlanRequest,
   type ExplainTableQueryPlanResponse,
+  FETCHED_FROM,
+  type FetchBlobsRequest,
   parseMode,
   type QueryColumns,
   type QueryTableRequest,
@@ -23,6 +25,7 @@ import {
   type OrderKey,
   type QueryRequest,
   query,
+  readBlobs,
   take,
 } from '../../../table/index.ts';
 import { type Catalog, snapshotToRead } from '../../catalog/index.ts';
@@ -54,6 +57,24 @@ export async function takeTableRows(
     signal: options.signal,
   });
   return handedOut(describedBlobs(rows));
+}
+
+/** The bytes of blobs at rows, with the version that they are of. */
+export async function fetchTableBlobs(
+  catalog: Catalog,
+  request: FetchBlobsRequest,
+  options: CallOptions = {},
+): Promise<RecordBatchStream> {
+  const snapshot = await snapshotToRead(catalog, request);
+  const { column, row_ids: rowIds, offset, length } = request;
+  const wanted = { column, rowIds, offset, length, signal: options.signal };
+  const rows = await readBlobs(catalog.engine, snapshot, wanted);
+  const from = new Map([
+    [FETCHED_FROM.version, String(snapshot.version)],
+    [FETCHED_FROM.incarnation, snapshot.branch.incarnation],
+  ]);
+  const schema = new Schema(rows.schema.fields, from);
+  return { schema, [Symbol.asyncIterator]: () => rows[Symbol.asyncIterator]() };
 }
 
 export async function explainTableQueryPlan(

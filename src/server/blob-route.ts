@@ -1,0 +1,151 @@
+/**
+ * `blobRoute`: answers GET for the bytes of one blob, whole or a range of it (200, 206, 416), and 204
+ * for a blob that is null. It calls FetchBlobs piece by piece as the caller takes them, always of the
+ * version that the first piece came from, so that no long value is held as a whole.
+ */
+import { columnsOf, type RecordBatchStream } from '../arrow/index.ts';
+import { DirspaceError } from '../errors.ts';
+import { FETCHED_FROM, type QueryValues, type RequestOf } from '../protocol/index.ts';
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  parseRange,
+  type Range,
+  type Route,
+} from './http/index.ts';
+import { answerOperation, type Further, type Services } from './routes.ts';
+
+/** Bytes that are asked for at once. */
+const PIECE_BYTES = 1 << 20;
+
+export const BLOB_ROUTE = '/v1/dirspace/table/{id}/blob/{column}/{row_id}/bytes';
+
+export const blobRoute = (services: Services): Route => ({
+  method: 'GET',
+  name: 'FetchBlobs',
+  path: BLOB_ROUTE,
+  answer: (http) => {
+    const range = parseRange(http.state.headers);
+    const { delimiter, version, branch, incarnation, ...unknown } = http.query;
+    const [name] = Object.keys(unknown);
+    if (name !== undefined) throw unknownParameter(name);
+    const body = {
+      column: http.parameters.column,
+      row_ids: [http.parameters.row_id],
+      ...(version === undefined ? {} : { version: wholeNumber(version) }),
+      ...(branch === undefined ? {} : { branch }),
+      ...(incarnation === undefined ? {} : { incarnation }),
+      ...firstPiece(range),
+    };
+    const query: QueryValues = delimiter === undefined ? {} : { delimiter };
+    return answerOperation(services, 'FetchBlobs', undefined, http, {
+      body,
+      query,
+      answer: (rows, further) => blobAnswer(http, range, rows as RecordBatchStream, further),
+    });
+  },
+});
+
+/** No more than one piece of the range; of one that is counted from the end the beginning. */
+function firstPiece(range: Range | undefined): { offset?: number; length: number } {
+  if (range === undefined) return { length: PIECE_BYTES };
+  const { from, to = Number.POSITIVE_INFINITY } = range;
+  const most = from < 0 ? -from : to - from;
+  return { offset: from, length: Math.min(PIECE_BYTES, most) };
+}
+
+function unknownParameter(name: string): DirspaceError {
+  return new DirspaceError(
+    'InvalidInput',
+    `There is no query parameter ${JSON.stringify(name.slice(0, 80))}; there is version, branch, incarnation and delimiter.`,
+    { details: { member: name.slice(0, 80) } },
+  );
+}
+
+/** What is no number is left to the check of the request. */
+const wholeNumber = (text: string | readonly string[]): unknown =>
+  typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : text;
+
+interface Piece {
+  /** Null where the blob is. */
+  readonly bytes: Uint8Array | null;
+  /** Of the whole blob. */
+  readonly size: number;
+}
+
+async function blobAnswer(
+  http: HttpRequest,
+  range: Range | undefined,
+  rows: RecordBatchStream,
+  further: Further,
+): Promise<HttpAnswer> {
+  const first = await pieceOf(rows);
+  if (first.bytes === null) return { status: 204, headers: RANGES, body: '' };
+  const { size } = first;
+  const [from, to] = within(range, size);
+  if (range !== undefined && from >= to) {
+    return { status: 416, headers: { ...RANGES, 'content-range': `bytes */${size}` }, body: '' };
+  }
+  const headers = { ...RANGES, ...BYTES, 'content-length': String(to - from) };
+  const request = further.request as RequestOf<'FetchBlobs'>;
+  const at = pinned(rows);
+  const body = async function* (): AsyncGenerator<Uint8Array> {
+    let bytes: Uint8Array = (first.bytes as Uint8Array).subarray(0, to - from);
+    let next = from;
+    while (next < to) {
+      // The blob became shorter, which one of a version that is pinned does not.
+      if (bytes.length === 0) throw new DirspaceError('Internal', 'The blob ends too early.');
+      yield bytes;
+      next += bytes.length;
+      http.state.progress.moved();
+      if (next === to) return;
+      const asked = { ...request, ...at, offset: next, length: Math.min(PIECE_BYTES, to - next) };
+      bytes = (await pieceOf((await further.call(asked)) as RecordBatchStream)).bytes ?? EMPTY;
+    }
+  };
+  if (range === undefined) return { status: 200, headers, body: body() };
+  const content = { 'content-range': `bytes ${from}-${to - 1}/${size}` };
+  return { status: 206, headers: { ...headers, ...content }, body: body() };
+}
+
+const EMPTY = new Uint8Array(0);
+const RANGES = { 'accept-ranges': 'bytes' };
+/** Bytes that anybody may have stored: a browser must neither guess what they are nor show them. */
+const BYTES = {
+  'content-type': 'application/octet-stream',
+  'content-disposition': 'attachment',
+  'x-content-type-options': 'nosniff',
+};
+
+function within(range: Range | undefined, size: number): readonly [from: number, to: number] {
+  if (range === undefined) return [0, size];
+  const { from, to = size } = range;
+  return from < 0 ? [Math.max(0, size + from), size] : [from, Math.min(to, size)];
+}
+
+/** The one row of an answer. */
+async function pieceOf(rows: RecordBatchStream): Promise<Piece> {
+  let piece: Piece | undefined;
+  for await (const batch of rows) {
+    if (batch.numRows === 0 || piece !== undefined) continue;
+    const [bytes, size] = columnsOf(batch).map((_, at) => batch.getChildAt(at)?.get(0));
+    piece = { bytes: (bytes ?? null) as Uint8Array | null, size: Number(size ?? 0) };
+  }
+  if (piece === undefined) {
+    throw new DirspaceError(
+      'Internal',
+      'The catalog answered without the blob that was asked for.',
+    );
+  }
+  return piece;
+}
+
+/** The members that name the version again that the rows are of. */
+function pinned({ schema: { metadata } }: RecordBatchStream): object {
+  const version = metadata.get(FETCHED_FROM.version);
+  const incarnation = metadata.get(FETCHED_FROM.incarnation);
+  return {
+    ...(version === undefined ? {} : { version: Number(version) }),
+    ...(incarnation === undefined ? {} : { incarnation }),
+  };
+}

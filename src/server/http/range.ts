@@ -1,0 +1,34 @@
+/**
+ * `parseRange`: reads the `Range` header of a request as one range of bytes. Undefined where there is
+ * none, and, as RFC 9110 says, where there are several, another unit, or a text that is no range: the
+ * whole is answered then.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+
+export interface Range {
+  /** The first byte; below 0 it is counted from the end. */
+  readonly from: number;
+  /** The byte after the last one; the end if absent. */
+  readonly to?: number;
+}
+
+export function parseRange(headers: IncomingHttpHeaders): Range | undefined {
+  // A validator that is not known is one that does not match.
+  if (headers['if-range'] !== undefined) return undefined;
+  const found = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(headers.range ?? '');
+  if (found === null) return undefined;
+  const [, first = '', last = ''] = found;
+  if (first === '') {
+    if (last === '') return undefined;
+    // The last 0 bytes are as little there as a byte past the end.
+    return { from: safe(last) === 0 ? NOTHING : -safe(last) };
+  }
+  const from = safe(first);
+  if (last === '') return { from };
+  return safe(last) < from ? undefined : { from, to: safe(last) + 1 };
+}
+
+/** No byte has this number. */
+const NOTHING = Number.MAX_SAFE_INTEGER - 1;
+
+const safe = (digits: string): number => Math.min(Number(digits), NOTHING);
