@@ -83,6 +83,7 @@ const BODIES: Partial<Record<AnyOperation, object>> = {
   CreateTableBranch: { name: 'b' },
   DeleteTableBranch: { name: 'b' },
   DeleteRows: { row_ids: [] },
+  FetchBlobs: { column: 'image', row_ids: [] },
   CleanupTable: { older_than_millis: 0 },
   BeginJob: { operation: 'OptimizeTable' },
   DescribeJob: { job_id: 'j' },
