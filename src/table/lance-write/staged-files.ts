@@ -2,10 +2,10 @@
  * `StagedFiles`: reads columns of the data files that a writer of Lance has staged for one
  * fragment, a `RowRange` at a time, in the types of the table. The files are untrusted: they must
  * have the sizes that the manifest says, the rows of the fragment and the types of the listed
- * fields. Nulls in required fields are refused, except for items of vectors in a batch that has
- * null vectors.
+ * fields. Nulls in required fields are refused.
  */
-import { type Data, DataType, type Field, Schema } from '../../arrow/index.ts';
+import { type Data, DataType, type Field, recordBatch, Schema } from '../../arrow/index.ts';
+import { isDirspaceError } from '../../errors.ts';
 import {
   FragmentColumns,
   fragmentsFolder,
@@ -16,8 +16,10 @@ import {
   viewsOf,
 } from '../../format/index.ts';
 import type { ObjectReader } from '../../store/index.ts';
+import type { IdentifiedField } from '../fields/index.ts';
 import { datasetOf } from '../lance/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
+import { RequiredValues } from '../write/index.ts';
 import { blamed, invalid, shown } from './refusals.ts';
 import type { PlannedFragment } from './staged-fragments.ts';
 import type { StagedSchema } from './staged-schema.ts';
@@ -110,14 +112,15 @@ export class StagedFiles {
    */
   async column(
     at: number,
-    field: Field,
+    node: IdentifiedField,
     { first, count }: RowRange,
     budget: ReadBudget,
   ): Promise<Data> {
     const column = this.#schema.lanceColumns[at] as LanceColumn;
     const data = await blamed(() => this.#columns.column(column, first, count, budget));
-    this.#requireValues(field, data);
-    return retyped(data, field.type);
+    const typed = retyped(data, node.field.type);
+    this.#requireValues(node, typed);
+    return typed;
   }
 
   close(): void {
@@ -125,19 +128,18 @@ export class StagedFiles {
   }
 
   /** Nothing in a file says that a field may not be null. */
-  #requireValues(field: Field, data: Data): void {
-    const { type } = field;
-    if (!field.nullable && data.nullCount > 0) {
-      throw invalid(
-        `fragment ${this.#id} has nulls in ${shown(field.name)}, which may not be null`,
-      );
-    }
-    if (DataType.isDictionary(type)) return;
-    // Items of a null vector stand for nothing.
-    if (DataType.isFixedSizeList(type) && data.nullCount > 0) return;
-    const fields = (type.children ?? []) as readonly Field[];
-    for (const [at, child] of fields.entries()) {
-      this.#requireValues(child, data.children[at] as Data);
+  #requireValues(column: IdentifiedField, data: Data): void {
+    const { field } = column;
+    const refused = (name: string, cause?: unknown): Error =>
+      invalid(`fragment ${this.#id} has nulls in ${shown(name)}, which may not be null`, cause);
+    if (!field.nullable && data.nullCount > 0) throw refused(field.name);
+    const nested = RequiredValues.of([column]);
+    if (nested === undefined) return;
+    try {
+      nested.check(recordBatch(new Schema([field]), [data], data.length), 0);
+    } catch (error) {
+      if (!isDirspaceError(error, 'TableSchemaValidation')) throw error;
+      throw refused(String(error.details.column), error);
     }
   }
 }

@@ -296,7 +296,7 @@ class RowWriter {
       if (source === 'nulls') columns.push(nullColumn(column.field.type, count));
       else if (source === 'before') columns.push(this.#adapted(column, before[next++] as Data));
       else {
-        const data = await opened.column(place, column.field, rows, budget);
+        const data = await opened.column(place, column, rows, budget);
         if (this.#computed.has(place) && data.nullCount < count)
           throw refusedValue(column.field.name, planned.id);
         columns.push(data);

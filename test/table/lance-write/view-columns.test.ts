@@ -4,6 +4,8 @@ import {
   BinaryView,
   type DataType,
   Field,
+  FixedSizeList,
+  Float32,
   Int32,
   List,
   type RecordBatch,
@@ -14,6 +16,7 @@ import {
   Table,
   Utf8View,
   type Vector,
+  vectorFromArray,
 } from '../../../src/arrow/apache.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { randomBatch, seeded } from '../../helpers/arrow-samples.ts';
@@ -89,4 +92,29 @@ test.each([
   await create(client.stage(rewrite));
   await expectRows(first, two, three);
   expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
+});
+
+test('refused: null items of vectors whose items are required, also beside a null vector', async () => {
+  const fs = memoryFs();
+  const db = await connect('/c', { fs, lance: 'write' });
+  const vectors = (isRequired: boolean) =>
+    new FixedSizeList(2, new Field('item', new Float32(), !isRequired));
+  const of = (rows: readonly unknown[], isRequired: boolean): Table =>
+    new Table({ v: vectorFromArray(rows as never, vectors(isRequired)) });
+  await db.createTable('t', of([[1, 2], null], true) as never);
+  const client = new LanceClient(filesOf(fs, '/c'), 'data/t.table');
+  const append = async (...rows: unknown[]): Promise<unknown> =>
+    db.namespace.createTableVersion({
+      id: ['t'],
+      ...(await client.append(
+        recordBatchStream(of(rows, false).schema, of(rows, false).batches),
+        rows.length,
+      )),
+    });
+  await append([3, 4], null);
+  await expect(append([5, null], null)).rejects.toThrow(
+    'has nulls in "v[1]", which may not be null',
+  );
+  client.open();
+  await expect(append([5, null], [6, 7])).rejects.toThrow('has nulls in "v[1]"');
 });
