@@ -21,7 +21,7 @@ import { matchFields } from '../write/index.ts';
 import { type MissingMembers, missingMembers } from './merge-structs.ts';
 
 /** Bytes of all columns together; a merge of more is done in parts. */
-export const MAX_SOURCE_BYTES: number = 1024 * 1024 * 1024;
+const MAX_SOURCE_BYTES: number = 1024 * 1024 * 1024;
 /** Rows are counted in signed numbers of 32 bits. */
 const MOST_ROWS = 0x7fff_ffff;
 

@@ -264,7 +264,7 @@ function indexesAfter(draft: Draft, base: Snapshot | undefined): Manifest['index
 const KEEPS_ROWS: readonly OperationKind[] = ['compact', 'metadata', 'restore'];
 
 /** @throws InvalidTableState for a change of rows or columns that is no refresh */
-export function refuseOnView(
+function refuseOnView(
   base: Snapshot | undefined,
   { kind, view: refreshed }: Pick<Draft, 'kind' | 'view'>,
 ): void {
