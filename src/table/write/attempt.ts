@@ -6,9 +6,15 @@
  * (`isBetweenAttempts`).
  */
 import { isDirspaceError } from '../../errors.ts';
-import { type DeletionEntry, deletionFile, fragmentFile } from '../../format/index.ts';
+import {
+  type DeletionEntry,
+  deletionFile,
+  type FragmentEntry,
+  fragmentFile,
+} from '../../format/index.ts';
 import {
   announced,
+  type CommitRequest,
   type Committed,
   commit,
   type Draft,
@@ -17,7 +23,6 @@ import {
   type TableBranch,
 } from '../versions/index.ts';
 import type { WriteOptions } from './append.ts';
-import type { DeletionEdits } from './delete-rows.ts';
 import type { NewFragment } from './write.ts';
 
 /** The files of one attempt. */
@@ -35,8 +40,9 @@ export class AttemptFiles {
     for (const { file } of fragments) this.#files.add(fragmentFile(this.#tableFolder, file));
   }
 
-  addDeletions(edits: DeletionEdits): void {
-    for (const { deletion } of edits.replaced.values()) {
+  /** The deletion files of entries that got one. */
+  addDeletions({ replaced }: { readonly replaced: ReadonlyMap<number, FragmentEntry> }): void {
+    for (const { deletion } of replaced.values()) {
       if (deletion !== undefined) this.addDeletion(deletion);
     }
   }
@@ -59,6 +65,8 @@ export class AttemptFiles {
   }
 }
 
+export type AttemptOptions = WriteOptions & Pick<CommitRequest, 'namesRowIds'>;
+
 export type BuildWithFiles = (
   engine: Engine,
   base: Snapshot | undefined,
@@ -72,7 +80,7 @@ export type BuildWithFiles = (
 export const commitWithFiles = (
   engine: Engine,
   branch: TableBranch,
-  options: WriteOptions,
+  options: AttemptOptions,
   build: BuildWithFiles,
 ): Promise<Committed> =>
   announced(engine, branch.tableFolder, (writing) => attempted(writing, branch, options, build));
@@ -80,7 +88,7 @@ export const commitWithFiles = (
 async function attempted(
   engine: Engine,
   branch: TableBranch,
-  options: WriteOptions,
+  options: AttemptOptions,
   build: BuildWithFiles,
 ): Promise<Committed> {
   const files = new AttemptFiles(engine, branch.tableFolder);
@@ -88,6 +96,7 @@ async function attempted(
     return await commit(engine, branch, {
       transaction: options.transaction,
       signal: options.signal,
+      ...(options.namesRowIds === undefined ? {} : { namesRowIds: options.namesRowIds }),
       build: async (base) => {
         await files.discard();
         try {

@@ -12,9 +12,7 @@ import { type FragmentEntry, unionDeletions } from '../../format/index.ts';
 import { deletedRows } from '../fragments/index.ts';
 import { matchingRows, pipelined, planScan, type ScanPlan, selectedCount } from '../read/index.ts';
 import {
-  announced,
   type Committed,
-  commit,
   type Draft,
   type Engine,
   editFragments,
@@ -25,6 +23,7 @@ import {
 } from '../versions/index.ts';
 import { andThen, inTurns, Turn } from '../work/index.ts';
 import type { WriteOptions } from './append.ts';
+import { type AttemptOptions, commitWithFiles } from './attempt.ts';
 import { DeletionFiles } from './deletion-files.ts';
 
 export interface RowsDeleted extends Committed {
@@ -61,28 +60,22 @@ export function deleteWhere(
 }
 
 /** `find` gives the offsets of the rows that go, by fragment id. */
-function deleteFound(
+async function deleteFound(
   engine: Engine,
   branch: TableBranch,
-  options: WriteOptions & { readonly namesRowIds?: boolean },
+  options: AttemptOptions,
   find: (base: Snapshot) => Promise<ReadonlyMap<number, readonly number[] | Uint32Array>>,
   predicate?: string,
 ): Promise<RowsDeleted> {
-  return announced(engine, branch.tableFolder, async (writing) => {
-    let deletedRows = 0;
-    const committed = await commit(writing, branch, {
-      ...options,
-      build: async (base) => {
-        if (base === undefined) throw emptyTable();
-        const edits = await deleteOffsets(writing, base, await find(base));
-        deletedRows = edits.deletedRows;
-        return deletedRows === 0
-          ? undefined
-          : { ...(await draftOf(writing, base, edits)), predicate };
-      },
-    });
-    return { ...committed, deletedRows };
+  let deletedRows = 0;
+  const committed = await commitWithFiles(engine, branch, options, async (writing, base, files) => {
+    if (base === undefined) throw emptyTable();
+    const edits = await deleteOffsets(writing, base, await find(base));
+    files.addDeletions(edits);
+    deletedRows = edits.deletedRows;
+    return deletedRows === 0 ? undefined : { ...(await draftOf(writing, base, edits)), predicate };
   });
+  return { ...committed, deletedRows };
 }
 
 /** Collects rows of batches as offsets in their fragments. */

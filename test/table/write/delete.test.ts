@@ -1,7 +1,10 @@
 /** Deleting rows by id and by predicate, over few and many fragments. */
 import { expect, test } from 'vitest';
+import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
 import { connect } from '../../../src/index.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
+import { InterruptedCatalog, publication } from '../../helpers/interrupted.ts';
+import { people } from '../../helpers/people.ts';
 
 const catalog = () => connect({ uri: '/c', fs: memoryFs() as never });
 
@@ -106,4 +109,42 @@ test('what a delete reads of small fragments is kept for the next one', async ()
   await table.delete('a = 2');
   expect(opened).toEqual([]);
   expect(await table.query().toArray()).toEqual([{ a: 1 }, { a: 1 }, { a: 1 }]);
+});
+
+test.each([
+  ['a predicate', { predicate: 'id < 3' }],
+  ['ids', { row_ids: [0n, 1n, 2n] }],
+])('of a delete by %s that met another writer no file is left behind', async (_, what) => {
+  const fs = memoryFs();
+  const options = { root: '/c', fs, durability: 'relaxed' } as const;
+  const id = ['t'];
+  const other = await openDirectoryNamespace(options);
+  await other.createTable({ id }, people(10));
+  const catalog = await InterruptedCatalog.open(options);
+  catalog.interrupt(publication, () => other.insertIntoTable({ id }, people(1, 20)));
+  const { namespace } = catalog;
+  const answer =
+    'predicate' in what
+      ? await namespace.deleteFromTable({ id, ...what })
+      : await namespace.deleteRows({ id, ...what });
+  expect(answer).toMatchObject({ version: 3, num_deleted_rows: 3 });
+  expect(await other.countTableRows({ id })).toEqual({ count: 8 });
+  const { problems, leftovers } = await other.verify({});
+  expect([problems, leftovers]).toEqual([[], []]);
+});
+
+test('a delete by ids that met a compaction changes nothing, as rows have other ids by then', async () => {
+  const fs = memoryFs();
+  const options = { root: '/c', fs, durability: 'relaxed' } as const;
+  const id = ['t'];
+  const other = await openDirectoryNamespace(options);
+  await other.createTable({ id }, people(2));
+  await other.insertIntoTable({ id }, people(1, 20));
+  const catalog = await InterruptedCatalog.open(options);
+  catalog.interrupt(publication, () => other.optimizeTable({ id }));
+  const work = catalog.namespace.deleteRows({ id, row_ids: [0n] });
+  await expect(work).rejects.toMatchObject({ code: 'ConcurrentModification' });
+  expect(await other.countTableRows({ id })).toEqual({ count: 3 });
+  const { problems, leftovers } = await other.verify({});
+  expect([problems, leftovers.map(({ kind }) => kind)]).toEqual([[], []]);
 });
