@@ -22,7 +22,7 @@ export type Handlers = {
 };
 
 /** Whatever the operation takes beside the catalog, and answers. */
-export type AnyHandler = (catalog: Catalog, ...given: never[]) => Promise<unknown>;
+type AnyHandler = (catalog: Catalog, ...given: never[]) => Promise<unknown>;
 
 /** What a program asks to find its way, which needs nothing of what reads and writes tables. */
 export const LISTS = {

@@ -1,6 +1,7 @@
 /**
  * Exports the contract between catalogs, clients and servers: ids, request and response models,
- * error bodies, the table of operations, and the `Namespace` interface derived from it. No I/O.
+ * error bodies, the table of operations, and the `Namespace` interface derived from it; also modes,
+ * names of HTTP headers, and Arrow schemas as JSON. No I/O.
  */
 
 export {
