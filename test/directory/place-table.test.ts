@@ -95,6 +95,18 @@ test.each(['create', 'exist_ok', 'overwrite'])(
   },
 );
 
+test('a table whose path would be too long to be registered keeps its properties', async () => {
+  await createTable(one.catalog, { id }, people(2));
+  const { context } = await deregisterTable(one.catalog, { id });
+  const record = `${ROOT}/${context?.relative_location}/.table.json`;
+  const before = String(one.fs.readFileSync(record));
+  const away = { ...one.catalog, root: `/${'x'.repeat(4000)}` };
+  const location = context?.relative_location as string;
+  const work = registerTable(away, { id, location, properties: { by: 'one' } });
+  expect(await outcomeOf(work)).toMatchObject({ code: 'InvalidInput' });
+  expect(String(one.fs.readFileSync(record))).toBe(before);
+});
+
 test('a namespace that overwrites replaces one that came meanwhile', async () => {
   one.calls.moveFolder = async (move, from, to) => {
     one.calls.moveFolder = undefined;

@@ -153,13 +153,14 @@ export async function registerTable(
   const properties = { ...propertiesAt({ record }, newest?.snapshot), ...request.properties };
   const existing = await findTable(catalog, id);
   if (existing !== undefined && mode === 'Create') throw tableExists(id);
+  const place = catalog.engine.names.tableFolder(id);
+  requireRoom(catalog, id, place);
   if (Object.keys(request.properties ?? {}).length > 0) {
     await catalog.store.put(
       joinPath(location, TABLE_FILE),
       encodeTable({ ...record, properties, since: newest?.slot }),
     );
   }
-  const place = catalog.engine.names.tableFolder(id);
   const isReplaced =
     existing !== undefined &&
     (await replaceFolder(catalog, { kind: 'table', id, place, staging: location }));
