@@ -28,7 +28,9 @@ const CARRIED = {
 
 /** What opens a catalog and lists names: a group takes along all that its modules import. */
 const CATALOG = { name: 'catalog', test: /src\/directory\/directory-namespace\.ts$|src\/store\// };
-/** What reads and writes tables, and is loaded for the first operation that does. */
+/** What opens and reads tables, and is loaded for the first operation that does. */
+const READS = { name: 'reads', test: /src\/directory\/read-handlers\.ts$/ };
+/** What changes and maintains tables and runs SELECT statements, loaded for the first that does. */
 const ENGINE = {
   name: 'engine',
   test: /src\/(format|indexes|vector|search|sql|table|statements|directory)\//,
@@ -48,6 +50,7 @@ const GROUPS = inOrder([
     test: /node_modules\/(apache-arrow|flatbuffers|tslib)\/|src\/(arrow|values|ipc|protocol)\/|handles\/header-provider/,
   },
   CATALOG,
+  READS,
   ENGINE,
 ]);
 
@@ -62,6 +65,7 @@ const SHARED = inOrder([
   },
   { name: 'language', test: /src\/sql\/register\.ts$/ },
   CATALOG,
+  READS,
   ENGINE,
 ]);
 

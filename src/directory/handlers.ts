@@ -27,7 +27,6 @@ import {
   cloneTable,
   createTable,
   declareTable,
-  describeTable,
   describeTransaction,
   indexes,
   listTableFiles,
@@ -40,6 +39,7 @@ import {
   versions,
   views,
 } from './operations/index.ts';
+import { READS } from './read-handlers.ts';
 import {
   type Changed,
   changesList,
@@ -109,6 +109,7 @@ type AnyHandler = (catalog: Catalog, request: object, options: object) => Promis
 
 export const HANDLERS: Handlers = {
   ...LISTS,
+  ...READS,
   CreateNamespace: listed(withContent, namespaces.createNamespace),
   DropNamespace: listed(itself, namespaces.dropNamespace),
   NamespaceExists: async (catalog, request) => {
@@ -119,8 +120,6 @@ export const HANDLERS: Handlers = {
   CreateTable: listed(itself, within(createTable)),
   DeclareTable: listed(itself, (catalog, request) => declareTable(catalog, request)),
   RegisterTable: listed(itself, tables.registerTable),
-  DescribeTable: describeTable,
-  TableExists: tables.tableExistsIn,
   RenameTable: listed(bothNames, tables.renameTable),
   DropTable: listed(itself, tables.dropTable),
   DeregisterTable: listed(itself, tables.deregisterTable),
@@ -129,13 +128,6 @@ export const HANDLERS: Handlers = {
 
   CreateMaterializedView: listed(itself, views.createMaterializedView),
   RefreshMaterializedView: within(views.refreshMaterializedView),
-
-  QueryTable: reads.queryTable,
-  TakeRows: reads.takeTableRows,
-  FetchBlobs: reads.fetchTableBlobs,
-  ExplainTableQueryPlan: reads.explainTableQueryPlan,
-  AnalyzeTableQueryPlan: reads.analyzeTableQueryPlan,
-  CountTableRows: rows.countTableRows,
   GetTableStats: rows.getTableStats,
 
   InsertIntoTable: listedAtFirst(within(rows.insertIntoTable)),

@@ -1,8 +1,9 @@
 /**
  * `handlerOf`: returns the function that carries out an operation on a directory catalog. The
- * operations that list names, and DescribeNamespace, are available at once (`LISTS`); the first
- * other one imports handlers.ts, which loads most of the engine. Also defines the types of that
- * table of handlers, which has every operation.
+ * operations that list names, and DescribeNamespace, are available at once (`LISTS`). The first that
+ * opens or reads a table imports read-handlers.ts, which loads half of the engine, and the first other
+ * one handlers.ts, which loads the rest. Also defines the types of that table of handlers, which has
+ * every operation.
  */
 import { onDemand } from '../on-demand.ts';
 import type { AnyOperation, CatalogExtensions, NamespaceOperations } from '../protocol/index.ts';
@@ -32,9 +33,33 @@ export const LISTS = {
   ListAllTables: listAllTables,
 } satisfies Partial<Handlers>;
 
+/** What a program asks of tables that it only reads: half of the engine does it. */
+const READ_OPERATIONS = [
+  'DescribeTable',
+  'TableExists',
+  'QueryTable',
+  'TakeRows',
+  'FetchBlobs',
+  'CountTableRows',
+  'ExplainTableQueryPlan',
+  'AnalyzeTableQueryPlan',
+] as const satisfies readonly AnyOperation[];
+
+export type ReadOperation = (typeof READ_OPERATIONS)[number];
+
+const isRead = (operation: AnyOperation): operation is ReadOperation =>
+  (READ_OPERATIONS as readonly AnyOperation[]).includes(operation);
+
+const reading = onDemand(() => import('./read-handlers.ts'));
 const engine = onDemand(() => import('./handlers.ts'));
 
-export const handlerOf = (operation: AnyOperation): AnyHandler =>
-  (LISTS as Partial<Record<AnyOperation, AnyHandler>>)[operation] ??
-  ((catalog, ...given) =>
-    engine(({ HANDLERS }) => (HANDLERS[operation] as AnyHandler)(catalog, ...given)));
+export function handlerOf(operation: AnyOperation): AnyHandler {
+  const list = (LISTS as Partial<Record<AnyOperation, AnyHandler>>)[operation];
+  if (list !== undefined) return list;
+  if (isRead(operation)) {
+    return (catalog, ...given) =>
+      reading(({ READS }) => (READS[operation] as AnyHandler)(catalog, ...given));
+  }
+  return (catalog, ...given) =>
+    engine(({ HANDLERS }) => (HANDLERS[operation] as AnyHandler)(catalog, ...given));
+}

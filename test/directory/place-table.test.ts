@@ -12,7 +12,8 @@ import {
   dropNamespace,
   listNamespaces,
 } from '../../src/directory/operations/namespaces.ts';
-import { countTableRows, insertIntoTable } from '../../src/directory/operations/rows.ts';
+import { countTableRows } from '../../src/directory/operations/reads/index.ts';
+import { insertIntoTable } from '../../src/directory/operations/rows.ts';
 import { deregisterTable, registerTable } from '../../src/directory/operations/tables.ts';
 import { repairCatalog } from '../../src/directory/upkeep/repair.ts';
 import { verifyCatalog } from '../../src/directory/upkeep/verify.ts';

@@ -202,11 +202,22 @@ describe('the build', () => {
     for (const room of ['dist', 'dist/cli']) {
       const loaded = loadedBy(built(`${room}/chunks/implementation-dir.js`));
       expect(loaded).toContain('catalog.js');
-      expect(loaded.filter((name) => /engine|rest|server|interchange/.test(name))).toEqual([]);
+      expect(loaded.filter((name) => /engine|reads|rest|server|interchange/.test(name))).toEqual(
+        [],
+      );
     }
     // The handles that open them.
     for (const chunk of ['dist/chunks/connect.js', 'dist/cli/chunks/sdk.js']) {
-      expect(loadedBy(built(chunk)).filter((name) => /engine|rest|server/.test(name))).toEqual([]);
+      const behind = /engine|reads|rest|server/;
+      expect(loadedBy(built(chunk)).filter((name) => behind.test(name))).toEqual([]);
+    }
+  });
+
+  test('opens and reads tables without what changes them', () => {
+    for (const room of ['dist', 'dist/cli']) {
+      const loaded = loadedBy(built(`${room}/chunks/reads.js`));
+      expect(loaded).toContain('catalog.js');
+      expect(loaded.filter((name) => /engine|rest|server|interchange/.test(name))).toEqual([]);
     }
   });
 

@@ -1,9 +1,9 @@
 /**
  * Carries out DescribeTable (`describeTable`): returns the members that the request asks for, for a
  * table or one of its versions. Details of tables that other programs write come from Lance's
- * manifest. catalog/target.ts finds the version that is described. Also carries out ListTableFiles
- * (`listTableFiles`), which lists the files that hold the rows of a version, in pages of at most
- * 10,000 fragments.
+ * manifest. catalog/target.ts finds the version that is described. Also carries out TableExists
+ * (`tableExists`) and ListTableFiles (`listTableFiles`), which lists the files that hold the rows of
+ * a version, in pages of at most 10,000 fragments.
  */
 import { pathToFileURL } from 'node:url';
 import { describeType, type Schema } from '../../arrow/index.ts';
@@ -19,6 +19,8 @@ import type {
   ListedFragment,
   ListTableFilesRequest,
   ListTableFilesResponse,
+  MaterializedViewInfo,
+  TableExistsRequest,
 } from '../../protocol/index.ts';
 import {
   type FragmentFiles,
@@ -42,11 +44,11 @@ import {
   snapshotToRead,
   storedTable,
   tablePlace,
+  targetToRead,
 } from '../catalog/index.ts';
 import { vendedOptions } from './credentials.ts';
 import { propertiesAt } from './table-properties.ts';
 import { lanceDetails } from './versions/index.ts';
-import { viewInfo } from './views.ts';
 
 /**
  * A table without a version is only declared where no files of a table are in its folder either.
@@ -133,6 +135,31 @@ async function detailsOf(
     ...viewInfo(snapshot),
     ...(manifest.lance === true ? { lance: await lanceOpening(catalog, snapshot, isHead) } : {}),
   };
+}
+
+/** What DescribeTable tells of a view. */
+function viewInfo({ manifest }: Snapshot): { materialized_view?: MaterializedViewInfo } {
+  const { view } = manifest;
+  if (view === undefined) return {};
+  return {
+    materialized_view: {
+      source: [...view.source],
+      columns: view.columns.map((pair) => [...pair]),
+      inputs: [...view.inputs],
+      ...(view.filter === undefined ? {} : { filter: view.filter }),
+      ...(view.limit === undefined ? {} : { limit: view.limit }),
+      ...(view.of === undefined ? {} : { source_version: view.of.version }),
+    },
+  };
+}
+
+/** @throws TableNotFound, TableVersionNotFound */
+export async function tableExists(catalog: Catalog, request: TableExistsRequest): Promise<void> {
+  const { id, incarnation, version } = request;
+  const named = { id, incarnation, version };
+  await targetToRead(catalog, named, 'named').catch((error: unknown) =>
+    lanceTarget(catalog, named, error),
+  );
 }
 
 /** Fragments of a page, at most. */

@@ -1,7 +1,7 @@
 /**
  * Exports the operations on namespaces, tables, rows, columns, indexes, versions, tags, branches,
  * views and transactions, and those that read rows (queries, SQL, profiles), one function each;
- * directory/handlers.ts maps them to operation names. catalog/ has those on the trash, upkeep/
+ * directory/handlers.ts and read-handlers.ts map them to operation names. catalog/ has those on the trash, upkeep/
  * those that maintain a catalog.
  */
 
@@ -9,7 +9,7 @@ export * as branchChanges from './branch-changes.ts';
 export * as changes from './changes.ts';
 export { batchCommitTables, batchCreateTableVersions } from './commit-tables.ts';
 export { cloneTable, createTable, declareTable } from './create-table.ts';
-export { describeTable, listTableFiles } from './describe.ts';
+export { describeTable, listTableFiles, tableExists } from './describe.ts';
 export * as indexes from './indexes.ts';
 export { listAllTables, listTables } from './list-tables.ts';
 export * as namespaces from './namespaces.ts';

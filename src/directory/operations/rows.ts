@@ -1,6 +1,6 @@
 /**
- * Carries out the operations on rows (insert, count, delete) and on whole versions (restore, schema
- * metadata, statistics). changes.ts updates and merges. `repeatedCommit` finds the earlier commit
+ * Carries out the operations on rows (insert, delete) and on whole versions (restore, schema
+ * metadata, statistics). changes.ts updates and merges, reads/query.ts counts. `repeatedCommit` finds the earlier commit
  * of a write with the same idempotency key, by the transaction id that `writeOptions` derives from
  * the key. An insert into a table that is only declared commits its first version.
  */
@@ -8,8 +8,6 @@ import { createHash } from 'node:crypto';
 import type { ArrowBody } from '../../arrow/index.ts';
 import {
   type CallOptions,
-  type CountTableRowsRequest,
-  type CountTableRowsResponse,
   type DeleteFromTableRequest,
   type DeleteFromTableResponse,
   type DeleteRowsRequest,
@@ -25,13 +23,7 @@ import {
   type UpdateTableSchemaMetadataRequest,
   type UpdateTableSchemaMetadataResponse,
 } from '../../protocol/index.ts';
-import {
-  countWhere,
-  isEmptyTable,
-  openBranch,
-  type RowsDeleted,
-  type Snapshot,
-} from '../../table/index.ts';
+import { isEmptyTable, openBranch, type RowsDeleted, type Snapshot } from '../../table/index.ts';
 import {
   beginWrite,
   type Catalog,
@@ -96,16 +88,6 @@ const insertAnswer = (snapshot: Snapshot, rows = 0): InsertIntoTableResponse => 
   num_inserted_rows: rows,
   version: snapshot.version,
 });
-
-export async function countTableRows(
-  catalog: Catalog,
-  request: CountTableRowsRequest,
-  { signal }: CallOptions = {},
-): Promise<CountTableRowsResponse> {
-  const snapshot = await snapshotToRead(catalog, request);
-  if (request.predicate === undefined) return { count: snapshot.rowCount };
-  return { count: await countWhere(catalog.engine, snapshot, request.predicate, signal) };
-}
 
 export async function deleteRows(
   catalog: Catalog,

@@ -1,6 +1,6 @@
 /**
- * Carries out the operations on tables as entries of the catalog: exists, drop, rename, deregister
- * and register. The last four move the table's folder by a rename: a drop into the trash, a
+ * Carries out the operations on tables as entries of the catalog: drop, rename, deregister and
+ * register. All of them move the table's folder by a rename: a drop into the trash, a
  * deregistration into `.dirspace/detached`. A registration with properties, over an existing table
  * or outside of the root takes further steps. list-tables.ts lists tables.
  */
@@ -31,7 +31,6 @@ import {
   type RenameTableRequest,
   type RenameTableResponse,
   renameTarget,
-  type TableExistsRequest,
 } from '../../protocol/index.ts';
 import { openTable, stageDeclared } from '../../table/index.ts';
 import {
@@ -41,7 +40,6 @@ import {
   folderAt,
   followMove,
   isFence,
-  lanceTarget,
   locationOf,
   missingNamespace,
   moveToPlace,
@@ -64,19 +62,9 @@ import {
   tableId,
   tableIdAt,
   tablePlaceTaken,
-  targetToRead,
 } from '../catalog/index.ts';
 import { placeTable } from './place-table.ts';
 import { propertiesAt, readableProperties } from './table-properties.ts';
-
-/** @throws TableNotFound, TableVersionNotFound */
-export async function tableExistsIn(catalog: Catalog, request: TableExistsRequest): Promise<void> {
-  const { id, incarnation, version } = request;
-  const named = { id, incarnation, version };
-  await targetToRead(catalog, named, 'named').catch((error: unknown) =>
-    lanceTarget(catalog, named, error),
-  );
-}
 
 /** Moves the table to the trash, from where undropTable brings it back. @throws TableNotFound */
 export async function dropTable(

@@ -3,7 +3,7 @@
  * record its source table and its query; it is read, tagged, indexed, renamed and dropped as any
  * other. Only refreshes change its rows. A refresh is finished when it is answered, and its
  * `job_id` is that of the transaction. Views that functions of containers fill (`udtf`, `chunker`),
- * and `auto_refresh`, are refused as Unsupported. `viewInfo` describes the view of a version.
+ * and `auto_refresh`, are refused as Unsupported. describe.ts tells of the view of a version.
  */
 
 import { recordBatchStream } from '../../arrow/index.ts';
@@ -13,7 +13,6 @@ import {
   type CreateMaterializedViewRequest,
   type CreateMaterializedViewResponse,
   type JsonArrowSchema,
-  type MaterializedViewInfo,
   type ObjectPath,
   parseViewQuery,
   type RefreshMaterializedViewRequest,
@@ -200,20 +199,4 @@ async function refuseOtherSchema(
     `output_schema has the columns ${shown(given.fields)}, and the query gives ${shown(found.fields)}. Leave it empty to take those.`,
     { details: { member: 'output_schema' } },
   );
-}
-
-/** What DescribeTable tells of a view. */
-export function viewInfo({ manifest }: Snapshot): { materialized_view?: MaterializedViewInfo } {
-  const { view } = manifest;
-  if (view === undefined) return {};
-  return {
-    materialized_view: {
-      source: [...view.source],
-      columns: view.columns.map((pair) => [...pair]),
-      inputs: [...view.inputs],
-      ...(view.filter === undefined ? {} : { filter: view.filter }),
-      ...(view.limit === undefined ? {} : { limit: view.limit }),
-      ...(view.of === undefined ? {} : { source_version: view.of.version }),
-    },
-  };
 }

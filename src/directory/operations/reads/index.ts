@@ -3,6 +3,7 @@
 export { atMost, profileTable } from './profile.ts';
 export {
   analyzeTableQueryPlan,
+  countTableRows,
   explainTableQueryPlan,
   fetchTableBlobs,
   queryTable,

@@ -1,7 +1,8 @@
 /**
- * Carries out QueryTable, TakeRows, FetchBlobs and the operations that explain and analyze query plans. Rows of
- * one version are read by a scan with filter and order, by vector or full-text search, or by ids
- * and offsets; blobs are answered as descriptions. table/query/ and table/read/ do the reading.
+ * Carries out QueryTable, TakeRows, FetchBlobs, CountTableRows and the operations that explain and
+ * analyze query plans. Rows of one version are read by a scan with filter and order, by vector or
+ * full-text search, or by ids and offsets; blobs are answered as descriptions. table/query/ and
+ * table/read/ do the reading.
  */
 import { handedOut, type RecordBatchStream, Schema } from '../../../arrow/index.ts';
 import { DirspaceError } from '../../../errors.ts';
@@ -9,6 +10,8 @@ import {
   type AnalyzeTableQueryPlanRequest,
   type AnalyzeTableQueryPlanResponse,
   type CallOptions,
+  type CountTableRowsRequest,
+  type CountTableRowsResponse,
   type ExplainTableQueryPlanRequest,
   type ExplainTableQueryPlanResponse,
   FETCHED_FROM,
@@ -21,6 +24,7 @@ import {
 import { textQuery } from '../../../search/index.ts';
 import {
   analyzeQuery,
+  countWhere,
   explainQuery,
   type OrderKey,
   type QueryRequest,
@@ -75,6 +79,16 @@ export async function fetchTableBlobs(
   ]);
   const schema = new Schema(rows.schema.fields, from);
   return { schema, [Symbol.asyncIterator]: () => rows[Symbol.asyncIterator]() };
+}
+
+export async function countTableRows(
+  catalog: Catalog,
+  request: CountTableRowsRequest,
+  { signal }: CallOptions = {},
+): Promise<CountTableRowsResponse> {
+  const snapshot = await snapshotToRead(catalog, request);
+  if (request.predicate === undefined) return { count: snapshot.rowCount };
+  return { count: await countWhere(catalog.engine, snapshot, request.predicate, signal) };
 }
 
 export async function explainTableQueryPlan(
