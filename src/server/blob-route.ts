@@ -5,7 +5,7 @@
  */
 import { columnsOf, type RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
-import { FETCHED_FROM, type QueryValues, type RequestOf } from '../protocol/index.ts';
+import { FETCHED_FROM, type QueryValues } from '../protocol/index.ts';
 import {
   type HttpAnswer,
   type HttpRequest,
@@ -13,7 +13,7 @@ import {
   type Range,
   type Route,
 } from './http/index.ts';
-import { answerOperation, type Further, type Services } from './routes.ts';
+import { answerOperation, type Order, type Services } from './routes.ts';
 
 /** Bytes that are asked for at once. */
 const PIECE_BYTES = 1 << 20;
@@ -41,7 +41,7 @@ export const blobRoute = (services: Services): Route => ({
     return answerOperation(services, 'FetchBlobs', undefined, http, {
       body,
       query,
-      answer: (rows, further) => blobAnswer(http, range, rows as RecordBatchStream, further),
+      work: (order) => blobAnswer(http, range, order),
     });
   },
 });
@@ -76,19 +76,23 @@ interface Piece {
 async function blobAnswer(
   http: HttpRequest,
   range: Range | undefined,
-  rows: RecordBatchStream,
-  further: Further,
+  { request, call }: Order,
 ): Promise<HttpAnswer> {
+  const rows = (await call(request)) as RecordBatchStream;
   const first = await pieceOf(rows);
-  if (first.bytes === null) return { status: 204, headers: RANGES, body: '' };
+  const at = pinned(rows);
+  // LanceDB's clients from 0.40 on read later ranges of the version that this header names.
+  const told = {
+    ...RANGES,
+    ...(at.version === undefined ? {} : { [VERSION_HEADER]: `${at.version}` }),
+  };
+  if (first.bytes === null) return { status: 204, headers: told, body: '' };
   const { size } = first;
   const [from, to] = within(range, size);
   if (range !== undefined && from >= to) {
-    return { status: 416, headers: { ...RANGES, 'content-range': `bytes */${size}` }, body: '' };
+    return { status: 416, headers: { ...told, 'content-range': `bytes */${size}` }, body: '' };
   }
-  const headers = { ...RANGES, ...BYTES, 'content-length': String(to - from) };
-  const request = further.request as RequestOf<'FetchBlobs'>;
-  const at = pinned(rows);
+  const headers = { ...told, ...BYTES, 'content-length': String(to - from) };
   const body = async function* (): AsyncGenerator<Uint8Array> {
     let bytes: Uint8Array = (first.bytes as Uint8Array).subarray(0, to - from);
     let next = from;
@@ -100,7 +104,7 @@ async function blobAnswer(
       http.state.progress.moved();
       if (next === to) return;
       const asked = { ...request, ...at, offset: next, length: Math.min(PIECE_BYTES, to - next) };
-      bytes = (await pieceOf((await further.call(asked)) as RecordBatchStream)).bytes ?? EMPTY;
+      bytes = (await pieceOf((await call(asked)) as RecordBatchStream)).bytes ?? EMPTY;
     }
   };
   if (range === undefined) return { status: 200, headers, body: body() };
@@ -110,6 +114,7 @@ async function blobAnswer(
 
 const EMPTY = new Uint8Array(0);
 const RANGES = { 'accept-ranges': 'bytes' };
+const VERSION_HEADER = 'x-lancedb-version';
 /** Bytes that anybody may have stored: a browser must neither guess what they are nor show them. */
 const BYTES = {
   'content-type': 'application/octet-stream',
@@ -141,7 +146,10 @@ async function pieceOf(rows: RecordBatchStream): Promise<Piece> {
 }
 
 /** The members that name the version again that the rows are of. */
-function pinned({ schema: { metadata } }: RecordBatchStream): object {
+function pinned({ schema: { metadata } }: RecordBatchStream): {
+  readonly version?: number;
+  readonly incarnation?: string;
+} {
   const version = metadata.get(FETCHED_FROM.version);
   const incarnation = metadata.get(FETCHED_FROM.incarnation);
   return {

@@ -1,6 +1,6 @@
 /**
- * Builds the routes of a server: one for each row and alias of the operations table and one for the
- * bytes of blobs (`operationRoutes`), and the server's own (`ownRoutes`): `/health`, `/ready`, `/metrics` and the
+ * Builds the routes of a server: one for each row and alias of the operations table, those for the
+ * bytes of blobs and for inserts in parts (`operationRoutes`), and the server's own (`ownRoutes`): `/health`, `/ready`, `/metrics` and the
  * OpenAPI document. Of these, only `/metrics` may need credentials. `noRoute` builds the error for
  * an address without a route.
  */
@@ -13,6 +13,7 @@ import type { Metrics } from './observe/index.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Readiness } from './readiness.ts';
 import { answerOperation, type Services } from './routes.ts';
+import { uploadRoutes } from './upload-routes.ts';
 
 export function operationRoutes(services: Services): Route[] {
   const own = EVERY_OPERATION_NAMES.map((operation) => ({
@@ -29,7 +30,7 @@ export function operationRoutes(services: Services): Route[] {
     answer: (http: Parameters<Route['answer']>[0]) =>
       answerOperation(services, alias.operation, alias, http),
   }));
-  return [...own, ...aliases, blobRoute(services)];
+  return [...own, ...aliases, blobRoute(services), ...uploadRoutes(services)];
 }
 
 /** What the routes of a server about itself need. */

@@ -71,6 +71,7 @@ import {
 } from './idempotency.ts';
 import { hideCredentials, type Identification } from './identity.ts';
 import type { Admission, Limits } from './settings/index.ts';
+import type { Uploads } from './uploads.ts';
 
 export interface Services {
   readonly databases: Databases;
@@ -80,25 +81,38 @@ export interface Services {
   readonly admission: { readonly short: Admission; readonly other: Admission };
   readonly limits: Required<Limits>;
   readonly answers: AnswerCache;
+  readonly uploads: Uploads;
   /** Counts large JSON bodies as well. */
   readonly serverMemory: ServerMemory;
 }
 
 type Members = Record<string, unknown> & { readonly context?: Readonly<Record<string, string>> };
 
-/** Calls the operation again within the same request, with the same rights. */
-export interface Further {
-  /** What was asked first. */
+/** What a form does its work with: within the request, and with the rights of its caller. */
+export interface Order {
+  /** The checked request. */
   readonly request: RequestOf<AnyOperation>;
-  call(request: object): Promise<unknown>;
+  /** The rows that came with it. */
+  readonly pieces: AsyncIterable<Uint8Array> | undefined;
+  /** Names the caller, and the catalog with the table, and nothing else does. */
+  readonly caller: string;
+  readonly table: string;
+  /** Resolves where the caller may do the operation; does nothing else. */
+  permitted(): Promise<void>;
+  /** Calls the operation. With a signal of its own, the call may outlast the request. */
+  call(request: object, data?: ArrowBody, signal?: AbortSignal): Promise<unknown>;
+  /** Calls another operation about the same table. */
+  ask(operation: AnyOperation, request: object): Promise<unknown>;
 }
 
-/** A route that asks for a read in a form of its own, and answers it in one. */
+/** A route that asks for an operation in a form of its own, and answers it in one. */
 export interface Form {
-  /** Stands for the JSON body, of which the request has none. */
-  readonly body: object;
+  /** Stands for the JSON body. */
+  readonly body?: object;
   readonly query: QueryValues;
-  answer(response: unknown, further: Further): Promise<HttpAnswer>;
+  /** False where the operation takes Arrow data, and the request has none. */
+  readonly takesData?: false;
+  readonly work: (order: Order) => Promise<HttpAnswer>;
 }
 
 /** Answers a request of an operation. Throws what is wrong with it. */
@@ -128,7 +142,7 @@ export async function answerOperation(
   // Nor is one taken while a body is waited for, so that half a request holds none.
   const { arrivals } = services;
   const arriving = { caller, arrivals, pace: limits, progress: state.progress };
-  const takesData = row.body === 'arrow-stream';
+  const takesData = row.body === 'arrow-stream' && form?.takesData !== false;
   if (takesData) {
     checkArrowBody(state.request, limits.maxArrowBytes);
     await bodyBegun(state, arriving);
@@ -158,33 +172,55 @@ export async function answerOperation(
   const dialected = callerFor(catalog, principal, database, target.prefix, state);
   const done = delimitedCaller(dialected, delimiterOf(http.query.delimiter));
   const pieces = takesData ? arrowPieces(state, limits.maxArrowBytes, limits) : undefined;
+  if (form !== undefined) {
+    const call = (wanted: object, data?: ArrowBody, signal?: AbortSignal): Promise<unknown> => {
+      const own = lateOptions(state.progress, undefined, undefined, state.trace?.context);
+      const options = signal === undefined ? own : { signal };
+      const given = data === undefined ? {} : { data };
+      const work = done({ operation, request: wanted, ...given, options } as Call);
+      if (signal === undefined) state.hold(work);
+      work.catch((failure) => services.databases.noteFailure(database, failure)).catch(() => {});
+      return signal === undefined ? state.progress.race(work) : work;
+    };
+    const checked = permittedCaller(unmade(operation, callerOf(catalog)), principal, database);
+    return form.work({
+      request,
+      pieces,
+      caller: principal.name,
+      table: `${database}\0${target.prefix.join('$')}\0${jsonText((request as Members).id)}`,
+      call,
+      permitted: () => {
+        const asked = { operation, request, options: lateOptions(state.progress) } as Call;
+        return scopedCaller(checked, target.prefix)(asked).then(() => {}, passUnmade);
+      },
+      ask: (other, wanted) => {
+        const options = lateOptions(state.progress);
+        return state.progress.race(done({ operation: other, request: wanted, options } as Call));
+      },
+    });
+  }
   const call = (
     key: string | undefined,
     data: ArrowBody | undefined,
     stamp?: IdempotencyStamp,
-    wanted: typeof request = request,
   ): Promise<unknown> => {
     const late = lateOptions(state.progress, key, stamp, state.trace?.context);
     const work = done({
       operation,
-      request: wanted,
+      request,
       ...(data === undefined ? {} : { data }),
       // No copy: that would read the signal, and so make one for every request.
       options: Object.assign(late, { forLance: state.headers['user-agent'] !== OWN_CLIENT }),
     } as Call);
     state.hold(work);
     work.catch((failure) => services.databases.noteFailure(database, failure)).catch(() => {});
-    const ended = (): Promise<unknown> => state.progress.race(work);
-    return row.long ? state.untimed(ended) : ended();
+    const wanted = (): Promise<unknown> => state.progress.race(work);
+    return row.long ? state.untimed(wanted) : wanted();
   };
 
   const key = idempotencyKey(row, operation, state);
   if (key === undefined) {
-    const response = await call(undefined, pieces);
-    if (form === undefined) return formAnswer(operation, response, http, request);
-    const again = (wanted: object): Promise<unknown> =>
-      call(undefined, undefined, undefined, wanted as typeof request);
-    return form.answer(response, { request, call: again });
+    return formAnswer(operation, await call(undefined, pieces), http, request);
   }
   // An answer that is kept must not outlive the right to what it tells.
   const permitted = permittedCaller(unmade(operation, callerOf(catalog)), principal, database);

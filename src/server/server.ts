@@ -69,6 +69,7 @@ import {
   type TrialRequest,
 } from './trial.ts';
 import { KeptRows, Sessions, type UiOptions, uiOptions, uiRoutes } from './ui/index.ts';
+import { Uploads } from './uploads.ts';
 
 /** Options of a server: what it serves, to whom, and its limits. */
 export interface ServerOptions extends DatabaseSource, ReloadableOptions {
@@ -205,6 +206,7 @@ async function assembled(options: ServerOptions, trial?: Trial): Promise<Server>
     serverMemory,
     limits,
     answers: new AnswerCache(),
+    uploads: new Uploads(limits, env),
   };
   const underWay = new Set<RequestState>();
   let stopping: Promise<void> | undefined;
@@ -343,6 +345,7 @@ async function assembled(options: ServerOptions, trial?: Trial): Promise<Server>
     for (const state of underWay) state.progress.abort(stoppingError());
     sockets.closeAllConnections();
     await idle;
+    await services.uploads.close(stoppingError());
     pressure.close();
     keptRows.close();
     await services.databases.close();

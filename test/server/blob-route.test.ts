@@ -63,6 +63,7 @@ describe('a blob', () => {
       expect(bytes.equals(BYTES[at] as Buffer)).toBe(true);
       expect(headers.get('content-length')).toBe(String(bytes.length));
       expect(headers.get('accept-ranges')).toBe('bytes');
+      expect(headers.get('x-lancedb-version')).toBe('1');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
     }
   });
@@ -97,6 +98,7 @@ describe('a blob', () => {
     const { status, bytes, headers } = await get(row, range);
     expect(status).toBe(416);
     expect(headers.get('content-range')).toBe(`bytes */${size}`);
+    expect(headers.get('x-lancedb-version')).toBe('1');
     expect(bytes.length).toBe(0);
   });
 
@@ -116,8 +118,9 @@ describe('a blob', () => {
   test('that is null has no content', async () => {
     for (const range of [undefined, 'bytes=0-0']) {
       for (const column of ['my video', 'more.deep']) {
-        const { status, bytes } = await get(1, range, { column });
+        const { status, bytes, headers } = await get(1, range, { column });
         expect([status, bytes.length]).toEqual([204, 0]);
+        expect(headers.get('x-lancedb-version')).toBe('1');
       }
     }
   });

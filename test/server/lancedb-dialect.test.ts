@@ -217,8 +217,8 @@ describe('answers', () => {
       version: 1,
       schema: { fields: [{ name: 'id', nullable: expect.any(Boolean), type: { type: 'int32' } }] },
     });
-    // Clients send several vectors at once from 0.2.0 on, structured text queries from 0.3.0 on.
-    expect(headers.get('phalanx-version')).toBe('0.3.0');
+    // Clients send several vectors at once from 0.2.0 on, structured text queries from 0.3.0 on, parts from 0.4.0, blobs from 0.5.0.
+    expect(headers.get('phalanx-version')).toBe('0.5.0');
     expect((await send(pair, '/v1/table/t/count_rows/', { version: null })).json).toBe(3);
     const listed = await ask(pair, 'GET', '/v1/table/?limit=10', undefined, remote);
     expect(listed.json).toEqual({ tables: ['t'] });

@@ -26,10 +26,10 @@ import { lancedbError } from './lancedb-errors.ts';
 import { plainQuery } from './lancedb-queries.ts';
 
 /**
- * What the clients may rely on: 0.3.0 takes several vectors in one query, and full-text queries as
- * trees. Inserts in parts (0.4.0) and blobs (0.5.0) are not there.
+ * What the clients may rely on: from 0.2.0 several vectors in one query, from 0.3.0 full-text queries
+ * as trees, from 0.4.0 inserts in parts, and from 0.5.0 the bytes of blobs.
  */
-const SERVER_VERSION = { 'phalanx-version': '0.3.0' };
+const SERVER_VERSION = { 'phalanx-version': '0.5.0' };
 
 export const lancedbDialect: Dialect = {
   name: 'lancedb',
@@ -57,13 +57,24 @@ function recognizes({ url, headers }: RequestHead): boolean {
   return !new URLSearchParams(query).has('delimiter');
 }
 
-const EXTENSIONS =
-  /^\/v1\/(table\/[^/]+\/(branches\/(diff|cherry_pick)|clone|fetch_blobs|blob\/[^/]+\/[^/]+\/bytes)|jobs\/(list|describe|cancel))$/;
+const EXTENSIONS = new RegExp(
+  `^/v1/(${[
+    'table/[^/]+/branches/(diff|cherry_pick)',
+    'table/[^/]+/(clone|fetch_blobs)',
+    'table/[^/]+/blob/[^/]+/[^/]+/bytes',
+    'table/[^/]+/multipart_write/(create|complete|abort)',
+    'jobs/(list|describe|cancel)',
+  ].join('|')})$`,
+);
 
 function route({ method, url }: RequestHead): string {
   const at = url.indexOf('?');
   const query = at < 0 ? '' : url.slice(at);
   const path = (at < 0 ? url : url.slice(0, at)).replace(/(.)\/$/, '$1');
+  if (path.endsWith('/insert') && query.includes('upload_id=')) {
+    const part = path.replace(/\/insert$/, '/multipart_write/part');
+    return part.replace('/v1/', '/v1/dirspace/') + query;
+  }
   // What these do goes beyond the protocol, and has addresses of its own there.
   if (EXTENSIONS.test(path)) return path.replace('/v1/', '/v1/dirspace/') + query;
   if (method !== 'GET' || path !== '/v1/table') return path + query;

@@ -38,8 +38,15 @@ export interface Limits {
   readonly maxUnauthenticated?: number;
   /** Bytes of a JSON body; 8 MiB if absent. */
   readonly maxJsonBytes?: number;
-  /** Bytes of an Arrow body, as it is sent and once it is decompressed; 64 GiB if absent. */
+  /**
+   * Bytes of an Arrow body, as it is sent and once it is decompressed, and of all parts of an insert in
+   * parts as they are sent; 64 GiB if absent.
+   */
   readonly maxArrowBytes?: number;
+  /** Inserts in parts under way at once; 16 if absent. One caller may have its share of them. */
+  readonly maxUploads?: number;
+  /** How long an insert in parts may stand still before it is ended; 300,000 if absent, 0 for any time. */
+  readonly uploadIdleMs?: number;
   /**
    * Bytes that one request may have at once for what is made while it is answered, such as computed
    * values; 256 MiB if absent. Holds for the roots that the server opens: a catalog that it is given
@@ -92,6 +99,8 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   maxUnauthenticated: 256,
   maxJsonBytes: 8 * 1024 ** 2,
   maxArrowBytes: 64 * 1024 ** 3,
+  maxUploads: 16,
+  uploadIdleMs: 300_000,
   requestMemory: 256 * 1024 ** 2,
   serverMemory: 1024 ** 3,
   maxRegexpSteps: 4_000_000_000,

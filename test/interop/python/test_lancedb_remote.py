@@ -53,6 +53,41 @@ class Remote(Served):
 
         self.assertEqual(self.compare(program)[-1], [])
 
+    def test_blobs(self):
+        schema = pa.schema([pa.field("id", pa.int64()), lancedb.blob("image")])
+        values = [b"abc", None, b"", bytes(range(256)) * 9000, b"last"]
+        rows = [{"id": at, "image": value} for at, value in enumerate(values)]
+
+        def program(db):
+            table = db.create_table("t", schema=schema)
+            table.add(rows)
+            hits = table.search().select(["id"]).with_row_id(True).limit(10).to_arrow()
+            by_id = dict(zip(hits["id"].to_pylist(), hits["_rowid"].to_pylist()))
+            order = [by_id[at] for at in (3, 0, 1, 2, 4)]
+            blobs = [blob.as_py() for blob in table.fetch_blobs("image", order)]
+            files = table.fetch_blob_files("image", order)
+            sizes = [file and file.size() for file in files]
+            files[0].seek(1000)
+            part = files[0].read(600)
+            rest = files[0].read()
+            return table.blob_columns(), blobs, sizes, part, len(rest), files[4].read()
+
+        found = self.compare(program)
+        self.assertEqual(found[1], [values[at] for at in (3, 0, 1, 2, 4)])
+
+    def test_rows_in_parts(self):
+        batches = [pa.record_batch({"id": pa.array(range(at, at + 50))}) for at in (0, 50, 100)]
+        data = pa.Table.from_batches(batches)
+
+        def program(db):
+            table = db.create_table("t", data.slice(0, 1))
+            added = table.add(data, write_parallelism=3)
+            found = [added.version, table.count_rows(), table.count_rows("id >= 100")]
+            over = table.add(data, mode="overwrite", write_parallelism=3)
+            return [*found, over.version, table.count_rows()]
+
+        self.assertEqual(self.compare(program), [2, 151, 50, 3, 150])
+
     def test_namespaces(self):
         def program(db):
             db.create_namespace(["a"])

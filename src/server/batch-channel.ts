@@ -1,0 +1,72 @@
+/**
+ * `BatchChannel`: one stream of record batches out of those of several senders, in the order in
+ * which they come. `send` resolves when the reader has asked for the next batch, so that no more is
+ * held than one batch of each sender. `fail` ends the stream with an error, which senders that wait
+ * get too; whoever has a reader calls it when that reads no more.
+ */
+import type { RecordBatch, RecordBatchStream, Schema } from '../arrow/index.ts';
+
+interface Sent {
+  readonly batch: RecordBatch;
+  readonly taken: () => void;
+  readonly refused: (error: unknown) => void;
+}
+
+export class BatchChannel implements RecordBatchStream {
+  readonly schema: Schema;
+  readonly #sent: Sent[] = [];
+  /** The batch that the reader has. */
+  #read: Sent | undefined;
+  #wake: (() => void) | undefined;
+  #ended = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(schema: Schema) {
+    this.schema = schema;
+  }
+
+  /** Resolves when the batch may be forgotten. Rejects with the error that ended the stream. */
+  send(batch: RecordBatch): Promise<void> {
+    return new Promise((taken, refused) => {
+      if (this.#failure !== undefined) refused(this.#failure.error);
+      else {
+        this.#sent.push({ batch, taken, refused });
+        this.#wake?.();
+      }
+    });
+  }
+
+  /** No more is sent. */
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  fail(error: unknown): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = { error };
+    for (const { refused } of this.#sent.splice(0)) refused(error);
+    this.#read?.refused(error);
+    this.#read = undefined;
+    this.#wake?.();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+    return { next: () => this.#next() };
+  }
+
+  async #next(): Promise<IteratorResult<RecordBatch>> {
+    this.#read?.taken();
+    this.#read = undefined;
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure.error;
+      this.#read = this.#sent.shift();
+      if (this.#read !== undefined) return { done: false, value: this.#read.batch };
+      if (this.#ended) return { done: true, value: undefined };
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = undefined;
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Builds the routes of inserts in parts (`uploadRoutes`): one begins an upload, one takes a part of
+ * it, one makes all parts one version, one aborts it. Each needs the right to insert into the table,
+ * and checks it anew. uploads.ts has what is under way.
+ */
+import { DirspaceError } from '../errors.ts';
+import { openArrowBody } from '../ipc/index.ts';
+import type { AnyOperation, InsertIntoTableResponse, QueryValues } from '../protocol/index.ts';
+import { RequestMemory } from '../request-memory.ts';
+import { type HttpAnswer, jsonAnswer, pauseOf, type Route } from './http/index.ts';
+import { answerOperation, type Order, type Services } from './routes.ts';
+import type { UploadScope } from './uploads.ts';
+
+type Step = 'create' | 'part' | 'complete' | 'abort';
+
+const INSERT: AnyOperation = 'InsertIntoTable';
+
+export const uploadRoutes = (services: Services): Route[] =>
+  (['create', 'part', 'complete', 'abort'] as const).map((step) => ({
+    method: 'POST',
+    name: INSERT,
+    path: `/v1/dirspace/table/{id}/multipart_write/${step}`,
+    answer: (http) => {
+      const { upload_id: upload, upload_part_id: part, ...query } = http.query;
+      return answerOperation(services, INSERT, undefined, http, {
+        query: onlyKnown(step, query, { upload_id: upload, upload_part_id: part }),
+        ...(step === 'part' ? {} : { takesData: false as const }),
+        work: async (order) => {
+          await order.permitted();
+          const scope = scopeOf(order);
+          if (step === 'create') return begun(services, order, scope);
+          const found = services.uploads.find(text('upload_id', upload), scope);
+          if (step === 'part') {
+            const id = text('upload_part_id', part);
+            const { mode = 'append' } = order.request as { readonly mode?: string };
+            const { progress } = http.state;
+            const memory = new RequestMemory(services.limits.requestMemory, services.serverMemory);
+            const rows = await found
+              .take({
+                id,
+                mode: mode.toLowerCase(),
+                open: () =>
+                  openArrowBody(
+                    counted(order, (bytes) => found.count(bytes)),
+                    {
+                      memory,
+                      maxContentBytes: services.limits.maxArrowBytes,
+                      pause: pauseOf(progress),
+                    },
+                  ),
+                moved: () => progress.moved(),
+                insert: (data, signal) =>
+                  order.call(order.request, data, signal) as Promise<InsertIntoTableResponse>,
+              })
+              .finally(() => memory.giveBack(memory.taken));
+            return jsonAnswer(200, {
+              upload_id: upload,
+              upload_part_id: id,
+              num_inserted_rows: rows,
+            });
+          }
+          if (step === 'abort') {
+            await found.abort();
+            return jsonAnswer(200, {});
+          }
+          const work = found.complete();
+          http.state.hold(work);
+          return jsonAnswer(200, await http.state.untimed(() => http.state.progress.race(work)));
+        },
+      });
+    },
+  }));
+
+async function begun(services: Services, order: Order, scope: UploadScope): Promise<HttpAnswer> {
+  const { id } = order.request as { readonly id?: unknown };
+  // A table that is not there is told before anything is sent.
+  await order.ask('TableExists', { id });
+  return jsonAnswer(200, { upload_id: services.uploads.begin(scope) });
+}
+
+function scopeOf({ caller, table, request }: Order): UploadScope {
+  const { branch, incarnation = '' } = request as { branch?: string; incarnation?: string };
+  return {
+    caller,
+    table: `${table}\0${incarnation}`,
+    branch: branch === 'main' ? undefined : branch,
+  };
+}
+
+async function* counted(
+  { pieces }: Order,
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces ?? []) {
+    count(piece.byteLength);
+    yield piece;
+  }
+}
+
+/** The members of the insert; what does not belong to the step is left to be refused. */
+function onlyKnown(step: Step, query: QueryValues, own: QueryValues): QueryValues {
+  const { upload_id: upload, upload_part_id: part } = own;
+  const { mode } = query;
+  return {
+    ...query,
+    ...(step === 'create' && upload !== undefined ? { upload_id: upload } : {}),
+    ...(step !== 'part' && part !== undefined ? { upload_part_id: part } : {}),
+    ...(step !== 'part' && mode !== undefined ? { mode_of_parts: mode } : {}),
+  };
+}
+
+function text(name: string, value: string | readonly string[] | undefined): string {
+  if (typeof value === 'string' && value !== '') return value;
+  const found = value === undefined || value === '' ? 'missing' : 'given more than once';
+  throw new DirspaceError('InvalidInput', `The query parameter "${name}" is ${found}.`, {
+    details: { member: name },
+  });
+}
