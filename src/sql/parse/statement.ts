@@ -32,9 +32,20 @@ const MAX_SETS = 400;
  * @throws InvalidInput with the place of what cannot be read or is not supported
  */
 export function parseStatementText(text: string): Statement {
-  const tokens = new Tokens(text.replace(/;[\s;]*$/, ''), 'statement');
+  const tokens = new Tokens(withoutEnd(text), 'statement');
   if (tokens.kind === END) refuse(0, 'The statement is empty');
   return new StatementParser(tokens).whole();
+}
+
+/** The text without semicolons at its end, and the blanks between and behind them. */
+function withoutEnd(text: string): string {
+  let end = text.length;
+  let last = end;
+  while (end > 0 && /[\s;]/.test(text.charAt(end - 1))) {
+    end--;
+    if (text[end] === ';') last = end;
+  }
+  return text.slice(0, last);
 }
 
 class StatementParser implements QueryParser {
