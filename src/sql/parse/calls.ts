@@ -60,10 +60,12 @@ export function parseCall(parser: Parser, { path, at }: Name): Expression {
   }
   if (tokens.word === 'order' && args.length > 0) {
     if (!parser.aggregates) refuseForm(name, at);
+    const ofArguments = parser.height;
     orderBy = parseOrder(parser);
+    parser.height = Math.max(ofArguments, parser.height);
   }
   parser.close(')', '(', open);
-  const { height } = parser;
+  let { height } = parser;
   if (parser.isString && args.length > 0) return typedLiteral(parser, path, args, at);
   parser.height = height;
   const { word } = tokens;
@@ -82,7 +84,9 @@ export function parseCall(parser: Parser, { path, at }: Name): Expression {
   if (word === 'within')
     refuse(at, 'WITHIN GROUP is not supported; write the order inside of the call');
   const filter = word === 'filter' ? parseFilter(parser) : undefined;
+  if (filter !== undefined) height = Math.max(height, parser.height);
   const over = tokens.word === 'over' ? parseOver(parser) : undefined;
+  if (over !== undefined) height = Math.max(height, parser.height);
   const isOfMany = AGGREGATES.has(name) || (WINDOW_FUNCTIONS.has(name) && over !== undefined);
   if (!isOfMany) {
     if (WINDOW_FUNCTIONS.has(name)) refuse(at, `${name} needs a window: ${name}(..) OVER (..)`);

@@ -128,16 +128,22 @@ function parseSubstring(parser: Parser, word: string, at: number): Expression {
   let from: Expression | undefined;
   let length: Expression | undefined;
   const forAt = tokens.start;
-  if (parser.took('from')) from = parser.expression();
-  if (parser.took('for')) length = parser.expression();
-  if (from === undefined && parser.took('from')) from = parser.expression();
+  let most = 0;
+  const part = (): Expression => {
+    const tree = parser.expression();
+    most = Math.max(most, parser.height);
+    return tree;
+  };
+  if (parser.took('from')) from = part();
+  if (parser.took('for')) length = part();
+  if (from === undefined && parser.took('from')) from = part();
   if (from !== undefined) args.push(from, ...(length === undefined ? [] : [length]));
   else if (length !== undefined) {
     const type = { name: 'int', args: [] };
     args.push({ kind: 'number', text: '1', at: forAt });
     args.push({ kind: 'cast', arg: length, type, lenient: false, at: forAt });
   }
-  parser.height = Math.max(height, parser.height + 2);
+  parser.height = Math.max(height, most + 2);
   return call(word, args, at);
 }
 
@@ -146,10 +152,16 @@ function parseOverlay(parser: Parser, word: string, at: number): Expression {
   if (parser.isMark(')')) return call(word, [], at);
   const args = parseArguments(parser, word, at);
   if (args.length > 1 || !parser.took('placing')) return call(word, args, at);
-  args.push(parser.expression());
+  let { height } = parser;
+  const part = (): void => {
+    args.push(parser.expression());
+    height = Math.max(height, parser.height + 1);
+  };
+  part();
   parser.takeWord('from');
-  args.push(parser.expression());
-  if (parser.took('for')) args.push(parser.expression());
+  part();
+  if (parser.took('for')) part();
+  parser.height = height;
   return call(word, args, at);
 }
 

@@ -27,6 +27,7 @@ export function parseOver(parser: Parser): WindowSpec | string {
   const { tokens } = parser;
   parser.takeWord('over');
   if (parser.isMark('(')) return parseWindow(parser);
+  parser.height = 0;
   const { kind, text } = tokens;
   if (kind !== WORD && kind !== NAME) parser.refuseToken("'(' or the name of a window is expected");
   tokens.next();
@@ -39,12 +40,16 @@ export function parseWindow(parser: Parser): WindowSpec {
   const at = tokens.start;
   parser.take('(');
   const partitionBy: Expression[] = [];
+  let height = 0;
   if (parser.took('partition')) {
     parser.takeWord('by');
-    do partitionBy.push(parser.expression());
-    while (parser.tookMark(','));
+    do {
+      partitionBy.push(parser.expression());
+      height = Math.max(height, parser.height);
+    } while (parser.tookMark(','));
   }
   const orderBy = tokens.word === 'order' ? parseOrder(parser) : [];
+  parser.height = orderBy.length === 0 ? height : Math.max(height, parser.height);
   const frame = /^(?:rows|range|groups)$/.test(tokens.word) ? parseFrame(parser) : undefined;
   parser.close(')', '(', at);
   return { partitionBy, orderBy, ...(frame === undefined ? {} : { frame }), at };
@@ -103,14 +108,19 @@ function frameBound(parser: Parser, side: 'start' | 'end'): number | undefined {
   return Number(text);
 }
 
-/** ORDER BY x [ASC | DESC] [NULLS FIRST | LAST], .. */
+/**
+ * ORDER BY x [ASC | DESC] [NULLS FIRST | LAST], .. The parser's height is that of the highest
+ * expression then, as it is behind the other clauses.
+ */
 export function parseOrder(parser: Parser): OrderItem[] {
   const { tokens } = parser;
   parser.takeWord('order');
   parser.takeWord('by');
   const items: OrderItem[] = [];
+  let height = 0;
   do {
     const value = parser.expression();
+    height = Math.max(height, parser.height);
     const descending = parser.took('desc');
     if (!descending) parser.took('asc');
     let nullsFirst: boolean | undefined;
@@ -121,5 +131,6 @@ export function parseOrder(parser: Parser): OrderItem[] {
     const nulls = nullsFirst === undefined ? {} : { nullsFirst };
     items.push({ value, ascending: !descending, ...nulls });
   } while (parser.tookMark(','));
+  parser.height = height;
   return items;
 }
