@@ -30,6 +30,8 @@ export function refuseSyntax(tokens: Tokens, expected?: string): never {
 function openedLast({ sql, start }: Tokens): string | undefined {
   const opened: string[] = [];
   for (const before = new Tokens(sql); before.start < start; before.next()) {
+    // They were counted when they were read, those of long lists as none.
+    before.parts = 0;
     if (before.kind === STRING || before.kind === NAME) continue;
     if (before.text === '(' || before.text === '[') opened.push(before.text);
     else if (before.text === ')' || before.text === ']') opened.pop();
