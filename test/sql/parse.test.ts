@@ -2,7 +2,13 @@
 import { describe, expect, it, test, vi } from 'vitest';
 import { isDirspaceError } from '../../src/errors.ts';
 import { withMistake } from '../../src/sql/mistakes.ts';
-import { formatExcerpt, parseExpression } from '../../src/sql/parse/index.ts';
+import {
+  formatExcerpt,
+  formatExpression,
+  parseExpression,
+  parseStatement,
+  parseTerm,
+} from '../../src/sql/parse/index.ts';
 
 const withoutPlaces = (sql: string): unknown =>
   JSON.parse(
@@ -262,6 +268,30 @@ describe('the size of a text is bounded', () => {
     expect(refusal(make(20_000)).message).toMatch(/nested deeper than 500 levels near/);
   });
 
+  /** A sum of 300 levels stands in another part of a call each time: the call is above the highest. */
+  it.each([
+    ['OVERLAY', (inner: string) => `overlay(${inner} placing 'a' from 1)`],
+    ['what OVERLAY places', (inner: string) => `overlay('a' placing ${inner} from 1)`],
+    ['FROM of OVERLAY', (inner: string) => `overlay('a' placing 'b' from ${inner} for 1)`],
+    ['FROM of SUBSTRING', (inner: string) => `substring('a' from ${inner} for 1)`],
+    ['FILTER', (inner: string) => `sum(1) filter (where ${inner})`],
+    ['PARTITION BY', (inner: string) => `sum(1) over (partition by ${inner}, 1 order by 1)`],
+    ['ORDER BY of a window', (inner: string) => `sum(1) over (order by ${inner}, 1)`],
+    ['ORDER BY of arguments', (inner: string) => `array_agg(1 order by ${inner}, 1)`],
+    ['arguments before ORDER BY', (inner: string) => `array_agg(${inner} order by 1)`],
+    ['a named window', (inner: string) => `sum(${inner}) filter (where true) over w`],
+  ])('%s counts as a level', (_, make) => {
+    const sum = ` + 1${' + 1'.repeat(298)}`;
+    expect(() => parseTerm(make(`1${sum}`) + sum)).toThrow(/nested deeper than 500 levels near/);
+    expect(() => parseTerm(make(`1${sum}`))).not.toThrow();
+  });
+
+  it('a bracket that closes nothing is named behind a long list too', () => {
+    const list = Array.from({ length: 70_000 }, () => 1).join();
+    expect(refusal(`(x IN (${list}) AND )`).message).toContain('An expression is missing before');
+    expect(refusal(`x IN (${list}))`).message).toContain("')' closes nothing");
+  });
+
   it('literals of IN are not counted as parts, other items are', () => {
     const list = (item: string, n: number) =>
       `x IN (${Array.from({ length: n }, () => item).join()})`;
@@ -296,14 +326,17 @@ test.each([
   ['signs', () => `x ${'+'.repeat(400)}1`],
   ['hexadecimal digits', () => `0x${'f'.repeat(500_000)}`],
   ['Unicode escapes', () => `U&'${'\\0041'.repeat(100_000)}'`],
+  ['semicolons', () => `x ${';'.repeat(500_000)}y`],
 ])(
   '%s are read in one pass',
   (_, make) => {
     // A quadratic pass over half a megabyte takes minutes, and the test's own limit ends it.
-    try {
-      parseExpression(make());
-    } catch (error) {
-      expect(isDirspaceError(error, 'InvalidInput')).toBe(true);
+    for (const parse of [parseExpression, parseStatement]) {
+      try {
+        parse(parse === parseStatement ? `SELECT ${make()}` : make());
+      } catch (error) {
+        expect(isDirspaceError(error, 'InvalidInput')).toBe(true);
+      }
     }
   },
   20_000,
@@ -355,5 +388,22 @@ test('escapes of strings mean the same wherever they stand', () => {
     String.raw`U&'\+00004'`,
   ]) {
     expect(() => parseExpression(sql), sql).toThrow();
+  }
+});
+
+test('semicolons at the end of a statement are left out, with blanks around them', () => {
+  for (const end of [';', ' ; ;\n', ';;', '']) {
+    expect(parseStatement(`SELECT 1${end}`)).toEqual(parseStatement('SELECT 1'));
+  }
+  expect(() => parseStatement("SELECT ';' ; 1")).toThrow(/';' is not part of a statement/);
+  expect(() => parseStatement(' ;\n; ')).toThrow(/The statement is empty/);
+});
+
+test('names of the prototype of objects are written as any other', () => {
+  for (const name of ['constructor', '__proto__', 'trim']) {
+    const call = parseExpression(`"${name}"(x, 1)`);
+    expect(call).toMatchObject({ kind: 'call', name });
+    const text = formatExpression(call);
+    expect(withoutPlaces(text)).toEqual(withoutPlaces(`"${name}"(x, 1)`));
   }
 });

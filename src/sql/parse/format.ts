@@ -147,15 +147,16 @@ function write(tree: Expression): [text: string, level: number] {
 /** Functions whose names the grammar keeps for itself are written quoted, or in its own syntax. */
 function writeCall(name: string, args: readonly Expression[]): [string, number] {
   const plain = /^[a-z_][a-z0-9_]*$/.test(name);
-  return [`${plain ? (OWN_SYNTAX[name] ?? name) : formatName(name)}(${commas(args)})`, ATOM];
+  return [`${plain ? (OWN_SYNTAX.get(name) ?? name) : formatName(name)}(${commas(args)})`, ATOM];
 }
 
-const OWN_SYNTAX: Readonly<Record<string, string>> = {
-  extract: 'pg_catalog.extract',
-  position: 'pg_catalog.position',
-  left: '"left"',
-  right: '"right"',
-};
+const OWN_SYNTAX: ReadonlyMap<string, string> = new Map([
+  ['extract', 'pg_catalog.extract'],
+  ['position', 'pg_catalog.position'],
+  ['trim', '"trim"'],
+  ['left', '"left"'],
+  ['right', '"right"'],
+]);
 
 function writeAggregate(tree: AggregateExpression): string {
   const { name, args, star, distinct, orderBy, filter, over } = tree;
@@ -221,7 +222,7 @@ export const formatTable = (path: readonly string[]): string =>
     .map((name, at) => (at > 0 && /^[A-Za-z_]\w*$/.test(name) ? name : formatName(name)))
     .join('.');
 
-export function formatTypeName(type: TypeName): string {
+function formatTypeName(type: TypeName): string {
   const args = type.args.length === 0 ? '' : `(${type.args.join(', ')})`;
   const plain = /^[a-z_][a-z0-9_]*$/.test(type.name);
   return `${plain ? type.name : formatName(type.name)}${args}`;
