@@ -101,6 +101,9 @@ export function misfitOf(text: string, to: DataType): string {
   return formsOf(to);
 }
 
+/** A byte order mark is a character like any other. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** The text of a value, as CAST(.. AS text) and || give it. */
 export function textOf(value: Value, type: DataType): string | undefined {
   switch (familyOf(type)) {
@@ -115,9 +118,8 @@ export function textOf(value: Value, type: DataType): string | undefined {
     case 'decimal':
       return decimalText(value as bigint, decimalScale(type));
     case 'bytes': {
-      const text = new TextDecoder('utf-8', { fatal: true });
       try {
-        return text.decode(value as Uint8Array);
+        return UTF8.decode(value as Uint8Array);
       } catch {
         return undefined;
       }
