@@ -84,6 +84,16 @@ const REFUSED: readonly (readonly [sql: string, position: number | undefined, sa
   ['st.a.b = 1', 1, /no struct|There is no column/],
   ['1e999 > x', 1, /out of range/],
   ['b + 1 = 2', 5, /operator \+ does not work on column b/],
+  ["date_trunc('day', ts, 'UTC') = ts", 1, /date_trunc takes 2 arguments, not 3/],
+  ["date_part('day', ts, 1) = 1", 1, /extract takes 2 arguments, not 3/],
+  ["date_part('day') = 1", 1, /extract takes 2 arguments, not 1/],
+  ["arrow_cast(i32, 'Int8', 1) = 1", 1, /arrow_cast takes a value and the name/],
+  ["arrow_cast(ts, 'Timestamp(constructor, None)') = ts", 16, /type timestamp\(constructor/],
+  ['concat_op(s) = s', 1, /\|\| takes 2 arguments, not 1/],
+  ['"||"() = s', 1, /\|\| takes 2 arguments, not 0/],
+  ['extract(year FROM t) = 1970', 1, /A time of day has no year; it has hour, minute/],
+  ['CAST(s AS time(4)) = t', 11, /time\(p\) takes 0, 3, 6 or 9 digits/],
+  ['CAST(s AS datetime(3, 4)) = ts', 11, /datetime\(p\) takes 0, 3, 6 or 9 digits/],
 ];
 
 describe('an expression is refused', () => {

@@ -1,5 +1,7 @@
 /** What each feature of expressions gives, row by row; the third row is null throughout. */
 import { describe, expect, it } from 'vitest';
+import { Schema } from '../../src/arrow/apache.ts';
+import { compileExpression } from '../../src/sql/expression.ts';
 import { rows, values } from '../helpers/expression-rows.ts';
 
 const N = null;
@@ -242,4 +244,25 @@ describe('expressions give', () => {
   it.each(VALUES.filter(([, expected]) => expected.length === 4))('%s', async (sql, expected) => {
     expect(await values(sql)).toEqual(expected);
   });
+});
+
+it('a byte order mark of binary is a character of its text', async () => {
+  expect(await values("octet_length(CAST(X'EFBBBF61' AS text))")).toEqual(Array(4).fill(4n));
+});
+
+it('a time of day has the unit that its digits ask for', async () => {
+  const schema = new Schema([]);
+  for (const [digits, unit] of [
+    ['(0)', 's'],
+    ['(3)', 'ms'],
+    ['', 'us'],
+    ['(6)', 'us'],
+    ['(9)', 'ns'],
+  ]) {
+    const cast = `CAST(NULL AS time${digits})`;
+    expect((await compileExpression(cast, schema)).typeName).toBe(`time(${unit})`);
+  }
+  expect(await values("CAST(TIME '10:00:00.123456' AS time(3)) = TIME '10:00:00.123'")).toEqual(
+    Array(4).fill(true),
+  );
 });

@@ -7,6 +7,7 @@
 
 import { canCast } from '../evaluate/index.ts';
 import {
+  CLOCK_FIELDS,
   DATE_FIELDS,
   EXTREME_FUNCTIONS,
   extractField,
@@ -41,7 +42,7 @@ import {
 import { argument, call } from './bind-arguments.ts';
 import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindCompare } from './bind-compare.ts';
-import { bindArrayHas, bindArrayHas2, bindArrays } from './bind-lists.ts';
+import { bindArrayHas, bindArrayPosition, bindArrays } from './bind-lists.ts';
 
 export const SPECIAL: Readonly<
   Record<string, (args: readonly Bound[], at: number | undefined) => Bound>
@@ -56,7 +57,7 @@ export const SPECIAL: Readonly<
   concat: bindConcat,
   '||': bindJoin,
   array_has: bindArrayHas,
-  array_position: bindArrayHas2,
+  array_position: bindArrayPosition,
   array_has_any: bindArrays('array_has_any'),
   array_has_all: bindArrays('array_has_all'),
   array_element: bindElement,
@@ -144,13 +145,22 @@ function timeArgument(name: string, arg: Bound | undefined, at: number | undefin
   return settle(arg);
 }
 
+function requireTwo(name: string, args: readonly Bound[], at: number | undefined): void {
+  if (args.length !== 2) refuse(at, `${name} takes 2 arguments, not ${args.length}`);
+}
+
 function bindExtract(args: readonly Bound[], at: number | undefined): Bound {
+  requireTwo('extract', args, at);
   const field = unitOf('extract', args[0], DATE_FIELDS, at);
   const arg = timeArgument('extract', args[1], at);
+  if (familyOf(arg.type) === 'time' && !CLOCK_FIELDS.includes(field)) {
+    refuse(at, `A time of day has no ${field}; it has ${CLOCK_FIELDS.join(', ')}`);
+  }
   return call(extractField(field, plainType(arg.type)), [arg], FLOAT64);
 }
 
 function bindTruncate(args: readonly Bound[], at: number | undefined): Bound {
+  requireTwo('date_trunc', args, at);
   const unit = unitOf('date_trunc', args[0], TRUNCATIONS, at);
   const arg = timeArgument('date_trunc', args[1], at);
   if (familyOf(arg.type) === 'time') refuse(at, 'date_trunc takes a date or a timestamp');
@@ -165,6 +175,7 @@ function asText(arg: Bound, at: number | undefined): Bound {
 }
 
 function bindJoin(args: readonly Bound[], at: number | undefined): Bound {
+  requireTwo('||', args, at);
   const [left, right] = args as [Bound, Bound];
   const families = args.map((arg) => familyOf(arg.type));
   const run = STRING_FUNCTIONS['||'] as RowFunction;
@@ -220,7 +231,12 @@ function bindOctetLength(args: readonly Bound[], at: number | undefined): Bound 
 
 function bindArrowCast(args: readonly Bound[], at: number | undefined): Bound {
   const [arg, name] = args;
-  if (arg === undefined || name?.kind !== 'literal' || typeof name.value !== 'string') {
+  if (
+    args.length !== 2 ||
+    arg === undefined ||
+    name?.kind !== 'literal' ||
+    typeof name.value !== 'string'
+  ) {
     return refuse(
       at,
       "arrow_cast takes a value and the name of an Arrow type: arrow_cast(x, 'Int32')",

@@ -1,5 +1,5 @@
 /**
- * Binds the list functions array_has (`bindArrayHas`), array_position (`bindArrayHas2`),
+ * Binds the list functions array_has (`bindArrayHas`), array_position (`bindArrayPosition`),
  * array_has_any and array_has_all (`bindArrays`). Also binds `x op ANY (list)` and
  * `x op ALL (list)` (`bindQuantified`), except for list literals, which bind.ts handles. Both
  * sides are converted to a common item type. functions/lists.ts computes the results.
@@ -82,7 +82,7 @@ export function bindArrayHas(args: readonly Bound[], at: number | undefined): Bo
     : call(LIST_FUNCTIONS.array_has as RowFunction, found, BOOL);
 }
 
-export function bindArrayHas2(args: readonly Bound[], at: number | undefined): Bound {
+export function bindArrayPosition(args: readonly Bound[], at: number | undefined): Bound {
   const found = listAndItem('array_position', args, at);
   return found === null
     ? literal(INT64, null, at)

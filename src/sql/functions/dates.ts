@@ -83,6 +83,12 @@ export function fieldName(text: string): string {
 
 export const DATE_FIELDS: readonly string[] = [...Object.keys(FIELDS), 'epoch'];
 
+/** Those that a time of day has. */
+export const CLOCK_FIELDS: readonly string[] = [
+  ...Object.keys(FIELDS).filter((name) => FIELDS[name]?.clock !== undefined),
+  'epoch',
+];
+
 /** extract(field from x), a double: a second has a fraction. `type` is that of x. */
 export function extractField(field: string, type: DataType): RowFunction {
   const unit = nanosPerUnit(type);

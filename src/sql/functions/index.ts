@@ -4,7 +4,14 @@
  * coalesce and CASE are nodes of the bound tree, which evaluate/ computes.
  */
 
-export { DATE_FIELDS, extractField, fieldName, TRUNCATIONS, truncateTo } from './dates.ts';
+export {
+  CLOCK_FIELDS,
+  DATE_FIELDS,
+  extractField,
+  fieldName,
+  TRUNCATIONS,
+  truncateTo,
+} from './dates.ts';
 export { moveDate, moveTimestamp, negateInterval, sumIntervals } from './intervals.ts';
 export { LIST_FUNCTIONS, quantified } from './lists.ts';
 export { EXTREME_FUNCTIONS, NUMBER_FUNCTIONS } from './numbers.ts';

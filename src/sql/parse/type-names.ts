@@ -19,7 +19,7 @@ import {
   Int64,
   Interval,
   IntervalUnit,
-  TimeMicrosecond,
+  Time,
   Timestamp,
   TimeUnit,
   Uint8,
@@ -68,7 +68,6 @@ const SIMPLE: Readonly<Record<string, () => DataType>> = {
   date: () => new DateDay(),
   date32: () => new DateDay(),
   date64: () => new DateMillisecond(),
-  time: () => new TimeMicrosecond(),
   interval: () => new Interval(IntervalUnit.MONTH_DAY_NANO),
 };
 
@@ -92,38 +91,43 @@ export function typeByName(type: TypeName, at: number | undefined): DataType {
     return new Decimal(scale, precision, 128);
   }
   if (name === 'timestamp' || name === 'datetime' || name === 'timestamptz') {
-    return new Timestamp(unitOfPrecision(args, at), name === 'timestamptz' ? 'UTC' : null);
+    return new Timestamp(unitOfPrecision(type, at), name === 'timestamptz' ? 'UTC' : null);
+  }
+  if (name === 'time') {
+    const unit = unitOfPrecision(type, at);
+    return new Time(unit, unit < TimeUnit.MICROSECOND ? 32 : 64);
   }
   const make = Object.hasOwn(SIMPLE, name) ? SIMPLE[name] : undefined;
   if (make === undefined) refuse(at, `The type ${name} is not known`);
-  if (args.length > 0 && name !== 'time') refuse(at, `The type ${name} takes no arguments`);
+  if (args.length > 0) refuse(at, `The type ${name} takes no arguments`);
   return make();
 }
 
-/** timestamp(p): digits of the fraction of a second. */
-function unitOfPrecision(args: readonly number[], at: number | undefined): TimeUnit {
-  const [digits = 6] = args;
+/** timestamp(p) and time(p): digits of the fraction of a second. */
+function unitOfPrecision({ name, args }: TypeName, at: number | undefined): TimeUnit {
+  const [digits = 6, ...more] = args;
   const unit = new Map([
     [0, TimeUnit.SECOND],
     [3, TimeUnit.MILLISECOND],
     [6, TimeUnit.MICROSECOND],
     [9, TimeUnit.NANOSECOND],
   ]).get(digits);
-  return unit ?? refuse(at, 'timestamp(p) takes 0, 3, 6 or 9 digits of a second');
+  if (unit !== undefined && more.length === 0) return unit;
+  return refuse(at, `${name}(p) takes 0, 3, 6 or 9 digits of a second`);
 }
 
-const ARROW_UNITS: Readonly<Record<string, TimeUnit>> = {
-  second: TimeUnit.SECOND,
-  millisecond: TimeUnit.MILLISECOND,
-  microsecond: TimeUnit.MICROSECOND,
-  nanosecond: TimeUnit.NANOSECOND,
-};
+const ARROW_UNITS: ReadonlyMap<string, TimeUnit> = new Map([
+  ['second', TimeUnit.SECOND],
+  ['millisecond', TimeUnit.MILLISECOND],
+  ['microsecond', TimeUnit.MICROSECOND],
+  ['nanosecond', TimeUnit.NANOSECOND],
+]);
 
 /** The type named as arrow_cast names it: `Int8`, `Timestamp(Microsecond, None)`. */
 export function typeByArrowName(text: string, at: number | undefined): DataType {
   const timestamp = /^Timestamp\((\w+), *(?:None|Some\("([^"]+)"\))\)$/.exec(text);
   if (timestamp !== null) {
-    const unit = ARROW_UNITS[(timestamp[1] ?? '').toLowerCase()];
+    const unit = ARROW_UNITS.get((timestamp[1] ?? '').toLowerCase());
     if (unit !== undefined) return new Timestamp(unit, timestamp[2] ?? null);
   }
   const decimal = /^Decimal128\((\d+), *(\d+)\)$/.exec(text);
