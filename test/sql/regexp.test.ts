@@ -421,3 +421,25 @@ test('characters alike in case are those of the runtime', () => {
     expect(found(one as string, other as string, 'i')).toBe(null);
   }
 });
+
+test('what matches nothing is repeated as often as is asked for in no time', () => {
+  for (const body of ['(?:)', '(?:(?:))', 'a{0}', '(?:(?:)(?:))', '(?:^{0})']) {
+    const compiled = compileRegexp(`${body}{1000}{1000}{1000}{1000}{1000,}x`, '');
+    expect(compiled.states).toBeLessThan(20);
+    expect(foundBy(finderFor(`${body}{1000}{1000}{1000}x`, ''), 'yx')).toBe('x');
+  }
+  expect(foundBy(finderFor('(){1000}x', ''), 'yx')).toBe('x');
+});
+
+test('flags are no part of a pattern that is kept', () => {
+  compileRegexp('x/y', 'i');
+  expect(() => compileRegexp('y', 'i/x')).toThrow(/the flag \/ is not known/);
+});
+
+test('a template with many references that are never closed is read in one pass', async () => {
+  const many = '${'.repeat(250_000);
+  expect(await value(`regexp_replace(s, 'a', '${many}')`, 'a')).toBe(many);
+  const open = ['$', '{'].join('');
+  const template = `${open}1}${open}b{}$1${open}`;
+  expect(await value(`regexp_replace(s, '(a)', '${template}')`, 'a')).toBe(`aa${open}`);
+});

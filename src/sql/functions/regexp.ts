@@ -122,19 +122,33 @@ function partOf(text: string, found: Found, number: number): string | null {
 type Piece = string | number;
 
 const REFERENCE = /\$\$|\\(\d+)|\$\{([^}]*)\}|\$([0-9A-Za-z_]+)/g;
+/** The same behind the last `}`, where looking for one would take the rest of the text each time. */
+const LAST_REFERENCE = /\$\$|\\(\d+)|\$([0-9A-Za-z_]+)/g;
 
 /** `$1`, `${1}` and `\1` are groups, `$0` is the whole match, `${name}` one with a name, `$$` a dollar. */
 function templateOf(template: string, groups: readonly (string | undefined)[]): Piece[] {
+  const border = template.lastIndexOf('}') + 1;
+  return [
+    ...piecesOf(template.slice(0, border), REFERENCE, groups),
+    ...piecesOf(template.slice(border), LAST_REFERENCE, groups),
+  ];
+}
+
+function piecesOf(
+  template: string,
+  reference: RegExp,
+  groups: readonly (string | undefined)[],
+): Piece[] {
   const pieces: Piece[] = [];
   let last = 0;
-  for (const found of template.matchAll(REFERENCE)) {
-    if (found.index > last) pieces.push(template.slice(last, found.index));
-    last = found.index + found[0].length;
-    if (found[0] === '$$') {
+  for (const { 0: text, 1: first, 2: second, 3: third, index } of template.matchAll(reference)) {
+    if (index > last) pieces.push(template.slice(last, index));
+    last = index + text.length;
+    if (text === '$$') {
       pieces.push('$');
       continue;
     }
-    const name = found[1] ?? found[2] ?? found[3] ?? '';
+    const name = first ?? second ?? third ?? '';
     const number = /^\d+$/.test(name) ? Number(name) : groups.indexOf(name) + 1;
     // A group that there is not is empty.
     if (/^\d+$/.test(name) ? number <= groups.length : number > 0) pieces.push(number);

@@ -346,7 +346,12 @@ class Assembler {
     } else {
       for (let k = least; k < most; k++) at = this.#split(this.#node(body, at), next, greedy);
     }
-    for (let k = 0; k < copies; k++) at = this.#node(body, at);
+    for (let k = 0; k < copies; k++) {
+      const behind = at;
+      at = this.#node(body, at);
+      // Nothing stays nothing, however often it is repeated.
+      if (at === behind) break;
+    }
     return at;
   }
 }

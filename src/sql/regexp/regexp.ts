@@ -22,7 +22,7 @@ export function compileRegexp(
   flags: string,
   compiled: (steps: number) => void = () => {},
 ): LinearRegexp {
-  const key = `${flags}/${pattern}`;
+  const key = `${flags.length}/${flags}/${pattern}`;
   const known = kept.get(key);
   if (known !== undefined) {
     if (kept.size > 1) {
