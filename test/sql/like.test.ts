@@ -362,3 +362,11 @@ test('LIKE over a long text that is computed has steps, and says the same', asyn
     expect(count, sql).toBeGreaterThan(2);
   }
 });
+
+test('a pattern of a row that is refused is met by the rows alone that a guard lets through', async () => {
+  const rows = batchOf(['a', 'b', 'c', 'd'], ['a', 'b\\', '%', 'x']);
+  const guarded = await compilePredicate("right(p, 1) <> '\\' AND s LIKE p", schema);
+  expect([...guarded.select(rows)]).toEqual([0, 2]);
+  const bare = await compilePredicate('s LIKE p', schema);
+  expect(() => bare.select(rows)).toThrow(/ends in its escape character/);
+});

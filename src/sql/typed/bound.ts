@@ -204,6 +204,7 @@ export function canFail(bound: Bound): boolean {
       !bound.type.toString().startsWith('Float') &&
       !dividesSafely(bound)) ||
     (bound.kind === 'cast' && bound.mode !== 'lenient' && !isDecimalAsDouble(bound)) ||
+    (bound.kind === 'like' && bound.pattern.kind !== 'literal') ||
     (bound.kind === 'call' && bound.run.fallible);
   return here || childrenOf(bound).some(canFail);
 }
