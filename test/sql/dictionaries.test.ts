@@ -7,6 +7,7 @@ import {
   indexedRows,
   makeData,
   Utf8,
+  Utf8View,
   vectorFromArray,
 } from '../../src/arrow/index.ts';
 import { loadColumn } from '../../src/sql/load/index.ts';
@@ -32,4 +33,15 @@ it('rows of a column as indices into it', () => {
   const read = reader(loadColumn(coded));
   expect([0, 1, 2, 3].map(read)).toEqual(['ccc', null, 'a', 'ccc']);
   expect([0, 1].map(reader(loadColumn(coded.slice(2, 2))))).toEqual(['a', 'ccc']);
+});
+
+it('views that share bytes are refused where their copies would be more than 2 GiB', () => {
+  const views = new Int32Array(8);
+  views[0] = 2 ** 30;
+  views[4] = 2 ** 30;
+  const data = makeData({
+    ...{ type: new Utf8View(), length: 2, nullCount: 0, variadicBuffers: [new Uint8Array(1)] },
+    views: new Uint8Array(views.buffer),
+  } as never);
+  expect(() => loadColumn(data)).toThrow(expect.objectContaining({ code: 'Unsupported' }));
 });

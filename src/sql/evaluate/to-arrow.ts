@@ -19,7 +19,7 @@ import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { type IntervalValue, storeHalf } from '../../values/index.ts';
 import { shorten } from '../parse/index.ts';
-import { copyText, wordBytes } from '../texts/index.ts';
+import { copyText, MOST_COLUMN_BYTES, wordBytes } from '../texts/index.ts';
 import {
   type BytesColumn,
   type Column,
@@ -171,9 +171,6 @@ function intervalWords({ months, days, nanos }: IntervalValue, unit: number): nu
 /** Bytes of an item of a list on its way into a buffer. */
 const ITEM_BYTES = 16;
 
-/** Offsets of 32 bits reach no further. */
-const MOST_BYTES = 2 ** 31 - 1;
-
 /** Lengths come first, so that the one buffer is as large as it has to be, and is asked for. */
 function bytes(column: Column, type: DataType, memory: BatchMemory): object {
   const { length } = column;
@@ -201,13 +198,13 @@ function bytes(column: Column, type: DataType, memory: BatchMemory): object {
     if (size !== undefined && fixed !== null) checkSize(size, fixed, 'bytes', type);
     total += size ?? fixed ?? 0;
     offsets[i + 1] = total;
-    if (total > MOST_BYTES) break;
+    if (total > MOST_COLUMN_BYTES) break;
   }
   memory.take(total);
-  if (total > MOST_BYTES) {
+  if (total > MOST_COLUMN_BYTES) {
     throw new DirspaceError(
       'InvalidInput',
-      `The values of one batch of rows have ${total} bytes or more, and a column holds ${MOST_BYTES} at most. Compute shorter values.`,
+      `The values of one batch of rows have ${total} bytes or more, and a column holds ${MOST_COLUMN_BYTES} at most. Compute shorter values.`,
     );
   }
   const data = new Uint8Array(total);

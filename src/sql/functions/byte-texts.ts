@@ -12,6 +12,7 @@ import {
   inOneCase,
   isAscii,
   LongNeedle,
+  MOST_AT_ONCE,
   spanOf,
   TextWriter,
   type WordBytes,
@@ -39,8 +40,6 @@ interface Call {
 /** Null if the function on strings has to compute it; a generator yields between steps. */
 type OfBytes = (call: Call) => Column | null | Generator<void, Column>;
 
-/** Longer columns are left to the function of strings. */
-const MOST_BYTES = 1 << 22;
 /** Bytes that are gone through between two steps, and what a row counts beside its own. */
 const STEP_BYTES = 1 << 18;
 const ROW_BYTES = 8;
@@ -79,7 +78,7 @@ export function overBytes(run: RowFunction, ofBytes: OfBytes): RowFunction {
     const [column, ...others] = args;
     if (column?.form !== 'bytes' || familyOf(column.type) !== 'text') return null;
     const { bytes } = spanOf(column);
-    if (bytes > MOST_BYTES) return null;
+    if (bytes > MOST_AT_ONCE) return null;
     const rest: Value[] = [];
     for (const other of others) {
       if (other.form !== 'constant' || other.value === null) return null;
@@ -293,7 +292,7 @@ export const replaced: OfBytes = (call) => {
   const { bytes } = spanOf(call.column);
   // Each place that is found has the bytes of the part.
   const most = by.length <= part.size ? bytes : Math.ceil(bytes / part.size) * by.length;
-  return most > MOST_BYTES ? null : replacing(call, part, by, Math.max(bytes, most));
+  return most > MOST_AT_ONCE ? null : replacing(call, part, by, Math.max(bytes, most));
 };
 
 /** @param most bytes of all texts that are made */
@@ -348,7 +347,7 @@ export const padded =
     const size = Math.max(0, countOf(rest[0]));
     const fill = Buffer.from(rest[1] === undefined ? ' ' : (rest[1] as string));
     if (fill.length === 0 || fill.some((byte) => byte > 0x7f)) return null;
-    if (size * column.length > MOST_BYTES || !isAscii(column)) return null;
+    if (size * column.length > MOST_AT_ONCE || !isAscii(column)) return null;
     return padding(column, type, Buffer.alloc(size, fill), atStart, memory);
   };
 
@@ -403,7 +402,7 @@ export function joinedTexts(run: RowFunction): RowFunction {
         pieces.push({ source: wordBytes(data) });
         bytes += data.length * length;
       } else return null;
-      if (bytes > MOST_BYTES) return null;
+      if (bytes > MOST_AT_ONCE) return null;
     }
     return joining(first, pieces, new TextWriter(length, bytes, memory), bytes, type, valid);
   });

@@ -6,7 +6,7 @@
  */
 import { type DataType, NO_BYTES } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
-import { spanOf } from '../texts/index.ts';
+import { MOST_COLUMN_BYTES, spanOf } from '../texts/index.ts';
 import {
   asSafeNumbers,
   asSigned64,
@@ -167,9 +167,6 @@ function put(out: Numbers, rows: Uint32Array, from: Numbers, picked: Uint32Array
   }
 }
 
-/** Offsets of 32 bits reach no further. */
-const MOST_BYTES = 2 ** 31 - 1;
-
 /** Bytes of a column or of a constant, and where they lie in the assembled column. */
 interface Source {
   readonly data: Uint8Array;
@@ -196,7 +193,7 @@ function texts(
   const used = sources.filter(({ from, to }) => to > from);
   const [first] = used;
   const isOne = first !== undefined && used.every(({ data }) => data === first.data);
-  if (!isOne && total > MOST_BYTES) return null;
+  if (!isOne && total > MOST_COLUMN_BYTES) return null;
   if (!isOne) memory.take(total);
   const data = isOne ? first.data : Buffer.allocUnsafeSlow(total);
   const [starts, ends] = [new Int32Array(length), new Int32Array(length)];

@@ -7,6 +7,7 @@
 import { type Data, DataType, type Decimal, type Interval, Precision } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { halvesToFloats, type IntervalValue } from '../../values/index.ts';
+import { MOST_COLUMN_BYTES } from '../texts/index.ts';
 import {
   type Column,
   isWide,
@@ -110,15 +111,17 @@ function loadOffsets(data: Data): Int32Array {
   const narrow = new Int32Array(data.length + 1);
   for (let i = 0; i < narrow.length; i++) {
     const offset = offsets[i] ?? 0n;
-    if (offset > 0x7fffffffn) {
-      throw new DirspaceError(
-        'Unsupported',
-        'An expression cannot read a batch with more than 2 GiB in one column; use smaller batches',
-      );
-    }
+    if (offset > MOST_COLUMN_BYTES) refuseLong();
     narrow[i] = Number(offset);
   }
   return narrow;
+}
+
+function refuseLong(): never {
+  throw new DirspaceError(
+    'Unsupported',
+    'An expression cannot read a batch with more than 2 GiB in one column; use smaller batches',
+  );
 }
 
 export function loadBytes(data: Data, valid: Validity): Column {
@@ -155,6 +158,8 @@ function loadViews(data: Data, valid: Validity): Column {
   for (let i = 0; i < length; i++) {
     starts[i] = total;
     if (valid === null || valid[i] === 1) total += Math.max(0, view.getInt32(i * VIEW_BYTES, true));
+    // Views may share bytes, which have a copy each here.
+    if (total > MOST_COLUMN_BYTES) refuseLong();
     ends[i] = total;
   }
   const bytes = new Uint8Array(total);

@@ -11,11 +11,11 @@ export {
   type TextFinder,
 } from './find-text.ts';
 export { foldedInSteps } from './fold-text.ts';
-export { inOneCase } from './letter-case.ts';
+export { inOneCase, MOST_AT_ONCE } from './letter-case.ts';
 export {
   copyText,
   isAscii,
-  packedTexts,
+  MOST_COLUMN_BYTES,
   spanOf,
   TextWriter,
   type WordBytes,

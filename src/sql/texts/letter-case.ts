@@ -17,7 +17,7 @@ export function inOneCase(
   memory: BatchMemory,
 ): BytesColumn | null {
   const kernels = textKernels();
-  if (kernels === null || texts.length === 0 || spanOf(texts).bytes > MOST_BYTES) return null;
+  if (kernels === null || texts.length === 0 || spanOf(texts).bytes > MOST_AT_ONCE) return null;
   const before = memory.used;
   const column = gathered(texts, memory);
   const { from, to } = spanOf(column);
@@ -35,8 +35,8 @@ export function inOneCase(
   return changed;
 }
 
-/** More bytes than are gone through in a few milliseconds. */
-const MOST_BYTES = 1 << 22;
+/** Bytes of a column of texts that are changed at once: that takes a few milliseconds. */
+export const MOST_AT_ONCE = 1 << 22;
 
 /** More bytes of texts that are converted one by one are converted in steps. */
 const MOST_CONVERTED = 1 << 19;

@@ -9,6 +9,9 @@ import type { BatchMemory } from '../../request-memory.ts';
 import type { BytesColumn, Validity } from '../typed/index.ts';
 import { textKernels } from './text-kernels.ts';
 
+/** Bytes that the values of a column have together at most: offsets of 32 bits reach no further. */
+export const MOST_COLUMN_BYTES = 2 ** 31 - 1;
+
 interface Span {
   /** Between the first byte of a text and the last one. */
   readonly from: number;
@@ -44,7 +47,7 @@ export function gathered(column: BytesColumn, memory: BatchMemory): BytesColumn 
 }
 
 /** The same texts, one after the other. @param bytes of all of them */
-export function packedTexts(column: BytesColumn, memory: BatchMemory, bytes: number): BytesColumn {
+function packedTexts(column: BytesColumn, memory: BatchMemory, bytes: number): BytesColumn {
   const writer = new TextWriter(column.length, bytes, memory);
   const { starts, ends } = column;
   const source = wordBytes(column.data);
