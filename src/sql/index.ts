@@ -62,6 +62,7 @@ export {
   type Column,
   columnOf,
   compareValues,
+  exactText,
   type Family,
   familyOf,
   integerRange,

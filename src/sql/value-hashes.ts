@@ -7,7 +7,14 @@
  * several columns.
  */
 import { systemEnv } from '../env.ts';
-import { type Column, reader, UNKNOWN, type Validity, type Value } from './typed/index.ts';
+import {
+  type Column,
+  exactText,
+  reader,
+  UNKNOWN,
+  type Validity,
+  type Value,
+} from './typed/index.ts';
 
 /** Two words for each row, which change with each other: either is a hash by itself. */
 export interface ValueHashes {
@@ -200,36 +207,54 @@ function listHashes(
   hashes: ValueHashes,
 ): void {
   const { low, high } = hashes;
-  const words =
-    child.form === 'number' && child.valid === null && !(child.values instanceof Float64Array)
-      ? new Int32Array(child.values.buffer, child.values.byteOffset, child.length)
-      : undefined;
-  const isFloat = child.form === 'number' && child.values instanceof Float32Array;
-  const items = words === undefined ? hashValues(child) : undefined;
   for (let row = 0; row < low.length; row++) {
-    const start = starts[row] as number;
-    const end = ends[row] as number;
-    low[row] = SEED_A ^ (end - start);
+    low[row] = SEED_A ^ ((ends[row] as number) - (starts[row] as number));
     high[row] = SEED_B;
-    if (words !== undefined) {
-      let a = low[row] as number;
-      let b = high[row] as number;
-      for (let at = start; at < end; at++) {
-        let word = words[at] as number;
-        if (isFloat) word = floatWord(word);
-        a = Math.imul(a ^ word, 0x9e3779b1);
+  }
+  if (child.form === 'number' && !(child.values instanceof Float64Array)) {
+    wordItems(child.values, child.valid, starts, ends, hashes);
+    return;
+  }
+  const items = hashValues(child);
+  for (let row = 0; row < low.length; row++) {
+    const end = ends[row] as number;
+    for (let at = starts[row] as number; at < end; at++) {
+      add(hashes, row, items.low[at] as number);
+      add(hashes, row, items.high[at] as number);
+    }
+  }
+}
+
+/** Takes items of one word each into the hashes of their lists; a null is two words. */
+function wordItems(
+  values: Float32Array | Int32Array,
+  valid: Validity,
+  starts: Int32Array,
+  ends: Int32Array,
+  { low, high }: ValueHashes,
+): void {
+  const words = new Int32Array(values.buffer, values.byteOffset, values.length);
+  const isFloat = values instanceof Float32Array;
+  for (let row = 0; row < low.length; row++) {
+    const end = ends[row] as number;
+    let a = low[row] as number;
+    let b = high[row] as number;
+    for (let at = starts[row] as number; at < end; at++) {
+      let word = words[at] as number;
+      if (valid !== null && valid[at] === 0) {
+        a = Math.imul(a ^ SEED_B, 0x9e3779b1);
         a ^= a >>> 15;
         b = Math.imul(b + a, 0x85ebca6b);
         b ^= b >>> 13;
-      }
-      low[row] = a;
-      high[row] = b;
-      continue;
+        word = SEED_C;
+      } else if (isFloat) word = floatWord(word);
+      a = Math.imul(a ^ word, 0x9e3779b1);
+      a ^= a >>> 15;
+      b = Math.imul(b + a, 0x85ebca6b);
+      b ^= b >>> 13;
     }
-    for (let at = start; at < end; at++) {
-      add(hashes, row, items?.low[at] as number);
-      add(hashes, row, items?.high[at] as number);
-    }
+    low[row] = a;
+    high[row] = b;
   }
 }
 
@@ -247,20 +272,8 @@ function textHash(value: Value, row: number, hashes: ValueHashes): void {
     hashes.high[row] = SEED_C;
     return;
   }
-  const text = JSON.stringify(plainPart(value));
+  const text = exactText(value);
   hashes.low[row] = SEED_A ^ text.length;
   hashes.high[row] = SEED_B;
   for (let at = 0; at < text.length; at++) add(hashes, row, text.charCodeAt(at));
-}
-
-/** Made before JSON is, which would ask a Buffer for another form than a Uint8Array has. */
-function plainPart(part: unknown): unknown {
-  if (typeof part === 'bigint') return { int: String(part) };
-  if (typeof part === 'number' && !Number.isFinite(part)) return { number: String(part) };
-  if (typeof part !== 'object' || part === null) return part;
-  if (part instanceof Uint8Array) {
-    return { bytes: Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('latin1') };
-  }
-  if (Array.isArray(part)) return part.map(plainPart);
-  return Object.entries(part).map(([name, value]) => [name, plainPart(value)]);
 }

@@ -4,11 +4,18 @@ import {
   Bool,
   type DataType,
   Decimal,
+  Dictionary,
   Field,
   Float32,
   Float64,
+  Int16,
+  Int32,
   Int64,
   List,
+  makeData,
+  Struct,
+  Uint32,
+  Uint64,
   Utf8,
   vectorFromArray,
 } from 'apache-arrow';
@@ -64,4 +71,55 @@ test('decimals have one hash in batches of small and of large ones', () => {
   const large = of([5n, -5n, 2n ** 100n, -(2n ** 100n), 2n ** 64n + 5n]);
   expect(large.slice(0, 2)).toEqual(small);
   expect(new Set(large).size).toBe(5);
+});
+
+test.each([
+  ['short floats', new Float32(), 1.5],
+  ['integers', new Int32(), 7],
+  ['wide floats', new Float64(), 1.5],
+  ['wide integers', new Int64(), 7n],
+  ['texts', new Utf8(), 'abc'],
+])('lists of %s have one hash beside lists with a null and without', (_, item, value) => {
+  const type = new List(new Field('item', item as DataType, true));
+  const [alone] = hashesOf(type, [[value, value], [value]]);
+  const beside = hashesOf(type, [[value, value], [null], [value, null], [null, value], []]);
+  expect(beside[0]).toBe(alone);
+  expect(new Set(beside).size).toBe(5);
+});
+
+const pair = new Struct([new Field('a', new Int32(), true), new Field('b', new Utf8(), true)]);
+
+test.each<[DataType, readonly unknown[]]>([
+  [new Utf8(), ['a', 'bcdef', '']],
+  [new Binary(), [Uint8Array.of(1), Uint8Array.of(2, 3), Uint8Array.of(4)]],
+  [new Int16(), [1, -2, 3]],
+  [new Int32(), [1, -2, 2 ** 31 - 1]],
+  [new Uint32(), [1, 2, 2 ** 32 - 1]],
+  [new Float32(), [1.5, -2, 0]],
+  [new Int64(), [1n, -2n, 2n ** 62n]],
+  [new Uint64(), [1n, 2n, 2n ** 64n - 1n]],
+  [new Bool(), [true, false, true]],
+  [new List(new Field('item', new Int32(), true)), [[1, 2], [], [3]]],
+  [
+    pair,
+    [
+      { a: 1, b: 'x' },
+      { a: 2, b: null },
+      { a: null, b: 'y' },
+    ],
+  ],
+])('entries of a dictionary in two pieces have the hashes of those in one: %s', (type, values) => {
+  const of = (...pieces: readonly (readonly unknown[])[]): string[] => {
+    const [first, ...more] = pieces.map((piece) => vectorFromArray(piece as never, type));
+    const dictionary = first?.concat(...(more as never[]));
+    const data = makeData({
+      ...{ type: new Dictionary(type, new Int32()), length: 3, data: Int32Array.of(0, 1, 2) },
+      dictionary,
+    } as never);
+    const { low, high } = hashValues(loadColumn(data as never));
+    return Array.from(low, (word, row) => `${word} ${high[row]}`);
+  };
+  const one = of(values);
+  expect(of(values.slice(0, 1), values.slice(1))).toEqual(one);
+  expect(of(values.slice(0, 2), values.slice(2), [null])).toEqual(one);
 });

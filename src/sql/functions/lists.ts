@@ -9,6 +9,7 @@ import type { CompareOperator } from '../parse/index.ts';
 import {
   type Column,
   compareValues,
+  exactText,
   FALSE,
   holds,
   MIRRORED,
@@ -118,12 +119,7 @@ function membership(
 /** Equal for values that compare as equal, which have one type: a set takes 0 for -0 and NaN for NaN. */
 function keyOf(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
-  return JSON.stringify(value, (_, part: unknown) => {
-    if (typeof part === 'bigint') return String(part);
-    if (part instanceof Uint8Array) return Buffer.from(part).toString('latin1');
-    return typeof part === 'number' && !Number.isFinite(part) ? String(part) : part;
-  });
+  return exactText(value);
 }
 
 const lengthByRow = strict('array_length', ([list]) => BigInt(items(list).length));

@@ -2,7 +2,16 @@
  * Picks rows of an evaluated column by number, in any order (`gather`), and joins pieces of one
  * column (`concatenate`).
  */
-import { type Column, columnOf, reader, type Validity, type Value } from '../typed/index.ts';
+import type { DataType } from '../../arrow/index.ts';
+import { MOST_COLUMN_BYTES, spanOf } from '../texts/index.ts';
+import {
+  type BytesColumn,
+  type Column,
+  columnOf,
+  reader,
+  type Validity,
+  type Value,
+} from '../typed/index.ts';
 
 /** The rows `rows` of `column`, in that order. */
 export function gather(column: Column, rows: Uint32Array): Column {
@@ -73,15 +82,140 @@ function gatherValid(valid: Validity, rows: Uint32Array): Validity {
   return out;
 }
 
-/** Pieces of one column, one after the other. */
+/**
+ * Pieces of one column, one after the other, in the form that they have; value by value where their
+ * forms differ.
+ */
 export function concatenate(pieces: readonly Column[]): Column {
   const [first] = pieces;
   if (first === undefined) throw new RangeError('nothing to concatenate');
   if (pieces.length === 1) return first;
+  return ofOneForm(first, pieces) ?? byValue(first.type, pieces);
+}
+
+function byValue(type: DataType, pieces: readonly Column[]): Column {
   const values: Value[] = [];
   for (const piece of pieces) {
     const read = reader(piece);
     for (let i = 0; i < piece.length; i++) values.push(read(i));
   }
-  return columnOf(first.type, values);
+  return columnOf(type, values);
+}
+
+const areAll = <Form extends Column['form']>(
+  form: Form,
+  pieces: readonly Column[],
+): pieces is readonly Extract<Column, { form: Form }>[] =>
+  pieces.every((piece) => piece.form === form);
+
+function ofOneForm({ type }: Column, pieces: readonly Column[]): Column | null {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (areAll('truth', pieces)) {
+    const values = joined(new Uint8Array(length), pieces);
+    return { form: 'truth', type, length, values };
+  }
+  if (areAll('number', pieces)) {
+    const made = [Float64Array, Float32Array, Int32Array].find((Numbers) =>
+      pieces.every(({ values }) => values instanceof Numbers),
+    );
+    if (made === undefined) return null;
+    const values = joined(new made(length), pieces);
+    return { form: 'number', type, length, values, valid: joinedValidity(pieces, length) };
+  }
+  if (areAll('wide', pieces)) {
+    const made = [BigInt64Array, BigUint64Array].find((Wide) =>
+      pieces.every(({ values }) => values instanceof Wide),
+    );
+    if (made === undefined) return null;
+    const values = joined(new made(length), pieces as never);
+    return { form: 'wide', type, length, values, valid: joinedValidity(pieces, length) };
+  }
+  if (areAll('bytes', pieces)) {
+    const parts = pieces.map((piece) => spanOf(piece));
+    const bytes = parts.reduce((sum, { from, to }) => sum + to - from, 0);
+    if (bytes > MOST_COLUMN_BYTES) return null;
+    const data = new Uint8Array(bytes);
+    let at = 0;
+    for (const [number, { from, to }] of parts.entries()) {
+      data.set((pieces[number] as BytesColumn).data.subarray(from, to), at);
+      at += to - from;
+    }
+    const lengths = parts.map(({ from, to }) => ({ from, size: to - from }));
+    return {
+      form: 'bytes',
+      type,
+      length,
+      data,
+      ...joinedSpans(pieces, lengths, length),
+      dense: pieces.every(({ dense }) => dense),
+      valid: joinedValidity(pieces, length),
+    };
+  }
+  if (areAll('list', pieces)) {
+    const child = concatenate(pieces.map((piece) => piece.child));
+    const lengths = pieces.map((piece) => ({ from: 0, size: piece.child.length }));
+    const spans = joinedSpans(pieces, lengths, length);
+    return { form: 'list', type, length, ...spans, child, valid: joinedValidity(pieces, length) };
+  }
+  if (areAll('struct', pieces)) {
+    const [{ names, children }] = pieces as [Extract<Column, { form: 'struct' }>];
+    return {
+      form: 'struct',
+      type,
+      length,
+      names,
+      children: children.map((_, at) =>
+        concatenate(pieces.map((piece) => piece.children[at] as Column)),
+      ),
+      valid: joinedValidity(pieces, length),
+    };
+  }
+  return null;
+}
+
+/** Copies the values of the pieces to `out`, and returns it. */
+function joined<Values extends { set(values: never, at: number): void }>(
+  out: Values,
+  pieces: readonly { readonly values: unknown; readonly length: number }[],
+): Values {
+  let at = 0;
+  for (const { values, length } of pieces) {
+    out.set(values as never, at);
+    at += length;
+  }
+  return out;
+}
+
+function joinedValidity(
+  pieces: readonly { readonly valid: Validity; readonly length: number }[],
+  length: number,
+): Validity {
+  if (pieces.every(({ valid }) => valid === null)) return null;
+  const out = new Uint8Array(length).fill(1);
+  let at = 0;
+  for (const piece of pieces) {
+    if (piece.valid !== null) out.set(piece.valid, at);
+    at += piece.length;
+  }
+  return out;
+}
+
+/** Where rows begin and end, in what the parts of the pieces are together: `size` each, from `from` on. */
+function joinedSpans(
+  pieces: readonly { readonly starts: Int32Array; readonly ends: Int32Array }[],
+  parts: readonly { readonly from: number; readonly size: number }[],
+  length: number,
+): { starts: Int32Array; ends: Int32Array } {
+  const [starts, ends] = [new Int32Array(length), new Int32Array(length)];
+  let row = 0;
+  let before = 0;
+  for (const [number, piece] of pieces.entries()) {
+    const { from, size } = parts[number] as { from: number; size: number };
+    for (let i = 0; i < piece.starts.length; i++, row++) {
+      starts[row] = (piece.starts[i] as number) - from + before;
+      ends[row] = (piece.ends[i] as number) - from + before;
+    }
+    before += size;
+  }
+  return { starts, ends };
 }

@@ -73,3 +73,4 @@ export {
   UINT64,
   UTF8,
 } from './types.ts';
+export { exactText } from './value-text.ts';

@@ -8,6 +8,7 @@ import {
   columnOf,
   dictionaryParts,
   dictionaryRows,
+  exactText,
   familyOf,
   gatherColumn,
   isWide,
@@ -303,17 +304,4 @@ export function wordsOf(column: Column): Int32Array {
 }
 
 /** The key of a value in a map: equal for equal values alone. */
-function keyOf(value: Value): unknown {
-  return typeof value === 'bigint' ? value : JSON.stringify(plain(value));
-}
-
-function plain(value: unknown): unknown {
-  if (typeof value === 'bigint') return { n: String(value) };
-  if (typeof value === 'number') {
-    return Number.isFinite(value) ? (value === 0 ? 0 : value) : { f: String(value) };
-  }
-  if (value instanceof Uint8Array) return { b: Buffer.from(value).toString('latin1') };
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value).map(([name, part]) => [name, plain(part)]);
-}
+const keyOf = (value: Value): unknown => (typeof value === 'bigint' ? value : exactText(value));

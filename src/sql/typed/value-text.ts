@@ -1,0 +1,19 @@
+/**
+ * `exactText`: writes a value of a list, struct or map as JSON text. Equal values of one type have
+ * one text, and different values different texts: both zeros are one value, and so are all NaNs.
+ */
+import type { Value } from './column.ts';
+
+export const exactText = (value: Value): string => JSON.stringify(plain(value));
+
+/** Made before JSON is, which would ask a Buffer for another form than a Uint8Array has. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return { int: String(value) };
+  if (typeof value === 'number') return Number.isFinite(value) ? value : { float: String(value) };
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array) {
+    return { bytes: Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1') };
+  }
+  if (Array.isArray(value)) return value.map(plain);
+  return Object.entries(value).map(([name, part]) => [name, plain(part)]);
+}
