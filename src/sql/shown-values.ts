@@ -34,7 +34,7 @@ export function shownValue(value: Value, type: DataType): ShownValue {
     case 'text':
       return cutText(value as string);
     default:
-      return cutText(JSON.stringify(value, (_, part: unknown) => plainPart(part)));
+      return cutText(JSON.stringify({ value }, plainPart).slice('{"value":'.length, -1));
   }
 }
 
@@ -72,7 +72,9 @@ export function cutText(text: string, most: number = LONGEST): string {
   return `${text.slice(0, last >= 0xd800 && last < 0xdc00 ? most - 1 : most)}…`;
 }
 
-function plainPart(part: unknown): unknown {
+/** A replacer of JSON, which asks a Buffer for another form than a Uint8Array has: the holder has it as it is. */
+function plainPart(this: unknown, key: string): unknown {
+  const part = (this as Readonly<Record<string, unknown>>)[key];
   if (typeof part === 'bigint' || (typeof part === 'number' && !Number.isFinite(part))) {
     return shownNumber(part);
   }

@@ -1,6 +1,15 @@
 /** Values as JSON holds them, for the page, profiles and comparisons alike. */
 import { expect, test } from 'vitest';
-import { Float64, Int64, Timestamp, TimeUnit, Utf8 } from '../../src/arrow/apache.ts';
+import {
+  Binary,
+  Field,
+  Float64,
+  Int64,
+  List,
+  Timestamp,
+  TimeUnit,
+  Utf8,
+} from '../../src/arrow/apache.ts';
 import { dataOf } from '../../src/arrow/index.ts';
 import { cellReader } from '../../src/server/ui/cells.ts';
 import { cutText, shownNumber, shownValue } from '../../src/sql/index.ts';
@@ -29,4 +38,11 @@ test('a time in a zone that the runtime does not know is the number of its unit'
   expect(shownValue(7n, type)).toBe('7');
   const read = cellReader(dataOf(type, 1, { values: BigInt64Array.of(7n) }), 100);
   expect(read(0)).toBe('7');
+});
+
+test('bytes within lists and structs are hexadecimal digits, in memory of whatever class', () => {
+  const type = new List(new Field('item', new Binary(), true));
+  const bytes = [Uint8Array.of(1, 255), Buffer.from([1, 255])];
+  for (const one of bytes) expect(shownValue([one, null], type)).toBe('["01ff",null]');
+  expect(shownValue([2n ** 60n, Number.NaN], type)).toBe('["1152921504606846976","NaN"]');
 });
