@@ -1,6 +1,15 @@
 /** Computed columns and functions of the program through the SDK: what is declared, and what is refused. */
 import { afterEach, expect, test } from 'vitest';
-import { Field, Float64, Int64, Schema, tableFromArrays, Utf8 } from '../../src/arrow/apache.ts';
+import {
+  Binary,
+  Field,
+  Float64,
+  Int64,
+  List,
+  Schema,
+  tableFromArrays,
+  Utf8,
+} from '../../src/arrow/apache.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import { registerFunction } from '../../src/sdk/functions.ts';
 import type { Table } from '../../src/sdk/table/table.ts';
@@ -222,6 +231,7 @@ test.each([
   ['a form of SQL', 'coalesce', double],
   ['an alias', 'len', double],
   ['an aggregate', 'sum', double],
+  ['a window function', 'Row_Number', double],
   ['a type without plain values', 'f1', { args: ['timestamp:us:-'], returns: 'double' }],
   ['a type without its unit', 'f1', { args: ['timestamp'], returns: 'double' }],
   ['no types', 'f1', {} as never],
@@ -261,4 +271,31 @@ test('slow calls let others go on in between', async () => {
   expect(await table.countRows('slow(x) >= 0')).toBe(60);
   isOver = true;
   expect(most).toBeLessThan(20);
+});
+
+test('a function that changes its arguments changes nothing of the table or the text', async () => {
+  const change = (list: unknown[], first: number): number => {
+    for (const part of list) if (part instanceof Uint8Array) part.fill(0);
+    return list.reverse().length + first;
+  };
+  register('changing', change as never, {
+    args: [new List(new Field('item', new Binary(), true)), 'double'],
+    returns: 'double',
+  });
+  const db = await connect('/c', { fs: memoryFs() });
+  const bytes = [Buffer.from('ab'), Buffer.from('cd')];
+  const table = await db.createTable('t', [
+    { b: bytes, x: 1 },
+    { b: bytes, x: 2 },
+  ]);
+  const query = table.query().select({ n: 'changing(b, x)', b: 'b' });
+  for (let round = 0; round < 2; round++) {
+    const rows = (await query.toArray()) as { n: number; b: Uint8Array[] }[];
+    expect(
+      rows.map(({ n, b }) => [n, ...Array.from(b, (part) => String(Buffer.from(part)))]),
+    ).toEqual([
+      [3, 'ab', 'cd'],
+      [4, 'ab', 'cd'],
+    ]);
+  }
 });

@@ -89,16 +89,19 @@ function runOf(name: string, call: UserFunction, returns: DataType): RowFunction
   // Yields before each row, because a call may take any time.
   const steps = strictInSteps(name, function* (args, _, memory): Generator<void, Value> {
     yield;
-    // Bytes are copied, so that a function that keeps an argument does not keep memory of the
-    // engine.
-    const own = args.map((value) => (value instanceof Uint8Array ? value.slice() : value));
-    const value = canonical(name, returns, called(name, compute, own));
+    const value = canonical(name, returns, called(name, compute, args.map(copied)));
     if (typeof value === 'string') memory.text(value.length);
     else if (value instanceof Uint8Array) memory.take(value.length);
     else if (Array.isArray(value)) memory.take(ITEM_BYTES * value.length);
     return value;
   });
   return { ...steps, takesAnyTime: true };
+}
+
+/** Its function may keep or change an argument, which lies in memory of the engine. */
+function copied(value: Value): Value {
+  if (value instanceof Uint8Array) return value.slice();
+  return Array.isArray(value) ? value.map(copied) : value;
 }
 
 function called(
