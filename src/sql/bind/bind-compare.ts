@@ -102,7 +102,7 @@ function constant(op: CompareOperator, arg: Bound, value: Value): Bound {
 }
 
 /** The exact value of a numeric literal; null for NaN and infinities, undefined for no number. */
-export function exactOf(bound: BoundLiteral): ExactNumber | null | undefined {
+function exactOf(bound: BoundLiteral): ExactNumber | null | undefined {
   const { value, loose, type } = bound;
   if (typeof loose === 'object') return loose;
   const family = familyOf(type);

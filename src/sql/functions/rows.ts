@@ -127,7 +127,7 @@ function boundedReader(column: Column, memory: BatchMemory): (row: number) => Va
 }
 
 /** Row by row; constants are read once. */
-export function mapRows(
+function mapRows(
   args: readonly Column[],
   length: number,
   type: DataType,

@@ -17,7 +17,7 @@ export { AGGREGATES, WINDOW_FUNCTIONS } from './calls.ts';
 export { charactersBefore, formatExcerpt } from './excerpt.ts';
 
 /** Of UTF-8. */
-export const MAX_SQL_BYTES = 1 << 20;
+const MAX_SQL_BYTES = 1 << 20;
 
 /**
  * Parses one SELECT, in time linear in the text, with the bounds of `parseExpression`. Throws InvalidInput

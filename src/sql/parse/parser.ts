@@ -17,10 +17,10 @@ import type { BinaryOperator, Expression, SubqueryExpression } from './tree.ts';
 import { castExpression, parseTypeName } from './types.ts';
 
 /** Literals of all IN lists of a text, so that reading it takes no longer than a turn. */
-export const MAX_LITERALS = 200_000;
+const MAX_LITERALS = 200_000;
 
 /** How deep parentheses, operators and calls may nest; joined ANDs and ORs are one level. */
-export const MAX_DEPTH = 500;
+const MAX_DEPTH = 500;
 
 const OR = 1;
 const AND = 2;

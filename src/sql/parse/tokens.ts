@@ -25,7 +25,7 @@ export const OPERATOR = 6;
 export const MARK = 7;
 
 /** Tokens of one text; the literals of an IN list are not counted. */
-export const MAX_PARTS = 60_000;
+const MAX_PARTS = 60_000;
 
 const LETTER = 1;
 const DIGIT = 2;

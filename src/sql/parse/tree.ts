@@ -19,7 +19,7 @@ export type CompareOperator = '=' | '<>' | '<' | '<=' | '>' | '>=';
 export const QUANTIFIED = /^(=|<>|<|<=|>|>=) (any|all)$/;
 export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%';
 export type BinaryOperator = CompareOperator | ArithmeticOperator | '||';
-export type TruthTest = 'null' | 'true' | 'false' | 'unknown';
+type TruthTest = 'null' | 'true' | 'false' | 'unknown';
 
 interface Located {
   /** Offset into the user's text in UTF-16 units; absent in trees that were built by hand. */
