@@ -21,6 +21,7 @@ export { hasDied, parseProcessTag, processTag } from './process-identity.ts';
 export { type Processes, systemProcesses } from './processes.ts';
 export type {
   Awaitable,
+  Entry,
   FolderFacts,
   ObjectFacts,
   ObjectReader,

@@ -20,6 +20,7 @@ import {
   WITHDRAWN_NAMESPACE_FILE,
 } from '../../format/index.ts';
 import type { DropBehavior, ObjectPath } from '../../protocol/index.ts';
+import type { Entry } from '../../store/index.ts';
 import { stagingFolder } from '../../table/index.ts';
 import { type Catalog, showId } from './catalog.ts';
 import { type Intent, pendingIntents, withIntent } from './intents.ts';
@@ -31,9 +32,10 @@ const INTENT_GRACE = 3_600_000;
 
 export type DropOutcome = 'dropped' | 'missing' | 'not empty';
 
-/** A namespace is empty when nothing but its own files is in its folder. */
+/** A namespace that was just found is empty when nothing but its own files is in its folder. */
 export async function isNamespaceEmpty(catalog: Catalog, id: ObjectPath): Promise<boolean> {
-  return isFolderEmpty(catalog, catalog.engine.names.namespaceFolder(id));
+  const folder = catalog.engine.names.namespaceFolder(id);
+  return areOwn(catalog, folder, (await catalog.store.list(folder, true)) ?? []);
 }
 
 /** @param found the id of the namespace that was there before its number in the trash was taken */
@@ -176,8 +178,9 @@ async function discardStaging(catalog: Catalog, folder: string): Promise<void> {
 /** Carries on after the first step; what was done before is not done again. */
 async function finish(catalog: Catalog, intent: Intent): Promise<DropOutcome> {
   if (intent.kind === 'replace') return putInPlace(catalog, intent);
-  if (!(await hasBegun(catalog, intent))) return 'missing';
-  if (await isFolderEmpty(catalog, intent.trash)) return 'dropped';
+  const moved = await catalog.store.list(intent.trash);
+  if (moved === undefined) return 'missing';
+  if (await areOwn(catalog, intent.trash, moved)) return 'dropped';
   // Something was created in it between the look and the move: it must not be lost.
   await bringBack(catalog, intent.trash, intent.place);
   if (!(await hasBegun(catalog, intent))) await emptyTrash(catalog, intent.trash);
@@ -240,8 +243,13 @@ async function bringBackParents(catalog: Catalog, folder: string): Promise<void>
   );
 }
 
-async function isFolderEmpty(catalog: Catalog, folder: string): Promise<boolean> {
-  for (const { name, kind } of (await catalog.store.list(folder)) ?? []) {
+/** Whether a namespace has no more in its folder than its own files. */
+async function areOwn(
+  catalog: Catalog,
+  folder: string,
+  entries: readonly Entry[],
+): Promise<boolean> {
+  for (const { name, kind } of entries) {
     if (kind === 'folder' && !(await isUndecided(catalog, joinPath(folder, name)))) return false;
   }
   return true;
