@@ -1,8 +1,10 @@
 /**
  * Parses type names with their arguments, such as `decimal(8,3)` (`parseTypeName`), and typed
  * literals such as DATE '2020-01-31': `parseTypedLiteral` those that begin with a keyword type,
- * `typedLiteral` those of any other name. `castExpression` builds the expression of a cast.
- * special-calls.ts parses CAST(..), parser.ts `::`; type-names.ts maps the names to Arrow types.
+ * `typedLiteral` those of any other name. `castExpression` builds the expression of a cast;
+ * INTERVAL '1' DAY becomes the text '1 day'. Lengths of texts, list types and other fields of
+ * intervals, such as DAY TO HOUR, throw InvalidInput. special-calls.ts parses CAST(..), parser.ts
+ * `::`; type-names.ts maps the names to Arrow types.
  */
 
 import { COLUMN_NAME, RESERVED } from './keywords.ts';
@@ -121,14 +123,14 @@ function modifiers(parser: Parser): Expression[] {
 }
 
 /** `(3)`, an integer as written, or nothing. */
-function length(parser: Parser): number[] {
+function length(parser: Parser, name: string): number[] {
   const { tokens } = parser;
   const open = tokens.start;
   if (!parser.tookMark('(')) return [];
   if (tokens.kind !== NUMBER) parser.refuseToken('a whole number is expected');
   const value = parser.expression();
   parser.close(')', '(', open);
-  return [wholeNumber('given', value, open)];
+  return [wholeNumber(name, value, open)];
 }
 
 /** The type whose keyword is passed. A bare one has no fields of an interval after it. */
@@ -143,7 +145,7 @@ function keywordType(parser: Parser, word: string, at: number, fields: boolean):
     case 'numeric':
       return genericType(['decimal'], modifiers(parser), at);
     case 'float':
-      return floatType(length(parser), at);
+      return floatType(length(parser, word), at);
     case 'bit': {
       const name = parser.took('varying') ? 'bit varying' : 'bit';
       return genericType([name], modifiers(parser), at);
@@ -155,11 +157,11 @@ function keywordType(parser: Parser, word: string, at: number, fields: boolean):
     case 'varchar': {
       if (word === 'national' && !parser.took('char')) parser.takeWord('character');
       const name = word === 'varchar' || parser.took('varying') ? 'varchar' : 'char';
-      return sized({ name, args: length(parser), at });
+      return sized({ name, args: length(parser, name), at });
     }
     case 'timestamp':
     case 'time': {
-      const args = length(parser);
+      const args = length(parser, word);
       const zoned = tokens.word === 'with';
       if (zoned || tokens.word === 'without') {
         tokens.next();
@@ -170,7 +172,7 @@ function keywordType(parser: Parser, word: string, at: number, fields: boolean):
     }
     case 'interval': {
       if (parser.isMark('(')) {
-        length(parser);
+        length(parser, word);
         return { name: 'interval', args: [], at, unit: 'other' };
       }
       return { name: 'interval', args: [], at, ...(fields ? intervalField(parser) : {}) };
@@ -195,11 +197,11 @@ function intervalField(parser: Parser): { unit?: string } {
   if (parser.took('to')) {
     if (!INTERVAL_FIELDS.has(tokens.word)) parser.refuseToken();
     tokens.next();
-    if (parser.isMark('(')) length(parser);
+    if (parser.isMark('(')) length(parser, 'interval');
     return { unit: 'other' };
   }
   if (word !== 'second' || !parser.isMark('(')) return { unit: word };
-  length(parser);
+  length(parser, 'interval');
   return { unit: 'other' };
 }
 
