@@ -1,7 +1,7 @@
 /**
- * `skipBlanks`: returns where the next token of an SQL text begins, after blanks and comments.
- * Also recognises blank characters (`isBlank`) and finds the end of a line (`endOfLine`). Throws
- * InvalidInput for a comment that is never closed.
+ * `skipBlanks`: returns where the next token of an SQL text begins, after blanks and comments. Also
+ * recognises blank characters (`isBlank`) and gives the codes of two characters (`APOSTROPHE`,
+ * `HYPHEN`). Throws InvalidInput for a comment that is never closed.
  */
 import { refuse } from './sql-error.ts';
 
@@ -29,7 +29,7 @@ export function skipBlanks(sql: string, from: number): number {
 }
 
 /** Offset of the line end, or of the end of the text. */
-export function endOfLine(sql: string, start: number): number {
+function endOfLine(sql: string, start: number): number {
   for (let i = start; i < sql.length; i++) {
     const code = sql.charCodeAt(i);
     if (code === 10 || code === 13) return i;

@@ -1,7 +1,8 @@
 /**
  * `formatExpression`: formats an expression tree as SQL text, for plans and messages. Parsing that
- * text gives the same tree again, apart from positions. `formatName` quotes a name where the
- * grammar needs it, and `formatTable` those of a table's path.
+ * text gives the same tree again, apart from positions, if functions and types with its names
+ * exist. `formatName` quotes a name where the grammar needs it, and `formatTable` those of a
+ * table's path.
  */
 
 import { quotedName, quotedText } from '../../sql-quotes.ts';

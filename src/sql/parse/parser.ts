@@ -1,8 +1,8 @@
 /**
- * `Parser`: parses operators by precedence climbing, with PostgreSQL's precedence, and bounds how
- * deep an expression nests (`MAX_DEPTH`). Comparisons, IS DISTINCT FROM, BETWEEN and LIKE do not
- * chain. `^`, AT TIME ZONE, COLLATE and OPERATOR() are recognised only to be refused as
- * unsupported. primary.ts parses the operands.
+ * `Parser`: parses operators by precedence climbing, with PostgreSQL's precedence. Bounds how deep
+ * an expression nests (500 levels) and how many literals the IN lists of a text have (200,000).
+ * Comparisons, IS DISTINCT FROM, BETWEEN and LIKE do not chain. `^`, AT TIME ZONE, COLLATE and
+ * OPERATOR() are recognised only to be refused as unsupported. primary.ts parses the operands.
  *
  * Operators from loosest to tightest: OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, other
  * operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs, `::`.

@@ -45,7 +45,7 @@ export function parsePrimary(parser: Parser): Expression {
 
 const LARGEST_INTEGER = 2 ** 31 - 1;
 
-/** Integers of four bytes as their decimal digits, all others as written. */
+/** Integers of four bytes as their decimal digits, all others as written but for `_`. */
 function numberText(text: string): string {
   if (text.length < 10 && /^[1-9]\d*$/.test(text)) return text;
   const plain = text.includes('_') ? text.replaceAll('_', '') : text;

@@ -1,8 +1,9 @@
 /**
  * Scans quoted SQL text and returns its value and where it ends: '..', E'..', ".." and `..`
  * (`scanQuote`), U&'..' and U&".." with UESCAPE (`scanUnicodeQuote`), and $tag$..$tag$
- * (`scanDollarQuote`). Strings separated only by blanks with a line end are joined into one.
- * Throws InvalidInput for an unclosed quote or an invalid escape.
+ * (`scanDollarQuote`). Parts of a '..', E'..' or U&'..' that are separated only by blanks with a
+ * line end are joined into one. Throws InvalidInput for an unclosed quote, an invalid escape, and a
+ * parameter such as $1.
  */
 
 import { APOSTROPHE, isBlank, skipBlanks } from './blanks.ts';

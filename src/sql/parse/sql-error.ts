@@ -1,7 +1,8 @@
 /**
  * `refuse`: throws the error of an SQL expression, with a message and the position in the user's
- * text; InvalidInput unless another code is given. `checked` adds the position to an error that
- * lacks it, and `shorten` shortens a value for a message. `placeText` formats the position.
+ * text; InvalidInput unless another code is given. `checked` runs a check and adds the position to
+ * the InvalidInput that it throws. `placeText` formats the position, and `shorten` shortens a value
+ * for a message.
  */
 import { DirspaceError, type ErrorCode, isDirspaceError } from '../../errors.ts';
 

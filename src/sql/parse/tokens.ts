@@ -1,8 +1,10 @@
 /**
  * `Tokens`: reads SQL text token by token in linear time, by PostgreSQL's rules for names, numbers,
  * quotes, operators and comments. It also accepts names in backticks, == for =, no-break spaces as
- * blanks, and a sign directly after an operator (a !=-1). Throws InvalidInput beyond 60,000 tokens.
- * Also defines the kinds of tokens (`WORD`, `NAME`, ...).
+ * blanks, and a sign directly after an operator (a !=-1). Throws InvalidInput for quotes and
+ * comments left open, malformed numbers, parameters, semicolons, and more than 60,000 tokens, of
+ * which the parser takes back literals in IN lists. Also defines the kinds of tokens (`WORD`,
+ * `NAME`, ...).
  */
 
 import { APOSTROPHE, HYPHEN, isBlank, skipBlanks } from './blanks.ts';

@@ -1,7 +1,7 @@
 /**
  * Maps names of types to Arrow types: `typeByName` takes SQL names and their arguments,
  * `typeByArrowName` the names that arrow_cast takes. Both throw InvalidInput for an unknown name
- * and for arguments that do not fit the type.
+ * and for arguments that do not fit the type. `MAX_PRECISION` is the most digits of a decimal.
  */
 import {
   Binary,

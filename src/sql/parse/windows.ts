@@ -1,9 +1,9 @@
 /**
  * Parses the clauses after the arguments of an aggregate or window function: FILTER (`parseFilter`)
  * and OVER (`parseOver`). `parseWindow` parses a window in parentheses, of OVER or of the WINDOW
- * clause; it throws InvalidInput for GROUPS, for EXCLUDE, and for frames of RANGE that begin
- * elsewhere than at UNBOUNDED PRECEDING. `parseOrder` parses ORDER BY, in windows, calls and
- * statements.
+ * clause. It throws InvalidInput for GROUPS, for EXCLUDE, for some frames that end before they
+ * begin, and for frames of RANGE other than from UNBOUNDED PRECEDING to CURRENT ROW or UNBOUNDED
+ * FOLLOWING. `parseOrder` parses ORDER BY, in windows, calls and statements.
  */
 
 import type { Parser } from './parser.ts';
