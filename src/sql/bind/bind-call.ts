@@ -4,6 +4,7 @@
  * signature), then among those that the program registered. Checks the number and types of the
  * arguments and chooses the type of the result; throws InvalidInput. A search for a constant
  * prefix, suffix or part, or for a regular expression that is plain text, becomes LIKE.
+ * `FUNCTION_NAMES` lists the built-in functions, and `isBuiltIn` recognises their names.
  */
 import { DataType, Decimal } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * Exports the binder, which turns a syntax tree into a typed tree for a schema: it resolves
- * columns, checks types and computes constants. `bindValue` binds a value for a column; `isBuiltIn`
- * tells whether a name belongs to a built-in function, and `FUNCTION_NAMES` lists them.
+ * columns, checks types and computes constants. `bindTerms` and `prepareLists` do so for long
+ * conditions in steps. `bindValue` binds a value for a column; `isBuiltIn` tells whether a name
+ * belongs to a built-in function, and `FUNCTION_NAMES` lists them.
  */
 
 export { bindExpression, bindPredicate, bindTerms, prepareLists } from './bind.ts';

@@ -1,6 +1,6 @@
 /**
  * Exports the parts that the folders of sql/ share: families of types, bound trees, evaluated
- * columns, name resolution, comparison of values and coercion rules.
+ * columns, name resolution, comparison of values, nested values as text, and coercion rules.
  */
 
 export {

@@ -1,8 +1,9 @@
 /**
  * Compares single values (`compareValues`): numbers exactly across types, NaN last and equal to
- * itself, text by code points. Lists, structs and intervals can only be tested for equality.
- * `holds` applies a comparison operator to the result, and `compareExact` compares exact decimals.
- * `compareNumbers` compares values of one kind.
+ * itself, text by code points, nulls last. For lists, structs and intervals the result tells only
+ * whether they are equal. `compareNumbers` compares numbers and bigints, and `compareExact` exact
+ * decimals. `holds` applies a comparison operator to the result, and `MIRRORED` maps an operator to
+ * the one for exchanged sides.
  */
 
 import { compareText, type ExactNumber } from '../../values/index.ts';
