@@ -1,8 +1,9 @@
 /**
  * Converts exact numbers to a numeric type, for casts (`fromExact`). Integers drop the fraction and
  * decimals round half away from zero, unless the cast is lossless. `inWidth` checks a whole number
- * against the range of a type. Both return undefined for a value that does not fit. `exactOfValue`
- * reads a column's value as an exact number, null for NaN and infinities.
+ * against the range of a type. Both return undefined for a value that does not fit; only a float
+ * becomes infinite instead, unless the cast is lossless. `exactOfValue` reads a column's value as
+ * an exact number, null for NaN and infinities.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { doubleToExact, type ExactNumber, exactToDouble } from '../../values/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `castNumbers`: converts a whole column at once, if doubles hold every value exactly: integers and
- * floats to integers, numbers to floats, and timestamps that need no time zone to days. Returns
- * null for all other types, for values beyond 2^53 and, unless the cast is lenient, for a value
- * that does not fit; cast.ts then converts value by value and names that value.
+ * floats to integers or to float32, decimals to float64, and timestamps without a time zone to
+ * days. Returns null for all other casts, for most lenient or lossless ones, for values beyond
+ * 2^53, and, unless the cast is lenient, for a value that does not fit. cast.ts then converts value
+ * by value and names that value.
  */
 import { type DataType, Precision } from '../../arrow/index.ts';
 import {

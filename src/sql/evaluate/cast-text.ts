@@ -1,7 +1,8 @@
 /**
  * Converts text to values (`fromText`) and values to text (`textOf`), for casts. Both return
- * undefined where there is no such value or text. `misfitOf` explains in an error message why a
- * text does not fit a type. `decimalText` writes all digits of an unscaled decimal.
+ * undefined where there is no such value or text, and throw InvalidInput for a time zone that the
+ * runtime does not know. `misfitOf` explains in an error message why a text does not fit a type.
+ * `decimalText` writes all digits of an unscaled decimal.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

@@ -2,8 +2,9 @@
  * Compares a column with a constant (`compareWithConstant`) or with two bounds (`inRange`), and
  * returns a truth value per row. Numbers of different types compare exactly, without rounding. NaN
  * equals NaN and is greater than all else, and -0 equals 0. Text compares in the order of code
- * points. evaluate-compare-columns.ts compares two columns. `compareBytes` orders two byte strings,
- * and `equalBytes` tests them for equality.
+ * points. `compareBytes` orders two byte strings, and `equalBytes` tests those of a column for
+ * equality; `packed` and `lastFour` read a few bytes as one number. evaluate-compare-columns.ts
+ * compares two columns.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

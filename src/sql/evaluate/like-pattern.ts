@@ -1,9 +1,9 @@
 /**
  * Compiles LIKE patterns from their UTF-8 bytes, at once (`compilePattern`) or in steps
  * (`compiledInSteps`), because a pattern that comes from a row may be very long. `checkPattern`
- * refuses a pattern that ends in its escape character or has a part with _ of more than 1000 bytes.
- * `matches` tests one text against a compiled pattern. `find`, `matchAt` and `matchBefore` find one
- * part of a pattern in a text.
+ * refuses a pattern that ends in its escape character or has, between two %, a part with _ of more
+ * than 1000 bytes; compiling does so too. `matches` tests one text against a compiled pattern.
+ * `find`, `matchAt` and `matchBefore` find one part of a pattern in a text.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

@@ -1,8 +1,8 @@
 /**
  * Computes extract (`extractField`) of dates, timestamps and times of day, and date_trunc
  * (`truncateTo`) of dates and timestamps. A timestamp with a time zone is read in that zone, except
- * for its epoch. `DATE_FIELDS` and `TRUNCATIONS` list the accepted names; `fieldName` resolves
- * aliases.
+ * for its epoch. `DATE_FIELDS`, `CLOCK_FIELDS` (of a time of day) and `TRUNCATIONS` list the
+ * accepted names; `fieldName` resolves aliases.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

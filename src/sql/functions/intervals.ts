@@ -1,8 +1,8 @@
 /**
- * Moves timestamps (`moveTimestamp`, `moveInstant`) by intervals: months by the calendar, then
- * days, both by the clock of the timestamp's time zone, then nanoseconds. `moveDate` moves dates by
- * months and days only. Also negates (`negateInterval`) and adds (`sumIntervals`) intervals. Throws
- * InvalidInput for a date or timestamp that is out of range.
+ * Moves timestamps by intervals (`moveTimestamp`): months by the calendar, then days, both by the
+ * clock of the timestamp's time zone, then nanoseconds. `moveDate` moves dates by months and days
+ * only. Also negates (`negateInterval`) and adds (`sumIntervals`) intervals. Throws InvalidInput
+ * for a date or timestamp that is out of range.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

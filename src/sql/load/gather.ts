@@ -1,6 +1,6 @@
 /**
  * Picks rows of an evaluated column by number, in any order (`gather`), and joins pieces of one
- * column (`concatenate`).
+ * column (`concatenate`). The joined column has the form of its pieces if all have the same.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { MOST_COLUMN_BYTES, spanOf } from '../texts/index.ts';
