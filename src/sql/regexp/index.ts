@@ -1,6 +1,6 @@
 /**
  * Exports regular expressions (`compileRegexp`, `LinearRegexp`) that match in time linear in the
- * text.
+ * text, and the types of a search and of a match.
  */
 
 export { compileRegexp, LinearRegexp } from './regexp.ts';

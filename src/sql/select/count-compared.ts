@@ -1,9 +1,9 @@
 /**
  * `countCompared`: counts the rows of a column that match a comparison with a constant, straight
- * from the Arrow buffers. It takes doubles, signed 64-bit integers and times with any operator,
- * and texts and binaries of 32-bit offsets with = and <>. It returns null for anything else, such
- * as nested columns and columns with nulls, and without WebAssembly. The caller then counts by
- * evaluating.
+ * from the Arrow buffers. It takes columns stored as doubles or signed 64-bit integers, timestamps
+ * among them, with any operator, and texts and binaries of 32-bit offsets with = and <>. It returns
+ * null for anything else, such as nested columns and columns with nulls, and without WebAssembly.
+ * The caller then counts by evaluating.
  */
 import { type Data, DataType } from '../../arrow/index.ts';
 import type { CompareOperator } from '../parse/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `CountKernels`: counts numbers that are at most a constant (`atMost`) and texts that equal one
- * (`equalTexts`), in WebAssembly with 128-bit vectors. It owns the module and its memory, and
- * lends parts of that memory to readers (`take`, `give`), so that columns are counted without a
- * copy. `countKernels` returns null where the module cannot be loaded.
+ * (`equalTexts`), in WebAssembly with 128-bit vectors. It owns the module and its memory. It lends
+ * parts of that memory to readers (`take`, `give`): columns that are read into them are counted
+ * without a copy. `countKernels` returns null where the module cannot be loaded.
  */
 import { instantiate } from '../../wasm.ts';
 import { COUNT_BASE64 } from './count.wasm.ts';

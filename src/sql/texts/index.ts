@@ -1,6 +1,6 @@
 /**
- * Exports operations on texts: search in linear time, conversion to lower and upper case, and the
- * layout of columns of UTF-8 texts.
+ * Exports operations on texts: search in linear time, conversion to lower and upper case, the
+ * layout of columns of UTF-8 texts, and bounds of their bytes.
  */
 
 export {

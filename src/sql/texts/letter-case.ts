@@ -2,8 +2,9 @@
  * `inOneCase`: converts a column of texts to lower or upper case, with the results of the runtime's
  * own functions. ASCII letters, and others whose counterpart has as many bytes, are changed in the
  * bytes, many at once. Texts are converted one by one if a letter takes more or fewer bytes in the
- * other case, or depends on its neighbours, as a capital sigma does. Returns null for more than 4
- * MiB of text, for more than 512 KiB of such texts, and without WebAssembly.
+ * other case, or depends on its neighbours, as a capital sigma does. Returns null for no rows, for
+ * more than 4 MiB of text (`MOST_AT_ONCE`), for more than 512 KiB of texts converted one by one,
+ * and without WebAssembly.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import type { BytesColumn } from '../typed/index.ts';

@@ -1,8 +1,9 @@
 /**
- * Reads and changes the layout of text columns: `spanOf` tells where their bytes lie, `isAscii`
- * whether they are ASCII alone; `gathered` and `packedTexts` copy texts so that they lie together;
- * `TextWriter` writes the texts of a new column one after the other, `copyText` copies one. Copies
- * claim their memory from the request's budget.
+ * Reads and changes the layout of text columns: `spanOf` tells where their bytes lie, and `isAscii`
+ * whether they are ASCII alone, false where that cannot be told fast. `gathered` copies texts so
+ * that they lie together, unless they do; `TextWriter` writes the texts of a new column one after
+ * the other, and `copyText` copies one, from and to the views that `wordBytes` makes. `gathered`
+ * and `TextWriter` claim their memory from the request's budget.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
