@@ -1,7 +1,8 @@
 /**
  * Exports the compiler of SQL expressions, which filter, compute and prune over record batches, and
  * the parser of SELECT statements. Also exports the columns that expressions load and compute,
- * their types and values, hashes of values, helpers for messages, and `registerFunction`.
+ * their types and values, hashes of values, helpers for messages, `registerFunction`, and the words
+ * of SQL for completion (`SQL_WORDS`).
  */
 
 export { toVector } from './evaluate/index.ts';

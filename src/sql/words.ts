@@ -1,7 +1,7 @@
 /**
- * `SQL_WORDS`: lists the words that may be typed in a SELECT besides names of tables and columns,
- * for completion. These are the keywords in upper case, the most frequent first; the sorted names
- * of functions, aggregates and window functions; and the words that are names only in quotes.
+ * `SQL_WORDS`: lists words of a SELECT for completion: keywords in upper case, the most frequent
+ * first; the sorted names of functions, aggregates and window functions; and the keywords that may
+ * need quotes as names (`reserved`).
  */
 import { FUNCTION_NAMES } from './bind/index.ts';
 import { AGGREGATES, KEYWORDS as NO_NAMES, WINDOW_FUNCTIONS } from './parse/index.ts';
