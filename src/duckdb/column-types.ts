@@ -1,8 +1,8 @@
 /**
- * `sqlType`: gives the DuckDB type, as SQL, for the values of an Arrow type. Types that DuckDB does
- * not have are Unsupported, with the path of the column; column-values.ts refuses single values
- * that the DuckDB type does not hold. `refuseTwins` refuses names that
- * differ in case alone.
+ * `sqlType`: gives the DuckDB type, as SQL, for the values of an Arrow type. Throws Unsupported,
+ * with the path of the column, for types that DuckDB does not have, for decimals of more than 38
+ * digits, and for lists of a fixed size above 100,000. `refuseTwins` refuses names that differ in
+ * case alone. column-values.ts refuses single values that the DuckDB type does not hold.
  */
 import {
   type DataType,
@@ -114,7 +114,7 @@ function structType(type: DataType, path: string): string {
   return `STRUCT(${fields.map(({ name, type: inner }) => `${quotedName(name)} ${sqlType(inner, `${path}.${name}`)}`).join(', ')})`;
 }
 
-/** DuckDB tells names apart by more than their case. @throws Unsupported */
+/** DuckDB takes names that differ in case alone for one name. @throws Unsupported */
 export function refuseTwins(fields: readonly Field[], path?: string): void {
   const seen = new Map<string, string>();
   for (const { name } of fields) {

@@ -1,8 +1,9 @@
 /**
  * `columnValues`: converts the values of a column to the values that DuckDB's chunks take: numbers
- * and bigints in typed arrays if there are no nulls, objects of DuckDB's classes for other types.
- * Throws Unsupported, with the path of the column, for a value that would lose digits, such as
- * nanoseconds where DuckDB has microseconds.
+ * and bigints in typed arrays if there are no nulls, booleans and texts as they are, objects of
+ * DuckDB's classes for other types. Throws Unsupported, with the path of the column, for a value
+ * that would lose digits, such as nanoseconds where DuckDB has microseconds, and for a map with a
+ * null key or one key twice.
  */
 import {
   type Data,
@@ -123,12 +124,13 @@ function times(data: Data, { unit }: Time, peer: Peer): Values {
   return Array.from(values, (value) => new peer.DuckDBTimeValue(BigInt(value) * factor));
 }
 
-/** Microseconds in a unit; one of them has many nanoseconds. */
+/** Microseconds in a unit of time, where that is a whole number. */
 const MICROS: Readonly<Record<number, bigint>> = {
   [TimeUnit.SECOND]: 1_000_000n,
   [TimeUnit.MILLISECOND]: 1_000n,
   [TimeUnit.MICROSECOND]: 1n,
 };
+/** Nanoseconds in a microsecond. */
 const NANOS = 1_000n;
 
 function timestamps(data: Data, { unit, timezone }: Timestamp, context: ValueContext): Values {
@@ -176,7 +178,12 @@ function intervals(data: Data, { unit }: Interval, context: ValueContext): Value
       return each((row) => new DuckDBIntervalValue(at(row), 0, 0n));
     case IntervalUnit.DAY_TIME:
       return each(
-        (row) => new DuckDBIntervalValue(0, at(2 * row), BigInt(at(2 * row + 1)) * NANOS),
+        (row) =>
+          new DuckDBIntervalValue(
+            0,
+            at(2 * row),
+            BigInt(at(2 * row + 1)) * (MICROS[TimeUnit.MILLISECOND] as bigint),
+          ),
       );
     default:
       return each((row) => {

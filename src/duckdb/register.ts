@@ -1,9 +1,9 @@
 /**
  * `registerTable` copies the rows of one version of a table into a temporary table of a DuckDB
- * connection; `registerTables` copies several tables, all or none. Rows are copied in chunks under
- * a staging name and appear under their own name only when all tables are complete. They are copied
- * because DuckDB's package for Node accepts no Arrow. Use the connection for nothing else
- * meanwhile.
+ * connection; `registerTables` copies several tables. Rows are copied in chunks under a staging
+ * name and appear under their own name only when all tables are complete; if one cannot be copied,
+ * none appears. They are copied because DuckDB's package for Node accepts no Arrow. Use the
+ * connection for nothing else meanwhile.
  */
 import { DirspaceError } from '../errors.ts';
 import type { CallOptions } from '../protocol/index.ts';

@@ -1,7 +1,8 @@
 /**
  * `KeyNumbers`: numbers rows of several columns, so that rows with equal values have the same
- * number in every batch. It numbers pairs of numbers; pairs of small numbers are looked up without
- * a hash.
+ * number in every batch. `add` numbers rows, `find` looks rows up without adding them, and
+ * `columns` returns the values of numbers. It numbers pairs of numbers; pairs of small numbers are
+ * looked up without a hash.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { Column } from '../../sql/index.ts';

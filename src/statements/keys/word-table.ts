@@ -2,7 +2,8 @@
  * `WordTable`: numbers distinct pairs of 32-bit words from 1 on, in the order of their first
  * appearance. A pair is a value of a column of numbers, or two numbers from other tables.
  * `ByteTable` does so for texts and binary values. Both are exact: values that differ have
- * different numbers.
+ * different numbers. Both throw RangeError when they would grow beyond 67,108,864 slots, and
+ * `ByteTable` beyond 1 GiB of values. `hashOfWords` hashes a pair, differently in each process.
  */
 import { systemEnv } from '../../env.ts';
 import { drained } from '../../steps.ts';
