@@ -106,7 +106,7 @@ async function readTag(
   const notFound = (): DirspaceError =>
     new DirspaceError(
       'TableTagNotFound',
-      `The Lance dataset ${folder} has no tag ${JSON.stringify(tag)}.`,
+      `The tag ${JSON.stringify(tag)} does not exist in the Lance dataset ${folder}.`,
     );
   if (!/^[A-Za-z0-9._-]+$/.test(tag) || tag.startsWith('.')) throw notFound();
   const path = lanceRefFile(lanceTagsFolder(folder), tag);

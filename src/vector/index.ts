@@ -9,6 +9,7 @@
 export { type ElementType, invalid, type Metric, type VectorValues } from './elements.ts';
 export { createLateSearch, type LateBatch } from './late-interaction.ts';
 export { createNearest, type Nearest } from './nearest.ts';
+export { wrongLength } from './query.ts';
 export { reserve } from './residents.ts';
 export {
   createSearch,

@@ -16,6 +16,12 @@ export interface PreparedQuery {
   readonly norm: number;
 }
 
+/** The error of a query vector of another length, which has the words that LanceDB's programs search for. */
+export const wrongLength = (found: number, dimension: number): Error =>
+  invalid(
+    `query dim(${found}) doesn't match the column's dim(${dimension}). Give a query vector of ${dimension} elements.`,
+  );
+
 /**
  * Takes a query to the precision of the column, as stored vectors were. Throws InvalidInput where
  * its length is not the dimension, or where an element for bytes is not a whole number of 0 to 255.
@@ -27,9 +33,7 @@ export function prepareQuery(
   numbers: ArrayLike<number>,
 ): PreparedQuery {
   if (numbers.length !== dimension) {
-    throw invalid(
-      `The query vector has ${numbers.length} elements, and the column's vectors have ${dimension}.`,
-    );
+    throw wrongLength(numbers.length, dimension);
   }
   const vector = toElements(elementType, numbers);
   if (metric !== 'cosine') return { vector, norm: 0 };

@@ -181,7 +181,9 @@ export async function failureWithin(
 export const missingTag = (table: Table, tag: string): DirspaceError =>
   errorNaming(
     'TableTagNotFound',
-    (show) => `The table ${show(table.id)} has no tag ${tag}. List its tags, or create it first.`,
+    // Programs search for "does not exist", which LanceDB says.
+    (show) =>
+      `The tag ${tag} does not exist in table ${show(table.id)}. List its tags, or create it first.`,
     { details: { id: table.id, tag } },
   );
 

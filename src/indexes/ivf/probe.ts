@@ -12,7 +12,12 @@
  * some multiple of that error, is still too large. The sums are looked up, four elements at a time,
  * in tables of bytes (André, Kermarrec and Le Scouarnec, 2015).
  */
-import { createNearest, invalid, type Nearest, type PartitionKernels } from '../../vector/index.ts';
+import {
+  createNearest,
+  type Nearest,
+  type PartitionKernels,
+  wrongLength,
+} from '../../vector/index.ts';
 import { BLOCK_ROWS, blockBytes, factsAt, lengthOf, rowBytes } from './layout.ts';
 import { floatsOf, type IvfMetric } from './rows.ts';
 import { turn } from './turning.ts';
@@ -111,9 +116,7 @@ export class Probe {
   constructor(options: ProbeOptions) {
     const { metric, dimension, query, k, keep } = options;
     if (query.length !== dimension) {
-      throw invalid(
-        `The query vector has ${query.length} elements, and the column's vectors have ${dimension}.`,
-      );
+      throw wrongLength(query.length, dimension);
     }
     this.#options = options;
     this.#length = lengthOf(dimension);
