@@ -17,7 +17,7 @@ export {
   type SlotPostings,
   scoreSegment,
 } from './segment-scores.ts';
-export { type SlotBlocks, sumSegment } from './sum-segment.ts';
+export { impactsOf, type SlotBlocks, sumSegment } from './sum-segment.ts';
 export {
   describeTextQuery,
   type FullTextQuery,

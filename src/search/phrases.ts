@@ -1,15 +1,16 @@
 /**
  * Reads the stored positions of a term in documents, and tells whether the words of a phrase follow
  * each other (`hasPhrase`, in steps; between two words there may be up to `slop` positions more
- * than in the phrase). Each position is stored as its distance from the one before;
- * postings-builder.ts collects them. `PositionReader` decodes the positions of single documents,
- * whose blocks and counts its caller knows from the postings; it checks the bytes and throws
- * BadPostings.
+ * than in the phrase; `PhraseOrder` tells it of a document whose words are read block by block).
+ * Each position is stored as its distance from the one before; postings-builder.ts collects them.
+ * `PositionReader` decodes the positions of single documents, whose blocks and counts its caller
+ * knows from the postings; it checks the bytes and throws BadPostings.
  *
  * For more than 128 documents, `sealPositions` puts a directory before the positions, with the
  * place where the positions of each block of postings begin (u32 each).
  */
 import { BLOCK, type BlockReader, bad, NumberReader } from './postings.ts';
+import type { PlannedPhrase } from './search-plan.ts';
 
 /** The column of a segment's file that holds positions as `sealPositions` gives them. */
 export const SEALED_POSITIONS = 'sealed_positions';
@@ -172,4 +173,42 @@ export function* hasPhrase(
     yield;
   }
   return reachedCount > 0;
+}
+
+/** A word of a phrase, whose positions are read document by document. */
+export interface WordInPhrase {
+  readonly slot: number;
+  readonly positions: PositionReader | undefined;
+  /** Reads its positions in a document that has it, by documents in order. */
+  place(document: number): void;
+}
+
+/** Tells whether the words of a phrase follow each other in a document. */
+export class PhraseOrder {
+  readonly #phrase: PlannedPhrase;
+  readonly #words: readonly WordInPhrase[];
+  readonly #lists: readonly PositionReader[];
+
+  /** @param words all that it has, once each */
+  constructor(phrase: PlannedPhrase, words: readonly WordInPhrase[]) {
+    this.#phrase = phrase;
+    this.#words = words;
+    this.#lists = phrase.terms.map(
+      (term) => words.find(({ slot }) => slot === term)?.positions as PositionReader,
+    );
+  }
+
+  /** Reads the positions in a document that has all words; gives how much it read. */
+  read(document: number): number {
+    let read = 16 * this.#lists.length;
+    for (const word of this.#words) {
+      word.place(document);
+      read += BLOCK + (word.positions?.count ?? 0);
+    }
+    return read;
+  }
+
+  isThere(): Generator<void, boolean> {
+    return hasPhrase(this.#lists, this.#phrase.gaps, this.#phrase.slop);
+  }
 }

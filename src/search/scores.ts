@@ -9,6 +9,9 @@ import type { LeafNode, TextQuery } from './text-query.ts';
 const K1 = 1.2;
 const B = 0.75;
 
+/** Lengths whose norms are computed once. */
+const NORMS = 1024;
+
 /** No share is higher. */
 export const MOST_SHARE: number = K1 + 1;
 
@@ -54,6 +57,28 @@ export const shareOf = (count: number, norm: number): number => (count * (K1 + 1
 /** The same share for a document of this length. */
 export const termShare = (count: number, length: number, average: number): number =>
   shareOf(count, lengthNorm(length, average));
+
+/** The shares of a column's documents. */
+export class Shares {
+  readonly lengths: Uint32Array;
+  /** The norms of the shortest lengths. */
+  readonly norms: Float64Array;
+  readonly #average: number;
+
+  constructor(lengths: Uint32Array, average: number) {
+    this.lengths = lengths;
+    this.#average = average;
+    this.norms = new Float64Array(NORMS);
+    for (let length = 0; length < NORMS; length++) this.norms[length] = lengthNorm(length, average);
+  }
+
+  of(document: number, count: number): number {
+    const length = this.lengths[document] as number;
+    const norm =
+      length < NORMS ? (this.norms[length] as number) : lengthNorm(length, this.#average);
+    return shareOf(count, norm);
+  }
+}
 
 type Leaves = ReadonlyMap<LeafNode, readonly LeafSlots[]>;
 

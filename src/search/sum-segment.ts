@@ -10,10 +10,14 @@
  * positions are read only for candidates with a high enough sum. The order in which shares are
  * added differs from window to window, so sums of 64 bits may differ from a scorer's in the last
  * bit.
+ *
+ * A common word may come with its impacts (`impactsOf`): an upper bound of its share in each
+ * document, one byte each. They are added up in place of its shares, without a posting being
+ * decoded, and the candidates that are left get exact sums at the end.
  */
-import { hasPhrase, type PositionReader } from './phrases.ts';
+import { PhraseOrder, type PositionReader } from './phrases.ts';
 import { BLOCK, type BlockReader } from './postings.ts';
-import { lengthNorm, shareOf } from './scores.ts';
+import { MOST_SHARE, Shares } from './scores.ts';
 import type { PlannedPhrase } from './search-plan.ts';
 import type { SegmentDocuments } from './segment-scores.ts';
 import type { TopRows } from './top-rows.ts';
@@ -38,6 +42,8 @@ export interface SlotBlocks {
   readonly blocks: BlockReader;
   /** For words of a phrase. */
   readonly positions: PositionReader | undefined;
+  /** As `impactsOf` gives them; not to be changed. */
+  readonly impacts: Uint8Array | undefined;
 }
 
 /** Documents of a window: few enough that their sums stay near the processor. */
@@ -46,34 +52,58 @@ const WINDOW = 4096;
 const STEP = 1 << 16;
 /** Sums within so much of the lowest score wanted are compared as rounded scores. */
 const SLACK = 1e-3;
-const NORMS = 1024;
+/** The impact of MOST_SHARE. */
+const MOST_IMPACT = 255;
+/** A posting takes as long as the impacts of so many documents. */
+const DENSE = 4;
+/** Blocks between two steps. */
+const STEP_BLOCKS = 512;
 
 class Word {
   readonly slot: number;
   readonly blocks: BlockReader;
   readonly documents: number;
   readonly positions: PositionReader | undefined;
+  readonly impacts: Uint8Array | undefined;
   readonly weight: number;
   /** A block's highest share times this bounds what the block adds to a score. */
   readonly factor: number;
+  /** What an impact adds to a score at most; -Infinity for none where the word is required. */
+  readonly bounds: Float64Array;
+  /** Whether going through all impacts costs less than decoding its postings. */
+  readonly isDense: boolean;
   /** The first block that ends in the window or later. */
   block = 0;
+  /** The block of the document that was found last in the window. */
+  #found = 0;
   /** No document of the window gets more from it. */
   bound = 0;
 
-  constructor({ slot, blocks, documents, positions }: SlotBlocks, weight: number, growth: number) {
+  constructor(
+    { slot, blocks, documents, positions, impacts }: SlotBlocks,
+    weight: number,
+    growth: number,
+    required: boolean,
+  ) {
     this.slot = slot;
     this.blocks = blocks;
     this.documents = documents;
     this.positions = positions;
+    this.impacts = impacts;
+    this.isDense = impacts !== undefined && documents * DENSE >= impacts.length;
     this.weight = weight;
     this.factor = weight * growth;
+    const step = (MOST_SHARE / MOST_IMPACT) * this.factor;
+    this.bounds = new Float64Array(impacts === undefined ? 0 : MOST_IMPACT + 1);
+    for (let impact = 0; impact < this.bounds.length; impact++) this.bounds[impact] = impact * step;
+    if (required) this.bounds[0] = Number.NEGATIVE_INFINITY;
   }
 
   /** Goes to a window; gives the first document that it may have there or later. */
   enter(from: number, to: number): number {
     const { last, highest } = this.blocks;
     while (this.block < last.length && (last[this.block] as number) < from) this.block += 1;
+    this.#found = this.block;
     this.bound = 0;
     if (this.block === last.length) return Number.POSITIVE_INFINITY;
     const first = Math.max(from, this.blocks.startOf(this.block, from));
@@ -87,24 +117,66 @@ class Word {
   }
 
   /**
-   * Reads its positions in a document that has it.
-   * @param from the block to look in first
-   * @returns the block of the document
+   * Reads the block that may have a document of the window; documents are looked for in order.
+   * @returns the place of the document in the block; -1 where it does not have the word
    */
-  place(document: number, from: number): number {
-    const { blocks, positions } = this;
-    let block = from;
-    while ((blocks.last[block] as number) < document) block += 1;
-    blocks.read(block);
-    let at = 0;
-    let before = 0;
-    while ((blocks.documents[at] as number) < document) {
-      before += blocks.counts[at] as number;
-      at += 1;
+  find(document: number): number {
+    const { blocks } = this;
+    const { last } = blocks;
+    while (this.#found < last.length && (last[this.#found] as number) < document) this.#found += 1;
+    if (this.#found === last.length) return -1;
+    blocks.read(this.#found);
+    const { documents, count } = blocks;
+    let low = 0;
+    let high = count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((documents[middle] as number) < document) low = middle + 1;
+      else high = middle;
     }
-    positions?.read(block, before, blocks.counts[at] as number);
-    return block;
+    return low < count && documents[low] === document ? low : -1;
   }
+
+  /** What a document of the window gets of it, less the bound of that. */
+  under(document: number, shares: Shares): number {
+    const place = this.find(document);
+    if (place < 0) return 0;
+    const bound = this.bounds[(this.impacts as Uint8Array)[document] as number] as number;
+    return this.weight * shares.of(document, this.blocks.counts[place] as number) - bound;
+  }
+
+  /** Reads its positions in a document that has it. */
+  place(document: number): void {
+    const { counts } = this.blocks;
+    const place = this.find(document);
+    let before = 0;
+    for (let at = 0; at < place; at++) before += counts[at] as number;
+    this.positions?.read(this.#found, before, counts[place] as number);
+  }
+}
+
+/**
+ * An upper bound of a word's share in each document, by the average length of the segment, in steps
+ * of MOST_SHARE / 255; 0 for documents without the word. @throws BadPostings
+ */
+export function* impactsOf(
+  blocks: BlockReader,
+  lengths: Uint32Array,
+  average: number,
+): Generator<void, Uint8Array> {
+  const impacts = new Uint8Array(lengths.length);
+  const shares = new Shares(lengths, average);
+  const { documents, counts } = blocks;
+  for (let block = 0; block < blocks.blocks; block++) {
+    blocks.read(block);
+    for (let at = 0; at < blocks.count; at++) {
+      const document = documents[at] as number;
+      const share = shares.of(document, counts[at] as number);
+      impacts[document] = Math.ceil(share * (MOST_IMPACT / MOST_SHARE));
+    }
+    if (block % STEP_BLOCKS === STEP_BLOCKS - 1) yield;
+  }
+  return impacts;
 }
 
 /**
@@ -121,11 +193,14 @@ export function* sumSegment(
   if (slots.length === 0 || (all && slots.length < weights.size)) return;
   // A share grows with the average length, by no more than that does.
   const growth = Math.max(1, average / built);
-  const words = slots.map((slot) => new Word(slot, weights.get(slot.slot) as number, growth));
+  const words = slots.map((slot) => new Word(slot, weights.get(slot.slot) as number, growth, all));
   const shares = new Shares(lengths[column] as Uint32Array, average);
   const window = new Window(shares, wanted);
   if (all) words.sort((one, other) => one.documents - other.documents);
   const order = phrase === undefined ? undefined : new PhraseOrder(phrase, words);
+  const bound = words
+    .filter(({ impacts }) => impacts !== undefined)
+    .sort((one, other) => other.weight - one.weight);
   let sinceStep = 0;
   for (let from = 0; from < rows; ) {
     const to = Math.min(rows, from + WINDOW);
@@ -146,10 +221,10 @@ export function* sumSegment(
       from = next;
       continue;
     }
-    const least = top.threshold - SLACK;
+    const least = Math.max(top.threshold - SLACK, Number.MIN_VALUE);
     if (total >= least) {
       if (!all) words.sort((one, other) => other.bound - one.bound);
-      const searched = all ? 1 : searchedWords(words, least);
+      const searched = searchedWords(words, least, all);
       sinceStep += window.search(words, searched, from, to, total, least);
       let rest = 0;
       for (let at = searched; at < words.length; at++) rest += (words[at] as Word).bound;
@@ -158,12 +233,17 @@ export function* sumSegment(
         rest -= word.bound;
         if (word.bound > 0 || all) sinceStep += window.lookUp(word, rest, least, all);
       }
-      order?.enter();
       const { documents, sums, count } = window;
       for (let at = 0; at < count; at++) {
-        const sum = sums[at] as number;
+        let sum = sums[at] as number;
         if (sum < top.threshold - SLACK) continue;
         const document = documents[at] as number;
+        for (const word of bound) {
+          sum += word.under(document, shares);
+          sinceStep += BLOCK;
+          if (sum < top.threshold - SLACK) break;
+        }
+        if (sum < top.threshold - SLACK) continue;
         if (order !== undefined) {
           sinceStep += order.read(document);
           if (sinceStep >= STEP) {
@@ -179,77 +259,23 @@ export function* sumSegment(
   }
 }
 
-/** Tells whether the words of a phrase follow each other in a document. */
-class PhraseOrder {
-  readonly #phrase: PlannedPhrase;
-  readonly #words: readonly Word[];
-  readonly #lists: readonly PositionReader[];
-  /** The block of each word that was looked in last. */
-  readonly #blocks: number[] = [];
-
-  /** @param words all that it has, once each */
-  constructor(phrase: PlannedPhrase, words: readonly Word[]) {
-    this.#phrase = phrase;
-    this.#words = words;
-    this.#lists = phrase.terms.map(
-      (term) => words.find(({ slot }) => slot === term)?.positions as PositionReader,
-    );
-  }
-
-  /** Goes to the window that its words are in. */
-  enter(): void {
-    for (const [at, { block }] of this.#words.entries()) this.#blocks[at] = block;
-  }
-
-  /** Reads the positions in a document that has all words; gives how much it read. */
-  read(document: number): number {
-    let read = 16 * this.#lists.length;
-    for (const [at, word] of this.#words.entries()) {
-      this.#blocks[at] = word.place(document, this.#blocks[at] as number);
-      read += BLOCK + (word.positions?.count ?? 0);
-    }
-    return read;
-  }
-
-  isThere(): Generator<void, boolean> {
-    return hasPhrase(this.#lists, this.#phrase.gaps, this.#phrase.slop);
-  }
-}
-
-/** How many of the words, highest bound first, documents have to be searched in. */
-function searchedWords(words: readonly Word[], least: number): number {
+/**
+ * How many of the words, in their order, documents have to be searched in. Two with impacts are
+ * searched together, as that costs no more than one of them.
+ */
+function searchedWords(words: readonly Word[], least: number, all: boolean): number {
   let left = 0;
   let count = words.length;
-  while (count > 1) {
+  while (count > 1 && !all) {
     left += (words[count - 1] as Word).bound;
     if (left >= least) break;
     count -= 1;
   }
-  return count;
+  if (all) count = 1;
+  return count === 1 && words[0]?.isDense && words[1]?.isDense ? 2 : count;
 }
 
-/** The shares of a column's documents. */
-class Shares {
-  readonly lengths: Uint32Array;
-  /** The norms of the shortest lengths. */
-  readonly norms: Float64Array;
-  readonly #average: number;
-
-  constructor(lengths: Uint32Array, average: number) {
-    this.lengths = lengths;
-    this.#average = average;
-    this.norms = Float64Array.from({ length: NORMS }, (_, length) => lengthNorm(length, average));
-  }
-
-  of(document: number, count: number): number {
-    const length = this.lengths[document] as number;
-    const norm =
-      length < NORMS ? (this.norms[length] as number) : lengthNorm(length, this.#average);
-    return shareOf(count, norm);
-  }
-}
-
-/** The candidates of a window, ascending, and the sums of their shares so far. */
+/** The candidates of a window, ascending, and the sums of their shares and bounds so far. */
 class Window {
   count = 0;
   readonly documents: Uint32Array = new Uint32Array(WINDOW);
@@ -277,18 +303,25 @@ class Window {
     let rest = 0;
     for (let at = searched; at < words.length; at++) rest += (words[at] as Word).bound;
     this.count = 0;
-    if (searched === 1) return this.#list(words[0] as Word, from, to, least - rest);
+    const [word, second] = words as [Word, Word];
+    if (searched === 1) return this.#list(word, from, to, least - rest);
+    if (searched === 2 && word.isDense && second.isDense) {
+      return this.#listPairs(word, second, from, to, least - rest);
+    }
     let read = 0;
     for (let at = 0; at < searched; at++) {
       const word = words[at] as Word;
-      read += this.#add(word, from, to, least - (total - word.bound));
+      read += word.isDense
+        ? this.#addBounds(word, from, to)
+        : this.#add(word, from, to, least - (total - word.bound));
     }
     if (read > 0) this.#listTotals(from, to, Math.max(least - rest, Number.MIN_VALUE));
     return read + (to - from) / 16;
   }
 
   /** The documents of a word whose share is enough. */
-  #list({ blocks, block, weight, factor }: Word, from: number, to: number, least: number): number {
+  #list(word: Word, from: number, to: number, least: number): number {
+    const { blocks, block, weight, factor, impacts, bounds } = word;
     const wanted = this.#wanted;
     const shares = this.#shares;
     const { last, highest, documents, counts } = blocks;
@@ -303,7 +336,10 @@ class Window {
         const document = documents[at] as number;
         if (document < from) continue;
         if (document >= to) break;
-        const sum = weight * shares.of(document, counts[at] as number);
+        const sum =
+          impacts === undefined
+            ? weight * shares.of(document, counts[at] as number)
+            : (bounds[impacts[document] as number] as number);
         if (sum < least || (wanted !== undefined && wanted[document] === 0)) continue;
         this.documents[found] = document;
         this.sums[found] = sum;
@@ -313,6 +349,44 @@ class Window {
     }
     this.count = found;
     return read;
+  }
+
+  /** The documents of two words whose bounds together are enough. */
+  #listPairs(one: Word, other: Word, from: number, to: number, least: number): number {
+    const wanted = this.#wanted;
+    const { documents, sums } = this;
+    const { bounds } = one;
+    const { bounds: otherBounds } = other;
+    const [impacts, others] = [one.impacts as Uint8Array, other.impacts as Uint8Array];
+    const enough = Math.max(least, Number.MIN_VALUE);
+    let found = 0;
+    for (let document = from; document < to; document++) {
+      const sum =
+        (bounds[impacts[document] as number] as number) +
+        (otherBounds[others[document] as number] as number);
+      if (sum < enough || (wanted !== undefined && wanted[document] === 0)) continue;
+      documents[found] = document;
+      sums[found] = sum;
+      found += 1;
+    }
+    this.count = found;
+    return (to - from) / 4 + found;
+  }
+
+  /** Adds the bounds of a word. */
+  #addBounds(word: Word, from: number, to: number): number {
+    const impacts = word.impacts as Uint8Array;
+    const { bounds } = word;
+    const totals = this.#totals;
+    let most = this.#most;
+    for (let document = from; document < to; document++) {
+      const place = document - from;
+      const sum = (totals[place] as number) + (bounds[impacts[document] as number] as number);
+      totals[place] = sum;
+      if (sum > most) most = sum;
+    }
+    this.#most = most;
+    return (to - from) / 4;
   }
 
   /** The documents whose total is enough; no total is left. */
@@ -336,7 +410,8 @@ class Window {
   }
 
   /** Adds the shares of a word, but of blocks none of whose documents gets so much of it. */
-  #add({ blocks, block, weight, factor }: Word, from: number, to: number, least: number): number {
+  #add(word: Word, from: number, to: number, least: number): number {
+    const { blocks, block, weight, factor, impacts, bounds } = word;
     const totals = this.#totals;
     const shares = this.#shares;
     const { last, highest, documents, counts } = blocks;
@@ -352,8 +427,11 @@ class Window {
         if (document < from) continue;
         if (document >= to) break;
         const place = document - from;
-        const share = shares.of(document, counts[at] as number);
-        const sum = (totals[place] as number) + weight * share;
+        const share =
+          impacts === undefined
+            ? weight * shares.of(document, counts[at] as number)
+            : (bounds[impacts[document] as number] as number);
+        const sum = (totals[place] as number) + share;
         totals[place] = sum;
         if (sum > most) most = sum;
       }
@@ -368,12 +446,11 @@ class Window {
    * @param rest what the words after it add at most
    * @param required whether the others are dropped
    */
-  lookUp(
-    { blocks, block, weight, factor }: Word,
-    rest: number,
-    least: number,
-    required: boolean,
-  ): number {
+  lookUp(word: Word, rest: number, least: number, required: boolean): number {
+    if (word.impacts !== undefined) {
+      return this.#lookUpBounds(word.impacts, word.bounds, least - rest);
+    }
+    const { blocks, block, weight, factor } = word;
     const shares = this.#shares;
     const { last, highest } = blocks;
     let own = block;
@@ -402,5 +479,22 @@ class Window {
     const looked = this.count;
     this.count = kept;
     return read + looked;
+  }
+
+  /** Does the same with bounds. */
+  #lookUpBounds(impacts: Uint8Array, bounds: Float64Array, least: number): number {
+    const { documents, sums, count } = this;
+    const enough = Math.max(least, Number.MIN_VALUE);
+    let kept = 0;
+    for (let next = 0; next < count; next++) {
+      const document = documents[next] as number;
+      const sum = (sums[next] as number) + (bounds[impacts[document] as number] as number);
+      if (sum < enough) continue;
+      documents[kept] = document;
+      sums[kept] = sum;
+      kept += 1;
+    }
+    this.count = kept;
+    return count;
   }
 }

@@ -7,7 +7,7 @@ import { PositionReader, sealPositions } from '../../src/search/phrases.ts';
 import { BadPostings, BlockReader, sealPostings } from '../../src/search/postings.ts';
 import { termShare } from '../../src/search/scores.ts';
 import type { PlannedPhrase } from '../../src/search/search-plan.ts';
-import { type SlotBlocks, sumSegment } from '../../src/search/sum-segment.ts';
+import { impactsOf, type SlotBlocks, sumSegment } from '../../src/search/sum-segment.ts';
 import { TopRows } from '../../src/search/top-rows.ts';
 import { drained } from '../../src/steps.ts';
 import { casesOf } from '../helpers/long.ts';
@@ -76,8 +76,15 @@ const SEALED = WORDS.map((word) => sealPostings(bytesOf(word), word.size, length
 const blocksOf = (slot: number, sealed = SEALED[slot] as Uint8Array): SlotBlocks => {
   const documents = WORDS[slot]?.size as number;
   const positions = PositionReader.sealed(PLACED[slot] as Uint8Array, documents);
-  return { slot, documents, positions, blocks: new BlockReader(sealed, documents, ROWS) };
+  const blocks = new BlockReader(sealed, documents, ROWS);
+  return { slot, documents, positions, blocks, impacts: undefined };
 };
+const IMPACTS = WORDS.map((_, slot) => drained(impactsOf(blocksOf(slot).blocks, lengths, BUILT)));
+/** The same with impacts, for some of them. */
+const withImpacts = (slot: number): SlotBlocks => ({
+  ...blocksOf(slot),
+  impacts: random() < 0.7 ? IMPACTS[slot] : undefined,
+});
 
 interface Asked {
   readonly words: readonly number[];
@@ -150,7 +157,9 @@ describe.each([false, true])('documents of any words, or of all: %s', (all) => {
         average: BUILT * ([1, 0.3, 4][run % 3] as number),
         ...(run % 2 === 0 ? { wanted } : {}),
       };
-      expect([words, searched(asked).found]).toEqual([words, naive(asked)]);
+      const expected = naive(asked);
+      expect([words, searched(asked).found]).toEqual([words, expected]);
+      expect([words, searched(asked, words.map(withImpacts)).found]).toEqual([words, expected]);
     }
   });
 });
@@ -170,7 +179,10 @@ test('documents with a phrase are those of naive sums', () => {
     };
     const rows = searched(asked).found;
     found += rows.length;
-    expect([terms, rows]).toEqual([terms, naive(asked)]);
+    const expected = naive(asked);
+    expect([terms, rows]).toEqual([terms, expected]);
+    const again = searched(asked, asked.words.map(withImpacts)).found;
+    expect([terms, again]).toEqual([terms, expected]);
   }
   expect(found).toBeGreaterThan(500);
 });
@@ -214,6 +226,32 @@ test('blocks that cannot hold one of the best are not read', () => {
   expect(read({ words: [0, 5], all: false, limit: 3 })).toBeLessThan(blocks(0) * 0.7);
   expect(read({ words: [0, 5], all: true, limit: 1_000 })).toBeLessThan(blocks(0) / 3);
   expect(read({ words: [0], all: false, limit: 1 })).toBeLessThan(blocks(0));
+});
+
+test('an impact is the share rounded up, and 0 where there is none', () => {
+  for (const [slot, impacts] of IMPACTS.entries()) {
+    const expected = Array.from(lengths, (length, document) => {
+      const count = WORDS[slot]?.get(document);
+      return count === undefined ? 0 : Math.ceil((termShare(count, length, BUILT) / 2.2) * 255);
+    });
+    expect([...impacts]).toEqual(expected);
+  }
+});
+
+test('with impacts few blocks are decoded', () => {
+  const asked = { words: [0, 1, 2], all: false, limit: 5, average: BUILT };
+  let count = 0;
+  const slots = asked.words.map((slot) => ({ ...blocksOf(slot), impacts: IMPACTS[slot] }));
+  for (const { blocks } of slots) {
+    const { read: own } = blocks;
+    blocks.read = (block) => {
+      if (block !== blocks.block) count += 1;
+      own.call(blocks, block);
+    };
+  }
+  expect(searched(asked, slots).found).toEqual(naive(asked));
+  const all = asked.words.reduce((sum, slot) => sum + (WORDS[slot]?.size as number), 0) / 128;
+  expect(count).toBeLessThan(all / 2);
 });
 
 test('a required word that no document has leaves none', () => {

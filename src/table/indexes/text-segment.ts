@@ -72,6 +72,11 @@ export class TextSegment {
     this.#terms.close();
   }
 
+  /** The path of the file with its terms. */
+  get name(): string {
+    return this.#terms.name;
+  }
+
   /** Whether it has the positions of terms. */
   get hasPositions(): boolean {
     return this.segment.files.length > POSITIONS_FILE;

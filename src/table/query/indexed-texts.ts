@@ -8,6 +8,7 @@
 import type { HeldMemory } from '../../request-memory.ts';
 import {
   type ColumnSearch,
+  impactsOf,
   type PhraseWord,
   phrasePostings,
   type SearchPlan,
@@ -48,6 +49,14 @@ interface Part {
   /** In place of postings, where scores are sums of the words' shares. */
   blocks: SlotBlocks[];
 }
+
+/** Words in this share of the rows have impacts: a byte for each row. */
+const COMMON = 16;
+const LEAST_IMPACT_ROWS = 1 << 14;
+/** Impacts say which rows can be among the best of this share of them; more are scored exactly. */
+const FEW_OF_ROWS = 1024;
+/** The cache has room for those of so many words. */
+const CACHED_IMPACTS = 16;
 
 export class IndexedTexts {
   /** The statistics of the live rows that the indexes cover. */
@@ -242,7 +251,8 @@ export class IndexedTexts {
       const positions = inPhrases.has(slot)
         ? await segment.positions(place, documents, this.#steps)
         : undefined;
-      part.blocks.push({ slot, documents, blocks, positions });
+      const impacts = await this.#impactsOf(part, segment, place, documents);
+      part.blocks.push({ slot, documents, blocks, positions, impacts });
       let frequency = documents;
       if (part.live !== undefined) {
         const all = await segment.postings(place);
@@ -251,6 +261,35 @@ export class IndexedTexts {
       this.#frequencies[slot] = (this.#frequencies[slot] as number) + frequency;
       if (turn.isOver()) await turn.pass();
       signal?.throwIfAborted();
+    }
+  }
+
+  /**
+   * The impacts of a word that is common enough to have them. They are made when such a query asks
+   * for the word a second time, and kept as the columns of files are.
+   */
+  async #impactsOf(
+    part: Part,
+    segment: TextSegment,
+    place: TermPlace,
+    documents: number,
+  ): Promise<Uint8Array | undefined> {
+    const { engine, turn, signal, limit, offset } = this.#plan;
+    const { rows, average } = part;
+    const isCommon = rows >= LEAST_IMPACT_ROWS && documents * COMMON >= rows;
+    const isFew = (limit + offset) * FEW_OF_ROWS <= rows && this.#search.slots > 1;
+    if (!isCommon || !isFew || rows * CACHED_IMPACTS > engine.buffers.limit) return undefined;
+    const key = `${segment.name} impacts ${place.number}`;
+    const known = engine.buffers.get<Uint8Array>(key);
+    if (known !== undefined || !engine.buffers.noted(key)) return known;
+    const { blocks } = await segment.blocks(place);
+    const lengths = part.lengths[0] as Uint32Array;
+    try {
+      const impacts = await inTurns(turn, impactsOf(blocks, lengths, average), signal);
+      engine.buffers.set(key, impacts, impacts.byteLength + 256);
+      return impacts;
+    } catch (error) {
+      throw segment.damaged(error);
     }
   }
 
