@@ -1,10 +1,11 @@
 /**
  * Sends and receives HTTP bodies for the client. `SendableBody` sends Arrow data, and can send it
  * again unless its source failed or more than 4 MiB of a stream was read. `openAnswer` streams the
- * rows of a response; `readText` returns a whole body as text, and throws Internal beyond 256 MiB.
+ * rows of a response, and throws Internal for rows that cannot be read. `readText` returns a whole
+ * body as text, and throws Internal beyond 256 MiB.
  *
- * `openAnswer` and `readText` release the connection when the body ends, fails or is not read to
- * the end. The timeout is paused while the caller processes received data.
+ * The connection is released when a body ends or fails, and when its reader stops early. The
+ * timeout is paused while the caller produces or processes data.
  */
 import { ReadableStream } from 'node:stream/web';
 import {

@@ -1,11 +1,12 @@
 /**
  * Builds the headers (`callHeaders`) and the address (`addressOf`) of an HTTP request, and the
- * `context` of a response from its headers (`contextOf`). `withoutSecrets` removes credentials of 6
- * characters or more from errors.
+ * `context` of a response from its headers (`contextOf`). `withoutSecrets` removes the request's
+ * API key and token from an error, if they have 6 characters or more.
  *
- * Context entries named `header.X` become the header X; other entries are members of the JSON body,
- * and are refused if the request has no body that can hold them. An identity is sent as `x-api-key`
- * and `authorization`, and also in JSON bodies.
+ * Context entries named `header.X` become the header X; other entries are members of the JSON
+ * body, and are refused if the request has no body that can hold them. An identity is sent as
+ * `x-api-key` and `authorization`, in place of the connection's credentials, and also in JSON
+ * bodies. An idempotency key and a trace context become headers too.
  */
 import { DirspaceError } from '../errors.ts';
 import {

@@ -1,9 +1,10 @@
 /**
  * `RestNamespace`: gives access to a remote catalog through the interface `Namespace`, over fetch.
- * Its methods are derived from the operations table. It repeats failed requests where that is safe
- * (retry.ts computes the delay), aborts those that make no progress, and follows no redirects. If
- * the connection fails when the server may already have made a change that is not safe to repeat,
- * the error is CommitStateUnknown.
+ * Its methods are derived from the operations table, extensions included; only `watch` is missing.
+ * It repeats failed requests where that is safe (retry.ts computes the delay), aborts those that
+ * make no progress, and follows no redirects. If the connection or the time limit fails when the
+ * server may already have made a change that is not safe to repeat, the error is
+ * CommitStateUnknown. A read-only client refuses changes before it sends anything.
  */
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow/index.ts';
