@@ -1,8 +1,8 @@
 /**
  * Defines the seed of a fixture (`Seed`): the namespaces and tables with which its catalog begins,
  * as plain JSON. `parseSeed` reads it from text, and `copySeed` copies it from a value; both
- * validate it and throw InvalidInput that names the faulty place. `plant` creates the namespaces
- * and tables of a seed in a catalog.
+ * validate it. `plant` creates the namespaces and tables of a seed in a catalog. All three throw
+ * InvalidInput that names the faulty place.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { parseExactJson } from '../interchange/index.ts';
