@@ -1,7 +1,7 @@
 /**
  * Builds dictionary columns (`buildDictionary`) and union columns (`buildUnion`) from JavaScript
  * values. The batches of a stream share one growing dictionary. A union stores each value by the
- * first member type that suits its kind, else by any that takes it.
+ * first member type that suits its kind, else by the first that takes it.
  */
 import {
   type Data,

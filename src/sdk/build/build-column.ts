@@ -1,8 +1,9 @@
 /**
- * Builds a column (`buildColumn`) or a record batch (`buildBatch`) from JavaScript values, with the
- * builder in this folder for the column's Arrow type. A value that does not fit its type throws
- * TableSchemaValidation with its row and column; a type that has no builder throws Unsupported.
- * `buildContext` makes the state that the batches of one stream share.
+ * Builds a record batch from JavaScript objects (`buildBatch`), column by column, with the builder
+ * in this folder for each Arrow type. Throws TableSchemaValidation for a value that does not fit
+ * its type, with its row and column, and for a key that is no column; throws Unsupported for a
+ * type that has no builder. `buildContext` makes the state that the batches of one stream share;
+ * its `build` builds a single column.
  */
 import {
   Data,

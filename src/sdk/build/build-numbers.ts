@@ -1,8 +1,8 @@
 /**
  * Builds integer, float, boolean and decimal columns (`buildInt`, `buildFloat`, `buildBool`,
- * `buildDecimal`) from JavaScript values, and refuses a value that does not fit its type. Floats
- * are rounded to their type, or refused where the context asks for exact ones (`exactFloats`).
- * `newFloats`, `setFloat` and `setWide` serve other builders.
+ * `buildDecimal`) from JavaScript values, and refuses a value that does not fit its type. Integers
+ * and decimals may also be given as text. Floats are rounded to their type, or refused where the
+ * context asks for exact ones (`exactFloats`). `setWide` writes a 64-bit integer.
  */
 import {
   type Data,

@@ -1,7 +1,8 @@
 /**
- * Reads groups of plain objects by column: `take` collects one member of all objects, and
- * `hasMember` tells whether any object has it. `refuseUnknownKeys` throws TableSchemaValidation for
- * a key that no field of the schema has.
+ * Reads groups of plain objects by column: `take` collects one member of all objects, with null
+ * where it is missing, and `hasMember` tells whether any object has it. `refuseUnknownKeys` throws
+ * TableSchemaValidation for a key that no field of the schema has, unless its value is undefined.
+ * A name such as `constructor` counts only as an object's own member.
  */
 import type { Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
