@@ -1,8 +1,8 @@
 /**
- * `ArrowRebuilder`: turns tables, batches and vectors of another copy of apache-arrow into record
- * batches of this package's copy. Buffers are checked and shared where they fit as they are;
- * buffer-views.ts copies the others. `isArrowLike`, `isTableLike`, `isBatchLike` and `isVectorLike`
- * recognise such objects.
+ * `ArrowRebuilder`: turns tables, batches, vectors of structs and objects of vectors, made by
+ * another copy of apache-arrow, into record batches of this package's copy. Buffers that are long
+ * enough are shared where they fit as they are; buffer-views.ts copies or refuses the others.
+ * `isArrowLike`, `isTableLike` and `isBatchLike` recognise such objects.
  */
 import {
   type Data,

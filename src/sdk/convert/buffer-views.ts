@@ -1,7 +1,8 @@
 /**
  * Views the buffers of another copy of apache-arrow as the typed arrays that this package's copy
- * needs (`Sizer`, `validityOf`). Buffers that are too short are refused. Only values after the last
- * non-null value may be missing; they are filled in.
+ * needs (`Sizer`, `validityOf`). A buffer that is too short throws InvalidInput (`broken`). Only
+ * where data has nulls is it filled up with zeros, because builders leave off the values of nulls
+ * at the end.
  */
 import { type DataType, hasLargeOffsets, type valueArray } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
