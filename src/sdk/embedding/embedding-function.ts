@@ -1,8 +1,9 @@
 /**
  * Defines `EmbeddingFunction`, the base class of functions that turn values into vectors, and
- * `TextEmbeddingFunction` for texts. `toJSON` returns a function's options, which a table's schema
- * stores; secrets are in variables, which `resolveVariables` replaces by their values.
- * `sourceField` and `vectorField` declare columns for `LanceSchema`.
+ * `TextEmbeddingFunction` for texts. `toJSON` returns the options that a function gave to
+ * `resolveVariables`, and a table's schema stores them; secrets are given as variables, which
+ * `resolveVariables` replaces by their values. `sourceField` and `vectorField` declare columns for
+ * `LanceSchema`, with the roles `SOURCE_ROLE` and `VECTOR_ROLE`.
  */
 import { DataType, Field, FixedSizeList, type Float, Float32, Utf8 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

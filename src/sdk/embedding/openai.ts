@@ -1,8 +1,9 @@
 /**
  * `OpenAIEmbeddingFunction`: requests vectors from a server with OpenAI's `/embeddings` protocol,
  * 512 texts at a time. `baseURL` and `fetch` can be replaced. The key comes from a variable of the
- * registry or from `OPENAI_API_KEY`. Throws Unauthenticated or ServiceUnavailable when a request
- * fails; nothing is sent twice.
+ * registry or from `OPENAI_API_KEY`. An answer of status 401 throws Unauthenticated, and any other
+ * that has no vector for each text ServiceUnavailable; an error of `fetch` itself is passed on.
+ * Nothing is sent twice.
  */
 import { type Float, Float32 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

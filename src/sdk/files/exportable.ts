@@ -1,7 +1,8 @@
 /**
  * `Exportable`: the base class of queries and tables. Its methods write their rows as files in
- * other formats (`toCsv`, `toParquet`, ...; `toFile` chooses by the ending of the name), or yield
- * the bytes of such a file (`toBytes`). A file appears at its place when it is complete.
+ * other formats (`toCsv`, `toParquet`, ...; `toFile` chooses by the ending of the name), to a path
+ * or a stream, or yield the bytes of such a file (`toBytes`). A file appears at its path when it
+ * is complete.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CallOptions } from '../../protocol/index.ts';

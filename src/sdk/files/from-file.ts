@@ -1,7 +1,8 @@
 /**
  * Opens files of other formats as streams of record batches, which `createTable`, `add` and
  * `mergeInsert` take (`fromFile`, `fromCsv`, `fromJson`, `fromJsonLines`, `fromParquet`). Rows are
- * read as they are pulled, so memory holds one batch. A stream can be read once.
+ * read in batches as they are pulled; whole numbers of JSON become integers. A stream can be read
+ * once.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CsvOptions } from '../../interchange/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Exports functions that open files of other formats as streams of record batches (`fromCsv`,
- * `fromParquet`, ...) or as rows with their places (`openFiles`), and `Exportable`, which writes
- * rows to such files.
+ * `fromParquet`, ...) or as rows with their places (`openFiles`), the checks of their arguments,
+ * and `Exportable`, which writes rows to such files.
  */
 
 export { columnTypesOf, type FileColumnTypes } from './column-types.ts';

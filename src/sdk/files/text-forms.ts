@@ -1,7 +1,8 @@
 /**
- * Converts texts in rows of CSV (`csvForms`) and JSON (`jsonForms`, in place) to values of the
- * column's type: base64 to bytes, and `NaN` or an infinity to a float; in CSV also numbers and
- * booleans. A text that does not fit stays as it is, and is refused when the column is built.
+ * Converts texts that stand for other values, in a column of CSV (`csvForms`) or in rows of JSON
+ * (`jsonForms`, in place): base64 to bytes, `NaN` and infinities to floats, also inside nested
+ * values. In CSV, texts become the numbers and booleans of float and bool columns too. A text that
+ * does not fit stays as it is, and is refused when the column is built.
  */
 import {
   childFields,
