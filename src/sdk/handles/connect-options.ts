@@ -1,5 +1,6 @@
 /**
- * Defines `ConnectOptions`, and validates the names and types of given options and some of their
+ * Defines `ConnectOptions`, with the types of LanceDB's options for remote databases
+ * (`ClientConfig`, ...), and validates the names and types of given options and some of their
  * values (`checkConnectOptions`). Unknown names are refused, because a misspelt `readOnly` would
  * open the catalog for writing. The implementations validate the rest.
  */

@@ -1,6 +1,7 @@
 /**
- * Treats some failures as answers: `ownOr` uses a fallback if a catalog lacks an operation, and
- * `isThere` turns "not found" into false. Other errors are rethrown.
+ * Treats some failures as answers: `ownOr` uses a fallback if a catalog lacks an operation or
+ * rejects with Unsupported, and `isThere` turns errors of the codes that it is given, such as
+ * TableNotFound, into false. Other errors are rethrown.
  */
 import { type ErrorCode, isDirspaceError } from '../../errors.ts';
 

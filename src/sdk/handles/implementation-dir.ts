@@ -1,6 +1,7 @@
 /**
  * Opens the catalog implementation `dir` (`open`): converts its properties and the connect options
- * to the options of a directory catalog. Unknown properties are refused.
+ * to the options of a directory catalog. A root of `memory://` makes a new catalog in memory.
+ * Unknown properties and the options of remote catalogs throw InvalidInput.
  */
 import { keptMemory, openDirectoryNamespace } from '../../directory/index.ts';
 import { DirspaceError } from '../../errors.ts';

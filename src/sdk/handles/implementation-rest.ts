@@ -1,7 +1,8 @@
 /**
- * Opens the catalog implementation `rest` (`open`): converts its properties and the connect options
- * to the options of `RestNamespace`. Unknown properties are refused; those named `headers.X` become
- * headers, as do those of `clientConfig` and of a header provider.
+ * Opens the catalog implementation `rest` (`open`): converts its properties and the connect
+ * options to the options of `RestNamespace`. Properties named `headers.X` become headers, as do
+ * those of `clientConfig` and of a header provider. Unknown properties, a `session` and the
+ * options of `db://` addresses throw InvalidInput.
  */
 import { platformFetch, RestNamespace } from '../../client/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * Refuses LanceDB's writes through a log-structured tree (MemWAL), which this engine lacks:
- * `refuseLsm` and `refuseLsmCall` throw Unsupported with the name of the call. Also defines
- * LanceDB's types for such writes.
+ * `refuseLsmCall` throws Unsupported with the name of the call, and `refuseLsm` unless the option
+ * is false. Also defines LanceDB's types for such writes.
  */
 import { DirspaceError } from '../../errors.ts';
 

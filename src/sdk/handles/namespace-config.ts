@@ -1,7 +1,7 @@
 /**
- * `propertiesOf`: converts the configuration of `dir` and `rest` in the form of LanceDB's SDK, with
- * nested objects and flags, to properties, which are strings by name. Properties of other
- * implementations pass unchanged.
+ * `propertiesOf`: converts the configuration of `dir` and `rest` in the form of LanceDB's SDK,
+ * with nested objects and flags, to properties, which are strings by name. Throws InvalidInput for
+ * `manifestEnabled: false`. Properties of other implementations pass unchanged.
  */
 import { DirspaceError } from '../../errors.ts';
 import { checkStrings, type Properties } from './properties.ts';

@@ -2,8 +2,8 @@
  * `remoteDatabase`: translates `db://NAME[/PREFIX]` and LanceDB's options for it (`apiKey`,
  * `hostOverride`, `clientConfig`, ...) to the properties and options of a `rest` catalog. Options
  * without a counterpart, and LanceDB's cloud, throw Unsupported with an alternative.
- * `readClientConfig` translates `clientConfig` alone; `refuseRemoteOptions` refuses the options of
- * `db://` for other catalogs.
+ * `isRemoteDatabase` recognises such addresses, `readClientConfig` translates `clientConfig`
+ * alone, and `refuseRemoteOptions` refuses the options of `db://` for other catalogs.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ClientConfig, ConnectOptions } from './connect-options.ts';

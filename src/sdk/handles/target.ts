@@ -1,9 +1,10 @@
 /**
- * Defines `TableTarget`, the table, branch and version that a table handle points at, and builds
- * the request members that name them (`onTable`, `onBranch`, `atVersion`; `branchMember` leaves out
- * main). The target's incarnation tells the table that was opened from a later one of the same
- * name. `pathOf` and `tableId` check the types of paths and names; the catalog decides which names
- * are legal.
+ * Defines `TableTarget`, the table, branch and version that a table handle points at, and `Home`,
+ * which the handles of one connection share. Builds the request members that name a target
+ * (`onTable`, `onBranch`, `atVersion`, `detailedRequest`; `branchMember` leaves out main). The
+ * target's incarnation tells the table that was opened from a later one of the same name. `pathOf`
+ * and `tableId` check the types of paths and names; the catalog decides which names are legal.
+ * `displayPath` formats a path for messages.
  */
 
 import type { Env } from '../../env.ts';

@@ -1,8 +1,8 @@
 /**
- * Observes the operations of a catalog for OpenTelemetry: `observed` wraps a catalog whose program has
- * given a tracer, or has asked for metrics (metrics.ts). Each operation is a span from its call to its
- * answer, and to the end of its rows where it answers rows. Where nothing is observed, the catalog
- * itself is returned, so that calls cost no more. No package of OpenTelemetry is imported.
+ * Observes the operations of a catalog for OpenTelemetry. `observed` wraps a catalog for which the
+ * program gave a tracer or asked for metrics (metrics.ts), and returns any other catalog as it is.
+ * An operation is a span from its call to its answer, or to the end of its rows if it answers
+ * rows. An error of the tracer never fails the operation. No package of OpenTelemetry is imported.
  */
 import type { RecordBatch, RecordBatchStream } from '../../arrow/index.ts';
 import { type Env, elapsed } from '../../env.ts';

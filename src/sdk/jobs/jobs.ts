@@ -1,7 +1,7 @@
 /**
  * `Job`: a handle on work that a program starts and need not wait for, as in LanceDB's SDK, with
- * state, failure, progress and cancellation. A `JobSource` carries it out: local-job.ts in this
- * process, catalog-job.ts on a server.
+ * state, result, failure, progress, events and cancellation. A `JobSource` carries it out:
+ * local-job.ts in this process, catalog-job.ts where the catalog is.
  */
 import {
   type Table as ArrowTable,
