@@ -1,8 +1,9 @@
 /**
  * Builds queries over the rows of a table: `Query` by predicate, order and text, `VectorQuery` by
- * nearest vectors; with `fullTextSearch` a VectorQuery is hybrid, and a reranker fuses the rows of
- * both searches. Methods change the builder and return it, so calls can be chained; `nearestTo` and
- * `groupBy` return a new query.
+ * nearest vectors; `FilteredQuery` is their base. With `fullTextSearch` a VectorQuery is hybrid,
+ * and a reranker fuses the rows of both searches; it then has one vector and no `orderBy`. Methods
+ * change the builder and return it, so calls can be chained; `nearestTo`, `groupBy` and
+ * `aggregate` return a new query. A search without a limit returns 10 rows.
  */
 import {
   concatBatches,

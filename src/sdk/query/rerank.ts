@@ -1,6 +1,6 @@
 /**
  * Fuses the rows of a vector search and of a full-text search into one order. `Reranker` is the
- * interface, which programs may implement; `RRFReranker` adds reciprocal ranks. Rows are matched by
+ * interface, which programs may implement; `RRFReranker` adds reciprocal ranks, matching rows by
  * their row ids. `reranked` checks the rows that a reranker returned and cuts them to a page.
  */
 import {

@@ -1,7 +1,8 @@
 /**
  * `RunnableQuery`: the base class of queries that can run. It returns their rows as batches, as
  * objects or as an Arrow table; each run sends the query again. `checkCount` throws InvalidInput
- * for anything but a whole number of at least a given size.
+ * for anything but a whole number of at least a given size, and `endingAfter` makes the signal of
+ * a time limit.
  */
 import {
   type Table as ArrowTable,
