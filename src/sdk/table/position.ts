@@ -1,8 +1,8 @@
 /**
- * `TablePosition`: tracks the version that a table handle points at: the newest version of a branch
- * or a pinned one. Changes to a pinned version are refused (`writable`). The handle stays on the
- * table that it first found, by its incarnation: another table that takes the name later is not
- * read or changed.
+ * `TablePosition`: tracks the version that a table handle points at: the newest version of a
+ * branch or a pinned one. It reads the number and the schema of that version, and refuses changes
+ * to a pinned one (`writable`). The handle stays on the table that it first found, if the catalog
+ * tells incarnations: another table that takes the name later is not read or changed.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

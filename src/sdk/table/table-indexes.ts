@@ -1,6 +1,7 @@
 /**
- * `TableIndexes`: creates, lists, describes, warms up and drops the indexes of a table, and waits
- * until they cover all rows. Types that a catalog does not build reject with Unsupported.
+ * `TableIndexes`: creates (also as a job), lists, describes, warms up and drops the indexes of a
+ * table, and waits until they cover all rows. Types that a catalog does not build reject with
+ * Unsupported. `tokenize` cuts a text into words as a full-text index of the table does.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

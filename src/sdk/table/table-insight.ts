@@ -1,7 +1,8 @@
 /**
- * `TableInsight`: describes a table: `stats` by its sizes, `profile` by the values of its columns,
- * and `diff` by the differences of two versions. The catalog computes them; responses are renamed
- * to camel case.
+ * `TableInsight`: describes a table: `stats` by the sizes of its newest version, `profile` by the
+ * values of its columns, and `diff` by the differences of two versions. The catalog computes them;
+ * members of its responses are renamed to camel case. `storageOptions` returns the credentials
+ * that the catalog vends for the table's files.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

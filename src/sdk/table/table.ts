@@ -1,7 +1,7 @@
 /**
  * `Table`: a handle on one table, at the newest version of a branch or pinned to one version
- * (position.ts). Methods that read the table and its versions are here; other files change rows
- * (row-changes.ts), columns (schema-changes.ts), indexes, tags and branches. It reaches the table
+ * (position.ts). Its methods read, search, change, optimize and describe the table, and open its
+ * tags and branches; most are carried out by the other files of this folder. It reaches the table
  * through the catalog's operations, so it works the same over a directory and a server.
  */
 import {

@@ -1,7 +1,7 @@
 /**
- * `updatesOf`: converts an update in any of its three forms (`values`, `valuesSql`, or a plain
- * record of SQL) to the column and SQL pairs of the protocol's request. An update that sets no
- * column is refused, and so are unknown members beside `values` or `valuesSql`.
+ * `updatesOf`: converts an update in any of its three forms (`values`, `valuesSql`, or SQL by
+ * column) to the column and SQL pairs of the protocol's request, with the condition. An update
+ * that sets no column is refused, and so are unknown members beside `values` or `valuesSql`.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { AnyRow } from '../convert/index.ts';
