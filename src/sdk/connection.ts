@@ -1,8 +1,8 @@
 /**
  * `Connection`: an open catalog for programs, with methods for namespaces, tables, views, files,
- * SQL, the trash, transactions, Lance datasets and watching. It reaches the catalog, a directory or
- * a server, through `Namespace`; operations that a catalog lacks reject with Unsupported. `close`
- * also ends the handles of its tables.
+ * SQL, jobs, the trash, transactions, Lance datasets and watching. It reaches the catalog, a
+ * directory or a server, through `Namespace`; operations that a catalog lacks reject with
+ * Unsupported. `close` cancels the jobs of this process and ends the handles of its tables.
  */
 import { systemEnv } from '../env.ts';
 import type {

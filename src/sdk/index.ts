@@ -1,6 +1,7 @@
 /**
- * Exports the SDK: `connect`, `Connection`, tables, queries, and the types of their options and
- * results.
+ * Exports the SDK: `connect`, `Connection`, tables, queries, jobs and views, the conversion of
+ * data and schemas, files of other formats, embedding functions, permutations, and the types of
+ * their options and results.
  */
 
 export { isBlobField } from '../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Creates, opens and lists materialized views for a connection (`createView`, `openView`,
- * `viewNames`). `MaterializedView` returns the table and the definition of a view, and refreshes
- * it, which computes its rows.
+ * `viewNames`). A `MaterializedView` gives the table and the definition of a view, and `refresh`
+ * computes its rows, also as a job; a new view is empty. A plain table throws InvalidTableState.
  */
 import { DirspaceError } from '../errors.ts';
 import type {

@@ -1,5 +1,6 @@
 /**
- * Implements a connection's methods that create, change, empty and drop namespaces: checks the
+ * Implements a connection's methods for namespaces (`createNamespace`, `dropNamespace`,
+ * `updateNamespaceProperties`, and `dropTablesOf`, which drops the tables of one): checks the
  * options and calls the catalog.
  */
 import type { CallOptions } from '../protocol/index.ts';

@@ -1,4 +1,7 @@
-/** Implements a connection's methods that declare, register, clone and rename tables. */
+/**
+ * Implements a connection's methods `declareTable`, `registerTable`, `cloneTable` and
+ * `renameTable`: checks the options and calls the catalog.
+ */
 import type {
   CloneTableResponse,
   DeclareTableResponse,
