@@ -67,17 +67,20 @@ class CatalogJob {
     const on_progress = (progress: JobProgress): void => this.#tell({ progress });
     const end = (more: Partial<JobContent>): void =>
       this.#tell({ ...more, ended_at_millis: env.now() });
-    this.ended = work({ signal, on_progress }).then(
-      (answer) => {
-        const text = JSON.stringify(answer ?? {});
-        this.#bytes += text.length;
-        end({ state: 'finished', result: JSON.parse(text) });
-      },
-      (error: unknown) =>
-        end(
-          signal.aborted ? { state: 'cancelled' } : { state: 'failed', failure: failureOf(error) },
-        ),
-    );
+    this.ended = work({ signal, on_progress })
+      .then((answer) => JSON.stringify(answer ?? {}))
+      .then(
+        (text) => {
+          this.#bytes += text.length;
+          end({ state: 'finished', result: JSON.parse(text) });
+        },
+        (error: unknown) =>
+          end(
+            signal.aborted
+              ? { state: 'cancelled' }
+              : { state: 'failed', failure: failureOf(error) },
+          ),
+      );
   }
 
   get content(): JobContent {

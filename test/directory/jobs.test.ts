@@ -75,6 +75,15 @@ test('a job tells its progress, and what it answered', async () => {
   expect((await listJobs(catalog)).jobs).toEqual([{ ...ended, result: { version: 4 } }]);
 });
 
+test('a job whose answer has no JSON form has failed', async () => {
+  const { catalog, works, begin } = setUp();
+  const { job_id } = await begin();
+  works[0]?.end({ version: 4n });
+  await settled();
+  const failure = expect.objectContaining({ code: 'Internal' });
+  expect(await describeJob(catalog, { job_id })).toMatchObject({ state: 'failed', failure });
+});
+
 test('a job fails with the error of its operation, and hides what is no such error', async () => {
   const { catalog, works, begin } = setUp();
   const [one, two] = [await begin(), await begin()];
