@@ -70,6 +70,8 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'With DISTINCT, ORDER BY takes what is selected',
   ],
   ['SELECT name FROM cities LIMIT -1', 'LIMIT takes a number of rows, not -1'],
+  ['SELECT name FROM cities LIMIT true', 'LIMIT takes a number of rows, not true'],
+  ["SELECT name FROM cities OFFSET DATE '1970-01-03'", 'OFFSET takes a number of rows, not '],
   ['SELECT name FROM cities LIMIT 1.5', 'LIMIT takes a number of rows, not 1.5'],
   ['SELECT name FROM cities UNION SELECT 1, 2', 'The parts of UNION have 1 and 2 columns'],
   ["SELECT 1 UNION SELECT 'a'", 'Column 1 of the parts of UNION has types that do not go together'],

@@ -340,9 +340,16 @@ function countOf(tree: Expression | undefined, clause: string): number | undefin
   const compiled = compileTree(tree, new Schema([]));
   const value: unknown = compiled.evaluate({ numRows: 1, getChild: () => null }).get(0);
   if (value === null) return undefined;
-  const count = Number(value);
+  // Truth values and days have numbers too, and count no rows.
+  const count = isCount(compiled.type) ? Number(value) : Number.NaN;
   if (!Number.isSafeInteger(count) || count < 0) {
     refuse(tree.at, `${clause} takes a number of rows, not ${String(value)}`);
   }
   return count;
 }
+
+const isCount = (type: DataType): boolean =>
+  DataType.isInt(type) ||
+  DataType.isFloat(type) ||
+  DataType.isDecimal(type) ||
+  DataType.isUtf8(type);
