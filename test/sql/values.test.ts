@@ -266,3 +266,15 @@ it('a time of day has the unit that its digits ask for', async () => {
     Array(4).fill(true),
   );
 });
+
+it('the text of a time in a zone is read as the same time, when its offset has seconds too', async () => {
+  const zoned = "CAST(TIMESTAMPTZ '1800-01-01 00:00:00Z' AS text)";
+  expect(await values(zoned)).toEqual(Array(4).fill('1800-01-01T00:00:00Z'));
+  const type = 'Timestamp(Second, Some("Europe/Berlin"))';
+  const text = `CAST(arrow_cast(TIMESTAMPTZ '1800-01-01 00:00:00Z', '${type}') AS text)`;
+  expect(await values(text)).toEqual(Array(4).fill('1800-01-01T00:53:28+00:53:28'));
+  const again = `CAST(${text} AS timestamptz) = TIMESTAMPTZ '1800-01-01 00:00:00Z'`;
+  expect(await values(again)).toEqual(Array(4).fill(true));
+  const west = `CAST(arrow_cast(TIMESTAMPTZ '1800-01-01 12:00:00Z', '${type.replace('Europe/Berlin', 'America/New_York')}') AS text)`;
+  expect(await values(west)).toEqual(Array(4).fill('1800-01-01T07:03:58-04:56:02'));
+});

@@ -151,11 +151,14 @@ export function textOf(value: Value, type: DataType): string | undefined {
   }
 }
 
+/** Hours and minutes, with seconds where clocks were once set by the sun. */
 function offsetText(seconds: number): string {
   if (seconds === 0) return 'Z';
-  const minutes = Math.floor(Math.abs(seconds) / 60);
-  const part = (n: number): string => String(n).padStart(2, '0');
-  return `${seconds < 0 ? '-' : '+'}${part(Math.floor(minutes / 60))}:${part(minutes % 60)}`;
+  const size = Math.abs(seconds);
+  const part = (n: number): string => `:${String(n).padStart(2, '0')}`;
+  const hours = part(Math.floor(size / 3600)).slice(1);
+  const rest = size % 60 === 0 ? '' : part(size % 60);
+  return `${seconds < 0 ? '-' : '+'}${hours}${part(Math.floor(size / 60) % 60)}${rest}`;
 }
 
 function floatText(value: number): string {
