@@ -1,15 +1,22 @@
 /** Dictionary columns as they are loaded: indices of no entry are null, whatever their form. */
 import { expect, it } from 'vitest';
+import { recordBatch } from '../../src/arrow/arrow-data.ts';
 import {
   Dictionary,
+  Field,
   Int8,
   Int32,
   indexedRows,
   makeData,
+  Schema,
+  Timestamp,
+  TimeUnit,
   Utf8,
   Utf8View,
+  Vector,
   vectorFromArray,
 } from '../../src/arrow/index.ts';
+import { compileExpression } from '../../src/sql/expression.ts';
 import { loadColumn } from '../../src/sql/load/index.ts';
 import { reader } from '../../src/sql/typed/index.ts';
 
@@ -44,4 +51,24 @@ it('views that share bytes are refused where their copies would be more than 2 G
     views: new Uint8Array(views.buffer),
   } as never);
   expect(() => loadColumn(data)).toThrow(expect.objectContaining({ code: 'Unsupported' }));
+});
+
+it.each([
+  ["d + INTERVAL '1 hour'", 'timestamp(us)', [3_600_000_000n, 7_200_000_000n]],
+  ["d - INTERVAL '1 day'", 'timestamp(us)', [-86_400_000_000n, -82_800_000_000n]],
+  ['d - d', 'duration(us)', [0n, 0n]],
+  ["TIMESTAMP '1970-01-02' - d", 'duration(us)', [86_400_000_000n, 82_800_000_000n]],
+])('times of a dictionary are computed with as others are: %s', async (sql, type, expected) => {
+  const plain = new Timestamp(TimeUnit.MICROSECOND, null);
+  const times = makeData({ type: plain, length: 2, data: BigInt64Array.of(0n, 3_600_000_000n) });
+  const coded = new Dictionary(plain, new Int32());
+  const data = makeData({
+    ...{ type: coded, length: 3, data: Int32Array.of(0, 1, 0), dictionary: new Vector([times]) },
+  } as never);
+  const schema = new Schema([new Field('d', coded, true)]);
+  const compiled = await compileExpression(sql, schema);
+  expect(compiled.typeName).toBe(type);
+  const { values } = compiled.evaluate(recordBatch(schema, [data], 3)).data[0] as never;
+  const [first, second] = expected;
+  expect(Array.from(values as BigInt64Array)).toEqual([first, second, first]);
 });

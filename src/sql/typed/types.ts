@@ -108,12 +108,13 @@ export function isWide(type: DataType): boolean {
 
 /** The unit of a time, timestamp or duration. */
 export function timeUnitOf(type: DataType): TimeUnit {
-  return (type as Timestamp).unit;
+  return (plainType(type) as Timestamp).unit;
 }
 
 export function timeZoneOf(type: DataType): string | null {
-  if (!DataType.isTimestamp(type)) return null;
-  return type.timezone === undefined || type.timezone === '' ? null : type.timezone;
+  const plain = plainType(type);
+  if (!DataType.isTimestamp(plain)) return null;
+  return plain.timezone === undefined || plain.timezone === '' ? null : plain.timezone;
 }
 
 /**
@@ -146,7 +147,7 @@ const UNSIGNED_RANGES: Readonly<Record<number, IntegerRange>> = Object.fromEntri
 );
 
 export function decimalScale(type: DataType): number {
-  return (type as Decimal).scale;
+  return (plainType(type) as Decimal).scale;
 }
 
 /** Nearest value of a float type. */
