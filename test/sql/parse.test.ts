@@ -286,6 +286,22 @@ describe('the size of a text is bounded', () => {
     expect(() => parseTerm(make(`1${sum}`))).not.toThrow();
   });
 
+  it.each(['', 'SELECT 1 WHERE EXISTS (SELECT 1 FROM '])(
+    'tables in parentheses, behind "%s"',
+    (before) => {
+      const nested = (n: number): string =>
+        `${before || 'SELECT 1 FROM '}${'('.repeat(n)}t JOIN u USING (a)${')'.repeat(n)}`;
+      const end = before === '' ? '' : ')';
+      expect(() => parseStatement(nested(400) + end)).not.toThrow();
+      expect(() => parseStatement(nested(510) + end)).toThrow(
+        /statement is nested deeper than 500 levels near/,
+      );
+      expect(() => parseStatement(nested(25_000) + end)).toThrow(
+        /nested deeper than 500 levels near/,
+      );
+    },
+  );
+
   it('a bracket that closes nothing is named behind a long list too', () => {
     const list = Array.from({ length: 70_000 }, () => 1).join();
     expect(refusal(`(x IN (${list}) AND )`).message).toContain('An expression is missing before');

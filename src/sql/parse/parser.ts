@@ -10,7 +10,7 @@
 
 import { parsePrimary } from './primary.ts';
 import { refuseSyntax, refuseUnsupported } from './refusals.ts';
-import { refuse } from './sql-error.ts';
+import { refuse, shorten } from './sql-error.ts';
 import type { Statement } from './statement-tree.ts';
 import { END, MARK, OPERATOR, STRING, type Tokens, WORD } from './tokens.ts';
 import type { BinaryOperator, Expression, SubqueryExpression } from './tree.ts';
@@ -466,6 +466,14 @@ export class Parser {
     return this.refuseToken(`${what}; write parentheses or AND`);
   }
 
+  /** Reads what is one level deeper, such as tables in parentheses. */
+  nested<Read>(read: () => Read): Read {
+    this.#deepen();
+    const found = read();
+    this.#depth--;
+    return found;
+  }
+
   #deepen(): void {
     this.#depth++;
     this.height = 0;
@@ -475,9 +483,8 @@ export class Parser {
   /** Throws InvalidInput where the tree that was read last makes the whole too deep. */
   bound(): void {
     if (this.#depth + this.height <= MAX_DEPTH) return;
-    const { start, text } = this.tokens;
-    const near = text.length > 60 ? `${text.slice(0, 59)}…` : text;
-    refuse(start, `The expression is nested deeper than ${MAX_DEPTH} levels near '${near}'`);
+    const { start, text, what } = this.tokens;
+    refuse(start, `The ${what} is nested deeper than ${MAX_DEPTH} levels near '${shorten(text)}'`);
   }
 }
 
