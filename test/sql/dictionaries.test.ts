@@ -72,3 +72,19 @@ it.each([
   const [first, second] = expected;
   expect(Array.from(values as BigInt64Array)).toEqual([first, second, first]);
 });
+
+it('pieces of a column whose texts lie in any order are changed each by itself', async () => {
+  const coded = new Dictionary(new Utf8(), new Int32());
+  const schema = new Schema([new Field('d', coded, true)]);
+  const piece = (...codes: number[]) =>
+    makeData({
+      ...{ type: coded, length: codes.length, data: Int32Array.from(codes), dictionary: words },
+    } as never);
+  const column = new Vector([piece(2, 0, 7), piece(0, 2, 2)] as never);
+  const source = { numRows: 6, getChild: () => column } as never;
+  const compiled = await compileExpression("upper(d || 'é')", schema);
+  expect(Array.from(compiled.evaluate(source))).toEqual([
+    ...['CCCÉ', 'AÉ', null],
+    ...['AÉ', 'CCCÉ', 'CCCÉ'],
+  ]);
+});

@@ -302,6 +302,11 @@ describe('the size of a text is bounded', () => {
     },
   );
 
+  it('tables in parentheses beside each other are no deeper than one', () => {
+    const one = `${'('.repeat(100)}t${')'.repeat(100)}`;
+    expect(() => parseStatement(`SELECT 1 FROM ${Array(30).fill(one).join()}`)).not.toThrow();
+  });
+
   it('a bracket that closes nothing is named behind a long list too', () => {
     const list = Array.from({ length: 70_000 }, () => 1).join();
     expect(refusal(`(x IN (${list}) AND )`).message).toContain('An expression is missing before');

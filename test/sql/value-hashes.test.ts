@@ -122,4 +122,14 @@ test.each<[DataType, readonly unknown[]]>([
   const one = of(values);
   expect(of(values.slice(0, 1), values.slice(1))).toEqual(one);
   expect(of(values.slice(0, 2), values.slice(2), [null])).toEqual(one);
+  // The second piece is a part of what its memory holds.
+  const part = vectorFromArray([...values, ...values] as never, type).slice(4, 6);
+  const [first] = [vectorFromArray(values.slice(0, 1) as never, type)];
+  const dictionary = first.concat(part as never);
+  const data = makeData({
+    ...{ type: new Dictionary(type, new Int32()), length: 3, data: Int32Array.of(0, 1, 2) },
+    dictionary,
+  } as never);
+  const { low, high } = hashValues(loadColumn(data as never));
+  expect(Array.from(low, (word, row) => `${word} ${high[row]}`)).toEqual(one);
 });

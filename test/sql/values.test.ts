@@ -1,6 +1,6 @@
 /** What each feature of expressions gives, row by row; the third row is null throughout. */
 import { describe, expect, it } from 'vitest';
-import { Schema } from '../../src/arrow/apache.ts';
+import { Schema, type Time } from '../../src/arrow/apache.ts';
 import { compileExpression } from '../../src/sql/expression.ts';
 import { rows, values } from '../helpers/expression-rows.ts';
 
@@ -260,7 +260,9 @@ it('a time of day has the unit that its digits ask for', async () => {
     ['(9)', 'ns'],
   ]) {
     const cast = `CAST(NULL AS time${digits})`;
-    expect((await compileExpression(cast, schema)).typeName).toBe(`time(${unit})`);
+    const { type, typeName } = await compileExpression(cast, schema);
+    expect(typeName).toBe(`time(${unit})`);
+    expect((type as Time).bitWidth).toBe(unit === 's' || unit === 'ms' ? 32 : 64);
   }
   expect(await values("CAST(TIME '10:00:00.123456' AS time(3)) = TIME '10:00:00.123'")).toEqual(
     Array(4).fill(true),
