@@ -1,8 +1,8 @@
 /**
  * Binds number literals (`numberLiteral`), negation (`bindNegate`), casts (`bindCast`), list
- * literals (`bindList`) and IS DISTINCT FROM (`bindDistinct`). A number literal keeps all its
- * digits until its type is known. `typeForText` chooses nanoseconds for a time literal whose digits
- * would not fit the default unit.
+ * literals of up to 100,000 items (`bindList`) and IS DISTINCT FROM (`bindDistinct`). A number
+ * literal keeps all its digits until its type is known. `typeForText` chooses nanoseconds for a
+ * literal of a time or timestamp whose digits would not fit the default unit.
  */
 import {
   type DataType,
