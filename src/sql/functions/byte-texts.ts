@@ -11,6 +11,7 @@ import type { BatchMemory } from '../../request-memory.ts';
 import {
   inOneCase,
   isAscii,
+  isInside,
   LongNeedle,
   MOST_AT_ONCE,
   spanOf,
@@ -116,9 +117,6 @@ const ASCII_WALK: Walk = {
   forwards: (from, end, count) => Math.min(end, from + count),
   backwards: (from, start, count) => Math.max(start, from - count),
 };
-
-const isInside = (byte: number | undefined): boolean =>
-  byte !== undefined && (byte & 0xc0) === 0x80;
 
 function walkOf(column: BytesColumn): Walk {
   if (isAscii(column)) return ASCII_WALK;

@@ -2,7 +2,7 @@
  * `foldedInSteps`: converts UTF-8 text to lower case for comparisons that ignore case. It works in
  * steps, so that a long text does not block the event loop. Pure ASCII is converted byte by byte.
  * Other text is cut only where the lower case of a character does not depend on its neighbours, as
- * that of a final sigma does.
+ * that of a final sigma does. `isInside` recognises bytes behind the first of a character.
  */
 
 /** Bytes that are written between two steps. */
@@ -53,7 +53,8 @@ function cutAfter(text: Buffer, at: number): number {
   return text.length;
 }
 
-const isInside = (byte: number | undefined): boolean =>
+/** Whether a byte of UTF-8 is one of a character, and not its first. */
+export const isInside = (byte: number | undefined): boolean =>
   byte !== undefined && (byte & 0xc0) === 0x80;
 
 /** False where it is not ASCII alone. */
