@@ -194,10 +194,36 @@ export class IndexedTexts {
         wholeCounts.set(segment, whole);
       }
       part.average = whole.documents === 0 ? 1 : whole.tokens / whole.documents;
-      const counted = live === undefined ? whole : await inTurns(turn, countOf(own, live), signal);
+      const { name } = part.segments[column] as TextSegment;
+      const known = live && LiveCounts.of(live).texts;
+      let counted = known === undefined ? whole : known.get(name);
+      if (counted === undefined) {
+        counted = await inTurns(turn, countOf(own, live), signal);
+        known?.set(name, counted);
+      }
       this.#documents[column] = (this.#documents[column] as number) + counted.documents;
       this.#tokens[column] = (this.#tokens[column] as number) + counted.tokens;
     }
+  }
+
+  /** In how many live rows a term is that so many rows have. */
+  async #frequencyOf(
+    { live }: Part,
+    segment: TextSegment,
+    place: TermPlace,
+    documents: number,
+  ): Promise<number> {
+    if (live === undefined) return documents;
+    const { turn, signal } = this.#plan;
+    const { frequencies } = LiveCounts.of(live);
+    const key = `${segment.name} ${place.number}`;
+    let frequency = frequencies.get(key);
+    if (frequency === undefined) {
+      const all = await segment.postings(place);
+      frequency = await inTurns(turn, liveOf(all.documents, live), signal);
+      frequencies.set(key, frequency);
+    }
+    return frequency;
   }
 
   async #readColumn(part: Part, column: number, search: ColumnSearch): Promise<void> {
@@ -214,10 +240,7 @@ export class IndexedTexts {
       const own = { slot, ...(await segment.postings(place)) };
       found.set(slot, { place, own });
       part.postings.push(own);
-      const frequency =
-        part.live === undefined
-          ? own.documents.length
-          : await inTurns(turn, liveOf(own.documents, part.live), signal);
+      const frequency = await this.#frequencyOf(part, segment, place, own.documents.length);
       this.#frequencies[slot] = (this.#frequencies[slot] as number) + frequency;
       if (turn.isOver()) await turn.pass();
       signal?.throwIfAborted();
@@ -253,11 +276,7 @@ export class IndexedTexts {
         : undefined;
       const impacts = await this.#impactsOf(part, segment, place, documents);
       part.blocks.push({ slot, documents, blocks, positions, impacts });
-      let frequency = documents;
-      if (part.live !== undefined) {
-        const all = await segment.postings(place);
-        frequency = await inTurns(turn, liveOf(all.documents, part.live), signal);
-      }
+      const frequency = await this.#frequencyOf(part, segment, place, documents);
       this.#frequencies[slot] = (this.#frequencies[slot] as number) + frequency;
       if (turn.isOver()) await turn.pass();
       signal?.throwIfAborted();
@@ -346,18 +365,57 @@ interface Counts {
 
 /** The counts over all rows of a segment, deleted ones too. */
 const wholeCounts = new WeakMap<object, Counts>();
-const STEP_ROWS = 1 << 18;
+
+/** What was counted of live rows, by their mask: counting them takes longer than a search. */
+class LiveCounts {
+  /** By the segments of columns. */
+  readonly texts = new Map<string, Counts>();
+  /** Rows that have a term, by segment and term. */
+  readonly frequencies = new Map<string, number>();
+
+  static of(live: Uint8Array): LiveCounts {
+    let counts = liveCounts.get(live);
+    if (counts === undefined) {
+      counts = new LiveCounts();
+      liveCounts.set(live, counts);
+    }
+    if (counts.frequencies.size > MOST_FREQUENCIES) counts.frequencies.clear();
+    return counts;
+  }
+}
+
+const liveCounts = new WeakMap<Uint8Array, LiveCounts>();
+/** Few enough to take little memory beside their mask. */
+const MOST_FREQUENCIES = 1024;
+const STEP_ROWS = 1 << 16;
 
 function* countOf(lengths: Uint32Array, live: Uint8Array | undefined): Generator<void, Counts> {
   let documents = 0;
   let tokens = 0;
-  for (let row = 0; row < lengths.length; row++) {
+  for (let from = 0; from < lengths.length; from += STEP_ROWS) {
+    const to = Math.min(lengths.length, from + STEP_ROWS);
+    const counted = countPart(lengths, live, from, to);
+    documents += counted.documents;
+    tokens += counted.tokens;
+    yield;
+  }
+  return { documents, tokens };
+}
+
+/** Called for each part, so that it is compiled soon, in the first search of a process too. */
+function countPart(
+  lengths: Uint32Array,
+  live: Uint8Array | undefined,
+  from: number,
+  to: number,
+): Counts {
+  let documents = 0;
+  let tokens = 0;
+  for (let row = from; row < to; row++) {
     const length = lengths[row] as number;
-    if (length > 0 && (live === undefined || live[row] !== 0)) {
-      documents += 1;
-      tokens += length;
-    }
-    if (row % STEP_ROWS === STEP_ROWS - 1) yield;
+    if (length === 0 || (live !== undefined && live[row] === 0)) continue;
+    documents += 1;
+    tokens += length;
   }
   return { documents, tokens };
 }

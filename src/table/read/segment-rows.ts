@@ -1,7 +1,8 @@
 /**
  * Makes masks of the rows of an index segment, by position: `liveRows` marks the rows that are not
  * deleted, and `markMatching` those that match the predicate of a plan. Rows of fragments that the
- * segment does not cover are never marked.
+ * segment does not cover are never marked. Masks of live rows are kept in the cache, as searches of
+ * a version share them.
  */
 
 import { deletedRows } from '../fragments/index.ts';
@@ -16,13 +17,33 @@ import type { ScanPlan } from './scan-plan.ts';
 export const emptyMask = ({ segment }: CoveredSegment): Uint8Array =>
   new Uint8Array(segment.runs.reduce((sum, { rows }) => sum + rows, 0));
 
-/** Not 0 for live rows; undefined if all rows of the segment are live. */
+const keys = new WeakMap<CoveredSegment, string>();
+let keyed = 0;
+
+/** Of what a segment covers of a version, which is one object for as long as that is kept. */
+function keyOf(covered: CoveredSegment): string {
+  let key = keys.get(covered);
+  if (key === undefined) {
+    keyed += 1;
+    key = `live rows ${keyed}`;
+    keys.set(covered, key);
+  }
+  return key;
+}
+
+/**
+ * Not 0 for live rows; undefined if all rows of the segment are live. Callers share it and must not
+ * change it.
+ */
 export async function liveRows(
   engine: Engine,
   snapshot: Snapshot,
   covered: CoveredSegment,
 ): Promise<Uint8Array | undefined> {
   if (covered.isWhole) return undefined;
+  const key = keyOf(covered);
+  const known = engine.buffers.get<Uint8Array>(key);
+  if (known !== undefined) return known;
   const live = emptyMask(covered);
   const entries = new Map(covered.entries.map((entry) => [entry.id, entry]));
   for (const { fragment, rows, start } of placedRuns(covered.segment)) {
@@ -32,6 +53,7 @@ export async function liveRows(
     const deleted = await deletedRows(engine, snapshot, entry);
     for (const offset of deleted?.offsets ?? []) live[start + offset] = 0;
   }
+  engine.buffers.set(key, live, live.byteLength + 256);
   return live;
 }
 
