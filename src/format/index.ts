@@ -254,6 +254,7 @@ export {
   type FragmentSummary,
   type FrameCache,
   findValue,
+  isReadAlone,
   LONG_FOOTER_BYTES,
   mergeStatistics,
   NO_DICTIONARIES,

@@ -239,7 +239,7 @@ test('what cannot be asked is refused', () => {
     createSearch({ ...base, queries: [[0]], ...options });
   for (const k of [0, -1, 1.5, NaN]) expect(make({ k })).toThrow(/ask for 1 or more/);
   expect(make({ queries: [] })).toThrow(/needs a query vector/);
-  expect(make({ queries: [[1, 2]] })).toThrow(/2 elements/);
+  expect(make({ queries: [[1, 2]] })).toThrow(/dim\(2\) doesn.t match/);
   expect(make({ lowerBound: NaN })).toThrow(/lower bound/);
   expect(make({ elementType: 'int8' as ElementType })).toThrow(/int8/);
   const made = createSearch({ ...base, queries: [[0]] });

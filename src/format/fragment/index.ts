@@ -46,7 +46,7 @@ export {
 export type { ColumnChunk } from './fragment-layout.ts';
 export { plainColumn, viewsOf, withoutViews } from './plain-views.ts';
 export type { FrameCache, RowReader } from './sparse-pages.ts';
-export { readRows } from './sparse-rows.ts';
+export { isReadAlone, readRows } from './sparse-rows.ts';
 export {
   type ColumnStatistics,
   compareValues,

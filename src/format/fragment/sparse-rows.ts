@@ -174,6 +174,10 @@ function placesOf(type: DataType, chunk: ColumnChunk): Places | undefined {
   }
 }
 
+/** Whether single values of a column are read without the rest of it. */
+export const isReadAlone = (type: DataType, chunk: ColumnChunk): boolean =>
+  placesOf(type, chunk) !== undefined;
+
 const spanAt = (buffer: number, position: number, bytes: number): BufferSpan => ({
   buffer,
   begin: position,

@@ -33,6 +33,7 @@ import {
   type FragmentFooter,
   type FrameCache,
   findValue,
+  isReadAlone,
   LONG_FOOTER_BYTES,
   NO_DICTIONARIES,
   type Room,
@@ -280,12 +281,13 @@ export class LargeFragment implements FragmentReader {
     const before = read.get(key) ?? 0;
     // For a single value of a nested column or of views all is read already: the second time is
     // often.
-    if (!isReadAlone(this.#typeOf(column))) {
+    const chunk = chunkAt(this.footer, batch, column);
+    if (!isReadAlone(this.#typeOf(column), chunk)) {
       read.set(key, 1);
       return before > 0;
     }
     const values = before + rows;
-    const pages = chunkAt(this.footer, batch, column).bytes / PAGE_BYTES;
+    const pages = chunk.bytes / PAGE_BYTES;
     const isOften = values > Math.max(LEAST_VALUES, pages / PAGES_A_VALUE);
     read.set(key, isOften ? 0 : values);
     return isOften;
@@ -476,10 +478,6 @@ function isCopiedWhole(type: DataType): boolean {
   if (layout === 'fixed-list') return children.every((child) => layoutOf(child) === 'fixed');
   return layout !== 'view' && layout !== 'list' && layout !== 'union';
 }
-
-/** Whether single values are read without the rest of their column. */
-const isReadAlone = (type: DataType): boolean =>
-  ['fixed', 'bits', 'binary', 'dictionary'].includes(layoutOf(type));
 
 type FooterPlace = Pick<FragmentEntry, 'file' | 'footerBytes' | 'footerChecksum'>;
 
