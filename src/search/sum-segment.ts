@@ -74,7 +74,7 @@ class Word {
   readonly isDense: boolean;
   /** The first block that ends in the window or later. */
   block = 0;
-  /** The block of the document that was found last in the window. */
+  /** The block of the document that was found last. */
   #found = 0;
   /** No document of the window gets more from it. */
   bound = 0;
@@ -103,7 +103,6 @@ class Word {
   enter(from: number, to: number): number {
     const { last, highest } = this.blocks;
     while (this.block < last.length && (last[this.block] as number) < from) this.block += 1;
-    this.#found = this.block;
     this.bound = 0;
     if (this.block === last.length) return Number.POSITIVE_INFINITY;
     const first = Math.max(from, this.blocks.startOf(this.block, from));
@@ -358,13 +357,12 @@ class Window {
     const { bounds } = one;
     const { bounds: otherBounds } = other;
     const [impacts, others] = [one.impacts as Uint8Array, other.impacts as Uint8Array];
-    const enough = Math.max(least, Number.MIN_VALUE);
     let found = 0;
     for (let document = from; document < to; document++) {
       const sum =
         (bounds[impacts[document] as number] as number) +
         (otherBounds[others[document] as number] as number);
-      if (sum < enough || (wanted !== undefined && wanted[document] === 0)) continue;
+      if (sum < least || (wanted !== undefined && wanted[document] === 0)) continue;
       documents[found] = document;
       sums[found] = sum;
       found += 1;
@@ -484,12 +482,11 @@ class Window {
   /** Does the same with bounds. */
   #lookUpBounds(impacts: Uint8Array, bounds: Float64Array, least: number): number {
     const { documents, sums, count } = this;
-    const enough = Math.max(least, Number.MIN_VALUE);
     let kept = 0;
     for (let next = 0; next < count; next++) {
       const document = documents[next] as number;
       const sum = (sums[next] as number) + (bounds[impacts[document] as number] as number);
-      if (sum < enough) continue;
+      if (sum < least) continue;
       documents[kept] = document;
       sums[kept] = sum;
       kept += 1;

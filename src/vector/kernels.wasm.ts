@@ -1,6 +1,6 @@
 /**
- * Holds the assembled form of kernels.wat, in base64. `npm run build:wasm` writes this file; edit
- * kernels.wat, not this.
+ * Holds the assembled form of kernels.wat, in base64. Made by `npm run build:wasm`; edit that
+ * file, not this one.
  */
 export const KERNELS_BASE64 = [
   'AGFzbQEAAAABawtgBX9/f39/AGAEe3t7ewF7YAZ/f3t7e3sAYAR/f3t7AGADf39/AGAGf39/f39/AGAHf39/f39/fwBgC39/',
