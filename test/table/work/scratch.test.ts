@@ -1,9 +1,10 @@
 /** Reads through memory that is used again: nothing that was read before changes under its reader. */
 import { expect, test } from 'vitest';
-import { connect } from '../../../src/index.ts';
+import { connect, Index } from '../../../src/index.ts';
 import { ByteCache } from '../../../src/table/work/cache.ts';
 import { LentColumns, Scratch } from '../../../src/table/work/scratch.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
+import { seeded } from '../../helpers/seeded.ts';
 
 const ROWS = 5_000;
 
@@ -139,6 +140,33 @@ test('a filter reads each column once, and keeps columns that are asked for agai
     expect(bytes).toBeLessThan(once + 1_000);
   }
   expect(await bytesRead()).toBe(0);
+});
+
+test('vectors that an index chose are read without the rest of them, again and again', async () => {
+  const fs = memoryFs() as never;
+  const count = 20_000;
+  const random = seeded(3);
+  const rows = Array.from({ length: count }, (_, id) => ({
+    id,
+    vector: Float32Array.from({ length: 32 }, random),
+  }));
+  const made = await (await connect({ uri: '/c', fs })).createTable('t', rows);
+  await made.createIndex('vector', { config: Index.ivfFlat({ maxIterations: 2 }) });
+  const table = await (await connect({ uri: '/c', fs })).openTable('t');
+  for (let id = 0; id < 3; id++) {
+    const search = table
+      .vectorSearch([...(rows[id * 700]?.vector ?? [])])
+      .limit(1)
+      .select(['id']);
+    const plan = await search.analyzePlan();
+    expect(plan).toContain('vector_idx finds ');
+    expect(Number(/bytes read (\d+)/.exec(plan)?.[1])).toBeLessThan((count * 32 * 4) / 4);
+  }
+  const found = await table
+    .vectorSearch([...(rows[7]?.vector ?? [])])
+    .limit(1)
+    .toArray();
+  expect(found).toMatchObject([{ id: 7, _distance: 0 }]);
 });
 
 test('what a filter finds does not change when its memory is lent again', async () => {
