@@ -12,7 +12,7 @@ import {
   pathAndOptions,
   propertiesOf,
 } from './connection-options.ts';
-import type { DataInput } from './convert/index.ts';
+import { type DataInput, handOver } from './convert/index.ts';
 import { toEmbeddedStream } from './embedding/index.ts';
 import {
   CREATE_OPTIONS,
@@ -37,7 +37,7 @@ export function tableToCreate(
   pathOrOptions: readonly string[] | CreateTableOptions | undefined,
   given: CreateTableOptions | undefined,
 ): TableToCreate {
-  if (typeof nameOrAll === 'object') {
+  if (typeof nameOrAll === 'object' && nameOrAll !== null) {
     const { name, data, ...options } = nameOrAll;
     const [path] = pathAndOptions<CreateTableOptions>(dataOrPath as readonly string[], undefined);
     return { id: tableId(name, path), data, options };
@@ -64,6 +64,8 @@ export async function createTable(
     properties,
     storage_options: copy(storageOptions),
   });
-  const { incarnation } = await home.catalog.createTable(request, rows, options);
+  const { incarnation } = await handOver(rows, (given) =>
+    home.catalog.createTable(request, given, options),
+  );
   return new Table(home, defined({ id, incarnation }));
 }

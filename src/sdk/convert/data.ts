@@ -276,15 +276,40 @@ async function pulledStream(
   try {
     const first = await source.peek();
     if (first === undefined) return emptyStream(declared, plan);
-    const kind = kindOf(first.value);
-    if (kind === 'rows') return await rowStream(new RowSource(source), plan);
-    if (kind === 'bytes') return await ipcStream(once(itemsOf(source, bytesItem)), plan);
-    return pulledArrow(source, first.value as RecordBatchLike | TableLike, declared, plan);
+    return closing(await streamOfItems(source, first.value, declared, plan), source);
   } catch (error) {
     await source.close();
     throw error;
   }
 }
+
+async function streamOfItems(
+  source: Source,
+  first: unknown,
+  declared: SchemaLike | undefined,
+  plan: StreamPlan,
+): Promise<RecordBatchStream> {
+  const kind = kindOf(first);
+  if (kind === 'rows') return rowStream(new RowSource(source), plan);
+  if (kind === 'bytes') return ipcStream(once(itemsOf(source, bytesItem)), plan);
+  return pulledArrow(source, first as RecordBatchLike | TableLike, declared, plan);
+}
+
+/** The stream, left before its first step too, closes its source: generators would not. */
+const closing = (stream: RecordBatchStream, source: Source): RecordBatchStream => ({
+  schema: stream.schema,
+  [Symbol.asyncIterator]: () => {
+    const batches = stream[Symbol.asyncIterator]();
+    return {
+      next: () => batches.next(),
+      return: async () => {
+        await batches.return?.();
+        await source.close();
+        return { done: true, value: undefined };
+      },
+    };
+  },
+});
 
 function emptyStream(declared: SchemaLike | undefined, plan: StreamPlan): RecordBatchStream {
   const schema = plan.schema ?? (declared && toSchema(declared));

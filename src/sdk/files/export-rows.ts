@@ -113,7 +113,12 @@ export async function* exportedBytes(
   const plan = await planOf(options, undefined);
   const counts = new Counts(options);
   const rows = await rowsOf(runOptions(options));
-  yield* counts.bytesOf(await plan.pieces(counts.rowsOf(rows)));
+  try {
+    yield* counts.bytesOf(await plan.pieces(counts.rowsOf(rows)));
+  } finally {
+    // Where nothing was pulled, the query holds what it opened.
+    await rows[Symbol.asyncIterator]().return?.();
+  }
 }
 
 const runOptions = ({ signal, timeoutMs }: ExportOptions): Parameters<RowsOf>[0] => ({

@@ -5,7 +5,13 @@
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';
-import { type DataInput, hasSchema, isRepeatable, type SchemaInput } from '../convert/index.ts';
+import {
+  type DataInput,
+  handOver,
+  hasSchema,
+  isRepeatable,
+  type SchemaInput,
+} from '../convert/index.ts';
 import { toEmbeddedStream } from '../embedding/index.ts';
 import { ADD_OPTIONS, defined, onBranch, ownOr } from '../handles/index.ts';
 import { rowNumbers } from '../query/index.ts';
@@ -101,7 +107,9 @@ export class RowChanges {
         signal: options.signal,
       });
       const request = { ...onBranch(target), ...merge };
-      return mergeResult(await this.#at.home.catalog.mergeInsertIntoTable(request, rows, options));
+      const { catalog } = this.#at.home;
+      const write = (given: typeof rows) => catalog.mergeInsertIntoTable(request, given, options);
+      return mergeResult(await handOver(rows, write));
     });
   }
 
@@ -115,6 +123,6 @@ export class RowChanges {
     const rows = await toEmbeddedStream(data, defined({ schema, signal }));
     const request = defined({ ...onBranch(this.#at.newest), mode });
     const write = (stream: typeof rows) => catalog.insertIntoTable(request, stream, options);
-    return addResult(await withProgress(rows, progress, env, write));
+    return addResult(await handOver(rows, (given) => withProgress(given, progress, env, write)));
   }
 }
