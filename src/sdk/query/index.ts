@@ -37,7 +37,12 @@ export {
 export { type Reranker, RRFReranker } from './rerank.ts';
 /** What fuses the rows of two searches, under the name that LanceDB's SDK gives it. */
 export * as rerankers from './rerankers.ts';
-export { checkCount, type QueryExecutionOptions, RunnableQuery } from './runnable-query.ts';
+export {
+  checkCount,
+  endingAfter,
+  type QueryExecutionOptions,
+  RunnableQuery,
+} from './runnable-query.ts';
 export { type SqlOptions, SqlQuery } from './sql-query.ts';
 export { StatementQuery } from './statement-query.ts';
 export { type RowIds, rowNumbers, TakeQuery } from './take-query.ts';

@@ -62,9 +62,9 @@ export abstract class RunnableQuery<RowType = AnyRow>
   /** The batches as they are read, as one stream with their schema, which can be read once. */
   override async stream(options: QueryExecutionOptions = {}): Promise<RecordBatchStream> {
     const { maxBatchLength } = options;
-    const found = await this.#run(options);
-    if (maxBatchLength === undefined) return found;
+    if (maxBatchLength === undefined) return this.#run(options);
     checkCount('maxBatchLength', maxBatchLength, 1);
+    const found = await this.#run(options);
     return recordBatchStream(found.schema, cutBatches(found, maxBatchLength));
   }
 
@@ -107,7 +107,8 @@ export abstract class RunnableQuery<RowType = AnyRow>
 /** Signals that a joined one holds weakly; without its reference the clock of one would be collected. */
 const parts = new WeakMap<AbortSignal, AbortSignal>();
 
-function endingAfter(timeoutMs: number, given: AbortSignal | undefined): AbortSignal {
+/** A signal that ends after `timeoutMs`, or with the one given. It keeps its clock alive. */
+export function endingAfter(timeoutMs: number, given: AbortSignal | undefined): AbortSignal {
   const clock = AbortSignal.timeout(timeoutMs);
   if (given === undefined) return clock;
   const signal = AbortSignal.any([clock, given]);

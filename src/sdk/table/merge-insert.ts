@@ -13,7 +13,7 @@ import {
   onlyOptions,
   refuseLsm,
 } from '../handles/index.ts';
-import { checkCount } from '../query/index.ts';
+import { checkCount, endingAfter } from '../query/index.ts';
 
 /** The version that a merge made, and what became of the rows. */
 export interface MergeResult {
@@ -109,9 +109,7 @@ export class MergeInsertBuilder<RowType = AnyRow> {
     checkChangeOptions(options, EXECUTE_OPTIONS);
     const { timeoutMs, ...rest } = options;
     if (timeoutMs === undefined) return this.#execute({ ...this.#request }, data, rest);
-    const limits = [AbortSignal.timeout(checkCount('timeoutMs', timeoutMs, 1))];
-    if (rest.signal !== undefined) limits.push(rest.signal);
-    const signal = AbortSignal.any(limits);
+    const signal = endingAfter(checkCount('timeoutMs', timeoutMs, 1), rest.signal);
     return this.#execute({ ...this.#request }, data, { ...rest, signal });
   }
 }

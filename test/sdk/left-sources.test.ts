@@ -1,0 +1,110 @@
+/** Sources of rows that are left before they are read: they are let go, whatever refused them. */
+import { beforeEach, expect, test } from 'vitest';
+import { type RecordBatchStream, recordBatchStream } from '../../src/arrow/index.ts';
+import { connect } from '../../src/sdk/connect.ts';
+import type { Connection } from '../../src/sdk/connection.ts';
+import { batchRows, toRecordBatchStream } from '../../src/sdk/convert/index.ts';
+import { Exportable } from '../../src/sdk/files/index.ts';
+import { Lifetime } from '../../src/sdk/handles/index.ts';
+import { RunnableQuery } from '../../src/sdk/query/index.ts';
+import type { Table } from '../../src/sdk/table/index.ts';
+
+let db: Connection;
+let table: Table;
+let open = 0;
+
+beforeEach(async () => {
+  db = await connect('memory://');
+  table = await db.createTable('t', [{ a: 1 }]);
+  open = 0;
+});
+
+/** Rows, one by one, of something that is open until its last row or its end. */
+async function* rows(): AsyncGenerator<{ a: number }> {
+  open += 1;
+  try {
+    for (let a = 0; a < 20_000; a++) yield { a };
+  } finally {
+    open -= 1;
+  }
+}
+
+async function* batches() {
+  for await (const batch of await toRecordBatchStream(rows())) yield batch;
+}
+
+test.each([
+  ['rows', rows],
+  ['batches', batches],
+])('%s are let go by a write that does not read them', async (_, source) => {
+  await expect(db.createTable('t', source() as never)).rejects.toThrow('already exists');
+  expect(open).toBe(0);
+  await db.createTable('t', source() as never, [], { mode: 'exist_ok' });
+  expect(open).toBe(0);
+  await db.dropTable('t');
+  await expect(table.add(source() as never)).rejects.toMatchObject({ code: 'TableNotFound' });
+  expect(open).toBe(0);
+});
+
+test('a merge that is refused lets its rows go', async () => {
+  const merge = table.mergeInsert('no such key').whenNotMatchedInsertAll();
+  await expect(merge.execute(rows())).rejects.toThrow('no such key');
+  expect(open).toBe(0);
+});
+
+test('a stream that is left before its first step closes its source', async () => {
+  const stream = await toRecordBatchStream(rows());
+  expect(open).toBe(1);
+  await stream[Symbol.asyncIterator]().return?.();
+  expect(open).toBe(0);
+});
+
+test('rows that are read come whole, and their source ends', async () => {
+  const made = await db.createTable('u', rows());
+  expect([await made.countRows(), open]).toEqual([20_000, 0]);
+  for await (const batch of await toRecordBatchStream(rows())) {
+    expect(batchRows(batch)[0]).toEqual({ a: 0 });
+    break;
+  }
+  expect(open).toBe(0);
+});
+
+/** A stream that is open until its iterator is returned. */
+function held(stream: RecordBatchStream): RecordBatchStream {
+  open += 1;
+  return {
+    schema: stream.schema,
+    [Symbol.asyncIterator]: () => ({
+      next: async () => ({ done: true, value: undefined }),
+      return: async () => {
+        open = 0;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}
+
+test('bytes that cannot be written let the query go', async () => {
+  const { schema } = await toRecordBatchStream([{ a: 1 }]);
+  class Held extends Exportable {
+    override stream = async () => held(recordBatchStream(schema, []));
+  }
+  const bytes = new Held().toBytes('csv', { csv: { delimiter: 'too long' } });
+  await expect(bytes.next()).rejects.toMatchObject({ code: 'InvalidInput' });
+  expect(open).toBe(0);
+});
+
+test('a batch length that there cannot be sends no query', async () => {
+  let sent = 0;
+  class Counted extends RunnableQuery {
+    protected override async answer(): Promise<RecordBatchStream> {
+      sent += 1;
+      return toRecordBatchStream([{ a: 1 }]);
+    }
+  }
+  const query = new Counted(new Lifetime(() => 'It'));
+  await expect(query.stream({ maxBatchLength: 0 })).rejects.toThrow('maxBatchLength is 0');
+  expect(sent).toBe(0);
+  await query.stream({ maxBatchLength: 1 });
+  expect(sent).toBe(1);
+});
