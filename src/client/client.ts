@@ -342,6 +342,8 @@ export class RestNamespace extends Operations implements Namespace {
   }
 
   #lost({ operation, row, repeatable }: Outcome, { cause }: LostConnection): DirspaceError {
+    // Of a `fetch` that asks for headers first: nothing was sent without them.
+    if (isDirspaceError(cause, 'Unauthenticated')) return cause;
     const { origin } = new URL(this.#settings.base);
     const refusal = refusalOf(cause);
     const message =

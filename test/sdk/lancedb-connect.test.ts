@@ -280,3 +280,22 @@ test('writes through a log are refused by name', async () => {
     null,
   ]);
 });
+
+test('a header provider that fails says so, and nothing is sent', async () => {
+  let sent = 0;
+  const fetch = async (): Promise<Response> => {
+    sent += 1;
+    return Response.json({});
+  };
+  const headerProvider = async () => {
+    throw new Error('the token endpoint is down');
+  };
+  const options = { hostOverride: 'http://host', fetch, headerProvider, retries: 0 };
+  const db = await connect('db://x', options);
+  for (const call of [() => db.tableNames(), () => db.createNamespace(['a'])]) {
+    const failed = call();
+    await expect(failed).rejects.toMatchObject({ code: 'Unauthenticated' });
+    await expect(failed).rejects.toThrow('the token endpoint is down');
+  }
+  expect(sent).toBe(0);
+});

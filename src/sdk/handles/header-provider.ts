@@ -2,11 +2,12 @@
  * Provides headers for each request of a remote catalog, from a function or a `HeaderProvider` as
  * in LanceDB's SDK: `StaticHeaderProvider`, or `OAuthHeaderProvider`, which fetches a new token
  * before the old one expires. `withProvidedHeaders` adds them to every call of a `fetch`; they
- * override headers that were configured once.
+ * override headers that were configured once. If the provider fails, the call rejects with
+ * Unauthenticated, and nothing is sent.
  */
 import type { Fetch } from '../../client/index.ts';
 import { systemEnv } from '../../env.ts';
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 
 /** Gives the headers of each request. */
 export abstract class HeaderProvider {
@@ -97,11 +98,26 @@ export type HeaderSource =
 /** Asks `source` before each attempt of a request. */
 export function withProvidedHeaders(fetch: Fetch, source: HeaderSource): Fetch {
   return async (url, init) => {
-    if (source instanceof OAuthHeaderProvider && source.isDue(systemEnv.now()))
-      await source.refreshToken();
-    const given = await (typeof source === 'function' ? source() : source.getHeaders());
+    const given = await headersOf(source);
     const headers = new Headers(init.headers);
-    for (const [name, value] of Object.entries(given ?? {})) headers.set(name, value);
+    for (const [name, value] of Object.entries(given)) headers.set(name, value);
     return fetch(url, { ...init, headers });
   };
+}
+
+/** @throws Unauthenticated for a provider that fails */
+async function headersOf(source: HeaderSource): Promise<Record<string, string>> {
+  try {
+    if (source instanceof OAuthHeaderProvider && source.isDue(systemEnv.now()))
+      await source.refreshToken();
+    return (await (typeof source === 'function' ? source() : source.getHeaders())) ?? {};
+  } catch (cause) {
+    if (isDirspaceError(cause, 'Unauthenticated')) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new DirspaceError(
+      'Unauthenticated',
+      `The header provider failed, and nothing was sent: ${why}`,
+      { cause },
+    );
+  }
 }
