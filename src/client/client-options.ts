@@ -71,7 +71,7 @@ export function clientSettings(options: RestOptions): ClientSettings {
 }
 
 function baseAddress(uri: unknown): string {
-  const shown = JSON.stringify(typeof uri === 'string' ? uri.slice(0, 200) : uri);
+  const shown = JSON.stringify(typeof uri === 'string' ? withoutUser(uri).slice(0, 200) : uri);
   let url: URL;
   try {
     url = new URL(uri as string);
@@ -89,6 +89,9 @@ function baseAddress(uri: unknown): string {
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
+
+/** The address without a user and password, wherever they end. */
+const withoutUser = (uri: string): string => uri.replace(/\/\/.*@/s, '//…@');
 
 /** Headers that belong to the transport, hop by hop: the caller's would break the message. */
 const TRANSPORT_HEADERS = new Set([

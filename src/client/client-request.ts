@@ -160,6 +160,7 @@ export function withoutSecrets(
     if (typeof value === 'string') {
       return secrets.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), value);
     }
+    if (Array.isArray(value)) return value.map(clean);
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, clean(part)]));
   };

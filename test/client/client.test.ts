@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { RestNamespace } from '../../src/client/client.ts';
 import type { RestOptions } from '../../src/client/client-options.ts';
-import { type ErrorCode, isDirspaceError } from '../../src/errors.ts';
+import { withoutSecrets } from '../../src/client/client-request.ts';
+import { DirspaceError, type ErrorCode, isDirspaceError } from '../../src/errors.ts';
 import { connectNamespace } from '../../src/sdk/connect.ts';
 import { someRows, streamBytes } from '../helpers/rest-pair.ts';
 
@@ -361,5 +362,26 @@ describe('options', () => {
     await connect({ delimiter: '/', 'headers.x-api-key': 'k' });
     expect(await code(connect({ header: 'x' }))).toBe('InvalidInput');
     expect(await code(connectNamespace('rest', {}))).toBe('InvalidInput');
+  });
+});
+
+test.each(['ftp://me:secret1@host', 'http://me:secret1@host:port', 'http://me:sec/ret1@host'])(
+  'the error of the address %s shows no password',
+  (uri) => {
+    let message = '';
+    try {
+      new RestNamespace({ uri });
+    } catch (error) {
+      message = (error as Error).message;
+    }
+    expect(message).toContain('uri');
+    expect(message).not.toMatch(/secret1|ret1|me:/);
+  },
+);
+
+test('an error without secrets keeps its lists', () => {
+  const error = new DirspaceError('InvalidInput', 'no', { details: { names: ['a', 'secret1'] } });
+  expect(withoutSecrets(error, { 'x-api-key': 'secret1' }).details).toEqual({
+    names: ['a', '[redacted]'],
   });
 });
