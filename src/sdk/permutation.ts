@@ -123,10 +123,11 @@ export class PermutationBuilder {
     );
     this.#split = {
       names: splitNames,
-      columns: Object.fromEntries(columns.map((name) => [name, quotedName(name)])),
+      // Not by their own names, of which one may be that of the row ids.
+      columns: Object.fromEntries(columns.map((name, at) => [`key_${at}`, quotedName(name)])),
       divide: (ids, values) =>
         chosen(ids, (at) => {
-          let place = hashOf(columns.map((name) => values[at]?.[name])) % total;
+          let place = hashOf(columns.map((_, key) => values[at]?.[`key_${key}`])) % total;
           for (const [split, weight] of splitWeights.entries()) {
             if (place < weight) return split;
             place -= weight;

@@ -164,3 +164,11 @@ test('batches are taken from a Scannable, of any copy of Arrow', async () => {
   await expect(Scannable.fromTable(made, { numRows: 3 })).rejects.toThrow('1 rows');
   await expect(Scannable.fromTable(made, { rescannable: false })).rejects.toThrow('scanned again');
 });
+
+test('the columns that splits go by may have the name of the row ids', async () => {
+  const rows = Array.from({ length: 6 }, (_, id) => ({ row_id: 100 + id }));
+  const named = await db.createTable('named', rows);
+  const split = permutationBuilder(named).splitHash({ columns: ['row_id'], splitWeights: [1] });
+  const ids = sorted(await shown(split));
+  expect(ids).toEqual(['0', '1', '2', '3', '4', '5']);
+});
