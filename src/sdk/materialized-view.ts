@@ -3,7 +3,7 @@
  * `viewNames`). A `MaterializedView` gives the table and the definition of a view, and `refresh`
  * computes its rows, also as a job; a new view is empty. A plain table throws InvalidTableState.
  */
-import { DirspaceError } from '../errors.ts';
+import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type {
   CallOptions,
   DescribeTableResponse,
@@ -234,6 +234,12 @@ export async function openView(
   return new MaterializedView(home, await Table.open(home, { id }, {}, options));
 }
 
+/** Whether a failure tells of the one table, and not of the connection, whose list would lack views. */
+const isOfTable = (error: unknown): boolean =>
+  isDirspaceError(error) &&
+  !error.retryable &&
+  !isDirspaceError(error, 'Closed', 'Unauthenticated');
+
 /** How many tables are looked at side by side. */
 const AT_ONCE = 8;
 
@@ -251,6 +257,7 @@ export async function viewNames(
       some.map((name) => described(home, [...path, name], options)),
     );
     for (const [at, answer] of answers.entries()) {
+      if (answer.status === 'rejected' && !isOfTable(answer.reason)) throw answer.reason;
       // A table that cannot be described, or was dropped meanwhile, is none that can be opened.
       const isView = answer.status === 'fulfilled' && answer.value.materialized_view !== undefined;
       if (isView) found.push(some[at] as string);

@@ -1,7 +1,8 @@
 /** Materialized views through the SDK, over a directory and over REST: the same outcome and the same errors. */
 import { afterEach, expect, test } from 'vitest';
+import { DirspaceError } from '../../src/errors.ts';
 import { connect, connectNamespace } from '../../src/sdk/connect.ts';
-import type { Connection } from '../../src/sdk/connection.ts';
+import { Connection } from '../../src/sdk/connection.ts';
 import { createServer } from '../../src/server.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 
@@ -100,3 +101,22 @@ test.each([
   const create = db.createMaterializedView('v', 't', options as never);
   await expect(create).rejects.toMatchObject({ code: 'InvalidInput' });
 });
+
+test.each(['ServiceUnavailable', 'Unauthenticated'] as const)(
+  'a list of views is no shorter for %s',
+  async (code) => {
+    const db = await open('a directory');
+    await db.createTable('t', [{ x: 1 }]);
+    await db.createMaterializedView('v', 't');
+    const failing = new Proxy(db.namespace, {
+      get: (catalog, name) => {
+        if (name === 'describeTable')
+          return async () => Promise.reject(new DirspaceError(code, 'no'));
+        const found: unknown = Reflect.get(catalog, name, catalog);
+        return typeof found === 'function' ? found.bind(catalog) : found;
+      },
+    });
+    await expect(new Connection(failing).listMaterializedViews()).rejects.toMatchObject({ code });
+    expect(await db.listMaterializedViews()).toEqual(['v']);
+  },
+);
