@@ -52,7 +52,7 @@ import {
   Utf8,
   Utf8View,
 } from '../../src/arrow/apache.ts';
-import { isDirspaceError } from '../../src/errors.ts';
+import { DirspaceError, isDirspaceError } from '../../src/errors.ts';
 import { buildBatch, buildContext } from '../../src/sdk/build/build-column.ts';
 import { batchRows } from '../../src/sdk/convert/rows.ts';
 
@@ -417,5 +417,43 @@ describe('names of columns', () => {
   it('are null, not inherited, where a row lacks them', () => {
     const [back] = batchRows(buildBatch(schema, [{}], 0, buildContext()));
     expect(Object.entries(back ?? {})).toEqual(names.map((name) => [name, null]));
+  });
+});
+
+describe('a dictionary', () => {
+  it('keeps nothing of a batch that was too large, whose rows come again', () => {
+    const type = new Dictionary(new Utf8(), new Int32());
+    const schema = new Schema([new Field('d', type, true)]);
+    const context = buildContext();
+    let isTooLarge = true;
+    const strict = {
+      ...context,
+      build: (...given: Parameters<typeof context.build>) => {
+        if (isTooLarge) throw new DirspaceError('PayloadTooLarge', 'The values are too large.');
+        return context.build(...given);
+      },
+    };
+    const rows = [{ d: 'x' }, { d: 'y' }];
+    expect(() => buildBatch(schema, rows, 0, strict)).toThrow('too large');
+    isTooLarge = false;
+    const batches = rows.map((row, at) => buildBatch(schema, [row], at, strict));
+    expect(batches.flatMap(batchRows)).toEqual(rows);
+  });
+});
+
+describe('a DataView in place of another value', () => {
+  it('is shown by its bytes', () => {
+    const schema = new Schema([new Field('a', new Int32(), true)]);
+    const rows = [{ a: new DataView(new ArrayBuffer(8)) }];
+    expect(() => buildBatch(schema, rows, 0, buildContext())).toThrow('DataView of 8 bytes');
+  });
+});
+
+describe('a date beyond those of a Date', () => {
+  it('is read as its count of days', () => {
+    const schema = new Schema([new Field('a', new DateDay(), true)]);
+    const rows = [100_000_000n, -100_000_000n, 100_000_001n, -(2n ** 31n)].map((a) => ({ a }));
+    const read = batchRows(buildBatch(schema, rows, 0, buildContext())).map(({ a }) => a);
+    expect(read).toEqual([new Date(8.64e15), new Date(-8.64e15), 100_000_001n, -(2n ** 31n)]);
   });
 });

@@ -64,7 +64,15 @@ export function buildDictionary(
       hidden: () => false,
     };
     // Only ever appended to, so that writers can store what is new as a delta.
-    memory.chunks.push(context.build(type.dictionary, fresh, inside, context));
+    let chunk: Data;
+    try {
+      chunk = context.build(type.dictionary, fresh, inside, context);
+    } catch (error) {
+      // The rows may come again in smaller batches, which need the values.
+      for (const value of fresh) memory.codes.delete(keyOf(value));
+      throw error;
+    }
+    memory.chunks.push(chunk);
     memory.vector = new Vector([...memory.chunks]);
     // Columns of one batch with the same dictionary must name the very same vector.
     for (const user of memory.users) user.dictionary = memory.vector;

@@ -29,6 +29,7 @@ function showObject(value: object): string {
     const time = (value as Date).getTime();
     return Number.isNaN(time) ? 'Date (invalid)' : `Date ${new Date(time).toISOString()}`;
   }
+  if (tag === 'DataView') return `DataView of ${(value as DataView).byteLength} bytes`;
   if (ArrayBuffer.isView(value)) return `${tag} of ${(value as Uint8Array).length} items`;
   if (tag === 'Map' || tag === 'Set') return `${tag} of ${(value as Map<unknown, unknown>).size}`;
   if (tag !== 'Object') return tag;

@@ -110,7 +110,12 @@ function readValues(data: Data): unknown[] {
     case Type.Date: {
       if ((type as Date_).unit === DateUnit.MILLISECOND) return dates(data, 1);
       const days = data.values as Int32Array;
-      return make(length, (i) => new Date((days[i] as number) * MILLIS_PER_DAY));
+      return make(length, (i) => {
+        const count = days[i] as number;
+        return Math.abs(count) <= DATE_LIMIT / MILLIS_PER_DAY
+          ? new Date(count * MILLIS_PER_DAY)
+          : BigInt(count);
+      });
     }
     case Type.Timestamp: {
       const { unit } = type as Timestamp;
