@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Int32 } from '../../src/arrow/index.ts';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
 import { type ErrorCode, isDirspaceError } from '../../src/errors.ts';
 import { connect } from '../../src/sdk/connect.ts';
@@ -213,6 +214,36 @@ describe('in the SDK', () => {
       () => db.namespace.renameTable({ id: ['user'] } as Loose),
       'InvalidInput',
       'new_table_name is missing',
+    ],
+    'a table that is null': [
+      () => (db as Loose).createTable(null),
+      'InvalidInput',
+      'name is a string',
+    ],
+    'a schema with a field that is null': [
+      () =>
+        db.createTable('u', [], [], {
+          schema: { fields: [{ name: 'a', type: 'int32' }, null] },
+        } as Loose),
+      'InvalidInput',
+      'null at fields[1]',
+      'a name and a type',
+    ],
+    'a schema with a field without a name': [
+      () => db.createTable('u', [], [], { schema: { fields: [{ type: 'int32' }] } } as Loose),
+      'InvalidInput',
+      'a field whose name is undefined at fields[0]',
+    ],
+    'new columns whose fields are no list': [
+      () => users.addColumns({ fields: 5 } as Loose),
+      'InvalidInput',
+      'addColumns takes',
+      'number',
+    ],
+    'new columns of which one is null': [
+      () => users.addColumns([{ name: 'b', type: new Int32(), nullable: true }, null] as Loose),
+      'InvalidInput',
+      'addColumns takes',
     ],
     'a missing name': [() => (db as Loose).openTable(), 'InvalidInput', 'undefined'],
     'a path that is text': [

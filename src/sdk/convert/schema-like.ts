@@ -12,7 +12,7 @@ import {
   schemaFromJson,
   typeFromJson,
 } from '../../protocol/index.ts';
-import { showValue } from '../build/index.ts';
+import { isRecord, showValue } from '../build/index.ts';
 import {
   isSchemaLike,
   isTypeLike,
@@ -71,15 +71,19 @@ function schemaOf(input: SchemaInput, cache: TypeCache): Schema {
   if (!Array.isArray(fields) || !fields.some((field) => typeof field?.type === 'string')) {
     return schemaFromJson(input);
   }
-  const named = { ...input, fields: fields.map(withType) } as unknown;
-  if (isSchemaLike(named)) return rebuildSchema(named, cache);
-  throw new DirspaceError(
-    'InvalidInput',
-    `The schema is ${showValue(input)}, whose fields are not.`,
-  );
+  return rebuildSchema({ ...input, fields: fields.map(withType) } as SchemaLike, cache);
 }
 
 function withType(field: NamedTypeField, at: number): object {
+  if (typeof field?.name !== 'string') {
+    const found = isRecord(field)
+      ? `a field whose name is ${showValue(field.name)}`
+      : showValue(field);
+    throw new DirspaceError(
+      'InvalidInput',
+      `The schema has ${found} at fields[${at}]. Give each field a name and a type, as { name: "id", type: "int64" }.`,
+    );
+  }
   const { type } = field;
   if (isTypeLike(type)) return field;
   const json = typeof type === 'string' ? { type: nameOf(type) } : type;

@@ -118,16 +118,22 @@ export function newColumns(columns: NewColumns): AddColumnsEntry[] {
     onlyOptions(columns, ['computed'], 'addColumns');
     return checked(columns.computed).map(({ name, valueSql }) => ({ name, computed: valueSql }));
   }
-  if ('fields' in columns) return columns.fields.map(nullColumn);
+  if ('fields' in columns) return nullColumns(columns.fields);
   if ('type' in columns) return [nullColumn(columns)];
   if (!Array.isArray(columns)) throw notColumns(columns);
-  const [first] = columns as readonly (AddColumnsSql | NewField)[];
-  if (typeof first === 'object' && first !== null && 'type' in first)
-    return (columns as readonly NewField[]).map(nullColumn);
+  if (isField(columns[0])) return nullColumns(columns as readonly NewField[]);
   return checked(columns as readonly AddColumnsSql[]).map(({ name, valueSql }) => ({
     name,
     expression: valueSql,
   }));
+}
+
+const isField = (given: unknown): given is NewField =>
+  typeof given === 'object' && given !== null && 'type' in given;
+
+function nullColumns(fields: readonly NewField[]): AddColumnsEntry[] {
+  if (Array.isArray(fields) && fields.every(isField)) return fields.map(nullColumn);
+  throw notColumns(fields);
 }
 
 function nullColumn({ name, type, nullable, metadata }: NewField): AddColumnsEntry {
