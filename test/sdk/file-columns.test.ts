@@ -132,3 +132,13 @@ test.each([[[]], [['id', 'id']], ['id'], [['']], [[1]]])(
     );
   },
 );
+
+test('a column of JSON may be called __proto__', async () => {
+  const given = Buffer.from('{"__proto__":1,"a":2}\n');
+  const stream = await fromFile(given, { format: 'ndjson', columns: ['a', '__proto__'] });
+  expect(stream.schema.fields.map(({ name }) => name)).toEqual(['a', '__proto__']);
+  const [batch] = await collectBatches(stream);
+  expect([Number(batch?.getChildAt(0)?.get(0)), Number(batch?.getChildAt(1)?.get(0))]).toEqual([
+    2, 1,
+  ]);
+});

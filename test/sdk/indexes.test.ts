@@ -1,13 +1,13 @@
 /** The indexes of tables, of the engine's own catalogs and as they are asked of others. */
 import { expect, test } from 'vitest';
-import { Field, FixedSizeList, Float32, Schema } from '../../src/arrow/apache.ts';
+import { Field, FixedSizeList, Float32, Schema, Struct } from '../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { type Env, systemEnv } from '../../src/env.ts';
 import { DirspaceError } from '../../src/errors.ts';
 import { schemaToJson } from '../../src/protocol/types/schema.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import { Connection } from '../../src/sdk/connection.ts';
-import { Index } from '../../src/sdk/table/index-config.ts';
+import { Index, usualIndex } from '../../src/sdk/table/index-config.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 import { recordingCatalog, SCHEMA_JSON, TABLE_ANSWERS } from '../helpers/recording-catalog.ts';
 import { restPair } from '../helpers/rest-pair.ts';
@@ -507,4 +507,10 @@ test('calls that read refuse unknown options by name', async () => {
     });
   for (const kind of ['btree', 'bitmap', 'labelList', 'fm'] as const)
     expect(() => Index[kind]({ foo: 1 } as never), kind).toThrow(/has no option "foo"/);
+});
+
+test('a column is found without case where small letters are longer', () => {
+  const inner = new Field('A', new Float32(), true);
+  const schema = new Schema([new Field('\u0130x', new Struct([inner]), true)]);
+  expect(usualIndex(schema, '\u0130X.a').parameters.index_type).toBe('BTREE');
 });

@@ -105,7 +105,8 @@ function readVectors(text: string, wanted: number): number[][] {
   if (Array.isArray(rows) && rows.length === wanted) {
     for (const [at, row] of rows.entries()) {
       const place: unknown = row?.index ?? at;
-      if (Array.isArray(row?.embedding)) vectors[place as number] = row.embedding;
+      if (!Number.isSafeInteger(place) || !Array.isArray(row?.embedding)) continue;
+      vectors[place as number] = row.embedding;
     }
   }
   if (vectors.length === wanted && Object.keys(vectors).length === wanted) return vectors;

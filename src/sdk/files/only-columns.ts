@@ -87,7 +87,8 @@ export class OnlyMembers {
   }
 
   of(row: object): object {
-    const kept: Record<string, unknown> = {};
+    // Without a prototype, so that a column may be called `__proto__`.
+    const kept: Record<string, unknown> = Object.create(null);
     for (const name of this.#columns) {
       if (!Object.hasOwn(row, name)) continue;
       kept[name] = Reflect.get(row, name) as unknown;

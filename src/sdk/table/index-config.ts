@@ -218,7 +218,7 @@ function fieldBy(
   if (whole !== undefined) return alike.length === 0 ? whole : undefined;
   for (const { name, type } of fields) {
     if (!path.startsWith(`${spelt(name)}.`)) continue;
-    return fieldBy(type.children ?? [], path.slice(name.length + 1), spelt);
+    return fieldBy(type.children ?? [], path.slice(spelt(name).length + 1), spelt);
   }
   return undefined;
 }
