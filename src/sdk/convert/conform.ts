@@ -76,8 +76,9 @@ function conformChildren(
     return parent === '' ? name : `${parent}.${name}`;
   };
   if (index.size < have.length) throw noColumn(path('?'), 'two columns of the data share a name');
+  const wanted = new Set(want.map((field) => field.name));
   for (const { name } of have) {
-    if (!want.some((field) => field.name === name)) {
+    if (!wanted.has(name)) {
       throw noColumn(path(name), 'the data has a column that the schema lacks');
     }
   }

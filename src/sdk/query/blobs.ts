@@ -122,10 +122,14 @@ async function taken(
   }
   const [missing] = wanted;
   if (missing !== undefined) throw missingBlob(column, missing);
-  return ids.map((id, at) => {
+  const given = new Set<bigint>();
+  return ids.map((id) => {
     const one = found.get(id) ?? null;
-    const isRepeat = one !== null && ids.indexOf(id) < at;
-    return isRepeat ? { ...one, bytes: Buffer.from(Uint8Array.from(one.bytes).buffer) } : one;
+    const isRepeat = given.has(id);
+    given.add(id);
+    return isRepeat && one !== null
+      ? { ...one, bytes: Buffer.from(Uint8Array.from(one.bytes).buffer) }
+      : one;
   });
 }
 
