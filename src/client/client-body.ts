@@ -136,7 +136,7 @@ function unreadable(cause: unknown): unknown {
   return new DirspaceError('Internal', message, { cause });
 }
 
-export async function* receivedBytes(
+async function* receivedBytes(
   response: Answer,
   progress: Progress,
   broken: (cause: unknown) => unknown,

@@ -6,7 +6,7 @@
  */
 
 /** undici's dispatcher, which sends the requests of Node's `fetch`; a program may set its own. */
-export interface Dispatcher {
+interface Dispatcher {
   dispatch(options: object, handler: unknown): boolean;
 }
 

@@ -30,7 +30,7 @@ export interface Answer {
   readonly whole?: Uint8Array;
 }
 
-export interface WholeRequest {
+interface WholeRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

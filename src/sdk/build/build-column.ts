@@ -66,7 +66,7 @@ export function buildContext(
 }
 
 /** Builds one column from JavaScript values, exactly as the type says, or throws. */
-export function buildColumn(
+function buildColumn(
   type: DataType,
   values: readonly unknown[],
   place: Place,

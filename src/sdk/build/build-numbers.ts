@@ -104,15 +104,15 @@ export function buildFloat(type: Float, values: Values, place: Place, context: B
 }
 
 /** The storage of a float column; Uint16Array stands for float16. */
-export type FloatStore = Float64Array | Float32Array | Uint16Array;
+type FloatStore = Float64Array | Float32Array | Uint16Array;
 
-export function newFloats(type: Float, length: number): FloatStore {
+function newFloats(type: Float, length: number): FloatStore {
   if (type.precision === Precision.DOUBLE) return new Float64Array(length);
   return type.precision === Precision.SINGLE ? new Float32Array(length) : new Uint16Array(length);
 }
 
 /** Stores a number; false when it is finite and too large, or `exact` and would be rounded. */
-export function setFloat(out: FloatStore, index: number, value: number, exact: boolean): boolean {
+function setFloat(out: FloatStore, index: number, value: number, exact: boolean): boolean {
   if (out instanceof Uint16Array) {
     if (Math.abs(value) >= HALF_LIMIT && Number.isFinite(value)) return false;
     return storeHalf(out, index, value) || !exact;

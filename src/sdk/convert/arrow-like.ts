@@ -81,11 +81,11 @@ export const isTableLike = (value: object): value is TableLike =>
 export const isBatchLike = (value: object): value is RecordBatchLike =>
   'data' in value && 'schema' in value && isDataLike(value.data) && isSchemaLike(value.schema);
 
-export const isVectorLike = (value: unknown): value is VectorLike =>
+const isVectorLike = (value: unknown): value is VectorLike =>
   isDataLike(value) && 'data' in value && Array.isArray(value.data) && value.data.every(isDataLike);
 
 /** A plain object that names vectors, as the constructor of an Arrow table takes. */
-export const isColumnsLike = (value: object): value is Record<string, VectorLike> => {
+const isColumnsLike = (value: object): value is Record<string, VectorLike> => {
   if (!isRecord(value)) return false;
   const columns = Object.values(value);
   return columns.length > 0 && columns.every(isVectorLike);

@@ -62,7 +62,7 @@ export class CatalogJob implements JobSource {
   }
 }
 
-export function factsOf(content: JobContent): JobFacts {
+function factsOf(content: JobContent): JobFacts {
   const { state, created_at_millis: created, ended_at_millis: ended, failure } = content;
   const { progress } = content;
   const { incarnation: _, ...spec } = content.parameters;

@@ -389,7 +389,7 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
     );
   }
 
-  /** Both searches at once, of one version. */
+  /** Both searches at once. Unless a version is checked out, a commit between them may be seen by one alone. */
   async #fused(request: QueryTableRequest, options: CallOptions): Promise<RecordBatchStream> {
     const { catalog } = this.#source;
     if (request.order_by !== undefined) {

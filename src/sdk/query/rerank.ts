@@ -33,7 +33,7 @@ export interface Reranker {
   ): Promise<RecordBatch>;
 }
 
-export const RELEVANCE = '_relevance_score';
+const RELEVANCE = '_relevance_score';
 const ROW_ID = '_rowid';
 
 /** Reciprocal rank fusion: a row scores 1 / (k + its rank) in each search that found it. */
