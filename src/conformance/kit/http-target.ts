@@ -22,6 +22,7 @@ import {
   parseErrorBody,
   splitRequest,
 } from '../../protocol/index.ts';
+import { endingAfter } from '../../time-limit.ts';
 import { type Exchange, shortened } from './exchange.ts';
 import { readRows } from './rows.ts';
 import { unlessAborted } from './signals.ts';
@@ -45,11 +46,8 @@ export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
     init: RequestInit,
     signal: AbortSignal | undefined,
   ): Promise<RawAnswer & { wait: number }> => {
-    const limits = [
-      ...(timeoutMs === 0 ? [] : [AbortSignal.timeout(timeoutMs)]),
-      ...(signal === undefined ? [] : [signal]),
-    ];
-    const limit = AbortSignal.any(limits);
+    const limit =
+      timeoutMs === 0 ? (signal ?? new AbortController().signal) : endingAfter(timeoutMs, signal);
     limit.throwIfAborted();
     const asked = settings.fetch(url, { ...init, redirect: 'manual', signal: limit });
     // Also of a fetch that takes no notice of its signal.

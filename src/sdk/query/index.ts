@@ -39,7 +39,6 @@ export { type Reranker, RRFReranker } from './rerank.ts';
 export * as rerankers from './rerankers.ts';
 export {
   checkCount,
-  endingAfter,
   type QueryExecutionOptions,
   RunnableQuery,
 } from './runnable-query.ts';

@@ -1,8 +1,7 @@
 /**
  * `RunnableQuery`: the base class of queries that can run. It returns their rows as batches, as
  * objects or as an Arrow table; each run sends the query again. `checkCount` throws InvalidInput
- * for anything but a whole number of at least a given size, and `endingAfter` makes the signal of
- * a time limit.
+ * for anything but a whole number of at least a given size.
  */
 import {
   type Table as ArrowTable,
@@ -18,6 +17,7 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';
+import { endingAfter } from '../../time-limit.ts';
 import { type AnyRow, collectRows } from '../convert/index.ts';
 import { Exportable } from '../files/index.ts';
 import { checkOptionNames, type Lifetime, RUN_OPTIONS } from '../handles/index.ts';
@@ -102,18 +102,6 @@ export abstract class RunnableQuery<RowType = AnyRow>
     lifetime.enter({ signal });
     return this.answer({ ...options, signal });
   }
-}
-
-/** Signals that a joined one holds weakly; without its reference the clock of one would be collected. */
-const parts = new WeakMap<AbortSignal, AbortSignal>();
-
-/** A signal that ends after `timeoutMs`, or with the one given. It keeps its clock alive. */
-export function endingAfter(timeoutMs: number, given: AbortSignal | undefined): AbortSignal {
-  const clock = AbortSignal.timeout(timeoutMs);
-  if (given === undefined) return clock;
-  const signal = AbortSignal.any([clock, given]);
-  parts.set(signal, clock);
-  return signal;
 }
 
 async function* cutBatches(

@@ -5,6 +5,7 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';
+import { endingAfter } from '../../time-limit.ts';
 import type { AnyRow, DataInput, RowsInput } from '../convert/index.ts';
 import {
   checkChangeOptions,
@@ -13,7 +14,7 @@ import {
   onlyOptions,
   refuseLsm,
 } from '../handles/index.ts';
-import { checkCount, endingAfter } from '../query/index.ts';
+import { checkCount } from '../query/index.ts';
 
 /** The version that a merge made, and what became of the rows. */
 export interface MergeResult {
