@@ -4,6 +4,7 @@ import { type RecordBatchStream, recordBatchStream } from '../../src/arrow/index
 import { connect } from '../../src/sdk/connect.ts';
 import type { Connection } from '../../src/sdk/connection.ts';
 import { batchRows, toRecordBatchStream } from '../../src/sdk/convert/index.ts';
+import { embedding, toEmbeddedStream } from '../../src/sdk/embedding/index.ts';
 import { Exportable } from '../../src/sdk/files/index.ts';
 import { Lifetime } from '../../src/sdk/handles/index.ts';
 import { RunnableQuery } from '../../src/sdk/query/index.ts';
@@ -49,6 +50,24 @@ test.each([
 test('a merge that is refused lets its rows go', async () => {
   const merge = table.mergeInsert('no such key').whenNotMatchedInsertAll();
   await expect(merge.execute(rows())).rejects.toThrow('no such key');
+  expect(open).toBe(0);
+});
+
+test('rows whose vectors are computed are let go', async () => {
+  class Lengths extends embedding.TextEmbeddingFunction {
+    override ndims = () => 1;
+    override generateEmbeddings = async (texts: string[]) => texts.map(({ length }) => [length]);
+  }
+  const made = new Lengths();
+  const config = { sourceColumn: 'text', function: made };
+  embedding.getRegistry().setBuiltIn('lengths of left rows', Lengths);
+  const schema = embedding.LanceSchema({ text: made.sourceField(), vector: made.vectorField() });
+  const texts = async function* () {
+    for await (const { a } of rows()) yield { text: String(a) };
+  };
+  const stream = await toEmbeddedStream(texts(), { schema, partial: true }, config);
+  expect(open).toBe(1);
+  await stream[Symbol.asyncIterator]().return?.();
   expect(open).toBe(0);
 });
 

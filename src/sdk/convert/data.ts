@@ -28,6 +28,7 @@ import {
 import { isSchemaLike, rebuildType, type SchemaLike } from './arrow-like-types.ts';
 import { conformBatch } from './conform.ts';
 import { givenInSchema } from './given.ts';
+import { closedBy } from './hand-over.ts';
 import type { ColumnTypes, VectorColumns } from './infer.ts';
 import { arrayStream, requireColumns, rowStream, type StreamPlan } from './row-stream.ts';
 import { type SchemaInput, toSchema } from './schema-like.ts';
@@ -276,7 +277,8 @@ async function pulledStream(
   try {
     const first = await source.peek();
     if (first === undefined) return emptyStream(declared, plan);
-    return closing(await streamOfItems(source, first.value, declared, plan), source);
+    const stream = await streamOfItems(source, first.value, declared, plan);
+    return closedBy(stream, () => source.close());
   } catch (error) {
     await source.close();
     throw error;
@@ -294,22 +296,6 @@ async function streamOfItems(
   if (kind === 'bytes') return ipcStream(once(itemsOf(source, bytesItem)), plan);
   return pulledArrow(source, first as RecordBatchLike | TableLike, declared, plan);
 }
-
-/** The stream, left before its first step too, closes its source: generators would not. */
-const closing = (stream: RecordBatchStream, source: Source): RecordBatchStream => ({
-  schema: stream.schema,
-  [Symbol.asyncIterator]: () => {
-    const batches = stream[Symbol.asyncIterator]();
-    return {
-      next: () => batches.next(),
-      return: async () => {
-        await batches.return?.();
-        await source.close();
-        return { done: true, value: undefined };
-      },
-    };
-  },
-});
 
 function emptyStream(declared: SchemaLike | undefined, plan: StreamPlan): RecordBatchStream {
   const schema = plan.schema ?? (declared && toSchema(declared));

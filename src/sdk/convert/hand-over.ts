@@ -1,7 +1,9 @@
 /**
- * `handOver`: gives a stream of rows to a write, and closes the stream if the write ends without
- * having begun to read it, such as one that is refused because the table exists. Otherwise a file
- * that the rows come from would stay open.
+ * Closes streams of rows that are left before they are read, such as by a write that is refused
+ * because the table exists: a file that the rows come from would stay open otherwise. `handOver`
+ * gives a stream to a write, and closes it if the write ends without having begun to read it.
+ * `closedBy` makes a stream whose source is closed also when its iterator is returned before its
+ * first step, which generators do not do.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 
@@ -23,3 +25,22 @@ export async function handOver<Answer>(
     if (!isBegun) await rows[Symbol.asyncIterator]().return?.();
   }
 }
+
+/** @param close may be called several times */
+export const closedBy = (
+  stream: RecordBatchStream,
+  close: () => Promise<unknown>,
+): RecordBatchStream => ({
+  schema: stream.schema,
+  [Symbol.asyncIterator]: () => {
+    const batches = stream[Symbol.asyncIterator]();
+    return {
+      next: () => batches.next(),
+      return: async () => {
+        await batches.return?.();
+        await close();
+        return { done: true, value: undefined };
+      },
+    };
+  },
+});

@@ -21,7 +21,7 @@ export {
   streamOfFile,
   toRecordBatchStream,
 } from './data.ts';
-export { handOver } from './hand-over.ts';
+export { closedBy, handOver } from './hand-over.ts';
 export { type ColumnTypes, SchemaInference, type VectorColumns } from './infer.ts';
 export { MakeArrowTableOptions, makeArrowTable, VectorColumnOptions } from './make-table.ts';
 export { readColumn } from './read-column.ts';

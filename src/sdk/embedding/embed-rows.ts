@@ -22,6 +22,7 @@ import { DirspaceError } from '../../errors.ts';
 import { buildBatch, buildContext } from '../build/index.ts';
 import {
   batchRows,
+  closedBy,
   type DataInput,
   type DataOptions,
   toRecordBatchStream,
@@ -178,7 +179,7 @@ async function fill(
         await batches.return?.();
       }
     }
-    return recordBatchStream(schema, rows());
+    return closedBy(recordBatchStream(schema, rows()), async () => batches.return?.());
   } catch (error) {
     await batches.return?.();
     throw error;
