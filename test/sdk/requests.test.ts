@@ -821,6 +821,12 @@ test('a connection hands its signal and idempotency key on', async () => {
 });
 
 describe('updates', () => {
+  test('take one condition', () => {
+    const input = { values: { a: 1 }, where: 'b' };
+    expect(() => updatesOf(input, { where: 'c' })).toThrow('where is given twice, as "b"');
+    expect(updatesOf(input, { where: 'b' }).predicate).toBe('b');
+  });
+
   test.each([
     [{ values: { a: 1 } }, [['a', '1']]],
     [{ valuesSql: { a: 'b + 1' } }, [['a', 'b + 1']]],

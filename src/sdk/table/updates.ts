@@ -63,7 +63,14 @@ export function updatesOf(
       `The expression for ${JSON.stringify(column)} is of type ${typeof expression}; it is SQL text. Give values as {values: {...}}.`,
     );
   }
-  const predicate = checkWhere(options.where) ?? checkWhere(where);
+  const [beside, given] = [checkWhere(where), checkWhere(options.where)];
+  if (beside !== undefined && given !== undefined && beside !== given) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `where is given twice, as ${JSON.stringify(beside)} beside the values and as the option ${JSON.stringify(given)}. Give one of them.`,
+    );
+  }
+  const predicate = given ?? beside;
   return {
     updates: updates.map((pair) => [...pair]),
     ...(predicate === undefined ? {} : { predicate }),
