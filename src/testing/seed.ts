@@ -59,10 +59,14 @@ export function copySeed(value: Seed): Seed {
 /** @throws InvalidInput */
 function checkSeed(value: unknown): Seed {
   const seed = object(value, '', ['namespaces', 'tables']);
+  const paths = new Set<string>();
   for (const [at, one] of list(seed.namespaces, 'namespaces').entries()) {
     const place = `namespaces[${at}]`;
     const { path, properties } = object(one, place, ['path', 'properties']);
     if (texts(path, `${place}.path`).length === 0) throw wrong(`${place}.path`, 'is empty');
+    const key = JSON.stringify(path);
+    if (paths.has(key)) throw wrong(`${place}.path`, `is ${key}, which is listed before it`);
+    paths.add(key);
     map(properties, `${place}.properties`);
   }
   for (const [at, one] of list(seed.tables, 'tables').entries()) {

@@ -91,6 +91,10 @@ describe('a seed', () => {
     [{ tables: [{ name: 'a', rows: [1] }] }, 'tables[0].rows[0], is no object'],
     [{ tables: [{ name: 'a', rows: [{}], tags: [1] }] }, 'tables[0].tags, is no list of texts'],
     [{ namespaces: [{ path: [] }] }, 'namespaces[0].path, is empty'],
+    [
+      { namespaces: [{ path: ['a'] }, { path: ['a'] }] },
+      'namespaces[1].path, is ["a"], which is listed',
+    ],
     [{ namespaces: [{ path: ['a'], properties: { b: 1 } }] }, 'properties.b, is no text'],
   ])('%j is refused', async (seed, message) => {
     await expect(fixture({ seed: seed as Seed })).rejects.toMatchObject({
