@@ -7,16 +7,13 @@ import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { CallOptions } from '../../protocol/index.ts';
 import type { AnyRow } from '../convert/index.ts';
 import { defined, type TableTarget } from '../handles/index.ts';
-import { FilteredQuery } from './query.ts';
+import { BEST, FilteredQuery } from './query.ts';
 import type { AnalyzePlanDistributedMetrics } from './query-base.ts';
 
 /** The vector of the text and its column; undefined where the table has no embedding function. */
 export type VectorOfText = (
   options: CallOptions,
 ) => Promise<{ readonly column: string; readonly vector: ArrayLike<number> } | undefined>;
-
-/** Rows of a search without a limit. */
-const BEST = 10;
 
 /** A search by text: of vectors where the table has an embedding function, else of its texts. */
 export class AutoQuery<RowType = AnyRow> extends FilteredQuery<RowType> {

@@ -113,7 +113,7 @@ export class FilteredQuery<RowType = AnyRow> extends QueryBase<RowType> {
 }
 
 /** Rows of a search without a limit. */
-const BEST = 10;
+export const BEST = 10;
 
 function textRequest(query: string | FullTextQuery, columns: string[] | undefined): QueryText {
   if (!isFullTextQuery(query)) {
@@ -230,8 +230,6 @@ export class Query<RowType = AnyRow> extends FilteredQuery<RowType> {
   }
 }
 
-const NEAREST = 10;
-
 /** The 10 nearest rows unless `limit` says otherwise, with their `_distance`. */
 export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
   readonly #source: TableTarget;
@@ -242,7 +240,7 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
     super(target);
     this.#source = target;
     this.#vectors = isSeveral(vector) ? vector.map(numbersOf) : [numbersOf(vector)];
-    Object.assign(this.request, kept, { k: NEAREST, prefilter: true });
+    Object.assign(this.request, kept, { k: BEST, prefilter: true });
     this.#setVector();
   }
 
