@@ -1,6 +1,7 @@
 /**
  * Exports the conversion of callers' rows, columns and tables to Arrow data, also those of another
- * copy of apache-arrow, and of Arrow data back to rows.
+ * copy of apache-arrow, and of Arrow data back to rows. `handOver` and `closedBy` close streams
+ * that are not read.
  */
 
 export type { DataLike, RecordBatchLike, TableLike } from './arrow-like.ts';

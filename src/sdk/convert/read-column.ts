@@ -1,6 +1,7 @@
 /**
  * Reads a column of Arrow data as JavaScript values (`readColumn`, which documents the value of
- * each type), and joins columns into objects (`readRecords`).
+ * each type), and joins columns into objects (`readRecords`). Values share no memory with the
+ * column. A type without such values throws Unsupported.
  */
 import { Buffer, isAscii } from 'node:buffer';
 import {

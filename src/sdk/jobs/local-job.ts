@@ -1,6 +1,6 @@
 /**
- * `LocalJob`: work that this process carries out. Its facts are always those of now, and
- * cancelling aborts the signal that the work was given.
+ * `LocalJob`: work that this process carries out. Its facts are current without a refresh, and
+ * cancelling aborts the signal that the work was given and waits for its end.
  */
 import type { Env } from '../../env.ts';
 import type { JobEvent, JobFacts, JobProgress, JobSource, JobState } from './jobs.ts';

@@ -1,6 +1,7 @@
 /**
- * Exports `Table` with the types of the options and results of its methods, and the objects that it
- * returns, such as `Tags`, `Branches` and `MergeInsertBuilder`.
+ * Exports `Table` with the types of the options and results of its methods, and the objects that
+ * it returns, such as `Tags`, `Branches` and `MergeInsertBuilder`. Also exports `Index`, and
+ * helpers that connections use too.
  */
 
 export { type BranchContents, Branches } from './branches.ts';

@@ -1,7 +1,7 @@
 /**
  * `SchemaChanges`: adds, alters, drops and fills columns of the table that a handle points at, and
- * changes the metadata of its schema and fields, the primary key included. Each change commits one
- * version. Filling a column may commit several, and may run as a background job.
+ * changes the metadata of its schema and fields, the primary key included. A change commits one
+ * version; filling a column may commit several, and may run as a background job.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';
