@@ -140,6 +140,8 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
   const close = async (): Promise<void> => {
     waits.end('is closing');
     await server.close();
+    // A reset under way has another catalog to close.
+    await resetting.catch(() => {});
     await current.connection.close();
   };
   let url: string;

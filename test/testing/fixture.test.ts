@@ -172,6 +172,14 @@ describe('a seed', () => {
 });
 
 describe('a reset', () => {
+  test('that a close overtakes leaves no catalog open', async () => {
+    const made = await started({});
+    const reset = made.reset();
+    await made.close();
+    await reset;
+    expect(made.catalog.isOpen()).toBe(false);
+  });
+
   test('brings the seed back at the same address, for handles that are opened anew', async () => {
     const made = await started({ faults: [{ operation: 'ListTables', kind: 'error', times: 1 }] });
     const db = await client(made);
