@@ -115,6 +115,12 @@ export class PermutationBuilder {
     const known = ['columns', 'splitWeights', 'discardWeight', 'splitNames'];
     onlyOptions(options, known, 'splitHash');
     const { columns, splitWeights, discardWeight = 0, splitNames } = options;
+    if (!Array.isArray(columns) || !Array.isArray(splitWeights) || splitWeights.length === 0) {
+      throw new DirspaceError(
+        'InvalidInput',
+        'splitHash takes names of columns and a weight for each split, such as {columns: ["k"], splitWeights: [3, 1]}.',
+      );
+    }
     for (const weight of splitWeights) checkCount('A weight of splitHash', weight, 1);
     checkNames(splitNames, splitWeights.length);
     const total = splitWeights.reduce(

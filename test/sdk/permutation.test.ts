@@ -121,6 +121,13 @@ test('splits that there cannot be are refused', async () => {
   expect(() => builder().splitSequential({ fixed: 2, splitNames: ['a'] })).toThrow('2 splits');
   expect(() => builder().splitRandom({ fixed: 2, sed: 1 } as never)).toThrow('"sed"');
   expect(() => builder().splitHash({ columns: ['k'], splitWeights: [0] })).toThrow('weight');
+  for (const options of [
+    { columns: ['k'] },
+    { splitWeights: [1] },
+    { columns: ['k'], splitWeights: [] },
+  ]) {
+    expect(() => builder().splitHash(options as never)).toThrow('splitHash takes names of columns');
+  }
   await expect(
     builder()
       .splitSequential({ counts: [30] })
