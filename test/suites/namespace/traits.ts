@@ -120,6 +120,7 @@ const NOT_THERE = new Set([
   'prewarmTableIndex',
   'describeJob',
   'cancelJob',
+  'fetchBlobs',
 ]);
 
 type Method = (...args: unknown[]) => Promise<unknown>;
