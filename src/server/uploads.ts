@@ -148,21 +148,24 @@ export class Upload {
     this.#parts.set(part.id, false);
     clearTimeout(this.#timer);
     let rows = 0;
+    let channel: BatchChannel | undefined;
     try {
       const stream = await part.open();
-      this.#checkOpen();
-      const channel = this.#begin(stream.schema, part);
+      if (this.#channel !== undefined) this.#begin(stream.schema, part);
       for await (const batch of stream) {
+        // Not before: a part that breaks off at once must not say what the others are.
+        channel ??= this.#begin(stream.schema, part);
         await channel.send(batch);
         rows += batch.numRows;
         part.moved();
       }
+      if (channel === undefined) this.#begin(stream.schema, part);
       this.#parts.set(part.id, true);
       return rows;
     } catch (error) {
       this.#parts.delete(part.id);
-      // Rows that the insert has cannot be taken from it again.
-      if (rows > 0) this.#fail(error);
+      // What the insert has cannot be taken from it again.
+      if (channel !== undefined) this.#fail(error);
       throw this.#failure?.error ?? error;
     } finally {
       if (![...this.#parts.values()].includes(false)) this.#wait();
@@ -173,15 +176,13 @@ export class Upload {
   async complete(): Promise<InsertIntoTableResponse> {
     if (this.#failure !== undefined) throw this.#failure.error;
     const work = this.#work;
-    if (work === undefined) {
+    if (this.#state === 'open' && [...this.#parts.values()].includes(false)) {
+      throw this.#wrong('has a part that is still on its way. Complete it when all were answered.');
+    }
+    if (work === undefined || (this.#state === 'open' && this.#parts.size === 0)) {
       throw this.#wrong('has no parts yet. Send some, or abort it.');
     }
     if (this.#state === 'open') {
-      if ([...this.#parts.values()].includes(false)) {
-        throw this.#wrong(
-          'has a part that is still on its way. Complete it when all were answered.',
-        );
-      }
       this.#state = 'completing';
       clearTimeout(this.#timer);
       this.#channel?.end();
@@ -222,6 +223,7 @@ export class Upload {
 
   /** Begins the insert where this is the first part. @throws InvalidInput for another schema */
   #begin(schema: Schema, part: UploadPart): BatchChannel {
+    this.#checkOpen();
     const known = this.#channel;
     if (known !== undefined) {
       if (this.#mode !== part.mode) this.#checkPart(part, false);

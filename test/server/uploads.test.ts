@@ -237,6 +237,18 @@ describe('an insert in parts', () => {
     expect((await found()).ids).toEqual([0, 1, 2, 3, 8, 9, 10]);
   });
 
+  test('takes nothing of a part that breaks off at once, not even its mode', async () => {
+    const { send, begin, found } = await served();
+    const upload_id = await begin();
+    const body = await bytesOf(rowsOf({ other: Int32Array.of(1) }));
+    const query = { upload_id, upload_part_id: 'a', mode: 'overwrite' };
+    expect((await send('part', query, body.subarray(0, body.length - 100))).status).toBe(400);
+    expect((await send('complete', { upload_id })).json.error).toContain('has no parts yet');
+    expect((await send('part', { upload_id, upload_part_id: 'a' }, await ids(7))).status).toBe(200);
+    await send('complete', { upload_id });
+    expect(await found()).toEqual({ version: 2, ids: [0, 7, 8, 9] });
+  });
+
   test('whose columns are not those of the table is refused with its first part', async () => {
     const { send, begin, files } = await served();
     const before = files();
