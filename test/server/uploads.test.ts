@@ -371,6 +371,27 @@ test('a table that is not there, and what a step does not take, are refused', as
   ]);
 });
 
+test('an insert in parts is of one table and one branch', async () => {
+  const { pair, root, begin } = await served();
+  const catalog = await openDirectoryNamespace({ root });
+  await catalog.createTable({ id: ['u'] }, rowsOf({ id: Int32Array.of(0) }));
+  await catalog.createTableBranch({ id: ['t'], name: 'side' } as never);
+  await catalog.close();
+  const upload_id = await begin();
+  for (const [table, branch] of [
+    ['u', ''],
+    ['t', '&branch=side'],
+  ]) {
+    const query = `upload_id=${upload_id}&upload_part_id=a${branch}`;
+    const path = `/v1/dirspace/table/${table}/multipart_write/part?${query}`;
+    const { status, text } = await ask(pair, 'POST', path, await ids(1), ARROW);
+    expect([status, text]).toEqual([400, expect.stringContaining('There is no insert in parts')]);
+  }
+  const query = `upload_id=${upload_id}&upload_part_id=a&branch=main`;
+  const path = `/v1/dirspace/table/t/multipart_write/part?${query}`;
+  expect((await ask(pair, 'POST', path, await ids(1), ARROW)).status).toBe(200);
+});
+
 test('a server that stops removes what was not completed', async () => {
   const { pair, send, begin, files } = await served();
   const before = files();

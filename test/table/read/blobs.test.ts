@@ -100,6 +100,20 @@ test('blobs whose column was renamed, and beside which others were dropped', asy
   await expect(table.fetchBlobs('image', ids)).rejects.toThrow('is not a blob column');
 });
 
+test('blobs in a struct that lost a member before them', async () => {
+  const members = new Struct([new Field('note', new Utf8(), true), blob('one'), blob('two')]);
+  const own = new Schema([new Field('id', new Int32(), true), new Field('more', members, true)]);
+  const [one, two] = [bytesOf(1, 30_000, false), bytesOf(2, 30_000, false)];
+  const db = await connect('/c', { fs: memoryFs() });
+  const table = await db.createTable('t', [{ id: 1, more: { note: 'n', one, two } }], {
+    schema: own,
+  });
+  await table.dropColumns(['more.note']);
+  const ids = await idsOf(table);
+  expect((await table.fetchBlobs('more.one', ids))[0]?.equals(one)).toBe(true);
+  expect((await table.fetchBlobs('more.two', ids))[0]?.equals(two)).toBe(true);
+});
+
 test('blobs of changed rows are those of the version', async () => {
   const rows = Array.from({ length: 6 }, (_, id) => rowOf(id, 8_000));
   const table = await made(rows);
