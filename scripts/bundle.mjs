@@ -86,6 +86,8 @@ async function bundle(
     external: (id) => !id.startsWith('.') && !isAbsolute(id) && !isCarried(id),
     platform: 'node',
     tsconfig: false,
+    // A part of it of which nothing is used would be loaded for nothing.
+    treeshake: { moduleSideEffects: [{ test: /^apache-arrow\//, sideEffects: false }] },
   });
   await made.write({
     dir: folder,
