@@ -3,7 +3,8 @@
  * and Arrow's words, formats them (`decimalText`), and converts them from and to doubles. Only
  * `exactToDouble` rounds. The parsers return undefined or null for input that is no number, is out
  * of bounds or would lose digits. `integerFrom` takes only integers, `parseExact` any number in
- * text, and `unscaledDecimal` a number by the digits that JavaScript prints for it.
+ * text, in base 10 or with 0x, 0o or 0b, and `unscaledDecimal` a number by the digits that
+ * JavaScript prints for it.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */
@@ -80,24 +81,32 @@ export function decimalText(unscaled: bigint, scale: number): string {
 
 /** Beyond this a number has no exact use: float64 ends at 1e308. */
 const MAX_EXPONENT = 400;
+/** Digits of a number in another base, behind its zeros; so many are beyond 1e400 in any. */
+const MAX_DIGITS = 4 * MAX_EXPONENT;
 const ZERO = 48;
 
+/**
+ * The number that a text says, in base 10 or with 0x, 0o or 0b; null for other text and for a number far
+ * beyond what float64 holds. Takes time in proportion to the text.
+ */
 export function parseExact(text: string): ExactNumber | null {
   if (/^\d{1,15}$/.test(text)) return { unscaled: BigInt(text), scale: 0 };
   const radix = /^([+-]?)(0x[0-9a-f]+|0o[0-7]+|0b[01]+)$/i.exec(text);
   if (radix !== null) {
-    const value = BigInt(radix[2] ?? 0);
-    return { unscaled: radix[1] === '-' ? -value : value, scale: 0 };
+    const [, sign, number = ''] = radix;
+    if (number.length - 2 - leadingZeros(number, 2) > MAX_DIGITS) return null;
+    const value = BigInt(number);
+    return { unscaled: sign === '-' ? -value : value, scale: 0 };
   }
-  const found = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?\s*$/i.exec(text);
+  // Blanks are cut off first: a pattern for them would try each of many again and again.
+  const found = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i.exec(text.trim());
   if (found === null) return null;
   const [, sign, written = '', digits = '', power = '0'] = found;
   if (written === '' && digits === '') return null;
   // Zeros before and after the number say nothing, however many they are.
-  let [first, end] = [0, digits.length];
-  while (first < written.length && written.charCodeAt(first) === ZERO) first++;
+  let end = digits.length;
   while (end > 0 && digits.charCodeAt(end - 1) === ZERO) end--;
-  const [whole, fraction] = [written.slice(first), digits.slice(0, end)];
+  const [whole, fraction] = [written.slice(leadingZeros(written)), digits.slice(0, end)];
   const exponent = Number(power);
   if (Math.abs(exponent) > MAX_EXPONENT || whole.length + fraction.length > 2 * MAX_EXPONENT) {
     return null;
@@ -113,6 +122,13 @@ export function parseExact(text: string): ExactNumber | null {
     scale--;
   }
   return { unscaled: sign === '-' ? -unscaled : unscaled, scale };
+}
+
+/** How many zeros there are from `from` on. */
+function leadingZeros(text: string, from = 0): number {
+  let at = from;
+  while (text.charCodeAt(at) === ZERO) at++;
+  return at - from;
 }
 
 /** The double nearest to an exact number: the text is rounded once. */
