@@ -155,6 +155,15 @@ test('trash lists what was dropped, brings back the one that is named, and is em
   expect((await run('trash', 'ls')).out).toContain(listed[0].trashId);
   expect((await run('verify')).out).toContain('not read; --trash reads it');
   expect((await run('verify', '--trash')).out).toMatch(/trash +read/);
+  for (const [flag, told] of [
+    ['--dry-run', '--dry-run means nothing here: it is for empty'],
+    ['--yes', '--yes means nothing here'],
+    ['--detached', '--detached means nothing here: it is for ls and empty'],
+  ] as const) {
+    const { code, error } = await run('trash', 'restore', 't', '--entry', listed[1].trashId, flag);
+    expect([code, error]).toEqual([EXIT.usage, expect.stringContaining(told)]);
+  }
+  expect((await run('trash', 'ls', '--dry-run')).code).toBe(EXIT.usage);
   expect((await run('trash', 'restore', 't', '--entry', listed[1].trashId)).code).toBe(EXIT.ok);
   expect((await run('head', 't', '-n', '1', '--json')).out).toContain('"name"');
   expect((await run('trash', 'restore', 't')).code).toBe(EXIT.alreadyExists);

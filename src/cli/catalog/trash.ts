@@ -1,8 +1,8 @@
 /**
  * `dirspace trash`: lists dropped tables and namespaces (`ls`), brings a table back (`restore`), or
- * removes entries for good (`empty`); on a terminal `empty` asks first, unless `--yes` is given.
- * With `--detached` it lists or removes deregistered tables instead. `dirspace undrop` does the
- * same as `dirspace trash restore`.
+ * removes entries for good (`empty`); on a terminal `empty` asks before it removes anything, unless
+ * `--yes` is given. With `--detached` it lists or removes deregistered tables instead. `dirspace
+ * undrop` does the same as `dirspace trash restore`.
  */
 import { systemEnv } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';
@@ -48,7 +48,7 @@ export const trash: Command = {
     const [, id] = call.arguments;
     const { options } = call;
     if (asked !== 'restore') options.refuse(['entry'], 'it is for restore.');
-    if (asked !== 'empty') options.refuse(['olderThan'], 'it is for empty.');
+    if (asked !== 'empty') options.refuse(['olderThan', 'dryRun', 'yes'], 'it is for empty.');
     if (asked === 'restore') options.refuse(['detached'], 'it is for ls and empty.');
     if (asked === 'ls') return list(call, id ?? '/');
     if (asked === 'restore') return restore(call, id);

@@ -2,8 +2,8 @@
  * Defines the interface of commands (`Command`, `ServiceCommand`), their input (`Call`, with the
  * parsed `Options`), their result (`Answer`, `RowsAnswer`), and the process around them
  * (`Surroundings`). Also defines the errors that commands end with (`UsageError`, `InputError`,
- * `OtherProtocol`, `Declined`), and functions that read positional arguments (`argument`, `action`,
- * `nameFor`).
+ * `MissingFile`, `OtherProtocol`, `Declined`), and functions that read positional arguments
+ * (`argument`, `action`, `nameFor`).
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
@@ -219,7 +219,7 @@ export class Options {
 
   /** For what every command may be given and this one has no use for. `instead` says what to do. */
   refuse(names: readonly string[], instead: string): void {
-    const given = names.find((name) => this.text(name) !== undefined);
+    const given = names.find((name) => this.text(name) !== undefined || this.flag(name));
     if (given !== undefined)
       throw new UsageError(`${flagOf(given)} means nothing here: ${instead}`);
   }
