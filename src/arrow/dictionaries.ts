@@ -1,7 +1,8 @@
 /**
  * Unites the dictionaries of several batches into one that only grows (`DictionaryUnion`), so that
  * indices handed out earlier stay valid. Values of fixed width, texts and binaries with the same
- * bytes are merged; booleans, views and nested values are appended without comparison.
+ * bytes are merged, except for repeats within the first dictionary that `add` is given (`merge`
+ * merges these too); booleans, views and nested values are appended without comparison.
  * `remapIndices` rewrites the indices of a batch for the united dictionary.
  */
 import type { Data, DataType, Vector } from './apache.ts';
@@ -128,6 +129,12 @@ export function remapIndices<Indices extends { readonly length: number; [at: num
   into: Indices,
   map: Uint32Array,
 ): Indices {
+  const wide: unknown = into;
+  if (wide instanceof BigInt64Array || wide instanceof BigUint64Array) {
+    for (let row = 0; row < wide.length; row += 1)
+      wide[row] = BigInt(map[Number(indices[row])] ?? 0);
+    return into;
+  }
   for (let row = 0; row < into.length; row += 1) into[row] = map[indices[row] as number] ?? 0;
   return into;
 }
