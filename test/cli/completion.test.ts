@@ -91,7 +91,9 @@ test('there is a script for each shell, and for no other', async () => {
     expect({ code, error }).toEqual({ code: EXIT.ok, error: '' });
     expect(out).toMatch(/dirspace completion (words|line) -- /);
   }
-  expect(await callCli(['completion', 'csh'])).toMatchObject({ code: EXIT.usage, out: '' });
+  for (const other of ['csh', 'constructor', 'toString']) {
+    expect(await callCli(['completion', other])).toMatchObject({ code: EXIT.usage, out: '' });
+  }
   expect(await callCli(['completion', 'bash', 'x'])).toMatchObject({ code: EXIT.usage, out: '' });
 });
 

@@ -49,7 +49,7 @@ export const completion = (commands: () => readonly AnyCommand[]): ServiceComman
       await around.out(found.map((word) => `${word}\n`).join(''));
       return EXIT.ok;
     }
-    const script = SCRIPTS[shell];
+    const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
     if (script === undefined) {
       throw new UsageError(
         `There is no script for ${JSON.stringify(shell)}; there is one for ${SHELLS.join(', ')}.`,
