@@ -147,7 +147,7 @@ export function decodeDigests(bytes: Uint8Array, owner: Owner, file: string): Ve
   const operations = arrayMember(document, 'operations', file).map((operation) =>
     decodeOperation(asObject(operation, file, 'an operation'), file),
   );
-  const kinds = column('operation', (at) => operations[at as number] !== undefined);
+  const kinds = column('operation', (at) => isWholeNumber(at) && at < operations.length);
   const parents = sparse(document, 'parents', file);
   const batches = sparse(document, 'batches', file);
   const annotations = sparse(document, 'annotations', file);

@@ -320,7 +320,9 @@ describe('a file', () => {
     }
     const long = Array.from({ length: 65 }, () => 1);
     expect(refused(forged({ versions: long }))).toBe('Corrupt');
-    expect(refused(forged({ operation: [0, 0, 9, 0] }))).toBe('Corrupt');
+    expect(refused(forged({ operation: [0, 0, 9, 0, 0] }))).toBe('Corrupt');
+    expect(refused(forged({ operation: [0, 0, 'length', 0, 0] }))).toBe('Corrupt');
+    expect(refused(forged({ operation: [0, 0, 'map', 0, 0] }))).toBe('Corrupt');
     expect(refused(forged({ parents: [] }))).toBe('Corrupt');
     expect(refused(forged({ bytes: [1, 2, 3] }))).toBe('Corrupt');
   });
