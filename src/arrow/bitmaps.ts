@@ -1,9 +1,8 @@
 /**
  * Works on Arrow bitmaps, whose first bit is the least significant bit of a byte. Functions read
  * (`getBit`), set (`setBit`, `setBits`), count (`countBits`), slice (`sliceBits`, which may return
- * a view) and copy bits (`copyBits`, into a target whose bits are clear), and list the positions of
- * set bits (`setPositions`). `bitmapBytes` is the size in bytes. Positions must be below 2^32;
- * bounds are not checked.
+ * a view) and copy bits (`copyBits`, into a target whose bits are clear). `bitmapBytes` is the size
+ * in bytes. Positions must be below 2^32; bounds are not checked.
  */
 
 /** Bytes that hold so many bits, however many they are. */
@@ -90,22 +89,4 @@ export function setBits(bitmap: Uint8Array, from: number, length: number): void 
   }
   if (at < end) bitmap.fill(255, at >>> 3, end >>> 3);
   for (at = Math.max(at, (end >>> 3) * 8); at < end; at += 1) setBit(bitmap, at);
-}
-
-/** The positions of the set bits among the first `bits`, ascending. */
-export function setPositions(bitmap: Uint8Array, bits: number): Uint32Array {
-  const out = new Uint32Array(countBits(bitmap, 0, bits));
-  let count = 0;
-  const bytes = bitmapBytes(bits);
-  for (let byte = 0; byte < bytes; byte += 1) {
-    let rest = bitmap[byte] as number;
-    if (byte === bytes - 1 && (bits & 7) !== 0) rest &= (1 << (bits & 7)) - 1;
-    while (rest !== 0) {
-      const low = rest & -rest;
-      out[count] = byte * 8 + (31 - Math.clz32(low));
-      count += 1;
-      rest ^= low;
-    }
-  }
-  return out;
 }

@@ -1,13 +1,11 @@
 /**
  * Picks rows by position, from a column or chunked column (`gather`) or a batch (`gatherBatch`).
- * `filterBatch` keeps the rows of a batch whose bits in a bitmap are set. Positions past the end
- * throw InvalidInput. gather-data.ts does the copying.
+ * Positions past the end throw InvalidInput. gather-data.ts does the copying.
  */
 
 import { DirspaceError } from '../errors.ts';
 import { Data, type RecordBatch, type Vector } from './apache.ts';
 import { columnsOf, nullColumn, recordBatch } from './arrow-data.ts';
-import { setPositions } from './bitmaps.ts';
 import { concatData } from './concat.ts';
 import { gatherData } from './gather-data.ts';
 
@@ -36,12 +34,6 @@ export function gatherBatch(batch: RecordBatch, indices: Uint32Array): RecordBat
     columnsOf(batch).map((column) => gatherData(column, indices)),
     indices.length,
   );
-}
-
-/** The rows of a batch whose bits are set. The batch itself when all are. */
-export function filterBatch(batch: RecordBatch, mask: Uint8Array): RecordBatch {
-  const indices = setPositions(mask, batch.numRows);
-  return indices.length === batch.numRows ? batch : gatherBatch(batch, indices);
 }
 
 function checkIndices(indices: Uint32Array, length: number): void {

@@ -1,13 +1,6 @@
 /** Bitmaps at their edges: odd offsets, and more bits than a signed 32-bit shift can count. */
 import { expect, test } from 'vitest';
-import {
-  bitmapBytes,
-  copyBits,
-  countBits,
-  setBits,
-  setPositions,
-  sliceBits,
-} from '../../src/arrow/bitmaps.ts';
+import { bitmapBytes, copyBits, countBits, setBits, sliceBits } from '../../src/arrow/bitmaps.ts';
 
 test('the size of a bitmap has no sign and does not wrap', () => {
   for (const [bits, bytes] of [
@@ -32,7 +25,7 @@ test('positions beyond 2^31 are counted, set and copied where they are', () => {
   expect(bitmap[0]).toBe(0);
   expect(countBits(bitmap, 2 ** 31, 60)).toBe(40);
   expect(countBits(bitmap, from + 10, 7)).toBe(7);
-  expect([...setPositions(sliceBits(bitmap, from - 1, 8), 8)]).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(sliceBits(bitmap, from - 1, 8)).toEqual(Uint8Array.of(0b1111_1110));
   const copy = new Uint8Array(6);
   copyBits(bitmap, 2 ** 31, copy, 0, 45);
   expect(countBits(copy, 0, 48)).toBe(40);

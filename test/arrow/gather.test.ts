@@ -1,20 +1,13 @@
-/** Picking, filtering and joining rows, value by value against the source, for every type. */
+/** Picking and joining rows, value by value against the source, for every type. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Data, Int32, Utf8, Vector, vectorFromArray } from '../../src/arrow/apache.ts';
 import { dataOf, nullColumn, sliceData } from '../../src/arrow/arrow-data.ts';
-import { setPositions } from '../../src/arrow/bitmaps.ts';
 import { concatBatches, concatData } from '../../src/arrow/concat.ts';
-import { filterBatch, gather, gatherBatch } from '../../src/arrow/gather.ts';
+import { gather, gatherBatch } from '../../src/arrow/gather.ts';
 import { gatherParts } from '../../src/arrow/gather-parts.ts';
 import { encodeFragment } from '../../src/format/fragment/fragment-encoder.ts';
-import {
-  everyType,
-  exactColumn,
-  exactValues,
-  randomBatch,
-  randomData,
-} from '../helpers/arrow-samples.ts';
+import { everyType, exactColumn, randomBatch, randomData } from '../helpers/arrow-samples.ts';
 import { casesOf } from '../helpers/long.ts';
 import { expectSame } from '../helpers/same.ts';
 import { seeded } from '../helpers/seeded.ts';
@@ -137,18 +130,6 @@ describe.each(schema.fields.map((field) => [field.name, field.type] as const))('
 /** A union's row is null when what it points at is. */
 const isNull = (value: unknown): boolean =>
   value === null || (typeof value === 'object' && isNull((value as { value: unknown }).value));
-
-test('filter keeps the rows whose bits are set', () => {
-  const batch = randomBatch(schema, 100, seeded(1)).slice(7);
-  const mask = Uint8Array.from({ length: 12 }, (_, at) => (at * 73) & 255);
-  const rows = [...Array(93).keys()].filter((row) => ((mask[row >> 3] as number) >> (row & 7)) & 1);
-  expect([...setPositions(mask, 93)]).toEqual(rows);
-  const all = exactValues([batch]);
-  expect(exactValues([filterBatch(batch, mask)])).toEqual(
-    all.map((column) => rows.map((row) => column[row])),
-  );
-  expect(filterBatch(batch, new Uint8Array(12).fill(255))).toBe(batch);
-});
 
 test('what was gathered and joined can be written', () => {
   const random = seeded(3);

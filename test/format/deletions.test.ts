@@ -3,12 +3,10 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tableFromIPC } from '../../src/arrow/apache.ts';
-import { setPositions } from '../../src/arrow/bitmaps.ts';
 import {
   checkSharedDeletions,
   decodeDeletionSlice,
   decodeDeletions,
-  deletionBitmap,
   encodeDeletions,
   encodeSharedDeletions,
   sharedDeletionsId,
@@ -25,7 +23,6 @@ test('round trip, also through apache-arrow', () => {
       const bytes = encodeDeletions(deleted, 5000);
       expect(decodeDeletions(bytes, 5000, 'd')).toEqual(deleted);
       expect([...tableFromIPC(bytes).toArray()].map((row) => row.row_id)).toEqual([...deleted]);
-      expect(setPositions(deletionBitmap(deleted, 5000), 5000)).toEqual(deleted);
     }),
     { numRuns: 50 },
   );

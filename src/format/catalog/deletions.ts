@@ -9,16 +9,7 @@
  */
 
 import { crc32 } from 'node:zlib';
-import {
-  bitmapBytes,
-  columnsOf,
-  dataOf,
-  Field,
-  recordBatch,
-  Schema,
-  setBit,
-  Uint32,
-} from '../../arrow/index.ts';
+import { columnsOf, dataOf, Field, recordBatch, Schema, Uint32 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { corrupt } from '../../json.ts';
 import { columnRanges, decodeLoneFragment, encodeFragment } from '../fragment/index.ts';
@@ -157,11 +148,4 @@ export function unionDeletions(a: Uint32Array, b: Uint32Array): Uint32Array {
   const rest = left < a.length ? a.subarray(left) : b.subarray(right);
   merged.set(rest, count);
   return merged.slice(0, count + rest.length);
-}
-
-/** Deleted rows as a bitmap of `rows` bits, set where a row is deleted. */
-export function deletionBitmap(offsets: Uint32Array, rows: number): Uint8Array {
-  const bitmap = new Uint8Array(bitmapBytes(rows));
-  for (let at = 0; at < offsets.length; at += 1) setBit(bitmap, offsets[at] as number);
-  return bitmap;
 }
