@@ -1,11 +1,12 @@
 /**
  * Builds apache-arrow's Data, RecordBatch and Table around existing buffers (`dataOf`,
- * `recordBatch`, `arrowTable`) without their slow public constructors; buffers must fit the type.
- * If a batch has another schema object, `arrowTable` calls the public constructor, which throws
- * TypeError for unequal schemas. Also slices columns (`sliceData`), builds columns of nulls
- * (`nullColumn`), projects schemas (`projectSchema`) and counts bytes without dictionaries
- * (`dataBytes`, `batchBytes`). `columnsOf` lists the columns; `validityOf` returns undefined where
- * all rows are valid.
+ * `recordBatch`, `arrowTable`) without their slow public constructors (`plainMaker`); buffers must
+ * fit the type. If a batch has another schema object, `arrowTable` calls the public constructor,
+ * which throws TypeError for unequal schemas. Also slices columns (`sliceData`), builds columns of
+ * nulls (`nullColumn`), projects schemas (`projectSchema`), views typed arrays as bytes
+ * (`bytesOf`), reads offsets (`offsetAt`) and counts bytes without dictionaries (`dataBytes`,
+ * `batchBytes`). `columnsOf` lists the columns of a batch; `validityOf` returns undefined where all
+ * rows are valid.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * Answers questions about Arrow types: how values lie in buffers (`layoutOf`), which typed array
- * holds them (`valueArray`), how wide they are (`byteWidth`, `strideOf`), which child fields they
- * have (`childFields`). Also rebuilds nested types with changed children (`mapType`) and copies
- * fields with some parts replaced (`changeField`).
+ * holds them (`valueArray`), how wide they are (`byteWidth`, `strideOf`), whether offsets have 64
+ * bits (`hasLargeOffsets`), and which child fields a type has (`childFields`). Also rebuilds nested
+ * types with changed children (`mapType`) and copies fields with some parts replaced
+ * (`changeField`).
  */
 
 import { DirspaceError } from '../errors.ts';
@@ -165,7 +166,7 @@ export function mapType(type: DataType, change: (field: Field) => Field): DataTy
   }
 }
 
-/** A copy of a field with some of its parts replaced. Map types rename their children in place. */
+/** A copy of a field with some of its parts replaced: the class of map types renames the fields that it is given. */
 export const changeField = (
   field: Field,
   parts: { type?: DataType; metadata?: Map<string, string>; nullable?: boolean },

@@ -1,9 +1,10 @@
 /**
- * `gatherParts`: builds one column from rows of several columns and cuts it into parts of equal
- * length. The caller gives the place of each row in the result. Parts share dictionaries and the
- * data buffers of views with the sources, and no other memory. Numbers and texts are copied once,
- * straight to their places; nested columns, views, 64-bit offsets and columns with different
- * dictionaries are joined first and then picked. It is a generator that yields between steps.
+ * `gatherParts`: builds one column from rows of several columns and cuts it into parts of
+ * `partRows` rows, a power of two; the last part may be shorter. The caller gives the place of each
+ * row in the result. Parts share dictionaries and the data buffers of views with the sources, and
+ * no other memory. Numbers and texts are copied once, straight to their places; nested columns,
+ * views, 64-bit offsets and columns with different dictionaries are joined first and then picked.
+ * It is a generator that yields between steps.
  */
 import { type Data, type DataType, Type } from './apache.ts';
 import { dataOf, NO_BYTES } from './arrow-data.ts';

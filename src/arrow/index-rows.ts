@@ -1,6 +1,7 @@
 /**
- * Rows of a column as indices into it, as a dictionary column: no value is copied. `indexedRows`
- * makes one of a column, `indicesOf` of a vector that several of them share.
+ * Builds dictionary columns whose indices pick rows of a column, without copying values:
+ * `indexedRows` from a column, `indicesOf` from a vector that several such columns share. Row
+ * numbers must be below 2^31.
  */
 import { type Data, Dictionary, Int32, makeData, Vector } from './apache.ts';
 

@@ -1,9 +1,10 @@
 /**
- * `typeName`: formats an Arrow type as its name in the protocol's JSON, such as
- * `timestamp:us:UTC`. Also checks the width, digits and unit of decimal and time types
- * (`checkDecimal`, `checkTime`). Types that Arrow does not have go to the caller's `refuse`.
- * protocol/types/type-parser.ts parses the names. Columns of blobs, which are structs with an
- * extension name, are recognised and found by `isBlobField`, `blobPaths` and `blobPath`.
+ * `typeName`: formats an Arrow type as its name in the protocol's JSON, such as `timestamp:us:UTC`.
+ * Also checks the width, digits and unit of decimal and time types (`checkDecimal`, `checkTime`).
+ * Types that Arrow does not have go to the caller's `refuse`. protocol/types/type-parser.ts parses
+ * the names. Columns of blobs, which are structs with an extension name, are recognised and found
+ * by `isBlobField`, `blobPaths` and `blobPath`; `missingBlob` and `blobElsewhere` make the errors
+ * for blobs that cannot be read.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

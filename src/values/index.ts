@@ -1,7 +1,7 @@
 /**
  * Exports the parsing, formatting and arithmetic of dates, times, time zones, decimals,
- * half-precision numbers and intervals, as plain JavaScript values. Nothing here imports Arrow;
- * sql/ and the readers of rows map Arrow's types to these values.
+ * half-precision numbers and intervals, and the order of texts, all as plain JavaScript values.
+ * Nothing here imports Arrow; sql/ and the readers of rows map Arrow's types to these values.
  */
 
 export {
