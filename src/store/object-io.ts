@@ -142,7 +142,7 @@ export class FileWriter implements ObjectWriter {
   readonly #path: string;
   readonly #absolute: string;
   readonly #fd: number;
-  readonly #opened: () => void;
+  readonly #finished: () => void;
   #written = 0;
   #unflushed = 0;
   /** A flush under way. Its error is kept: the system reports one only once. */
@@ -158,7 +158,7 @@ export class FileWriter implements ObjectWriter {
     this.#path = path;
     this.#absolute = absolute;
     this.#fd = fd;
-    this.#opened = finished;
+    this.#finished = finished;
   }
 
   write(buffers: readonly Uint8Array[]): Promise<void> {
@@ -202,7 +202,7 @@ export class FileWriter implements ObjectWriter {
       if (this.#state === 'open') this.#state = 'failed';
       throw storeError(error, 'finish', this.#path);
     }
-    this.#opened();
+    this.#finished();
     return this.#written;
   }
 

@@ -1,6 +1,7 @@
 /**
  * `aliasFolder`: gives a folder of the root a second path by a relative symbolic link, so that it
- * still leads there after the root was copied or moved. Returns false where links are not possible.
+ * still leads there after the root was copied or moved. Returns false where links are not possible,
+ * where something else stands at the path, and in a read-only store unless the link exists.
  * `findAlias` reads such a link. The store itself never follows one: links are for other programs.
  */
 import { posix } from 'node:path';

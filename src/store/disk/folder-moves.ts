@@ -1,7 +1,8 @@
 /**
  * Creates, moves and removes folders: `createFolder`, `moveFolder`, `deleteFolder` with all it
- * holds, `deleteEmptyFolder` only if it is empty. At full durability, creating and moving also
- * flush the folders that hold the names; removing does not.
+ * holds, `deleteEmptyFolder` only if it is empty. At full durability, these flush the folders that
+ * hold new or moved names, but not removals. `makeFolder` and `makeFolders` create without a flush,
+ * and `syncFolders` flushes.
  *
  * A move is one rename and never replaces content: the target is checked first, and the system
  * refuses to replace a folder that has received content since. An empty folder that appears in
