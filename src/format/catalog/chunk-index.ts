@@ -4,7 +4,8 @@
  * (`decodeChunkIndex`, `decodeChunkBlock`). The index is the last member of the chunk's document,
  * where older releases ignore it, and the manifest holds its place and checksum
  * (`ChunkIndexEntry`). A chunk that an older release wrote has no index. `checkChunkIndex` compares
- * an index with the entries.
+ * an index with the entries, `verifyChunkBlock` a block with its checksum, and `extentOf` sums up
+ * the rows and ids of entries.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -2,7 +2,7 @@
  * Lists the files that hold the columns of one fragment (`columnFiles`): its own file, and the
  * overlays with columns that were added or replaced later. `withOverlay` adds an overlay to an
  * entry and drops overlays whose columns have all been replaced. `storedBytes` sums the lengths of
- * all files.
+ * all files, and `fileIds` lists their names.
  */
 import {
   type ColumnFile,

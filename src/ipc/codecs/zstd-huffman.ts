@@ -1,7 +1,8 @@
 /**
  * `huffmanCode`: builds a Huffman code with codes of at most 11 bits from the counts of bytes, and
  * its description as a Zstandard block holds it. Inverse of `readHuffmanTable` in zstd-tables.ts.
- * The codes are overwritten by the next call.
+ * Returns undefined if fewer than two bytes occur or the description has no form. The codes are
+ * overwritten by the next call.
  */
 import { fseEncodeTable, fseNormalised, fseStream, writeFseTable } from './zstd-fse.ts';
 

@@ -1,7 +1,8 @@
 /**
  * `decodeZstdPieces`: decodes Zstandard frames that come in pieces, such as those of a compressed
- * file, and verifies their checksums. Memory holds the window of a frame and a block. The input is
- * untrusted: windows beyond 128 MiB, dictionaries and oversized blocks are refused.
+ * file, and verifies their checksums. Memory holds the window of a frame, a block and a piece of
+ * 256 KiB. The input is untrusted: windows beyond 128 MiB, dictionaries and oversized blocks are
+ * refused.
  */
 import { plainPause } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

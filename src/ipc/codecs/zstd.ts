@@ -1,10 +1,10 @@
 /**
- * Decodes Zstandard frames of a declared size, at once (`decodeZstd`) or in steps
+ * Decodes Zstandard frames of a declared size, at once (`decodeZstd`, `decodeZstdInto`) or in steps
  * (`decodeZstdInSteps`), and verifies their checksums. The input is untrusted: output never grows
  * past the declared size, and frames with dictionaries are refused. Frames of 1 KiB and more go to
  * Node's decoder where there is one (node-zstd.ts), unless it would allocate a large window for
- * them; others with up to 2 MiB of content to zstd-short.ts. `maxZstdSize` returns the largest
- * size that an input can decode to.
+ * them; others with up to 2 MiB of content to zstd-short.ts. `maxZstdSize` returns the largest size
+ * that an input can decode to.
  */
 import { drained, type WaitingSteps } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,8 +1,8 @@
 /**
  * `encodeColumn`: encodes one column as the buffers of an Arrow IPC record batch, as views of the
- * source where possible. It checks that Data objects have buffers of the right size, because
- * apache-arrow silently pads and slices wrong ones. Throws TableSchemaValidation naming the
- * column.
+ * source where possible; `buffersOf` lists these buffers without padding. It checks that Data
+ * objects have buffers of the right size, because apache-arrow silently pads and slices wrong ones.
+ * Throws TableSchemaValidation naming the column.
  */
 import {
   bitmapBytes,
