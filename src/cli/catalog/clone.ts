@@ -1,4 +1,7 @@
-/** `dirspace clone`: creates a table from a version of another table, and shares its files. */
+/**
+ * `dirspace clone`: creates a table from a version of another table. The new table shares the files
+ * of the old one; with `--copy` they are copied.
+ */
 import { defined } from '../../sdk/index.ts';
 import {
   type Answer,

@@ -1,7 +1,7 @@
 /**
  * Formats the profile of a table for `dirspace describe --stats` (`statsText`), one line for each
  * column. On a terminal with room for at least eight bars, each line ends in a histogram
- * (`sparkline`).
+ * (`sparkline`). `statsBuckets` is the number of buckets to ask for.
  */
 import type { ColumnProfile, TableProfile } from '../../sdk/index.ts';
 import { columns, counted, shortCell, type Terminals } from '../terminal/index.ts';

@@ -1,6 +1,6 @@
 /**
  * `dirspace drop`: drops a table or an empty namespace. With `--cascade` it drops a namespace and
- * everything in it; on a terminal it asks first, unless `--yes` is given.
+ * everything in it; on a terminal it asks first, unless the namespace is empty or `--yes` is given.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * Parses the column types that a user gives: `parseTypes` reads the text of `--types
- * name:type,...`, and `readSchema` reads the JSON file of `--schema`, as `describe --json` prints
- * it. Both throw UsageError for malformed text and for unknown types.
+ * name:type,...`, and `readSchema` reads the JSON of `--schema`, as `describe --json` prints it,
+ * from a file or as it is given. Both throw UsageError for malformed text and unknown types,
+ * `readSchema` also for a file that cannot be read.
  */
 import { readFileSync } from 'node:fs';
 import type { DataType, Schema } from '../../arrow/index.ts';
