@@ -1,12 +1,10 @@
 /**
  * Decides which tables may lie outside of a catalog's root. `checkAllowedLocations` validates the
- * allowed URI prefixes (`AllowedLocation`), and `ruleOf` finds the longest prefix that a location
- * begins with. `outsideLocation` converts a caller's location to a URI, or returns undefined if no
- * prefix allows it.
- *
- * It throws InvalidInput for a location that begins with a prefix but is not spelled plainly, or
- * that symbolic links lead out of the prefix. The caller passes the function that resolves links,
- * so this file does no I/O.
+ * allowed URI prefixes (`AllowedLocation`) and throws InvalidInput; `ruleOf` finds the longest
+ * prefix that a location begins with. `outsideLocation` converts a caller's location to a URI, or
+ * returns undefined if no prefix allows it. It throws InvalidInput for a location that begins with
+ * a prefix but is not spelled plainly, or whose symbolic links lead out of the prefix or cannot be
+ * followed. The caller passes the function that resolves links, so this file does no I/O.
  */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DirspaceError } from './errors.ts';

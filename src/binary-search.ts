@@ -1,6 +1,7 @@
 /**
- * Finds places in ascending values by halving: where the first is that is not below a value
- * (`firstAtLeast`), or above it (`firstAbove`). The place behind the last where there is none.
+ * Searches ascending values by halving. `firstAtLeast` returns the place of the first value that is
+ * not below a given one, `firstAbove` that of the first value above it. Both return the length if
+ * there is no such value.
  */
 
 interface Ascending<Value> {
