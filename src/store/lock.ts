@@ -161,13 +161,22 @@ function removeAbandoned(store: FileStore, absolute: string, env: Env): boolean 
   // Of two processes that get here only one moves the old lock away. The other may move the new lock
   // of the first; it sees that by the mark and puts it back.
   const aside = store.locate(`${LOCKS_FOLDER}/${TEMPORARY_PREFIX}${env.uuid()}`);
-  fs.renameSync(absolute, aside);
+  try {
+    fs.renameSync(absolute, aside);
+  } catch (error) {
+    // Another process has moved it away.
+    if (errnoOf(error) === 'ENOENT') return true;
+    throw error;
+  }
   if (readMark(fs, aside) === mark) {
     unlinkQuietly(fs, aside);
     return true;
   }
   try {
     fs.linkSync(aside, absolute);
+  } catch (error) {
+    // A third one has the lock by now: the one that is moved away finds its own lost.
+    if (errnoOf(error) !== 'EEXIST') throw error;
   } finally {
     unlinkQuietly(fs, aside);
   }

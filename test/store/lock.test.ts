@@ -280,6 +280,45 @@ describe('a holder that is dead', () => {
     expect(locks(store)).toBe(1);
   });
 
+  test('who finds it moved away by another takes the lock all the same', async () => {
+    const store = memory();
+    await left(store, markOf(DEAD));
+    const rename = store.fs.renameSync.bind(store.fs);
+    let moves = 0;
+    (store.fs as { renameSync: typeof rename }).renameSync = (from, to) => {
+      if (!from.endsWith(lockPath('k')) || moves++ >= 2) rename(from, to);
+      else throw Object.assign(new Error('moved by another'), { code: 'ENOENT' });
+    };
+    expect((await taken(store))[0]).toBe(true);
+    expect(moves).toBe(3);
+  });
+
+  test('who cannot put back a lock, as a third one has it by now, waits', async () => {
+    const store = memory();
+    await left(store, markOf(DEAD));
+    const fresh = markOf(thisProcess());
+    const [rename, link] = [
+      store.fs.renameSync.bind(store.fs),
+      store.fs.linkSync.bind(store.fs),
+    ] as const;
+    const write = (path: string): void => {
+      const fd = store.fs.openSync(path, 'w');
+      store.fs.writeSync(fd, fresh, 0, fresh.length, null);
+      store.fs.closeSync(fd);
+    };
+    (store.fs as { renameSync: typeof rename }).renameSync = (from, to) => {
+      if (from.endsWith(lockPath('k'))) write(from);
+      rename(from, to);
+    };
+    (store.fs as { linkSync: typeof link }).linkSync = (from, to) => {
+      if (to.endsWith(lockPath('k'))) write(to);
+      link(from, to);
+    };
+    expect(await taken(store)).toEqual([false, expect.closeTo(1000)]);
+    expect(Buffer.from((await store.get(lockPath('k'))) as Uint8Array)).toEqual(fresh);
+    expect(locks(store)).toBe(1);
+  });
+
   test('lets exactly one of many processes in at a time', async () => {
     const store = disk();
     const url = compiledModule('store/file-store.js');
