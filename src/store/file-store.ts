@@ -7,9 +7,11 @@
  * Small reads and metadata use synchronous calls, which are twenty times faster for them. Bulk
  * writes and flushes go through the thread pool, so that they do not block the process.
  */
+
 import nodeFs from 'node:fs';
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
+import { parentFolder } from '../paths.ts';
 import { hintsOf } from './change-hints.ts';
 import {
   absoluteFolder,
@@ -34,7 +36,6 @@ import {
   missingFolder,
   openFlags,
   Pace,
-  parentOf,
   probeCapabilities,
   readFolder,
   realPathSoFar,
@@ -269,7 +270,7 @@ export class FileStore implements Store {
   }
 
   async #copy(from: string, to: string): Promise<boolean> {
-    const source = this.enter(parentOf(from)) ? this.open(from) : undefined;
+    const source = this.enter(parentFolder(from)) ? this.open(from) : undefined;
     if (source === undefined) return false;
     try {
       const target = this.create(to);
@@ -302,11 +303,11 @@ export class FileStore implements Store {
   mark(path: string): void {
     this.#mustWrite('write', path);
     const absolute = absolutePath(this.#disk, path);
-    requireFolder(this.#disk, parentOf(path));
+    requireFolder(this.#disk, parentFolder(path));
     try {
       this.fs.closeSync(this.fs.openSync(absolute, this.#disk.flags.createNew, 0o600));
     } catch (error) {
-      if (errnoOf(error) === 'ENOENT') throw missingFolder(parentOf(path), error);
+      if (errnoOf(error) === 'ENOENT') throw missingFolder(parentFolder(path), error);
       throw storeError(error, 'write', path);
     }
   }
@@ -319,10 +320,10 @@ export class FileStore implements Store {
     this.#mustWrite('write', path);
     const disk = this.#disk;
     const absolute = absolutePath(disk, path);
-    const folder = parentOf(path);
+    const folder = parentFolder(path);
     // A new folder is common here, and an exception costs ten times the look.
     if (!disk.fs.existsSync(absoluteFolder(disk, folder)) || !enterFolder(disk, folder)) {
-      requireFolder(disk, parentOf(folder));
+      requireFolder(disk, parentFolder(folder));
       if (folders.makeFolder(disk, folder) && disk.full) this.#unflushed.add(folder);
     }
     try {
@@ -347,7 +348,7 @@ export class FileStore implements Store {
   /** Flushes the folders; where `create` made one, its parent too, so that its name is durable. */
   async syncFolders(list: readonly string[]): Promise<void> {
     const made = list.filter((folder) => this.#unflushed.has(folder));
-    await folders.syncFolders(this.#disk, [...list, ...made.map(parentOf)]);
+    await folders.syncFolders(this.#disk, [...list, ...made.map(parentFolder)]);
     for (const folder of made) this.#unflushed.delete(folder);
   }
 
@@ -381,7 +382,7 @@ export class FileStore implements Store {
 
   #openToRead(path: string, entered: boolean): number | undefined {
     const absolute = absolutePath(this.#disk, path);
-    const folder = parentOf(path);
+    const folder = parentFolder(path);
     if (!entered && folder !== '' && lookAt(this.#disk, folder)?.isSymbolicLink()) {
       throw symbolicLink(folder);
     }

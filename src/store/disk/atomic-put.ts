@@ -7,7 +7,7 @@
  * flushed: it overwrites a small file in place and ignores errors of the file system, but refuses a
  * symbolic link among the folders above.
  */
-import { TEMPORARY_PREFIX } from '../../paths.ts';
+import { parentFolder, TEMPORARY_PREFIX } from '../../paths.ts';
 import { type Disk, SMALL } from './disk.ts';
 import {
   closeQuietly,
@@ -18,7 +18,7 @@ import {
   writeSmall,
 } from './durable-write.ts';
 import { errnoOf, type FileSystem } from './file-system.ts';
-import { absolutePath, enterFolder, lookAt, parentOf, requireFolder } from './safe-path.ts';
+import { absolutePath, enterFolder, lookAt, requireFolder } from './safe-path.ts';
 import { isSystemFailure, missingFolder, outcomeUnknown, storeError } from './store-error.ts';
 
 export async function putIfAbsent(
@@ -26,12 +26,12 @@ export async function putIfAbsent(
   path: string,
   bytes: Uint8Array,
   after?: Promise<unknown>,
-  via: string = parentOf(path),
+  via: string = parentFolder(path),
 ): Promise<boolean> {
   // Until it is awaited below, its rejection must not count as unhandled.
   after?.catch(() => {});
   const absolute = absolutePath(disk, path);
-  const folder = parentOf(path);
+  const folder = parentFolder(path);
   requireFolder(disk, folder);
   if (via !== folder) requireFolder(disk, via);
   const temporary = await writeTemporary(disk, path, via, bytes);
@@ -49,7 +49,7 @@ export async function putIfAbsent(
 /** Another name for an object that is there and never changes. */
 export async function linkObject(disk: Disk, from: string, to: string): Promise<boolean> {
   const [source, target] = [absolutePath(disk, from), absolutePath(disk, to)];
-  const folder = parentOf(to);
+  const folder = parentFolder(to);
   requireFolder(disk, folder);
   if (lookAt(disk, from)?.isFile() !== true) return false;
   try {
@@ -79,9 +79,9 @@ const NO_LINKS: ReadonlySet<string | undefined> = new Set([
  */
 export function nameAgain(disk: Disk, from: string, to: string): boolean | undefined {
   const [source, target] = [absolutePath(disk, from), absolutePath(disk, to)];
-  const folder = parentOf(to);
+  const folder = parentFolder(to);
   requireFolder(disk, folder);
-  if (!enterFolder(disk, parentOf(from)) || lookAt(disk, from)?.isFile() !== true) return false;
+  if (!enterFolder(disk, parentFolder(from)) || lookAt(disk, from)?.isFile() !== true) return false;
   try {
     disk.fs.linkSync(source, target);
   } catch (error) {
@@ -98,10 +98,10 @@ export async function put(
   disk: Disk,
   path: string,
   bytes: Uint8Array,
-  via: string = parentOf(path),
+  via: string = parentFolder(path),
 ): Promise<void> {
   const absolute = absolutePath(disk, path);
-  const folder = parentOf(path);
+  const folder = parentFolder(path);
   requireFolder(disk, folder);
   if (via !== folder) requireFolder(disk, via);
   const temporary = await writeTemporary(disk, path, via, bytes);
@@ -119,7 +119,7 @@ export async function put(
 export async function renameFile(disk: Disk, from: string, to: string): Promise<boolean> {
   const source = absolutePath(disk, from);
   const target = absolutePath(disk, to);
-  const folder = parentOf(to);
+  const folder = parentFolder(to);
   const stat = lookAt(disk, from);
   if (stat === undefined || !enterFolder(disk, folder)) return false;
   if (!stat.isFile()) return false;
@@ -141,7 +141,7 @@ export async function renameFile(disk: Disk, from: string, to: string): Promise<
 /** Removes an object; false when there is none. With `via`, it is first renamed into that folder. */
 export function remove(disk: Disk, path: string, via: string | undefined): boolean {
   const absolute = absolutePath(disk, path);
-  const folder = parentOf(path);
+  const folder = parentFolder(path);
   if (!enterFolder(disk, folder)) return false;
   if (via !== undefined) requireFolder(disk, via);
   const aside = via === undefined ? undefined : temporaryIn(disk, via);
@@ -168,7 +168,7 @@ export function putHint(disk: Disk, path: string, bytes: Uint8Array): void {
   const absolute = absolutePath(disk, path);
   const { fs, flags } = disk;
   try {
-    if (!enterFolder(disk, parentOf(path))) return;
+    if (!enterFolder(disk, parentFolder(path))) return;
     if (overwritten(fs, absolute, flags.overwrite, bytes)) return;
     fs.unlinkSync(absolute);
     overwritten(fs, absolute, flags.createNew, bytes);

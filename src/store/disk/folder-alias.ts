@@ -4,11 +4,13 @@
  * where something else stands at the path, and in a read-only store unless the link exists.
  * `findAlias` reads such a link. The store itself never follows one: links are for other programs.
  */
+
 import { posix } from 'node:path';
+import { parentFolder } from '../../paths.ts';
 import type { Disk } from './disk.ts';
 import { errnoOf } from './file-system.ts';
 import { makeFolder } from './folder-moves.ts';
-import { absolutePath, enterFolder, lookAt, parentOf } from './safe-path.ts';
+import { absolutePath, enterFolder, lookAt } from './safe-path.ts';
 
 /** False where there are no links, or something else stands at `path`. */
 export function aliasFolder(disk: Disk, path: string, folder: string): boolean {
@@ -18,7 +20,7 @@ export function aliasFolder(disk: Disk, path: string, folder: string): boolean {
     return false;
   const absolute = absolutePath(disk, path);
   absolutePath(disk, folder);
-  const parent = parentOf(path);
+  const parent = parentFolder(path);
   const isThere = enterFolder(disk, parent);
   const target = posix.relative(parent, folder);
   if (!isThere && disk.readOnly) return false;
@@ -58,7 +60,7 @@ export interface FolderAlias {
 /** Undefined where no link is. */
 export function findAlias(disk: Disk, path: string): FolderAlias | undefined {
   const { fs } = disk;
-  const parent = parentOf(path);
+  const parent = parentFolder(path);
   if (fs.readlinkSync === undefined || !enterFolder(disk, parent)) return undefined;
   const found = lookAt(disk, path);
   if (found?.isSymbolicLink() !== true) return undefined;

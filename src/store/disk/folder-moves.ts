@@ -9,12 +9,14 @@
  * between is replaced. A folder that claims a name must therefore be moved there with its marker
  * already inside.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError } from '../../errors.ts';
+import { parentFolder } from '../../paths.ts';
 import type { Disk } from './disk.ts';
 import { flushFolders } from './durable-write.ts';
 import { errnoOf, type FileStat, readFolder } from './file-system.ts';
-import { absolutePath, enterFolder, lookAt, parentOf, requireFolder } from './safe-path.ts';
+import { absolutePath, enterFolder, lookAt, requireFolder } from './safe-path.ts';
 import { missingFolder, outcomeUnknown, storeError, symbolicLink } from './store-error.ts';
 
 /** Calls between two turns of the event loop while a tree is removed. */
@@ -28,7 +30,7 @@ export function makeFolders(disk: Disk, folder: string, within?: string): string
   // The root was made when the store was opened: a new one in place of a lost one would hide that.
   if (folder === within || folder === '') throw missingFolder(folder);
   const changed: string[] = [];
-  const parent = parentOf(folder);
+  const parent = parentFolder(folder);
   changed.push(...makeFolders(disk, parent, within));
   if (makeFolder(disk, folder)) changed.push(parent);
   return changed;
@@ -48,10 +50,10 @@ export function makeFolder(disk: Disk, folder: string): boolean {
         { cause: error, details: { path: folder } },
       );
     }
-    if (errno === 'ENOENT') throw missingFolder(parentOf(folder), error);
+    if (errno === 'ENOENT') throw missingFolder(parentFolder(folder), error);
     throw storeError(error, 'make the folder', folder);
   }
-  disk.changed(parentOf(folder));
+  disk.changed(parentFolder(folder));
   return true;
 }
 
@@ -65,9 +67,9 @@ export async function createFolder(disk: Disk, folder: string, within?: string):
   try {
     await flushFolders(disk, changed);
   } catch (error) {
-    for (let made = folder; changed.includes(parentOf(made)); made = parentOf(made)) {
+    for (let made = folder; changed.includes(parentFolder(made)); made = parentFolder(made)) {
       removeIfEmpty(disk, made);
-      if (parentOf(made) === '') break;
+      if (parentFolder(made) === '') break;
     }
     throw error;
   }
@@ -94,8 +96,8 @@ export async function moveFolder(
       `\`${from}\` cannot be moved to \`${to}\`, inside itself`,
     );
   }
-  const sourceParent = parentOf(from);
-  const targetParent = parentOf(to);
+  const sourceParent = parentFolder(from);
+  const targetParent = parentFolder(to);
   if (!enterFolder(disk, targetParent)) return 'missing';
   // A rename onto an empty folder would succeed, so anything at all counts as taken.
   if (lookAt(disk, to) !== undefined) return 'taken';
@@ -163,7 +165,7 @@ export function deleteEmptyFolder(disk: Disk, folder: string): boolean {
     if (errno === 'ENOENT' || errno === 'ENOTEMPTY' || errno === 'EEXIST') return false;
     throw storeError(error, 'remove', folder);
   }
-  disk.changed(parentOf(folder));
+  disk.changed(parentFolder(folder));
   return true;
 }
 
@@ -174,7 +176,7 @@ export async function deleteFolder(
   pause: () => Promise<void> = nextTurn,
 ): Promise<void> {
   absolutePath(disk, folder);
-  if (!enterFolder(disk, parentOf(folder))) return;
+  if (!enterFolder(disk, parentFolder(folder))) return;
   const stat = lookAt(disk, folder);
   if (stat === undefined) return;
   if (stat.isSymbolicLink()) throw symbolicLink(folder);
@@ -183,7 +185,7 @@ export async function deleteFolder(
   }
   const pace: Paced = { calls: 0, pause };
   await removeTree(disk, folder, pace);
-  disk.changed(parentOf(folder));
+  disk.changed(parentFolder(folder));
 }
 
 interface Paced {

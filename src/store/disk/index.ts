@@ -27,7 +27,6 @@ export {
   absolutePath,
   enterFolder,
   lookAt,
-  parentOf,
   requireFolder,
 } from './safe-path.ts';
 export {

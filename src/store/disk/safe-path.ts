@@ -33,11 +33,6 @@ export function absoluteFolder(disk: Disk, folder: string): string {
   return folder === '' ? disk.root : absolutePath(disk, folder);
 }
 
-export function parentOf(path: string): string {
-  const slash = path.lastIndexOf('/');
-  return slash < 0 ? '' : path.slice(0, slash);
-}
-
 /**
  * True when the folder stands below the root without a link in its chain, false when it is
  * missing. One system call where nothing is wrong; names the link where one is.
