@@ -1,11 +1,12 @@
 /**
  * `typedLines`: yields the lines of standard input. On a terminal it shows a prompt, and lines can
  * be edited, completed and recalled, even from earlier sessions. The last 1,000 are kept in
- * `dirspace/sql-history` below `XDG_STATE_HOME` or `~/.local/state`, which only its owner may read.
+ * `dirspace/sql-history` below `XDG_STATE_HOME` or `~/.local/state` (`historyFile`), which is made so
+ * that only its owner may read it.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { LineCompletion } from './terminal/index.ts';
 
@@ -79,8 +80,9 @@ export async function* typedLines(
   }
 }
 
-function historyFile(): string {
-  const state = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
+export function historyFile({ XDG_STATE_HOME: named }: NodeJS.ProcessEnv = process.env): string {
+  // The specification of XDG has empty and relative paths ignored.
+  const state = named && isAbsolute(named) ? named : join(homedir(), '.local', 'state');
   return join(state, 'dirspace', 'sql-history');
 }
 
