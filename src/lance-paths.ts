@@ -154,14 +154,18 @@ export const isLanceFile = (name: string): boolean => LANCE_FILE_NAME.test(name)
 const LANCE_FILE_NAME = /^[0-9A-Za-z_-]{1,120}\.lance$/;
 /** Whether a client of Lance makes files of this name there; never one of the engine's own. */
 export const isLanceWriterFile = (folder: string, name: string): boolean =>
-  LANCE_WRITER_NAMES[lastName(folder)]?.test(name) === true;
+  LANCE_WRITER_NAMES.get(lastName(folder))?.test(name) === true;
 const LANCE_TRANSACTION_NAME = /^[0-9]{1,20}-[0-9a-f-]{36}\.txn$/;
-const LANCE_WRITER_NAMES: Readonly<Record<string, RegExp>> = {
-  [FRAGMENTS]: LANCE_FILE_NAME,
-  _versions: LANCE_STAGED_NAME,
-  _deletions: /^[0-9]{1,16}-(?:[1-9][0-9]{0,19}-[0-9]{1,20}\.arrow|[0-9]{1,20}-[0-9]{1,20}\.bin)$/,
-  _transactions: LANCE_TRANSACTION_NAME,
-};
+/** By the name of the folder. */
+const LANCE_WRITER_NAMES: ReadonlyMap<string, RegExp> = new Map([
+  [FRAGMENTS, LANCE_FILE_NAME],
+  ['_versions', LANCE_STAGED_NAME],
+  [
+    '_deletions',
+    /^[0-9]{1,16}-(?:[1-9][0-9]{0,19}-[0-9]{1,20}\.arrow|[0-9]{1,20}-[0-9]{1,20}\.bin)$/,
+  ],
+  ['_transactions', LANCE_TRANSACTION_NAME],
+]);
 /** Folders in which Lance's object store writes a file under another name first. */
 export const lanceTemporaryFolders = (table: string, dataset: string): readonly string[] => [
   ...lanceWriterFolders(dataset),

@@ -486,6 +486,7 @@ describe('names for Lance', () => {
       ['_transactions', uuid],
       ['lance', 'a.lance'],
       ['tags', 'a.lance'],
+      ['constructor', 'a.lance'],
     ] as const;
     const isMade = ([folder, name]: readonly [string, string]): boolean =>
       lancePaths.isLanceWriterFile(`t.table/${folder}`, name);
