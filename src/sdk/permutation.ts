@@ -178,10 +178,7 @@ export class PermutationBuilder {
   /** Makes the table. */
   async execute(): Promise<Table> {
     const split = this.#split;
-    const version = await this.#table.version();
-    const query = this.#table.query().select({ row_id: '_rowid', ...split?.columns });
-    if (this.#filter !== undefined) query.where(this.#filter);
-    const values = (await query.toArray()) as Record<string, unknown>[];
+    const { version, values } = await this.#read();
     const ids = BigUint64Array.from(values, (row) => BigInt(row.row_id as bigint));
     const divided = split?.divide(ids, values) ?? chosen(ids, () => 0);
     const rows = this.#shuffle === undefined ? divided : regrouped(divided, this.#shuffle);
@@ -193,7 +190,25 @@ export class PermutationBuilder {
     };
     return connection.createTable(name, batchesOf(rows, metadata));
   }
+
+  /** Row ids with the values that splits depend on, and the version that they are of. */
+  async #read(): Promise<{ version: number; values: Record<string, unknown>[] }> {
+    for (let reading = 0; reading < MOST_READINGS; reading++) {
+      const version = await this.#table.version();
+      const query = this.#table.query().select({ row_id: '_rowid', ...this.#split?.columns });
+      if (this.#filter !== undefined) query.where(this.#filter);
+      const values = (await query.toArray()) as Record<string, unknown>[];
+      if ((await this.#table.version()) === version) return { version, values };
+    }
+    throw new DirspaceError(
+      'ConcurrentModification',
+      `${this.#table.display()} changed each time that its rows were read. Check out the version that the permutation is to be of.`,
+    );
+  }
 }
+
+/** Readings of a table to which others commit meanwhile. */
+const MOST_READINGS = 5;
 
 /** Names the rows of a table in an order, divided into splits. */
 export const permutationBuilder = (table: Table): PermutationBuilder =>

@@ -172,6 +172,27 @@ test('batches are taken from a Scannable, of any copy of Arrow', async () => {
   await expect(Scannable.fromTable(made, { rescannable: false })).rejects.toThrow('scanned again');
 });
 
+test('rows and version belong together while others commit', async () => {
+  let commits = 1;
+  const query = table.query.bind(table);
+  table.query = () => {
+    const made = query();
+    const toArray = made.toArray.bind(made) as () => Promise<never[]>;
+    made.toArray = async () => {
+      if (commits-- > 0) await table.add([{ id: 99, k: 'k' }]);
+      return toArray();
+    };
+    return made;
+  };
+  const made = await builder().execute();
+  expect([(await made.schema()).metadata.get('base_version'), await made.countRows()]).toEqual([
+    '2',
+    13,
+  ]);
+  commits = 5;
+  await expect(builder().execute()).rejects.toMatchObject({ code: 'ConcurrentModification' });
+});
+
 test('the columns that splits go by may have the name of the row ids', async () => {
   const rows = Array.from({ length: 6 }, (_, id) => ({ row_id: 100 + id }));
   const named = await db.createTable('named', rows);
