@@ -1,8 +1,7 @@
 /**
  * Views the buffers of another copy of apache-arrow as the typed arrays that this package's copy
  * needs (`Sizer`, `validityOf`). A buffer that is too short throws InvalidInput (`broken`). Only
- * where data has nulls is it filled up, because builders leave off the values of nulls
- * at the end.
+ * where data has nulls is it filled up, because builders leave off the values of nulls at the end.
  */
 import { type DataType, hasLargeOffsets, type valueArray } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
