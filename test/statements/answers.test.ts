@@ -249,6 +249,27 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
     `SELECT name FROM (SELECT 'Bern' AS name) q FULL JOIN cities USING (name) ORDER BY name NULLS LAST`,
     [['Bern'], ['Oslo'], ['Paris'], ['Rome'], [null]],
   ],
+  ['a query in two parentheses', 'SELECT * FROM ((SELECT 1 AS a)) t', [[1]]],
+  [
+    'queries put together in two parentheses',
+    'SELECT x FROM ((SELECT 1 AS x) UNION (SELECT 2) EXCEPT (SELECT 3)) t ORDER BY x',
+    [[1], [2]],
+  ],
+  [
+    'queries in three parentheses with what they go on with',
+    'SELECT t.x + u.y FROM (((SELECT 5 AS x)) ORDER BY 1 LIMIT 1) t JOIN ((((SELECT 6 AS y) INTERSECT (SELECT 6)))) u ON true',
+    [[11]],
+  ],
+  [
+    'a join in parentheses that begins with queries in them',
+    'SELECT t.a + u.b FROM ((((SELECT 1 AS a)) t JOIN (SELECT 2 AS b) u ON t.a < u.b)) , ((VALUES (1))) v',
+    [[3]],
+  ],
+  [
+    'queries in parentheses in queries of FROM',
+    'SELECT * FROM (((SELECT max(b) AS c FROM ((SELECT 1 AS b) UNION (SELECT 4)) r) q JOIN ((SELECT 4 AS d)) s ON c = d))',
+    [[4, 4]],
+  ],
   [
     'keys of different types',
     `SELECT p.id FROM ${P} p JOIN (SELECT CAST(5 AS double) AS k UNION ALL SELECT 2) q ON p.id = q.k ORDER BY 1`,

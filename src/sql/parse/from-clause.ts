@@ -8,11 +8,14 @@
 import type { Parser } from './parser.ts';
 import { refuse } from './sql-error.ts';
 import type { JoinKind, Statement, TableReference, TimeTravel } from './statement-tree.ts';
-import { NUMBER, OPERATOR, STRING, type Tokens } from './tokens.ts';
+import { END, NUMBER, OPERATOR, STRING, type Tokens } from './tokens.ts';
 import type { Expression } from './tree.ts';
 
 /** Tables of one statement. */
 const MAX_TABLES = 32;
+
+/** Words that a query in parentheses, which is a part of another, is followed by. */
+const GOES_ON = new Set(['union', 'except', 'intersect', 'order', 'limit', 'offset', 'fetch']);
 
 /** What the parser of the statement reads for it. */
 export interface QueryParser {
@@ -32,6 +35,10 @@ export class FromParser {
   readonly #parser: Parser;
   readonly #tokens: Tokens;
   #tables = 0;
+  /** Of the parentheses looked at last: the first, the innermost, and the outermost of a query. */
+  #first = 0;
+  #innermost = -1;
+  #outermostQuery = Number.POSITIVE_INFINITY;
 
   constructor(names: QueryParser) {
     this.#names = names;
@@ -107,8 +114,9 @@ export class FromParser {
     const at = tokens.start;
     if (tokens.word === 'lateral') refuse(at, 'LATERAL is not supported');
     if (parser.isMark('(')) {
+      const isQuery = this.#opensQuery();
       tokens.next();
-      if (this.#names.beginsQuery() && !parser.isMark('(')) {
+      if (isQuery) {
         const query = this.#names.query();
         parser.close(')', '(', at);
         return { kind: 'derived', query, ...this.#alias(), at };
@@ -150,6 +158,45 @@ export class FromParser {
       ...alias,
       at,
     };
+  }
+
+  /**
+   * Whether the parenthesis at hand has a query in it, whose parts may be in parentheses too;
+   * otherwise it has tables. Looks ahead once for a run of parentheses.
+   */
+  #opensQuery(): boolean {
+    const tokens = this.#tokens;
+    const at = tokens.start;
+    if (at < this.#first || at > this.#innermost) {
+      const { parts } = tokens;
+      this.#lookAhead();
+      tokens.rewind(at);
+      tokens.parts = parts;
+    }
+    return at >= this.#outermostQuery;
+  }
+
+  /** Reads from a run of parentheses to where the outermost is closed that may have a query. */
+  #lookAhead(): void {
+    const parser = this.#parser;
+    const tokens = this.#tokens;
+    const opened: number[] = [];
+    for (; parser.isMark('('); tokens.next()) opened.push(tokens.start);
+    this.#first = opened[0] as number;
+    this.#innermost = opened.at(-1) as number;
+    this.#outermostQuery = Number.POSITIVE_INFINITY;
+    if (!this.#names.beginsQuery()) return;
+    this.#outermostQuery = this.#innermost;
+    // Of a query in parentheses comes another parenthesis after it, or what queries go on with.
+    for (let depth = opened.length, query = depth; tokens.kind !== END; ) {
+      if (parser.isMark('(')) depth++;
+      else if (parser.isMark(')')) depth--;
+      tokens.next();
+      if (depth >= query) continue;
+      query--;
+      if (query === 0 || !(parser.isMark(')') || GOES_ON.has(tokens.word))) return;
+      this.#outermostQuery = opened[query - 1] as number;
+    }
   }
 
   #alias(): { alias?: string; columns: string[] } {
