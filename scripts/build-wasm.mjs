@@ -14,6 +14,7 @@ const SOURCES = [
   'sql/evaluate/numbers',
   'sql/texts/texts',
   'ipc/codecs/zstd',
+  'statements/keys/recent',
 ];
 const LINE = 96;
 

@@ -249,6 +249,23 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
     `SELECT name FROM (SELECT 'Bern' AS name) q FULL JOIN cities USING (name) ORDER BY name NULLS LAST`,
     [['Bern'], ['Oslo'], ['Paris'], ['Rome'], [null]],
   ],
+  [
+    'least and greatest values of groups of NaN, of none, and of infinities',
+    "SELECT k, min(x), max(x) FROM (VALUES (1, CAST('NaN' AS double)), (1, 2), (2, CAST('NaN' AS double)), (3, NULL), (4, CAST('-Infinity' AS double)), (4, 1), (5, CAST('Infinity' AS double)), (6, 3), (6, CAST('NaN' AS double)), (6, 4)) v(k, x) GROUP BY k ORDER BY k",
+    [
+      [1, 2, Number.NaN],
+      [2, Number.NaN, Number.NaN],
+      [3, null, null],
+      [4, Number.NEGATIVE_INFINITY, 1],
+      [5, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+      [6, 3, Number.NaN],
+    ],
+  ],
+  [
+    'all rows counted and added without groups, nulls and a filter among them',
+    'SELECT count(*), count(x), sum(x), avg(x), count(*) FILTER (WHERE x > 1), sum(x) FILTER (WHERE x > 1) FROM (SELECT CAST(y AS double) AS x FROM (VALUES (1.5), (NULL), (2), (-4)) w(y)) v',
+    [[4, 3, -0.5, -1 / 6, 2, 3.5]],
+  ],
   ['a query in two parentheses', 'SELECT * FROM ((SELECT 1 AS a)) t', [[1]]],
   [
     'queries put together in two parentheses',

@@ -1,9 +1,10 @@
 /** Tables that number values grow in steps before values are added, and number them the same. */
 import { describe, expect, test } from 'vitest';
-import { Int32 } from '../../src/arrow/index.ts';
+import { Int32, Int64 } from '../../src/arrow/apache.ts';
 import { type Column, reader } from '../../src/sql/index.ts';
+import { ByteTable } from '../../src/statements/keys/byte-table.ts';
 import { KeyNumbers } from '../../src/statements/keys/index.ts';
-import { ByteTable, WordTable } from '../../src/statements/keys/word-table.ts';
+import { WordTable } from '../../src/statements/keys/word-table.ts';
 
 const COUNT = 200_000;
 const LOT = 20_000;
@@ -148,4 +149,84 @@ test('pairs of few numbers, and of ever more', () => {
   }
   const none = [9_999, 1, 1].map((value) => column(Int32Array.of(value)));
   expect([...keys.find(none)]).toEqual([0]);
+});
+
+test('short texts among nulls, of two tables, and some that lie elsewhere than in a row', () => {
+  const int = random(11);
+  const tables = [new ByteTable(), new ByteTable()] as const;
+  const known = [new Map<string, number>(), new Map<string, number>()] as const;
+  for (let lot = 0; lot < 6; lot++) {
+    const which = lot % 2;
+    const rows = 3_000;
+    // The second table has the texts of the first in another order, so that numbers differ.
+    const texts = Array.from({ length: rows }, () => `t${which === 0 ? int(50) : 49 - int(50)}`);
+    const data = Buffer.from(texts.join(''));
+    const starts = new Int32Array(rows);
+    const ends = new Int32Array(rows);
+    const valid = new Uint8Array(rows).fill(1);
+    for (let row = 0, end = 0; row < rows; row++) {
+      starts[row] = end;
+      end += (texts[row] as string).length;
+      ends[row] = end;
+    }
+    for (let row = 5; row < rows - 5; row += 7) {
+      // Null, with garbage for a place; and a row that has the text of another.
+      valid[row] = 0;
+      starts[row] = -5;
+      starts[row + 1] = starts[rows - 1] as number;
+      ends[row + 1] = ends[rows - 1] as number;
+      texts[row + 1] = texts[rows - 1] as string;
+    }
+    const out = new Int32Array(rows);
+    tables[which]?.numbers({ data, starts, ends, valid }, true, out);
+    const there = texts.filter((_, row) => valid[row] === 1);
+    const expected = numbered(there, known[which] as Map<string, number>);
+    expect([...out].filter((_, row) => valid[row] === 1)).toEqual(expected);
+    expect([...out].filter((_, row) => valid[row] === 0).every((number) => number === 0)).toBe(
+      true,
+    );
+  }
+});
+
+test('integers of one and of two words, small, negative and beyond, with nulls', () => {
+  const int = random(13);
+  const [narrow, wide] = [new Int32(), new Int64()];
+  const known = new Map<string, number>();
+  const keys = new KeyNumbers([wide]);
+  for (const below of [10, 5_000, 600_000, 2 ** 31, 4]) {
+    const rows = 4_000;
+    const values = Int32Array.from({ length: rows }, () => int(below) * (int(2) === 0 ? 1 : -1));
+    const valid = Uint8Array.from({ length: rows }, () => (int(5) === 0 ? 0 : 1));
+    const columns: readonly Column[] = [
+      { form: 'number', type: narrow, length: rows, values, valid },
+      { form: 'number', type: narrow, length: rows, values, valid: null },
+      {
+        form: 'wide',
+        type: wide,
+        length: rows,
+        values: BigInt64Array.from(values, BigInt),
+        valid: null,
+      },
+      {
+        form: 'wide',
+        type: wide,
+        length: rows,
+        values: BigInt64Array.from(values, (value) => BigInt(value) + (1n << 32n)),
+        valid: null,
+      },
+    ];
+    for (const column of columns) {
+      const read = reader(column);
+      const texts = Array.from({ length: rows }, (_, row) => String(read(row)));
+      const found = [...keys.find([column])];
+      expect(found).toEqual(texts.map((text) => known.get(text) ?? 0));
+      const there = texts.filter((text) => text !== 'null');
+      const expected = numbered(there, known);
+      const added = [...keys.add([column])];
+      expect(added.filter((_, row) => texts[row] !== 'null')).toEqual(expected);
+      expect(added.filter((_, row) => texts[row] === 'null').every((number) => number === 0)).toBe(
+        true,
+      );
+    }
+  }
 });

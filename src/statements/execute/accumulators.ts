@@ -73,6 +73,13 @@ class Counts implements Accumulator {
     }
   }
 
+  addWhole(rows: number, [column]: readonly Column[]): void {
+    const valid = column === undefined ? null : validityOf(column);
+    let count = rows;
+    for (let row = 0; valid !== null && row < rows; row++) if (valid[row] === 0) count--;
+    (this.#counts[0] as number) += count;
+  }
+
   result({ from, to }: GroupRange): Column {
     const values = roomFor(this.#counts, to).slice(from, to);
     return { form: 'number', type: this.#type, length: to - from, values, valid: null };

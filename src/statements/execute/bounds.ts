@@ -40,7 +40,8 @@ export function bounds(aggregate: Aggregate, argument: DataType): Accumulator {
 class NumberBounds implements Accumulator {
   readonly #type: DataType;
   readonly #isLeast: boolean;
-  #bounds = new Float64Array(64);
+  /** NaN where there is no value yet. */
+  #bounds = new Float64Array(64).fill(Number.NaN);
   #counts = new Float64Array(64);
 
   constructor({ name, type }: Aggregate) {
@@ -53,32 +54,46 @@ class NumberBounds implements Accumulator {
   }
 
   add(given: Int32Array, size: number, [column]: readonly [Column]): void {
+    const { length } = this.#bounds;
     this.#bounds = roomFor(this.#bounds, size);
+    this.#bounds.fill(Number.NaN, length);
     this.#counts = roomFor(this.#counts, size);
-    const least = this.#bounds;
-    const counts = this.#counts;
+    const bounds = this.#bounds;
     const groups = groupsWhere(given, validityOf(column));
     const values = column.form === 'number' ? column.values : valuesOf(column);
-    const isLeast = this.#isLeast;
+    if (this.#isLeast) {
+      for (let row = 0; row < groups.length; row++) {
+        const group = groups[row] as number;
+        if (group < 0) continue;
+        const value = values[row] as number;
+        if (!(value >= (bounds[group] as number))) this.#lower(group, value);
+      }
+      return;
+    }
     for (let row = 0; row < groups.length; row++) {
       const group = groups[row] as number;
       if (group < 0) continue;
       const value = values[row] as number;
-      const bound = least[group] as number;
-      const isFirst = counts[group] === 0;
-      counts[group] = 1;
-      if (isFirst || (isLeast ? isBefore(value, bound) : isBefore(bound, value))) {
-        least[group] = value;
-      }
+      if (!(value <= (bounds[group] as number))) this.#raise(group, value);
     }
+  }
+
+  /** Takes a value that is below the bound, or where one of both is NaN. */
+  #lower(group: number, value: number): void {
+    this.#counts[group] = 1;
+    if (!Number.isNaN(value)) this.#bounds[group] = value;
+  }
+
+  #raise(group: number, value: number): void {
+    const isFirst = this.#counts[group] === 0;
+    this.#counts[group] = 1;
+    if (isFirst || !Number.isNaN(this.#bounds[group])) this.#bounds[group] = value;
   }
 
   result(range: GroupRange): Column {
     return numbersWhere(this.#type, this.#bounds, this.#counts, range);
   }
 }
-
-const isBefore = (a: number, b: number): boolean => a < b || (Number.isNaN(b) && !Number.isNaN(a));
 
 const valuesOf = (column: Column): number[] => {
   const read = reader(column);

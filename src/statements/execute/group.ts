@@ -55,6 +55,8 @@ class Groups {
   readonly #keys: (batch: RecordBatch) => Promise<KeyColumn[]>;
   readonly #numbers: KeyNumbers;
   readonly #aggregates: readonly GroupAggregate[];
+  /** The group of rows where there is one; not written to. */
+  #ofWhole = new Int32Array(0);
   /** Whether there are rows of number 0, which is null's where there is one key. */
   #hasFirst = false;
 
@@ -79,13 +81,18 @@ class Groups {
   async add(batch: RecordBatch): Promise<void> {
     const columns = await this.#keys(batch);
     await run(this.#work, this.#numbers.reserve(batch.numRows));
-    const groups = this.#isWhole ? new Int32Array(batch.numRows) : this.#numbers.add(columns);
+    const groups = this.#isWhole ? this.#zeros(batch.numRows) : this.#numbers.add(columns);
     const { size } = this.#numbers;
     this.#hasFirst ||= columns.some(mayHaveNulls) && groups.includes(0);
     for (const aggregate of this.#aggregates) {
       await aggregate.add(batch, groups, size);
       await run(this.#work, oneStep());
     }
+  }
+
+  #zeros(rows: number): Int32Array {
+    if (this.#ofWhole.length < rows) this.#ofWhole = new Int32Array(rows);
+    return this.#ofWhole.subarray(0, rows);
   }
 
   /** A statement without GROUP BY has one group, be there rows or not. */
@@ -150,6 +157,7 @@ class GroupAggregate {
   readonly #state: Accumulator;
   readonly #work: Work;
   readonly #columns: (batch: RecordBatch) => Promise<Column[]>;
+  readonly #isWhole: boolean;
   readonly #filter: ((batch: RecordBatch) => Promise<Column[]>) | undefined;
   /** For DISTINCT: the values, and the pairs of a group and a value that occurred. */
   readonly #values: ValueNumbers | undefined;
@@ -163,6 +171,7 @@ class GroupAggregate {
   ) {
     const { schema } = input;
     this.#work = work;
+    this.#isWhole = isWhole;
     this.#filter =
       call.filter === undefined ? undefined : columnReader([call.filter], schema, work);
     const order = call.orderBy.map(({ value }) => value);
@@ -220,7 +229,9 @@ class GroupAggregate {
           ? firstOf(numbers, before)
           : firstInGroups(counted, numbers, this.#pairs);
     }
-    this.#state.add(counted, size, columns);
+    if (this.#isWhole && counted === groups && this.#state.addWhole !== undefined) {
+      this.#state.addWhole(groups.length, columns);
+    } else this.#state.add(counted, size, columns);
   }
 
   result(groups: GroupRange): Generator<void, Column | Data> {

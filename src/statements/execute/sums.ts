@@ -210,6 +210,20 @@ export class FloatSums implements Accumulator {
     }
   }
 
+  addWhole(rows: number, [column]: readonly [Column]): void {
+    const valid = validityOf(column);
+    const values = doublesOf(column);
+    let sum = this.#sums[0] as number;
+    let count = this.#counts[0] as number;
+    for (let row = 0; row < rows; row++) {
+      if (valid !== null && valid[row] === 0) continue;
+      sum += values[row] as number;
+      count++;
+    }
+    this.#sums[0] = sum;
+    this.#counts[0] = count;
+  }
+
   result(range: GroupRange): Column {
     const { name, type } = this.#aggregate;
     const counts = this.#counts;

@@ -12,41 +12,57 @@ import { WordTable } from './word-table.ts';
 /** Pairs that are looked up by their place, at most. */
 const MOST_PLACES = 1 << 18;
 
+/** Rows that are looked up before the table is asked for those that are new, at first. */
+const FIRST_ROWS = 512;
+
 class PairNumbers {
   readonly table = new WordTable();
   /** The number of the pair (a, b) at place a * width + b; 0 where it was not asked for yet. */
   #places = new Int32Array(0);
   #width = 0;
+  #asked = new Int32Array(0);
 
   get size(): number {
     return this.table.size;
   }
 
   get bytes(): number {
-    return this.table.bytes + this.#places.byteLength;
+    return this.table.bytes + this.#places.byteLength + this.#asked.byteLength;
   }
 
   reserve(rows: number): Generator<void, void> {
     return this.table.reserve(rows);
   }
 
-  add(left: Int32Array, right: Int32Array): Int32Array {
+  /** @param sizes all numbers of either side are below */
+  add(left: Int32Array, right: Int32Array, sizes: readonly [number, number]): Int32Array {
     const out = new Int32Array(left.length);
-    if (!this.#hasPlaces(left, right)) {
+    if (!this.#hasPlaces(...sizes)) {
       this.table.numbers(pairWords(left, right), out);
       return out;
     }
+    // New pairs of a first batch are as many as its rows, and ever fewer later.
+    for (let from = 0, rows = FIRST_ROWS; from < out.length; rows *= 2) {
+      const to = Math.min(out.length, from + rows);
+      const count = this.#lookUp(left, right, from, to, out);
+      if (count > 0) this.#ask(left, right, this.#asked.subarray(0, count), out);
+      from = to;
+    }
+    return out;
+  }
+
+  #lookUp(left: Int32Array, right: Int32Array, from: number, to: number, out: Int32Array): number {
+    if (this.#asked.length < to - from) this.#asked = new Int32Array(to - from);
+    const asked = this.#asked;
     const places = this.#places;
     const width = this.#width;
-    const asked = new Int32Array(left.length);
     let count = 0;
-    for (let row = 0; row < left.length; row++) {
+    for (let row = from; row < to; row++) {
       const number = places[(left[row] as number) * width + (right[row] as number)] as number;
       out[row] = number;
       if (number === 0) asked[count++] = row;
     }
-    if (count > 0) this.#ask(left, right, asked.subarray(0, count), out);
-    return out;
+    return count;
   }
 
   /** The numbers of pairs that were added; 0 for others. */
@@ -67,10 +83,9 @@ class PairNumbers {
     }
   }
 
-  /** Whether there is a place for each of these pairs. */
-  #hasPlaces(left: Int32Array, right: Int32Array): boolean {
-    const width = Math.max(this.#width, powerAbove(mostOf(right)));
-    const height = mostOf(left) + 1;
+  /** Whether there is a place for each pair of numbers below these. */
+  #hasPlaces(height: number, size: number): boolean {
+    const width = Math.max(this.#width, powerAbove(size - 1));
     if (width * height > MOST_PLACES) return false;
     if (width !== this.#width) this.#places = new Int32Array(0);
     this.#width = width;
@@ -84,14 +99,6 @@ class PairNumbers {
 }
 
 const powerAbove = (number: number): number => 2 ** (32 - Math.clz32(number));
-
-function mostOf(numbers: Int32Array): number {
-  let most = 0;
-  for (let row = 0; row < numbers.length; row++) {
-    if ((numbers[row] as number) > most) most = numbers[row] as number;
-  }
-  return most;
-}
 
 /** The numbers of rows of several columns. */
 export class KeyNumbers {
@@ -127,8 +134,11 @@ export class KeyNumbers {
       (this.#columns[at] as ValueNumbers).add(column),
     );
     let numbers = first as Int32Array;
+    let size = this.#columns[0]?.size as number;
     for (const [at, next] of more.entries()) {
-      numbers = (this.#pairs[at] as PairNumbers).add(numbers, next);
+      const pairs = this.#pairs[at] as PairNumbers;
+      numbers = pairs.add(numbers, next, [size, this.#columns[at + 1]?.size as number]);
+      size = pairs.size + 1;
     }
     return numbers;
   }

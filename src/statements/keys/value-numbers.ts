@@ -19,8 +19,9 @@ import {
   type Value,
   validityOf,
 } from '../../sql/index.ts';
+import { ByteTable } from './byte-table.ts';
 import { SmallNumbers } from './small-numbers.ts';
-import { ByteTable, WordTable } from './word-table.ts';
+import { WordTable } from './word-table.ts';
 
 /** How the values of a type are held. */
 type Kind = 'words' | 'bytes' | 'values';
@@ -119,17 +120,19 @@ export class ValueNumbers {
     }
     const { values, numbers } = known;
     const rows = dictionaryRows(data, numbers.length - 1);
-    const asked: number[] = [];
-    for (let row = 0; row < rows.length; row++) {
-      const entry = rows[row] as number;
-      if (numbers[entry] !== UNASKED) continue;
-      numbers[entry] = 0;
-      asked.push(entry);
-    }
-    const given = this.#of(gatherColumn(values, Uint32Array.from(asked)), true);
-    for (const [at, entry] of asked.entries()) numbers[entry] = given[at] as number;
     const out = new Int32Array(rows.length);
-    for (let row = 0; row < rows.length; row++) out[row] = numbers[rows[row] as number] as number;
+    if (!isFilled(rows, numbers, out)) {
+      const asked: number[] = [];
+      for (let row = 0; row < rows.length; row++) {
+        const entry = rows[row] as number;
+        if (numbers[entry] !== UNASKED) continue;
+        numbers[entry] = 0;
+        asked.push(entry);
+      }
+      const given = this.#of(gatherColumn(values, Uint32Array.from(asked)), true);
+      for (const [at, entry] of asked.entries()) numbers[entry] = given[at] as number;
+      isFilled(rows, numbers, out);
+    }
     return out;
   }
 
@@ -147,9 +150,17 @@ export class ValueNumbers {
     if (this.#kind === 'bytes' && column.form === 'bytes') {
       this.#texts.numbers(column, isAdding, out);
     } else if (this.#kind === 'words') {
+      if (this.#numberIntegers(column, isAdding, out)) return out;
       this.#numberWords(wordsOf(column), validityOf(column), isAdding, out);
     } else this.#numberOthers(column, isAdding, out);
     return out;
+  }
+
+  /** False where the values are none of 32 bits, or most of them are large. */
+  #numberIntegers(column: Column, isAdding: boolean, out: Int32Array): boolean {
+    if (column.form !== 'number' || !(column.values instanceof Int32Array)) return false;
+    if (familyOf(column.type) === 'float') return false;
+    return this.#small.numbers(column.values, validityOf(column), isAdding, out);
   }
 
   /** Skips nulls: whatever the words hold there is no value. */
@@ -174,7 +185,7 @@ export class ValueNumbers {
   }
 
   #numberAll(words: Int32Array, isAdding: boolean, out: Int32Array): void {
-    if (this.#small.numbers(words, isAdding, out)) return;
+    if (this.#small.numbers(words, null, isAdding, out)) return;
     if (isAdding) this.#words.numbers(words, out);
     else this.#words.known(words, out);
   }
@@ -303,6 +314,17 @@ export function wordsOf(column: Column): Int32Array {
     words[2 * row + 1] = Math.floor(value / 2 ** 32);
   }
   return words;
+}
+
+/** Gives each row the number of its entry. @returns whether all these were asked for */
+function isFilled(rows: Uint32Array, numbers: Int32Array, out: Int32Array): boolean {
+  let least = 0;
+  for (let row = 0; row < rows.length; row++) {
+    const number = numbers[rows[row] as number] as number;
+    out[row] = number;
+    if (number < least) least = number;
+  }
+  return least > UNASKED;
 }
 
 /** The key of a value in a map: equal for equal values alone. */

@@ -25,14 +25,11 @@ export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
       return { ...plan, values, schema, input: pruned(plan.input, columnsIn(values)) };
     }
     case 'join': {
-      const all = union(
-        wanted,
-        columnsIn([
-          ...plan.keys.flatMap(({ left, right }) => [left, right]),
-          ...(plan.condition === undefined ? [] : [plan.condition]),
-        ]),
-      );
-      const schema = new Schema(plan.schema.fields.filter(({ name }) => all.has(name)));
+      const condition = plan.condition === undefined ? [] : [plan.condition];
+      const paired = union(wanted, columnsIn(condition));
+      const keys = plan.keys.flatMap(({ left, right }) => [left, right]);
+      const all = union(paired, columnsIn(keys));
+      const schema = new Schema(plan.schema.fields.filter(({ name }) => paired.has(name)));
       return { ...plan, left: pruned(plan.left, all), right: pruned(plan.right, all), schema };
     }
     case 'group': {
