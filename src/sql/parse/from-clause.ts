@@ -187,6 +187,7 @@ export class FromParser {
     this.#outermostQuery = Number.POSITIVE_INFINITY;
     if (!this.#names.beginsQuery()) return;
     this.#outermostQuery = this.#innermost;
+    if (opened.length === 1) return;
     // Of a query in parentheses comes another parenthesis after it, or what queries go on with.
     for (let depth = opened.length, query = depth; tokens.kind !== END; ) {
       if (parser.isMark('(')) depth++;
