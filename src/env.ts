@@ -2,7 +2,8 @@
  * Defines `Env`: the clock, random ids, random numbers and sleep that a catalog uses. `systemEnv`
  * is the real one; tests pass their own to replay a run. `wholeMillis` wraps an Env so that its
  * clock returns whole milliseconds. `elapsed` measures real time where the clock of an Env stands
- * still. Code that must run in real time, such as the refresh of locks, uses `systemEnv` directly.
+ * still, and `LONGEST_TIMER` is the longest wait of a timer. Code that must run in real time, such as
+ * the refresh of locks, uses `systemEnv` directly.
  */
 import { randomUUID } from 'node:crypto';
 import { DirspaceError } from './errors.ts';
@@ -29,6 +30,9 @@ export interface Env {
    */
   sleep(ms: number, signal?: AbortSignal, background?: boolean): Promise<void>;
 }
+
+/** The longest wait in milliseconds that a timer of Node takes, about 24 days; a longer one ends at once. */
+export const LONGEST_TIMER: number = 2 ** 31 - 1;
 
 /** Milliseconds with which turns of the event loop are measured. */
 export const elapsed = (env: Env): number => env.elapsed?.() ?? env.now();

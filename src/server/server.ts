@@ -1,14 +1,15 @@
 /**
  * Creates a server without a socket (`createServer`) or one that listens (`startServer`). It
- * assembles catalogs, authentication, limits, routes and metrics, replaces settings on `reload`,
- * and shuts down gracefully on `close`. `createTrialServer` adds the hooks of a test fixture
- * (trial.ts). Roots are opened as directory catalogs; catalogs are called through `Namespace`.
+ * assembles catalogs, authentication, limits, routes and metrics, replaces auth, hosts, CORS and the
+ * certificate on `reload`, and shuts down gracefully on `close`. `createTrialServer` adds the hooks of
+ * a test fixture (trial.ts). Roots are opened as directory catalogs, which the server closes; catalogs
+ * that were passed in open are called through `Namespace` and stay open.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';
 import { Counters } from '../counters.ts';
 import { DEFAULT_BUFFER_BYTES, type KeptMemory } from '../directory/index.ts';
-import { type Env, systemEnv } from '../env.ts';
+import { type Env, LONGEST_TIMER, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import {
   type AnyOperation,
@@ -331,7 +332,7 @@ async function assembled(options: ServerOptions, trial?: Trial): Promise<Server>
       metrics.malformed(status);
       return garbled(status, target === undefined ? [] : router.methodsAt(singleSlashes(target)));
     },
-    socketTimeoutMs: limits.requestTimeoutMs + 5_000,
+    socketTimeoutMs: Math.min(limits.requestTimeoutMs + 5_000, LONGEST_TIMER),
     headersTimeoutMs: limits.headersTimeoutMs,
     certificate: live.certificate,
     sending: (answer) => serverMemory.sending(answer),

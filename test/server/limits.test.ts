@@ -129,6 +129,28 @@ describe('overload', () => {
       expect(gate.calls()).toBe(1 + tables.length);
     },
   );
+  test('a time beyond what timers take is the longest that they do', async () => {
+    const limits = { maxInFlight: 1, queueTimeoutMs: Number.POSITIVE_INFINITY, callerShare: 1 };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const admission = new Admission(resolveLimits(limits));
+      const waiter = new AbortController();
+      const first = admission.enter(undefined, 'x', waiter) as () => void;
+      const second = admission.enter(undefined, 'y', waiter) as Promise<unknown>;
+      let failed = false;
+      second.catch(() => {
+        failed = true;
+      });
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(failed).toBe(false);
+      first();
+      expect(await second).toBeTypeOf('function');
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(resolveLimits({ drainTimeoutMs: 1e12 }).drainTimeoutMs).toBe(2 ** 31 - 1);
+    expect(resolveLimits({ maxArrowBytes: 1e12 }).maxArrowBytes).toBe(1e12);
+  });
   test('the time in both lines counts together', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {

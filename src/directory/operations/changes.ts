@@ -7,7 +7,7 @@
  */
 
 import type { ArrowBody } from '../../arrow/index.ts';
-import type { Env } from '../../env.ts';
+import { type Env, LONGEST_TIMER } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 import {
   type CallOptions,
@@ -198,9 +198,6 @@ function parseTimeout(text: string): number {
     `${JSON.stringify(text.slice(0, 40))} is no timeout; write a number and ms, s, m or h, such as 30s.`,
   );
 }
-
-/** The longest that a timer of Node runs, which is 24 days; a longer one ends at once. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
  * Runs work with a signal that is aborted at the end of the time, or by the caller's own.

@@ -6,6 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import { LONGEST_TIMER } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 import { Progress } from '../../progress.ts';
 import type { AnyOperation, QueryValues } from '../../protocol/index.ts';
@@ -33,9 +34,6 @@ export interface WireRequest {
   /** Keeps a connection that stands still open until what is answered is called. */
   holdOpen?(): () => void;
 }
-
-/** Milliseconds: the longest time that a timer of the runtime can wait. */
-const MAX_TIMER = 2 ** 31 - 1;
 
 export class RequestState {
   readonly id: string;
@@ -97,9 +95,8 @@ export class RequestState {
 
   /** Ends the request after so many milliseconds, whatever progress it makes. */
   limit(millis: number): void {
-    // Longer ones are beyond what a timer takes.
     const end = (): void => this.progress.abort(new RequestTimeout(millis));
-    const timer = setTimeout(end, Math.min(millis, MAX_TIMER)).unref();
+    const timer = setTimeout(end, Math.min(millis, LONGEST_TIMER)).unref();
     this.onEnd(() => clearTimeout(timer));
   }
 

@@ -1,9 +1,10 @@
 /**
- * Defines the limits of a server with their defaults and validation (`Limits`, `resolveLimits`),
- * and the admission control for requests. A `Gate` has places, and queues in which callers take
- * turns. `Admission` has one Gate for the whole server and one for each table; a request that finds
- * a full queue or waits too long gets Throttling. `QueueCount` counts those that wait.
+ * Defines the limits of a server with their defaults and validation (`Limits`, `DEFAULT_LIMITS`,
+ * `resolveLimits`), and the admission control for requests. A `Gate` has places, and queues in which
+ * callers take turns. `Admission` has one Gate for the whole server and one for each table; a request
+ * that finds a full queue or waits too long gets Throttling. `QueueCount` counts those that wait.
  */
+import { LONGEST_TIMER } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 
 /** How much a server takes on at once, and how long it waits. */
@@ -125,7 +126,7 @@ export function resolveLimits(limits: Limits = {}): Required<Limits> {
     if (typeof value !== 'number' || Number.isNaN(value) || value < 0) {
       throw invalid(`The limit ${name} is ${String(value)}; expected a number >= 0.`);
     }
-    resolved[name as keyof Limits] = value;
+    resolved[name as keyof Limits] = name.endsWith('Ms') ? Math.min(value, LONGEST_TIMER) : value;
   }
   for (const name of ['maxInFlight', 'maxInFlightPerTable'] as const) {
     if (resolved[name] < 1) throw invalid(`The limit ${name} is 0; nothing could ever run.`);
