@@ -114,6 +114,13 @@ describe('headers', () => {
       expect(text).toContain('/errors/request-timeout');
     }
   });
+  test.each([1001, 1000.5, Number.POSITIVE_INFINITY])(
+    'may take %s ms',
+    async (headersTimeoutMs) => {
+      const { base } = await serve({ headersTimeoutMs, requestTimeoutMs: headersTimeoutMs });
+      expect((await fetch(`${base}/health`)).status).toBe(200);
+    },
+  );
   test('that are slow on a connection that was used before are no less', async () => {
     const { base } = await serve({ headersTimeoutMs: 1000 });
     const { socket, closed, text } = rawConnection(

@@ -1,6 +1,6 @@
 /** The server on sockets: addresses, backpressure, answers that fail on their way. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ArrowBody, RecordBatchStream } from '../../src/arrow/apache.ts';
@@ -75,6 +75,58 @@ describe('an address', () => {
   });
 });
 
+describe('a tunnel that is refused', () => {
+  const CONNECT = 'CONNECT x:1 HTTP/1.1\r\nhost: x\r\n\r\n';
+  test('may be reset by its caller', async () => {
+    const server = await startServer({ namespace: stubNamespace() });
+    // Before and after its answer; an error that nothing listens to would end the process.
+    for (let times = 0; times < 6; times++) {
+      const { socket, closed, text } = rawConnection(server.url, CONNECT);
+      if (times % 2 === 1) await vi.waitFor(() => expect(text()).toMatch(/^HTTP\/1\.1 405 /));
+      else await new Promise((resolve) => socket.once('connect', resolve));
+      socket.resetAndDestroy();
+      await closed;
+    }
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+    await server.close();
+  });
+  test('does not keep a server from stopping', async () => {
+    const server = await startServer({ namespace: stubNamespace() });
+    const { port } = new URL(server.url);
+    const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(CONNECT);
+    await new Promise((resolve) => socket.once('end', resolve).resume());
+    await server.close();
+    socket.destroy();
+    await closed;
+  });
+  test('ends after a while, also if its caller leaves it open', async () => {
+    const taken: Socket[] = [];
+    const seenAny = (channel: unknown): void => {
+      taken.push((channel as { socket: Socket }).socket);
+    };
+    subscribe('net.server.socket', seenAny);
+    const server = await startServer({ namespace: stubNamespace() });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { port } = new URL(server.url);
+      const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
+      socket.write(CONNECT);
+      await new Promise((resolve) => socket.once('end', resolve).resume());
+      vi.advanceTimersByTime(1_999);
+      expect(taken.map(({ destroyed }) => destroyed)).toEqual([false]);
+      vi.advanceTimersByTime(1);
+      expect(taken.map(({ destroyed }) => destroyed)).toEqual([true]);
+      socket.destroy();
+    } finally {
+      vi.useRealTimers();
+      unsubscribe('net.server.socket', seenAny);
+    }
+    await server.close();
+  });
+});
+
 describe('a request', () => {
   test('may have a whole address as its target, and HTTP/1.0 no host', async () => {
     const { base } = await restPair({ namespace: stubNamespace() }, { wire: 'socket' });
@@ -110,7 +162,7 @@ describe('backpressure', () => {
       `content-type: application/vnd.apache.arrow.stream\r\ncontent-length: ${SENT}\r\n\r\n`;
     const { socket, closed } = rawConnection(pair.base, head);
     for (let at = 0; at < 64; at++) socket.write(Buffer.alloc(SENT / 64));
-    await vi.waitFor(() => expect(sockets).toHaveLength(1));
+    await vi.waitFor(() => expect(sockets).toHaveLength(1), { timeout: 10_000 });
     // Each of them lets the event loop turn.
     for (let turn = 0; turn < 50; turn++) await ask(pair, 'GET', '/health');
     expect(sockets[0]?.bytesRead).toBeLessThan(2 ** 20);

@@ -1,7 +1,8 @@
 /**
  * `SocketServer`: binds the request handler to sockets through Node's HTTP and HTTPS servers. It
- * applies backpressure in both directions, and times out idle sockets and slow headers. `close`
- * waits for open connections; `renew` replaces the certificate.
+ * applies backpressure in both directions, times out idle sockets and slow headers, and answers bytes
+ * that are no request and CONNECT with an error. `close` takes no more connections and waits for those
+ * that are open; `closeAllConnections` ends these. `renew` replaces the certificate.
  */
 import {
   createServer,
@@ -40,6 +41,9 @@ export interface SocketOptions {
 /** How long a connection is kept for the next request: longer than common proxies keep theirs. */
 const KEEP_ALIVE_MS = 72_000;
 
+/** How long the connection of a refused CONNECT stays for its caller to read the answer. */
+const REFUSED_MILLIS = 2_000;
+
 /** What Node's parser calls them, and the status that says so. */
 const CLIENT_ERRORS: Readonly<Record<string, 408 | 431>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
@@ -72,6 +76,8 @@ export class SocketServer {
   readonly #newest = new WeakMap<Socket, ServerResponse>();
   /** All answers of each connection that were neither sent nor given up. */
   readonly #pending = new WeakMap<Socket, Set<ServerResponse>>();
+  /** Connections of CONNECT, which Node's server does not close. */
+  readonly #handedOver = new Set<Socket>();
   #stopping = false;
 
   constructor(handle: Handler, options: SocketOptions) {
@@ -124,8 +130,11 @@ export class SocketServer {
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Bodies take as long as they move; a socket that stands still is closed below.
       requestTimeout: 0,
-      headersTimeout: headersTimeoutMs,
-      ...(headersTimeoutMs > 0 ? { connectionsCheckingInterval: headersTimeoutMs / 4 } : {}),
+      // Node takes whole numbers alone.
+      headersTimeout: Math.ceil(headersTimeoutMs),
+      ...(headersTimeoutMs > 0
+        ? { connectionsCheckingInterval: Math.ceil(headersTimeoutMs / 4) }
+        : {}),
     };
     const server =
       certificate === undefined
@@ -138,9 +147,10 @@ export class SocketServer {
     );
     // What Node would answer by itself, without a body.
     server.on('checkExpectation', (raw, reply) => this.#serve(raw, reply, 'other'));
-    server.on('connect', ({ url }, socket: Socket) =>
-      this.#refuse(socket, () => garbled(405, url)),
-    );
+    server.on('connect', ({ url }, socket: Socket) => {
+      this.#keepWatch(socket);
+      this.#refuse(socket, () => garbled(405, url));
+    });
     server.on('clientError', (error: ParserError, socket) =>
       this.#refuse(socket as Socket, () => {
         const target = unknownMethodTarget(error);
@@ -149,6 +159,25 @@ export class SocketServer {
       }),
     );
     return server;
+  }
+
+  /**
+   * Node hands over the connection of a CONNECT without any of its listeners, and counts it no longer:
+   * an error that nothing listens to would end the process. It ends with its caller, or after a while.
+   */
+  #keepWatch(socket: Socket): void {
+    const end = (): void => {
+      socket.destroy();
+    };
+    const timer = setTimeout(end, REFUSED_MILLIS).unref();
+    this.#handedOver.add(socket);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      this.#handedOver.delete(socket);
+    });
+    socket.on('error', end);
+    socket.once('end', () => socket.destroySoon());
+    socket.resume();
   }
 
   #refuse(socket: Socket, answer: () => HttpAnswer): void {
@@ -225,6 +254,7 @@ export class SocketServer {
 
   closeAllConnections(): void {
     for (const server of this.#servers) server.closeAllConnections();
+    for (const socket of this.#handedOver) socket.destroy();
   }
 }
 
