@@ -92,6 +92,11 @@ describe('tracestate', () => {
     expect(trace(`00-${TRACE}-${PARENT}-01`, given)?.traceId).toBe(TRACE);
     expect(state(given)).toBeUndefined();
   });
+
+  test('blanks inside of a member take time in proportion', () => {
+    expect(state(`a=1${' '.repeat(100_000)}2`)).toBeUndefined();
+    expect(state(`${' '.repeat(100_000)}a=1${'\t'.repeat(100_000)}`)).toBe('a=1');
+  });
 });
 
 describe.each(['inject', 'socket'] as const)('a server before another one: %s', (wire) => {
