@@ -160,6 +160,34 @@ describe('the rows that are kept', () => {
     expect([few.taken, none.bytes]).toEqual([0, 0]);
   });
 
+  test('of a search that goes on when they are dropped give their memory back at its end', async () => {
+    const server = new ServerMemory(1 << 20);
+    const kept = new KeptRows(systemEnv, () => new RequestMemory(undefined, server));
+    const values = BigUint64Array.from({ length: 2_000 }, (_, at) => BigInt(at));
+    const batch = { data: { children: [{ typeId: Type.Int, values, length: 2_000 }] } };
+    let proceed = (): void => {};
+    const paused = new Promise<void>((resolve) => {
+      proceed = resolve;
+    });
+    const rows = {
+      schema: { fields: [{ name: '_rowid' }] },
+      async *[Symbol.asyncIterator]() {
+        yield batch;
+        await paused;
+        for (let times = 0; times < 4; times++) yield batch;
+      },
+    };
+    const caller = { scope: 'ada', call: async () => rows } as unknown as PageCaller;
+    const search = kept.rows(caller, query);
+    await new Promise(setImmediate);
+    kept.close();
+    expect(server.taken).toBeGreaterThan(0);
+    proceed();
+    expect((await search).ids.length).toBe(10_000);
+    await new Promise(setImmediate);
+    expect(server.taken).toBe(0);
+  });
+
   test('are let go two minutes after they were used', async () => {
     let now = 0;
     const wakers: (() => void)[] = [];
