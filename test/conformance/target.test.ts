@@ -409,6 +409,16 @@ describe('what a suite is given', () => {
     await expect(runConformance('http://x', options as never)).rejects.toEqual(error);
   });
 
+  test('an operation that a catalog in process lacks is not implemented', async () => {
+    const catalog = { describeNamespace: () => ({}) } as unknown as Namespace;
+    const { results } = await runConformance(catalog, {
+      only: ['DropNamespace: mode Skip accepts a missing namespace, in both spellings'],
+    });
+    expect(results).toMatchObject([{ verdict: 'not implemented' }]);
+    const there = await runConformance(catalog, { only: ['DescribeNamespace: the root is there'] });
+    expect(there.results).toMatchObject([{ verdict: 'passed' }]);
+  });
+
   test.each([
     [undefined, 'The target is undefined; give the base address of a server'],
     [7, 'The target is a number; give the base address of a server'],

@@ -1,7 +1,7 @@
 /**
  * `namespaceTarget`: calls the methods of a catalog in the same process for the cases, and records
- * each call. It has no raw HTTP requests, so cases about HTTP are not run. The caller closes the
- * catalog.
+ * each call. A method that the catalog lacks is an operation that is not implemented. There are no raw
+ * HTTP requests, so cases about HTTP are not run. The caller closes the catalog.
  */
 
 import { isDirspaceError } from '../../errors.ts';
@@ -10,13 +10,12 @@ import {
   methodName,
   type Namespace,
   type OperationRow,
+  unsupported,
 } from '../../protocol/index.ts';
 import { type Exchange, shown } from './exchange.ts';
 import { readRows } from './rows.ts';
 import { unlessAborted } from './signals.ts';
 import type { Target } from './target.ts';
-
-const NONE = Promise.resolve();
 
 type Methods = Readonly<Record<string, ((...inputs: unknown[]) => Promise<unknown>) | undefined>>;
 
@@ -33,8 +32,11 @@ export function namespaceTarget(namespace: Namespace): Target {
       try {
         const inputs = row.body === 'arrow-stream' ? [request, data] : [request];
         signal?.throwIfAborted();
+        const method = methods[name];
+        if (method === undefined) throw unsupported(operation);
+        // A catalog made without types may answer at once.
         const answer = await unlessAborted(
-          methods[name]?.call(namespace, ...inputs) ?? NONE,
+          Promise.resolve(method.call(namespace, ...inputs)),
           signal,
         );
         if (row.answer !== 'arrow-file') {
