@@ -1,6 +1,7 @@
 /**
  * `authOf`: parses the `auth` part of a server's configuration: API keys, JWT settings and their
- * grants. The API key in the environment variable DIRSPACE_API_KEY is added with all rights.
+ * grants. The key in the environment variable DIRSPACE_API_KEY is added with all rights, also if the
+ * configuration has no `auth`. Without both there is no authentication.
  */
 import { resolve } from 'node:path';
 import {

@@ -4,7 +4,8 @@
  * the databases. `begin` checks or creates the folders; `checkUsable` checks them while serving.
  * Catalogs are opened on first use and closed with the server, or when their folder in
  * `databasesRoot` is gone (`noteFailure`). Catalogs that were passed in open are never closed
- * here. An unknown name throws NamespaceNotFound, and two headers that differ throw InvalidInput.
+ * here. A name that is not there throws NamespaceNotFound (ServiceUnavailable if its folder was
+ * lost), and two headers that differ throw InvalidInput.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -3,8 +3,9 @@
  * key, and refuses another request under a used key (IdempotencyKeyReused). Temporary failures are
  * not kept. The cache is in memory and bounded (10,000 responses, 64 MiB); for what it lost, the
  * catalog recognises repeats (directory/catalog/kept-answers.ts) by the stamps that `stampOf`
- * makes. `checkSameData` refuses Arrow data under a used key if its first bytes differ from those
- * that the first request sent. `checkKey` validates a key, and `digest` hashes several texts.
+ * makes. `SummedData` computes the checksum of Arrow data as it is read, and `checkSameData` refuses
+ * data under a used key unless it begins with the bytes that were read of the first request's.
+ * `checkKey` validates a key, and `digest` hashes several texts.
  */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
- * Exports the HTTP server of the protocol: `createServer`, `startServer`, `loadConfig` and the
- * types of their options, and `createTrialServer` for test fixtures.
+ * Exports the HTTP server of the protocol: `createServer`, `startServer`, `loadConfig`,
+ * `createTrialServer` for test fixtures, and the types of their options and results.
  */
 
 export type {

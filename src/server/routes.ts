@@ -2,8 +2,9 @@
  * `answerOperation`: carries out one request of an operation and returns the HTTP response; errors
  * are thrown. It authenticates the caller, checks that the caller may use the database, waits for
  * the JSON body or the beginning of the Arrow body, and takes a place in the queue. Then it opens
- * the catalog and calls it through scope and permissions (auth/). A repeated idempotency key
- * returns the stored response instead.
+ * the catalog and calls it through scope and permissions (auth/). A repeated idempotency key of a
+ * write returns the stored response instead. A route with a form of its own for a read, such as that of
+ * blobs, passes a `Form`. `Services` are the objects that all routes share.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

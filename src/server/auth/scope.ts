@@ -1,8 +1,8 @@
 /**
  * `scopedCaller`: presents one namespace of a catalog as a whole catalog. It adds a prefix to the
- * ids of requests, removes it from ids in responses and errors, and hides tables and transactions
- * elsewhere. It refuses PurgeTrash, which would empty the trash of the whole catalog, and
- * CloneTable by location.
+ * ids of requests, removes it from ids in responses and errors, and hides tables, transactions and jobs
+ * elsewhere. It refuses PurgeTrash, which would empty the trash of the whole catalog, CloneTable by
+ * location, and creating or dropping the namespace itself, which is the root there.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * `lancedbError`: chooses for an error body the HTTP status to which LanceDB's clients react
- * correctly. They treat every 404 but those of jobs as "table not found", send a request again after 409 and 500, and
- * give up after 400.
+ * correctly. They take a 404 for a missing table (for a missing job in requests about jobs), send a
+ * request again after 409 and 500, and give up after 400. An address without a route becomes 406.
  */
 import { ERROR_KINDS } from '../../errors.ts';
 import {

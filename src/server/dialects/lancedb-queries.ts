@@ -1,6 +1,6 @@
 /**
- * `plainQuery`: translates a query body of LanceDB's clients (vector, columns, full-text query) to
- * the plain protocol's form.
+ * `plainQuery`: translates a query body of LanceDB's clients (vector, columns, full-text query, number of
+ * partitions to search) to the plain protocol's form.
  */
 
 type Members = Readonly<Record<string, unknown>>;

@@ -2,7 +2,8 @@
  * Builds HTTP responses: JSON (`jsonAnswer`), Arrow data (`arrowAnswer`), rows as a file of any
  * format (`rowsAnswer`), no body (`emptyAnswer`), errors (`failureAnswer`), and answers to what is
  * no valid HTTP request (`garbled`). Error messages leave out texts to be hidden, such as the paths
- * of catalogs. A write that timed out becomes CommitStateUnknown unless it is repeatable.
+ * of catalogs. A change that timed out becomes CommitStateUnknown unless it is repeatable; other
+ * requests that timed out become ServiceUnavailable.
  */
 import {
   nullColumn,

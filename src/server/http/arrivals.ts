@@ -1,8 +1,9 @@
 /**
  * Bounds request bodies that are still arriving, so that half-sent requests cannot block the
  * server. `Arrivals` limits how many there are at once: beyond the limit, the caller with the most
- * loses one. `PaceKeeper` aborts a body that arrives too slowly, and `cameTooSlowly` recognises
- * that error. `begun` waits for the first bytes; `isWhole` tells whether all have arrived.
+ * loses the one that stood still longest. `PaceKeeper` aborts a body that arrives too slowly, and
+ * `cameTooSlowly` recognises that error. `begun` waits for the first bytes; `isWhole` tells whether all
+ * have arrived.
  */
 import type { Readable } from 'node:stream';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * Reads request bodies: `readJson` reads a whole JSON text within limits, and `arrowPieces` streams
- * Arrow data with backpressure. `bodyBegun` waits for the first bytes. A wrong content type,
- * encoding or length is refused before anything is read (`checkArrowBody` for Arrow data).
- * `pauseOf` ends work in steps once its request has ended.
+ * Arrow data with backpressure. `bodyBegun` waits for the first bytes of Arrow data. A wrong content
+ * type, encoding or length is refused before anything is read (`checkArrowBody` for Arrow data).
+ * `hasBody` tells from the headers whether there is a body. `pauseOf` yields between the steps of long
+ * work and throws once its request has ended.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

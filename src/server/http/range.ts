@@ -1,7 +1,7 @@
 /**
- * `parseRange`: reads the `Range` header of a request as one range of bytes. Undefined where there is
- * none, and, as RFC 9110 says, where there are several, another unit, or a text that is no range: the
- * whole is answered then.
+ * `parseRange`: reads the `Range` header of a request as one range of bytes. It returns undefined, and
+ * the whole is answered, if there is none or an If-Range beside it, and, as RFC 9110 says, if there are
+ * several ranges, another unit, or a text that is no range.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 

@@ -1,7 +1,7 @@
 /**
- * `Router`: finds the route of a method and path. Patterns have fixed parts and `{parameters}`; a
- * fixed part wins over a parameter. `methods` lists the methods that a path accepts. `splitAddress`
- * splits a URL into path and query.
+ * `Router`: finds the route of a method and path; HEAD is answered by the route of GET. Patterns have
+ * fixed parts and `{parameters}`; a fixed part wins over a parameter. `methods` and `methodsAt` list the
+ * methods that a path or a whole target accepts. `splitAddress` splits a URL into path and query.
  */
 import { parse } from 'node:querystring';
 import { DirspaceError } from '../../errors.ts';

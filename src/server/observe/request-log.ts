@@ -1,7 +1,7 @@
 /**
  * `logEnd`: writes one log line for a request when it has ended, if the logger takes its level. The
- * level is error for most 5xx and for responses that broke off, warn for 429 and 503, otherwise
- * info, even if the client is gone.
+ * level is error for responses that broke off and for 5xx other than 503, warn for 429 and 503,
+ * otherwise info. A client that left is info too, unless its response had broken off.
  */
 import type { Env } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * Reads typed values of a configuration: `text`, `flag`, `count`, `list`, `object` and others.
- * Errors name the member and the kind of the value found, but not the value, which may be a secret.
- * Only port numbers and unknown names are shown. `optional` reads a value that may be absent, and
- * `mapOf` an object with any keys.
+ * Reads typed values of a configuration: `text`, `texts`, `flag`, `count`, `portNumber`, `list`,
+ * `object` and `mapOf` (an object with any keys); `optional` reads a value that may be absent. Errors
+ * (`invalid`) name the member and the kind of the value found (`kindOf`), but not the value, which may
+ * be a secret. Only port numbers and unknown names are shown.
  */
 import { DirspaceError } from '../../errors.ts';
 

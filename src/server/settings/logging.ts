@@ -1,6 +1,8 @@
 /**
  * Defines `Logger`, which receives a server's structured log lines, and `RequestLog`, which removes
- * one request's secrets from its lines. A logger that throws does not fail the request.
+ * the secrets of one request from its lines: texts passed to `hide`, unless they are shorter than four
+ * characters, and members whose names are those of secrets. A logger that throws does not fail the
+ * request.
  */
 import { isDirspaceError } from '../../errors.ts';
 

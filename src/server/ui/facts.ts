@@ -1,6 +1,6 @@
 /**
  * Defines `PageFacts`, the objects that the routes of the browser page share: the services of the
- * server, the sessions, and kept rows.
+ * server, the sessions, kept rows, memory and clock, and whether the server is read-only or uses TLS.
  */
 import type { Env } from '../../env.ts';
 import type { Namespace, ObjectPath } from '../../protocol/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `enterPage`: prepares a request of the page as the server prepares requests of operations. It
- * authenticates the session (`identifyPage`), finds the database, reads the body, takes a place in
- * the queue, and returns a `PageCaller`. Its calls pass the same checks of rights and scope as
- * those of the protocol, and are reads only (`PAGE_OPERATIONS`).
+ * authenticates the session, or the headers if there is none (`identifyPage`), finds the database, reads
+ * the body, takes a place in the queue, and returns a `PageCaller`. Its calls pass the same checks of
+ * rights and scope as those of the protocol, and are reads only (`PAGE_OPERATIONS`). `firstKnown` finds
+ * which of several credentials are valid, and `bodyOf` checks that a body is an object.
  */
 import { DirspaceError } from '../../errors.ts';
 import { lateOptions, type RequestOf, type ResponseOf } from '../../protocol/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `pageHeaders`: adds the security headers that the page's files and answers carry; failures have
- * none. `refuseOtherPages` refuses requests that a page of another site sends. host-guard.ts checks
- * the host that a request names.
+ * `pageHeaders`: adds the security headers and the caching rule of the page's files and answers;
+ * failures have none. `refuseOtherPages` refuses requests that a page of another site sends.
+ * host-guard.ts checks the host that a request names.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HttpAnswer, RequestState } from '../http/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `uiRoutes`: builds the routes of the page below `/ui`: its files, its session, and one route for
- * each view or operation that it asks for (`/ui/api/...`). The latter answer JSON, or a file for a
- * link (`/ui/rows/...`), and never change anything stored.
+ * each view or operation that it asks for (`/ui/api/...`), which answer JSON, or a file for a link
+ * (`/ui/rows/...`). None of them changes anything stored.
  */
 import { DirspaceError } from '../../errors.ts';
 import { EVERY_OPERATION, formatAnswer } from '../../protocol/index.ts';
