@@ -1,6 +1,7 @@
 /**
- * Reads and switches the theme of the page: the system's, light or dark. The choice is stored in
- * the browser if that is possible; otherwise it lasts as long as the page.
+ * Reads and switches the theme of the page: the system's, light or dark (`theme`, `nextTheme`,
+ * `applyTheme`). The choice is stored in the browser if that is possible; otherwise it lasts as long as
+ * the page.
  */
 
 const THEMES = ['system', 'light', 'dark'] as const;

@@ -1,7 +1,8 @@
 /**
  * `CatalogTree`: shows the namespaces and tables of the catalog as a tree. Only the items in sight
  * are drawn, so that tens of thousands of names stay quick. A text in the field lists the tables
- * whose ids contain its words. Arrow keys move, open and close; Enter shows an item.
+ * whose ids contain all of its words. Arrow keys move, open and close; Enter and the space bar show an
+ * item. At most 200,000 names of a list are fetched.
  */
 import {
   allPages,

@@ -3,7 +3,7 @@
  * `formatLocation`), so that back, forward and links work:
  * `#/t/prod/user?view=rows&where=id%20%3E%203` is a table, `#/n/prod` a namespace, `#/sql` the SQL
  * view. Any other fragment means the root of the catalog. The browser sends no part of it to the
- * server.
+ * server. `changed` builds the same place with other members of its query, `dbOf` what links keep of it.
  */
 
 export type Kind = 'n' | 't' | 'sql';

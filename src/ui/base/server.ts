@@ -1,8 +1,9 @@
 /**
  * Sends the requests of the page to the server, as JSON with the session's cookie: `ask` for
- * answers, `allPages` for lists, `signIn` and `signOut`. `useDatabase` sets the database that
- * requests name. A failure becomes a `ServerError` with the text of the server; `isSignedOut`
- * recognises the failure of a request without a valid session.
+ * answers, `allPages` for lists (20 pages unless told otherwise), `signIn` and `signOut`.
+ * `useDatabase` sets the database that requests name. A failure becomes a `ServerError` with the text of
+ * the server; `isSignedOut` recognises that of a request without a valid session, `isPassing` one after
+ * which it is worth asking again, and `isAborted` a request that the page gave up.
  */
 
 /** An answer of the server that tells of a failure. */
@@ -35,7 +36,7 @@ export function useDatabase(name: string | undefined): void {
   database = name;
 }
 
-/** The headers of a request; a server with one catalog needs no database. */
+/** The database that requests name; undefined where the server has one catalog. */
 export const databaseName = (): string | undefined => database;
 
 /** The JSON of an answer. @throws ServerError, and what `fetch` rejects with */
@@ -97,7 +98,7 @@ function detailOf(text: string): string | undefined {
 export const signIn = (credential: string): Promise<Response> => send('session', { credential });
 export const signOut = (): Promise<Response> => send('session/end', {});
 
-/** All pages of a list. */
+/** The pages of a list, at most `most` of them; 10,000 names each unless the body has a limit. */
 export async function allPages<Answer extends { readonly page_token?: string }>(
   name: string,
   body: object,

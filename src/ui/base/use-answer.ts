@@ -1,6 +1,7 @@
 /**
  * `useAnswer`: a hook that requests the data of a view, and requests it again when the question
- * changes. The answer to an earlier question is never shown.
+ * changes or `again` is called. The answer to an earlier question is never shown, and its request is
+ * aborted.
  */
 import { useEffect, useState } from './preact.ts';
 import { ask, isAborted } from './server.ts';

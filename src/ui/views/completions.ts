@@ -1,9 +1,9 @@
 /**
- * Lists what may stand at the caret: of a condition names of columns and SQL words (`completions`), of a
- * statement also functions, tables, and the columns of the tables that it names
- * (`statementCompletions`); at most 12. Names that are no plain identifiers are quoted
- * (`quotedName`). `wordBefore` finds the word that ends at the caret, `tablesNamed` the tables of a
- * statement.
+ * Lists the texts that can complete the word at the caret, at most 12: in a condition names of columns
+ * and SQL words (`completions`); in a statement also functions, tables, and the columns of the tables
+ * that it names (`statementCompletions`). Names that are no plain identifiers are quoted
+ * (`quotedName`, `tableText`). `wordBefore` finds the word that ends at the caret, and `tablesNamed` the
+ * first 8 tables that a statement names.
  */
 import type { Column } from '../base/index.ts';
 
