@@ -1,5 +1,5 @@
 /**
- * Lists the conformance cases of indexes (`INDEX_CASES`). Many servers lack these operations.
+ * Lists the conformance cases of creating, listing, describing and dropping indexes (`INDEX_CASES`).
  */
 import { type ConformanceCase, fails, SAYS, same } from '../kit/index.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Defines `ConformanceCase`: the operation under test, a claim about it, the sentence of the
  * protocol behind the claim, and the check. Also holds the sentences that several cases share
- * (`SAYS`), and builds the HTTP path of an operation (`pathOf`).
+ * (`SAYS`), and builds the HTTP path of an operation on a table or namespace (`pathOf`).
  */
 import type { OperationName } from '../../protocol/index.ts';
 import type { Kit } from './kit.ts';

@@ -1,5 +1,6 @@
 /**
- * `removeWhatWasMade`: removes the tables and namespaces that a run created. Failures are ignored,
+ * `removeWhatWasMade`: removes the tables and namespaces that a run created. Tables that were
+ * deregistered are registered again and then dropped, so that their files go. Failures are ignored,
  * also of operations that the target lacks: objects that cannot be removed stay.
  */
 import type { OperationName, RequestOf } from '../../protocol/index.ts';
