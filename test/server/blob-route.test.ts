@@ -150,6 +150,27 @@ test('parts of a long blob are read of the version that the first came from', as
   for (const { incarnation } of more) expect(incarnation).toEqual(expect.any(String));
 });
 
+test.each(['inject', 'socket'] as const)(
+  'HEAD reads no more than its beginning: %s',
+  async (wire) => {
+    let calls = 0;
+    const watched = new Proxy(catalog, {
+      get(target, name) {
+        if (name === 'fetchBlobs') calls++;
+        return Reflect.get(target, name).bind?.(target);
+      },
+    });
+    const of = await restPair({ namespace: watched as never }, { wire });
+    const path = `/v1/dirspace/table/t/blob/my%20video/${ids[3]}/bytes`;
+    const answer = await of.fetch(of.base + path, { method: 'HEAD' });
+    expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 0]);
+    expect(answer.headers.get('content-length')).toBe(String(LONG.length));
+    // Whatever was under way is over once the server is closed.
+    await of.close();
+    expect(calls).toBe(1);
+  },
+);
+
 test('a version, a branch and a delimiter are heeded, other parameters refused', async () => {
   const table = await db.openTable('t');
   await table.delete('id = 0');

@@ -1,7 +1,7 @@
 /**
  * `createApp`: makes the handler of all requests, from sockets (node-http.ts) or from `fetch`
  * (app-fetch.ts). The handler creates the state of a request, routes it, and converts failures to
- * responses, so that its answer never rejects. Whoever sends the response calls `end` when the
+ * responses, so that its answer never rejects. The body of an answer to HEAD is only begun. Whoever sends the response calls `end` when the
  * request is over. A path or method without an answer fails with `RouteNotFound`.
  */
 import {
@@ -113,8 +113,23 @@ async function answerTo(
     if (found === undefined) throw new RouteNotFound(router.methods(path));
     const { route, parameters } = found;
     const http = { state, parameters, query };
-    return decorate(state, await (answer?.(route, http) ?? route.answer(http)));
+    const answered = await (answer?.(route, http) ?? route.answer(http));
+    return decorate(state, method === 'HEAD' ? ofHead(answered) : answered);
   } catch (failure) {
     return failed(state, failure);
   }
+}
+
+/** Nothing is sent of the body of an answer to HEAD, so that no more than the beginning of it is made. */
+function ofHead(answer: HttpAnswer): HttpAnswer {
+  const { body } = answer;
+  if (typeof body === 'string') return answer;
+  const pieces = body[Symbol.asyncIterator]();
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    // Begun, so that what it holds is given back as it ends.
+    await pieces.next();
+    await pieces.return?.();
+    return { done: true, value: undefined };
+  };
+  return { ...answer, body: { [Symbol.asyncIterator]: () => ({ next }) } };
 }
