@@ -118,7 +118,8 @@ export interface Server extends AsyncDisposable {
   listen(options?: { readonly host?: string; readonly port?: number }): Promise<string>;
   /**
    * Takes all of these in place of those it has; what is absent is off. Requests and connections that
-   * are open go on. Throws InvalidInput, and everything stays, where one of them cannot be used.
+   * are open go on. Other options of a server may stand beside them and are passed over. Throws
+   * InvalidInput, and everything stays, where one of them cannot be used or there is no such option.
    */
   reload(options: ReloadableOptions): void;
   /**
@@ -366,6 +367,7 @@ async function assembled(options: ServerOptions, trial?: Trial): Promise<Server>
       return url;
     },
     reload: (next) => {
+      checkServerOptions(next, true);
       const renewed = settled(next, limits, databases);
       if (listensAt !== undefined) checkAddress(listensAt, renewed);
       if (live.authenticates && !renewed.authenticates) {

@@ -274,6 +274,9 @@ describe('reload', () => {
       const cors = { origins: ['nothing'] };
       expect(() => server.reload({ auth: authOf('new'), cors })).toThrow(/cors.origins/);
       expect(() => server.reload({ auth: { apikeys: [] } as never })).toThrow(/apikeys/);
+      // One that is misspelt would be off.
+      const misspelt = { auth: authOf('new'), allowedhosts: ['x.example'] };
+      expect(() => server.reload(misspelt as never)).toThrow(/no option "allowedhosts"/);
       expect(await statusFor(server.url, 'old')).toBe(200);
       expect(await statusFor(server.url, 'new')).toBe(401);
     });

@@ -46,7 +46,8 @@ export class Reloads {
     if (this.#ended) return;
     try {
       const next = await load();
-      server.reload(next);
+      const { logLevel: _, ...options } = next;
+      server.reload(options);
       this.#watch(next);
       const kept = differing(config, next);
       if (kept.length === 0) logger.info?.({}, 'configuration reloaded');
