@@ -15,6 +15,7 @@ import type { Sessions } from './sessions.ts';
 export interface PageDatabases {
   names(): Promise<readonly string[] | undefined>;
   target(headers: RequestHeaders): PageTarget | Promise<PageTarget>;
+  readonly routingHeaders: { readonly headers: readonly string[] };
   catalog(database: string): Namespace | Promise<Namespace>;
   noteFailure(database: string, failure: unknown): Promise<void>;
   unnamed(): Error;

@@ -103,6 +103,20 @@ export interface Linked {
   readonly database: string | undefined;
 }
 
+/** The header by which the page names a database, whatever headers other callers name it by. */
+const DATABASE = 'x-service-database';
+
+/** The headers of a request, with the database that the page names under a name the server knows. */
+function headersOf(
+  { services }: PageFacts,
+  { headers }: RequestState,
+  link: Linked | undefined,
+): RequestState['headers'] {
+  const named = link?.database ?? headers[DATABASE];
+  const [header = DATABASE] = services.databases.routingHeaders.headers;
+  return named === undefined ? headers : { ...headers, [header]: named };
+}
+
 /**
  * The caller of a request, and its JSON object. As of operations, nothing is read of those who are not
  * known, and no place is held while a body is on its way.
@@ -119,11 +133,7 @@ export async function enterPage(
   const { limits, arrivals } = services;
   const principal = await identifyPage(facts, state);
   const link = linked?.();
-  const headers =
-    link?.database === undefined
-      ? state.headers
-      : { ...state.headers, 'x-service-database': link.database };
-  const target = await services.databases.target(headers);
+  const target = await services.databases.target(headersOf(facts, state, link));
   state.database = target.database;
   const database = permittedDatabase(principal, target, services.databases);
   const name = services.identification.required ? principal.name : (state.request.peer ?? '');

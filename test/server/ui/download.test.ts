@@ -107,10 +107,17 @@ test('a link names its database', async () => {
     await other.createTable('t', [{ from: name }]);
     databases[name] = other.namespace;
   }
-  const several = await restPair({ databases, ui: true });
-  const of = (db: string) => ask(several, 'GET', address('csv', { id: ['t'] }, `&db=${db}`));
-  expect((await of('b')).text).toBe('from\nb\n');
-  expect((await of('c')).status).toBe(404);
+  // Whatever headers other callers name one by.
+  for (const headers of [undefined, ['x-db'], ['x-db', 'x-service-database']]) {
+    const databaseRouting = headers === undefined ? {} : { headers };
+    const several = await restPair({ databases, databaseRouting, ui: true });
+    const of = (db: string) => ask(several, 'GET', address('csv', { id: ['t'] }, `&db=${db}`));
+    expect((await of('b')).text).toBe('from\nb\n');
+    expect((await of('c')).status).toBe(404);
+    const page = { 'x-service-database': 'b' };
+    const { json } = await ask(several, 'POST', '/ui/api/rows', { id: ['t'], version: 1 }, page);
+    expect(json.rows).toEqual([['b']]);
+  }
 });
 
 test('names are letters that headers take', async () => {
