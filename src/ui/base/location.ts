@@ -15,7 +15,7 @@ export interface Location {
   readonly query: Readonly<Record<string, string>>;
 }
 
-export const HOME: Location = { kind: 'n', path: [], query: {} };
+const HOME: Location = { kind: 'n', path: [], query: {} };
 
 /** Of anything else than an address of the page, the root of the catalog. */
 export function parseLocation(fragment: string): Location {
