@@ -159,6 +159,28 @@ test('bytes that are no request do not get into an answer that is on its way', a
   go();
 });
 
+test.each([
+  ['bytes that are no request', 'hello\r\n\r\n'],
+  ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nhost: x\r\n\r\n'],
+  ['a body that breaks', 'POST /x HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'],
+])('%s behind a request get no answer in place of its own', async (_, bytes) => {
+  let asked = 0;
+  const describeTable = (): Promise<never> => {
+    asked++;
+    return new Promise(() => {});
+  };
+  const limits = { drainTimeoutMs: 0 };
+  const pair = await restPair(
+    { namespace: stubNamespace({ describeTable }), limits },
+    { wire: 'socket' },
+  );
+  const head = 'POST /v1/table/t/describe HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n';
+  const { socket, closed } = rawConnection(pair.base, head);
+  await vi.waitFor(() => expect(asked).toBe(1), { timeout: 10_000 });
+  socket.write(bytes);
+  expect(await closed).toBe('');
+});
+
 describe('a caller who waits before the body', () => {
   const body = '{"id":["t"]}';
   const asking = (headers: string, length = body.length): string =>

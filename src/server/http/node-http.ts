@@ -181,11 +181,19 @@ export class SocketServer {
   }
 
   #refuse(socket: Socket, answer: () => HttpAnswer): void {
-    // A part of an answer may be on its way already.
-    const reply = this.#newest.get(socket);
-    const isPartial = reply?.headersSent === true && !reply.writableFinished;
-    if (isPartial || !socket.writable) socket.destroy();
+    if (this.#isOwed(socket) || !socket.writable) socket.destroy();
     else refuseGarbled(socket, answer());
+  }
+
+  /**
+   * Whether an answer is on its way, or to come, to a request that came whole before: what is sent then
+   * would be taken for a part of it, or for it.
+   */
+  #isOwed(socket: Socket): boolean {
+    const reply = this.#newest.get(socket);
+    if (reply === undefined || reply.writableFinished) return false;
+    const isEarlier = (this.#pending.get(socket)?.size ?? 0) > 1;
+    return reply.headersSent || isEarlier || reply.req.complete;
   }
 
   #serve(raw: IncomingMessage, reply: ServerResponse, expects?: 'continue' | 'other'): void {
