@@ -1,6 +1,6 @@
 /** Inserts in parts: many requests, one version or none, and nothing left of what was ended. */
 import { readdirSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   type RecordBatchStream,
   recordBatchStream,
@@ -188,15 +188,27 @@ describe('an insert in parts', () => {
   });
 
   test('that stands still is ended, and says so for a while', async () => {
-    const { send, begin, files } = await served({ uploadIdleMs: 40 });
+    const idle = 3_600_123;
+    const over: (() => void)[] = [];
+    const real = setTimeout;
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => timers.mockRestore());
+    timers.mockImplementation(((run: () => void, ms: number) => {
+      if (ms === idle) over.push(run);
+      return real(run, ms);
+    }) as never);
+    const { send, begin, files } = await served({ uploadIdleMs: idle });
     const before = files();
     const upload_id = await begin();
     const part = await send('part', { upload_id, upload_part_id: 'a' }, await ids(1, 200_000));
     expect(part.status).toBe(200);
+    over.at(-1)?.();
     await until(() => files().length === before.length);
     const { status, json } = await send('complete', { upload_id });
     expect(status).toBe(400);
-    expect(json.error).toMatch(/stood still|There is no insert/);
+    expect(json.error).toContain('stood still');
+    over.at(-1)?.();
+    expect((await send('complete', { upload_id })).json.error).toContain('There is no insert');
   });
 
   test('ends with a part that breaks off after rows were taken', async () => {
