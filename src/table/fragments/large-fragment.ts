@@ -279,10 +279,12 @@ export class LargeFragment implements FragmentReader {
     }
     const key = batch * this.footer.schema.fields.length + column;
     const before = read.get(key) ?? 0;
-    // For a single value of a nested column or of views all is read already: the second time is
-    // often.
     const chunk = chunkAt(this.footer, batch, column);
-    if (!isReadAlone(this.#typeOf(column), chunk)) {
+    const type = this.#typeOf(column);
+    // For a single value of most nested columns and of views all is read already: the second time
+    // is often. So it is for vectors while there is room, as each takes pages of its own.
+    const isKept = layoutOf(type) === 'fixed-list' && chunk.bytes <= this.#engine.buffers.room;
+    if (isKept || !isReadAlone(type, chunk)) {
       read.set(key, 1);
       return before > 0;
     }

@@ -96,6 +96,11 @@ export class ByteCache {
     return this.#used;
   }
 
+  /** Bytes that can be added without anything being evicted. */
+  get room(): number {
+    return Math.max(0, this.#budget.limit - this.#budget.used);
+  }
+
   /** Entries held. */
   get items(): number {
     return this.#entries.size;

@@ -142,7 +142,7 @@ test('a filter reads each column once, and keeps columns that are asked for agai
   expect(await bytesRead()).toBe(0);
 });
 
-test('vectors that an index chose are read without the rest of them, again and again', async () => {
+test('vectors that an index chose are read whole only while they have room', async () => {
   const fs = memoryFs() as never;
   const count = 20_000;
   const random = seeded(3);
@@ -152,21 +152,24 @@ test('vectors that an index chose are read without the rest of them, again and a
   }));
   const made = await (await connect({ uri: '/c', fs })).createTable('t', rows);
   await made.createIndex('vector', { config: Index.ivfFlat({ maxIterations: 2 }) });
-  const table = await (await connect({ uri: '/c', fs })).openTable('t');
-  for (let id = 0; id < 3; id++) {
-    const search = table
-      .vectorSearch([...(rows[id * 700]?.vector ?? [])])
-      .limit(1)
-      .select(['id']);
-    const plan = await search.analyzePlan();
-    expect(plan).toContain('vector_idx finds ');
-    expect(Number(/bytes read (\d+)/.exec(plan)?.[1])).toBeLessThan((count * 32 * 4) / 4);
-  }
-  const found = await table
-    .vectorSearch([...(rows[7]?.vector ?? [])])
-    .limit(1)
-    .toArray();
-  expect(found).toMatchObject([{ id: 7, _distance: 0 }]);
+  const all = count * 32 * 4;
+  const readWith = async (bufferBytes: number): Promise<number[]> => {
+    const table = await (await connect({ uri: '/c', fs, bufferBytes })).openTable('t');
+    const search = (id: number) => table.vectorSearch([...(rows[id]?.vector ?? [])]).limit(1);
+    const read: number[] = [];
+    for (const id of [0, 700, 1_400]) {
+      const plan = await search(id).select(['id']).analyzePlan();
+      expect(plan).toContain('vector_idx finds ');
+      read.push(Number(/bytes read (\d+)/.exec(plan)?.[1]));
+    }
+    expect(await search(7).toArray()).toMatchObject([{ id: 7, _distance: 0 }]);
+    return read;
+  };
+  for (const bytes of await readWith(all / 2)) expect(bytes).toBeLessThan(all / 4);
+  const [first, second, third] = await readWith(2 * all);
+  expect(first).toBeLessThan(all / 4);
+  expect(second).toBeGreaterThan(all);
+  expect(third).toBeLessThan(all / 4);
 });
 
 test('what a filter finds does not change when its memory is lent again', async () => {
