@@ -83,6 +83,7 @@ class Groups {
     await run(this.#work, this.#numbers.reserve(batch.numRows));
     const groups = this.#isWhole ? this.#zeros(batch.numRows) : this.#numbers.add(columns);
     const { size } = this.#numbers;
+    await run(this.#work, oneStep());
     this.#hasFirst ||= columns.some(mayHaveNulls) && groups.includes(0);
     for (const aggregate of this.#aggregates) {
       await aggregate.add(batch, groups, size);
@@ -224,10 +225,12 @@ class GroupAggregate {
       // Values of rows that do not count are none, but for those of groups.
       const given = this.#pairs === undefined ? onlyCounted(column, counted) : column;
       const numbers = this.#values.add(given);
+      await run(this.#work, oneStep());
       counted =
         this.#pairs === undefined
           ? firstOf(numbers, before)
           : firstInGroups(counted, numbers, this.#pairs);
+      await run(this.#work, oneStep());
     }
     if (this.#isWhole && counted === groups && this.#state.addWhole !== undefined) {
       this.#state.addWhole(groups.length, columns);

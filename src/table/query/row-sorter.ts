@@ -374,4 +374,8 @@ export class RowSorter {
   }
 }
 
-const everyRow = (rows: number): Uint32Array => Uint32Array.from({ length: rows }, (_, at) => at);
+function everyRow(rows: number): Uint32Array {
+  const all = new Uint32Array(rows);
+  for (let row = 0; row < rows; row++) all[row] = row;
+  return all;
+}

@@ -39,7 +39,7 @@ export interface RowOrder {
    * Negative where row `a` comes before row `b`; never 0, as rows of equal keys keep their order.
    */
   compare(a: number, b: number): number;
-  /** Grows with what comparisons take beyond one step of a loop each. */
+  /** Grows with what comparisons take beyond one step of a loop each, and here by these steps. */
   readonly meter: WorkMeter;
   /** Whether rows of this rank are equal, so that they stay in the order of their numbers. */
   isFinal(rank: number): boolean;
@@ -415,11 +415,10 @@ function distribute(
 /** Rows of a run that are put in order by inserting. */
 const RUN = 16;
 
+/** The meter goes on from one run to the next: there may be as many short ones as rows. */
 function* mergeSorted(rows: Uint32Array, { compare, meter }: RowOrder): Generator<void> {
   const count = rows.length;
-  /** Steps since the last yield, but for those that the meter counts. */
-  let steps = 0;
-  meter.work = 0;
+  meter.work += RUN;
   for (let from = 0; from < count; from += RUN) {
     const end = Math.min(count, from + RUN);
     for (let at = from + 1; at < end; at++) {
@@ -428,14 +427,13 @@ function* mergeSorted(rows: Uint32Array, { compare, meter }: RowOrder): Generato
       while (place > from && compare(rows[place - 1] as number, row) > 0) {
         rows[place] = rows[place - 1] as number;
         place--;
-        steps++;
+        meter.work++;
       }
       rows[place] = row;
-      steps++;
+      meter.work++;
     }
-    if (steps + meter.work <= COMPARISONS) continue;
+    if (meter.work <= COMPARISONS) continue;
     yield;
-    steps = 0;
     meter.work = 0;
   }
   let source = rows;
@@ -451,10 +449,9 @@ function* mergeSorted(rows: Uint32Array, { compare, meter }: RowOrder): Generato
           left < middle &&
           (right >= end || compare(source[left] as number, source[right] as number) < 0);
         target[at] = source[fromLeft ? left++ : right++] as number;
-        steps++;
-        if (steps + meter.work <= COMPARISONS) continue;
+        meter.work++;
+        if (meter.work <= COMPARISONS) continue;
         yield;
-        steps = 0;
         meter.work = 0;
       }
     }

@@ -206,6 +206,25 @@ test('many rows of one rank, and many ranks, are gone through in steps', () => {
   expect(stepsOf(Float64Array.from({ length: rows }, () => random()))).toBeGreaterThan(60);
 });
 
+test('many short runs of one rank are gone through in steps together', () => {
+  const rows = 60_000;
+  const ranks = Float64Array.from({ length: rows }, (_, row) => row >> 2);
+  let since = 0;
+  let most = 0;
+  const compare = (a: number, b: number): number => {
+    since += 1;
+    return b - a;
+  };
+  const work = sortedRows(ranks, rows, { compare, meter: { work: 0 }, isFinal: () => false });
+  let next = work.next();
+  for (; next.done !== true; next = work.next()) {
+    most = Math.max(most, since);
+    since = 0;
+  }
+  expect(Math.max(most, since)).toBeLessThan(20_000);
+  expect([...next.value.subarray(0, 8)]).toEqual([3, 2, 1, 0, 7, 6, 5, 4]);
+});
+
 describe('many rows of one rank are ranked by what follows', () => {
   const rows = 4_000;
   const ordered = (keys: readonly Key[]): { found: number[]; steps: number } => {
