@@ -13,6 +13,9 @@ import type { UploadScope } from './uploads.ts';
 
 type Step = 'create' | 'part' | 'complete' | 'abort';
 
+/** Ids of parts are kept until their upload has ended. */
+const MOST_CHARACTERS = 255;
+
 const INSERT: AnyOperation = 'InsertIntoTable';
 
 export const uploadRoutes = (services: Services): Route[] =>
@@ -110,7 +113,14 @@ function onlyKnown(step: Step, query: QueryValues, own: QueryValues): QueryValue
 }
 
 function text(name: string, value: string | readonly string[] | undefined): string {
-  if (typeof value === 'string' && value !== '') return value;
+  if (typeof value === 'string' && value !== '') {
+    if (value.length <= MOST_CHARACTERS) return value;
+    throw new DirspaceError(
+      'InvalidInput',
+      `The query parameter "${name}" has ${value.length} characters; it has at most ${MOST_CHARACTERS}.`,
+      { details: { member: name } },
+    );
+  }
   const found = value === undefined || value === '' ? 'missing' : 'given more than once';
   throw new DirspaceError('InvalidInput', `The query parameter "${name}" is ${found}.`, {
     details: { member: name },

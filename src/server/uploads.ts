@@ -274,7 +274,7 @@ export class Upload {
           ),
         );
     };
-    this.#timer = setTimeout(late, Math.min(uploadIdleMs, 2 ** 31 - 1)).unref();
+    this.#timer = setTimeout(late, uploadIdleMs).unref();
   }
 
   #wrong(what: string): DirspaceError {

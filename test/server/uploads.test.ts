@@ -140,6 +140,9 @@ describe('an insert in parts', () => {
     const query = { upload_id, upload_part_id: 'one' };
     expect((await send('part', query, await ids(1))).json.num_inserted_rows).toBe(3);
     expect((await send('part', query, await ids(1))).json.num_inserted_rows).toBe(0);
+    // Ids are kept until the end, so that they are short.
+    const long = await send('part', { ...query, upload_part_id: 'x'.repeat(256) }, await ids(1));
+    expect([long.status, long.json.detail]).toEqual([400, expect.stringContaining('at most 255')]);
     await send('complete', { upload_id });
     expect((await found()).ids).toEqual([0, 1, 2, 3]);
   });
