@@ -35,7 +35,7 @@ export function groupedRows(input: Relation, step: GroupStep, work: Work): Relat
     async *batches(): AsyncGenerator<RecordBatch> {
       const held = work.memory.hold('The groups of a statement');
       try {
-        const groups = new Groups(input, step, work);
+        const groups = new Groups(input, step, await aggregatesOf(input, step, work), work);
         for await (const batch of input.batches()) {
           await groups.add(batch);
           held.set(groups.bytes);
@@ -46,6 +46,21 @@ export function groupedRows(input: Relation, step: GroupStep, work: Work): Relat
       }
     },
   };
+}
+
+/** Compiles the aggregates, of which there may be hundreds, in steps. */
+async function aggregatesOf(
+  input: Relation,
+  { keys, aggregates, schema }: GroupStep,
+  work: Work,
+): Promise<GroupAggregate[]> {
+  const compiled: GroupAggregate[] = [];
+  for (const [at, call] of aggregates.entries()) {
+    await run(work, oneStep());
+    const type = schema.fields[keys.length + at]?.type as DataType;
+    compiled.push(new GroupAggregate(call, type, input, { work, isWhole: keys.length === 0 }));
+  }
+  return compiled;
 }
 
 class Groups {
@@ -60,17 +75,19 @@ class Groups {
   /** Whether there are rows of number 0, which is null's where there is one key. */
   #hasFirst = false;
 
-  constructor(input: Relation, { keys, aggregates, schema }: GroupStep, work: Work) {
+  constructor(
+    input: Relation,
+    { keys, schema }: GroupStep,
+    aggregates: readonly GroupAggregate[],
+    work: Work,
+  ) {
     this.#work = work;
     this.#schema = schema;
     this.#isWhole = keys.length === 0;
     this.#keys = keyReader(keys, input.schema, work);
     const types = schema.fields.slice(0, keys.length).map(({ type }) => plainType(type));
     this.#numbers = new KeyNumbers(types);
-    this.#aggregates = aggregates.map((call, at) => {
-      const type = schema.fields[keys.length + at]?.type as DataType;
-      return new GroupAggregate(call, type, input, { work, isWhole: keys.length === 0 });
-    });
+    this.#aggregates = aggregates;
   }
 
   get bytes(): number {
