@@ -1,6 +1,7 @@
 /** Tables that number values grow in steps before values are added, and number them the same. */
 import { describe, expect, test } from 'vitest';
-import { Int32, Int64 } from '../../src/arrow/apache.ts';
+import { Int32, Int64, Utf8, vectorFromArray } from '../../src/arrow/apache.ts';
+import { indicesOf } from '../../src/arrow/index.ts';
 import { type Column, reader } from '../../src/sql/index.ts';
 import { ByteTable } from '../../src/statements/keys/byte-table.ts';
 import { KeyNumbers } from '../../src/statements/keys/index.ts';
@@ -229,4 +230,14 @@ test('integers of one and of two words, small, negative and beyond, with nulls',
       );
     }
   }
+});
+
+test('indices of a dictionary, and those that lead out of it', () => {
+  const words = vectorFromArray(['a', 'b', null, 'b'], new Utf8());
+  const keys = new KeyNumbers([new Utf8()]);
+  const numbersOf = (rows: readonly number[]): number[] => [
+    ...keys.add([indicesOf(words, Uint32Array.from(rows))]),
+  ];
+  expect(numbersOf([1, 1, 4, -1, 2, 2 ** 31])).toEqual([1, 1, 0, 0, 0, 0]);
+  expect(numbersOf([0, 3, 1, 9])).toEqual([2, 1, 1, 0]);
 });

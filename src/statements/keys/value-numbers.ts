@@ -119,12 +119,16 @@ export class ValueNumbers {
       this.#dictionaries.set(dictionary, known);
     }
     const { values, numbers } = known;
-    const rows = dictionaryRows(data, numbers.length - 1);
-    const out = new Int32Array(rows.length);
+    const { values: indices } = data;
+    const rows =
+      indices instanceof Int32Array && data.nullCount === 0
+        ? indices
+        : dictionaryRows(data, numbers.length - 1);
+    const out = new Int32Array(data.length);
     if (!isFilled(rows, numbers, out)) {
       const asked: number[] = [];
-      for (let row = 0; row < rows.length; row++) {
-        const entry = rows[row] as number;
+      for (let row = 0; row < out.length; row++) {
+        const entry = entryOf(rows[row] as number, numbers);
         if (numbers[entry] !== UNASKED) continue;
         numbers[entry] = 0;
         asked.push(entry);
@@ -317,15 +321,19 @@ export function wordsOf(column: Column): Int32Array {
 }
 
 /** Gives each row the number of its entry. @returns whether all these were asked for */
-function isFilled(rows: Uint32Array, numbers: Int32Array, out: Int32Array): boolean {
+function isFilled(rows: Int32Array | Uint32Array, numbers: Int32Array, out: Int32Array): boolean {
   let least = 0;
-  for (let row = 0; row < rows.length; row++) {
-    const number = numbers[rows[row] as number] as number;
+  for (let row = 0; row < out.length; row++) {
+    const number = numbers[entryOf(rows[row] as number, numbers)] as number;
     out[row] = number;
     if (number < least) least = number;
   }
   return least > UNASKED;
 }
+
+/** The entry of an index into a dictionary; that of null, which is the last, past the end. */
+const entryOf = (index: number, { length }: Int32Array): number =>
+  index >>> 0 < length ? index : length - 1;
 
 /** The key of a value in a map: equal for equal values alone. */
 const keyOf = (value: Value): unknown => (typeof value === 'bigint' ? value : exactText(value));
