@@ -171,9 +171,9 @@ test('short texts among nulls, of two tables, and some that lie elsewhere than i
       ends[row] = end;
     }
     for (let row = 5; row < rows - 5; row += 7) {
-      // Null, with garbage for a place; and a row that has the text of another.
+      // Null, with garbage for a place or a text; and a row that has the text of another.
       valid[row] = 0;
-      starts[row] = -5;
+      if (row % 2 === 0) starts[row] = -5;
       starts[row + 1] = starts[rows - 1] as number;
       ends[row + 1] = ends[rows - 1] as number;
       texts[row + 1] = texts[rows - 1] as string;
