@@ -240,11 +240,13 @@ export class BatchPages {
     const copy = nulls > 0 ? indices.content?.slice(0, rows * width) : undefined;
     const isCompressed = copy === undefined && indices.isCompressed;
     const valid = nulls > 0 ? validity.content?.slice() : undefined;
+    const place = placeOf(indices);
+    const refuse = this.#refuse;
     this.#add(rows, (dictionaries) => {
       const values = dictionaries.get(type.id) as DictionaryValues;
       if (copy !== undefined && valid !== undefined) {
         if (values.rows >= 2 ** (width * 8 - 1)) {
-          this.#refuse(`column ${JSON.stringify(path)} holds nulls and a full dictionary`);
+          refuse(`column ${JSON.stringify(path)} holds nulls and a full dictionary`);
         }
         pointNullsAt(values.rows, copy, width, valid);
       }
@@ -254,7 +256,7 @@ export class BatchPages {
         ? binary(endOffsets(64, 1), 2, nullAddition(values.bytes.bytes))
         : binary(endOffsets(32, 1), 2);
       return {
-        buffers: [copy ?? indices, ends, values.bytes],
+        buffers: [copy ?? place, ends, values.bytes],
         encoding: pageEncoding(
           dictionary(
             noNulls(flat(width * 8, 0, isCompressed)),
@@ -268,9 +270,17 @@ export class BatchPages {
 
   #add(rows: number, parts: PendingPage['parts']): void {
     const pages = this.#pages[this.#column++] as PendingPage[];
-    if (rows > 0) pages.push({ rows, priority: this.#priority, parts });
+    if (rows === 0) return;
+    // Pages are kept until the fragment ends: the values of its batches are not.
+    const kept =
+      typeof parts === 'function' ? parts : { ...parts, buffers: parts.buffers.map(placeOf) };
+    pages.push({ rows, priority: this.#priority, parts: kept });
   }
 }
+
+/** Where a buffer lies, without its content; the bytes of the part's own. */
+const placeOf = (buffer: PageBuffer): PageBuffer =>
+  buffer instanceof Uint8Array ? buffer : { at: buffer.at, bytes: buffer.bytes };
 
 /** A buffer of a column; no content where it has no bytes. */
 interface Content extends FileRange {
