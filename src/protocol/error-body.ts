@@ -230,6 +230,8 @@ function kindOfStatus(status: number, operation: AnyOperation): ErrorCode {
       return 'UnsupportedMediaType';
     case 429:
       return 'Throttling';
+    // A request that did not arrive in time was not carried out: it may be sent again.
+    case 408:
     case 503:
       return 'ServiceUnavailable';
     default:

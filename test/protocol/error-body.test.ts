@@ -149,6 +149,7 @@ describe('an error', () => {
     [404, 'TableNotFound'],
     [405, 'Unsupported'],
     [406, 'Unsupported'],
+    [408, 'ServiceUnavailable'],
     [409, 'ConcurrentModification'],
     [413, 'PayloadTooLarge'],
     [415, 'UnsupportedMediaType'],
