@@ -149,6 +149,8 @@ export class LanceDataFile {
     if (found === undefined) {
       found = this.#readColumn(index, name);
       this.#columns.set(index, found);
+      // What could not be read is read again by the next call: an error of the disk may pass.
+      found.catch(() => this.#columns.delete(index));
     }
     return found;
   }

@@ -149,6 +149,26 @@ test('a compressed buffer is read once for the batches of its page', async () =>
   expect(reads).toBe(1);
 });
 
+test('a column that the disk failed to give is read again', async () => {
+  const given = int8(page(noNulls(flat(8, 0)), 4, [1, 4]));
+  let fails = false;
+  const opened = await LanceDataFile.open(
+    {
+      size: given.length,
+      read: (from: number, to: number) => {
+        if (fails) throw new Error('EIO');
+        return given.subarray(from, to);
+      },
+    },
+    'x',
+  );
+  fails = true;
+  await expect(opened.column(0, 'c')).rejects.toThrow('EIO');
+  fails = false;
+  expect((await opened.column(0, 'c')).rows).toBe(4);
+  expect(opened.column(0, 'c')).toBe(opened.column(0, 'c'));
+});
+
 test('what is made here is read', async () => {
   expect(await values(int8(page(noNulls(flat(8, 0)), 4, [1, 4])))).toEqual([[1, 2, 3, 4]]);
   expect(await values(int8(page(noNulls(flat(8, 0)), 3, [1, 3]), page(allNulls(), 1)))).toEqual([
