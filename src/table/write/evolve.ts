@@ -188,10 +188,10 @@ export async function updateFieldMetadata(
   changes: readonly MetadataChange[],
   options: WriteOptions = {},
 ): Promise<MetadataChanged> {
-  let fields: Record<string, Record<string, string>> = {};
+  const fields = new Map<string, Record<string, string>>();
   const change = async (base: Snapshot): Promise<NewSchema> => {
     let tree = base.fields;
-    fields = {};
+    fields.clear();
     for (const { path, metadata, replace } of changes) {
       const { id } = leafOf(findField(base.fields, path));
       refuseMetadata(path, Object.keys(metadata));
@@ -204,14 +204,14 @@ export async function updateFieldMetadata(
           if (value === null) kept.delete(key);
           else kept.set(key, value);
         }
-        fields[path] = Object.fromEntries(kept);
+        fields.set(path, Object.fromEntries(kept));
         return { ...node, field: new Field(name, type, nullable, kept) };
       });
     }
     return { tree };
   };
   const committed = await changeSchema(engine, branch, options, change, 'metadata');
-  return { ...committed, fields };
+  return { ...committed, fields: Object.fromEntries(fields) };
 }
 
 async function altered(

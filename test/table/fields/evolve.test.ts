@@ -411,6 +411,16 @@ test('metadata of fields is merged, replaced, removed', async () => {
   expect((await update('s.a', { w: '4' }, true)).fields).toEqual({ 's.a': { w: '4' } });
   const described = await catalog.describeTable({ id: t, load_detailed_metadata: true });
   expect(described.schema?.fields[3]?.type.fields?.[0]?.metadata).toEqual({ w: '4' });
+  const odd = ['__proto__'];
+  await catalog.createTable(
+    { id: odd },
+    (await toRecordBatchStream([JSON.parse('{"__proto__":1}')])) as never,
+  );
+  const answer = await catalog.updateFieldMetadata({
+    id: odd,
+    updates: [{ path: '__proto__', metadata: { unit: 'm' } }],
+  });
+  expect(Object.entries(answer.fields ?? {})).toEqual([['__proto__', { unit: 'm' }]]);
   await expect(update('nope', {})).rejects.toMatchObject({ code: 'TableColumnNotFound' });
   expect(await read(catalog)).toEqual(ten);
 });
