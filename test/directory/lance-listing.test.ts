@@ -318,6 +318,30 @@ test('verify tells of a bit that flipped anywhere in the newest version', {
   }
 });
 
+test("a version that is removed while verify looks is nobody's problem", async () => {
+  const fs = await made();
+  let removed = '';
+  const hooked = {
+    ...fs,
+    readdirSync: (path: string, ...rest: unknown[]) => {
+      const found = (fs.readdirSync as (...all: unknown[]) => unknown[])(path, ...rest);
+      if (removed === '' && path.endsWith('__manifest/_versions')) {
+        removed =
+          (fs.readdirSync(path) as string[])
+            .filter((name) => name > '1')
+            .sort()
+            .at(-1) ?? '';
+        fs.unlinkSync(`${path}/${removed}`);
+      }
+      return found;
+    },
+  };
+  const catalog = await open(hooked as never, { pid: 3 });
+  removed = '';
+  expect((await catalog.verify({})).problems).toEqual([]);
+  expect(removed).not.toBe('');
+});
+
 test('damage to any file of it is mended by the next synchronization', async () => {
   for (const folder of ['_versions', '_deletions', 'data']) {
     const fs = await made();
