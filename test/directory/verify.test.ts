@@ -201,6 +201,29 @@ test('stray files are problems, what crashes leave are leftovers', async () => {
     expect(report.leftovers).toContainEqual({ path, kind });
     fs.unlinkSync(`${ROOT}/${path}`);
   }
+  // Where Lance looks for deletion files: cleanup takes ours and those of its writers alone.
+  const beside = `${FOLDER}/_deletions`;
+  fs.mkdirSync(`${ROOT}/${beside}`, { recursive: true });
+  for (const [name, kind] of [
+    ['0-0-77.arrow', 'orphan'],
+    ['0-3-77.arrow', 'orphan'],
+    ['.tmpAb12cd', 'temporary'],
+    ['x', 'unknown'],
+    ['0-0-x.arrow', 'unknown'],
+  ] as const) {
+    const path = `${beside}/${name}`;
+    files.write(path, new Uint8Array(3));
+    const { problems, leftovers: left } = await catalog.verify({});
+    const told = [...problems, ...left].filter((one) => one.path === path);
+    expect(told.map((one) => one.kind)).toEqual([kind]);
+    expect(problems).toHaveLength(kind === 'unknown' ? 1 : 0);
+    fs.unlinkSync(`${ROOT}/${path}`);
+  }
+  fs.mkdirSync(`${ROOT}/${beside}/0-0-78.arrow`);
+  expect((await catalog.verify({})).problems).toMatchObject([
+    { path: `${beside}/0-0-78.arrow`, kind: 'unknown' },
+  ]);
+  fs.rmdirSync(`${ROOT}/${beside}/0-0-78.arrow`);
   fs.mkdirSync(`${ROOT}/n/litter`);
   expect((await catalog.verify({})).leftovers).toContainEqual({
     path: 'n/litter',

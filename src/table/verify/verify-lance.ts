@@ -1,10 +1,13 @@
 /**
  * `verifyLance`: verifies the files kept for Lance's readers in the table's folder. A manifest that
  * differs from the one that its version would get is a problem. Manifests without a version are
- * leftovers, and so is all in the folder of Lance's deletion files that is none of a version.
- * verify-lance-path.ts verifies the files that Lance finds by the table's path.
+ * leftovers, and so are deletion files that no version refers to and files of Lance's writers beside
+ * them; other files there are problems. verify-lance-path.ts verifies the files that Lance finds by
+ * the table's path.
  */
 import {
+  isLanceTemporary,
+  isLanceWriterFile,
   lanceDeletionId,
   lanceDeletionsFolder,
   lanceFolder,
@@ -45,9 +48,18 @@ export async function verifyLance(
     }
   }
   const ids = new Set([...referenced].map((path) => lanceDeletionId(objectId(path))));
-  for (const entry of await inspector.list(lanceDeletionsFolder(tableFolder))) {
-    const id = parseLanceDeletion(entry.name);
-    if (id === undefined || !ids.has(id)) inspector.leftover(entry.path, 'orphan');
+  const isDeclared = branches.every(({ versions }) => versions.length === 0);
+  const folder = lanceDeletionsFolder(tableFolder);
+  for (const entry of await inspector.list(folder)) {
+    const name = entry.kind === 'file' ? entry.name : '';
+    const id = parseLanceDeletion(name);
+    if (id !== undefined) {
+      if (!ids.has(id)) inspector.leftover(entry.path, 'orphan');
+      // What others put into a table that has no version is theirs.
+    } else if (isDeclared) continue;
+    else if (isLanceWriterFile(folder, name)) inspector.leftover(entry.path, 'orphan');
+    else if (isLanceTemporary(name)) inspector.leftover(entry.path, 'temporary');
+    else inspector.stray(entry);
   }
 }
 
