@@ -7,6 +7,7 @@
  */
 import {
   columnsOf,
+  type Data,
   Field,
   type RecordBatch,
   type RecordBatchStream,
@@ -97,14 +98,21 @@ export async function viewRows(
     fresh: true,
     signal,
   });
+  // Members of an object are not always in the order given: names such as 2023 come first.
+  const named = new Map(found.schema.fields.map((field, place) => [field.name, place]));
+  const places = view.columns.map(([name]) => named.get(name) as number);
   const schema = new Schema(
-    found.schema.fields.map(
-      ({ name, type, metadata }) => new Field(name, type, true, plainMetadata(metadata)),
-    ),
+    places.map((place) => {
+      const { name, type, metadata } = found.schema.fields[place] as Field;
+      return new Field(name, type, true, plainMetadata(metadata));
+    }),
   );
   const batches = async function* (): AsyncGenerator<RecordBatch> {
-    for await (const batch of found)
-      yield recordBatch(schema, [...columnsOf(batch)], batch.numRows);
+    for await (const batch of found) {
+      const columns = columnsOf(batch);
+      const inOrder = places.map((place) => columns[place] as Data);
+      yield recordBatch(schema, inOrder, batch.numRows);
+    }
   };
   return recordBatchStream(schema, batches());
 }

@@ -197,6 +197,32 @@ test('versions of the source that are gone, and changes of its columns', async (
   expect((await rowsOf(catalog, { id })).length).toBe(29);
 });
 
+test('columns whose names are numbers keep their places', async () => {
+  const catalog = await open(memoryFs());
+  const select = [
+    ['b', 'id'],
+    ['2023', 'x'],
+    ['7', 's'],
+    ['__proto__', 'id + 1'],
+  ] as const;
+  await catalog.createTable({ id: source }, await rowsFrom(1, 5));
+  await catalog.createMaterializedView(defined({ select }));
+  await catalog.refreshMaterializedView({ id });
+  const stream = await catalog.queryTable({ id, k: 10, vector: {} });
+  expect(stream.schema.fields.map(({ name }) => name)).toEqual(select.map(([name]) => name));
+  const [row] = (await collectRows(stream)) as object[];
+  expect(Object.entries(row ?? {}).sort()).toEqual(
+    [
+      ['2023', 1],
+      ['7', 's1'],
+      ['__proto__', 2],
+      ['b', 1],
+    ].sort(),
+  );
+  await catalog.insertIntoTable({ id: source }, await rowsFrom(6, 5));
+  expect(await catalog.refreshMaterializedView({ id })).toMatchObject({ mode: 'incremental' });
+});
+
 test('its rows and columns change by refreshes alone', async () => {
   const catalog = await setUp();
   await catalog.refreshMaterializedView({ id });
