@@ -1,9 +1,10 @@
 /**
  * `onlyGrew`: tells whether the source of a view has only gained rows since a version, from the
  * operations that its versions record: appends, compactions, and changes of metadata and indexes.
- * Returns false if that cannot be known, and across more than 65,536 versions. `isSame` and
- * `isUnchanged` compare the source versions that views were computed from.
+ * Returns false if versions are gone, damaged or of a newer release, and across more than 65,536
+ * versions; errors of the disk are thrown. `isSame` and `isUnchanged` compare the source versions that views were computed from.
  */
+import { isDirspaceError } from '../errors.ts';
 import type { ViewSource } from '../format/index.ts';
 import { digestsOf } from './history/index.ts';
 import type { Engine, Snapshot } from './versions/index.ts';
@@ -34,8 +35,9 @@ export async function onlyGrew(
     const grew = ({ operation }: (typeof digests)[number]): boolean =>
       GROWING.includes(operation.kind);
     return digests.length === count && digests.every(grew);
-  } catch {
-    // A version in between is gone or damaged: what it did is not known.
-    return false;
+  } catch (error) {
+    // A version in between is damaged or newer than this release: what it did is not known.
+    if (isDirspaceError(error, 'Corrupt', 'UnsupportedFormat')) return false;
+    throw error;
   }
 }

@@ -223,6 +223,29 @@ test('columns whose names are numbers keep their places', async () => {
   expect(await catalog.refreshMaterializedView({ id })).toMatchObject({ mode: 'incremental' });
 });
 
+test('a refresh that cannot read what the source did fails, and computes nothing anew', async () => {
+  const fs = memoryFs();
+  const first = await setUp(grown, fs);
+  await first.refreshMaterializedView({ id });
+  await first.insertIntoTable({ id: source }, await rowsFrom(50, 10));
+  await first.insertIntoTable({ id: source }, await rowsFrom(60, 10));
+  let fails = false;
+  const watched = {
+    ...fs,
+    openSync: (path: string, ...rest: unknown[]) => {
+      if (fails && /\/t\.table\/.*2\.json$/.test(path))
+        throw Object.assign(new Error('EIO'), { code: 'EIO' });
+      return (fs.openSync as (...all: unknown[]) => number)(path, ...rest);
+    },
+  };
+  const catalog = await open(watched as never);
+  fails = true;
+  const failed = catalog.refreshMaterializedView({ id });
+  await expect(failed).rejects.toMatchObject({ code: 'Internal' });
+  fails = false;
+  expect(await catalog.refreshMaterializedView({ id })).toMatchObject({ mode: 'incremental' });
+});
+
 test('its rows and columns change by refreshes alone', async () => {
   const catalog = await setUp();
   await catalog.refreshMaterializedView({ id });
