@@ -14,7 +14,11 @@ import {
 } from '../../src/directory/operations/namespaces.ts';
 import { countTableRows } from '../../src/directory/operations/reads/index.ts';
 import { insertIntoTable } from '../../src/directory/operations/rows.ts';
-import { deregisterTable, registerTable } from '../../src/directory/operations/tables.ts';
+import {
+  deregisterTable,
+  dropTable,
+  registerTable,
+} from '../../src/directory/operations/tables.ts';
 import { repairCatalog } from '../../src/directory/upkeep/repair.ts';
 import { verifyCatalog } from '../../src/directory/upkeep/verify.ts';
 import { encodeNamespace } from '../../src/format/catalog/records.ts';
@@ -107,6 +111,28 @@ test('a table whose path would be too long to be registered keeps its properties
   expect(await outcomeOf(work)).toMatchObject({ code: 'InvalidInput' });
   expect(String(one.fs.readFileSync(record))).toBe(before);
 });
+
+test.each(['create', 'exist_ok', 'overwrite'])(
+  'a creator (%s) whose winner is dropped in that moment takes the name itself',
+  async (mode) => {
+    one.calls.moveFolder = async (move, from, to) => {
+      one.calls.moveFolder = undefined;
+      await createTable(two.catalog, { id }, people(1));
+      one.calls.get = async (get, path, ...rest) => {
+        const found = await get(path, ...rest);
+        if (!path.endsWith('x.table/.table.json') || found === undefined) return found;
+        one.calls.get = undefined;
+        await dropTable(two.catalog, { id });
+        return found;
+      };
+      return move(from, to);
+    };
+    expect(await createTable(one.catalog, { id, mode }, people(2))).toMatchObject({ version: 1 });
+    expect(one.calls.get).toBeUndefined();
+    expect(await countTableRows(two.catalog, { id })).toEqual({ count: 2 });
+    expect(one.fs.readdirSync(`${ROOT}/.dirspace/staging`)).toEqual([]);
+  },
+);
 
 test('a namespace that overwrites replaces one that came meanwhile', async () => {
   one.calls.moveFolder = async (move, from, to) => {

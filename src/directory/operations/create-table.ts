@@ -117,7 +117,6 @@ export async function createTable(
   const staged = await withRows(catalog, data, (stream) =>
     stageNew(catalog, request.properties, stream, options),
   );
-  let winner: Table | undefined;
   for (let attempt = 1; ; attempt++) {
     const outcome = await placeTable(catalog, id, staged.folder, 1);
     if (outcome === 'placed') {
@@ -125,17 +124,21 @@ export async function createTable(
       return createdAnswer(catalog, id, staged);
     }
     // Another creator was faster; the data is in staging, so it can still be used.
-    winner = await findTable(catalog, id);
-    const isFree =
+    const winner = await findTable(catalog, id);
+    let isFree =
       winner === undefined && !(await catalog.store.enter(catalog.engine.names.tableFolder(id)));
-    if (!isFree || attempt === MOST_ATTEMPTS) break;
-  }
-  try {
-    if (winner === undefined) throw await tablePlaceTaken(catalog, id, tableExists(id));
-    const rows: GivenRows = { data: await stagedRows(catalog, staged), areTaken: false };
-    return await fillTable(catalog, winner, mode, request.properties, rows, options);
-  } finally {
-    await catalog.store.deleteFolder(staged.folder);
+    if (isFree && attempt < MOST_ATTEMPTS) continue;
+    try {
+      if (winner === undefined) throw await tablePlaceTaken(catalog, id, tableExists(id));
+      const rows: GivenRows = { data: await stagedRows(catalog, staged), areTaken: false };
+      return await fillTable(catalog, winner, mode, request.properties, rows, options);
+    } catch (error) {
+      // Dropped since it was found, and before it had a row: the name is free again.
+      isFree = isDirspaceError(error, 'TableNotFound') && attempt < MOST_ATTEMPTS;
+      if (!isFree) throw error;
+    } finally {
+      if (!isFree) await catalog.store.deleteFolder(staged.folder);
+    }
   }
 }
 
