@@ -134,6 +134,25 @@ test.each(['create', 'exist_ok', 'overwrite'])(
   },
 );
 
+test.each([
+  ['a table', async () => void (await createTable(two.catalog, { id }, people(1)))],
+  ['a namespace', async () => void (await createNamespace(two.catalog, { id }))],
+])('a registration whose name %s takes leaves the record as it was', async (_, take) => {
+  await createTable(one.catalog, { id, properties: { k: 'v' } }, people(2));
+  const { context } = await deregisterTable(one.catalog, { id });
+  const location = context?.relative_location as string;
+  const record = `${ROOT}/${location}/.table.json`;
+  const before = String(one.fs.readFileSync(record));
+  one.calls.moveFolder = async (move, from, to) => {
+    one.calls.moveFolder = undefined;
+    await take();
+    return move(from, to);
+  };
+  const work = registerTable(one.catalog, { id, location, properties: { by: 'one' } });
+  expect(await outcomeOf(work)).toMatchObject({ code: 'TableAlreadyExists' });
+  expect(String(one.fs.readFileSync(record))).toBe(before);
+});
+
 test('a namespace that overwrites replaces one that came meanwhile', async () => {
   one.calls.moveFolder = async (move, from, to) => {
     one.calls.moveFolder = undefined;

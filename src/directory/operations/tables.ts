@@ -16,6 +16,7 @@ import {
   parentFolder,
   ROOT_TABLES_FOLDER,
   TABLE_FILE,
+  type TableRecord,
   trashRecordFile,
 } from '../../format/index.ts';
 import {
@@ -143,22 +144,38 @@ export async function registerTable(
   if (existing !== undefined && mode === 'Create') throw tableExists(id);
   const place = catalog.engine.names.tableFolder(id);
   requireRoom(catalog, id, place);
-  if (Object.keys(request.properties ?? {}).length > 0) {
-    await catalog.store.put(
-      joinPath(location, TABLE_FILE),
-      encodeTable({ ...record, properties, since: newest?.slot }),
-    );
+  const isChanged = Object.keys(request.properties ?? {}).length > 0;
+  const changed = encodeTable({ ...record, properties, since: newest?.slot });
+  if (isChanged) await catalog.store.put(joinPath(location, TABLE_FILE), changed);
+  try {
+    const isReplaced =
+      existing !== undefined &&
+      (await replaceFolder(catalog, { kind: 'table', id, place, staging: location }));
+    if (!isReplaced) await moveInto(catalog, id, location, place);
+  } catch (error) {
+    const isRefused = isDirspaceError(error) && error.code !== 'CommitStateUnknown';
+    if (isChanged && isRefused) await resetRecord(catalog, location, changed, record);
+    throw error;
   }
-  const isReplaced =
-    existing !== undefined &&
-    (await replaceFolder(catalog, { kind: 'table', id, place, staging: location }));
-  if (!isReplaced) await moveInto(catalog, id, location, place);
   // Its record was of the time in which it had no name.
   if (parentFolder(location) === DETACHED_FOLDER) {
     await catalog.store.delete(trashRecordFile(location));
   }
   const answered = await placeOf(catalog, { id, folder: place, record });
   return { location: answered, incarnation: record.id, properties };
+}
+
+/** Takes the change of a record back, if the table still lies there and nobody changed it again. */
+async function resetRecord(
+  catalog: Catalog,
+  folder: string,
+  changed: Uint8Array,
+  record: TableRecord,
+): Promise<void> {
+  const path = joinPath(folder, TABLE_FILE);
+  const found = await catalog.store.get(path);
+  if (found === undefined || Buffer.compare(found, changed) !== 0) return;
+  await catalog.store.put(path, encodeTable(record));
 }
 
 /** A new entry for a table whose rows lie outside of the root, where nothing is looked at. */
