@@ -262,6 +262,11 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
     ],
   ],
   [
+    'least and greatest values of more groups than there is room for at first',
+    'SELECT count(*), sum(a), sum(b) FROM (SELECT x % 300 AS g, min(x + 0e0) AS a, max(x + 0e0) AS b FROM (SELECT row_number() OVER () AS x FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10)) p CROSS JOIN (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10)) q CROSS JOIN (VALUES (1), (2), (3), (4), (5), (6)) r) s GROUP BY 1) t',
+    [[300, 45150, 135150]],
+  ],
+  [
     'all rows counted and added without groups, nulls and a filter among them',
     'SELECT count(*), count(x), sum(x), avg(x), count(*) FILTER (WHERE x > 1), sum(x) FILTER (WHERE x > 1) FROM (SELECT CAST(y AS double) AS x FROM (VALUES (1.5), (NULL), (2), (-4)) w(y)) v',
     [[4, 3, -0.5, -1 / 6, 2, 3.5]],

@@ -18,6 +18,11 @@ import {
 } from '../../../src/arrow/apache.ts';
 import { decodeVersion, type Manifest } from '../../../src/format/catalog/index.ts';
 import { decodeFragment, encodeFragment } from '../../../src/format/fragment/index.ts';
+import {
+  BatchPages,
+  type PageParts,
+  type PendingPage,
+} from '../../../src/format/lance/column-pages.ts';
 import { LancePartWriter, lanceFields } from '../../../src/format/lance/index.ts';
 import { withFieldIds } from '../../../src/ipc/index.ts';
 import { randomBatch, seeded } from '../../helpers/arrow-samples.ts';
@@ -54,6 +59,33 @@ describe.each(['types.table', 'changed.table'])('the fragments of %s', (table) =
     expect(Buffer.compare(again.bytes, bytes)).toBe(0);
     expect(part?.entry).toEqual(entry.lance);
   });
+});
+
+test('pages hold where buffers lie, and none of the values', () => {
+  const fields = [
+    new Field('number', new Int32(), true),
+    new Field('text', new Utf8(), true),
+    new Field('list', new List(new Field('item', new Int32(), true)), true),
+  ];
+  const schema = withFieldIds(new Schema(fields), [0, 1, 2, 3]);
+  const pages: PendingPage[][] = [[], [], [], []];
+  encodeFragment(schema, [randomBatch(schema, 20, seeded(3), 0.3)], (given) => ({
+    batch(columns, offsets, rows) {
+      const into = new BatchPages(pages, 0, () => {});
+      for (const [at, column] of columns.entries())
+        into.column(given[at] as Field, column, offsets[at] as number);
+      expect(rows).toBe(20);
+    },
+    dictionary() {},
+    finish: () => undefined,
+  }));
+  const parts = pages.flat().map((page) => page.parts as PageParts);
+  expect(parts.length).toBeGreaterThan(3);
+  const places = parts.flatMap(({ buffers }) =>
+    buffers.filter((buffer) => !(buffer instanceof Uint8Array)),
+  );
+  expect(places.length).toBeGreaterThan(3);
+  for (const place of places) expect(Object.keys(place)).toEqual(['at', 'bytes']);
 });
 
 function written(
