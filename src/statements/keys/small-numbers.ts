@@ -21,7 +21,8 @@ export class SmallNumbers {
   readonly #table: WordTable;
   #numbers = new Int32Array(FIRST);
   #asked = new Int32Array(0);
-  #isLeft = false;
+  /** Keys of the two sides of a join may differ in this. */
+  readonly #isLeft = { adding: false, finding: false };
 
   constructor(table: WordTable) {
     this.#table = table;
@@ -37,7 +38,8 @@ export class SmallNumbers {
    * twice as many @param isAdding whether new values are given numbers; else theirs is 0
    */
   numbers(values: Int32Array, valid: Validity, isAdding: boolean, out: Int32Array): boolean {
-    if (this.#isLeft) return false;
+    const use = isAdding ? 'adding' : 'finding';
+    if (this.#isLeft[use]) return false;
     let beyond = 0;
     // New values of a first batch are as many as its rows, and ever fewer later.
     for (let from = 0, rows = FIRST_ROWS; from < out.length; rows *= 2) {
@@ -46,9 +48,7 @@ export class SmallNumbers {
       if (count > 0) beyond += this.#ask(values, count, isAdding, out);
       from = to;
       if (beyond <= FIRST_ROWS || beyond <= to >> 1) continue;
-      this.#isLeft = true;
-      this.#numbers = new Int32Array(0);
-      this.#asked = new Int32Array(0);
+      this.#isLeft[use] = true;
       return false;
     }
     return true;
