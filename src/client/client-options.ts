@@ -79,7 +79,7 @@ function baseAddress(uri: unknown): string {
     throw invalid('uri', `The uri ${shown} is no address; expected one as http://host:port.`);
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw invalid('uri', `The uri ${shown} begins with ${url.protocol}; expected http: or https:.`);
+    throw invalid('uri', `The uri ${shown} is of another protocol; expected http: or https:.`);
   }
   if (url.username !== '' || url.password !== '') {
     throw invalid('uri', 'The uri holds a user or password; send them as headers instead.');
@@ -91,7 +91,7 @@ function baseAddress(uri: unknown): string {
 }
 
 /** The address without a user and password, wherever they end. */
-const withoutUser = (uri: string): string => uri.replace(/\/\/.*@/s, '//…@');
+const withoutUser = (uri: string): string => uri.replace(/^(https?:\/*)?.*@/is, '$1…@');
 
 /** Headers that belong to the transport, hop by hop: the caller's would break the message. */
 const TRANSPORT_HEADERS = new Set([
