@@ -1,8 +1,9 @@
 /** What shows tables without their rows: column statistics, comparisons and the graph of versions. */
 import { cpSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sparkline } from '../../src/cli/catalog/column-stats.ts';
+import { sparkline, statsText } from '../../src/cli/catalog/column-stats.ts';
 import { type GraphBranch, versionGraph } from '../../src/cli/catalog/version-graph.ts';
+import { displayWidth } from '../../src/display-width.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import { type CliResult, callCli } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
@@ -45,6 +46,19 @@ describe('describe --stats', () => {
     const narrow = await callCli(['describe', 'prod/t', '--stats', '--root', root], { width: 40 });
     expect(narrow.out).not.toContain('HISTOGRAM');
     expect(wide.out).not.toContain('\u001b');
+  });
+
+  test('histograms begin in one place, however wide the letters before them', async () => {
+    const histogram = { of: 'values', edges: [], counts: [3, 3] };
+    const column = { nulls: 0, rows: 6, distinct: 2, boundsExact: true, min: 0, max: 1, top: [] };
+    const named = (name: string) => ({ ...column, name, histogram });
+    const profile = { columns: [named('ab'), named('表名')], rows: 6 };
+    const text = statsText(profile as never, { output: true, columns: 120 } as never);
+    const before = text
+      .split('\n')
+      .slice(1, 3)
+      .map((line) => displayWidth(line.slice(0, line.indexOf('█'))));
+    expect(before[0]).toBe(before[1]);
   });
 
   test('as JSON, of a version, and totals of a namespace', async () => {

@@ -4,7 +4,14 @@
  * (`sparkline`). `statsBuckets` is the number of buckets to ask for.
  */
 import type { ColumnProfile, TableProfile } from '../../sdk/index.ts';
-import { columns, counted, shortCell, type Terminals } from '../terminal/index.ts';
+import {
+  alignedLine,
+  columns,
+  counted,
+  shortCell,
+  type Terminals,
+  widthsOf,
+} from '../terminal/index.ts';
 
 const BARS = '▁▂▃▄▅▆▇█';
 /** Of a terminal that does not tell its own. */
@@ -24,13 +31,13 @@ export function statsText(profile: TableProfile, { output, columns: width }: Ter
   const text = columns(HEAD, rows);
   if (!output) return `${text}\n\n${noteOf(profile)}`;
   const lines = text.split('\n');
-  const widest = Math.max(...lines.map(({ length }) => length));
+  const [widest = 0] = widthsOf(lines.map((line) => [line]));
   const room = Math.min(MOST_BARS, (width ?? WIDTH) - widest - 2);
   if (room < LEAST_BARS) return `${text}\n\n${noteOf(profile)}`;
   const shown = lines.map((line, at) => {
     const column = profile.columns[at - 1];
     const last = column === undefined ? 'HISTOGRAM' : sparkline(column, room);
-    return `${line.padEnd(widest)}  ${last}`.trimEnd();
+    return alignedLine([line, last], [widest]);
   });
   return `${shown.join('\n')}\n\n${noteOf(profile)}`;
 }
