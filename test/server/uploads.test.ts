@@ -7,8 +7,10 @@ import {
   tableFromArrays,
 } from '../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../src/directory/index.ts';
+import { systemEnv } from '../../src/env.ts';
 import { encodeIpcStream } from '../../src/ipc/encode/ipc-stream.ts';
 import type { Limits } from '../../src/server/settings/limits.ts';
+import { Uploads } from '../../src/server/uploads.ts';
 import { type Answered, ARROW, ask, type Pair, restPair } from '../helpers/rest-pair.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
@@ -188,6 +190,32 @@ describe('an insert in parts', () => {
     for (const step of ['complete', 'abort']) {
       expect((await send(step, { upload_id })).json.error).toContain('There is no insert in parts');
     }
+  });
+
+  test('is remembered with the last thousand that ended, also where none stands still too long', async () => {
+    const limits = { maxUploads: 2, callerShare: 1, uploadIdleMs: 0, maxArrowBytes: 0 };
+    const uploads = new Uploads(limits, systemEnv);
+    const scope = { caller: 'a', table: 't', branch: undefined };
+    const open = uploads.begin(scope);
+    const { schema } = tableFromArrays({ id: Int32Array.of(1) });
+    const ended: string[] = [];
+    for (let at = 0; at < 1_002; at++) {
+      ended.push(uploads.begin(scope));
+      const upload = uploads.find(ended[at] as string, scope);
+      await upload.take({
+        id: 'p',
+        mode: 'append',
+        open: async () => recordBatchStream(schema, []),
+        moved: () => {},
+        insert: async (rows) => {
+          for await (const _ of rows);
+          return { version: 1 } as never;
+        },
+      });
+      await upload.complete();
+    }
+    expect(() => uploads.find(ended[0] as string, scope)).toThrow('There is no insert in parts');
+    for (const id of [open, ended[2], ended.at(-1)]) uploads.find(id as string, scope);
   });
 
   test('that stands still is ended, and says so for a while', async () => {
