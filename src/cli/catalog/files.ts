@@ -1,6 +1,7 @@
 /**
  * `dirspace files`: lists the Arrow files that hold the rows of a version, and where the deleted
- * rows of each are recorded, for programs that read them without this package.
+ * rows of each are recorded, for programs that read them without this package. `--no-deletions` and
+ * `--plain` fail if the files alone do not give the rows.
  */
 import type { FragmentFiles, Table, TableFiles } from '../../sdk/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * Writes the rows of a query to a file or to standard output as CSV, JSON, Parquet or Arrow, for
  * `dirspace export` and `dirspace sql`. `OUTPUT_OPTIONS` are the options that say where and how,
- * `outputOf` checks them before anything is read, and `writeRows` writes.
+ * with their words in `OUTPUT_CHOICES`; `outputOf` checks them before anything is read, and
+ * `writeRows` writes.
  */
 import type { Exportable, ExportProgress, ToFileOptions } from '../../sdk/index.ts';
 import {

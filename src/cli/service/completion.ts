@@ -2,7 +2,7 @@
  * `dirspace completion <shell>`: prints the completion script of bash, zsh or fish. The script in
  * turn calls `dirspace completion words` (in bash `line`) with the text typed so far. That command
  * prints the words that fit at the cursor, one per line, or `:files` for file names, or nothing on
- * failure.
+ * failure. Ids are looked up in the catalog, which is opened read-only.
  *
  * `wordsOfLine` splits a command line into words as a shell does.
  */

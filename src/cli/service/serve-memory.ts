@@ -3,7 +3,9 @@
  * until the process is asked to end; its content comes from `--seed`, its failures from `--faults`.
  * It asks for no credentials, and refuses options about a catalog on disk.
  *
- * serve.ts uses `untilStopped`, `announce` and `refuseMemoryOptions` too.
+ * `untilStopped` waits until the process is asked to end, `announce` prints the address, and
+ * `refuseMemoryOptions` refuses options of `--memory` that are given without it; serve.ts uses
+ * them.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * Defines the interface of commands (`Command`, `ServiceCommand`), their input (`Call`, with the
  * parsed `Options`), their result (`Answer`, `RowsAnswer`), and the process around them
- * (`Surroundings`). Also defines the errors that commands end with (`UsageError`, `InputError`,
+ * (`Surroundings`). Also defines errors that commands end with (`UsageError`, `InputError`,
  * `MissingFile`, `OtherProtocol`, `Declined`), and functions that read positional arguments
  * (`argument`, `action`, `nameFor`).
  */
