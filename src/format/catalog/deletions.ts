@@ -1,11 +1,11 @@
 /**
  * Encodes (`encodeDeletions`) and decodes (`decodeDeletions`) deletion files: the deleted rows of
  * one fragment as ascending offsets, in an Arrow file of one column. A shared file holds the
- * deleted rows of several fragments one after another (`encodeSharedDeletions`,
- * `checkSharedDeletions`); readers of a fragment read only its slice (`decodeDeletionSlice`).
- * Decoding throws Corrupt for offsets that are out of order or beyond the fragment; the caller
- * verifies the checksum that the fragment's entry holds. `unionDeletions` merges two lists of
- * deleted rows.
+ * deleted rows of several fragments one after another (`encodeSharedDeletions`), and its name ends
+ * in its checksum (`sharedDeletionsId`, `checkSharedDeletions`); readers of a fragment read only
+ * its slice (`decodeDeletionSlice`). Decoding throws Corrupt for offsets that are out of order or
+ * beyond the fragment; the caller verifies the checksum that the fragment's entry holds.
+ * `unionDeletions` merges two lists of deleted rows.
  */
 
 import { crc32 } from 'node:zlib';

@@ -4,7 +4,7 @@
  * versions.
  *
  * Decoding verifies the checksum (Corrupt), refuses newer formats and unknown features as
- * UnsupportedFormat (`refuseNewer`), and checks the type of each member. Between members it checks
+ * UnsupportedFormat (`refuseNewer`), and checks the types of the members. Between members it checks
  * little more than the number of fragments. The schema stays JSON until protocol/types/schema.ts
  * converts and checks it.
  */
