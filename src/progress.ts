@@ -1,8 +1,9 @@
 /**
  * `Progress`: aborts work that makes no progress for a given time, or that a caller's signal or
  * `abort` ends. `moved` restarts the timeout; `pause` stops it until `resume`. `signal` and
- * `onAbort` report the abort, and `race` rejects a promise with its reason. Whoever creates one
- * calls `end`, which releases the timer and the listeners on the callers' signals.
+ * `onAbort` report the abort, and `race` settles as a promise does, or rejects with the reason of
+ * the abort. The creator of a Progress calls `end`, which releases the timer and the listeners on
+ * the callers' signals.
  */
 
 export class Progress {

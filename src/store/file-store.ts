@@ -1,8 +1,8 @@
 /**
  * `FileStore`: implements `Store` over node:fs or any object of its shape, such as memfs.
  * `openFileStore` opens one at a root and creates the root unless the store is read-only. A
- * read-only store refuses writes with ReadOnly; only `alias` does not throw, and tells whether the
- * link exists already.
+ * read-only store refuses writes with ReadOnly, except that `alias` returns whether the link exists
+ * already, and `syncFolders` still flushes.
  *
  * Small reads and metadata use synchronous calls, which are twenty times faster for them. Bulk
  * writes and flushes go through the thread pool, so that they do not block the process.

@@ -1,7 +1,7 @@
 /**
  * Defines `Processes`, which tells whether the process that left a writer's marker is alive, dead
- * or unknown; cleanup uses it. `systemProcesses` answers for this machine by process-identity.ts;
- * tests pass their own.
+ * or unknown; cleanup and the upkeep of Lance's list of a catalog use it. `systemProcesses` answers
+ * for this machine by process-identity.ts; tests pass their own.
  */
 import { hasDied, thisProcess } from './process-identity.ts';
 

@@ -3,8 +3,8 @@
  * caller of the store gave it. The system's own message, which holds absolute paths, is kept only
  * as the cause. Other functions build the errors for a missing folder (`missingFolder`), a failed
  * flush (`outcomeUnknown`) and a symbolic link (`symbolicLink`), and recognise the first two
- * (`isMissingFolder`, `isFailedFlush`). Callers decide what a missing folder means, and what it
- * means that nothing is at a path (`tellsMissing`).
+ * (`isMissingFolder`, `isFailedFlush`). `isSystemFailure` recognises any error of the file system,
+ * translated or not, and `tellsMissing` one that says that nothing is at a path.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';
