@@ -3,7 +3,7 @@
  * `decodeColumnInSteps` yields after each 64 KiB that it decompresses. Where no buffer is
  * compressed, the result is views of the given bytes, which are copied only if they are unaligned.
  * Where one is, all buffers are decoded or copied into memory that the caller provides (`room`).
- * 64-bit offsets of types with 32-bit offsets are narrowed into new memory.
+ * 64-bit offsets of types with 32-bit offsets are always copied, because they are narrowed.
  *
  * Checks that buffers fit the type and that offsets begin at 0 and end within the values. Offsets
  * in between, views and indices of dictionaries are trusted, because callers have verified the

@@ -3,9 +3,10 @@
  * form that Arrow and Lance read. `zstd` compresses numbers, texts, binary values and 64-bit
  * offsets (`hasWideOffsets`); `auto` compresses texts and binary values that are not short, and
  * only if much is saved. Validity, booleans, 32-bit offsets and the items of vectors stay as they
- * are, and so do buffers below 4 KiB and those that would save too little. Values that were not
- * worth it in one batch are tried in fewer of the batches after it, so that data which does not
- * compress is not slowed down. `stored` describes a column that is not compressed.
+ * are, and so do buffers below 4 KiB and those that would save too little; but if any buffer of a
+ * batch is compressed, these get a prefix too (buffer-forms.ts). Values that were not worth it in
+ * one batch are tried in fewer of the batches after it, so that data which does not compress is not
+ * slowed down. `stored` describes a column that is not compressed.
  */
 import { childFields, type DataType, hasLargeOffsets, layoutOf } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';
