@@ -1,10 +1,11 @@
 /**
  * Encodes and decodes `__manifest`, the table with a row for each namespace and table by which
- * Lance's directory namespace lists a catalog. `lanceCatalogFile` and `LanceCatalogRows` write and
- * read its data files, each named by the hash of its bytes (`lanceCatalogDigest`).
- * `lanceCatalogManifest` and `readLanceCatalogManifest` do the same for its manifests. A data file
- * that does not match its hash is Corrupt, and so is a manifest that differs from what this engine
- * writes. `lanceCatalogKey` names an object in the table, and `byLanceCatalogKey` orders its rows.
+ * Lance's directory namespace lists a catalog. `lanceCatalogFile` writes its data files, and
+ * `LanceCatalogRows` reads them and finds rows by key; each file is named by the hash of its bytes
+ * (`lanceCatalogDigest`). `lanceCatalogManifest` and `readLanceCatalogManifest` encode and decode
+ * its manifests. A data file that does not match its hash is Corrupt, and so is a manifest that
+ * differs from what this engine writes. `lanceCatalogKey` names an object in the table, and
+ * `byLanceCatalogKey` orders its rows.
  *
  * A version consists of a base file, minus the rows that a deletion file names, and a small second
  * file with rows added later. Source: the directory namespace of the Lance repository.
