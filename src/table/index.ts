@@ -1,9 +1,10 @@
 /**
  * Exports the engine of single tables on a store. `openEngine` creates the services that the tables
  * of a catalog share; `openTable` and `openBranch` return handles on a table and a branch;
- * `stageTable` builds a new table; `query`, `take` and `countWhere` read a snapshot. Other
- * functions compare versions, list files, describe indexes, profile columns and verify tables.
- * Other rooms import this file alone.
+ * `stageTable` builds a new table; `query`, `take` and `countWhere` read a snapshot. Among the
+ * other exports are functions that clone tables, compare versions, list files, describe indexes,
+ * profile columns, verify tables and decide multi-table commits. Other rooms import this file
+ * alone.
  */
 
 export { type Branch, openBranch } from './branch.ts';

@@ -6,7 +6,8 @@
  * written files are removed, unless the outcome of the commit is unknown.
  *
  * `dropIndex` commits a version without an index, and `commitIndexes` one with a changed list of
- * indexes. `removeSegments` deletes files of segments that nothing refers to.
+ * indexes. `removeSegments` deletes files of segments that nothing refers to; `missingIndex` makes
+ * the error for an index that is not there.
  */
 import { type DataType, describeType, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
