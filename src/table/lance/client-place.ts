@@ -2,8 +2,9 @@
  * `clientPlace`: makes a symbolic link to the folder of one table, by which clients of Lance open
  * and write it, and returns its path. No later table of the same name has that path. Returns
  * undefined where no link can be made, as on a file system without symbolic links, or in a
- * read-only catalog that has none for the table: clients then open the folder itself. `clientPath`
- * tells from a path which table its client opened.
+ * read-only catalog that has none for the table: clients then open the folder itself. A folder at
+ * that path, left by a late client, is deleted. `clientPath` tells from a path which table its
+ * client opened.
  *
  * A client names its table by the catalog's id and stages files at the path that it was given. When
  * it is behind, it builds its change on the newest manifest that it finds there. So the path alone
