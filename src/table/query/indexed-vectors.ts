@@ -1,9 +1,10 @@
 /**
  * Finds through an index the rows whose distances a vector search has to measure. `vectorAccess`
  * finds the index that a search can use, or says why it measures all vectors, and chooses the
- * metric if the request names none. Among the rows that the index covers, `nearIndexed` returns
- * those that are likely to be nearest. It leaves out deleted rows and, with `prefilter`, rows that
- * do not match the predicate.
+ * metric if the request names none. If rows that the index does not cover are to be left out
+ * (`isFast`), it lists the fragments to search. Among the rows that the index covers, `nearIndexed`
+ * returns those that are likely to be nearest, or all that match if they are few. It leaves out
+ * deleted rows and, with `prefilter`, rows that do not match the predicate.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {

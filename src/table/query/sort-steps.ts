@@ -166,9 +166,9 @@ function* byRank(
 }
 
 /**
- * Puts short runs of equal keys in order, from the one that begins at `begin` on. There may be as many
- * as rows, too many for a generator each. Ends at a run that is long or has equal ranks, or else not
- * far; where that is.
+ * Puts short runs of equal keys in order, from the one that begins at `begin` on. There may be as
+ * many as rows, too many for a generator each. Ends at a run that is long or has equal ranks, or
+ * else not far; returns where.
  * @param hasRest whether the keys are not all of the ranks
  * @param stops whether runs of equal ranks are to be told
  */
@@ -381,7 +381,10 @@ function countDigits(keys: Uint32Array, from: number, to: number, counts: Uint32
   }
 }
 
-/** Makes where the rows of each digit begin of how many there are; false if all have the same one. */
+/**
+ * Turns the number of rows of each digit into where they begin; false if all rows have the same
+ * digit.
+ */
 function makeStarts(counts: Uint32Array, count: number): boolean {
   let next = 0;
   for (let digit = 0; digit < DIGITS; digit++) {
