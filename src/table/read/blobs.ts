@@ -1,9 +1,9 @@
 /**
- * `readBlobs`: reads the bytes of blobs at rows, or a range of each, in the order of the row ids with
- * repeats. Every id is checked before anything is answered. Of large files only the pages that hold
- * the bytes asked for are read, and batches are cut so that they stay small: a value longer than
- * that is a batch by itself. Throws InvalidInput for an id without a row and for a column without
- * blobs, Unsupported for a blob at an address.
+ * `readBlobs`: reads the bytes of blobs at rows, or a range of each, in the order of the row ids
+ * with repeats; the column `_size` tells how long each blob is as a whole. Every id is checked
+ * before anything is answered. Of large files only the pages that hold the bytes asked for are
+ * read. A batch has at most 4 MiB and 4,096 rows, or one longer value. Throws InvalidInput for an
+ * id without a row and for a column without blobs, Unsupported for a blob at an address.
  */
 import {
   blobElsewhere,
