@@ -4,7 +4,7 @@
  * the manifest's members for Lance's clients (`lanceWrites`, `lanceTransaction`) and computes them
  * again. `publishUnchanged` publishes a manifest of the engine's own as it is. Both delete the
  * staged file, and throw ConcurrentModification if another commit has taken the number.
- * `versionTaken` makes that error.
+ * `versionTaken` makes that error, and `deleteQuietly` deletes a file and ignores errors.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, versionFile } from '../../format/index.ts';

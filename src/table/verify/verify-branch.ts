@@ -1,6 +1,7 @@
 /**
- * `BranchVerifier`: verifies the versions of one branch of a table: each manifest, the files it
- * refers to, gaps in the numbers, and signs that the newest versions were lost.
+ * `BranchVerifier`: verifies one branch of a table: the manifest of each version, the files that it
+ * refers to, gaps in the numbers that no deletion explains, marks of deleted runs, unknown files
+ * and leftovers in the branch's folder, and signs that the newest versions were lost.
  */
 import {
   decodeVersion,

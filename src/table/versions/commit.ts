@@ -5,14 +5,14 @@
  * begin later wait up to a second for it. After the commit timeout it throws
  * ConcurrentModification. It also does so if another writer commits an overwrite or restore between
  * two attempts, unless the change survives that, or a compaction if the change names rows by id. A
- * materialized view refuses changes of rows and columns other than its refresh (InvalidTableState).
- * CommitStateUnknown means that the version may or may not exist.
+ * materialized view refuses changes of rows and columns other than a refresh or a restore
+ * (InvalidTableState). CommitStateUnknown means that the version may or may not exist.
  *
  * Appends, changes, overwrites and compaction commit here. Staged tables, new branches, staged
  * manifests and repair publish theirs elsewhere. `nextManifest` makes the manifest of a draft,
  * `madeVisible` tells caches and followers of a new version, and `newTransaction` makes the id of a
  * commit, from which `incarnationOfTransaction` reads the table. `sameContent` drafts a version
- * without changes.
+ * without changes, and `notNextVersion` makes the error for a number that is not the next one.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * Exports the handling of versions: finding the newest one, snapshots, commits, multi-table
- * commits, tags, branches, and the announcements of writers.
+ * Exports `Engine`, the services of the table engine, and the handling of versions: finding the
+ * newest one, snapshots, fragment lists and files, commits, multi-table commits, tags, branches,
+ * stored properties, and the announcements of writers.
  */
 
 export {

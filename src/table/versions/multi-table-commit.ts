@@ -1,9 +1,10 @@
 /**
  * Records the decision of a multi-table commit with the ids of its tables (`decideMultiTable`), and
- * reads it (`multiTableDecision`). Each version of the commit names its id, and counts once the
- * decision file says `committed`. The first writer to create that file decides for good. A writer
- * that finds an abandoned commit in its way may abort it (settle-undecided.ts). `decisionTables`
- * returns the recorded ids, none if another writer decided. `isMultiTableId` recognises an id.
+ * reads it (`multiTableDecision`, `isMultiTableCommitted`). Each version of the commit names its
+ * id, and counts once the decision file says `committed`. The first writer to create that file
+ * decides for good. A writer that finds an abandoned commit in its way may abort it
+ * (settle-undecided.ts). `decisionTables` returns the recorded ids, none if another writer decided.
+ * `isMultiTableId` recognises an id.
  */
 import { DirspaceError } from '../../errors.ts';
 import { decisionFile, refuseNewer } from '../../format/index.ts';
