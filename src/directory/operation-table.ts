@@ -1,9 +1,8 @@
 /**
- * `handlerOf`: returns the function that carries out an operation on a directory catalog. The
- * operations that list names, and DescribeNamespace, are available at once (`LISTS`). The first that
- * opens or reads a table imports read-handlers.ts, which loads half of the engine, and the first other
- * one handlers.ts, which loads the rest. Also defines the types of that table of handlers, which has
- * every operation.
+ * `handlerOf`: returns the function that carries out an operation on a directory catalog. The lists
+ * of namespaces and tables, and DescribeNamespace, need no import (`LISTS`). The first operation
+ * that opens or reads a table imports read-handlers.ts, with half of the engine; any other imports
+ * handlers.ts, with the rest. `Handlers` is the type of the table of all handlers.
  */
 import { onDemand } from '../on-demand.ts';
 import type { AnyOperation, CatalogExtensions, NamespaceOperations } from '../protocol/index.ts';

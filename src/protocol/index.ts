@@ -1,7 +1,8 @@
 /**
- * Exports the contract between catalogs, clients and servers: ids, request and response models,
- * error bodies, the table of operations, and the `Namespace` interface derived from it; also modes,
- * names of HTTP headers, and Arrow schemas as JSON. No I/O.
+ * Exports the contract between catalogs, clients and servers: ids, request and response models and
+ * their validation, the parts of a request over HTTP, error bodies, the table of operations, the
+ * `Namespace` interface derived from it, and the operations beyond the protocol with their types;
+ * also modes, names of HTTP headers, and Arrow schemas as JSON. No I/O.
  */
 
 export {

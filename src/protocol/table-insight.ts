@@ -1,10 +1,10 @@
 /**
- * Defines the request and response types of TakeRows, FetchBlobs, ProfileTable, DiffTable, ListTableFiles,
- * RunSql and ExplainSql; TakeRows, FetchBlobs and RunSql answer with Arrow. Values in the JSON of profiles and
- * differences are `ShownValue`: integers beyond 2^53, NaN, infinities, decimals, dates and times
- * are text, bytes are hexadecimal digits, nested values are JSON in text, and text is cut after 256
- * characters. ListTableFiles describes the Arrow files that hold the rows of a version, for
- * programs that read them without this package.
+ * Defines the request and response types of TakeRows, FetchBlobs, ProfileTable, DiffTable,
+ * ListTableFiles, RunSql and ExplainSql; TakeRows, FetchBlobs and RunSql answer with Arrow. Values
+ * in the JSON of profiles and differences are `ShownValue`: integers beyond 2^53, NaN, infinities,
+ * decimals, dates and times are text, bytes are hexadecimal digits, nested values are JSON in text,
+ * and text is cut after 256 characters. ListTableFiles describes the Arrow files that hold the rows
+ * of a version, for programs that read them without this package.
  */
 import type { QueryColumns } from './models/index.ts';
 

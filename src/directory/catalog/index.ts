@@ -1,8 +1,8 @@
 /**
  * Exports the parts of an open catalog that operations use: its root, the look-up of ids and
- * targets, listing and paging, locations, names that are taken or contested, the trash and
- * deregistered tables, tables that other programs write, ghosts, staging, kept answers, intents and
- * journals.
+ * targets, listing and paging, locations, names that are taken or contested, dropped and replaced
+ * namespaces, the trash and deregistered tables, tables that other programs write or that have no
+ * version, ghosts, staging, kept answers, intents and journals.
  */
 
 export {

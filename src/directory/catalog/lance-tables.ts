@@ -1,15 +1,16 @@
 /**
- * Handles tables whose rows other programs write, in Lance's format, at a location of their own: a
- * URI outside of the root, or a folder of `.dirspace/lance`. Such a folder is reserved when the
- * table is declared, never moves and is never used again. `tablePlace` returns where a table lies
- * (`placeOf` for callers that have not looked at its versions), and `lancePlace` where other
- * programs write it. `storageOf` tells whether it has rows, and `lanceVersions` and `lanceVersion`
- * find its versions by the names of manifests.
+ * Handles tables whose rows other programs write in Lance's format: at a URI outside of the root,
+ * in a folder of `.dirspace/lance`, or in the table's own folder. A folder of `.dirspace/lance` is
+ * reserved when the table is declared, never moves and is never used again. `tablePlace` returns
+ * where a table lies (`placeOf` for callers that have not looked at its versions), `lancePlace`
+ * where other programs write it, and `lanceHome` that place as a folder of the root. `storageOf`
+ * tells whether it has rows, and `lanceVersions` and `lanceVersion` find its versions by the names
+ * of manifests.
  *
  * `rowsElsewhere` builds the error for an operation on such rows, and `isOfOthers` recognises it. A
  * file in the place of a reserved folder (`fence`, `isFence`) makes other programs' writes fail
  * once the table has rows of this engine (`closeToOthers`) or was removed for good
- * (`removeForGood`).
+ * (`removeForGood`). `placesIn` lists the reserved places of the tables below a folder.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * Carries out DiffTable, DiffTableBranch and CherryPickTableBranch. DiffTable compares any two
  * versions of a table; the other two compare a branch of main with main, or bring its changes to
- * main. They refuse main itself and branches of other branches (InvalidInput). If the changes
+ * main. Both refuse main itself and branches of other branches (InvalidInput). If the changes
  * cannot be brought to main, the response of the cherry-pick says why.
  */
 import { DirspaceError } from '../../errors.ts';

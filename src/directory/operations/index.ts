@@ -1,8 +1,8 @@
 /**
  * Exports the operations on namespaces, tables, rows, columns, indexes, versions, tags, branches,
  * views and transactions, and those that read rows (queries, SQL, profiles), one function each;
- * directory/handlers.ts and read-handlers.ts map them to operation names. catalog/ has those on the trash, upkeep/
- * those that maintain a catalog.
+ * directory/handlers.ts and read-handlers.ts map them to operation names. catalog/ has those on the
+ * trash, upkeep/ those that maintain a catalog.
  */
 
 export * as branchChanges from './branch-changes.ts';

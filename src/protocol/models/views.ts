@@ -1,6 +1,7 @@
 /**
- * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
- * creating and refreshing materialized views, and the query that defines a view (`ViewQuery`).
+ * Defines the JSON Schemas of materialized views, with their TypeScript types: requests and
+ * responses of creating and refreshing one, the query that defines it (`ViewQuery`), and what
+ * DescribeTable tells of it (`MaterializedViewInfo`).
  */
 
 import { request, response } from './common.ts';

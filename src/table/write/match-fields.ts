@@ -3,8 +3,10 @@
  * nullable columns become null, and narrower types are accepted if no value is lost; anything else
  * throws TableSchemaValidation. `fitFragments` checks fragments that were already written against
  * the newest schema, and throws ConcurrentModification if their columns were dropped or renamed, or
- * a nested column was made required meanwhile. `fitOf` caches the match of a schema, and
- * `isWrittenFor` tells whether fragments have the field ids of a version.
+ * a nested column was made required meanwhile. It also refuses nulls in required columns
+ * (TableSchemaValidation), and drops the statistics of widened columns and the Lance parts of
+ * fragments that have such columns. `fitOf` caches the match of a schema, and `isWrittenFor` tells
+ * whether fragments have the field ids of a version.
  */
 import { DataType, describeType, type Field, type Schema, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

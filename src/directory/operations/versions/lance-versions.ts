@@ -5,8 +5,8 @@
  * `createLanceVersion` publishes a client's staged manifest by one exclusive link; it throws
  * ConcurrentModification where the number is taken, and InvalidInput for a file that is not the
  * manifest of the next version. `deleteLanceVersions` removes only manifests, and refuses the
- * newest (InvalidTableState). Versions of tables outside of the root are neither listed nor deleted
- * (Unsupported).
+ * newest (InvalidTableState). Versions of tables outside of the root are not listed, described or
+ * deleted (Unsupported).
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {
