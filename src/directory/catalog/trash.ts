@@ -5,9 +5,10 @@
  * (`settleDrop`). `listTrash` and `purgeTrash` also take deregistered tables. trash-entries.ts
  * numbers and reads the entries.
  *
- * `sweepTrash` also removes, after 30 days, the fences and opened paths of Lance tables that are
- * gone, with the files that clients still wrote there. `numberedAnew` gives a drop a later number
- * if by the time of its rename another table had taken the name.
+ * `sweepTrash` also removes, after 30 days, what is left of Lance tables that are gone: their
+ * fences, and the paths by which clients opened them, with files that clients still wrote there.
+ * `numberedAnew` gives a drop a later number if by the time of its rename another table had taken
+ * the name.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
