@@ -2,7 +2,8 @@
  * `registerTable` copies the rows of one version of a table into a temporary table of a DuckDB
  * connection; `registerTables` copies several tables. Rows are copied in chunks under a staging
  * name and appear under their own name only when all tables are complete; if one cannot be copied,
- * none appears. They are copied because DuckDB's package for Node accepts no Arrow. Use the
+ * none appears. They are copied because DuckDB's package for Node accepts no Arrow. A name that is
+ * taken throws InvalidInput, unless it is a temporary table's and `replace` is set. Use the
  * connection for nothing else meanwhile.
  */
 import { DirspaceError } from '../errors.ts';
