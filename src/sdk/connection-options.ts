@@ -1,8 +1,9 @@
 /**
- * Defines the options and results of a connection's methods. Those of the trash, views, files, SQL
- * and Lance are defined beside their methods. Its functions translate options into request members,
- * such as `createMode`, `propertiesOf` and `page`. `pathAndOptions` reads `(path, options)` and
- * `(options)`, `checkedChanges` refuses unknown members, and `namesFrom` collects names from pages.
+ * Defines options and results of a connection's methods, such as `CreateTableOptions` and
+ * `ListTablesResult`; others are defined beside their methods or by the protocol. Its functions
+ * translate options into request members, such as `createMode`, `propertiesOf` and `page`.
+ * `pathAndOptions` reads `(path, options)` and `(options)`, `checkedChanges` refuses unknown
+ * members, and `namesFrom` collects names from pages.
  */
 
 import { type Compression, checkCompression } from '../compression.ts';

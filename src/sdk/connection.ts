@@ -2,7 +2,8 @@
  * `Connection`: an open catalog for programs, with methods for namespaces, tables, views, files,
  * SQL, jobs, the trash, transactions, Lance datasets and watching. It reaches the catalog, a
  * directory or a server, through `Namespace`; operations that a catalog lacks reject with
- * Unsupported. `close` cancels the jobs of this process and ends the handles of its tables.
+ * Unsupported. `close` cancels the jobs that the connection runs in this process, and ends the
+ * handles of its tables.
  */
 import { systemEnv } from '../env.ts';
 import type {

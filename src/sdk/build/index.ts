@@ -1,6 +1,7 @@
 /**
- * Exports the builders of Arrow columns and batches from JavaScript values, and the checks of
- * values that they share with convert/.
+ * Exports the builders of Arrow columns and batches from JavaScript values, and helpers for other
+ * folders of the SDK: checks of values, places of values in the input (`Place`), and parts of error
+ * messages (`misfit`, `showValue`).
  */
 
 export { buildBatch, buildContext } from './build-column.ts';

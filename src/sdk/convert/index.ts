@@ -1,7 +1,7 @@
 /**
- * Exports the conversion of callers' rows, columns and tables to Arrow data, also those of another
- * copy of apache-arrow, and of Arrow data back to rows. `handOver` and `closedBy` close streams
- * that are not read.
+ * Exports the conversion of callers' data and schemas to Arrow, also from objects of another copy
+ * of apache-arrow, and of Arrow data back to rows. `handOver` and `closedBy` close streams that are
+ * not read.
  */
 
 export type { DataLike, RecordBatchLike, TableLike } from './arrow-like.ts';
