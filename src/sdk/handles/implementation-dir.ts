@@ -1,7 +1,8 @@
 /**
  * Opens the catalog implementation `dir` (`open`): converts its properties and the connect options
  * to the options of a directory catalog. A root of `memory://` makes a new catalog in memory.
- * Unknown properties and the options of remote catalogs throw InvalidInput.
+ * Unknown properties, `clientConfig`, `headerProvider` and the options of `db://` addresses throw
+ * InvalidInput; other options of remote catalogs, such as `fetch` and `retries`, have no effect.
  */
 import { keptMemory, openDirectoryNamespace } from '../../directory/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * `instrumentLanceDbMetrics`: offers counts and durations of operations to a MeterProvider of
- * OpenTelemetry. The function has the name that it has in LanceDB's SDK. Only connections opened
- * afterwards are counted (`recorder`). Durations are exported as LanceDB does it: cumulative
- * counters of buckets, count and sum. No package of OpenTelemetry is imported.
+ * `instrumentLanceDbMetrics`: offers counts of operations and of rows read, and durations of
+ * operations, to a MeterProvider of OpenTelemetry. The function has the name that it has in
+ * LanceDB's SDK. Only connections opened afterwards are counted (`recorder`). Durations are
+ * exported as LanceDB does it: cumulative counters of buckets, count and sum. No package of
+ * OpenTelemetry is imported.
  */
 import type { AnyOperation } from '../../protocol/index.ts';
 import type { Outcome } from './tracing.ts';

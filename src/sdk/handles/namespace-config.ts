@@ -1,7 +1,8 @@
 /**
  * `propertiesOf`: converts the configuration of `dir` and `rest` in the form of LanceDB's SDK,
  * with nested objects and flags, to properties, which are strings by name. Throws InvalidInput for
- * `manifestEnabled: false`. Properties of other implementations pass unchanged.
+ * `manifestEnabled`, unless it is true and of `dir`. Properties of other implementations are not
+ * converted. The properties in `more` are added, except for names that the configuration has.
  */
 import { DirspaceError } from '../../errors.ts';
 import { checkStrings, type Properties } from './properties.ts';

@@ -2,7 +2,8 @@
  * Observes the operations of a catalog for OpenTelemetry. `observed` wraps a catalog for which the
  * program gave a tracer or asked for metrics (metrics.ts), and returns any other catalog as it is.
  * An operation is a span from its call to its answer, or to the end of its rows if it answers
- * rows. An error of the tracer never fails the operation. No package of OpenTelemetry is imported.
+ * rows. A remote catalog is sent the span's trace context, unless the caller gives another. An
+ * error of the tracer never fails the operation. No package of OpenTelemetry is imported.
  */
 import type { RecordBatch, RecordBatchStream } from '../../arrow/index.ts';
 import { type Env, elapsed } from '../../env.ts';

@@ -1,7 +1,7 @@
 /**
  * Exports the query builders, which return rows, batches or Arrow tables: `Query`, `VectorQuery`,
- * `TakeQuery`, `AutoQuery`, `GroupedQuery` and `SqlQuery`. Also exports full-text queries as
- * objects, rerankers, and parts that tables use too.
+ * `TakeQuery`, `AutoQuery`, `GroupedQuery` and `SqlQuery`, with some of their base classes. Also
+ * exports full-text queries as objects, rerankers, and parts that tables use too, such as blobs.
  */
 
 export { AutoQuery } from './auto-query.ts';
