@@ -1,9 +1,9 @@
 /**
  * `loadConfig`: reads the configuration of a server from a JSON file and environment variables
  * (`DIRSPACE_ROOT`, `DIRSPACE_PORT` and others), and validates it. Variables override the file, and
- * unknown members of the file are refused. Paths are relative to the folder of the file. Secrets may
- * stay in the environment: the file then names the variable (config-auth.ts). `configOf` validates the
- * members alone.
+ * unknown members of the file are refused. Paths in the file are relative to its folder, those in
+ * variables to the current folder. Secrets may stay in the environment: the file then names the
+ * variable (config-auth.ts). `configOf` validates the members alone.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

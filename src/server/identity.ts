@@ -1,9 +1,9 @@
 /**
  * `Identification`: authenticates a request before it takes a place in a queue. `identify` uses the
  * headers before the body is read. Where these hold no credentials and no principal follows from
- * them, it looks for an identity in the JSON body, of at most 16 KiB, if the operation takes one. `byHeaders` and `byCredentials`
- * read no body. A server without authentication answers `ANYBODY`. Credentials are hidden from the log
- * (`hideCredentials`).
+ * them, it looks for an identity in the JSON body, of at most 16 KiB, if the operation takes one.
+ * `unknownBody` reads such a body; `byHeaders` and `byCredentials` read no body. A server without
+ * authentication answers `ANYBODY`. Credentials are hidden from the log (`hideCredentials`).
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { Progress } from '../progress.ts';

@@ -1,8 +1,8 @@
 /**
  * `LostFolders`: tracks databases whose folder disappeared while they were open. While the folder
  * is missing, requests for it get ServiceUnavailable. A new folder in its place is taken for a new
- * database, unless it may be the empty mount point of an unmounted disk. `isRootGone` recognises
- * the error of a catalog whose folder is gone.
+ * database, unless it may be the empty mount point of an unmounted disk. `rootGone` makes the error
+ * of a catalog whose folder is gone, and `isRootGone` recognises it.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { deviceOf, isSetUp } from './root-folders.ts';

@@ -1,8 +1,8 @@
 /**
  * `openApiDocument`: builds the OpenAPI 3.1 document of the protocol and this engine's extensions
  * from the operations table and the request and response models. The server's own routes, such as
- * `/ready`, are included; those of the browser page, of
- * the bytes of blobs and of inserts in parts are not.
+ * `/ready`, are included; those of the browser page, of the bytes of blobs and of inserts in parts
+ * are not.
  */
 import {
   ALIAS_ROUTES,

@@ -1,12 +1,14 @@
 /**
  * `Uploads`: inserts whose rows come in parts. An upload is one call of InsertIntoTable that begins
- * with the first part and takes the batches of all parts from a channel, so that they are one version
- * in the end, or none. Nothing is kept but what that call keeps: it streams with bounded memory, and
- * removes what it wrote when the upload is aborted, stands still for too long, or the server stops.
+ * with the first part and takes the batches of all parts from a channel, so that they are one
+ * version in the end, or none. Nothing is kept but what that call keeps: it streams with bounded
+ * memory, and removes what it wrote when the upload is aborted, stands still for too long, or the
+ * server stops.
  *
- * An upload belongs to one caller, table and branch; to others it is unknown. A part that breaks off
- * after some of its rows were taken ends the upload. How the last thousand ended is remembered for as
- * long as one may stand still, so that whoever lost the answer gets it again.
+ * An upload belongs to one caller, table and branch; to others it is unknown. A part that breaks
+ * off after some of its rows were taken ends the upload. How the last thousand ended is remembered
+ * for as long as one may stand still, so that whoever lost the answer gets it again; one that its
+ * caller aborted is forgotten at once.
  */
 import { type RecordBatchStream, type Schema, schemasEqual } from '../arrow/index.ts';
 import type { Env } from '../env.ts';
@@ -38,8 +40,6 @@ export interface UploadPart {
   ) => Promise<InsertIntoTableResponse>;
 }
 
-/** Uploads that ended and are remembered; those that ended first are forgotten. */
-const MOST_ENDED = 1_000;
 /** Parts of one upload: their ids are remembered. */
 const MOST_PARTS = 10_000;
 
@@ -71,10 +71,6 @@ export class Uploads {
         `There are ${open.length} inserts in parts under way, ${own.length} of them of this caller; the server takes ${maxUploads} (maxUploads). Complete or abort one of them, or try again later.`,
         { details: { limit: 'maxUploads' } },
       );
-    }
-    for (const [known, { isOpen }] of this.#uploads) {
-      if (this.#uploads.size - open.length < MOST_ENDED) break;
-      if (!isOpen) this.#uploads.delete(known);
     }
     const id = this.#env.uuid();
     const forget = (): void => {

@@ -1,8 +1,9 @@
 /**
  * `jwtVerifier`: verifies bearer tokens (JWT) against a key set from a URL or a file. It returns
- * the principal with the token's grants, or undefined for an invalid token, and throws
- * ServiceUnavailable if the key set cannot be read. The package jose is imported only here, and
- * loaded when the first token is verified.
+ * the principal with the token's grants (the default ones if it has no claim of grants), or
+ * undefined for an invalid token. A file that cannot be read or has no list of keys throws
+ * InvalidInput at once; a URL that cannot be read throws ServiceUnavailable when a token is
+ * verified. The package jose is imported only here, and loaded when the first token is verified.
  */
 import { readFileSync } from 'node:fs';
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';

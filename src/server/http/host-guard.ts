@@ -5,8 +5,8 @@
  * configured. Requests without a socket may name any host.
  *
  * `requireHost` refuses a missing Host (except in HTTP/1.0), a repeated one, and transfer encodings
- * other than chunked, which HTTP/1.0 may not use either; `requireMetExpectation` refuses an Expect that cannot be met (`UnmetExpectation`,
- * 417). `isLoopback` recognises addresses of this machine.
+ * other than chunked, which HTTP/1.0 may not use either; `requireMetExpectation` refuses an Expect
+ * that cannot be met (`UnmetExpectation`, 417). `isLoopback` recognises addresses of this machine.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * Exports the HTTP layer below the catalog's routes: requests, responses, bodies and their bounds,
- * hosts, CORS, TLS.
+ * Exports the HTTP layer below the catalog's routes: sockets and `fetch`, routing, requests,
+ * responses, bodies and their bounds, byte ranges, hosts, CORS, TLS.
  */
 
 export {

@@ -1,8 +1,9 @@
 /**
  * Defines the limits of a server with their defaults and validation (`Limits`, `DEFAULT_LIMITS`,
- * `resolveLimits`), and the admission control for requests. A `Gate` has places, and queues in which
- * callers take turns. `Admission` has one Gate for the whole server and one for each table; a request
- * that finds a full queue or waits too long gets Throttling. `QueueCount` counts those that wait.
+ * `resolveLimits`), and the admission control for requests. A `Gate` has places, and queues in
+ * which callers take turns. `Admission` has, for one kind of request (short or other), one Gate for
+ * the whole server and one for each table; a request that finds a full queue or waits too long gets
+ * Throttling. `QueueCount` counts those that wait.
  */
 import { LONGEST_TIMER } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -2,7 +2,7 @@
  * `download`: answers a link of the page with rows as a file to be saved: all rows of a table, the
  * result of a filter, an order or a search, or the rows of a SELECT. Rows are read as the browser
  * takes them. `?ask=` is the JSON that the views `rows` and `sql` take, and `?db=` the database.
- * Throws InvalidInput if either is invalid or the format is unknown, and Unsupported for a column
+ * Throws InvalidInput if `ask` is invalid or the format is unknown, and Unsupported for a column
  * that the format cannot hold.
  */
 import { DirspaceError } from '../../errors.ts';

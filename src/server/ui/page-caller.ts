@@ -1,9 +1,10 @@
 /**
  * `enterPage`: prepares a request of the page as the server prepares requests of operations. It
- * authenticates the session, or the headers if there is none (`identifyPage`), finds the database, reads
- * the body, takes a place in the queue, and returns a `PageCaller`. Its calls pass the same checks of
- * rights and scope as those of the protocol, and are reads only (`PAGE_OPERATIONS`). `firstKnown` finds
- * which of several credentials are valid, and `bodyOf` checks that a body is an object.
+ * authenticates the session, or the headers if there is none (`identifyPage`), finds the database,
+ * reads the body (of a link, what its address says), takes a place in the queue, and returns a
+ * `PageCaller`. Its calls pass the same checks of rights and scope as those of the protocol, and
+ * are reads only (`PAGE_OPERATIONS`). `firstKnown` returns the first valid one of several
+ * credentials, and `bodyOf` checks that a body is an object.
  */
 import { DirspaceError } from '../../errors.ts';
 import { lateOptions, type RequestOf, type ResponseOf } from '../../protocol/index.ts';
@@ -79,7 +80,7 @@ export async function identifyPage(facts: PageFacts, state: RequestState): Promi
   return principal;
 }
 
-/** The principal of credentials that are given to open a session. @throws Unauthenticated */
+/** The first of the credentials that are valid, to open a session. @throws Unauthenticated */
 export async function firstKnown(
   { services }: PageFacts,
   state: RequestState,

@@ -2,7 +2,8 @@
  * Answers the requests of the view of a vector column. `vectorSample` returns the lengths (norms)
  * of a sample and its projection on a plane; `neighbours` returns the rows whose vectors are
  * nearest to the vector of one row. The plane is spanned by the two directions in which the sample
- * varies most, found by power iteration; distances on it differ from the distances of the vectors.
+ * varies most, found by power iteration (`projected`); distances on it differ from the distances of
+ * the vectors.
  */
 import {
   type Data,
