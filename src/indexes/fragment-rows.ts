@@ -1,8 +1,9 @@
 /**
  * Defines sets of rows by fragment (`FragmentRows`): the offsets in each fragment, ascending and
- * without repeats. `union` and `intersection` combine two sets, and may return arrays of theirs.
- * `rowsAtPositions` makes a set from ascending positions over runs of fragments (`PlacedRun`), as
- * the segments of indexes store them; throws Corrupt for positions past the last run.
+ * without repeats. `union` and `intersection` combine two sets; the result may share arrays with
+ * them. `rowsAtPositions` makes a set from ascending positions over runs of fragments
+ * (`PlacedRun`), as the segments of indexes store them. It leaves out fragments that the caller
+ * does not count as covered, and throws Corrupt for positions past the last run.
  */
 import { corrupt } from '../json.ts';
 

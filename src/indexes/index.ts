@@ -1,7 +1,8 @@
 /**
- * Exports the parts of indexes that need no I/O: index types, search in sorted columns, coded
- * values and positions, sets of rows by fragment, and the building and searching of IVF partitions.
- * table/indexes reads segments, and table/indexing builds them.
+ * Exports the parts of indexes that need no I/O: index types, the parameters of IVF indexes, search
+ * in sorted columns, coded values and positions, the encoding of positions, sets of rows by
+ * fragment, and the building and searching of IVF partitions. table/indexes reads segments, and
+ * table/indexing builds them.
  */
 
 export { CodedPositions, CodedValues } from './coded-values.ts';

@@ -1,7 +1,8 @@
 /**
  * Exports the reading and writing of files of other programs: the sources of their bytes
- * (`ByteSource`), `writeFile`, the formats that read and write rows (`FORMATS`), and Lance datasets
- * (`openLance`). Callers import it when a file is opened, as most programs and commands open none.
+ * (`ByteSource`), functions that find files and write them, the formats that read and write rows
+ * (`FORMATS`), exact JSON, and Lance datasets (`openLance`). Callers import it when a file is
+ * opened, as most programs and commands open none.
  */
 
 export {

@@ -2,8 +2,10 @@
  * `openCsv`: reads CSV as record batches. The encoding, delimiter, quotes, header and types are
  * detected from the first megabyte unless the caller gives them. Rows are read as they are pulled;
  * memory holds that megabyte and one batch. A row that cannot be read goes to the caller's
- * `onReject`, or throws InvalidInput with line and column. `csvTypes` reads whole files to find
- * types that fit all their rows; it refuses sources that can be read once only.
+ * `onReject`, or throws InvalidInput with line and column. An empty file throws InvalidInput unless
+ * a schema is given, and so does one that holds JSON unless a schema, the header or the delimiter
+ * is given. `csvTypes` reads whole files to find types that fit all their rows; it refuses sources
+ * that can be read once only.
  */
 import { isUtf8 } from 'node:buffer';
 import {

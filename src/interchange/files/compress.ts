@@ -1,7 +1,8 @@
 /**
  * `compressed`: compresses the bytes of a file with gzip or Zstandard, piece by piece. Node before
- * 22.15 has no Zstandard encoder: there the content is written as frames of 64 KiB each, which
- * every decoder accepts. Throws Unsupported if the process has no WebAssembly for that either.
+ * 22.15 has no Zstandard encoder: there the engine's own one, in WebAssembly, compresses frames of
+ * at most 64 KiB, which every decoder accepts. If WebAssembly is missing too, it throws
+ * Unsupported.
  */
 import { Readable, type Transform } from 'node:stream';
 import zlib from 'node:zlib';

@@ -1,7 +1,8 @@
 /**
- * Exports `ByteSource` and its implementations for files, pipes, URLs and streams. Also exports
- * functions that find files by pattern or folder, compress, decompress and write them, and the
- * error for a file that cannot be read or written.
+ * Exports `ByteSource` and its implementations for files, pipes, URLs, streams and bytes in memory.
+ * Also exports functions that find files by pattern or folder, compress, decompress and write them,
+ * or copy a stream into a temporary one (`spooled`), and the error for a file that cannot be read
+ * or written.
  */
 
 export {

@@ -29,7 +29,7 @@ export class PageDictionary {
   /** Codes + 1 by the hash of their words; 0 where there is none. */
   #slots = new Int32Array(1 << 10);
 
-  /** Whether more words may come. */
+  /** Whether no more words may come. */
   get isFull(): boolean {
     const { length, offsets } = this.words;
     return length >= MOST_WORDS || (offsets[length] as number) >= MOST_BYTES;
