@@ -1,7 +1,7 @@
 /**
  * Reads the stored positions of a term in documents, and tells whether the words of a phrase follow
- * each other (`hasPhrase`, in steps; between two words there may be up to `slop` positions more
- * than in the phrase; `PhraseOrder` tells it of a document whose words are read block by block).
+ * each other. `hasPhrase` does so in steps and allows up to `slop` more positions between two words
+ * than in the phrase; `PhraseOrder` does so for a document whose words are read block by block.
  * Each position is stored as its distance from the one before; postings-builder.ts collects them.
  * `PositionReader` decodes the positions of single documents, whose blocks and counts its caller
  * knows from the postings; it checks the bytes and throws BadPostings.

@@ -2,7 +2,8 @@
  * Scores documents for a tree of queries by BM25 (k1 1.2, b 0.75). `scorerOf` compiles the tree
  * into a scorer, which takes how often each slot occurs in a document and how long its texts are,
  * and returns NaN if the document does not match. Scores are 64-bit sums, which callers round to 32
- * bits. `inverseFrequency`, `lengthNorm`, `shareOf` and `termShare` compute parts of a score.
+ * bits. `inverseFrequency`, `lengthNorm`, `shareOf` and `termShare` compute parts of a score, and
+ * `Shares` those of the documents of one column.
  */
 import type { LeafNode, TextQuery } from './text-query.ts';
 

@@ -1,9 +1,9 @@
 /**
  * Defines how a text becomes words (`TextSettings`). `textSettings` reads the settings from members
  * named as the protocol and LanceDB's index details name them, and fills in `DEFAULT_SETTINGS`,
- * except that ngrams are neither stemmed nor stop words unless asked for. It throws InvalidInput or
- * Unsupported for settings that are not offered. `settingsMembers` is its inverse, in LanceDB's
- * names.
+ * except that ngrams are neither stemmed nor dropped as stop words unless the members ask for it.
+ * It throws InvalidInput or Unsupported for settings that are not offered. `settingsMembers` is its
+ * inverse, in LanceDB's names.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,8 +1,9 @@
 /**
  * `createSearch`: finds the vectors nearest to each query, exactly, in batches that callers add. It
  * keeps at most k rows for each query, handles nulls, selections and distance bounds, and works in
- * steps. If a batch has a sketch, `sift` returns the rows that alone have to be measured.
- * `distances` measures each row of one array, for tests. `kernelsFor` chooses the kernels of the
+ * steps. `addSketched` also makes the sketch of a batch; if a batch has one, `sift` returns the
+ * only rows that have to be measured. `distances` measures each row of one array, for tests, and
+ * `boundOf` rounds a bound as distances are rounded. `kernelsFor` chooses the kernels of the
  * runtime, and `openPartitions` opens a memory of kernels for partitions of IVF indexes, if there
  * are such kernels (`hasPartitions`). table/query/nearest.ts supplies batches from tables.
  */

@@ -1,8 +1,8 @@
 /**
  * `accumulator`: creates the state of an aggregate. Counts and `any_value` are implemented here;
  * sums.ts implements sums, means and deviations, bounds.ts least and greatest values, also of
- * booleans, and collections.ts string_agg, array_agg and medians. distinct-words.ts, which counts
- * distinct values without groups, is created elsewhere.
+ * booleans, and collections.ts string_agg, array_agg and medians. The one of distinct-words.ts,
+ * which counts distinct values without groups, is created by group.ts.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, familyOf, reader, type Value, validityOf } from '../../sql/index.ts';

@@ -1,8 +1,9 @@
 /**
  * Defines `Relation`, the rows that a step of a plan yields, batch by batch, and `Work`, the
  * resources that the steps of one statement share. `run` runs a generator and lets other work go on
- * between its steps. `collected` keeps all batches of a relation in memory and counts their bytes,
- * and `asOneBatch` joins them; `columnReader` evaluates expressions over batches.
+ * between its steps; `oneStep` is such a step alone. `collected` keeps all batches of a relation in
+ * memory and counts their bytes, and `asOneBatch` joins them; `columnReader` evaluates expressions
+ * over batches, and `dataNamed` finds a column of one by its name.
  */
 import {
   batchBytes,

@@ -1,9 +1,9 @@
 /**
- * Implements the steps that keep at most one row: conditions (`filteredRows`), computed columns
- * (`projectedRows`), LIMIT (`limitedRows`), the rows of several inputs one after the other
- * (`unitedRows`), repeated rows (`repeatedRows`), VALUES (`writtenRows`), and subqueries that stand
- * for a value (`singleRow`, and `checkedRows` for those with outer columns). The last two throw
- * InvalidInput if the subquery has several rows.
+ * Implements the steps that remember nothing, or one row, from one batch to the next: conditions
+ * (`filteredRows`), computed columns (`projectedRows`), LIMIT (`limitedRows`), the rows of several
+ * inputs one after the other (`unitedRows`), repeated rows (`repeatedRows`), VALUES
+ * (`writtenRows`), and subqueries that stand for a value (`singleRow`, and `checkedRows` for those
+ * with outer columns). The last two throw InvalidInput if the subquery has several rows.
  */
 import {
   columnsOf,

@@ -1,8 +1,9 @@
 /**
  * `windowColumn`: computes the values of one window function for rows that are in order, partition
  * after partition. A running aggregate takes the rows of its partition up to the current row, or up
- * to its last peer, that is, the last row that is equal in order; window-frames.ts computes those
- * of other frames. `comparesPeers` tells whether calls need to know peers. Throws InvalidInput for
+ * to its last peer, that is, the last row that is equal in order. Aggregates of whole partitions
+ * are computed like those of groups (accumulators.ts), and those of any other frame by
+ * window-frames.ts. `comparesPeers` tells whether calls need to know peers. Throws InvalidInput for
  * a sum that its type cannot hold, and for an ntile or nth_value of less than 1.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';

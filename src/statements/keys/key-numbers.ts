@@ -1,8 +1,9 @@
 /**
  * `KeyNumbers`: numbers rows of several columns, so that rows with equal values have the same
- * number in every batch. `add` numbers rows, `find` looks rows up without adding them, and
- * `columns` returns the values of numbers. It numbers pairs of numbers; pairs of small numbers are
- * looked up without a hash.
+ * number in every batch. `add` numbers rows, `find` looks rows up without adding them and returns 0
+ * for those with a null, and `columns` returns the values of numbers. It numbers the values of each
+ * column (value-numbers.ts), then pairs of these numbers, column after column; pairs of small
+ * numbers are looked up without a hash.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { Column } from '../../sql/index.ts';

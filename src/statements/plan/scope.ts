@@ -3,7 +3,8 @@
  * columns and the name that each column has in the plan. Columns are found by their exact names
  * first, then ignoring case; tables ignoring case. `resolve` throws TableColumnNotFound for unknown
  * names, and InvalidInput for ambiguous ones and for those of a query around this one; `find`
- * returns undefined in place of the first and the last. `star` lists the columns of `*`.
+ * returns undefined for unknown names and for those of a query around this one, and throws for
+ * ambiguous ones. `star` lists the columns of `*`.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Expression, formatName, nearestName, refuse } from '../../sql/index.ts';
