@@ -40,6 +40,8 @@ export interface UploadPart {
   ) => Promise<InsertIntoTableResponse>;
 }
 
+/** Uploads that ended and are remembered; those that ended first are forgotten. */
+const MOST_ENDED = 1_000;
 /** Parts of one upload: their ids are remembered. */
 const MOST_PARTS = 10_000;
 
@@ -71,6 +73,10 @@ export class Uploads {
         `There are ${open.length} inserts in parts under way, ${own.length} of them of this caller; the server takes ${maxUploads} (maxUploads). Complete or abort one of them, or try again later.`,
         { details: { limit: 'maxUploads' } },
       );
+    }
+    for (const [known, { isOpen }] of this.#uploads) {
+      if (this.#uploads.size - open.length < MOST_ENDED) break;
+      if (!isOpen) this.#uploads.delete(known);
     }
     const id = this.#env.uuid();
     const forget = (): void => {
