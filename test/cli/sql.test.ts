@@ -125,6 +125,12 @@ describe('standard input', () => {
     expect(await sql([], { input })).toEqual({ code: 0, out: 'a\n;\nb\n2\nc\n3\n', error: '' });
   });
 
+  test('has texts and comments of several lines, whose semicolons end nothing', async () => {
+    const input = 'SELECT \'a;\nb\' AS a; /* ;\n; */ SELECT 2 AS "b;\nc";';
+    const { code, out } = await sql(['--json'], { input });
+    expect([code, out.match(/"(a;\\nb|b;\\nc)"/g)]).toEqual([0, ['"a;\\nb"', '"b;\\nc"']]);
+  });
+
   test('ends where a statement fails', async () => {
     const failed = await sql([], { input: 'SELECT 1 AS a;\nSELECT nope;\nSELECT 2 AS b;' });
     expect({ code: failed.code, out: failed.out }).toEqual({ code: 2, out: 'a\n1\n' });

@@ -52,8 +52,8 @@ export async function runPrompt(call: Call, answered: Answering): Promise<void> 
   if (begun.trim() !== '') await told(call, () => answered(begun));
 }
 
-/** Texts, names in quotes and comments, in which a semicolon ends nothing. */
-const APART = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
+/** Texts, names in quotes and comments, also those that go on, in which a semicolon ends nothing. */
+const APART = /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|;/g;
 
 /** Where the first statement of a text ends; -1 where it goes on. */
 function statementEnd(text: string): number {
