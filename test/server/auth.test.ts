@@ -383,7 +383,8 @@ describe('tokens', () => {
     writeFileSync(`${folder}/text.json`, 'keys');
     writeFileSync(`${folder}/other.json`, '{"key":1}');
     writeFileSync(`${folder}/null.json`, 'null');
-    for (const name of ['none', 'text', 'other', 'null']) {
+    writeFileSync(`${folder}/numbers.json`, '{"keys":[1]}');
+    for (const name of ['none', 'text', 'other', 'null', 'numbers']) {
       const jwksFile = `${folder}/${name}.json`;
       const made = createServer({
         namespace: stubNamespace(),

@@ -96,12 +96,15 @@ function readKeySet(file: string): JSONWebKeySet {
     const what = cause instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read';
     throw new DirspaceError('InvalidInput', `jwksFile: ${file} ${what}.`, { cause });
   }
-  if (Array.isArray(set?.keys)) return set as JSONWebKeySet;
+  if (Array.isArray(set?.keys) && set.keys.every(isObject)) return set as JSONWebKeySet;
   throw new DirspaceError(
     'InvalidInput',
-    `jwksFile: ${file} is JSON without a list "keys"; give a JSON Web Key Set, {"keys": [...]}.`,
+    `jwksFile: ${file} is JSON without a list "keys" of objects; give a JSON Web Key Set, {"keys": [...]}.`,
   );
 }
+
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 async function loadVerifier(
   options: JwtOptions,
