@@ -1,8 +1,9 @@
 /**
  * Exports the compiler of SQL expressions, which filter, compute and prune over record batches, and
- * the parser of SELECT statements. Also exports the columns that expressions load and compute,
- * their types and values, hashes of values, helpers for messages, `registerFunction`, and the words
- * of SQL for completion (`SQL_WORDS`).
+ * the parser of SELECT statements, with their trees and formatting as SQL. Also exports the columns
+ * that expressions load and compute, their types and values, hashes of values, the kernels that
+ * count (`countKernels`), helpers for messages, `registerFunction`, and the words of SQL for
+ * completion (`SQL_WORDS`).
  */
 
 export { toVector } from './evaluate/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `shownValue`: converts a value of a column to JSON that a person can read. Numbers stay numbers
- * if no digit is lost, else they become text; decimals, dates, times, durations and intervals
- * become text; bytes hexadecimal digits; nested values JSON text. Texts are cut at 256 characters.
- * `shownNumber` converts a number, `inWords` a decimal or a time, and `cutText` cuts a text.
+ * if no digit is lost. Other numbers (also NaN, infinities and -0), decimals, dates, times,
+ * durations and intervals become text, bytes hexadecimal digits, and nested values JSON text. Texts
+ * are cut at 256 characters. `shownNumber` converts a number, `inWords` a decimal or a time, and
+ * `cutText` cuts a text.
  */
 import type { DataType } from '../arrow/index.ts';
 import type { ShownValue } from '../protocol/index.ts';

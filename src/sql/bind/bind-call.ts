@@ -1,8 +1,8 @@
 /**
- * `bindCall`: binds a function call. Finds the function by name or alias, first among the built-in
- * ones (`SIGNATURES`, and `SPECIAL` of bind-forms.ts for those that need more than a fixed
- * signature), then among those that the program registered. Checks the number and types of the
- * arguments and chooses the type of the result; throws InvalidInput. A search for a constant
+ * `bindCall`: binds a function call. Finds the function by name or alias (`ALIASES`), first among
+ * the built-in ones (`SIGNATURES`, and `SPECIAL` of bind-forms.ts for those that need more than a
+ * fixed signature), then among those that the program registered. Checks the number and types of
+ * the arguments and chooses the type of the result; throws InvalidInput. A search for a constant
  * prefix, suffix or part, or for a regular expression that is plain text, becomes LIKE.
  * `FUNCTION_NAMES` lists the built-in functions, and `isBuiltIn` recognises their names.
  */

@@ -1,6 +1,7 @@
 /**
- * `otherFunction`: what to write in place of a function that other databases have and this one does
- * not, for the message that refuses it. The table holds no function that is known here.
+ * `otherFunction`: returns what to write in place of a function that other databases have and this
+ * one does not, for the message that refuses it. Its table must not name a function that this
+ * engine has.
  */
 
 const OTHERS: Readonly<Record<string, string>> = {

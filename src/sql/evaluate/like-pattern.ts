@@ -3,7 +3,8 @@
  * (`compiledInSteps`), because a pattern that comes from a row may be very long. `checkPattern`
  * refuses a pattern that ends in its escape character or has, between two %, a part with _ of more
  * than 1000 bytes; compiling does so too. `matches` tests one text against a compiled pattern.
- * `find`, `matchAt` and `matchBefore` find one part of a pattern in a text.
+ * `find`, `matchAt` and `matchBefore` find one part of a pattern in a text. `compiledBytes` bounds
+ * the memory that compiling takes.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

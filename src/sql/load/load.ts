@@ -1,8 +1,9 @@
 /**
  * `loadColumn`: converts Arrow data, nested types included, to the columns that expressions are
  * evaluated over. Dictionary columns become plain values; `dictionaryParts` instead returns the
- * entries and each row's index. Throws Unsupported for offsets beyond 2 GiB and for types that
- * expressions cannot read. load-buffers.ts reads the buffers of flat types.
+ * entries and each row's index, and `dictionaryRows` the indices alone. Throws Unsupported for
+ * offsets beyond 2 GiB and for types that expressions cannot read. load-buffers.ts reads the
+ * buffers of flat types.
  */
 import { type Data, DataType, type Dictionary, type Union } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `formatExpression`: formats an expression tree as SQL text, for plans and messages. Parsing that
- * text gives the same tree again, apart from positions, if functions and types with its names
- * exist. `formatName` quotes a name where the grammar needs it, and `formatTable` those of a
+ * text gives the same tree again, apart from positions, if the functions and types that the tree
+ * names exist. `formatName` quotes a name where the grammar needs it, and `formatTable` those of a
  * table's path.
  */
 

@@ -3,8 +3,8 @@
  * can run it, with a few forms of other databases (QUALIFY, GROUP BY ALL, EXCLUDE, FOR VERSION AS
  * OF). Everything else throws InvalidInput with its position. Semicolons at the end are left out.
  * Queries nest at most 32 deep, and at most 400 UNION, EXCEPT and INTERSECT stand in one statement.
- * Expressions are parsed by `Parser`, with aggregates allowed. The caller bounds the length of the
- * text.
+ * Expressions are parsed by `Parser`, with aggregates allowed, and FROM clauses by `FromParser`.
+ * The caller bounds the length of the text.
  */
 
 import { FromParser, type QueryParser } from './from-clause.ts';

@@ -2,9 +2,9 @@
  * `Tokens`: reads SQL text token by token in linear time, by PostgreSQL's rules for names, numbers,
  * quotes, operators and comments. It also accepts names in backticks, == for =, no-break spaces as
  * blanks, and a sign directly after an operator (a !=-1). Throws InvalidInput for quotes and
- * comments left open, malformed numbers, parameters, semicolons, and more than 60,000 tokens, of
- * which the parser takes back literals in IN lists. Also defines the kinds of tokens (`WORD`,
- * `NAME`, ...).
+ * comments left open, malformed numbers, parameters, semicolons, and more than 60,000 tokens.
+ * Literals in IN lists are not counted: the parser subtracts them from `parts`. Also defines the
+ * kinds of tokens (`WORD`, `NAME`, ...).
  */
 
 import { APOSTROPHE, HYPHEN, isBlank, skipBlanks } from './blanks.ts';

@@ -1,8 +1,9 @@
 /**
  * `parsePattern`: parses regular expressions in the syntax of DataFusion's engine (Rust's `regex`
  * crate), which is Perl's without back-references and look-around. `\d`, `\w`, `\s` and `\b` cover
- * all of Unicode, and `$` is the end of the text unless the flag `m` is set. Length, depth, repeats
- * and groups are bounded. `refusePattern` throws InvalidInput for a refused pattern.
+ * all of Unicode, and `$` is the end of the text unless the flag `m` is set. Length, depth,
+ * repeats, groups and named properties are bounded. `refusePattern` throws InvalidInput for a
+ * refused pattern.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

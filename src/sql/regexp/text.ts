@@ -1,7 +1,7 @@
 /**
  * Reads single characters of UTF-8 bytes (`sizeAt`, `pointAt`) and of strings (`widthAt`,
  * `pointBefore`). `kindBefore` and `kindAt` classify the characters beside a position, for
- * assertions such as `\b`.
+ * assertions such as `\b`. Also defines `Found`, the positions of a match and its groups.
  */
 import { EDGE, type Program } from './program.ts';
 

@@ -1,7 +1,8 @@
 /**
  * Searches for a text within another in linear time. `finderOf` returns a finder of one needle, and
- * `finderInSteps` prepares it in steps. Needles of up to 64 units are searched by the runtime's own
- * function, longer ones by Knuth-Morris-Pratt (`LongNeedle`, which also searches bytes).
+ * `finderInSteps` prepares it in steps. Needles of up to 64 UTF-16 units are searched by the
+ * runtime's own function, longer ones by Knuth-Morris-Pratt (`LongNeedle`, which also searches
+ * bytes).
  */
 
 /** So much is compared anew at each place at worst. */

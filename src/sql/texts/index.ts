@@ -1,6 +1,7 @@
 /**
  * Exports operations on texts: search in linear time, conversion to lower and upper case, the
- * layout of columns of UTF-8 texts, and bounds of their bytes.
+ * layout of columns of UTF-8 texts, bounds of their bytes, and the WebAssembly kernels
+ * (`textKernels`).
  */
 
 export {

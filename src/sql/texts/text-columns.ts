@@ -3,7 +3,8 @@
  * whether they are ASCII alone, false where that cannot be told fast. `gathered` copies texts so
  * that they lie together, unless they do; `TextWriter` writes the texts of a new column one after
  * the other, and `copyText` copies one, from and to the views that `wordBytes` makes. `gathered`
- * and `TextWriter` claim their memory from the request's budget.
+ * and `TextWriter` claim their memory from the request's budget. `MOST_COLUMN_BYTES` bounds the
+ * bytes of a column's values.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

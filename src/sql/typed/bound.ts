@@ -1,8 +1,8 @@
 /**
  * Defines `Bound`, the expression tree after binding: names are resolved, every node has a type,
- * and coercions are explicit. Also defines `RowFunction`, which computes a function over columns.
- * `childrenOf` lists the nodes below one, and `canFail` says whether evaluating a tree may throw
- * for some rows. bind/ builds the tree.
+ * and coercions are explicit. Also defines `RowFunction`, which computes a function over columns,
+ * and the modes of casts (`CastMode`). `childrenOf` lists the nodes below one, and `canFail` says
+ * whether evaluating a tree may throw for some rows. bind/ builds the tree.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

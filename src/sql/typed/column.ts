@@ -1,10 +1,10 @@
 /**
  * Defines `Column`, the evaluated columns of expressions (truth values, numbers, wide integers,
  * bytes, lists, structs, other values, constants). `reader` reads their values row by row,
- * `columnOf` builds a column of values, `validityOf` tells which rows have one, and `maskNulls`
- * marks rows without a value as unknown truth values. `asSigned64`, `asExactNumbers` and
- * `asSafeNumbers` return whole numbers as typed arrays for fast loops, or null where these do not
- * hold them.
+ * `columnOf`, `constantColumn` and `truthColumn` build columns, `validityOf` tells which rows have
+ * a value, `bothValid` which rows have one in two columns, and `maskNulls` marks rows without a
+ * value as unknown truth values. `asSigned64`, `asExactNumbers` and `asSafeNumbers` return whole
+ * numbers as typed arrays for fast loops, or null where these do not hold them.
  *
  * A single value is one of these: boolean, number (floats, integers of at most 32 bits, date32,
  * time32), bigint (wider integers, decimals without their scale, timestamps and other times in
