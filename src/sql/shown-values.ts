@@ -5,10 +5,10 @@
  * are cut at 256 characters. `shownNumber` converts a number, `inWords` a decimal or a time, and
  * `cutText` cuts a text.
  */
-import type { DataType } from '../arrow/index.ts';
+import type { DataType, Field } from '../arrow/index.ts';
 import type { ShownValue } from '../protocol/index.ts';
 import { textOf } from './evaluate/index.ts';
-import { familyOf, type Value } from './typed/index.ts';
+import { elementType, familyOf, type Value } from './typed/index.ts';
 
 /** Characters of a value. */
 const LONGEST = 256;
@@ -35,7 +35,31 @@ export function shownValue(value: Value, type: DataType): ShownValue {
     case 'text':
       return cutText(value as string);
     default:
-      return cutText(JSON.stringify({ value }, plainPart).slice('{"value":'.length, -1));
+      return cutText(JSON.stringify(nested(value, type), plainPart));
+  }
+}
+
+/** Values within lists and structs are shown as others are; other forms are left to `plainPart`. */
+function nested(value: Value, type: DataType): unknown {
+  if (value === null || value === undefined) return null;
+  switch (familyOf(type)) {
+    case 'list': {
+      const item = elementType(type);
+      return Array.from(value as Iterable<Value>, (one) => nested(one, item));
+    }
+    case 'struct': {
+      const parts = value as Readonly<Record<string, Value>>;
+      return Object.fromEntries(
+        type.children.map((part: Field) => [
+          part.name,
+          nested(parts[part.name] as Value, part.type),
+        ]),
+      );
+    }
+    case 'other':
+      return value;
+    default:
+      return shownValue(value, type);
   }
 }
 

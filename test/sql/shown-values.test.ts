@@ -2,17 +2,20 @@
 import { expect, test } from 'vitest';
 import {
   Binary,
+  DateDay,
+  Decimal,
   Field,
   Float64,
   Int64,
   List,
+  Struct,
   Timestamp,
   TimeUnit,
   Utf8,
 } from '../../src/arrow/apache.ts';
 import { dataOf } from '../../src/arrow/index.ts';
 import { cellReader } from '../../src/server/ui/cells.ts';
-import { cutText, shownNumber, shownValue } from '../../src/sql/index.ts';
+import { cutText, loadColumn, reader, shownNumber, shownValue } from '../../src/sql/index.ts';
 
 test('texts are cut behind as many characters as are asked for, and within no pair', () => {
   expect(cutText('abc', 3)).toBe('abc');
@@ -44,5 +47,22 @@ test('bytes within lists and structs are hexadecimal digits, in memory of whatev
   const type = new List(new Field('item', new Binary(), true));
   const bytes = [Uint8Array.of(1, 255), Buffer.from([1, 255])];
   for (const one of bytes) expect(shownValue([one, null], type)).toBe('["01ff",null]');
-  expect(shownValue([2n ** 60n, Number.NaN], type)).toBe('["1152921504606846976","NaN"]');
+  const numbers = new List(new Field('item', new Int64(), true));
+  expect(shownValue([2n ** 60n, null], numbers)).toBe('["1152921504606846976",null]');
+});
+
+test('values within lists and structs are as they are by themselves', () => {
+  const day = new Field('day', new DateDay(), true);
+  const price = new Field('__proto__', new Decimal(2, 5), true);
+  const type = new Struct([price, day]);
+  const words = Uint32Array.of(125, 0, 0, 0);
+  const children = [
+    dataOf(price.type, 1, { values: words }),
+    dataOf(day.type, 1, { values: Int32Array.of(1) }),
+  ];
+  const read = reader(loadColumn(dataOf(type, 1, { children })));
+  expect(shownValue(read(0), type)).toBe('{"__proto__":"1.25","day":"1970-01-02"}');
+  expect(shownValue([read(0)], new List(new Field('item', type, true)))).toBe(
+    '[{"__proto__":"1.25","day":"1970-01-02"}]',
+  );
 });
