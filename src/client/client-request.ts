@@ -3,8 +3,8 @@
  * `context` of a response from its headers (`contextOf`). `withoutSecrets` removes the request's
  * API key and token from an error, if they have 6 characters or more.
  *
- * Context entries named `header.X` become the header X; other entries are members of the JSON
- * body, and are refused if the request has no body that can hold them. An identity is sent as
+ * Context entries named `header.X` become the header X; other entries stay in the member `context`
+ * of the JSON body, and are refused if the request has no such body. An identity is sent as
  * `x-api-key` and `authorization`, in place of the connection's credentials, and also in JSON
  * bodies. An idempotency key and a trace context become headers too.
  */

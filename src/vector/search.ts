@@ -1,11 +1,12 @@
 /**
  * `createSearch`: finds the vectors nearest to each query, exactly, in batches that callers add. It
  * keeps at most k rows for each query, handles nulls, selections and distance bounds, and works in
- * steps. `addSketched` also makes the sketch of a batch; if a batch has one, `sift` returns the
- * only rows that have to be measured. `distances` measures each row of one array, for tests, and
+ * steps. `addSketched` also makes the sketch of a batch; if a batch has one, `sift` tells which
+ * rows have to be measured. As long as there is no bound, it first returns some near rows for
+ * `limit`, which finds one. `distances` measures each row of one array, for tests, and
  * `boundOf` rounds a bound as distances are rounded. `kernelsFor` chooses the kernels of the
- * runtime, and `openPartitions` opens a memory of kernels for partitions of IVF indexes, if there
- * are such kernels (`hasPartitions`). table/query/nearest.ts supplies batches from tables.
+ * runtime, and `openPartitions` gives IVF indexes kernels with a memory of their own, if there are
+ * such kernels (`hasPartitions`). table/query/nearest.ts supplies batches from tables.
  */
 
 import { getBit } from '../arrow/index.ts';

@@ -1,7 +1,8 @@
 /**
  * `remoteDatabase`: translates `db://NAME[/PREFIX]` and LanceDB's options for it (`apiKey`,
- * `hostOverride`, `clientConfig`, ...) to the properties and options of a `rest` catalog. Options
- * without a counterpart, and LanceDB's cloud, throw Unsupported with an alternative.
+ * `hostOverride`, `clientConfig`, ...) to the properties and options of a `rest` catalog. `region`
+ * has no effect; other options without a counterpart, and LanceDB's cloud, throw Unsupported with an
+ * alternative.
  * `isRemoteDatabase` recognises such addresses, `readClientConfig` translates `clientConfig`
  * alone, and `refuseRemoteOptions` refuses the options of `db://` for other catalogs.
  */

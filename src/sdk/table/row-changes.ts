@@ -1,8 +1,9 @@
 /**
  * `RowChanges`: adds, updates, deletes and merges the rows of the table that a handle points at,
  * each in one version at most. Embedding functions of the table fill the vectors that added and
- * merged rows lack. `add` first uses the schema that the handle knows; if data that can be read
- * again does not fit it, it asks for the newest schema and tries once more.
+ * merged rows lack. For data that can be read again, `add` first uses the schema that the handle
+ * knows, and tries once more with the newest one if the data does not fit. For streams it asks for
+ * the newest schema at once.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

@@ -3,6 +3,10 @@
  * byte counts, and the fields of its log line. Also defines the requests and responses of the HTTP
  * layer (`WireRequest`, `HttpRequest`, `HttpAnswer`), and the reasons for which a request is
  * aborted (`RequestTimeout`, `ClientGone`, `stoppingError`).
+ *
+ * `RequestState` also ends the request: what `onEnd` registers is released once the answer was sent
+ * and all work given to `hold` has ended. `limit` bounds the whole time, and `untimed` runs work
+ * without the timeout.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

@@ -1,7 +1,7 @@
 /**
- * `RecentTexts`: a cache of the numbers that tables of texts gave, by the bytes of texts of up to 16
- * bytes, looked up in WebAssembly. All tables of the process share its 8,192 entries, and each
- * finds its own alone. `recentTexts` returns null where the module cannot be loaded.
+ * `RecentTexts`: a cache of texts of up to 16 bytes, each with the number that a table of texts gave
+ * it, looked up in WebAssembly. All tables of the process share its 8,192 entries, and each finds
+ * only its own. `recentTexts` returns null where the module cannot be loaded.
  */
 import { instantiate } from '../../wasm.ts';
 import { RECENT_BASE64 } from './recent.wasm.ts';
