@@ -468,7 +468,7 @@ describe('what becomes of vectors', () => {
 
   test('a query of another length is refused, and one that is not a number finds nothing', () => {
     const options = { metric: 'l2' as const, dimension: 4, k: 1, keep: 1 };
-    expect(() => new Probe({ ...options, query: [1, 2] })).toThrow('has 2 elements');
+    expect(() => new Probe({ ...options, query: [1, 2] })).toThrow('query dim(2)');
     expect(new Probe({ ...options, query: [1, Number.NaN, 0, 0] }).isMeasurable).toBe(false);
     expect(new Probe({ ...options, metric: 'cosine', query: [0, 0, 0, 0] }).isMeasurable).toBe(
       false,

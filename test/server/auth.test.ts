@@ -138,6 +138,7 @@ describe('credentials', () => {
 /** Requests that would be valid for who may send them. */
 const BODIES: Partial<Record<AnyOperation, unknown>> = {
   BeginJob: { operation: 'OptimizeTable' },
+  FetchBlobs: { column: 'x', row_ids: [] },
   RegisterTable: { location: 'x' },
   RestoreTable: { version: 1 },
   RenameTable: { new_table_name: 'z' },

@@ -61,14 +61,13 @@ test.each([
 
 test('a table that lies aside is named by its folder', () => {
   const { engine } = testEngine();
-  expect(tableNamed(engine, 'data/user.table')).toEqual({
-    name: 'user',
-    details: { id: ['user'] },
-  });
+  const named = (folder: string): unknown[] => {
+    const { name, details, named: worded } = tableNamed(engine, folder);
+    return [name, details, worded((id) => id.join('/'))];
+  };
+  expect(named('data/user.table')).toEqual(['user', { id: ['user'] }, 'user']);
   // Tables of the root are in `data`.
-  expect(tableNamed(engine, 'user.table')).toEqual({ name: 'at user.table', details: {} });
-  expect(tableNamed(engine, '.dirspace/detached/1')).toEqual({
-    name: 'at .dirspace/detached/1',
-    details: {},
-  });
+  expect(named('user.table')).toEqual(['at user.table', {}, 'at user.table']);
+  const aside = '.dirspace/detached/1';
+  expect(named(aside)).toEqual([`at ${aside}`, {}, `at ${aside}`]);
 });
