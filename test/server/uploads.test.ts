@@ -224,9 +224,9 @@ describe('an insert in parts', () => {
     const real = setTimeout;
     const timers = vi.spyOn(globalThis, 'setTimeout');
     onTestFinished(() => timers.mockRestore());
-    timers.mockImplementation(((run: () => void, ms: number) => {
+    timers.mockImplementation(((run: () => void, ms: number, ...more: []) => {
       if (ms === idle) over.push(run);
-      return real(run, ms);
+      return real(run, ms, ...more);
     }) as never);
     const { send, begin, files } = await served({ uploadIdleMs: idle });
     const before = files();
