@@ -1,12 +1,14 @@
 /** Identifiers: the component rule, and that parsing and formatting string ids are inverses. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isDirspaceError } from '../../src/errors.ts';
+import { DirspaceError, isDirspaceError } from '../../src/errors.ts';
 import {
   checkComponent,
   checkPath,
   equalPaths,
+  errorNaming,
   formatId,
+  namedBy,
   parseId,
 } from '../../src/protocol/ident.ts';
 
@@ -200,4 +202,23 @@ describe('paths', () => {
     expect(equalPaths(['a', 'b'], ['a', 'c'])).toBe(false);
     expect(equalPaths([], [])).toBe(true);
   });
+});
+
+it('an error that names objects is worded with other names, and others stay as they are', () => {
+  const cause = new Error('below');
+  const details = { id: ['a', 'b'] };
+  const error = errorNaming('TableNotFound', (show) => `${show(['a', 'b'])} was not found.`, {
+    details,
+    cause,
+  });
+  expect([error.message, error.details]).toEqual(['a$b was not found.', details]);
+  const named = namedBy(error, (id) => id.join('.'));
+  expect(named).toMatchObject({
+    code: 'TableNotFound',
+    message: 'a.b was not found.',
+    details,
+    cause,
+  });
+  const other = new DirspaceError('TableNotFound', 'a$b was not found.');
+  for (const one of [other, cause, undefined]) expect(namedBy(one, String)).toBe(one);
 });
