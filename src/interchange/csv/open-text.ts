@@ -4,7 +4,7 @@
  * InvalidInput for bytes that are no text of the encoding, and for too few lines. The caller reads
  * the rest (`after`) and closes the file.
  */
-import { type ByteSource, fileProblem } from '../files/index.ts';
+import { type ByteSource, fileProblem, firstPieces, goingOn } from '../files/index.ts';
 import type { CheckedCsvOptions } from './csv-options.ts';
 import { LF } from './csv-scanner.ts';
 import { asUtf8, encodingOf } from './text-encoding.ts';
@@ -27,34 +27,12 @@ export interface OpenText {
 
 export async function openText(source: ByteSource, options: CheckedCsvOptions): Promise<OpenText> {
   const pieces = source.pieces()[Symbol.asyncIterator]();
-  const first: Uint8Array[] = [];
-  let size = 0;
-  let isWhole = false;
-  while (size < SAMPLE_BYTES) {
-    const { done, value } = await pieces.next();
-    if (done === true) {
-      isWhole = true;
-      break;
-    }
-    first.push(value);
-    size += value.length;
-  }
+  const { first, isWhole } = await firstPieces(pieces, SAMPLE_BYTES);
   const joined = first.length === 1 ? (first[0] as Uint8Array) : Buffer.concat(first);
   const { encoding, mark } = encodingOf(joined, isWhole, options.encoding);
-  async function* raw(): AsyncGenerator<Uint8Array> {
-    try {
-      yield joined.subarray(mark);
-      for (;;) {
-        const { done, value } = await pieces.next();
-        if (done === true) return;
-        yield value;
-      }
-    } finally {
-      // Also where what is read is no text of the encoding.
-      await pieces.return?.();
-    }
-  }
-  const texts = asUtf8(raw(), encoding, source.name);
+  // Leaving it closes the file, also where what is read is no text of the encoding.
+  const raw = goingOn([joined.subarray(mark)], pieces);
+  const texts = asUtf8(raw, encoding, source.name);
   const begin = await texts.next();
   const text: Uint8Array = begin.done === true ? new Uint8Array(0) : begin.value;
   if (isWhole) {

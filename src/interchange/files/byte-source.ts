@@ -3,7 +3,8 @@
  * Formats read it from its beginning (`pieces`), or by ranges where the source allows that.
  * `memorySource` and `streamSource` wrap bytes and streams of the program; file-source.ts opens
  * files and pipes, url-source.ts URLs. `withHead` reads the first 512 bytes, and returns a source
- * that gives them again and may have to be released.
+ * that gives them again and may have to be released. `firstPieces` and `goingOn` do the same for
+ * pieces that a reader has begun.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FileBytes } from '../../ipc/index.ts';
@@ -93,6 +94,38 @@ export function streamSource(
 /** Bytes that tell what a file is. */
 const HEAD_BYTES = 512;
 
+/** The first pieces, of so many bytes or more, and whether there are no others. */
+export async function firstPieces(
+  pieces: AsyncIterator<Uint8Array>,
+  least: number,
+): Promise<{ readonly first: Uint8Array[]; readonly isWhole: boolean }> {
+  const first: Uint8Array[] = [];
+  for (let size = 0; size < least; ) {
+    const { done, value } = await pieces.next();
+    if (done === true) return { first, isWhole: true };
+    first.push(value);
+    size += value.length;
+  }
+  return { first, isWhole: false };
+}
+
+/** The first pieces again, and those behind them. Leaving the loop closes the file. */
+export async function* goingOn(
+  first: readonly Uint8Array[],
+  pieces: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* first;
+    for (;;) {
+      const { done, value } = await pieces.next();
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    await pieces.return?.();
+  }
+}
+
 /** The first bytes, and a source that gives them again. */
 export async function withHead(
   source: ByteSource,
@@ -102,27 +135,12 @@ export async function withHead(
     return { head: await ranges.read(0, Math.min(ranges.size, HEAD_BYTES)), source };
   }
   const pieces = source.pieces()[Symbol.asyncIterator]();
-  const first: Uint8Array[] = [];
-  for (let size = 0; size < HEAD_BYTES; ) {
-    const { done, value } = await pieces.next();
-    if (done === true) break;
-    first.push(value);
-    size += value.length;
-  }
+  const { first } = await firstPieces(pieces, HEAD_BYTES);
   const head = Buffer.concat(first).subarray(0, HEAD_BYTES);
   let isUsed = false;
   async function* again(): AsyncGenerator<Uint8Array> {
     isUsed = true;
-    try {
-      yield* first.splice(0);
-      for (;;) {
-        const { done, value } = await pieces.next();
-        if (done === true) return;
-        yield value;
-      }
-    } finally {
-      await pieces.return?.();
-    }
+    yield* goingOn(first.splice(0), pieces);
   }
   const { name, size, isRepeatable } = source;
   const replayed: ByteSource = {

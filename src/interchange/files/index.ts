@@ -7,6 +7,8 @@
 
 export {
   type ByteSource,
+  firstPieces,
+  goingOn,
   memorySource,
   PIECE_BYTES,
   streamSource,
