@@ -1,6 +1,7 @@
 /**
  * `registerFunction`: lets SQL expressions of this process call a function of the program, with a
- * signature of type names or Arrow types. Checks the arguments and converts the types;
+ * signature of type names or Arrow types, and returns a function that ends the registration. Checks
+ * the arguments and converts the types, and throws InvalidInput for those it cannot use;
  * sql/register.ts checks the name and registers.
  */
 import type { DataType } from '../arrow/index.ts';

@@ -2,9 +2,10 @@
  * `permutationBuilder`: returns a `PermutationBuilder`, which creates a table that lists the rows
  * of another table in some order, divided into splits, for training. The new table is in memory,
  * unless `persist` was given a connection and a name. It has the columns `row_id` and `split_id`,
- * and `base_version` and `split_names` in its metadata, as in LanceDB's SDK. Row ids, and the
- * columns that splits depend on, are read into memory at once. The same seed, or none, gives the
- * same order each time, but not LanceDB's.
+ * and in its metadata `base_version` and, where splits were named, `split_names`, as in LanceDB's
+ * SDK. Row ids, and the columns that splits depend on, are read into memory at once; if the table
+ * changes during each of five readings, `execute` throws ConcurrentModification. The same seed, or
+ * none, gives the same order each time, but not LanceDB's.
  */
 import {
   dataOf,

@@ -1,38 +1,41 @@
 /**
  * Reads and switches the theme of the page: the system's, light or dark (`theme`, `nextTheme`,
- * `applyTheme`). The choice is stored in the browser if that is possible; otherwise it lasts as long as
- * the page.
+ * `applyTheme`). The choice is stored in the browser. Where the browser stores nothing, the choice
+ * lasts as long as the page.
  */
 
 const THEMES = ['system', 'light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
 const KEY = 'dirspace-theme';
 
+/** The last choice on this page, once there was one. */
+let chosen: Theme | undefined;
+
 export function theme(): Theme {
-  const kept = remembered();
-  return THEMES.find((name) => name === kept) ?? 'system';
+  return chosen ?? stored() ?? 'system';
 }
 
 /** The next one, which is in force from then on. */
 export function nextTheme(): Theme {
-  const next = THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length] as Theme;
+  chosen = THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length] as Theme;
   try {
-    localStorage.setItem(KEY, next);
+    localStorage.setItem(KEY, chosen);
   } catch {
-    // A browser may keep nothing: the theme then lasts as long as the page.
+    // A browser may store nothing: `chosen` has it.
   }
-  applyTheme(next);
-  return next;
+  applyTheme(chosen);
+  return chosen;
 }
 
 export function applyTheme(name: Theme = theme()): void {
   document.documentElement.dataset.theme = name;
 }
 
-function remembered(): string | null {
+function stored(): Theme | undefined {
   try {
-    return localStorage.getItem(KEY);
+    const name = localStorage.getItem(KEY);
+    return THEMES.find((known) => known === name);
   } catch {
-    return null;
+    return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * `uiRoutes`: builds the routes of the page below `/ui`: its files, its session, one route for each
- * view and each read operation that answers JSON (`/ui/api/...`), and downloads of rows as files
+ * view and for each read operation that the page uses (`/ui/api/...`), and downloads of rows as files
  * (`/ui/rows/...`). None of them changes anything stored.
  */
 import { DirspaceError } from '../../errors.ts';

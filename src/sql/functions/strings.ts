@@ -1,7 +1,8 @@
 /**
- * Computes the functions of text (`STRING_FUNCTIONS`), and `||` of texts or binaries. Lengths and
- * positions count code points, as in SQL; octet_length and bit_length count bytes and bits. lpad,
- * rpad, repeat, replace and || refuse results of more than 16 Mi UTF-16 units.
+ * Computes the functions of text (`STRING_FUNCTIONS`), among them `||`, which also joins binaries.
+ * Lengths and positions count code points, as in SQL; octet_length and bit_length count bytes and
+ * bits. lpad, rpad, repeat, replace and || throw InvalidInput for results of more than 16 Mi UTF-16
+ * units, or bytes where || joins binaries.
  */
 
 import type { DataType } from '../../arrow/index.ts';
