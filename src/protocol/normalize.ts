@@ -61,13 +61,14 @@ export function wideListsInSteps(
   request: object,
 ): Generator<undefined, Readonly<Record<string, unknown>>> | undefined {
   const { properties } = MODELS[model] as JsonSchema;
-  const lists = Object.entries(request).filter(
-    ([name, value]) =>
-      Array.isArray(value) &&
-      value.length > ITEMS_AT_ONCE &&
-      properties?.[name]?.items?.format === 'int64',
-  );
-  return lists.length === 0 ? undefined : widened(request, lists);
+  let lists: [string, readonly unknown[]][] | undefined;
+  for (const [name, value] of Object.entries(request)) {
+    if (!Array.isArray(value) || value.length <= ITEMS_AT_ONCE) continue;
+    if (properties?.[name]?.items?.format !== 'int64') continue;
+    lists ??= [];
+    lists.push([name, value]);
+  }
+  return lists === undefined ? undefined : widened(request, lists);
 }
 
 /** Lists that hold such integers and nothing else, as they were made so here. */

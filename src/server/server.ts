@@ -237,15 +237,13 @@ async function assembled(options: ServerOptions, trial?: Trial): Promise<Server>
   const decorate = (state: RequestState, answer: HttpAnswer): HttpAnswer => {
     // Before it is sent, so that whoever has an answer finds it in the journal.
     if (trial !== undefined && !isControl(state.route)) trial.answered(told(state), answer);
-    const headers = {
-      ...answer.headers,
-      ...state.dialect?.headers,
-      ...live.cors.headers(state),
-      // Catalogs heed it, and the client of another server behind this one refuses what would not.
-      [SUPPORTS_HEADER]: 'branch',
-      [REQUEST_ID_HEADER]: state.id,
-      ...trial?.headers(),
-    };
+    const headers: Record<string, string> = { ...answer.headers };
+    if (state.dialect !== undefined) Object.assign(headers, state.dialect.headers);
+    live.cors.addHeaders(state, headers);
+    // Catalogs heed it, and the client of another server behind this one refuses what would not.
+    headers[SUPPORTS_HEADER] = 'branch';
+    headers[REQUEST_ID_HEADER] = state.id;
+    if (trial !== undefined) Object.assign(headers, trial.headers());
     return { ...answer, headers };
   };
 

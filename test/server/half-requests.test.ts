@@ -1,6 +1,8 @@
 /** Requests that are sent half: what a caller can hold of others with them, and for how long. */
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Arrivals, PaceKeeper } from '../../src/server/http/arrivals.ts';
+import { Arrivals, isWhole, PaceKeeper } from '../../src/server/http/arrivals.ts';
 import { Gate, QueueCount } from '../../src/server/settings/limits.ts';
 import type { ServerOptions } from '../../src/server.ts';
 import { type RawConnection, rawConnection } from '../helpers/raw-http.ts';
@@ -289,6 +291,13 @@ describe('Arrivals', () => {
   });
 });
 
+test('pieces that wait for their reader are no whole body, though they are as many as its bytes', async () => {
+  const body = Readable.from([Buffer.from('{'), Buffer.from('}')]);
+  await once(body, 'readable');
+  expect(body.readableLength).toBeGreaterThan(0);
+  expect(isWhole(body, String(body.readableLength))).toBe(false);
+});
+
 describe('Gate', () => {
   const gateOf = (places: number, line: number, share: number): Gate =>
     new Gate({
@@ -301,6 +310,16 @@ describe('Gate', () => {
     });
   const { signal } = new AbortController();
 
+  test('makes no signal for those who need not wait', () => {
+    const gate = gateOf(1, 1, 1);
+    const waiter = {
+      get signal(): AbortSignal {
+        throw new Error('a signal was asked for');
+      },
+    };
+    expect(gate.enter('it', 'a', waiter)).toBeTypeOf('function');
+    expect(() => void gate.enter('it', 'a', waiter)).toThrow('a signal was asked for');
+  });
   test('callers take turns, and none has more than its share', async () => {
     const gate = gateOf(4, 8, 0.5);
     const entered: string[] = [];

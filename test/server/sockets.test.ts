@@ -143,6 +143,40 @@ describe('a request', () => {
   });
 });
 
+describe('a body that comes whole with its headers', () => {
+  const version = (n: number): string => JSON.stringify({ version: n });
+  const post = (body: string, more = ''): string =>
+    `POST /v1/table/t/describe HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n${more}\r\n${body}`;
+
+  test('leaves its connection open for the next request', async () => {
+    const namespace = stubNamespace({ describeTable: ({ version }: never) => ({ version }) });
+    const { base } = await restPair({ namespace }, { wire: 'socket' });
+    const sent = post(version(1)) + post(version(2)) + post(version(3), 'connection: close\r\n');
+    const answers = await rawAnswer(base, sent);
+    expect(answers.match(/^\{"version":\d\}/gm)?.join()).toBe([1, 2, 3].map(version).join());
+    expect(answers.match(/^connection: [\w-]+/gim)?.map((line) => line.toLowerCase())).toEqual([
+      'connection: keep-alive',
+      'connection: keep-alive',
+      'connection: close',
+    ]);
+  });
+  test('is read to its end where a caller gives it in pieces', async () => {
+    const namespace = stubNamespace({ describeTable: ({ version }: never) => ({ version }) });
+    const server = await createServer({ namespace });
+    const pieces = async function* () {
+      for (const byte of Buffer.from(version(4))) yield Uint8Array.of(byte);
+    };
+    const answer = await server.fetch('http://localhost/v1/table/t/describe', {
+      method: 'POST',
+      headers: { 'content-length': '1' },
+      body: ReadableStream.from(pieces()),
+      duplex: 'half',
+    } as RequestInit);
+    expect(await answer.text()).toBe(version(4));
+    await server.close();
+  });
+});
+
 describe('backpressure', () => {
   test('a body that nothing reads stays with its sender', async () => {
     let read = (): void => {};

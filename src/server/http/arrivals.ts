@@ -133,7 +133,9 @@ export class PaceKeeper {
 
 /** Whether all of a body is here already, which it says the length of. */
 export function isWhole(body: Readable, length: string | undefined): boolean {
-  return length !== undefined && body.readableLength === Number(length);
+  // Of pieces that are objects to their stream, it tells the number.
+  if (length === undefined || body.readableObjectMode) return false;
+  return body.readableLength === Number(length);
 }
 
 /** Resolves when something of the body is there, or when it ended or failed without. */

@@ -13,7 +13,7 @@ import type { Progress } from '../../progress.ts';
 import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE, mediaType } from '../../protocol/index.ts';
 import { type Pause, plainPause, runSteps } from '../../steps.ts';
 import { type Arrivals, type BodyPace, begun, isWhole, PaceKeeper } from './arrivals.ts';
-import { JsonBounds } from './json-bounds.ts';
+import { JsonBounds, MAX_JSON_DEPTH } from './json-bounds.ts';
 import type { RequestState, WireRequest } from './request-state.ts';
 
 /** Whether a request says that it has a body. */
@@ -133,20 +133,15 @@ export async function readJson(
   const { progress } = arriving;
   const length = request.headers['content-length'];
   // A body that came together with its headers is there once the parser is done with its bytes: watching
-  // for it would cost as much as a tenth of a small request.
+  // for it, and its events, would cost as much as a tenth of a small request.
   if (!isWhole(body, length)) await undefined;
-  const watched = isWhole(body, length) ? undefined : watch(arriving);
-  let bytes: Buffer;
-  try {
-    bytes = await readWhole(body, progress, (length, more) => {
-      watched?.moved(more);
-      state.received += more;
-      if (length > limit) throw tooLarge(limit, 'maxJsonBytes');
-      count(length);
-    });
-  } finally {
-    watched?.end();
-  }
+  if (progress.aborted) throw progress.reason;
+  const take = (bytes: number, more: number): void => {
+    state.received += more;
+    if (bytes > limit) throw tooLarge(limit, 'maxJsonBytes');
+    count(bytes);
+  };
+  const bytes = takenAtOnce(body, length, take) ?? (await readWatched(body, arriving, take));
   whole();
   if (bytes.byteLength === 0) return undefined;
   try {
@@ -159,6 +154,44 @@ export async function readJson(
     if (!(cause instanceof SyntaxError || cause instanceof TypeError)) throw cause;
     const reason = cause instanceof SyntaxError ? 'is not valid JSON' : 'is not UTF-8';
     throw new DirspaceError('InvalidInput', `The body ${reason}.`, { cause });
+  }
+}
+
+/** Bodies of which all bytes were taken, though their end may have yet to be told. */
+const taken = new WeakSet<Readable>();
+
+/** Whether all bytes of a body were taken at once. */
+export const wasTaken = (body: Readable): boolean => taken.has(body);
+
+/** All of a body that is here already, which is counted; undefined where some of it has yet to come. */
+function takenAtOnce(
+  body: Readable,
+  length: string | undefined,
+  count: (bytes: number, more: number) => void,
+): Buffer | undefined {
+  if (!isWhole(body, length)) return undefined;
+  const bytes: Buffer | null = body.read();
+  if (bytes === null) return undefined;
+  taken.add(body);
+  count(bytes.byteLength, bytes.byteLength);
+  // So few bytes are within every bound.
+  if (bytes.byteLength > MAX_JSON_DEPTH) new JsonBounds().take(bytes);
+  return bytes;
+}
+
+async function readWatched(
+  body: Readable,
+  arriving: Arriving,
+  count: (bytes: number, more: number) => void,
+): Promise<Buffer> {
+  const watched = watch(arriving);
+  try {
+    return await readWhole(body, arriving.progress, (bytes, more) => {
+      watched.moved(more);
+      count(bytes, more);
+    });
+  } finally {
+    watched.end();
   }
 }
 

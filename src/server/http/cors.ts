@@ -49,16 +49,14 @@ export class Cors {
     };
   }
 
-  /** What lets the page read the answer. */
-  headers({ headers: { origin } }: RequestState): Readonly<Record<string, string>> {
-    if (this.#origins.size === 0) return {};
+  /** Adds to those of an answer what lets the page read it. */
+  addHeaders({ headers: { origin } }: RequestState, answer: Record<string, string>): void {
+    if (this.#origins.size === 0) return;
     // Caches must not hand the answer to one page to another.
-    if (origin === undefined || !this.allows(origin)) return { vary: 'origin' };
-    return {
-      vary: 'origin',
-      'access-control-allow-origin': origin,
-      'access-control-expose-headers': '*',
-    };
+    answer.vary = 'origin';
+    if (origin === undefined || !this.allows(origin)) return;
+    answer['access-control-allow-origin'] = origin;
+    answer['access-control-expose-headers'] = '*';
   }
 }
 

@@ -4,7 +4,7 @@
  * connection. Closing at once could lose the response. A response whose body is no text is broken off.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { hasBody } from './body.ts';
+import { hasBody, wasTaken } from './body.ts';
 import type { HttpAnswer } from './request-state.ts';
 
 const MAX_DISCARDED = 64 * 1024 ** 2;
@@ -12,7 +12,8 @@ const MAX_MILLIS = 2_000;
 
 /** Whether a part of the request's body has not been read. */
 export function isUnread(request: IncomingMessage): boolean {
-  return hasBody(request.headers) && !request.readableEnded && !request.destroyed;
+  if (!hasBody(request.headers) || request.readableEnded || request.destroyed) return false;
+  return !wasTaken(request);
 }
 
 /** Sends an answer whose body is text, then discards what is left, and closes the connection. */

@@ -208,7 +208,7 @@ export class Gate {
   enter(
     subject: string,
     caller: string,
-    { signal }: Waiter,
+    waiter: Waiter,
     waited: number = 0,
   ): Release | Promise<Release> {
     const held = this.#callers.get(caller) ?? { taken: 0, line: new Set() };
@@ -219,6 +219,7 @@ export class Gate {
         details: { limit: lineName },
       });
     }
+    const { signal } = waiter;
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason);
