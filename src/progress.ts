@@ -2,8 +2,8 @@
  * `Progress`: aborts work that makes no progress for a given time, or that a caller's signal or
  * `abort` ends. `moved` restarts the timeout; `pause` stops it until `resume`. `signal` and
  * `onAbort` report the abort, and `race` settles as a promise does, or rejects with the reason of
- * the abort. The creator of a Progress calls `end`, which releases the timer and the listeners on
- * the callers' signals.
+ * the abort. The creator of a Progress calls `end`, which releases the timer, the listeners on the
+ * callers' signals, and the place in the `group` that it was given.
  */
 
 export class Progress {
@@ -16,10 +16,22 @@ export class Progress {
   /** Called once when the work is ended. Cheaper than listeners of the signal: every request has some. */
   readonly #waiting: ((reason: unknown) => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
+  readonly #group: Set<Progress> | undefined;
 
-  /** @param reason makes the abort reason after `timeoutMs` without progress; 0 means no timeout */
-  constructor(timeoutMs: number, reason: () => unknown, callers: readonly AbortSignal[] = []) {
+  /**
+   * @param reason makes the abort reason after `timeoutMs` without progress; 0 means no timeout
+   * @param group holds it until it ends, for its owner to abort all that is under way: a signal that
+   *   each of them listens to costs a request several times as much
+   */
+  constructor(
+    timeoutMs: number,
+    reason: () => unknown,
+    callers: readonly AbortSignal[] = [],
+    group?: Set<Progress>,
+  ) {
     this.#timeoutMs = timeoutMs;
+    this.#group = group;
+    group?.add(this);
     this.#onTimeout = () => this.abort(reason());
     for (const caller of callers) {
       if (caller.aborted) {
@@ -93,10 +105,11 @@ export class Progress {
     };
   }
 
-  /** Releases the timer and the callers' signals; the own signal keeps its state. */
+  /** Releases the timer, the callers' signals and the group; the own signal keeps its state. */
   end(): void {
     this.pause();
-    for (const unlink of this.#unlink?.splice(0) ?? []) unlink();
+    this.#group?.delete(this);
+    if (this.#unlink !== undefined) for (const unlink of this.#unlink.splice(0)) unlink();
   }
 
   /** Settles as `work` does, or rejects with the signal's reason as soon as that is aborted. */

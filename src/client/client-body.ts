@@ -162,6 +162,8 @@ async function* receivedBytes(
   }
 }
 
+const utf8 = new TextDecoder();
+
 /** The text of an answer. Throws Internal where it is longer than an answer may be. */
 export async function readText(
   response: Answer,
@@ -170,7 +172,7 @@ export async function readText(
 ): Promise<string> {
   if (response.whole !== undefined) {
     progress.end();
-    return new TextDecoder().decode(response.whole);
+    return utf8.decode(response.whole);
   }
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -179,7 +181,5 @@ export async function readText(
     if (bytes > MAX_TEXT_BYTES) throw tooLong();
     pieces.push(piece);
   }
-  return new TextDecoder().decode(
-    pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces),
-  );
+  return utf8.decode(pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces));
 }

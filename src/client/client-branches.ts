@@ -59,7 +59,8 @@ const isNamed = (branch: string | undefined): boolean =>
  * which may come from a gateway.
  */
 export function honoursBranch({ ok, headers }: Answer): boolean | undefined {
-  if (namesIn(headers.get(SUPPORTS_HEADER)).includes('branch')) return true;
+  const supported = headers.get(SUPPORTS_HEADER);
+  if (supported === 'branch' || namesIn(supported).includes('branch')) return true;
   return ok ? false : undefined;
 }
 

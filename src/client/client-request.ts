@@ -169,7 +169,16 @@ export function withoutSecrets(
   return new DirspaceError(error.code, clean(error.message) as string, { details });
 }
 
+/** Texts that are the same in a query, whichever way they are encoded. */
+const PLAIN = /^[\w.-]*$/;
+
 export function addressOf(base: string, { path, query }: SplitRequest): string {
+  const [first, ...more] = Object.entries(query);
+  if (first === undefined) return base + path;
+  const [name, value] = first;
+  if (more.length === 0 && typeof value === 'string' && PLAIN.test(name) && PLAIN.test(value)) {
+    return `${base}${path}?${name}=${value}`;
+  }
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;

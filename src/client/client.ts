@@ -81,6 +81,8 @@ const Operations = class {} as new () => RemoteOperations;
 export class RestNamespace extends Operations implements Namespace {
   readonly #settings: ClientSettings;
   readonly #closing = new AbortController();
+  /** Attempts under way, which `close` ends. */
+  readonly #underWay = new Set<Progress>();
   /** Whether the server honours `branch`, by its last answer that said so; undefined before any. */
   #honoursBranch: boolean | undefined;
   /** Whether the server has answered through `fetch`. */
@@ -107,13 +109,14 @@ export class RestNamespace extends Operations implements Namespace {
   constructor(options: RestOptions) {
     super();
     this.#settings = clientSettings(options);
-    // Every call under way listens to it, and there may be any number.
+    // Every call that waits for another attempt listens to it, and there may be any number.
     setMaxListeners(0, this.#closing.signal);
   }
 
   /** Ends the calls under way; they reject with Closed, as does what is called after it. */
   async close(): Promise<void> {
     this.#closing.abort(new DirspaceError('Closed', 'The connection to the catalog was closed.'));
+    for (const progress of this.#underWay) progress.abort(this.#closing.signal.reason);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -207,11 +210,11 @@ export class RestNamespace extends Operations implements Namespace {
   async #send(sending: Sending, { signal }: CallOptions): Promise<Received> {
     const { env, retries } = this.#settings;
     const timeoutMs = this.#timeout(sending);
-    const callers = [this.#closing.signal, this.#settings.signal, signal].filter(
-      (caller) => caller !== undefined,
-    );
+    const callers = [this.#settings.signal, signal].filter((caller) => caller !== undefined);
     for (let attempt = 1; ; attempt++) {
-      const progress = new Progress(timeoutMs, () => this.#late(sending), callers);
+      const late = (): unknown => this.#late(sending);
+      const progress = new Progress(timeoutMs, late, callers, this.#underWay);
+      if (this.#closing.signal.aborted) progress.abort(this.#closing.signal.reason);
       const last = attempt > retries || !sending.repeatable;
       let retryAfter: string | null = null;
       try {
@@ -284,7 +287,7 @@ export class RestNamespace extends Operations implements Namespace {
   }
 
   async #pause(ms: number, callers: readonly AbortSignal[]): Promise<void> {
-    const waiting = new Progress(0, () => undefined, callers);
+    const waiting = new Progress(0, () => undefined, [this.#closing.signal, ...callers]);
     try {
       await this.#settings.env.sleep(ms, waiting.signal);
     } finally {
@@ -314,9 +317,10 @@ export class RestNamespace extends Operations implements Namespace {
     if (row.answer === 'arrow-file') return this.#rows(sending, { response, progress }, broken);
     const text = await readText(response, progress, broken);
     if (row.answer === 'empty') return undefined;
-    const answer = parseAnswer(operation, parseJson(operation, text));
+    const answer: { context?: Context } = parseAnswer(operation, parseJson(operation, text));
     if (isExtension(operation)) return answer;
-    return { ...answer, context: { ...answer.context, ...context } };
+    answer.context = answer.context === undefined ? context : { ...answer.context, ...context };
+    return answer;
   }
 
   async #rows(

@@ -61,32 +61,37 @@ export function wholeAnswer(
 ): Promise<Answer> | undefined {
   const dispatcher = isNodes(globalThis.fetch) ? currentDispatcher() : undefined;
   if (dispatcher === undefined) return undefined;
-  const { origin, pathname, search } = new URL(url);
+  // The slash behind the host. The address is in the form that `URL` would give it.
+  const at = url.indexOf('/', 'https://'.length);
   const request = {
-    origin,
-    path: pathname + search,
+    origin: url.slice(0, at),
+    path: url.slice(at),
     method,
     // As `fetch` says of itself.
     headers: { 'accept-encoding': 'gzip, deflate', ...headers },
     body,
     ...UNTIMED,
   };
-  return new Promise<Received>((resolve, reject) => {
-    dispatcher.dispatch(request, new Receiver(progress, resolve, reject));
-  }).then(answerOf);
+  return new Promise<Answer>((resolve, reject) => {
+    const received = (found: Received): void => resolve(answerOf(found));
+    dispatcher.dispatch(request, new Receiver(progress, received, reject));
+  });
 }
 
-async function answerOf({ status, headers, pieces }: Received): Promise<Answer> {
+function answerOf({ status, headers, pieces }: Received): Answer | Promise<Answer> {
   const body = pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
-  const whole = await decoded(body, headers.get('content-encoding'));
-  return { status, ok: status >= 200 && status <= 299, headers, body: null, whole };
+  const withBody = (whole: Uint8Array): Answer => {
+    return { status, ok: status >= 200 && status <= 299, headers, body: null, whole };
+  };
+  const coding = headers.get('content-encoding');
+  return coding === null ? withBody(body) : decoded(body, coding).then(withBody);
 }
 
 const unzipped: (bytes: Uint8Array, options: ZlibOptions) => Promise<Uint8Array> = promisify(unzip);
 
 /** Other codings than those that were offered are left as they are, as by `fetch`. */
-async function decoded(bytes: Uint8Array, coding: string | null): Promise<Uint8Array> {
-  if (coding === null || !/^\s*(?:x-gzip|gzip|deflate)\s*$/i.test(coding)) return bytes;
+async function decoded(bytes: Uint8Array, coding: string): Promise<Uint8Array> {
+  if (!/^\s*(?:x-gzip|gzip|deflate)\s*$/i.test(coding)) return bytes;
   if (bytes.length === 0) return bytes;
   try {
     return await unzipped(bytes, { maxOutputLength: MAX_TEXT_BYTES });
@@ -101,6 +106,9 @@ interface Received {
   readonly headers: AnswerHeaders;
   readonly pieces: readonly Uint8Array[];
 }
+
+const latin1 = (bytes: Uint8Array): string =>
+  (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes)).toString('latin1');
 
 /** Headers by their names in lower case; those that come more than once are joined. */
 class AnswerHeaders implements ReadHeaders {
@@ -156,10 +164,9 @@ class Receiver {
   }
 
   onHeaders(status: number, raw: readonly Uint8Array[]): boolean {
-    const texts = raw.map((bytes) => Buffer.from(bytes).toString('latin1'));
     this.#begin(status);
-    for (let at = 0; at + 1 < texts.length; at += 2) {
-      this.#headers.add(texts[at] as string, texts[at + 1] as string);
+    for (let at = 0; at + 1 < raw.length; at += 2) {
+      this.#headers.add(latin1(raw[at] as Uint8Array), latin1(raw[at + 1] as Uint8Array));
     }
     return true;
   }

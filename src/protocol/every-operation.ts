@@ -66,10 +66,17 @@ export function pathParameters(path: string): readonly string[] {
 /** The kind of object the path's `id` names: the segment before it. */
 export function resourceKind(operation: AnyOperation): ResourceKind {
   const { path } = EVERY_OPERATION[operation];
-  const parts = path.split('/');
-  const at = parts.indexOf('{id}');
-  return at < 0 ? 'catalog' : (parts[at - 1] as ResourceKind);
+  let kind = kindsOfPaths.get(path);
+  if (kind === undefined) {
+    const parts = path.split('/');
+    const at = parts.indexOf('{id}');
+    kind = at < 0 ? 'catalog' : (parts[at - 1] as ResourceKind);
+    kindsOfPaths.set(path, kind);
+  }
+  return kind;
 }
+
+const kindsOfPaths = new Map<string, ResourceKind>();
 
 const METHOD_NAMES = Object.fromEntries(
   EVERY_OPERATION_NAMES.map((name) => [name, `${name.charAt(0).toLowerCase()}${name.slice(1)}`]),

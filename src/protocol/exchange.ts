@@ -63,32 +63,32 @@ export function splitRequest<Op extends AnyOperation>(
   delimiter: string = DEFAULT_DELIMITER,
 ): SplitRequest {
   const row: OperationRow = EVERY_OPERATION[operation];
-  const rest: Members = { ...(toWire(operation, request) as Members) };
+  const wire = toWire(operation, request) as Members;
+  const named = pathParameters(row.path);
 
   const parameters: Record<string, string> = {};
-  for (const name of pathParameters(row.path)) {
-    parameters[name] = pathParameter(operation, name, rest[name], delimiter);
-    delete rest[name];
+  for (const name of named) {
+    parameters[name] = pathParameter(operation, name, wire[name], delimiter);
   }
 
   const query: Record<string, string | readonly string[]> & { delimiter?: string } = {};
   if (delimiter !== DEFAULT_DELIMITER) query.delimiter = delimiter;
-  for (const [name, member] of Object.entries(row.query)) {
-    const value = rest[name];
-    delete rest[name];
-    if (value !== undefined && value !== null) query[name] = formatQuery(member, value);
+  for (const name in row.query) {
+    const value = wire[name];
+    if (value === undefined || value === null) continue;
+    query[name] = formatQuery(row.query[name] as QueryMember, value);
   }
 
   const path = fillPath(operation, row.path, parameters);
-  const parts = { path, pathParameters: parameters, query };
-  switch (row.body) {
-    case 'json':
-      return { ...parts, body: rest };
-    case 'map':
-      return { ...parts, body: rest[row.bodyMember as string] ?? {} };
-    default:
-      return parts;
+  if (row.body === 'map') {
+    const body = wire[row.bodyMember as string] ?? {};
+    return { path, pathParameters: parameters, query, body };
   }
+  if (row.body !== 'json') return { path, pathParameters: parameters, query };
+  const body = Object.entries(wire).filter(
+    ([name]) => !named.includes(name) && !Object.hasOwn(row.query, name),
+  );
+  return { path, pathParameters: parameters, query, body: Object.fromEntries(body) };
 }
 
 function pathParameter(
@@ -124,7 +124,8 @@ function fillPath(
   template: string,
   parameters: Readonly<Record<string, string>>,
 ): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+  let path = template;
+  for (const name of pathParameters(template)) {
     const value = parameters[name] as string;
     // URLs treat these as steps of the path, encoded or not.
     if (value === '.' || value === '..') {
@@ -134,8 +135,11 @@ function fillPath(
         `the ${name} ${JSON.stringify(value)} cannot be sent in the path of a URL.`,
       );
     }
-    return encodeURIComponent(value);
-  });
+    // Braces of a value are encoded, so those of the next name are the first ones.
+    const at = path.indexOf('{');
+    path = path.slice(0, at) + encodeURIComponent(value) + path.slice(at + name.length + 2);
+  }
+  return path;
 }
 
 function formatQuery({ type, repeated }: QueryMember, value: unknown): string | readonly string[] {
@@ -263,7 +267,12 @@ function parseQuery(
 
 /** The JSON of a body: integers too wide for its numbers are strings. */
 export function jsonText(value: unknown): string {
-  return JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? String(item) : item));
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // It holds a bigint. A function that is called for each value takes several times as long.
+    return JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? String(item) : item));
+  }
 }
 
 /** What is sent for a response: the response itself, or its one member where the answer is bare. */

@@ -66,6 +66,30 @@ describe('an answer that is read whole', () => {
     });
   });
 
+  test('is asked for at the address that a URL would give', async () => {
+    const empty: Answering = (_, response) => response.end('{"tables":[]}');
+    const { client, requests } = await reached(...Array(30).fill(empty));
+    const names = ['a', "it's", 'a b', '~!*()_.-', '%2e%2e', '{id}', 'é€😀', 'a/b?c#d', '|^`"<>'];
+    for (const name of names) {
+      await client.describeTableIndexStats({ id: ['p', 't'], index_name: name });
+      await client.listTables({ id: ['p'], page_token: name, limit: 3 });
+      await client.listTables({ id: ['p'], page_token: name });
+    }
+    const targets = requests().map(({ url = '' }) => url);
+    expect(targets).toHaveLength(3 * names.length);
+    for (const target of targets) {
+      const { pathname, search } = new URL(target, 'http://host');
+      expect(pathname + search).toBe(target);
+    }
+    const asked = targets.map((target) => new URL(target, 'http://host'));
+    const paths = asked.filter((_, at) => at % 3 === 0).map(({ pathname }) => pathname);
+    expect(paths.map(decodeURIComponent)).toEqual(
+      names.map((name) => `/v1/table/p$t/index/${name}/stats`),
+    );
+    expect(asked.map(({ searchParams }) => searchParams.get('page_token'))).toEqual(
+      names.flatMap((name) => [null, name, name]),
+    );
+  });
   test('has its headers as context, those that repeat joined, and none that went ahead', async () => {
     const { client } = await reached((_, response) => {
       response.writeEarlyHints({ link: '</style.css>; rel=preload' });
