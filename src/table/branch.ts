@@ -23,7 +23,9 @@ import {
   deleteVersions,
   digestsOf,
   type FoundStorage,
+  findKeyed,
   findStorage,
+  findTransaction,
   planDeletion,
   versionNumbers,
   withHold,
@@ -151,6 +153,16 @@ export class Branch implements TableBranch {
    */
   digests(numbers: readonly number[]): Promise<VersionDigest[]> {
     return digestsOf(this.#engine, this, numbers);
+  }
+
+  /** The version that a transaction committed; undefined if there is none, or it was deleted. */
+  findTransaction(transaction: string): Promise<Snapshot | undefined> {
+    return findTransaction(this.#engine, this, transaction);
+  }
+
+  /** The same for an id that `keyedTransaction` made, whether or not a stamp follows it. */
+  findKeyed(keyed: string): Promise<Snapshot | undefined> {
+    return findKeyed(this.#engine, this, keyed);
   }
 
   /** The numbers that have a file, ascending; those of tombstones too. */

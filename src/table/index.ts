@@ -12,7 +12,12 @@ export { type BranchDifference, type CherryPicked, stageClone } from './branchin
 export { type ColumnSummary, diffVersions } from './diff/index.ts';
 export { fieldMetadata, frozen } from './fields/index.ts';
 export { type FragmentFiles, listFiles, type StoredColumn } from './fragments/index.ts';
-export { DEFAULT_ORPHAN_GRACE, type FoundStorage, fileSystemTime } from './history/index.ts';
+export {
+  DEFAULT_ORPHAN_GRACE,
+  type FoundStorage,
+  fileSystemTime,
+  keyedTransaction,
+} from './history/index.ts';
 export { type DescribedIndex, describedIndexes, prewarmIndex } from './indexes/index.ts';
 export { dropSegments, segmentsOn } from './indexing/index.ts';
 export { type LanceSynced, lagByPath, lanceProblem } from './lance/index.ts';

@@ -5,7 +5,6 @@
  * `writeOptions` derives from the key. An insert into a table that is only declared commits its
  * first version.
  */
-import { createHash } from 'node:crypto';
 import type { ArrowBody } from '../../arrow/index.ts';
 import {
   type CallOptions,
@@ -24,7 +23,13 @@ import {
   type UpdateTableSchemaMetadataRequest,
   type UpdateTableSchemaMetadataResponse,
 } from '../../protocol/index.ts';
-import { isEmptyTable, openBranch, type RowsDeleted, type Snapshot } from '../../table/index.ts';
+import {
+  isEmptyTable,
+  keyedTransaction,
+  openBranch,
+  type RowsDeleted,
+  type Snapshot,
+} from '../../table/index.ts';
 import {
   beginWrite,
   type Catalog,
@@ -37,7 +42,7 @@ import {
 } from '../catalog/index.ts';
 import { withRows } from './arrow-body.ts';
 import { fillDeclared } from './fill-declared.ts';
-import { findCommit } from './transactions.ts';
+import { onSomeBranch } from './transactions.ts';
 import { fragmentStatistics, lanceStats } from './versions/index.ts';
 
 /** Gives a table that is only declared its first rows. @throws TableSchemaValidation */
@@ -191,17 +196,13 @@ export const writeOptions = (
     : { transaction: stampedTransaction(incarnation, options.idempotencyKey, options) }),
 });
 
-/** The transaction id of a write follows from its key, so that a repeat finds the first. */
-const keyedTransaction = (incarnation: string, key: string): string =>
-  `${incarnation}.key-${createHash('sha256').update(key).digest('hex').slice(0, 48)}`;
-
 /** With what the key stands for behind it, once that is known. */
 function stampedTransaction(
   incarnation: string,
   key: string,
   { idempotencyStamp: stamp }: CallOptions,
 ): string | (() => string) {
-  const keyed = keyedTransaction(incarnation, key);
+  const keyed = keyedTransaction({ incarnation }, key);
   return stamp === undefined ? keyed : () => `${keyed}-${stamp.made()}`;
 }
 
@@ -212,12 +213,8 @@ export async function repeatedCommit(
   options: CallOptions,
 ): Promise<Snapshot | undefined> {
   if (options.idempotencyKey === undefined) return undefined;
-  const keyed = keyedTransaction(table.record.id, options.idempotencyKey);
-  const found = await findCommit(
-    catalog,
-    table,
-    (transaction) => transaction === keyed || transaction.startsWith(`${keyed}-`),
-  );
+  const keyed = keyedTransaction({ incarnation: table.record.id }, options.idempotencyKey);
+  const found = await onSomeBranch(catalog, table, (branch) => branch.findKeyed(keyed));
   // Releases before this one kept no stamp.
   const stamp = found?.manifest.transaction.slice(keyed.length + 1) ?? '';
   if (stamp !== '') await options.idempotencyStamp?.check(stamp);

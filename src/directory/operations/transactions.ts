@@ -2,9 +2,8 @@
  * Carries out DescribeTransaction (`describeTransaction`) and AlterTransaction
  * (`alterTransaction`), which sets or removes properties of a transaction and cancels a multi-table
  * commit in preparation; a committed one keeps its status. Properties lie in a file of their own.
- * The id of a transaction names the incarnation of its table, so `findCommit` searches the versions
- * of that table, newest first. The id of a multi-table commit names its decision file or its
- * journal.
+ * The id of a transaction names the incarnation of its table, whose branches are searched for the
+ * version. The id of a multi-table commit names its decision file or its journal.
  */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';
@@ -24,6 +23,7 @@ import {
   UNSET_PROPERTY_MODES,
 } from '../../protocol/index.ts';
 import {
+  type Branch,
   decideMultiTable,
   decisionTables,
   incarnationOfTransaction,
@@ -126,7 +126,9 @@ async function findTransaction(catalog: Catalog, transaction: string): Promise<T
     }
   } else if (transaction.includes('.')) {
     const table = await findIncarnation(catalog, incarnationOfTransaction(transaction));
-    const snapshot = table && (await findCommit(catalog, table, (found) => found === transaction));
+    const snapshot =
+      table &&
+      (await onSomeBranch(catalog, table, (branch) => branch.findTransaction(transaction)));
     if (table !== undefined && snapshot !== undefined) {
       return { status: 'Succeeded', properties: commitProperties(table.id, snapshot) };
     }
@@ -155,18 +157,18 @@ async function findIncarnation(catalog: Catalog, incarnation: string): Promise<T
   return undefined;
 }
 
-/** Newest first: people ask about what just happened. */
-export async function findCommit(
+/** What is found on main, or else on the first other branch that has it. */
+export async function onSomeBranch(
   catalog: Catalog,
   table: Table,
-  isWanted: (transaction: string) => boolean,
+  find: (branch: Branch) => Promise<Snapshot | undefined>,
 ): Promise<Snapshot | undefined> {
   const stored = storedTable(catalog, table);
-  for (const branch of [stored.main, ...(await stored.branches())]) {
-    for (const version of (await branch.versions()).reverse()) {
-      const snapshot = await branch.snapshotIfThere(version);
-      if (snapshot !== undefined && isWanted(snapshot.manifest.transaction)) return snapshot;
-    }
+  const found = await find(stored.main);
+  if (found !== undefined) return found;
+  for (const branch of await stored.branches()) {
+    const there = await find(branch);
+    if (there !== undefined) return there;
   }
   return undefined;
 }

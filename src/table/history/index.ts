@@ -1,8 +1,8 @@
 /**
  * Exports the handling of old versions: deleting and holding them, cleanup of files that no version
- * refers to, digests of versions for lists, and changes of tags and branches that are safe beside
- * deletions. Also exports the adoption of tags of Lance's clients, and the examination of table
- * folders without a visible version (`findStorage`).
+ * refers to, digests of versions for lists, the search for the version of a transaction, and
+ * changes of tags and branches that are safe beside deletions. Also exports the adoption of tags of
+ * Lance's clients, and the examination of table folders without a visible version (`findStorage`).
  */
 
 export { adoptTags } from './adopt-tags.ts';
@@ -14,6 +14,7 @@ export {
   fileSystemTime,
 } from './cleanup.ts';
 export { deleteVersions, planDeletion } from './delete-versions.ts';
+export { findKeyed, findTransaction, keyedTransaction } from './find-commit.ts';
 export { withHold } from './holds.ts';
 export { createVersionTag, deleteUntaggedBranch, updateVersionTag } from './reference-changes.ts';
 export { type FoundStorage, findStorage, pendingFragments } from './storage.ts';
