@@ -119,7 +119,8 @@ export function* parseChecksummedInSteps(
   return { document: asObject(value, file, 'the document'), checksum };
 }
 
-function verifiedChecksum(bytes: Uint8Array, file: string): string {
+/** The checksum that a document begins with. @throws Corrupt where its bytes are others */
+export function verifiedChecksum(bytes: Uint8Array, file: string): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (buffer.length === 0) throw corrupt(file, 'it is empty');
   if (buffer.toString('latin1', 0, HEAD.length) !== HEAD) {

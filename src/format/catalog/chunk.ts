@@ -162,6 +162,17 @@ export const isWorthCopying = ({ bytes }: ChunkBlock): boolean => bytes >= BLOCK
 export const decodeChunk = (bytes: Uint8Array, entry: ChunkEntry, file: string): FragmentEntry[] =>
   drained(decodeChunkInSteps(bytes, entry, file));
 
+/** @throws Corrupt where a document is another one than the manifest refers to */
+export function requireChunk(
+  checksum: string,
+  bytes: Uint8Array,
+  entry: ChunkEntry,
+  file: string,
+): void {
+  if (checksum === entry.checksum && bytes.length === entry.size) return;
+  throw corrupt(file, 'it is not the chunk that the manifest refers to');
+}
+
 /** Entries that are looked at in one step. */
 const STEP_ENTRIES = 64;
 
@@ -172,9 +183,7 @@ export function* decodeChunkInSteps(
   file: string,
 ): Generator<undefined, FragmentEntry[]> {
   const { document, checksum } = yield* parseChecksummedInSteps(bytes, file);
-  if (checksum !== entry.checksum || bytes.length !== entry.size) {
-    throw corrupt(file, 'it is not the chunk that the manifest refers to');
-  }
+  requireChunk(checksum, bytes, entry, file);
   const fragments: FragmentEntry[] = [];
   for (const value of arrayMember(document, 'fragments', file)) {
     fragments.push(decodeFragment(value, file));

@@ -123,7 +123,10 @@ export const liveRows = (fragment: FragmentEntry): number =>
   fragment.rows - (fragment.deletion?.rows ?? 0);
 
 /** Whether Lance can read the fragment. */
-export const isReadByLance = ({ lance, overlays }: FragmentEntry): boolean =>
+export const isReadByLance = ({
+  lance,
+  overlays,
+}: Pick<FragmentEntry, 'lance' | 'overlays'>): boolean =>
   isFileOfLance(lance) &&
   (overlays === undefined || overlays.every((overlay) => isFileOfLance(overlay.lance)));
 

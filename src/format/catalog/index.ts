@@ -161,6 +161,7 @@ export {
   type FragmentExtent,
   verifyChunkBlock,
 } from './chunk-index.ts';
+export { chunkOutlines, type FragmentOutline } from './chunk-outline.ts';
 export {
   checkSharedDeletions,
   decodeDeletionSlice,

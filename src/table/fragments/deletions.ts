@@ -87,7 +87,7 @@ export class DeletedRows {
 export function deletedRows(
   engine: Engine,
   snapshot: Snapshot,
-  entry: FragmentEntry,
+  entry: Pick<FragmentEntry, 'rows' | 'deletion'>,
 ): Awaitable<DeletedRows | undefined> {
   const { deletion } = entry;
   if (deletion === undefined) return undefined;
@@ -99,13 +99,13 @@ export function deletedRows(
 function readDeleted(
   engine: Engine,
   snapshot: Snapshot,
-  entry: FragmentEntry,
+  { rows }: Pick<FragmentEntry, 'rows'>,
   deletion: DeletionEntry,
 ): Awaitable<DeletedRows> {
   const file = deletionFile(snapshot.branch.tableFolder, deletion.file);
   const read = deletion.offset === undefined ? wholeFile : sliceOf;
   return andThen(read(engine, snapshot, deletion, file), (bytes) =>
-    rememberDeleted(engine, deletion, decodeVerified(bytes, deletion, entry.rows, file)),
+    rememberDeleted(engine, deletion, decodeVerified(bytes, deletion, rows, file)),
   );
 }
 

@@ -12,7 +12,7 @@ import {
   type DeletionEntry,
   deletionFile,
   encodeDeletions,
-  type FragmentEntry,
+  type FragmentOutline,
   lanceDeletionFile,
   lanceDeletionId,
   lanceDeletionsFolder,
@@ -89,7 +89,7 @@ export async function manifestSizeOf(engine: Engine, snapshot: Snapshot): Promis
 export async function manifestBytes(
   engine: Engine,
   snapshot: Snapshot,
-): Promise<{ readonly bytes: Uint8Array; readonly deleted: readonly FragmentEntry[] }> {
+): Promise<{ readonly bytes: Uint8Array; readonly deleted: readonly FragmentOutline[] }> {
   const view = await lanceView(engine, snapshot);
   if (!view.opens) return { bytes: closedManifest(snapshot), deleted: [] };
   const steps = lanceManifestBytes(view.version);
@@ -119,7 +119,7 @@ const AT_ONCE = 16;
 async function linkDeletions(
   engine: Engine,
   snapshot: Snapshot,
-  fragments: readonly FragmentEntry[],
+  fragments: readonly FragmentOutline[],
 ): Promise<void> {
   const { store } = engine;
   const { tableFolder } = snapshot.branch;
@@ -150,7 +150,7 @@ async function linkDeletions(
 async function makeDeletions(
   engine: Engine,
   snapshot: Snapshot,
-  fragment: FragmentEntry,
+  fragment: FragmentOutline,
   deletion: DeletionEntry,
   name: string,
 ): Promise<void> {

@@ -9,6 +9,7 @@
 import {
   columnFiles,
   type FragmentEntry,
+  type FragmentOutline,
   isReadByLance,
   type LanceField,
   type LanceVersion,
@@ -20,7 +21,7 @@ import {
 import { type Engine, lanceFieldsIn, type Snapshot } from '../versions/index.ts';
 
 export type LanceView =
-  | { readonly opens: true; readonly version: LanceVersion }
+  | { readonly opens: true; readonly version: LanceVersion<FragmentOutline> }
   /** A whole sentence that says what keeps Lance from reading the table, and what to do. */
   | { readonly opens: false; readonly reason: string };
 
@@ -44,9 +45,9 @@ export async function lanceProblem(snapshot: Snapshot): Promise<string | undefin
 
 /** What Lance's manifest of a version is made of. */
 export async function lanceView(engine: Engine, snapshot: Snapshot): Promise<LanceView> {
-  const fragments = await snapshot.fragmentRuns();
+  const fragments = await snapshot.outlineRuns();
   // The total may be another program's, which published a manifest of its own.
-  const reason = (await lanceProblem(snapshot)) ?? runProblem(fragments);
+  const reason = (await lanceProblem(snapshot)) ?? (await runProblem(snapshot, fragments));
   if (reason !== undefined) return { opens: false, reason };
   const { manifest, schema, branch } = snapshot;
   return {
@@ -86,27 +87,32 @@ export function lanceDone({
   return lanceWrites !== true || operation.kind === 'append' ? 'append' : 'other';
 }
 
-const runProblem = (runs: readonly (readonly FragmentEntry[])[]): string | undefined =>
-  runs.every((run) => lanceFacts(run).isRead) ? undefined : fragmentProblem(runs.flat());
+const runProblem = async (
+  snapshot: Snapshot,
+  runs: readonly (readonly FragmentOutline[])[],
+): Promise<string | undefined> =>
+  runs.every((run) => lanceFacts(run).isRead)
+    ? undefined
+    : fragmentProblem(await snapshot.fragments());
 
 interface LanceFacts {
   /** Whether Lance can read all of the fragments. */
   readonly isRead: boolean;
   /** The fragments with deleted rows. */
-  readonly deleted: readonly FragmentEntry[];
+  readonly deleted: readonly FragmentOutline[];
 }
 
 /** By the list, which the versions that share its chunk have in common. */
-const knownFacts = new WeakMap<readonly FragmentEntry[], LanceFacts>();
+const knownFacts = new WeakMap<readonly FragmentOutline[], LanceFacts>();
 
-export function lanceFacts(run: readonly FragmentEntry[]): LanceFacts {
+export function lanceFacts(run: readonly FragmentOutline[]): LanceFacts {
   let facts = knownFacts.get(run);
   if (facts === undefined) {
-    const deleted: FragmentEntry[] = [];
+    const deleted: FragmentOutline[] = [];
     let isRead = true;
     // Plain steps: a process walks over its first manifest before anything is compiled.
     for (let at = 0; at < run.length; at++) {
-      const fragment = run[at] as FragmentEntry;
+      const fragment = run[at] as FragmentOutline;
       if (fragment.deletion !== undefined) deleted.push(fragment);
       if (isRead) isRead = isReadByLance(fragment);
     }

@@ -210,3 +210,32 @@ test('a manifest is not made where one of many deletion files cannot be', async 
   await expect(asked).rejects.toThrow('it is missing, and a version refers to it');
   expect(fs.existsSync('/c/data/t.table/lance')).toBe(false);
 });
+
+test('a manifest is the same whether the entries of its chunks are in memory or read for it', async () => {
+  const fs = memoryFs();
+  const writer = await connect('/c', { fs, lance: 'read' });
+  const rows = (id: number) => [
+    { id, text: `€ ${id}` },
+    { id: -id, text: 'a"],"lance":{"bytes":1' },
+  ];
+  const table = await writer.createTable('t', rows(0));
+  for (let id = 1; id < 80; id++) await table.add(rows(id));
+  const bytesOf = async (db: typeof writer): Promise<Buffer> => {
+    const { version } = await db.namespace.describeTableVersion({ id: ['t'] }, { forLance: true });
+    const bytes = fs.readFileSync(version.manifest_path as string) as Buffer;
+    fs.rmSync('/c/data/t.table/lance', { recursive: true });
+    return bytes;
+  };
+  const known = await bytesOf(writer);
+  const fresh = await connect('/c', { fs });
+  expect(Buffer.compare(await bytesOf(fresh), known)).toBe(0);
+  // Of entries that were decoded to read the rows.
+  await (await fresh.openTable('t')).query().toArray();
+  expect(Buffer.compare(await bytesOf(fresh), known)).toBe(0);
+  // Of the next version, whose chunks are those of the one before.
+  await table.add(rows(80));
+  expect(Buffer.compare(await bytesOf(fresh), await bytesOf(writer))).toBe(0);
+  // One chunk with deleted rows is decoded.
+  await table.delete('id = 3');
+  expect(Buffer.compare(await bytesOf(await connect('/c', { fs })), await bytesOf(writer))).toBe(0);
+});
