@@ -66,6 +66,7 @@ describe('a hint', () => {
     [['diff', 'notes'], EXIT.usage, 'For example: dirspace diff'],
     [['query', 'notes', '--sellect', 'x'], EXIT.usage, '(Did you mean --select?)'],
     [['query', 'notes', '--sort', 'idd:desc'], EXIT.usage, 'no column "idd"; the table has id,'],
+    [['query', 'notes', '--sort', 'id:down'], EXIT.usage, '"down" is no direction; give id:asc'],
     [['query', 'notes', '--sort', '-idd'], EXIT.usage, 'Did you mean "id"?'],
     [['query', 'notes', '--sort', 'id,'], EXIT.usage, 'a name is missing beside a comma'],
     [['query', 'notes', '-s', 'id,nam'], EXIT.usage, 'Did you mean "name"?'],

@@ -29,6 +29,12 @@ export async function orderings(
     const readings = readingsOf(text);
     const found = readings.find(({ columnName }) => isColumn(columnName, known));
     if (found !== undefined) return found;
+    const [, named, direction] = /^(.+):([^:]*)$/s.exec(text) ?? [];
+    if (named !== undefined && isColumn(named, known)) {
+      throw new UsageError(
+        `--sort: ${JSON.stringify(direction)} is no direction; give ${named}:asc or ${named}:desc.`,
+      );
+    }
     const column = readings[0]?.columnName ?? text;
     throw new DirspaceError(
       'TableColumnNotFound',

@@ -1,9 +1,10 @@
 /**
  * Finds a field by its dotted path, such as `address.city` (`findField`), by exact names, or else
- * ignoring case if that is unique; throws TableColumnNotFound for an unknown path. `changeNode`
- * copies the tree of fields with one node changed or removed, `nodeWithChildren` copies a field
- * with other children, and `leafOf` returns the field that a path ends at. `requireOpen` refuses
- * fields inside anything but structs and lists; `fieldMetadata` reads a field's metadata.
+ * ignoring case if that is unique; throws TableColumnNotFound for an unknown path. `structPath`
+ * splits a path of structs into names, or returns undefined. `changeNode` copies the tree of fields
+ * with one node changed or removed, `nodeWithChildren` copies a field with other children, and
+ * `leafOf` returns the field that a path ends at. `requireOpen` refuses fields inside anything but
+ * structs and lists; `fieldMetadata` reads a field's metadata.
  */
 import { DataType, describeType, Field, mapType, Struct } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -37,12 +38,27 @@ export function findField(fields: readonly IdentifiedField[], path: string): Fie
   if (found !== undefined) {
     return { ...found, name: found.chain.map(({ field }) => field.name).join('.') };
   }
+  throw noColumn(fields, path);
+}
+
+/** The error for a name or path that no column has. */
+export function noColumn(fields: readonly IdentifiedField[], path: string): DirspaceError {
   const known = fields.map(({ field }) => field.name);
-  throw new DirspaceError(
+  return new DirspaceError(
     'TableColumnNotFound',
     `There is no column ${JSON.stringify(path)}; the table has ${known.slice(0, 30).join(', ')}.${suggestion(path, known)} Fields of structs are named with dots: a.b.`,
     { details: { column: path } },
   );
+}
+
+/** The names from the column down to a field of structs, by exact names; undefined if there is none. */
+export function structPath(
+  fields: readonly IdentifiedField[],
+  path: string,
+): readonly string[] | undefined {
+  const chain = search(fields, path, exactly)?.chain;
+  const isOfStructs = chain?.slice(0, -1).every(({ field }) => DataType.isStruct(field.type));
+  return isOfStructs === true ? chain?.map(({ field }) => field.name) : undefined;
 }
 
 type Found = Pick<FieldPlace, 'chain' | 'positions'>;

@@ -32,8 +32,10 @@ export {
   fieldMetadata,
   findField,
   leafOf,
+  noColumn,
   nodeWithChildren,
   requireOpen,
+  structPath,
 } from './field-paths.ts';
 export { frozen, isOfKnownSchema, withKnownSchema } from './known-schemas.ts';
 export { canNarrow, type Evaluate, Misfit, misfitError, Narrowing } from './narrow.ts';

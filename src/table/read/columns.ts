@@ -1,14 +1,15 @@
 /**
  * `resolveColumns`: resolves the columns that a reader asked for, names or SQL expressions, against
- * the fields of a version. Throws TableColumnNotFound, or InvalidInput for faulty SQL and for a
- * name that stands there twice. `schemaOfColumns` returns the schema of the result. `rowIdColumn`
- * and `rowOffsetColumn` build the columns `_rowid` and `_rowoffset`.
+ * the fields of a version. A dotted name is a field of structs if no column has that name. Throws
+ * TableColumnNotFound, or InvalidInput for faulty SQL and for a name that stands there twice.
+ * `schemaOfColumns` returns the schema of the result. `rowIdColumn` and `rowOffsetColumn` build the
+ * columns `_rowid` and `_rowoffset`.
  */
 import { type Data, dataOf, Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { suggestion } from '../../known-names.ts';
 import { type CompiledExpression, compileExpression } from '../../sql/index.ts';
-import type { IdentifiedField } from '../fields/index.ts';
+import { quotedPath } from '../../sql-quotes.ts';
+import { type IdentifiedField, noColumn, structPath } from '../fields/index.ts';
 import type { Snapshot } from '../versions/index.ts';
 import type { Turn } from '../work/index.ts';
 
@@ -43,7 +44,7 @@ export async function resolveColumns(
     for (const name of names) {
       // At once: a list much longer than the table has columns is gone through no further.
       if (seen.size === seen.add(name).size) throw askedTwice();
-      columns.push(namedColumn(snapshot, byName, name));
+      columns.push(namedColumn(byName, name) ?? (await nestedColumn(snapshot, name)));
     }
   } else {
     for (const [name, sql] of Object.entries(request)) {
@@ -92,17 +93,24 @@ function everyColumn(fields: readonly IdentifiedField[]): readonly ReadColumn[] 
 const isNames = (request: ColumnRequest | undefined): request is readonly string[] | undefined =>
   request === undefined || Array.isArray(request);
 
-function namedColumn(snapshot: Snapshot, byName: FieldsByName, name: string): ReadColumn {
+function namedColumn(byName: FieldsByName, name: string): ReadColumn | undefined {
   const field = byName.get(name);
   if (field !== undefined) return { kind: 'field', name, field };
   if (name === ROW_ID) return { kind: 'row id', name };
-  if (name === ROW_OFFSET) return { kind: 'row offset', name };
-  const known = snapshot.fields.map((candidate) => candidate.field.name);
-  throw new DirspaceError(
-    'TableColumnNotFound',
-    `There is no column ${JSON.stringify(name)}; the table has ${known.slice(0, 30).join(', ')}.${suggestion(name, known)}`,
-    { details: { column: name } },
-  );
+  return name === ROW_OFFSET ? { kind: 'row offset', name } : undefined;
+}
+
+/** A field of structs by its dotted path, which is the name of the column, as in LanceDB. */
+async function nestedColumn(snapshot: Snapshot, name: string): Promise<ReadColumn> {
+  const path = structPath(snapshot.fields, name);
+  if (path !== undefined) {
+    return {
+      kind: 'value',
+      name,
+      expression: await compileExpression(quotedPath(path), snapshot.schema),
+    };
+  }
+  throw noColumn(snapshot.fields, name);
 }
 
 /** An expression that is just a column is read as one. */
