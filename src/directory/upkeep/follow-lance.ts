@@ -166,8 +166,9 @@ async function follow(catalog: Catalog, changed: readonly Changed[] | undefined)
 async function announce(catalog: Catalog): Promise<string | undefined> {
   const { store, env, engine } = catalog;
   try {
-    if (catalog.readOnly || !(await store.enter(lanceVersionsFolder(LANCE_CATALOG))))
-      return undefined;
+    // Most catalogs have no list, and entering what is not there costs five times the look.
+    if (catalog.readOnly || !(await store.hasFolder(LANCE_CATALOG))) return undefined;
+    if (!(await store.enter(lanceVersionsFolder(LANCE_CATALOG)))) return undefined;
     const file = writerFile(LANCE_CATALOG, { id: env.uuid(), ...engine.processes.self });
     stateOf(catalog).own.add(file);
     await store.mark(file);
