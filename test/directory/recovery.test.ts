@@ -11,6 +11,7 @@ import {
   replaceFolder,
 } from '../../src/directory/catalog/drop-namespace.ts';
 import { type Intent, pendingIntents } from '../../src/directory/catalog/intents.ts';
+import { trashEntries } from '../../src/directory/catalog/trash-entries.ts';
 import { createNamespace } from '../../src/directory/operations/namespaces.ts';
 import { decodeNamespace, decodeTrash, encodeNamespace } from '../../src/format/catalog/records.ts';
 import { encodeChecksummed } from '../../src/json.ts';
@@ -222,6 +223,22 @@ describe('an intent to drop an empty namespace', () => {
     expect(read('prod/search/.namespace.json')).toContain('prod/search');
   });
 
+  test('what cannot join stays in the trash with a number and a record, if it had none', async () => {
+    namespace('prod');
+    namespace('prod/search');
+    write('prod/search/same.table/.table.json', 'new');
+    write(`${TRASH}/same.table/.table.json`, 'old');
+    leave(dropping);
+    await finishIntents(one.catalog);
+    const [kept] = await trashEntries(one.catalog);
+    expect(kept).toMatchObject({
+      sequence: 1,
+      record: { kind: 'namespace', id: ['prod', 'search'] },
+    });
+    expect(read(`${kept?.folder}/same.table/.table.json`)).toBe('old');
+    expect(exists(TRASH)).toBe(false);
+  });
+
   test('brought back by another opener at this very moment', async () => {
     namespace('prod');
     namespace(TRASH);
@@ -367,6 +384,21 @@ describe('dropping', () => {
     expect(await pendingIntents(one.catalog)).toEqual([]);
   });
 
+  test('Restrict: an empty one gets no number and no record, only its intent', async () => {
+    namespace('prod/search');
+    const made: string[] = [];
+    one.calls.create = (run, file) => {
+      made.push(file);
+      return run(file);
+    };
+    one.calls.mark = (run, file) => {
+      made.push(file);
+      return run(file);
+    };
+    expect(await drop('Restrict')).toBe('dropped');
+    expect(made).toEqual([expect.stringMatching(/^\.dirspace\/intents\//)]);
+  });
+
   test('Restrict: what came into it in the moment of its move stays in the trash', async () => {
     namespace('prod/search');
     one.calls.deleteEmptyFolder = (run, folder) => {
@@ -424,7 +456,7 @@ describe('dropping', () => {
     namespace('prod/search');
     const broken = new Error('no disk');
     one.calls.create = (run, file) => {
-      if (file.startsWith('.dirspace/trash/')) throw broken;
+      if (/^\.dirspace\/(trash|intents)\//.test(file)) throw broken;
       return run(file);
     };
     expect(await outcomeOf(drop('Restrict'))).toBe(broken);

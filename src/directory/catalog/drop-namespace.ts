@@ -16,6 +16,7 @@ import {
   PENDING_NAMESPACE_FILE,
   parentFolder,
   STAGING_FOLDER,
+  TRASH_FOLDER,
   trashRecordFile,
   WITHDRAWN_NAMESPACE_FILE,
 } from '../../format/index.ts';
@@ -25,7 +26,7 @@ import { stagingFolder } from '../../table/index.ts';
 import { type Catalog, showId } from './catalog.ts';
 import { type Intent, pendingIntents, withIntent } from './intents.ts';
 import { emptyTrash, numberedAnew, settleDrop } from './trash.ts';
-import { newTrashFolder, prepareTrash, recordTrash } from './trash-entries.ts';
+import { prepareTrash } from './trash-entries.ts';
 
 /** How long an intent whose first step was not taken is left to its process, in milliseconds. */
 const INTENT_GRACE = 3_600_000;
@@ -46,23 +47,7 @@ export async function dropNamespaceFolder(
   found: string,
 ): Promise<DropOutcome> {
   const place = catalog.engine.names.namespaceFolder(id);
-  if (behavior === 'Restrict') {
-    const trash = await newTrashFolder(catalog);
-    const intent: Intent = { kind: 'drop_empty_namespace', place, trash };
-    // Side by side with the intent: both must be on disk before the first step, in no order.
-    const recorded = recordTrash(catalog, trash, 'namespace', id);
-    recorded.catch(() => {});
-    const outcome = await runIntent(catalog, intent, async () => {
-      await recorded;
-      if ((await catalog.store.moveFolder(place, trash)) === 'moved')
-        return finish(catalog, intent);
-      await emptyTrash(catalog, trash);
-      return 'missing';
-    });
-    // The intent is gone by now: nothing looks for what it moved.
-    if (outcome === 'dropped') await removeEmpty(catalog, trash);
-    return outcome;
-  }
+  if (behavior === 'Restrict') return dropEmpty(catalog, id, place);
   const trash = await prepareTrash(catalog, 'namespace', id);
   if ((await catalog.store.moveFolder(place, trash)) === 'moved') {
     const moved = await namespaceIn(catalog, trash);
@@ -74,20 +59,43 @@ export async function dropNamespaceFolder(
 }
 
 /**
- * An empty namespace does not stay in the trash, from which only tables are brought back. What another
- * process put into the folder in the moment of its move stays there, with the folder. Never fails.
+ * An empty namespace does not stay in the trash, from which only tables are brought back: it gets no number
+ * and no record there.
  */
-async function removeEmpty(catalog: Catalog, trash: string): Promise<void> {
+async function dropEmpty(catalog: Catalog, id: ObjectPath, place: string): Promise<DropOutcome> {
+  const trash = joinPath(TRASH_FOLDER, catalog.env.uuid());
+  const intent: Intent = { kind: 'drop_empty_namespace', place, trash };
+  const outcome = await runIntent(catalog, intent, async () =>
+    (await catalog.store.moveFolder(place, trash)) === 'moved'
+      ? finish(catalog, intent)
+      : 'missing',
+  );
+  // The intent is gone by now: nothing looks for what it moved.
+  if (outcome === 'dropped') await removeEmpty(catalog, id, trash);
+  return outcome;
+}
+
+/** What another process put into the folder in the moment of its move stays in the trash. Never fails. */
+async function removeEmpty(catalog: Catalog, id: ObjectPath, trash: string): Promise<void> {
   try {
     await catalog.store.delete(joinPath(trash, NAMESPACE_FILE));
-    if (await catalog.store.deleteEmptyFolder(trash)) {
-      await catalog.store.delete(trashRecordFile(trash));
-      return;
-    }
+    if (await catalog.store.deleteEmptyFolder(trash)) return;
   } catch {
-    // What is left goes with the next sweep.
+    // It stays as what could not be removed.
   }
-  await settleDrop(catalog, trash);
+  try {
+    await settleDrop(catalog, await keep(catalog, id, trash));
+  } catch {
+    // It goes with the next sweep.
+  }
+}
+
+/** Gives a folder that lies in the trash without a record its number and record; returns where it is then. */
+async function keep(catalog: Catalog, id: ObjectPath, folder: string): Promise<string> {
+  const kept = await prepareTrash(catalog, 'namespace', id);
+  const outcome = await catalog.store.moveFolder(folder, kept);
+  if (outcome !== 'moved') await catalog.store.delete(trashRecordFile(kept));
+  return outcome === 'moved' ? kept : folder;
 }
 
 /** The id of the namespace in a folder that was moved; undefined where nothing tells. Never fails. */
@@ -184,7 +192,18 @@ async function finish(catalog: Catalog, intent: Intent): Promise<DropOutcome> {
   // Something was created in it between the look and the move: it must not be lost.
   await bringBack(catalog, intent.trash, intent.place);
   if (!(await hasBegun(catalog, intent))) await emptyTrash(catalog, intent.trash);
+  else await keepRest(catalog, intent);
   return 'not empty';
+}
+
+/** What could not join the namespace that was made anew stays in the trash, under its own name. */
+async function keepRest(catalog: Catalog, { place, trash }: Intent): Promise<void> {
+  const { names } = catalog.engine;
+  const parts = place.split('/');
+  const id = parts.map((part, depth) => names.decode(part, depth === 0)?.name);
+  const isNamed = id.every((part) => part !== undefined);
+  if (!isNamed || (await catalog.store.head(trashRecordFile(trash))) !== undefined) return;
+  await keep(catalog, id, trash);
 }
 
 async function putInPlace(
