@@ -25,7 +25,13 @@ import { HINT_EVERY, readHint } from './hint.ts';
 import { incarnationAt, tableLeft, tableNamed } from './incarnation.ts';
 import { refuseLostTail } from './lost-versions.ts';
 import { Snapshot } from './snapshot.ts';
-import { highestListed, isVisible, readVersion, visibleSnapshot } from './version-files.ts';
+import {
+  highestListed,
+  isVisible,
+  listedBranch,
+  readVersion,
+  visibleSnapshot,
+} from './version-files.ts';
 
 /** One branch of one incarnation of a table. */
 export interface TableBranch {
@@ -61,21 +67,28 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
   if (known !== undefined && (await isNewestStill(engine, branch, known)))
     return { slot: known.slot, snapshot: known.snapshot };
   const remembered = known?.slot ?? 0;
-  // Before the first look at the versions: what it names was there by then.
-  const hint = await readHint(engine, branch);
-  let seen = Math.max(remembered, hint ?? 0);
-  let slot: number | undefined = known?.slot;
-  if (slot === undefined && hint !== undefined && (await hasVersion(engine, branch, hint)))
-    slot = hint;
   // Before its versions are looked for: a change in between gives it another time.
   const folder = await engine.store.folderFacts(branch.folder, true);
   const settled = folder?.settled === true ? folder : undefined;
+  const isListed = known === undefined && isQuicklyListed(folder);
+  const listed = isListed ? await listedBranch(engine, branch, true) : undefined;
+  // Before the first look at single versions: what it names was there by then. Where it names a
+  // version that is not on the list, they are looked for again.
+  const hint = listed?.hasHint === false ? undefined : await readHint(engine, branch);
+  let seen = Math.max(remembered, hint ?? 0);
+  let slot: number | undefined = known?.slot;
   // The end of a list that was just read is the newest version, and no lost one hides others behind
   // it.
   let end: number | undefined;
-  if (slot === undefined) {
-    end = await highestListed(engine, branch, folder !== undefined);
+  if (listed !== undefined) {
+    end = listed.highest;
     slot = end;
+  } else if (slot === undefined) {
+    if (hint !== undefined && (await hasVersion(engine, branch, hint))) slot = hint;
+    else {
+      end = await highestListed(engine, branch, folder !== undefined);
+      slot = end;
+    }
   }
   if (slot === undefined) return noVersion(engine, branch, hint);
   for (let gone = 0, unfound = 0; ; ) {
@@ -127,6 +140,15 @@ export async function resolveHead(engine: Engine, branch: TableBranch): Promise<
     slot = listed;
   }
 }
+
+/**
+ * Whether listing a folder takes no longer than the looks at single names that follow a hint. One
+ * block holds the names of a hundred versions; other file systems tell of fewer bytes, or of none.
+ */
+const isQuicklyListed = (folder: FolderFacts | undefined): boolean =>
+  folder !== undefined && folder.size > 0 && folder.size <= ONE_BLOCK;
+
+const ONE_BLOCK = 4_096;
 
 /** Four looks at the disk. */
 async function isNewestStill(engine: Engine, branch: TableBranch, head: Head): Promise<boolean> {

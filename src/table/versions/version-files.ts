@@ -9,6 +9,7 @@
 import { isDirspaceError } from '../../errors.ts';
 import {
   decodeVersion,
+  latestFile,
   type Manifest,
   parseDeletedRun,
   parseVersionFile,
@@ -127,12 +128,24 @@ export async function highestListed(
   branch: TableBranch,
   entered = false,
 ): Promise<number | undefined> {
+  return (await listedBranch(engine, branch, entered)).highest;
+}
+
+/** The same, with whether there is a file where the hint is kept. */
+export async function listedBranch(
+  engine: Engine,
+  branch: TableBranch,
+  entered: boolean,
+): Promise<{ readonly highest: number | undefined; readonly hasHint: boolean }> {
   let highest: number | undefined;
+  let hasHint = false;
+  const hint = latestFile(branch.folder);
   for (const { name } of (await engine.store.list(branch.folder, entered)) ?? []) {
     const version = parseVersionFile(name);
-    if (version !== undefined && version > (highest ?? -1)) highest = version;
+    if (version === undefined) hasHint ||= `${branch.folder}/${name}` === hint;
+    else if (version > (highest ?? -1)) highest = version;
   }
-  return highest;
+  return { highest, hasHint };
 }
 
 /**

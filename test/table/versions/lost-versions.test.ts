@@ -30,15 +30,31 @@ import { grow, treeOf } from '../../helpers/trees.ts';
 const hint = (version: number | bigint): Uint8Array =>
   encodeChecksummed({ version: `${version}`.padStart(20, '0') }).bytes;
 
-async function versionsOf(count: number) {
-  const one = testEngine();
+/** Folders whose versions are listed at once, and those that are looked into from the hint on. */
+const FOLDERS = [
+  ['one block', 4_096],
+  ['many blocks', 8_192],
+] as const;
+
+/** An engine to which folders have so many bytes. */
+function engineWith(bytes: number, options?: Parameters<typeof testEngine>[0]): TestEngine {
+  const engine = testEngine(options);
+  engine.calls.folderFacts = async (run, ...asked) => {
+    const facts = await run(...asked);
+    return facts && { ...facts, size: bytes };
+  };
+  return engine;
+}
+
+async function versionsOf(count: number, bytes = 0) {
+  const one = engineWith(bytes);
   const branch = await declared(one);
   for (let version = 1; version <= count; version++) await land(one, branch, 'create');
   const lose = (first: number, last = count): void => {
     for (let version = first; version <= last; version++)
       one.fs.unlinkSync(`${ROOT}/${versionFile(branch.folder, version)}`);
   };
-  return { one, branch, lose, fresh: () => testEngine({ fs: one.fs, firstId: 9000 }) };
+  return { one, branch, lose, fresh: () => engineWith(bytes, { fs: one.fs, firstId: 9000 }) };
 }
 
 const headOf = async ({ engine }: TestEngine, branch: TableBranch): Promise<unknown> => {
@@ -46,75 +62,91 @@ const headOf = async ({ engine }: TestEngine, branch: TableBranch): Promise<unkn
   return (found as { code?: string }).code ?? (found as { value?: { slot: number } }).value?.slot;
 };
 
-test.each(range(8, 18).map((count) => [count]))(
-  'of %i versions each lost tail of 1 to 12 is refused where a hint or a handle knows better',
-  async (count) => {
-    for (let lost = 1; lost <= 12 && lost < count; lost++) {
-      // A usual run takes the ends and a quarter of what is between, with another count another one.
-      if (lost > 1 && lost < 12 && (count + lost) % casesOf(6, 1) > 0) continue;
-      const { one, branch, lose, fresh } = await versionsOf(count);
-      const older = fresh();
-      const newest = count - lost;
-      // A handle that knows a version in the middle, and has not looked since.
-      const middle = Math.max(1, newest - 1);
-      lose(middle + 1);
-      older.fs.renameSync(`${ROOT}/${latestFile(branch.folder)}`, '/hint');
-      expect(await headOf(older, branch)).toBe(middle);
-      older.fs.renameSync('/hint', `${ROOT}/${latestFile(branch.folder)}`);
-      if (middle < newest) {
-        const again = await versionsOf(count);
-        const file = versionFile(branch.folder, newest);
-        one.fs.writeFileSync(`${ROOT}/${file}`, again.one.fs.readFileSync(`${ROOT}/${file}`));
+describe.each(FOLDERS)('in a folder of %s', (_, bytes) => {
+  test.each(range(8, 18).map((count) => [count]))(
+    'of %i versions each lost tail of 1 to 12 is refused where a hint or a handle knows better',
+    async (count) => {
+      for (let lost = 1; lost <= 12 && lost < count; lost++) {
+        // A usual run takes the ends and a quarter of what is between, with another count another one.
+        if (lost > 1 && lost < 12 && (count + lost) % casesOf(6, 1) > 0) continue;
+        const { one, branch, lose, fresh } = await versionsOf(count, bytes);
+        const older = fresh();
+        const newest = count - lost;
+        // A handle that knows a version in the middle, and has not looked since.
+        const middle = Math.max(1, newest - 1);
+        lose(middle + 1);
+        older.fs.renameSync(`${ROOT}/${latestFile(branch.folder)}`, '/hint');
+        expect(await headOf(older, branch)).toBe(middle);
+        older.fs.renameSync('/hint', `${ROOT}/${latestFile(branch.folder)}`);
+        if (middle < newest) {
+          const again = await versionsOf(count, bytes);
+          const file = versionFile(branch.folder, newest);
+          one.fs.writeFileSync(`${ROOT}/${file}`, again.one.fs.readFileSync(`${ROOT}/${file}`));
+        }
+        const hinted = count - (count % 8);
+        const expected = hinted > newest ? 'Corrupt' : newest;
+        expect(await headOf(fresh(), branch), `${lost} lost`).toBe(expected);
+        if (middle < newest) expect(await headOf(older, branch), `${lost} lost`).toBe(expected);
+        expect(await headOf(one, branch)).toBe('Corrupt');
+        if (expected === 'Corrupt') {
+          expect(await outcomeOf(land(fresh(), branch))).toMatchObject({
+            code: 'Corrupt',
+            message: expect.stringContaining(`names version ${hinted}`),
+            details: { newest, named: hinted, file: versionFile(branch.folder, newest + 1) },
+          });
+        }
       }
-      const hinted = count - (count % 8);
-      const expected = hinted > newest ? 'Corrupt' : newest;
-      expect(await headOf(fresh(), branch), `${lost} lost`).toBe(expected);
-      if (middle < newest) expect(await headOf(older, branch), `${lost} lost`).toBe(expected);
-      expect(await headOf(one, branch)).toBe('Corrupt');
-      if (expected === 'Corrupt') {
-        expect(await outcomeOf(land(fresh(), branch))).toMatchObject({
-          code: 'Corrupt',
-          message: expect.stringContaining(`names version ${hinted}`),
-          details: { newest, named: hinted, file: versionFile(branch.folder, newest + 1) },
-        });
-      }
+    },
+  );
+
+  test('a hint of a version that was deleted by rule is no evidence', async () => {
+    for (const count of [9, 12, 17]) {
+      const { one, branch, fresh } = await versionsOf(count, bytes);
+      await deleteVersions(one.engine, branch, range(2, count));
+      expect(await headOf(fresh(), branch)).toBe(count);
+      expect((await land(fresh(), branch)).snapshot.version).toBe(count + 1);
     }
-  },
-);
+  });
 
-test('a hint of a version that was deleted by rule is no evidence', async () => {
-  for (const count of [9, 12, 17]) {
-    const { one, branch, fresh } = await versionsOf(count);
-    await deleteVersions(one.engine, branch, range(2, count));
-    expect(await headOf(fresh(), branch)).toBe(count);
-    expect((await land(fresh(), branch)).snapshot.version).toBe(count + 1);
-  }
+  test('a list that misses the newest versions once is no evidence', async () => {
+    const { branch, fresh, lose } = await versionsOf(10, bytes);
+    // The hinted one was deleted, so that readers list; nothing of it is lost.
+    lose(8, 8);
+    for (const misses of [1, 2]) {
+      const reader = fresh();
+      let lists = 0;
+      reader.calls.list = async (run, folder) => {
+        const entries = await run(folder);
+        lists += 1;
+        const limit = lists <= misses ? `${6 + lists}`.padStart(20, '0') : 'z';
+        return entries?.filter(({ name }) => !/^\d/.test(name) || name <= `${limit}.json`);
+      };
+      expect(await headOf(reader, branch)).toBe(10);
+    }
+  });
+
+  test('a hint above all numbers that can be used is none', async () => {
+    for (const version of [2n ** 53n - 1n, 2n ** 52n + 1n, 10n ** 19n, 0n]) {
+      const { one, branch, fresh } = await versionsOf(3, bytes);
+      one.fs.writeFileSync(`${ROOT}/${latestFile(branch.folder)}`, hint(version));
+      expect(await headOf(fresh(), branch)).toBe(3);
+      one.fs.writeFileSync(`${ROOT}/${latestFile(branch.folder)}`, hint(2n ** 52n));
+      expect(await headOf(fresh(), branch)).toBe('Corrupt');
+    }
+  });
 });
 
-test('a list that misses the newest versions once is no evidence', async () => {
-  const { branch, fresh, lose } = await versionsOf(10);
-  // The hinted one was deleted, so that readers list; nothing of it is lost.
-  lose(8, 8);
-  for (const misses of [1, 2]) {
+test('where a list of one block has no hint, none is looked for', async () => {
+  for (const [at, [, bytes]] of FOLDERS.entries()) {
+    const { branch, fresh } = await versionsOf(7, bytes);
     const reader = fresh();
-    let lists = 0;
-    reader.calls.list = async (run, folder) => {
-      const entries = await run(folder);
-      lists += 1;
-      const limit = lists <= misses ? `${6 + lists}`.padStart(20, '0') : 'z';
-      return entries?.filter(({ name }) => !/^\d/.test(name) || name <= `${limit}.json`);
+    let looks = 0;
+    reader.calls.getHint = (run, file) => {
+      looks++;
+      return run(file);
     };
-    expect(await headOf(reader, branch)).toBe(10);
-  }
-});
-
-test('a hint above all numbers that can be used is none', async () => {
-  for (const version of [2n ** 53n - 1n, 2n ** 52n + 1n, 10n ** 19n, 0n]) {
-    const { one, branch, fresh } = await versionsOf(3);
-    one.fs.writeFileSync(`${ROOT}/${latestFile(branch.folder)}`, hint(version));
-    expect(await headOf(fresh(), branch)).toBe(3);
-    one.fs.writeFileSync(`${ROOT}/${latestFile(branch.folder)}`, hint(2n ** 52n));
-    expect(await headOf(fresh(), branch)).toBe('Corrupt');
+    expect(await headOf(reader, branch)).toBe(7);
+    expect(looks).toBe(at);
   }
 });
 
@@ -411,12 +443,12 @@ test('a tag of an older version does not take the hint back', async () => {
   );
 });
 
-describe('a version in the middle is lost', () => {
+describe.each(FOLDERS)('a version in the middle of %s is lost', (_, bytes) => {
   test.each(range(1, 22))(
     'version %i of 22: the newest counts, also for who was there before',
     async (lost) => {
       for (const isOpen of [false, true]) {
-        const { one, branch, lose, fresh } = await versionsOf(22);
+        const { one, branch, lose, fresh } = await versionsOf(22, bytes);
         const reader = fresh();
         if (isOpen) expect(await headOf(reader, branch)).toBe(22);
         lose(lost, lost);
@@ -428,7 +460,7 @@ describe('a version in the middle is lost', () => {
 
   test('a handle that has not looked since does not use its number again', async () => {
     for (const lost of [9, 10, 11, 12, 13, 14]) {
-      const { one, branch, lose, fresh } = await versionsOf(8);
+      const { one, branch, lose, fresh } = await versionsOf(8, bytes);
       const older = fresh();
       expect(await headOf(older, branch)).toBe(8);
       for (let version = 9; version <= 15; version++) await land(one, branch, 'create');
