@@ -172,9 +172,10 @@ export class MergeAttempt {
 
   async #mergePlace(place: BatchPlace, mayMatch: boolean): Promise<RecordBatch | undefined> {
     const { clauses, plan } = this.#parts;
-    const live = place.deleted?.keptBetween(place.first, place.rows);
     const here =
       mayMatch && this.#range.mayBeInBatch(place.entry, place.reader.footer, place.index);
+    if (!here && clauses.deleteMissing === undefined) return undefined;
+    const live = place.deleted?.keptBetween(place.first, place.rows);
     let matches: Int32Array | undefined;
     if (here) {
       const columns = await readFields(
