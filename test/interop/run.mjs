@@ -228,10 +228,13 @@ function recipes(wanted) {
 /** Examples that ask for a model. */
 const MODELS = /transformers|embedding\/openai/;
 
+/** An index of hamming distances, which are searched exactly here: docs/moving-from-lancedb.md. */
+const HAMMING_INDEX = /^ *await \w+\.createIndex\([^;]*distanceType: "hamming"[^;]*;\n/gm;
+
 /**
  * The examples of LanceDB's repository, with the import changed: `snippets FOLDER`, where FOLDER holds its
  * `nodejs/examples`. Those that ask for a model are left out. Text in double quotes, which is no SQL here, is
- * written in single ones.
+ * written in single ones, and no index of hamming distances is built.
  */
 function snippets([examples]) {
   if (examples === undefined || !existsSync(join(examples, 'util.ts'))) {
@@ -249,7 +252,9 @@ function snippets([examples]) {
     }
     const plain = text.replaceAll(/'(\w+ = )"(\w+)"'/g, (_, left, word) => `"${left}'${word}'"`);
     if (plain !== text) console.log(`CHANGED: text in double quotes of ${file}`);
-    writeFileSync(join(copies, file), plain);
+    const exact = plain.replaceAll(HAMMING_INDEX, '');
+    if (exact !== plain) console.log(`CHANGED: no index of hamming distances in ${file}`);
+    writeFileSync(join(copies, file), exact);
   }
   process.env.SNIPPETS = copies;
   run('npx', ['vitest', 'run', '--config', join(folder, 'vitest.config.mjs'), '--maxWorkers=1']);
