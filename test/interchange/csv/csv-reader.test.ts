@@ -319,7 +319,7 @@ describe('rows that cannot be taken', () => {
     }
     const source = streamSource(endless(), 'x.csv');
     await expect(readFrom(source, { header: true })).rejects.toThrow('one record has more than');
-  }, 30_000);
+  });
 });
 
 test('pieces of any size, and compression, give the same rows', async () => {

@@ -127,7 +127,7 @@ test('of every type, with and without a condition', async () => {
       }
     }
   }
-}, 30_000);
+});
 
 test('of distinct values, one more row at a time, with rows deleted at both ends', async () => {
   const fs = memoryFs();

@@ -103,7 +103,7 @@ test('gives the answers of a scan, whatever happened to the table since', async 
   await table.dropIndex('text_idx');
   expect(await usedIn(table)).toContain('there is no index');
   await same();
-}, 30_000);
+});
 
 test('of many rows reads only blocks that may hold one of the best, and finds them', async () => {
   const random = seeded(5);
@@ -136,7 +136,7 @@ test('of many rows reads only blocks that may hold one of the best, and finds th
   await compare();
   for (const each of [table, plain]) await each.delete('id % 3 = 1');
   await compare();
-}, 30_000);
+});
 
 test('of common words gives the same answers the second and the third time', async () => {
   const random = seeded(9);
@@ -178,7 +178,7 @@ test('of common words gives the same answers the second and the third time', asy
   await table.checkoutLatest();
   for (const name of ['text_idx', 'more_idx']) await table.dropIndex(name);
   await expectAnswers(found);
-}, 30_000);
+});
 
 test('finds rows that are best only since longer texts came', async () => {
   const texts = Array.from({ length: 512 }, (_, id): string =>
@@ -308,7 +308,7 @@ test('a damaged file of an index is refused by name', async () => {
     }
     writeFileSync(path, bytes);
   }
-}, 20_000);
+});
 
 test.each(['texts', 'placed-texts'])('an index of the golden %s is searched', async (name) => {
   const golden = await connect(join(import.meta.dirname, '../../../fixtures/v1', name), {
