@@ -17,10 +17,14 @@ import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type DataType,
-  type Field,
+  Field,
+  Float32,
+  Float64,
+  List,
   type RecordBatch,
   recordBatchStream,
   Schema,
+  Struct,
   Type,
 } from '../../src/arrow/index.ts';
 import { toJson } from '../../src/cli/terminal/output.ts';
@@ -185,6 +189,30 @@ test('a column alone keeps its rows, nulls and empty texts too', async () => {
   expect(readFileSync(at('null.csv'), 'utf8')).toBe('t\na\nNULL\n""\nb\n');
 });
 
+test('a column alone of each type is read back from CSV, nulls too', async () => {
+  for (const field of textual.fields) {
+    const batch = randomBatch(new Schema([field]), 30, seeded(5));
+    const table = await db.createTable(field.name, recordBatchStream(batch.schema, [batch]));
+    const wanted = exactValues(await collected(await table.stream()));
+    expect([field.name, wanted[0]]).toEqual([field.name, expect.arrayContaining([null])]);
+    await table.toFile(at('t.csv'));
+    const back = await collected(await fromFile(at('t.csv'), { schema: batch.schema }));
+    expect([field.name, exactValues(back)]).toEqual([field.name, wanted]);
+  }
+});
+
+test('a decimal and bytes in quotes: nothing is null, and no bytes', async () => {
+  writeFileSync(at('d.csv'), 'd\n1.5\n""\n\n');
+  const typed = (types: Record<string, string>) => fromFile(at('d.csv'), { types });
+  expect(exactValues(await collected(await typed({ d: 'decimal128:5:1' })))[0]).toEqual([
+    expect.anything(),
+    null,
+    null,
+  ]);
+  writeFileSync(at('d.csv'), 'd\nYQ==\n""\n\n');
+  expect(exactValues(await collected(await typed({ d: 'binary' })))).toEqual([['61', '', null]]);
+});
+
 test('CSV is read back whatever character separates its fields', async () => {
   const table = await db.createTable('t', CALENDAR, [], { schema: calendar });
   const wanted = exactValues(await collected(await table.stream()));
@@ -248,6 +276,38 @@ test('JSON has all digits, and texts for what it has no form for', async () => {
   const other = await db.createEmptyTable('u', await table.schema());
   await db.importFile(at('t.ndjson'), 'u', [], { mode: 'append' });
   expect(await other.query().toArray()).toEqual(await table.query().toArray());
+});
+
+test.each(['json', 'ndjson', 'csv'])(
+  'floats without a fraction are read back from %s',
+  async (name) => {
+    const large = [2 ** 60, -(2 ** 53), 1_764_271_000_123_456_800, 1e20, 1e300, -0, 2.5];
+    const rows = large.map((x) => ({ x, y: Math.fround(x), l: [x], s: { x } }));
+    const float = (name: string, type: DataType): Field => new Field(name, type, true);
+    const schema = new Schema([
+      float('x', new Float64()),
+      float('y', new Float32()),
+      float('l', new List(float('item', new Float64()))),
+      float('s', new Struct([float('x', new Float64())])),
+    ]);
+    rows[4]!.y = 2 ** 100;
+    const table = await db.createTable('t', rows, [], { schema });
+    await table.toFile(at(`t.${name}`));
+    const back = await collected(await fromFile(at(`t.${name}`), { schema }));
+    expect(exactValues(back)).toEqual(exactValues(await collected(await table.stream())));
+    if (name === 'csv') return;
+    const inferred = await db.importFile(at(`t.${name}`), 'inferred');
+    expect(await inferred.table.query().select(['x', 'l']).toArray()).toEqual(
+      rows.map(({ x, l }) => ({ x, l })),
+    );
+  },
+);
+
+test('a number beyond all floats is refused in a column of floats', async () => {
+  writeFileSync(at('t.ndjson'), `{"x":1${'0'.repeat(310)}}\n`);
+  await expect(
+    fromFile(at('t.ndjson'), { types: { x: 'float64' } }).then(collected),
+  ).rejects.toThrow(/expected float64/);
 });
 
 test('a text that is no base64 is refused as bytes', async () => {

@@ -29,6 +29,7 @@ import {
   startOf,
   unescaped,
 } from './csv-scanner.ts';
+import { mayBeEmpty } from './csv-types.ts';
 import { type FieldStore, storeOf } from './field-stores.ts';
 
 /** Makes a column from JavaScript values; a value that does not fit throws TableSchemaValidation. */
@@ -308,6 +309,7 @@ class BuiltWriter implements ColumnWriter {
     const { bounds, rows, columns } = scanner;
     const { field } = this.#column;
     const isNested = isJson(field.type);
+    const hasEmpty = mayBeEmpty(field.type);
     const values: unknown[] = [];
     let hasBad = false;
     const refuse = (row: number): void => {
@@ -318,8 +320,10 @@ class BuiltWriter implements ColumnWriter {
     for (let row = 0, slot = 2 * column; row < rows; row++, slot += 2 * columns) {
       const entry = bounds[slot] as number;
       const [start, end] = [startOf(entry), bounds[slot + 1] as number];
-      if ((entry & QUOTED) === 0 && this.#nulls.means(bytes, start, end)) values.push(null);
-      else {
+      const isNone = start === end && !hasEmpty;
+      if (isNone || ((entry & QUOTED) === 0 && this.#nulls.means(bytes, start, end))) {
+        values.push(null);
+      } else {
         const isEscaped = (entry & ESCAPED) !== 0;
         const plain = isEscaped ? unescaped(bytes, start, end, this.#dialect) : undefined;
         const text = textOf(plain ?? bytes, plain ? 0 : start, plain ? plain.length : end);

@@ -2,22 +2,36 @@
  * Guesses the type of a CSV column from its fields. `kindOf` classifies one field by bits of
  * `KIND`; `typeOfKinds` returns the narrowest type that holds all fields of some kinds without
  * changing a value. Codes with leading zeros are texts, and so are columns of kinds that no other
- * type can hold, such as fractions beside integers that float64 would round.
+ * type can hold, such as fractions beside integers that float64 would round. `mayBeEmpty` tells
+ * whether `""` is a value of a type; of all others it is null.
  */
 import {
   Bool,
   type DataType,
   DateDay,
+  type Dictionary,
   Float64,
   Int64,
   TimeMicrosecond,
   Timestamp,
   TimeUnit,
+  Type,
   Uint64,
   Utf8,
 } from '../../arrow/index.ts';
 import { digitsValue, floatOf, floatValue, integerOf, plainText } from './csv-numbers.ts';
 import { dateOf, momentOf, timeOf } from './csv-times.ts';
+
+/** Whether an empty field in quotes is a value, as of texts and bytes. */
+export const mayBeEmpty = (type: DataType): boolean =>
+  type.typeId === Type.Dictionary
+    ? mayBeEmpty((type as Dictionary).dictionary)
+    : OF_BYTES.includes(type.typeId);
+
+const OF_BYTES: readonly Type[] = [
+  ...[Type.Utf8, Type.LargeUtf8, Type.Utf8View],
+  ...[Type.Binary, Type.LargeBinary, Type.BinaryView],
+];
 
 /** What a field may be, a bit each. */
 export const KIND = {

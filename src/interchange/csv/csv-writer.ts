@@ -19,6 +19,7 @@ import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
 import { jsonCell, wordOf } from '../json/index.ts';
 import { bytesAt, nullAt, PIECE_BYTES, plainText, TextOut, type WriteText } from '../text/index.ts';
+import { mayBeEmpty } from './csv-types.ts';
 
 /** How CSV is written. */
 export interface CsvWriteOptions {
@@ -110,8 +111,8 @@ async function* encoded(rows: RecordBatchStream, dialect: Dialect): AsyncGenerat
     }
     out.byte(LF);
   }
-  // Many readers pass over blank lines. In quotes, nothing is null but in columns of texts.
-  const isAlone = fields.length === 1 && !isText((fields[0] as Field).type);
+  // Many readers pass over blank lines. In quotes, nothing is null but in columns of texts and bytes.
+  const isAlone = fields.length === 1 && !mayBeEmpty((fields[0] as Field).type);
   for await (const batch of rows) {
     const cells = columnsOf(batch).map((column) => cellOf(column, dialect));
     for (let row = 0; row < batch.numRows; row++) {
@@ -168,11 +169,6 @@ function writeOf(data: Data, dialect: Dialect): WriteText {
     }
   }
 }
-
-const isText = (type: DataType): boolean =>
-  type.typeId === Type.Dictionary
-    ? isText((type as Dictionary).dictionary)
-    : [Type.Utf8, Type.LargeUtf8, Type.Utf8View].includes(type.typeId);
 
 const isBinary = ({ typeId }: DataType): boolean =>
   [Type.Binary, Type.LargeBinary, Type.BinaryView, Type.FixedSizeBinary].includes(typeId);

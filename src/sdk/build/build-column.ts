@@ -55,12 +55,13 @@ import { showValue } from './show-value.ts';
 
 /** A fresh context for one stream of batches. */
 export function buildContext(
-  options: { exactFloats?: boolean; hint?: BuildContext['hint'] } = {},
+  options: Partial<Pick<BuildContext, 'exactFloats' | 'roundsIntegers' | 'hint'>> = {},
 ): BuildContext {
   return {
     build: buildColumn,
     dictionaries: new Map<number, DictionaryMemory>(),
     exactFloats: options.exactFloats ?? false,
+    roundsIntegers: options.roundsIntegers ?? false,
     hint: options.hint ?? (() => ''),
   };
 }

@@ -2,7 +2,8 @@
  * Builds integer, float, boolean and decimal columns (`buildInt`, `buildFloat`, `buildBool`,
  * `buildDecimal`) from JavaScript values, and refuses a value that does not fit its type. Integers
  * and decimals may also be given as text. Floats are rounded to their type, or refused where the
- * context asks for exact ones (`exactFloats`). `setWide` writes a 64-bit integer.
+ * context asks for exact ones (`exactFloats`); bigints that a float has not exactly are refused,
+ * unless they come from a file (`roundsIntegers`). `setWide` writes a 64-bit integer.
  */
 import {
   type Data,
@@ -95,7 +96,7 @@ export function buildFloat(type: Float, values: Values, place: Place, context: B
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
     if (value === null || value === undefined) continue;
-    const number = floatFrom(value);
+    const number = floatFrom(value, context.roundsIntegers);
     if (number === undefined || !setFloat(out, i, number, context.exactFloats)) {
       throw misfit(place, i, value, type, context);
     }
@@ -123,11 +124,12 @@ function setFloat(out: FloatStore, index: number, value: number, exact: boolean)
   return !exact || out[index] === value || Number.isNaN(value);
 }
 
-function floatFrom(value: unknown): number | undefined {
+function floatFrom(value: unknown, rounds: boolean): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value !== 'bigint') return undefined;
   const number = Number(value);
-  return Number.isFinite(number) && BigInt(number) === value ? number : undefined;
+  const fits = Number.isFinite(number) && (rounds || BigInt(number) === value);
+  return fits ? number : undefined;
 }
 
 export function buildBool(

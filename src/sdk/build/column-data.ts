@@ -42,6 +42,8 @@ export interface BuildContext {
   readonly dictionaries: Map<Dictionary['id'], DictionaryMemory>;
   /** Refuse numbers that float32 or float16 would round (casts of Arrow data). */
   readonly exactFloats: boolean;
+  /** Round bigints in columns of floats: the digits of a file are those of some float, not all of its own. */
+  readonly roundsIntegers: boolean;
   /** Added to messages about a column, for example that its type was inferred. */
   readonly hint: (column: string, isMissing?: boolean) => string;
 }

@@ -26,7 +26,7 @@ export interface StreamPlan {
   readonly vectors: VectorColumns | undefined;
   /** Of columns whose types are not inferred, nor those of the data. */
   readonly types: ColumnTypes | undefined;
-  /** Whether numbers that are all whole become integers. */
+  /** Whether rows are of a JSON file: whole numbers become integers, and long ones fit floats. */
   readonly wholeNumbers: boolean;
   readonly batchRows: number;
   readonly signal: AbortSignal | undefined;
@@ -72,8 +72,9 @@ export function requireColumns({ fields }: Schema, types: ColumnTypes | undefine
   }
 }
 
-const contextFor = ({ schema, types }: StreamPlan, hint = ''): BuildContext =>
+const contextFor = ({ schema, types, wholeNumbers }: StreamPlan, hint = ''): BuildContext =>
   buildContext({
+    roundsIntegers: wholeNumbers,
     hint: (column, isMissing = false) => {
       if (schema !== undefined) return hint;
       if (isMissing) return LATER;

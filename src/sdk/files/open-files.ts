@@ -83,7 +83,7 @@ interface OpenFile {
 const HELD_FILES = 16;
 
 const build: BuildColumn = (field, values) => {
-  const context = buildContext();
+  const context = buildContext({ roundsIntegers: true });
   return context.build(field.type, csvForms(field.type, values), columnPlace(field, 0), context);
 };
 
