@@ -25,6 +25,7 @@ import {
   type Disk,
   type Durability,
   enterFolder,
+  enterIfThere,
   errnoOf,
   type FileSystem,
   type FolderAlias,
@@ -234,7 +235,7 @@ export class FileStore implements Store {
 
   /** '' is the root. Temporary files are listed too. */
   list(folder: string, entered = false): Entry[] | undefined {
-    if (!entered && !enterFolder(this.#disk, folder)) return undefined;
+    if (!entered && !enterIfThere(this.#disk, folder)) return undefined;
     let found: ReturnType<typeof readFolder>;
     try {
       found = readFolder(this.fs, absoluteFolder(this.#disk, folder));

@@ -26,6 +26,7 @@ export {
   absoluteFolder,
   absolutePath,
   enterFolder,
+  enterIfThere,
   lookAt,
   requireFolder,
 } from './safe-path.ts';
