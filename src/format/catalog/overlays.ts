@@ -40,10 +40,8 @@ export const storedBytes = ({ bytes, overlays }: FragmentEntry): number =>
   overlays === undefined ? bytes : overlays.reduce((sum, overlay) => sum + overlay.bytes, bytes);
 
 /** Names of all files of columns. */
-export const fileIds = ({ file, overlays = [] }: FragmentEntry): string[] => [
-  file,
-  ...overlays.map((overlay) => overlay.file),
-];
+export const fileIds = ({ file, overlays }: FragmentEntry): string[] =>
+  overlays === undefined ? [file] : [file, ...overlays.map((overlay) => overlay.file)];
 
 /** A file of columns as it was written. */
 export type WrittenColumns = Omit<FragmentEntry, 'id' | 'deletion' | 'overlays'>;

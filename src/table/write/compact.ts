@@ -176,15 +176,22 @@ function expected(run: FragmentRun): CompactionReport {
 
 /** The files that fragments of the runs use, and none that stays. */
 function filesFreed(entries: readonly FragmentEntry[], runs: readonly FragmentRun[]): number {
-  const gone = new Set(runs.flat().map(({ id }) => id));
-  const freed = new Set(entries.filter(({ id }) => gone.has(id)).flatMap(filesOf));
-  for (const entry of entries)
-    if (!gone.has(entry.id)) for (const file of filesOf(entry)) freed.delete(file);
-  return freed.size;
+  const gone = new Set<number>();
+  for (const run of runs) for (const { id } of run) gone.add(id);
+  const freed = new Set<string>();
+  for (const entry of entries) if (gone.has(entry.id)) addFiles(freed, entry);
+  if (gone.size === entries.length) return freed.size;
+  const used = new Set<string>();
+  for (const entry of entries) if (!gone.has(entry.id)) addFiles(used, entry);
+  let shared = 0;
+  for (const file of freed) if (used.has(file)) shared += 1;
+  return freed.size - shared;
 }
 
-const filesOf = (entry: FragmentEntry): string[] =>
-  entry.deletion === undefined ? fileIds(entry) : [...fileIds(entry), entry.deletion.file];
+function addFiles(files: Set<string>, entry: FragmentEntry): void {
+  for (const file of fileIds(entry)) files.add(file);
+  if (entry.deletion !== undefined) files.add(entry.deletion.file);
+}
 
 const sum = (left: CompactionReport, right: CompactionReport): CompactionReport => ({
   fragmentsRemoved: left.fragmentsRemoved + right.fragmentsRemoved,
