@@ -27,6 +27,7 @@ export function toSql(value: IntoSql): string {
     case 'bigint':
       return value.toString();
     case 'number':
+      if (Object.is(value, -0)) return "CAST('-0' AS DOUBLE)";
       return Number.isFinite(value) ? value.toString() : `CAST('${value}' AS DOUBLE)`;
     case 'object':
       return value === null ? 'NULL' : objectSql(value);

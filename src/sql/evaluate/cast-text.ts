@@ -46,7 +46,9 @@ export function fromText(text: string, to: DataType): Value | undefined {
       const exact = parseExact(trimmed);
       if (exact === null) return undefined;
       const nearest = roundToFloat(to, exactToDouble(exact));
-      return Number.isFinite(nearest) ? nearest : undefined;
+      if (!Number.isFinite(nearest)) return undefined;
+      // Exact numbers have no sign of zero, which floats have, and PostgreSQL's texts of them keep.
+      return trimmed.startsWith('-') && nearest === 0 ? -0 : nearest;
     }
     case 'int': {
       const exact = parseExact(text);
