@@ -4,8 +4,8 @@
  * otherwise they are picked from whole columns. It caches the footer and, if the read asks for
  * that, whole columns and decompressed frames. Frames, and columns read into pooled memory or for
  * the caller of a query, are cached only on their second read; a column whose values are read one
- * by one often is read whole and cached. Cached columns stay valid, because fragments never change.
- * `rememberFooter` caches a footer that was verified.
+ * by one often is read whole and cached, sooner while the cache has room. Cached columns stay
+ * valid, because fragments never change. `rememberFooter` caches a verified footer.
  */
 import {
   childFields,
@@ -60,12 +60,14 @@ const VALUES_AT_ONCE = 2_048;
 const DECODED_VALUES_AT_ONCE = 32;
 /** Below this share of a batch's rows single values are read instead of whole columns. */
 const SPARSE_SHARE = 1 / 256;
-/** A value that is read alone costs the pages that it is in. */
 const PAGE_BYTES = 8_192;
-/** Most values cost more than one: offsets, or the items of a list, lie in others. */
-const PAGES_A_VALUE = 2;
-/** Columns of which fewer values were read are not read whole. */
-const LEAST_VALUES = 32;
+
+// After how many single values of a column all of it is read: as many of its pages are read in the
+// time that a value takes, and columns of which fewer values were read are not read whole.
+/** While the cache has room: a value takes the opening of the file, reads and steps of its own. */
+const OFTEN_WITH_ROOM = { pagesAValue: 16, leastValues: 4 };
+/** Where other columns would be evicted, a value counts for the pages that it is in. */
+const OFTEN_WITHOUT = { pagesAValue: 2, leastValues: 32 };
 
 /**
  * How many values of a column of a batch were read alone, by its place, as long as the footer is
@@ -281,16 +283,19 @@ export class LargeFragment implements FragmentReader {
     const before = read.get(key) ?? 0;
     const chunk = chunkAt(this.footer, batch, column);
     const type = this.#typeOf(column);
-    // For a single value of most nested columns and of views all is read already: the second time
-    // is often. So it is for vectors while there is room, as each takes pages of its own.
-    const isKept = layoutOf(type) === 'fixed-list' && chunk.bytes <= this.#engine.buffers.room;
-    if (isKept || !isReadAlone(type, chunk)) {
+    const bytes = Math.max(chunk.bytes, decodedBytes(chunk));
+    const hasRoom = bytes <= this.#engine.buffers.room;
+    // For a single value of most nested columns and of views all is read already: it is kept at once
+    // while there is room, else the second time. Vectors are kept the second time while there is
+    // room, as each takes pages of its own.
+    const isAlone = isReadAlone(type, chunk);
+    if (!isAlone || (hasRoom && layoutOf(type) === 'fixed-list')) {
       read.set(key, 1);
-      return before > 0;
+      return before > 0 || (hasRoom && !isAlone);
     }
     const values = before + rows;
-    const pages = chunk.bytes / PAGE_BYTES;
-    const isOften = values > Math.max(LEAST_VALUES, pages / PAGES_A_VALUE);
+    const { pagesAValue, leastValues } = hasRoom ? OFTEN_WITH_ROOM : OFTEN_WITHOUT;
+    const isOften = values > Math.max(leastValues, bytes / PAGE_BYTES / pagesAValue);
     read.set(key, isOften ? 0 : values);
     return isOften;
   }
