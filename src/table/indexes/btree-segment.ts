@@ -63,9 +63,14 @@ export function valueTypeOf(
 
 type IsBefore = (cells: SortedCells, row: number) => boolean;
 
+/** Most batches whose values a search holds on to, beside the cache. */
+const HELD_BATCHES = 64;
+
 /** Searches the sorted values of the first column. */
 export class SortedSegment {
   readonly #open: OpenSegment;
+  /** Values of batches looked at last: searches for many values look at the same ones again. */
+  readonly #held = new Map<number, SortedCells>();
 
   constructor(open: OpenSegment) {
     this.#open = open;
@@ -169,7 +174,15 @@ export class SortedSegment {
   }
 
   cells(batch: number): Awaitable<SortedCells> {
-    return andThen(this.#open.column(batch, VALUE), sortedCells);
+    return (
+      this.#held.get(batch) ??
+      andThen(this.#open.column(batch, VALUE), (data) => {
+        const cells = sortedCells(data);
+        if (this.#held.size === HELD_BATCHES) this.#held.clear();
+        this.#held.set(batch, cells);
+        return cells;
+      })
+    );
   }
 }
 

@@ -64,6 +64,20 @@ export function placedRuns(segment: IndexSegment): readonly PlacedRun[] {
   return runs;
 }
 
+const starts = new WeakMap<FragmentReader['footer'], readonly number[]>();
+
+/** Where batches begin, and the number of all rows; a footer is kept, and so is this. */
+function startsOf(footer: FragmentReader['footer']): readonly number[] {
+  let found = starts.get(footer);
+  if (found === undefined) {
+    const made = [0];
+    for (const { rows } of footer.batches) made.push((made.at(-1) as number) + rows);
+    found = made;
+    starts.set(footer, found);
+  }
+  return found;
+}
+
 export class OpenSegment {
   readonly segment: IndexSegment;
   /** Where the rows of each batch begin, and behind the last of them the number of all. */
@@ -76,12 +90,7 @@ export class OpenSegment {
     this.segment = segment;
     this.name = name;
     this.#reader = reader;
-    let start = 0;
-    const starts = reader.footer.batches.map(({ rows }) => {
-      start += rows;
-      return start - rows;
-    });
-    this.starts = [...starts, start];
+    this.starts = startsOf(reader.footer);
   }
 
   /**

@@ -106,7 +106,7 @@ test.each(KINDS)(
     await table.createIndex(column, { config });
     await db.close();
     let read = 0;
-    for (let run = 0; run < casesOf(4, 200); run++) {
+    for (let run = 0; run < casesOf(8, 200); run++) {
       const hurt = await opened(fs, true);
       const { column: whole } = OpenSegment.prototype;
       const spied = vi.spyOn(OpenSegment.prototype, 'column').mockImplementation(function (
