@@ -4,6 +4,9 @@
  * the table's folder before its first file and removes it once its commit is decided; the names of
  * its files begin with its id. `unannounced` names files of tables that are built aside.
  *
+ * A writer has ended when its process has. A writer whose process cannot be checked, as on another
+ * machine, counts as working until its marker is seven days old (`UNKNOWN_WRITER_GRACE`).
+ *
  * Cleanup lists files first, then markers, then versions. So a file whose writer has no marker any
  * more was either committed, and a version refers to it, or never will be. The marker's name holds
  * all its content, so it cannot be torn. It is not flushed, because no writer survives a power
