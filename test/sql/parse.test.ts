@@ -137,7 +137,9 @@ describe('strings', () => {
     ["'a' -- c\n'b'", 10, /syntax error/],
     ["'a' 'b'", 5, /syntax error/],
     ["x = '\ud83d'", 6, /half of a surrogate pair/],
-    ["x = 'a\0'", 7, /zero character/],
+    ["x \0= 'a'", 3, /syntax error/],
+    ['\0', 1, /syntax error/],
+    ["x = 'a\0", 5, /never closed/],
   ])('%s is refused', (sql, position, says) => {
     const found = refusal(sql);
     expect(found.message).toMatch(says);

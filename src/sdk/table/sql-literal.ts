@@ -21,7 +21,8 @@ export type IntoSql =
 export function toSql(value: IntoSql): string {
   switch (typeof value) {
     case 'string':
-      return quotedText(value);
+      // Half of a surrogate pair becomes U+FFFD, as where rows are added.
+      return quotedText(Buffer.from(value).toString());
     case 'boolean':
       return value ? 'TRUE' : 'FALSE';
     case 'bigint':

@@ -60,8 +60,6 @@ function checkText(sql: string, what: 'expression' | 'statement'): void {
   if (sql.length > MAX_SQL_BYTES || Buffer.byteLength(sql) > MAX_SQL_BYTES) {
     refuse(undefined, `The ${what} is longer than ${MAX_SQL_BYTES} bytes; shorten it`);
   }
-  if (sql.includes('\0'))
-    refuse(sql.indexOf('\0'), `${article} ${what} may not hold a zero character`);
   const half = sql.search(/\p{Surrogate}/u);
   if (half >= 0) refuse(half, `${article} ${what} may not hold half of a surrogate pair`);
 }
