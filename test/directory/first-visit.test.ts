@@ -78,11 +78,19 @@ test('a table is opened with its first fragment, unless that has very many colum
   expect(fragments()).toBe(2);
 });
 
-test('a table with a hint is not listed', async () => {
+test.each([
+  [4_096, 1],
+  [4_097, 0],
+])('of a folder of %i bytes, with a hint, %i lists are made', async (size, lists) => {
   const { root } = await tables(9);
-  const { visit, calls } = await visitor(root);
+  const { visit, calls, disk } = await visitor(root);
+  disk.around = (call, run) => {
+    const found = run();
+    if (call.startsWith('lstat versions-')) Object.assign(found as object, { size });
+    return found;
+  };
   expect(await visit('t0')).toEqual([9, 9]);
-  expect(calls.filter((call) => call.startsWith('readdir'))).toEqual([]);
+  expect(calls.filter((call) => call.startsWith('readdir'))).toHaveLength(lists);
 });
 
 test('a version that comes right after the list is read next', async () => {
