@@ -412,6 +412,17 @@ describe('dropping', () => {
     expect(exists(`.dirspace/trash/${folder}/u.table/.table.json`)).toBe(true);
   });
 
+  test('Restrict: what a sweep removes in that moment leaves no record', async () => {
+    namespace('prod/search');
+    one.calls.deleteEmptyFolder = async (_, folder) => {
+      one.calls.deleteEmptyFolder = undefined;
+      one.fs.rmSync(`${ROOT}/${folder}`, { recursive: true });
+      return false;
+    };
+    expect(await drop('Restrict')).toBe('dropped');
+    expect(trashed()).toEqual([]);
+  });
+
   test('Restrict: what cannot be removed stays in the trash, and the drop is done', async () => {
     namespace('prod/search');
     one.calls.deleteEmptyFolder = () => {
