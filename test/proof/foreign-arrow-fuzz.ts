@@ -28,7 +28,7 @@ const SERVED = 10;
 /** Tables that are taken fill a file system in memory; then a new one takes its place. */
 const RENEWED = 300;
 /** Milliseconds for each MB, and for what is smaller. */
-const LIMIT = 200;
+const LIMIT = 500;
 const GROWTH = 256 * 2 ** 20;
 const REFUSALS: ReadonlySet<string | undefined> = new Set([
   ...['InvalidInput', 'PayloadTooLarge', 'TableSchemaValidation', 'Unsupported'],

@@ -28,7 +28,7 @@ import { breathe, inRounds, refusal, Slowest } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
 const ROOT = '/c';
-const LIMIT = 200;
+const LIMIT = 500;
 /** Every how many cases the catalog is verified too: verify reads every byte there is. */
 const VERIFIED = 40;
 const CASES = { ci: 1_500, short: 22_000, nightly: 22_000 };

@@ -9,7 +9,7 @@ import { inRounds, refusal } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
 /** Milliseconds for each MB, and for what is smaller. */
-const LIMIT = 200;
+const LIMIT = 500;
 const RANDOM_CASES = { ci: 500, short: 4_000, nightly: 4_000 };
 
 /** Every how many forged documents a catalog is used with. */
