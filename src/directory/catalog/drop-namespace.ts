@@ -3,9 +3,10 @@
  * renaming folders into the trash. If only an empty namespace may be dropped, it is checked again
  * after the rename, and brought back if something was created in it meanwhile. That drop and a
  * replacement take several steps and are recorded as intents (intents.ts); a drop with content is
- * one rename. `finishIntents` and `settleIntentsAt` complete or undo intents that were interrupted.
- * `isNamespaceEmpty` tells whether a namespace has content, and `isUndecided` whether it is still
- * pending.
+ * one rename. `finishIntents` and `settleIntentsAt` complete or undo intents that were interrupted;
+ * `finishIntents` leaves an intent alone for its first hour if its first step was not taken.
+ * `isNamespaceEmpty` tells whether a namespace has no content, and `isUndecided` whether it is
+ * still pending.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

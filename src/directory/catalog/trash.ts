@@ -3,12 +3,14 @@
  * good (`emptyTrash`). Entries are removed on request (`purgeTrash`), when the catalog's retention
  * is over (`sweepTrash`, `sweepInBackground`), or right after a drop if the catalog keeps no trash
  * (`settleDrop`). `listTrash` and `purgeTrash` also take deregistered tables. trash-entries.ts
- * numbers and reads the entries.
+ * numbers and reads the entries. Where files outside of the root must stay, their entry stays too:
+ * `emptyTrash` throws InvalidTableState, `purgeTrash` throws that after it has removed the other
+ * dropped entries.
  *
- * `sweepTrash` also removes, after 30 days, what is left of Lance tables that are gone: their
- * fences, and the paths by which clients opened them, with files that clients still wrote there.
- * `numberedAnew` gives a drop a later number if by the time of its rename another table had taken
- * the name.
+ * A sweep removes at most 1,000 entries and never fails. It also removes, after 30 days, what is
+ * left of Lance tables that are gone: their fences, and the paths by which clients opened them,
+ * with files that clients still wrote there. `numberedAnew` gives a drop a later number if by the
+ * time of its rename another table had taken the name.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -4,7 +4,8 @@
  * (table/versions/multi-table-commit.ts). Tables are declared before it and taken away again if it
  * is to abort; deletions and deregistrations follow it (catalog/journal.ts). Several operations on
  * one target are refused (InvalidInput), as are versions that a client of Lance has staged
- * (Unsupported).
+ * (Unsupported). A failure of the steps after the decision throws CommitStateUnknown, and the next
+ * opening of the catalog finishes them.
  */
 import { DirspaceError } from '../../errors.ts';
 import { detachedFolder, versionFile } from '../../format/index.ts';

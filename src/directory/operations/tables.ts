@@ -1,8 +1,9 @@
 /**
  * Carries out the operations on tables as entries of the catalog: drop, rename, deregister and
- * register. All of them move the table's folder by a rename: a drop into the trash, a
- * deregistration into `.dirspace/detached`. A registration with properties, over an existing table
- * or outside of the root takes further steps. list-tables.ts lists tables.
+ * register. They move the table's folder by a rename: a drop into the trash, a deregistration into
+ * `.dirspace/detached`. A registration with properties or over an existing table takes further
+ * steps. A registration of a location outside of the root moves nothing: it makes a new entry, and
+ * reads no file at that location. list-tables.ts lists tables.
  */
 import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -3,7 +3,8 @@
  * (`alterTransaction`), which sets or removes properties of a transaction and cancels a multi-table
  * commit in preparation; a committed one keeps its status. Properties lie in a file of their own.
  * The id of a transaction names the incarnation of its table, whose branches are searched for the
- * version. The id of a multi-table commit names its decision file or its journal.
+ * version. The id of a multi-table commit names its decision file or its journal. `onSomeBranch`
+ * runs such a search, on main first.
  */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';

@@ -2,14 +2,15 @@
  * Keeps `__manifest`, the list by which Lance finds a catalog's tables, up to date. `changing` runs
  * an operation and then publishes its changes, if the catalog's Lance mode is `sync` or `write`; a
  * failure to publish does not fail the operation. The cost usually does not grow with the catalog.
- * `syncLanceCatalog` compares the list with the whole catalog, and `changesList` tells whether the
- * first version of a table would change it.
+ * `syncLanceCatalog` compares the list with the whole catalog, and throws ServiceUnavailable if
+ * other writers publish first 64 times, and `changesList` tells whether the first version of a
+ * table would change it.
  *
- * An operation that changes the catalog first puts a marker beside the list. The next change
- * compares the whole catalog if a marker's process has died or a failure left the note `.stale`. It
- * also does so after a writer on another machine or boot, and once the list holds many changes. A
- * writer reads the newest version, then reads the catalog, and publishes under the next number or
- * begins again, so no change of another writer is lost.
+ * Where a list exists, an operation that changes the catalog first puts a marker beside it. The
+ * next change compares the whole catalog if a marker's process has died or a failure left the note
+ * `.stale`. It also does so after a writer on another machine or boot, and once the list holds over
+ * 256 changes. A writer reads the newest version, then reads the catalog, and publishes under the
+ * next number or begins again, so no change of another writer is lost.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

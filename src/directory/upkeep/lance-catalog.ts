@@ -1,11 +1,11 @@
 /**
  * Reads and publishes versions of `__manifest`, the table at the catalog's root by which Lance's
  * directory namespace lists the catalog. `newestListing` returns the newest version by this engine,
- * or that it is damaged, and sets aside newer ones by other programs; if all are by other programs,
- * it throws InvalidTableState. `publishListing` writes a version: one manifest, created
- * exclusively, so of concurrent writers one wins and the others read again. follow-lance.ts decides
- * what is listed; verify-lance-catalog.ts reads single versions (`readListedVersion`,
- * `readListing`).
+ * or that it is damaged, and sets aside newer ones by other programs; it returns undefined if there
+ * are none, and throws InvalidTableState if all are by other programs or a namespace has the name
+ * `__manifest`. `publishListing` writes a version: one manifest, created exclusively, so of
+ * concurrent writers one wins and the others read again. follow-lance.ts decides what is listed;
+ * verify-lance-catalog.ts reads single versions (`readListedVersion`, `readListing`).
  *
  * A version lists the rows of a large file that stays, without those that a deletion file names,
  * and the rows of a small file that each change rewrites. From time to time, publishing also

@@ -4,9 +4,9 @@
  * versions, empty folders and ghosts (catalog/ghosts.ts) into quarantine, with a record of where
  * each was. A branch then continues from its last whole version. If a file of an index is damaged
  * or lost, a new version of each branch leaves that part of the index out (`dropSegments`); no row
- * is lost. A lost or damaged format file is written again, and a table that shares a namespace's
- * name is detached. Problems that it cannot mend are returned as `left`. verify.ts finds the
- * problems.
+ * is lost. A lost or damaged format file is written again (if nothing tells whether versions are
+ * managed, repair does nothing else and asks for that), and a table that shares a namespace's name
+ * is detached. Problems that it cannot mend are returned as `left`. verify.ts finds the problems.
  */
 
 import {

@@ -5,7 +5,7 @@
  * where older releases ignore it, and the manifest holds its place and checksum
  * (`ChunkIndexEntry`). A chunk that an older release wrote has no index. `checkChunkIndex` compares
  * an index with the entries, `verifyChunkBlock` a block with its checksum, and `extentOf` sums up
- * the rows and ids of entries.
+ * the rows and ids of entries. What does not match the manifest throws Corrupt.
  */
 import { crc32 } from 'node:zlib';
 import {

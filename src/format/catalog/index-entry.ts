@@ -6,8 +6,8 @@
  *
  * A run covers its fragment only while the file that holds the indexed column is the one it was
  * built from (`columnStamp`): a column that was rewritten, or whose fragment is gone, is not
- * covered. `livingIndexes` drops the indexes of columns that are gone. Parameters are not checked
- * here.
+ * covered. `livingIndexes` drops the indexes of columns that are gone. `decodeIndexes` throws
+ * Corrupt, also for more than 256 indexes (`MOST_INDEXES`). It does not check parameters.
  */
 import {
   arrayMember,

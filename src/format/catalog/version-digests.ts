@@ -4,7 +4,8 @@
  * not read their manifests. It is a hint: it may be missing, torn, or name versions that are gone.
  * A digest has the checksums of its manifest and of the parent's, by which
  * table/history/version-digests.ts tells whether it is still true. `digestOf` makes the digest of a
- * manifest.
+ * manifest. Decoding throws Corrupt, also for the digests of another table or branch, and
+ * UnsupportedFormat for a newer format.
  */
 import {
   arrayMember,

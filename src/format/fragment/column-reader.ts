@@ -5,9 +5,9 @@
  * Where one is, all buffers are decoded or copied into memory that the caller provides (`room`).
  * 64-bit offsets of types with 32-bit offsets are always copied, because they are narrowed.
  *
- * Checks that buffers fit the type and that offsets begin at 0 and end within the values. Offsets
- * in between, views and indices of dictionaries are trusted, because callers have verified the
- * checksum. Inverse of ipc/encode/column-writer.ts.
+ * Throws what the caller's `fail` makes. Checks that buffers fit the type and that offsets begin at
+ * 0 and end within the values. Offsets in between, views and indices of dictionaries are trusted,
+ * because callers have verified the checksum. Inverse of ipc/encode/column-writer.ts.
  */
 import {
   bitmapBytes,

@@ -6,7 +6,8 @@
  * are, and so do buffers below 4 KiB and those that would save too little; but if any buffer of a
  * batch is compressed, these get a prefix too (buffer-forms.ts). Values that were not worth it in
  * one batch are tried in fewer of the batches after it, so that data which does not compress is not
- * slowed down. `stored` describes a column that is not compressed.
+ * slowed down. A process with no encoder of Zstandard, neither Node's nor WebAssembly, compresses
+ * nothing. `stored` describes a column that is not compressed.
  */
 import { childFields, type DataType, hasLargeOffsets, layoutOf } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';

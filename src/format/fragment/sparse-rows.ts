@@ -3,8 +3,8 @@
  * hold them (Corrupt if damaged). Columns of up to 16 KiB that decode to at most 64 KiB, views and
  * nested types are read whole, except fixed-size lists of numbers without null items; `isReadAlone`
  * tells whether single values of a column can be read. Throws InvalidInput for a row that the batch
- * lacks. It is a generator that asks its caller for bytes at most twice (see sparse-pages.ts) and
- * does no I/O itself.
+ * lacks, and if the texts of the rows exceed 2 GiB. It is a generator that asks its caller for
+ * bytes at most twice (see sparse-pages.ts) and does no I/O itself.
  */
 import {
   bitmapBytes,

@@ -1,8 +1,8 @@
 /**
  * Writes the texts of values that CSV and JSON files share (`plainText`, undefined for texts,
- * intervals and nested types), and finds the bytes of texts and binaries (`bytesAt`) and the nulls
- * (`nullAt`) of a column. docs/data-in-and-out.md lists the form of each type; the readers of both
- * formats accept these forms.
+ * intervals, dictionaries and nested types), and finds the bytes of texts and binaries (`bytesAt`)
+ * and the nulls (`nullAt`) of a column. docs/data-in-and-out.md lists the form of each type; the
+ * readers of both formats accept these forms.
  */
 import {
   type Data,

@@ -3,7 +3,8 @@
  * 1 of the reference encoder. Matches are found by a hash of five bytes in zstd.wat; literals get a
  * Huffman code, and sequences the tables that take the fewest bits. The frame states its size and
  * has no checksum; any decoder of Zstandard reads it. The frame lies in memory that the next call
- * overwrites. Needs WebAssembly (`canEncodeZstd`).
+ * overwrites. Needs WebAssembly (`canEncodeZstd`); without it, and for more than 64 KiB,
+ * `encodeZstd` throws RangeError.
  */
 import { type FseEncodeTable, fseEncodeTable, fseNormalised, writeFseTable } from './zstd-fse.ts';
 import { huffmanCode } from './zstd-huffman.ts';

@@ -1,8 +1,9 @@
 /**
  * `readForeignSchema`: parses and validates the schema of another program's Arrow stream or file.
  * Types that apache-arrow lacks (list views, run-end encoding) are mapped to types that hold the
- * same values. `dictionaryDepths` tells how deep dictionaries nest, so that inner ones can be read
- * first.
+ * same values. Types that are not supported, big-endian bytes, and too many or too deeply nested
+ * fields go to the caller's `refuse`. `dictionaryDepths` tells how deep dictionaries nest, so that
+ * inner ones can be read first.
  */
 import {
   Binary,

@@ -4,9 +4,9 @@
  * table's dataset, so programs that commit directly and those that commit here see the same ones.
  * `createLanceVersion` publishes a client's staged manifest by one exclusive link; it throws
  * ConcurrentModification where the number is taken, and InvalidInput for a file that is not the
- * manifest of the next version. `deleteLanceVersions` removes only manifests, and refuses the
- * newest (InvalidTableState). Versions of tables outside of the root are not listed, described or
- * deleted (Unsupported).
+ * manifest of the next version (only the last bytes are checked of one over 8 MiB).
+ * `deleteLanceVersions` removes only manifests, and refuses the newest (InvalidTableState).
+ * Versions of tables outside of the root are not listed, described or deleted (Unsupported).
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {

@@ -1,10 +1,12 @@
 /**
  * Carries out the operations on table versions: list, describe, publish a staged manifest, delete
  * ranges of versions. Clients of Lance get the paths of Lance's manifests (in a list, of its first
- * hundred versions), and may publish the versions and branches that they have staged where the
- * table's mode allows it. lance-versions.ts handles tables that other programs write;
- * commit-tables.ts publishes versions of several tables at once. `offeredVersion` reads the
- * manifest that a request offers, and `versionRecord` describes a version in the protocol's form.
+ * hundred versions), and may publish the versions and branches that they have staged if the table's
+ * mode allows it (PermissionDenied otherwise). A read-only catalog makes no manifests of Lance: a
+ * list leaves out versions without one, and describing such a version for Lance throws Unsupported.
+ * lance-versions.ts handles tables that other programs write; commit-tables.ts publishes versions
+ * of several tables at once. `offeredVersion` reads the manifest that a request offers, and
+ * `versionRecord` describes a version in the protocol's form.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import { digestOf, MAIN_BRANCH, type VersionDigest, versionFile } from '../../../format/index.ts';
