@@ -1,6 +1,7 @@
 /**
  * `dirspace index`: builds, lists and drops indexes of a table. `create` returns when the index is
- * built, and says how many rows it covers and how many were added meanwhile.
+ * built, and says how many rows it covers and how many were added meanwhile. The types are btree
+ * (the default), bitmap, label-list and ivf; full-text indexes are left to the SDK.
  */
 import type { IndexConfig, Table } from '../../sdk/index.ts';
 import {

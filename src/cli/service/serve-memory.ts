@@ -1,7 +1,7 @@
 /**
  * `serveMemory`: implements `dirspace serve --memory`. It serves a catalog in memory for tests
- * until the process is asked to end; its content comes from `--seed`, its failures from `--faults`.
- * It asks for no credentials, and refuses options about a catalog on disk.
+ * until the process is asked to end; its content comes from `--seed`, its failures from `--faults`,
+ * a file of at most 1 MiB. It asks for no credentials, and refuses options about a catalog on disk.
  *
  * `untilStopped` waits until the process is asked to end, `announce` prints the address, and
  * `refuseMemoryOptions` refuses options of `--memory` that are given without it; serve.ts uses

@@ -1,8 +1,9 @@
 /**
  * Builds text and binary columns from JavaScript values (`buildText`, `buildBinary`,
- * `buildFixedBinary`), in variable or fixed size or as views. All throw PayloadTooLarge for more
- * than 2 GiB in one column; convert/row-stream.ts then splits the batch. `wideOffsets` widens
- * offsets to 64 bits.
+ * `buildFixedBinary`), in variable or fixed size or as views. All throw TableSchemaValidation for a
+ * value of another kind, and PayloadTooLarge for more than 2 GiB in one column, also of types with
+ * 64-bit offsets; convert/row-stream.ts then splits the batch. `wideOffsets` widens offsets to 64
+ * bits.
  */
 import { Buffer } from 'node:buffer';
 import { type Data, type DataType, type FixedSizeBinary, Type } from '../../arrow/index.ts';

@@ -1,7 +1,8 @@
 /**
  * Builds dictionary columns (`buildDictionary`) and union columns (`buildUnion`) from JavaScript
  * values. The batches of a stream share one growing dictionary. A union stores each value by the
- * first member type that suits its kind, else by the first that takes it.
+ * first member type that suits its kind, else by the first that takes it. A value that no member
+ * takes, and more distinct values than the codes can number, throw TableSchemaValidation.
  */
 import {
   type Data,

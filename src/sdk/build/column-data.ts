@@ -1,9 +1,10 @@
 /**
  * Holds types and helpers that the column builders share. `Place` is a value's place in the
  * caller's input (`columnPlace` at the top level), `misfit` makes the error for a value that does
- * not fit, and `BuildContext` is the state of one stream. `findNulls` makes the bitmap of nulls,
- * and throws for a null where none may be; `bitmapBytes` is a bitmap's size, and `arrowData` wraps
- * buffers as Arrow data. build-column.ts chooses the builder.
+ * not fit (TableSchemaValidation), and `BuildContext` is the state of one stream. `findNulls` makes
+ * the bitmap of nulls, undefined if there are none, and throws that error for a null where none may
+ * be; `bitmapBytes` is a bitmap's size, and `arrowData` wraps buffers as Arrow data.
+ * build-column.ts chooses the builder.
  */
 import {
   Data,

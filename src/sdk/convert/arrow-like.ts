@@ -2,7 +2,8 @@
  * `ArrowRebuilder`: turns tables, batches, vectors of structs and objects of vectors, made by
  * another copy of apache-arrow, into record batches of this package's copy. Buffers that are long
  * enough are shared where they fit as they are; buffer-views.ts copies or refuses the others.
- * `isArrowLike`, `isTableLike` and `isBatchLike` recognise such objects.
+ * `isArrowLike`, `isTableLike` and `isBatchLike` recognise such objects. Data that is cut short or
+ * lacks a part throws InvalidInput, and a vector of structs with null rows TableSchemaValidation.
  */
 import {
   type Data,

@@ -1,7 +1,8 @@
 /**
  * Reads a column of Arrow data as JavaScript values (`readColumn`, which documents the value of
  * each type), and joins columns into objects (`readRecords`). Values share no memory with the
- * column. A type without such values throws Unsupported.
+ * column. Integers of 64 bits, and dates and times that a Date does not hold, are bigints. A type
+ * without such values throws Unsupported.
  */
 import { Buffer, isAscii } from 'node:buffer';
 import {

@@ -1,8 +1,9 @@
 /**
  * Opens files of other formats as streams of record batches, which `createTable`, `add` and
  * `mergeInsert` take (`fromFile`, `fromCsv`, `fromJson`, `fromJsonLines`, `fromParquet`). Rows are
- * read in batches as they are pulled; whole numbers of JSON become integers. A stream can be read
- * once.
+ * read in batches as they are pulled; whole numbers of JSON become integers. Types that a file
+ * lacks are guessed from its beginning, and a later row that does not fit them fails the reading;
+ * `importFile` tries again. A stream can be read once.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CsvOptions } from '../../interchange/index.ts';

@@ -1,10 +1,11 @@
 /**
  * `openFiles`: opens files of JSON, or of CSV, Parquet, Arrow or Lance, as one source of rows, and
  * reads them one after the other. JSON, whose columns have no types, cannot be mixed with the
- * others. Of the others, the first file determines the schema, and later files are converted to
- * it. The result tells which file and line a row came from, how far reading has got, and the types
- * that all rows fit (`allTypes`). Throws InvalidInput for a file that is missing or of an unknown
- * format, and for empty files unless the columns are known.
+ * others. Of the others, the first file determines the schema, and later files are converted to it.
+ * The result tells which file and line a row came from, how far reading has got, and the types that
+ * all rows fit (`allTypes`, undefined for formats with types of their own and for files that can be
+ * read only once). Throws InvalidInput for a file that is missing or of an unknown format, and for
+ * empty files unless the columns are known.
  */
 import type { DataType, RecordBatchStream } from '../../arrow/index.ts';
 import type { LanceVersionChoice } from '../../datasets/index.ts';

@@ -3,7 +3,7 @@
  * operations, to a MeterProvider of OpenTelemetry. The function has the name that it has in
  * LanceDB's SDK. Only connections opened afterwards are counted (`recorder`). Durations are
  * exported as LanceDB does it: cumulative counters of buckets, count and sum. No package of
- * OpenTelemetry is imported.
+ * OpenTelemetry is imported. Without a MeterProvider it warns and returns false.
  */
 import type { AnyOperation } from '../../protocol/index.ts';
 import type { Outcome } from './tracing.ts';

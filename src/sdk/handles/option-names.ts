@@ -1,11 +1,11 @@
 /**
  * Refuses unknown option names with InvalidInput, of calls that change something
- * (`checkChangeOptions`) and of calls that read (`checkOptionNames`). If they were ignored, a
- * misspelt `dryRun` would lose rows, and a misspelt `version` would read other rows. Lists the
- * known names of each call (`OPEN_OPTIONS`, ...). Also checks conditions (`checkWhere`) and
- * objects with fixed members (`onlyOptions`), refuses LanceDB's options for files
- * (`refuseLanceFiles`, `refuseReadOptions`), and names the type of a value for messages
- * (`showKind`).
+ * (`checkChangeOptions`) and of calls that read (`checkOptionNames`). An unknown name whose value
+ * is undefined passes, unless it resembles a known one. If they were ignored, a misspelt `dryRun`
+ * would lose rows, and a misspelt `version` would read other rows. Lists the known names of each
+ * call (`OPEN_OPTIONS`, ...). Also checks conditions (`checkWhere`) and objects with fixed members
+ * (`onlyOptions`), refuses LanceDB's options for files with Unsupported (`refuseLanceFiles`,
+ * `refuseReadOptions`), and names the type of a value for messages (`showKind`).
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest, suggestion } from '../../known-names.ts';

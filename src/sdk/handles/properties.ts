@@ -1,7 +1,7 @@
 /**
  * Validates the properties that a catalog implementation is opened with (`checkProperties`): they
- * are strings by name, and missing or unknown names are refused. `checkStrings` accepts any names,
- * and `flagProperty` reads a boolean.
+ * are strings by name, and missing or unknown names throw InvalidInput. `checkStrings` accepts any
+ * names, and `flagProperty` reads a boolean, undefined if it is absent.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest } from '../../known-names.ts';

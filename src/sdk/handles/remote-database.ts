@@ -1,10 +1,11 @@
 /**
  * `remoteDatabase`: translates `db://NAME[/PREFIX]` and LanceDB's options for it (`apiKey`,
  * `hostOverride`, `clientConfig`, ...) to the properties and options of a `rest` catalog. `region`
- * has no effect; other options without a counterpart, and LanceDB's cloud, throw Unsupported with an
- * alternative.
- * `isRemoteDatabase` recognises such addresses, `readClientConfig` translates `clientConfig`
- * alone, and `refuseRemoteOptions` refuses the options of `db://` for other catalogs.
+ * has no effect; other options without a counterpart, and LanceDB's cloud, throw Unsupported with
+ * an alternative. `isRemoteDatabase` recognises such addresses, `readClientConfig` translates
+ * `clientConfig` alone, and `refuseRemoteOptions` refuses the options of `db://` for other catalogs
+ * with InvalidInput. An address without a name, and a value that is given twice, throw InvalidInput
+ * too.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ClientConfig, ConnectOptions } from './connect-options.ts';

@@ -3,8 +3,8 @@
  * which the handles of one connection share. Builds the request members that name a target
  * (`onTable`, `onBranch`, `atVersion`, `detailedRequest`; `branchMember` leaves out main). The
  * target's incarnation tells the table that was opened from a later one of the same name. `pathOf`
- * and `tableId` check the types of paths and names; the catalog decides which names are legal.
- * `displayPath` formats a path for messages.
+ * and `tableId` check the types of paths and names (InvalidInput); the catalog decides which names
+ * are legal. `displayPath` formats a path for messages.
  */
 
 import type { Env } from '../../env.ts';

@@ -1,6 +1,7 @@
 /**
  * `LocalJob`: work that this process carries out. Its facts are current without a refresh, and
- * cancelling aborts the signal that the work was given and waits for its end.
+ * cancelling aborts the signal that the work was given and waits for its end. Work that finishes
+ * nevertheless counts as finished.
  */
 import type { Env } from '../../env.ts';
 import type { JobEvent, JobFacts, JobProgress, JobSource, JobState } from './jobs.ts';

@@ -1,6 +1,7 @@
 /**
  * `GroupedQuery`: builds a query that groups the rows of a table and computes aggregates of each
- * group, such as counts and sums. It runs as a SELECT statement (`toSql`). `Query.groupBy` and
+ * group, such as counts and sums. It runs as a SELECT statement (`toSql`), whose parts are parsed
+ * only then: wrong SQL throws InvalidInput when the query runs. `Query.groupBy` and
  * `Query.aggregate` create it.
  */
 import { DirspaceError } from '../../errors.ts';

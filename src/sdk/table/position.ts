@@ -1,10 +1,10 @@
 /**
- * `TablePosition`: tracks the version that a table handle points at: the newest version of a
- * branch or a pinned one. It reads the number and the schema of that version, and refuses changes
- * to a pinned one (`writable`). A table without a version to read throws InvalidTableState, and one
- * whose rows another program wrote in Lance's format Unsupported. The handle stays on the table
- * that it first found, if the catalog tells incarnations: another table that takes the name later
- * is not read or changed.
+ * `TablePosition`: tracks the version that a table handle points at: the newest version of a branch
+ * or a pinned one. It reads the number and the schema of that version, and refuses changes to a
+ * pinned one with InvalidInput (`writable`). A table without a version to read throws
+ * InvalidTableState, and one whose rows another program wrote in Lance's format Unsupported. The
+ * handle stays on the table that it first found, if the catalog tells incarnations: another table
+ * that takes the name later is not read or changed.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
  * `updatesOf`: converts an update in any of its three forms (`values`, `valuesSql`, or SQL by
- * column) to the column and SQL pairs of the protocol's request, with the condition. An update
- * that sets no column is refused, and so are unknown members beside `values` or `valuesSql`.
+ * column) to the column and SQL pairs of the protocol's request, with the condition. An update that
+ * sets no column throws InvalidInput, and so do unknown members beside `values` or `valuesSql`, and
+ * two different conditions.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { AnyRow } from '../convert/index.ts';
