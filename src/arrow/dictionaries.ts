@@ -2,8 +2,9 @@
  * Unites the dictionaries of several batches into one that only grows (`DictionaryUnion`), so that
  * indices handed out earlier stay valid. Values of fixed width, texts and binaries with the same
  * bytes are merged, except for repeats within the first dictionary that `add` is given (`merge`
- * merges these too); booleans, views and nested values are appended without comparison.
- * `remapIndices` rewrites the indices of a batch for the united dictionary.
+ * merges these too); booleans, views and nested values are appended without comparison. Both return
+ * the new index of each old one, or undefined if all stay; `remapIndices` rewrites the indices of a
+ * batch by that.
  */
 import type { Data, DataType, Vector } from './apache.ts';
 import { bytesOf, type Offsets, offsetAt } from './arrow-data.ts';

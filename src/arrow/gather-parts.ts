@@ -4,7 +4,8 @@
  * row in the result. Parts share dictionaries and the data buffers of views with the sources, and
  * no other memory. Numbers and texts are copied once, straight to their places; nested columns,
  * views, 64-bit offsets and columns with different dictionaries are joined first and then picked.
- * It is a generator that yields between steps.
+ * It is a generator that yields between steps. Texts of more than 2 GiB in one part throw
+ * InvalidInput.
  */
 import { type Data, type DataType, Type } from './apache.ts';
 import { dataOf, NO_BYTES } from './arrow-data.ts';

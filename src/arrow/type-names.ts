@@ -3,8 +3,9 @@
  * Also checks the width, digits and unit of decimal and time types (`checkDecimal`, `checkTime`).
  * Types that Arrow does not have go to the caller's `refuse`. protocol/types/type-parser.ts parses
  * the names. Columns of blobs, which are structs with an extension name, are recognised and found
- * by `isBlobField`, `blobPaths` and `blobPath`; `missingBlob` and `blobElsewhere` make the errors
- * for blobs that cannot be read.
+ * by `isBlobField`, `blobPaths` and `blobPath`, which throws InvalidInput for another column and
+ * TableColumnNotFound for none; `missingBlob` and `blobElsewhere` make the errors for blobs that
+ * cannot be read.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -4,9 +4,10 @@
  * API key and token from an error, if they have 6 characters or more.
  *
  * Context entries named `header.X` become the header X; other entries stay in the member `context`
- * of the JSON body, and are refused if the request has no such body. An identity is sent as
- * `x-api-key` and `authorization`, in place of the connection's credentials, and also in JSON
- * bodies. An idempotency key and a trace context become headers too.
+ * of the JSON body, and are refused with InvalidInput if the request has no such body, as are
+ * headers that cannot be sent or are named twice. An identity is sent as `x-api-key` and
+ * `authorization`, in place of the connection's credentials, and also in JSON bodies. An
+ * idempotency key and a trace context become headers too.
  */
 import { DirspaceError } from '../errors.ts';
 import {

@@ -1,11 +1,11 @@
 /**
  * Checks the options of a request for an IVF index and converts them to the parameters that the
- * manifest keeps (`ivfRequest`). It throws InvalidInput for unknown options, unknown distances and
- * too large numbers, and Unsupported for hamming. All names of IVF types build one kind of index.
- * The requested type is recorded, with the options that only that type has in other engines; these
- * have no effect. `ivfParameters` reads the parameters back, with defaults for missing or invalid
- * members. Its result computes the partitions of a segment from its rows: as requested, or a
- * quarter of the root of the rows, and at most four times that root.
+ * manifest keeps (`ivfRequest`). It throws InvalidInput for unknown options, unknown distances,
+ * more than 32,768 partitions or 1,000 iterations, and Unsupported for hamming. All names of IVF
+ * types build one kind of index. The requested type is recorded, with the options that only that
+ * type has in other engines; these have no effect. `ivfParameters` reads the parameters back, with
+ * defaults for missing or invalid members. Its result computes the partitions of a segment from its
+ * rows: as requested, or a quarter of the root of the rows, and at most four times that root.
  */
 
 import { DirspaceError } from '../errors.ts';

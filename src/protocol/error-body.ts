@@ -6,7 +6,7 @@
  * several codes share a number. Without a known number, the status decides (that of the body's
  * `type`, if it is known), together with the operation for 404 and 409. The internal error by which
  * Lance's server reports a missing operation becomes Unsupported. `ERROR_STATUSES` lists the `type`
- * and `title` of each status.
+ * and `title` of each status. Messages of other servers are cut after 2,000 characters.
  */
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
 import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';

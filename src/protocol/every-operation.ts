@@ -1,8 +1,9 @@
 /**
  * Joins the protocol's operations and this engine's extensions into one table (`EVERY_OPERATION`).
- * Functions return the names of an operation's models (`requestModel`, `responseModel`), its
- * method's name (`methodName`) and its kind of object (`resourceKind`), and tell whether it is an
- * extension (`isExtension`). `pathParameters` lists the parameters of a path template.
+ * Functions return the names of an operation's models (`requestModel`, and `responseModel`, which
+ * is undefined if the answer is Arrow data or empty), its method's name (`methodName`) and its kind
+ * of object (`resourceKind`), and tell whether it is an extension (`isExtension`). `pathParameters`
+ * lists the parameters of a path template.
  */
 import { EXTENSION_OPERATIONS } from './extension-operations.ts';
 import type { ModelName } from './models/index.ts';

@@ -2,7 +2,7 @@
  * Lists the values that modes, behaviours and transaction statuses can have (`CREATE_MODES`, ...).
  * `parseMode` reads such a word in capitals or small letters, as PascalCase or snake_case. A
  * missing value means the first word of the list; an unknown word throws InvalidInput. `spellsMode`
- * tells whether a value may mean one mode.
+ * tells whether a value may mean one mode, as any value that is no text may.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

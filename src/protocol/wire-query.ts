@@ -3,7 +3,8 @@
  * queries and RenameTable: `toWire` before sending, `fromWire` after receiving. A query needs `k`
  * and `vector` on the wire, and `EVERY_ROW` as `k` means no limit. `to_root: true` moves a table to
  * the root, because Lance's Java client sends an empty `new_namespace_id` for none; `renameTarget`
- * returns the namespace that a rename names.
+ * returns the namespace that a rename names, undefined if the table stays in its own, and throws
+ * InvalidInput for the root beside another namespace.
  *
  * `oftenPassedOver` names members of a query that other servers may ignore.
  */

@@ -1,7 +1,8 @@
 /**
  * `removeWhatWasMade`: removes the tables and namespaces that a run created. Tables that were
  * deregistered are registered again and then dropped, so that their files go. Failures are ignored,
- * also of operations that the target lacks: objects that cannot be removed stay.
+ * also of operations that the target lacks: objects that cannot be removed stay, and so does what
+ * lies more than six namespaces deep.
  */
 import type { OperationName, RequestOf } from '../../protocol/index.ts';
 import { pagesOf, type Run } from './kit.ts';

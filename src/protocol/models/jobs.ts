@@ -2,7 +2,7 @@
  * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
  * jobs: long operations that a catalog carries out in the background. `JOB_OPERATIONS` lists the
  * operations that a job can carry out, and `jobType` gives the name that programs know such a job
- * by.
+ * by, or that of an operation not listed.
  */
 
 import { request, response } from './common.ts';

@@ -4,8 +4,9 @@
  * from outside, up to `MAX_SCHEMA_FIELDS` and `MAX_SCHEMA_DEPTH`: it throws InvalidInput for
  * malformed JSON and TableSchemaValidation for a type that does not exist. Writing throws
  * TableSchemaValidation for a type that JSON cannot name. `typeToJson` and `typeFromJson` convert
- * one type. JSON does not hold the ids of dictionaries. arrow/type-names.ts and lance-names.ts
- * write the names of types, type-parser.ts reads them.
+ * one type. `sharedSchema` reads an object once, and all who ask get the same schema. JSON does not
+ * hold the ids of dictionaries. arrow/type-names.ts and lance-names.ts write the names of types,
+ * type-parser.ts reads them.
  */
 import { DataType, type Dictionary, Field, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
