@@ -1,6 +1,7 @@
 /**
  * Parses `--at` (a version or tag) and `--branch` (`versionOf`, `versionNumber`), and opens a table
- * at the version that they name, or at the newest (`openSelected`).
+ * at the version that they name, or at the newest (`openSelected`). A branch beside a tag, and a
+ * number that is too large, throw UsageError.
  */
 import type { Table } from '../../sdk/index.ts';
 import { type Call, type Options, UsageError } from './command.ts';

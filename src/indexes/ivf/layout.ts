@@ -1,7 +1,8 @@
 /**
  * Defines how an IVF index lays out vectors. `lengthOf` returns the number of elements of a vector
  * after the transform of turning.ts, `blockBytes` the size of a block of 32 rows, and `rowBytes`
- * the size of the values kept for each row. docs/on-disk-format.md describes both.
+ * the size of the values kept for each row. Vectors of more than 8,192 elements have no index
+ * (`MOST_ELEMENTS`). docs/on-disk-format.md describes both.
  *
  * A block has one bit for each element of 32 rows, 1 where the row is above its centroid. Sixteen
  * bytes hold four bits of each row: those of rows 0 to 15 in the lower halves of the bytes, those
