@@ -1,10 +1,11 @@
 /**
  * `RestNamespace`: gives access to a remote catalog through the interface `Namespace`, over HTTP.
  * Its methods are derived from the operations table, extensions included; only `watch` is missing.
- * It repeats failed requests where that is safe (retry.ts computes the delay), aborts those that
- * make no progress, and follows no redirects, which are InvalidInput. If the connection or the time
- * limit fails when the server may already have made a change that is not safe to repeat, the error
- * is CommitStateUnknown. A read-only client refuses changes before it sends anything.
+ * It repeats failed requests where that is safe (retry.ts), aborts those that make no progress, and
+ * follows no redirects (InvalidInput). If the connection or the time limit fails when the server
+ * may already have made a change that is not safe to repeat, the error is CommitStateUnknown. A
+ * read-only client refuses changes (ReadOnly) and a closed one all calls (Closed); nothing is sent
+ * then.
  *
  * After the first response, requests without Arrow data may bypass `fetch` (whole-answer.ts). A
  * request that changes a branch other than main, or reads its rows, throws Unsupported if the

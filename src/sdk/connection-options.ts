@@ -3,7 +3,7 @@
  * `ListTablesResult`; others are defined beside their methods or by the protocol. Its functions
  * translate options into request members, such as `createMode`, `propertiesOf` and `page`.
  * `pathAndOptions` reads `(path, options)` and `(options)`, `checkedChanges` refuses unknown
- * members, and `namesFrom` collects names from pages.
+ * members (InvalidInput), and `namesFrom` collects names from pages.
  */
 
 import { type Compression, checkCompression } from '../compression.ts';

@@ -4,8 +4,9 @@
  * unless `persist` was given a connection and a name. It has the columns `row_id` and `split_id`,
  * and in its metadata `base_version` and, where splits were named, `split_names`, as in LanceDB's
  * SDK. Row ids, and the columns that splits depend on, are read into memory at once; if the table
- * changes during each of five readings, `execute` throws ConcurrentModification. The same seed, or
- * none, gives the same order each time, but not LanceDB's.
+ * changes during each of five readings, `execute` throws ConcurrentModification. Options that
+ * contradict each other or ask for too many rows throw InvalidInput. The same seed, or none, gives
+ * the same order each time, but not LanceDB's.
  */
 import {
   dataOf,

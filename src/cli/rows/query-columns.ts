@@ -1,7 +1,8 @@
 /**
  * Parses the column options of `dirspace query` and `dirspace export`: the list of `-s`
  * (`selectedColumns`) and the order of `--sort` (`orderings`). Each may be given several times or
- * as a list with commas. The table's column names decide where a text could be read in two ways.
+ * as a list with commas. The table's column names decide where a text could be read in two ways. A
+ * column to sort by that is missing throws TableColumnNotFound.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

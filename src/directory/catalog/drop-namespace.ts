@@ -6,7 +6,8 @@
  * one rename. `finishIntents` and `settleIntentsAt` complete or undo intents that were interrupted;
  * `finishIntents` leaves an intent alone for its first hour if its first step was not taken.
  * `isNamespaceEmpty` tells whether a namespace has no content, and `isUndecided` whether it is
- * still pending.
+ * still pending. A replacement that another writer disturbs throws ConcurrentModification, and one
+ * whose outcome the disk leaves open CommitStateUnknown.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

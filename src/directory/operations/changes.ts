@@ -3,7 +3,8 @@
  * creates it with all rows, whatever its clauses say. A merge may have a timeout, after which it
  * throws ServiceUnavailable and has changed nothing. Updates of properties are refused as
  * Unsupported. `beginChange` finds the branch that a change is for, and recognises a repeated
- * request by its idempotency key.
+ * request by its idempotency key. Columns that are missing throw TableColumnNotFound, and rows or
+ * values that do not fit TableSchemaValidation or InvalidInput.
  */
 
 import type { ArrowBody } from '../../arrow/index.ts';

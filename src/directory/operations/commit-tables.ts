@@ -5,7 +5,8 @@
  * is to abort; deletions and deregistrations follow it (catalog/journal.ts). Several operations on
  * one target are refused (InvalidInput), as are versions that a client of Lance has staged
  * (Unsupported). A failure of the steps after the decision throws CommitStateUnknown, and the next
- * opening of the catalog finishes them.
+ * opening of the catalog finishes them. A commit that is not decided in time may be aborted by
+ * another writer (ConcurrentModification).
  */
 import { DirspaceError } from '../../errors.ts';
 import { detachedFolder, versionFile } from '../../format/index.ts';

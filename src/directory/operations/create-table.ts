@@ -4,7 +4,9 @@
  * overwrite an existing table or fill a declared one are committed as a new version. A table
  * declared without a location gets a reserved folder where other programs may write it; a location
  * must be an allowed one outside of the root, or the place that the table's name gives. A clone has
- * the content of a version of another table, whose history, tags and branches stay there.
+ * the content of a version of another table, whose history, tags and branches stay there. A name
+ * that is taken throws TableAlreadyExists, and a namespace that is missing NamespaceNotFound;
+ * storage options are refused (InvalidInput).
  */
 
 import { outsideLocation } from '../../allowed-locations.ts';

@@ -3,7 +3,9 @@
  * table or one of its versions. Details of tables that other programs write come from Lance's
  * manifest. catalog/target.ts finds the version that is described. Also carries out TableExists
  * (`tableExists`) and ListTableFiles (`listTableFiles`), which lists the files that hold the rows
- * of a version, in pages of at most 10,000 fragments.
+ * of a version, in pages of at most 10,000 fragments. What is missing throws TableNotFound or
+ * TableVersionNotFound; a tag beside a version or branch, and a page token of another version,
+ * InvalidInput.
  */
 import { pathToFileURL } from 'node:url';
 import { describeType, type Schema } from '../../arrow/index.ts';

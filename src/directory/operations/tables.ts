@@ -3,7 +3,9 @@
  * register. They move the table's folder by a rename: a drop into the trash, a deregistration into
  * `.dirspace/detached`. A registration with properties or over an existing table takes further
  * steps. A registration of a location outside of the root moves nothing: it makes a new entry, and
- * reads no file at that location. list-tables.ts lists tables.
+ * reads no file at that location. list-tables.ts lists tables. A name that is taken throws
+ * TableAlreadyExists, a table that is missing TableNotFound, and a location without a table
+ * InvalidInput.
  */
 import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -4,7 +4,9 @@
  * commit in preparation; a committed one keeps its status. Properties lie in a file of their own.
  * The id of a transaction names the incarnation of its table, whose branches are searched for the
  * version. The id of a multi-table commit names its decision file or its journal. `onSomeBranch`
- * runs such a search, on main first.
+ * runs such a search, on main first. An id without a transaction throws TransactionNotFound; an
+ * action that has no or two parts, a property of the engine, and one that its mode `fail` refuses,
+ * throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';

@@ -4,7 +4,8 @@
  * other. It is created without rows, unless `with_no_data` is false. Only refreshes change its
  * rows. A refresh is finished when it is answered, and its `job_id` is that of the transaction.
  * Views that functions of containers fill (`udtf`, `chunker`), and `auto_refresh`, are refused as
- * Unsupported. describe.ts tells of the view of a version.
+ * Unsupported, and the refresh of a plain table as InvalidInput. describe.ts tells of the view of a
+ * version.
  */
 
 import { recordBatchStream } from '../../arrow/index.ts';

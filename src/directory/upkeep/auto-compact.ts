@@ -3,7 +3,7 @@
  * up to date. A commit starts a compaction when the branch has more than `fragments` fragments
  * beyond those that the last compaction left, and none is running for it. A failed compaction never
  * fails the commit; it is tried again after more than `fragments` further ones. `close` waits for
- * running compactions.
+ * running compactions. An option that is no count of fragments throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * Carries out CleanupTable and OptimizeTable: validates the request and runs the table engine's
- * cleanup, or its compaction, change of compression and update of indexes, with a cleanup if the
- * request asks for one. Then it sweeps the trash, except in a dry run. auto-compact.ts compacts in
- * the background.
+ * Carries out CleanupTable and OptimizeTable: validates the request (InvalidInput) and runs the
+ * table engine's cleanup, or its compaction, change of compression and update of indexes, with a
+ * cleanup if the request asks for one. Then it sweeps the trash, except in a dry run.
+ * auto-compact.ts compacts in the background.
  */
 import { checkCompression } from '../../compression.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * `Branches`: lists, creates, opens, compares and deletes the branches of one table, and brings the
- * changes of a branch to main (`cherryPick`). The main branch is not listed. `diff` and
- * `cherryPick` are for branches of main, and reject with Unsupported if the catalog lacks them; a
- * cherry-pick that cannot be made resolves with the status `failed` and its reasons.
+ * changes of a branch to main (`cherryPick`). One that a tag names cannot be deleted
+ * (InvalidTableState). The main branch is not listed. `diff` and `cherryPick` are for branches of
+ * main, and reject with Unsupported if the catalog lacks them; a cherry-pick that cannot be made
+ * resolves with the status `failed` and its reasons.
  */
 import {
   type BranchDiff,
