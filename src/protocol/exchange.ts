@@ -5,8 +5,8 @@
  * `jsonText` writes bigints as strings. The operations table says where each member belongs, and
  * wire-query.ts translates members that differ on the wire. No I/O.
  *
- * `identity` and `context` are sent only in JSON bodies. For requests without a JSON body they
- * become headers, which client/ and server/ handle.
+ * Here `identity` and `context` are members of JSON bodies alone; client/ and server/ handle the
+ * headers that carry them.
  */
 import { DirspaceError } from '../errors.ts';
 import { checkedRequest } from './checked-request.ts';

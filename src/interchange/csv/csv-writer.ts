@@ -2,8 +2,8 @@
  * `encodeCsv`: writes rows as CSV, one piece of bytes for each pull. By default null is an empty
  * field and an empty text `""`, so that csv-reader.ts tells them apart. Lists, structs, maps,
  * unions and intervals are JSON. Texts and integers go from their columns to the bytes of the file
- * without a JavaScript string in between. Throws InvalidInput for options whose output no reader
- * could parse.
+ * without a JavaScript string in between. Throws InvalidInput for unknown options and those whose
+ * output no reader could parse. A schema without columns gives no bytes at all.
  */
 import {
   columnsOf,

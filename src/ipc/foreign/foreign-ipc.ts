@@ -5,8 +5,9 @@
  *
  * The bytes are untrusted and decoded in this folder, because apache-arrow's parser loops for
  * minutes on some damaged inputs and returns wrong rows for others. Options bound size, memory and
- * expansion. Invalid bytes throw InvalidInput and what exceeds a bound throws PayloadTooLarge, also
- * while batches are pulled. A body that arrives in chunks can be read once.
+ * expansion; if absent, a message may have 1 GiB, and as much once it is decompressed. Invalid
+ * bytes throw InvalidInput and what exceeds a bound throws PayloadTooLarge, also while batches are
+ * pulled. A body that arrives in chunks can be read once.
  */
 import {
   type ArrowBody,

@@ -1,8 +1,8 @@
 /**
  * Validates the values of foreign columns: offsets, UTF-8, views, dictionary indices and union
- * rows, one function each. Refuses values that would make a later reader throw or return wrong
- * rows. The functions work in steps, except for `checkText` (`checkTextInSteps` does). Their time
- * is proportional to the size of the buffers.
+ * rows, one function each. Values that would make a later reader throw or return wrong rows go to
+ * the caller's `refuse`. The functions work in steps, except for `checkText` (`checkTextInSteps`
+ * does). Their time is proportional to the size of the buffers.
  */
 import { isUtf8 } from 'node:buffer';
 import { getBit, type Offsets } from '../../arrow/index.ts';
