@@ -5,10 +5,11 @@
  * Unsupported on a disk without hard links; changing a setting writes the file again. Later writes
  * read it, at most once a second, because another process may have changed a setting.
  *
- * If the file is damaged, or missing from a catalog that has content, every operation but verify
- * and repair fails. A catalog without the file can still be opened read-only. `propose` derives the
- * content that repair would write, from the names on disk and the legible part of the file, and
- * `mend` writes it. `rootGone` builds the error for a root that has disappeared.
+ * If the file is damaged, or missing from a catalog that has content, at opening, every operation
+ * but verify and repair fails; later damage does not stop an opened catalog. A catalog without the
+ * file can still be opened read-only. `propose` derives the content that repair would write, from
+ * the names on disk and the legible part of the file, and `mend` writes it. `rootGone` builds the
+ * error for a root that has disappeared.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

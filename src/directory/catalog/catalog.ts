@@ -3,9 +3,9 @@
  * begin with. `requireTable`, `requireNamespace`, `readNamespace` and `requireBranch` find what a
  * request names, and throw the error that the caller gets if it is missing (`missingNamespace`,
  * `missingBranch`); `findTable`, `findNamespace` and `readTableRecord` return undefined instead.
- * `requireIncarnation` and `requireStill` refuse another table of the same name, and `storedTable`
- * opens one that was found. `namespaceId` and `tableId` validate ids, and `showId` formats one for
- * messages.
+ * `requireIncarnation` and `requireStill` refuse another table of the same name (TableNotFound),
+ * and `storedTable` opens one that was found. `namespaceId` and `tableId` validate ids, and
+ * `showId` formats one for messages.
  *
  * `beginWrite` refuses writes to a read-only catalog, and sets up the root of a new one.
  * `requireRoom` refuses paths that would be too long. `locationOf` returns the absolute path of a

@@ -4,8 +4,8 @@
  * `finishJournal` carries out the deletions and deregistrations, or takes the declarations back if
  * it was aborted; a table that was given rows meanwhile stays. When a catalog is opened for
  * writing, `finishJournals` does so for commits that a crash interrupted; commits undecided for an
- * hour are aborted first. `hasJournal` tells whether a commit is unfinished, and `decodeJournal`
- * parses a journal (Corrupt, UnsupportedFormat).
+ * hour are aborted first, and younger ones stay. `hasJournal` tells whether a commit is unfinished,
+ * and `decodeJournal` parses a journal (Corrupt, UnsupportedFormat).
  */
 
 import {

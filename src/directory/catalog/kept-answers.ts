@@ -2,8 +2,9 @@
  * `answeredOnce`: runs a change with an idempotency key once, and keeps its answer in the catalog
  * for at least a day. A repeat gets the same answer, also after a restart, but without its
  * `storage_options`, which are secret. A different request under the same key throws
- * IdempotencyKeyReused. A refusal without a change frees the key. Requests without an idempotency
- * stamp, reads, and those to a read-only catalog are run as they are.
+ * IdempotencyKeyReused. An error of the first request frees the key, save CommitStateUnknown,
+ * ServiceUnavailable and foreign errors, after which something may have changed. Requests without
+ * an idempotency stamp, reads, and those to a read-only catalog are run as they are.
  *
  * A request is recorded as begun before it changes anything. After a crash before its answer the
  * key stays taken, and the same request is done again; operations/rows.ts recognises writes of rows

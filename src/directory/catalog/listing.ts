@@ -1,9 +1,9 @@
 /**
  * Lists the tables and the namespaces in a namespace (`tablesIn`, `namespacesIn`) and all tables of
  * a catalog (`allTables`), each in name order, after a given one. They cache the names in a folder
- * while it is unchanged, so that a page takes few calls to the file system. `tableFoldersIn` lists
- * folders that are named like tables, without looking into them; `isTable` looks for the record of
- * a table.
+ * while it is unchanged, so that a page takes few calls to the file system. A namespace that is not
+ * there has none. `tableFoldersIn` lists folders that are named like tables, without looking into
+ * them; `isTable` looks for the record of a table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

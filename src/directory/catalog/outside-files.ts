@@ -2,8 +2,8 @@
  * `removeOutsideFiles`: removes the folders that tables of a trash entry have outside of the root,
  * if the allowed prefix of the folder has `dropFiles`. The entry is marked first, so that nothing
  * brings it back half removed, and stays in the trash until its folders are gone. After a crash or
- * an error the next removal goes on. It returns the folder of the entry, which the mark renames, or
- * undefined if the entry has left the trash.
+ * an error the next removal goes on. It returns the folder of the entry, which the mark renames
+ * (the same if nothing is to be removed), or undefined if the entry has left the trash.
  *
  * A folder is kept where another table of the catalog lies at, in or around it. A folder that holds
  * anything but a dataset, that a link leads to, or that touches the root is refused

@@ -4,8 +4,8 @@
  * deleted rows of several fragments one after another (`encodeSharedDeletions`), and its name ends
  * in its checksum (`sharedDeletionsId`, `checkSharedDeletions`); readers of a fragment read only
  * its slice (`decodeDeletionSlice`). Decoding throws Corrupt for offsets that are out of order or
- * beyond the fragment; the caller verifies the checksum that the fragment's entry holds.
- * `unionDeletions` merges two lists of deleted rows.
+ * beyond the fragment, encoding them Internal; the caller verifies the checksum that the fragment's
+ * entry holds. `unionDeletions` merges two lists of deleted rows.
  */
 
 import { crc32 } from 'node:zlib';

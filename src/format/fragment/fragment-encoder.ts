@@ -5,8 +5,8 @@
  * compressor asks for it (`hasWideOffsets`), top-level texts and binary values get 64-bit offsets
  * (wide-offsets.ts). A `PartWriter` may add a part for readers of another format before the footer.
  * Dictionaries are held in memory and written at the end. Batches of up to 64 KiB become one piece;
- * the pieces of others are views of the batches' own buffers where possible. `encodeFragment`
- * encodes a whole fragment in memory. No I/O.
+ * the pieces of others are views of the batches' own buffers where possible. `summary` throws
+ * Internal before the end. `encodeFragment` encodes a whole fragment in memory. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,8 +1,9 @@
 /**
  * Finds the lowest and highest text of a column of texts (`textBounds`), of text views
  * (`viewBounds`) or of those values of a dictionary that occur (`dictionaryBounds`), ordered by
- * UTF-8 bytes. text-bounds.ts shortens the results; a bound that is not UTF-8 is left out. The
- * loops are written for speed, as in column-statistics.ts.
+ * UTF-8 bytes. text-bounds.ts shortens the results; a bound that is not UTF-8 is left out, and so
+ * are those of a column with more than 2 GiB of texts. The loops are written for speed, as in
+ * column-statistics.ts.
  */
 import {
   bytesOf,

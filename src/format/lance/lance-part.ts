@@ -4,9 +4,10 @@
  * file. Values are not stored twice, only offsets of lists and dictionaries and indices of
  * dictionaries where there are nulls. The part stands between the last message and the Arrow
  * footer, where Arrow's readers do not look. A fragment that Lance could not read gets no part;
- * `entry` then holds the reason. A fragment of one batch of few rows takes over the part of the
- * last such fragment if all lengths and null counts are the same. `lanceColumns` tells how many
- * columns a part has. Source: file.proto and file2.proto of the Lance repository.
+ * `entry` then holds the reason. A fragment of one batch of up to 64 rows, not compressed, takes
+ * over the part of the last such fragment if all positions, lengths and null counts are the same
+ * and that part holds no bytes of its own. `lanceColumns` tells how many columns a part has.
+ * Source: file.proto and file2.proto of the Lance repository.
  */
 import { crc32 } from 'node:zlib';
 import type { Field } from '../../arrow/index.ts';
