@@ -85,18 +85,10 @@ function python() {
  * Random tables with random histories, opened by pylance and LanceDB over REST and by path, and random datasets of
  * Lance, read here: `lance [COUNT] [SEED]`.
  */
-function lance([count = '500', seed = '1']) {
+async function lance([count = '500', seed = '1']) {
   const bin = pythonWith('the Lance library');
-  const built = join(folder, '.built');
-  const tool = join(folder, '../../../node_modules/rolldown/bin/cli.mjs');
-  const options = ['--platform', 'node', '--format', 'esm', '--external', 'apache-arrow'];
-  for (const name of ['tables', 'check-lancedb', 'path', 'read_datasets']) {
-    const made = [`${name}.ts`, '--file', join(built, `${name}.mjs`), ...options];
-    const wrong = failure(process.execPath, [tool, ...made]);
-    if (wrong === undefined) continue;
-    console.error(wrong);
-    process.exit(1);
-  }
+  const { buildPrograms } = await import('./lance/programs.mjs');
+  await buildPrograms(join(folder, '.built'));
   const lancedb = join(folder, '../lancedb');
   const install = ['install', '--no-audit', '--no-fund', '--no-package-lock'];
   const failed = failure('npm', install, { cwd: lancedb });
