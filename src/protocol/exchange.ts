@@ -170,7 +170,7 @@ export function joinRequest<Op extends AnyOperation>(
     request[name] = name === 'id' ? agreedId(operation, value, request.id, delimiter) : value;
   }
 
-  refuseUnknownParameters(operation, row, parts.query);
+  refuseUnknownParameters(operation, parts.query, row.query, row.body === 'json');
   for (const name in row.query) {
     const member = row.query[name] as QueryMember;
     const value = parts.query[name];
@@ -183,18 +183,22 @@ export function joinRequest<Op extends AnyOperation>(
   return fromWire(operation, checkedRequest(operation, request));
 }
 
-/** Passed over, a misspelt `mode` would append where the table was to be overwritten. */
-function refuseUnknownParameters(
+/**
+ * Passed over, a misspelt `mode` would append where the table was to be overwritten. Throws InvalidInput.
+ * @param hasBody whether members of the request that are no parameters come as JSON
+ */
+export function refuseUnknownParameters(
   operation: AnyOperation,
-  row: OperationRow,
   query: QueryValues,
+  members: OperationRow['query'],
+  hasBody: boolean,
 ): void {
   for (const name of Object.keys(query)) {
-    if (name === 'delimiter' || Object.hasOwn(row.query, name)) continue;
+    if (name === 'delimiter' || Object.hasOwn(members, name)) continue;
     const { properties } = MODELS[requestModel(operation)] as JsonSchema;
-    const known = [...Object.keys(row.query), 'delimiter'];
+    const known = [...Object.keys(members), 'delimiter'];
     const hint =
-      row.body === 'json' && Object.hasOwn(properties ?? {}, name)
+      hasBody && Object.hasOwn(properties ?? {}, name)
         ? '; it is a member of the JSON body.'
         : meant(name, known);
     const message = `there is no query parameter ${shown(name)}${hint} There is ${known.join(', ')}.`;

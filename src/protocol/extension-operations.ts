@@ -2,9 +2,17 @@
  * Lists the operations that this engine has beyond the protocol (`EXTENSION_OPERATIONS`), in rows
  * of the same form as those of operations.ts. Client methods, server routes under `/v1/dirspace/`,
  * validation and the OpenAPI document are derived from them. `watch` is not listed, because it
- * returns a stream of events instead of one response.
+ * returns a stream of events instead of one response. `FORM_ROUTES` lists the routes that do an
+ * operation in a form of HTTP's own: the bytes of one blob, and inserts in parts.
  */
-import { type AnswerKind, type BodyKind, json, type OperationRow } from './operation-row.ts';
+import {
+  type AnswerKind,
+  type BodyKind,
+  json,
+  type OperationRow,
+  type QueryMember,
+} from './operation-row.ts';
+import type { OperationName } from './operations.ts';
 
 export const EXTENSION_OPERATIONS = {
   UpdateNamespaceProperties: json(
@@ -93,3 +101,96 @@ export const EXTENSION_OPERATIONS = {
     errors: [],
   }),
 } as const satisfies Record<string, OperationRow<BodyKind, AnswerKind>>;
+
+/** What a route answers with one status. */
+export interface FormAnswer {
+  readonly description: string;
+  /** `bytes` as they are, or JSON: the members with their types, or those of the operation's answer. */
+  readonly body?: 'bytes' | 'response' | Readonly<Record<string, 'string' | 'integer'>>;
+  /** Names of headers, and what each tells. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A route whose query, body and answers are others than those of the operation that it does. */
+export interface FormRoute {
+  readonly operation: OperationName | keyof typeof EXTENSION_OPERATIONS;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly summary: string;
+  /** The `delimiter` parameter goes without saying. */
+  readonly query: Readonly<Record<string, QueryMember>>;
+  /** Headers of the request that are heeded, and what each asks for. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly takesData: boolean;
+  /** By status, besides the errors of the operation. */
+  readonly answers: Readonly<Record<number, FormAnswer>>;
+}
+
+const text: QueryMember = { type: 'string' };
+const ofTable = { branch: text, incarnation: text } as const;
+const upload = { upload_id: { type: 'string', required: true } } as const;
+const part = { upload_part_id: { type: 'string', required: true } } as const;
+
+const RANGES = { 'Accept-Ranges': 'The unit of ranges, which is bytes.' };
+const OF_BLOB = { ...RANGES, 'X-LanceDB-Version': 'The version that the blob is of.' };
+
+const inParts = (
+  step: string,
+  summary: string,
+  query: FormRoute['query'],
+  answer: FormAnswer['body'],
+): FormRoute => ({
+  operation: 'InsertIntoTable',
+  method: 'POST',
+  path: `/v1/dirspace/table/{id}/multipart_write/${step}`,
+  summary,
+  query: { ...query, ...ofTable },
+  takesData: step === 'part',
+  answers: { 200: { description: 'Done.', ...(answer === undefined ? {} : { body: answer }) } },
+});
+
+/** Each has its `operationId` as its name. */
+export const FORM_ROUTES = {
+  ReadBlobBytes: {
+    operation: 'FetchBlobs',
+    method: 'GET',
+    path: '/v1/dirspace/table/{id}/blob/{column}/{row_id}/bytes',
+    summary: 'Read the bytes of one blob, or a range of them',
+    query: { version: { type: 'integer' }, ...ofTable },
+    headers: {
+      Range: 'One range of bytes, such as bytes=0-99 or bytes=-100; all are answered for others.',
+      'If-Range': 'All bytes are answered where it is sent.',
+    },
+    takesData: false,
+    answers: {
+      200: { description: 'All bytes.', body: 'bytes', headers: OF_BLOB },
+      204: { description: 'The blob is null.', headers: OF_BLOB },
+      206: {
+        description: 'The bytes of the range.',
+        body: 'bytes',
+        headers: {
+          ...OF_BLOB,
+          'Content-Range': 'The bytes that are answered, and how many there are.',
+        },
+      },
+      416: {
+        description: 'The blob has no byte of the range.',
+        headers: { ...OF_BLOB, 'Content-Range': 'How many bytes there are.' },
+      },
+    },
+  },
+  BeginInsertInParts: inParts('create', 'Begin an insert in parts', {}, { upload_id: 'string' }),
+  InsertPart: inParts(
+    'part',
+    'Send rows of an insert in parts',
+    { ...upload, ...part, mode: { type: 'string', default: 'append' } },
+    { upload_id: 'string', upload_part_id: 'string', num_inserted_rows: 'integer' },
+  ),
+  CompleteInsertInParts: inParts(
+    'complete',
+    'Make all parts of an insert one version',
+    upload,
+    'response',
+  ),
+  AbortInsertInParts: inParts('abort', 'End an insert in parts without a version', upload, {}),
+} as const satisfies Record<string, FormRoute>;

@@ -51,9 +51,11 @@ export {
   parseAnswer,
   type QueryValues,
   type RequestParts,
+  refuseUnknownParameters,
   type SplitRequest,
   splitRequest,
 } from './exchange.ts';
+export { FORM_ROUTES, type FormAnswer, type FormRoute } from './extension-operations.ts';
 export {
   type CatalogExtensions,
   type CleanupTableRequest,

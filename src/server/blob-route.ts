@@ -2,11 +2,11 @@
  * `blobRoute`: answers GET for the bytes of one blob, whole or a range of it (200, 206, 416), and 204
  * for a blob that is null. It calls FetchBlobs for at most 1 MiB at a time as the caller takes the
  * bytes, so that no long value is held as a whole, and stays with the version that the first piece
- * came from. The query may have `version`, `branch`, `incarnation` and `delimiter`; others are refused.
+ * came from.
  */
 import { columnsOf, type RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
-import { FETCHED_FROM, type QueryValues } from '../protocol/index.ts';
+import { FETCHED_FROM, FORM_ROUTES } from '../protocol/index.ts';
 import {
   type HttpAnswer,
   type HttpRequest,
@@ -19,17 +19,15 @@ import { answerOperation, type Order, type Services } from './routes.ts';
 /** Bytes that are asked for at once. */
 const PIECE_BYTES = 1 << 20;
 
-export const BLOB_ROUTE = '/v1/dirspace/table/{id}/blob/{column}/{row_id}/bytes';
+const route = FORM_ROUTES.ReadBlobBytes;
 
 export const blobRoute = (services: Services): Route => ({
-  method: 'GET',
-  name: 'FetchBlobs',
-  path: BLOB_ROUTE,
+  method: route.method,
+  name: route.operation,
+  path: route.path,
   answer: (http) => {
     const range = parseRange(http.state.headers);
-    const { delimiter, version, branch, incarnation, ...unknown } = http.query;
-    const [name] = Object.keys(unknown);
-    if (name !== undefined) throw unknownParameter(name);
+    const { version, branch, incarnation } = http.query;
     const body = {
       column: http.parameters.column,
       row_ids: [http.parameters.row_id],
@@ -38,10 +36,9 @@ export const blobRoute = (services: Services): Route => ({
       ...(incarnation === undefined ? {} : { incarnation }),
       ...firstPiece(range),
     };
-    const query: QueryValues = delimiter === undefined ? {} : { delimiter };
-    return answerOperation(services, 'FetchBlobs', undefined, http, {
+    return answerOperation(services, route.operation, undefined, http, {
+      route,
       body,
-      query,
       work: (order) => blobAnswer(http, range, order),
     });
   },
@@ -53,14 +50,6 @@ function firstPiece(range: Range | undefined): { offset?: number; length: number
   const { from, to = Number.POSITIVE_INFINITY } = range;
   const most = from < 0 ? -from : to - from;
   return { offset: from, length: Math.min(PIECE_BYTES, most) };
-}
-
-function unknownParameter(name: string): DirspaceError {
-  return new DirspaceError(
-    'InvalidInput',
-    `There is no query parameter ${JSON.stringify(name.slice(0, 80))}; there is version, branch, incarnation and delimiter.`,
-    { details: { member: name.slice(0, 80) } },
-  );
 }
 
 /** What is no number is left to the check of the request. */

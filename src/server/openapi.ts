@@ -1,8 +1,7 @@
 /**
  * `openApiDocument`: builds the OpenAPI 3.1 document of the protocol and this engine's extensions
  * from the operations table and the request and response models. The server's own routes, such as
- * `/ready`, are included; those of the browser page, of the bytes of blobs and of inserts in parts
- * are not.
+ * `/ready`, are included; those of the browser page are not.
  */
 import {
   ALIAS_ROUTES,
@@ -15,6 +14,9 @@ import {
   type ErrorStatus,
   EVERY_OPERATION,
   EVERY_OPERATION_NAMES,
+  FORM_ROUTES,
+  type FormAnswer,
+  type FormRoute,
   IDEMPOTENCY_HEADER,
   JSON_TYPE,
   MODELS,
@@ -54,6 +56,9 @@ export function openApiDocument(
   }
   for (const alias of ALIAS_ROUTES) {
     add(alias.path, alias.method, operationItem(alias.operation, routing, alias));
+  }
+  for (const [name, route] of Object.entries(FORM_ROUTES)) {
+    add(route.path, route.method, formItem(name, route, routing));
   }
   add('/health', 'GET', ownItem('health', 'Say that the server is alive'));
   add('/ready', 'GET', readyItem());
@@ -106,6 +111,64 @@ function operationItem(operation: AnyOperation, routing: RoutingHeaders, alias?:
   };
 }
 
+/** Idempotency keys do not count there. */
+function formItem(operationId: string, route: FormRoute, routing: RoutingHeaders): Json {
+  const row: OperationRow = EVERY_OPERATION[route.operation];
+  const { 422: _, ...refused } = errors({ ...row, method: route.method });
+  const answers = Object.entries(route.answers).map(([status, form]) => [
+    status,
+    formAnswer(route.operation, form),
+  ]);
+  return {
+    operationId,
+    summary: route.summary,
+    tags: ['dirspace'],
+    'x-permission': row.permission,
+    ...(row.stricter.length === 0 ? {} : { 'x-permission-stricter': row.stricter }),
+    parameters: [
+      ...pathParameters(route.path).map((name) =>
+        name === 'id' ? reference('parameters', 'id') : pathParameter(name),
+      ),
+      reference('parameters', 'delimiter'),
+      ...Object.entries(route.query).map(([name, member]) => queryParameter(name, member)),
+      ...Object.entries(route.headers ?? {}).map(([name, asks]) => headerParameter(name, asks)),
+      ...Object.keys(routingParameters(routing)).map((name) => reference('parameters', name)),
+    ],
+    ...(route.takesData ? arrowBody() : {}),
+    responses: { ...Object.fromEntries(answers), ...refused },
+  };
+}
+
+function formAnswer(operation: AnyOperation, { description, body, headers }: FormAnswer): Json {
+  const told = Object.entries(headers ?? {}).map(([name, tells]) => [
+    name,
+    { description: tells, schema: { type: 'string' } },
+  ]);
+  return {
+    description,
+    ...(told.length === 0 ? {} : { headers: Object.fromEntries(told) }),
+    ...(body === undefined ? {} : { content: formContent(operation, body) }),
+  };
+}
+
+function formContent(operation: AnyOperation, body: NonNullable<FormAnswer['body']>): Json {
+  if (body === 'bytes') return { 'application/octet-stream': { schema: binary } };
+  if (body === 'response') {
+    return { [JSON_TYPE]: { schema: reference('schemas', `${responseModel(operation)}`) } };
+  }
+  const members = Object.entries(body).map(([name, type]) => [name, { type }]);
+  const properties = Object.fromEntries(members);
+  return { [JSON_TYPE]: { schema: { type: 'object', properties, required: Object.keys(body) } } };
+}
+
+const headerParameter = (name: string, description: string): Json => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string' },
+});
+
 const pathParameter = (name: string): Json => ({
   name,
   in: 'path',
@@ -128,16 +191,17 @@ function queryParameter(name: string, member: QueryMember): Json {
 
 function requestBody(operation: AnyOperation, row: OperationRow): Json {
   if (row.body === 'none') return {};
-  if (row.body === 'arrow-stream') {
-    const content = { [ARROW_STREAM_TYPE]: { schema: binary } };
-    return { requestBody: { required: true, content } };
-  }
+  if (row.body === 'arrow-stream') return arrowBody();
   const schema =
     row.body === 'map'
       ? { type: 'object', additionalProperties: { type: 'string' } }
       : reference('schemas', requestModel(operation));
   return { requestBody: { content: { [JSON_TYPE]: { schema } } } };
 }
+
+const arrowBody = (): Json => ({
+  requestBody: { required: true, content: { [ARROW_STREAM_TYPE]: { schema: binary } } },
+});
 
 function answer(operation: AnyOperation, row: OperationRow): Json {
   if (row.answer === 'empty') return { description: 'It is there.' };
@@ -219,10 +283,7 @@ function routingParameters({ headers, prefixHeaders }: RoutingHeaders): Record<s
     ),
   ];
   return Object.fromEntries(
-    all.map(([name, description]) => [
-      name,
-      { name, in: 'header', required: false, description, schema: { type: 'string' } },
-    ]),
+    all.map(([name, description]) => [name, headerParameter(name, description)]),
   );
 }
 

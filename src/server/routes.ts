@@ -15,6 +15,7 @@ import {
   APPLIED_HEADER,
   DEFAULT_DELIMITER,
   EVERY_OPERATION,
+  type FormRoute,
   formatAnswer,
   HEADER_CONTEXT,
   IDEMPOTENCY_HEADER,
@@ -31,6 +32,7 @@ import {
   type QueryTableRequest,
   type QueryValues,
   type RequestOf,
+  refuseUnknownParameters,
 } from '../protocol/index.ts';
 import { type HeldMemory, RequestMemory, type ServerMemory } from '../request-memory.ts';
 import { runSteps } from '../steps.ts';
@@ -107,13 +109,11 @@ export interface Order {
   ask(operation: AnyOperation, request: object): Promise<unknown>;
 }
 
-/** A route that asks for an operation in a form of its own, and answers it in one. */
+/** A request of a route that does an operation in a form of its own. */
 export interface Form {
+  readonly route: FormRoute;
   /** Stands for the JSON body. */
   readonly body?: object;
-  readonly query: QueryValues;
-  /** False where the operation takes Arrow data, and the request has none. */
-  readonly takesData?: false;
   readonly work: (order: Order) => Promise<HttpAnswer>;
 }
 
@@ -144,7 +144,7 @@ export async function answerOperation(
   // Nor is one taken while a body is waited for, so that half a request holds none.
   const { arrivals } = services;
   const arriving = { caller, arrivals, pace: limits, progress: state.progress };
-  const takesData = row.body === 'arrow-stream' && form?.takesData !== false;
+  const takesData = form === undefined ? row.body === 'arrow-stream' : form.route.takesData;
   if (takesData) {
     checkArrowBody(state.request, limits.maxArrowBytes);
     await bodyBegun(state, arriving);
@@ -164,7 +164,8 @@ export async function answerOperation(
   const entered = admission.enter(table, caller, state.progress);
   state.onEnd(typeof entered === 'function' ? entered : await entered);
 
-  const asked = form === undefined ? http : { ...http, query: form.query };
+  const asked =
+    form === undefined ? http : { ...http, query: queryOf(operation, form.route, http.query) };
   const sent = requestOf(operation, alias, asked, body, services.identification.required);
   const steps = preparedInSteps(operation, sent);
   const request =
@@ -247,6 +248,15 @@ export async function answerOperation(
   if (!repeated) return answer;
   if (pieces !== undefined && answer.data !== undefined) await checkSameData(pieces, answer.data);
   return replay(answer, principal);
+}
+
+/** The parameters of the operation among those of a route. Throws for what the route does not have. */
+function queryOf(operation: AnyOperation, route: FormRoute, query: QueryValues): QueryValues {
+  refuseUnknownParameters(operation, query, route.query, false);
+  const { query: members }: OperationRow = EVERY_OPERATION[operation];
+  return Object.fromEntries(
+    Object.entries(query).filter(([name]) => name === 'delimiter' || Object.hasOwn(members, name)),
+  );
 }
 
 /** Thrown in place of a call that passed all checks of rights and is not to be made. */

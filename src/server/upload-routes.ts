@@ -5,29 +5,31 @@
  */
 import { DirspaceError } from '../errors.ts';
 import { openArrowBody } from '../ipc/index.ts';
-import type { AnyOperation, InsertIntoTableResponse, QueryValues } from '../protocol/index.ts';
+import { FORM_ROUTES, type InsertIntoTableResponse } from '../protocol/index.ts';
 import { RequestMemory } from '../request-memory.ts';
 import { type HttpAnswer, jsonAnswer, pauseOf, type Route } from './http/index.ts';
 import { answerOperation, type Order, type Services } from './routes.ts';
 import type { UploadScope } from './uploads.ts';
 
-type Step = 'create' | 'part' | 'complete' | 'abort';
+const STEPS = {
+  create: FORM_ROUTES.BeginInsertInParts,
+  part: FORM_ROUTES.InsertPart,
+  complete: FORM_ROUTES.CompleteInsertInParts,
+  abort: FORM_ROUTES.AbortInsertInParts,
+} as const;
 
 /** Ids of parts are kept until their upload has ended. */
 const MOST_CHARACTERS = 255;
 
-const INSERT: AnyOperation = 'InsertIntoTable';
-
 export const uploadRoutes = (services: Services): Route[] =>
   (['create', 'part', 'complete', 'abort'] as const).map((step) => ({
-    method: 'POST',
-    name: INSERT,
-    path: `/v1/dirspace/table/{id}/multipart_write/${step}`,
+    method: STEPS[step].method,
+    name: STEPS[step].operation,
+    path: STEPS[step].path,
     answer: (http) => {
-      const { upload_id: upload, upload_part_id: part, ...query } = http.query;
-      return answerOperation(services, INSERT, undefined, http, {
-        query: onlyKnown(step, query, { upload_id: upload, upload_part_id: part }),
-        ...(step === 'part' ? {} : { takesData: false as const }),
+      const { upload_id: upload, upload_part_id: part } = http.query;
+      return answerOperation(services, STEPS[step].operation, undefined, http, {
+        route: STEPS[step],
         work: async (order) => {
           await order.permitted();
           const scope = scopeOf(order);
@@ -98,18 +100,6 @@ async function* counted(
     count(piece.byteLength);
     yield piece;
   }
-}
-
-/** The members of the insert; what does not belong to the step is left to be refused. */
-function onlyKnown(step: Step, query: QueryValues, own: QueryValues): QueryValues {
-  const { upload_id: upload, upload_part_id: part } = own;
-  const { mode } = query;
-  return {
-    ...query,
-    ...(step === 'create' && upload !== undefined ? { upload_id: upload } : {}),
-    ...(step !== 'part' && part !== undefined ? { upload_part_id: part } : {}),
-    ...(step !== 'part' && mode !== undefined ? { mode_of_parts: mode } : {}),
-  };
 }
 
 function text(name: string, value: string | readonly string[] | undefined): string {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { Field, Int32, Schema, Struct, Utf8 } from '../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../src/directory/index.ts';
 import { blob, type Connection, connect } from '../../src/index.ts';
+import { FORM_ROUTES, type FormAnswer } from '../../src/protocol/index.ts';
 import { parseRange } from '../../src/server/http/range.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 import { ask, type Pair, restPair } from '../helpers/rest-pair.ts';
@@ -37,6 +38,8 @@ beforeAll(async () => {
   pair = await restPair({ namespace: catalog });
 });
 
+const LISTED: Readonly<Record<number, FormAnswer>> = FORM_ROUTES.ReadBlobBytes.answers;
+
 interface Got {
   readonly status: number;
   readonly bytes: Buffer;
@@ -52,7 +55,12 @@ async function get(
   const sent = { ...(range === undefined ? {} : { range }), ...headers };
   const answer = await of.fetch(of.base + path, { headers: sent });
   const bytes = Buffer.from(await answer.arrayBuffer());
-  return { status: answer.status, bytes, headers: answer.headers };
+  const { status, headers: told } = answer;
+  // What the OpenAPI document says of it.
+  const { headers: listed = {} } = LISTED[status] ?? {};
+  expect(status in LISTED || status >= 400, String(status)).toBe(true);
+  for (const name of Object.keys(listed)) expect(told.has(name), `${status}: ${name}`).toBe(true);
+  return { status, bytes, headers: told };
 }
 
 describe('a blob', () => {

@@ -1,12 +1,15 @@
 /** The OpenAPI document: whole, true to the routes, and true to what the server answers. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../../src/protocol/every-operation.ts';
+import { FORM_ROUTES } from '../../src/protocol/extension-operations.ts';
 import { MODELS } from '../../src/protocol/models/index.ts';
 import type { OperationRow } from '../../src/protocol/operation-row.ts';
 import { ALIAS_ROUTES } from '../../src/protocol/operations.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
+import { operationRoutes } from '../../src/server/route-table.ts';
+import type { Services } from '../../src/server/routes.ts';
 import type { ServerOptions } from '../../src/server.ts';
-import { ask, type Pair, restPair } from '../helpers/rest-pair.ts';
+import { ARROW, ask, type Pair, restPair } from '../helpers/rest-pair.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -105,10 +108,11 @@ describe('the document', () => {
   test('it has every route once, and no other', () => {
     const rows = EVERY_OPERATION_NAMES.map((name) => EVERY_OPERATION[name]);
     const own = ['GET /health', 'GET /ready', 'GET /metrics', 'GET /openapi.json'];
-    const routes = [...rows, ...ALIAS_ROUTES].map(({ method, path }) => `${method} ${path}`);
-    expect(items.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort()).toEqual(
-      [...routes, ...own].sort(),
-    );
+    const named = ({ method, path }: { method: string; path: string }): string =>
+      `${method.toUpperCase()} ${path}`;
+    const served = operationRoutes({} as Services).map(named);
+    expect(items.map(named).sort()).toEqual([...served, ...own].sort());
+    expect(served).toEqual(expect.arrayContaining([...rows, ...ALIAS_ROUTES].map(named)));
     const ids = items.map(({ item }) => item.operationId);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -161,6 +165,79 @@ describe('the document', () => {
         content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorResponse' } } },
       });
       expect(error.headers?.['Retry-After'] !== undefined).toBe(status === 429 || status === 503);
+    }
+  });
+});
+
+describe('routes in a form of their own', () => {
+  const itemOf = (operationId: string): Item =>
+    items.find(({ item }) => item.operationId === operationId)?.item as Item;
+  const shortOf = (operationId: string): unknown => {
+    const { parameters, requestBody, responses } = itemOf(operationId);
+    const named = parameters
+      .map((one) => (one.$ref === undefined ? one : (resolve(one.$ref) as Parameter)))
+      .map((one) => `${one.in} ${one.name}${one.required ? '!' : ''}`);
+    const body = Object.keys(requestBody?.content ?? {});
+    return { parameters: named, body, answers: Object.keys(responses) };
+  };
+
+  test('the bytes of a blob', () => {
+    const errors = ['400', '401', '403', '404', '406', '409', '421', '429', '500', '503'];
+    expect(shortOf('ReadBlobBytes')).toEqual({
+      parameters: [
+        ...['path id!', 'path column!', 'path row_id!', 'query delimiter', 'query version'],
+        ...['query branch', 'query incarnation', 'header Range', 'header If-Range'],
+      ],
+      body: [],
+      answers: ['200', '204', '206', '416', ...errors].sort(),
+    });
+    const { responses } = itemOf('ReadBlobBytes');
+    expect(responses[206]).toMatchObject({
+      headers: { 'Content-Range': { schema: { type: 'string' } } },
+      content: { 'application/octet-stream': { schema: { format: 'binary' } } },
+    });
+    expect(responses[204]).not.toHaveProperty('content');
+    expect(responses[416]).not.toHaveProperty('content');
+  });
+
+  test('inserts in parts', () => {
+    const inPath = ['path id!', 'query delimiter'];
+    const of = ['query branch', 'query incarnation'];
+    const upload = 'query upload_id!';
+    for (const [name, query, body] of [
+      ['BeginInsertInParts', [], []],
+      [
+        'InsertPart',
+        [upload, 'query upload_part_id!', 'query mode'],
+        ['application/vnd.apache.arrow.stream'],
+      ],
+      ['CompleteInsertInParts', [upload], []],
+      ['AbortInsertInParts', [upload], []],
+    ] as const) {
+      expect(shortOf(name)).toMatchObject({ parameters: [...inPath, ...query, ...of], body });
+      expect(Object.keys(itemOf(name).responses)).toEqual(
+        expect.arrayContaining(['200', '400', '404', '409', '413', '415', '429']),
+      );
+    }
+    const schema = { $ref: '#/components/schemas/InsertIntoTableResponse' };
+    expect(itemOf('CompleteInsertInParts').responses[200]).toMatchObject({
+      content: { 'application/json': { schema } },
+    });
+  });
+
+  test('a server takes the parameters that are listed, and no others', async () => {
+    const pair = await restPair({ root: temporaryFolder() });
+    for (const [name, { method, path, query, takesData }] of Object.entries(FORM_ROUTES)) {
+      const url = path.replace('{id}', 'none').replace(/\{\w+\}/g, '1');
+      const listed = Object.fromEntries(
+        Object.entries(query).map(([one, { type }]) => [one, type === 'integer' ? '1' : 'a']),
+      );
+      const body = takesData ? new Uint8Array(9) : undefined;
+      const headers = takesData ? ARROW : {};
+      const send = (more: string): ReturnType<typeof ask> =>
+        ask(pair, method, `${url}?${new URLSearchParams(listed)}${more}`, body, headers);
+      expect((await send('')).json.error, name).not.toContain('no query parameter');
+      expect((await send('&other=1')).json.error, name).toContain('no query parameter "other"');
     }
   });
 });
