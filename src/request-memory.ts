@@ -5,9 +5,9 @@
  * ServiceUnavailable. `HeldMemory` counts bytes that grow and shrink, such as the rows that a sort
  * collects. The memory of the process is not measured.
  *
- * Batches that stream through a server wait for memory first, 10 seconds by default. To make room
- * for them, and when a request is refused, the server aborts the response that has waited longest
- * for its reader, if that is at least 5 seconds.
+ * Batches that stream through a server wait for memory before that, 10 seconds by default. To make
+ * room for them, and when a request is refused, the server aborts the response that has waited
+ * longest for its reader, if that is at least 5 seconds.
  */
 import { DirspaceError } from './errors.ts';
 import { RegexpBudget } from './regexp-budget.ts';

@@ -3,7 +3,7 @@
  * each distance from one bit per element, and again from one byte per element if the first estimate
  * is small enough. `finish` returns the rows with the smallest estimates; the caller measures their
  * exact distances. The caller searches partitions in the order of `distancesTo`; `isEnough` tells
- * when the remaining partitions are unlikely to hold any of the nearest rows.
+ * when the rest is unlikely to hold any of the nearest. A query of another length is InvalidInput.
  *
  * With q the query less the centroid (for dot: the query), and r a row less its centroid, l2 is
  * |r|^2 + |q|^2 - 2 r.q, and dot is 1 - c.q - r.q. From one bit for each element, r.q is estimated

@@ -4,7 +4,8 @@
  * and decodes their pages straight into Arrow arrays, without an object per row. Sizes that a file
  * declares are checked against bounds before memory is allocated. An Arrow schema that the writer
  * left in the file decides types that Parquet lacks. A source without ranges is copied into a
- * temporary file first. A damaged or unsupported file throws InvalidInput.
+ * temporary file first. A damaged or unsupported file throws InvalidInput, and so does a column
+ * that is asked for and not there.
  */
 import {
   type RecordBatch,

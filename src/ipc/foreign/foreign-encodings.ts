@@ -3,7 +3,7 @@
  * to plain lists and values. Few bytes can stand for many rows here, so both claim the size of the
  * expanded values from the budget of foreign-budget.ts before they copy them. Views that are
  * already in order are not copied. `lookAtViews` checks the offsets and sizes of list views first;
- * `weigher` computes sizes.
+ * what is wrong goes to the `refuse` that the caller passes; `weigher` computes sizes.
  */
 import {
   byteWidth,
