@@ -1,7 +1,9 @@
 /**
- * `ByteStreams`: holds many growing byte strings in a few pages of memory. Each string is a chain
- * of slices, from 12 bytes up to 1 KiB, so a million short ones and a few long ones both waste
- * little. Strings are named by small integers and only grow. All together may take 4 GiB.
+ * `ByteStreams`: holds many growing byte strings in pages of 1 MiB. Each string is a chain of
+ * slices, from 12 bytes up to 1 KiB, so a million short ones and a few long ones both waste
+ * little. Strings are named by small integers and only grow; `bytesOf` copies one. Addresses have
+ * 32 bits, so all together may take 4 GiB. Nothing here checks that: table/indexing/text-files.ts
+ * counts `heldBytes` against the memory of its request.
  */
 import { longer } from './term-table.ts';
 

@@ -1,8 +1,9 @@
 /**
- * `PostingsBuilder`: reads the texts of documents, one after the other, and yields their terms in
- * byte order with their postings. Memory holds the postings in the form that is stored, about two
- * bytes for each, and the distinct terms. Throws InvalidInput for a document of more than
- * 16,777,216 tokens.
+ * `PostingsBuilder`: reads the texts of documents, one after the other, in steps (`addShort` at
+ * once). `order` then returns the numbers of their terms in byte order, and `postingsOf` and
+ * `positionsOf` what is stored of each. Memory holds the postings in the form that is stored,
+ * about two bytes for each, and the distinct terms; callers bound it by `heldBytes`. Throws
+ * InvalidInput for a document of more than 16,777,216 tokens, those left out not counted.
  */
 import { DirspaceError } from '../errors.ts';
 import { ByteStreams } from './byte-streams.ts';

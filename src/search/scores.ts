@@ -1,9 +1,11 @@
 /**
  * Scores documents for a tree of queries by BM25 (k1 1.2, b 0.75). `scorerOf` compiles the tree
- * into a scorer, which takes how often each slot occurs in a document and how long its texts are,
- * and returns NaN if the document does not match. Scores are 64-bit sums, which callers round to 32
- * bits. `inverseFrequency`, `lengthNorm`, `shareOf` and `termShare` compute parts of a score, and
- * `Shares` those of the documents of one column.
+ * into a scorer, which takes how often each slot (the number of a term or phrase, search-plan.ts)
+ * occurs in a document and how long its texts are. The scorer returns a 64-bit sum, which callers
+ * round to 32 bits, or NaN if the document does not match; a boost by a negative query may make it
+ * negative. `inverseFrequency`, `lengthNorm`, `shareOf` and `termShare` compute parts of a score,
+ * and `Shares` those of the documents of one column. `MOST_SHARE` (2.2) is above every share of a
+ * term.
  */
 import type { LeafNode, TextQuery } from './text-query.ts';
 

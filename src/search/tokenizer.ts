@@ -1,9 +1,11 @@
 /**
- * `Tokenizer`: finds the tokens of UTF-8 texts and numbers their terms, in steps. ASCII text is cut
- * and lower-cased byte by byte without a string; a token becomes a string only when it is met for
- * the first time, so that its stem can be found. Memory grows with the distinct tokens, until
- * `clear`. `tokensOf` lists the tokens of one text, up to 1,048,576, and throws InvalidInput for
- * more.
+ * `Tokenizer`: finds the tokens of UTF-8 texts and numbers their terms, in steps. Tokens of
+ * `maxTokenLength` bytes and more, and stop words, are left out but keep their position. With
+ * neither stems nor stop words, ASCII text is cut and lower-cased byte by byte without a string;
+ * any other token becomes a string only when it is met for the first time. Memory grows with the
+ * distinct tokens, until `clear`. `tokensOf` lists the tokens of one text, up to 1,048,576, and
+ * throws InvalidInput for more. Both throw Unsupported if stems are asked for in a language
+ * without a stemmer.
  */
 import { DirspaceError } from '../errors.ts';
 import { plainPause } from '../steps.ts';

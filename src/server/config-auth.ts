@@ -1,7 +1,9 @@
 /**
  * `authOf`: parses the `auth` part of a server's configuration: API keys, JWT settings and their
- * grants. The key in the environment variable DIRSPACE_API_KEY is added with all rights, also if the
- * configuration has no `auth`. Without both there is no authentication.
+ * grants. A key is given as `key`, as `sha256` or as `keyEnv`, the name of a variable; more than
+ * one of them, a variable that is not set and unknown members throw InvalidInput. The key in the
+ * environment variable DIRSPACE_API_KEY is added with all rights, also if the configuration has no
+ * `auth`. Without both, the result has no `auth`, and there is no authentication.
  */
 import { resolve } from 'node:path';
 import {

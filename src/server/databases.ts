@@ -4,8 +4,9 @@
  * the databases. `begin` checks or creates the folders; `checkUsable` checks them while serving.
  * Catalogs are opened on first use and closed with the server, or when their folder in
  * `databasesRoot` is gone (`noteFailure`). Catalogs that were passed in open are never closed
- * here. A name that is not there throws NamespaceNotFound (ServiceUnavailable if its folder was
- * lost), and two headers that differ throw InvalidInput.
+ * here. `catalog` throws NamespaceNotFound for a name that is not there, ServiceUnavailable if its
+ * folder was lost, and Internal for a root that cannot be opened. Two headers that differ throw
+ * InvalidInput.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

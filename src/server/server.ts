@@ -1,9 +1,12 @@
 /**
  * Creates a server without a socket (`createServer`) or one that listens (`startServer`). It
- * assembles catalogs, authentication, limits, routes and metrics, replaces auth, hosts, CORS and the
- * certificate on `reload`, and shuts down gracefully on `close`. `createTrialServer` adds the hooks of
- * a test fixture (trial.ts). Roots are opened as directory catalogs, which the server closes; catalogs
- * that were passed in open are called through `Namespace` and stay open.
+ * assembles catalogs, authentication, limits, routes and metrics. `reload` replaces auth, hosts,
+ * CORS and the certificate; it throws InvalidInput, and changes nothing, if auth would end or TLS
+ * begin or end. `close` takes no more requests after `drainDelayMs`, waits `drainTimeoutMs` for
+ * those under way, and aborts the rest. `createTrialServer` adds the hooks of a test fixture
+ * (trial.ts). Roots are opened as directory catalogs when they are first asked for, and closed by
+ * the server; catalogs that were passed in open are called through `Namespace` and stay open.
+ * Options that do not go together throw InvalidInput, as does a public address without `auth`.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

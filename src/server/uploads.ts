@@ -1,9 +1,11 @@
 /**
- * `Uploads`: inserts whose rows come in parts. An upload is one call of InsertIntoTable that begins
- * with the first part and takes the batches of all parts from a channel, so that they are one
- * version in the end, or none. Nothing is kept but what that call keeps: it streams with bounded
- * memory, and removes what it wrote when the upload is aborted, stands still for too long, or the
- * server stops.
+ * `Uploads`: inserts whose rows come in parts. An upload is one call of InsertIntoTable that
+ * begins with the first part and takes the batches of all parts from a channel, so that they are
+ * one version in the end, or none. Nothing is kept but what that call keeps: it streams with
+ * bounded memory, and removes what it wrote when the upload is aborted, stands still for too long,
+ * or the server stops. `begin` throws Throttling beyond `maxUploads`; parts of more than
+ * `maxArrowBytes` together throw PayloadTooLarge; more than 10,000 parts, another mode or schema
+ * throw InvalidInput.
  *
  * An upload belongs to one caller, table and branch; to others it is unknown. A part that breaks
  * off after some of its rows were taken ends the upload. How the last thousand ended is remembered

@@ -1,10 +1,13 @@
 /**
- * `DiskWatch`: watches a folder tree on disk with chokidar and reports the folders whose entries
- * changed. It watches folders only, with one system watch each, however many files they hold.
+ * `DiskWatch`: watches a folder tree on disk with chokidar, 64 levels deep, and reports the
+ * folders whose entries changed (`onChange`), except those that its caller hides. It watches
+ * folders only, with one system watch each, however many files they hold. If there is no root, it
+ * looks for one twice a second, and `ready` waits.
  *
  * It starts a new watcher where chokidar stops noticing changes: when a folder is replaced under
  * its name, when the root goes away, or when the system runs out of watches. In the last case the
- * new watcher polls. After each start it requests a rescan, which covers missed changes.
+ * new watcher polls, and further errors of that kind are dropped; other errors go to `onError`.
+ * After each start it requests a rescan, which covers missed changes.
  */
 import { setMaxListeners } from 'node:events';
 import nodeFs from 'node:fs';

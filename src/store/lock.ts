@@ -1,13 +1,14 @@
 /**
  * `withLock`: runs work under an advisory lock between processes, so that they do not all do the
  * same work. It waits ten seconds by default, then runs the work without the lock; in a read-only
- * store, or if the file system fails, it does so at once. The work can ask its `Lease` whether the
- * lock is held: it may also be lost or taken over. Commits never depend on a lock: they rely on the
+ * store, or if the file system fails, it does so at once. An abort before the work begins throws
+ * the signal's reason, and the work does not run. The work can ask its `Lease` whether the lock is
+ * held: it may also be lost or taken over. Commits never depend on a lock: they rely on the
  * exclusive creation of files. `isLocked` tells whether a lock's file exists, even if its holder
  * has died.
  *
- * A lock is a file that names its holder's process. The lock of a process that has died is taken
- * over at once, any other one after 30 seconds without a refresh.
+ * A lock is a file that names its holder's process. The lock of a process that is known to have
+ * died is taken over at once, any other one after 30 seconds without a refresh.
  */
 import { createHash } from 'node:crypto';
 import { type Env, systemEnv } from '../env.ts';

@@ -1,7 +1,8 @@
 /**
- * `createNearest`: keeps the k nearest rows that it is offered in bounded memory, as a heap with
- * the farthest on top, and returns them nearest first. Of equal distances, the lower row position
- * is nearer. Rows at distance NaN must not be offered.
+ * `createNearest`: keeps the k nearest rows that it is offered as a heap with the farthest on top,
+ * and returns them nearest first. Memory grows with the rows kept, which a k of Infinity does not
+ * bound. Of equal distances, the lower row position is nearer. Rows at distance NaN must not be
+ * offered.
  */
 
 export interface Nearest {

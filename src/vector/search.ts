@@ -1,12 +1,15 @@
 /**
- * `createSearch`: finds the vectors nearest to each query, exactly, in batches that callers add. It
- * keeps at most k rows for each query, handles nulls, selections and distance bounds, and works in
- * steps. `addSketched` also makes the sketch of a batch; if a batch has one, `sift` tells which
- * rows have to be measured. As long as there is no bound, it first returns some near rows for
- * `limit`, which finds one. `distances` measures each row of one array, for tests, and
+ * `createSearch`: finds the k vectors nearest to each query, exactly, in batches that callers add;
+ * a k of Infinity keeps all rows within the bounds. A distance may equal the lower bound, not the
+ * upper one; null rows and rows at distance NaN never match. It works in steps and throws
+ * InvalidInput for options and batches that do not fit, and Closed for `add` and `finish` once it
+ * was finished. `addSketched` also makes the sketch of a batch; of such a batch, `sift` returns
+ * the rows to measure, or undefined if all have to be. As long as there is no bound, these rows
+ * are for `limit`, which finds one. `distances` measures each row of one array, for tests, and
  * `boundOf` rounds a bound as distances are rounded. `kernelsFor` chooses the kernels of the
- * runtime, and `openPartitions` gives IVF indexes kernels with a memory of their own, if there are
- * such kernels (`hasPartitions`). table/query/nearest.ts supplies batches from tables.
+ * runtime, and throws Unsupported if SIMD is asked for and missing. `openPartitions` gives IVF
+ * indexes kernels with a memory of their own, or undefined without SIMD (`hasPartitions`).
+ * table/query/nearest.ts supplies batches from tables.
  */
 
 import { getBit } from '../arrow/index.ts';

@@ -1,8 +1,10 @@
 /**
  * `Sifting`: chooses the rows of sketched batches that a search has to measure. `candidates`
- * returns the rows that may be within the limits of the queries. While a query has no limit yet,
- * `guess` returns rows that are likely to be near; measuring them sets a limit. Both return
- * undefined if a query cannot be sifted for, or if too many rows remain for that to pay.
+ * returns the rows that may be within the limits of the queries, and a selection of up to 32 rows
+ * as it is; it returns undefined if more than an eighth of the batch remains. While a query has no
+ * limit yet, `guess` returns about k to 2k rows that are likely to be near; measuring them sets a
+ * limit. It returns undefined if no distance separates so few. Both return undefined if there is
+ * no sieve (sieve.ts) for one of the queries.
  */
 import type { Metric } from './elements.ts';
 import type { PreparedQuery } from './query.ts';

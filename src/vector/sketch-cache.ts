@@ -1,16 +1,17 @@
 /**
  * `SketchCache`: keeps the sketches of batches of vectors within a number of bytes, for all
- * searches of the catalogs that share it. A sketch is made on the second search of its batch, and
- * may be evicted once 32 searches in a row did not use its memory: if the sketches of a table do
- * not all fit, those that fit stay, and a search reads the vectors of the other batches. A sketch
- * that was of no use three times in a row is set aside, and tried again now and then. `SketchScope`
- * gives one catalog keys of its own. Partitions of IVF indexes are kept in the same way
- * (table/indexes/ivf-segment.ts).
+ * searches of the catalogs that share it. On the second search of a batch, `admit` gives its
+ * caller the place for a sketch, and nothing if there is no room or no memory: searches then do
+ * without. Segments may be evicted once 32 searches in a row (`UNUSED_SEARCHES`) did not use them:
+ * if the sketches of a table do not all fit, those that fit stay, and a search reads the vectors
+ * of the other batches. A sketch that was of no use three times in a row is set aside (`get`
+ * returns null for it), and tried again every 16 searches. `SketchScope` gives one catalog keys of
+ * its own. Partitions of IVF indexes are kept in the same way (table/indexes/ivf-segment.ts).
  *
  * Sketches lie in memories of kernels (`Segment`), where they are sifted without being copied. A
  * segment is filled from its beginning and evicted as a whole. Its memory is never used again, so
- * that a search may go on with a sketch that was evicted meanwhile; it is freed once nothing refers
- * to it.
+ * that a search may go on with a sketch that was evicted meanwhile; it is freed once nothing
+ * refers to it.
  */
 import { reserve } from './residents.ts';
 import { SKETCHES_AT } from './sieve.ts';

@@ -1,7 +1,8 @@
 /**
- * `JsonBounds`: limits the nesting, the number of values, and the number of lists, objects, names
- * and strings of a JSON text while it arrives. Parsing millions of them would block the event loop
- * for seconds. Beyond a limit it throws InvalidInput; it does not check the syntax.
+ * `JsonBounds`: limits the nesting of a JSON text while it arrives (`MAX_JSON_DEPTH`, 64 levels),
+ * the number of its values (`MAX_JSON_VALUES`, 1,000,000), and of its lists, objects, names and
+ * strings (`MAX_JSON_PARTS`, 100,000). Parsing millions of them would block the event loop for
+ * seconds. Beyond a limit it throws InvalidInput; it does not check the syntax.
  */
 import { DirspaceError } from '../../errors.ts';
 

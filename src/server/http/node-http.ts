@@ -1,8 +1,11 @@
 /**
  * `SocketServer`: binds the request handler to sockets through Node's HTTP and HTTPS servers. It
- * applies backpressure in both directions, times out idle sockets and slow headers, and answers bytes
- * that are no request and CONNECT with an error. `close` takes no more connections and waits for those
- * that are open; `closeAllConnections` ends these. `renew` replaces the certificate.
+ * applies backpressure in both directions, times out idle sockets and slow headers, and answers
+ * bytes that are no request (400, 408, 431), unknown methods and CONNECT (405) with an error; if
+ * the connection still owes an answer, it is closed instead. `listen` returns the base address,
+ * and throws InvalidInput the second time. `close` takes no more connections and waits for those
+ * that are open; `closeAllConnections` ends these. `renew` replaces the certificate for new
+ * connections.
  */
 import {
   createServer,

@@ -1,9 +1,10 @@
 /**
  * Defines the limits of a server with their defaults and validation (`Limits`, `DEFAULT_LIMITS`,
- * `resolveLimits`), and the admission control for requests. A `Gate` has places, and queues in
- * which callers take turns. `Admission` has, for one kind of request (short or other), one Gate for
- * the whole server and one for each table; a request that finds a full queue or waits too long gets
- * Throttling. `QueueCount` counts those that wait.
+ * `resolveLimits`, which throws InvalidInput), and the admission control for requests. A `Gate`
+ * has places, and queues in which callers take turns; one caller has no more than its share of
+ * both. `Admission` has, for one kind of request (short or other), one Gate for the whole server
+ * and one for each table; a request that finds a full queue or waits too long gets Throttling, and
+ * one whose signal is aborted its reason. `QueueCount` counts those that wait.
  */
 import { LONGEST_TIMER } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';

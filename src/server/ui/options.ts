@@ -1,6 +1,7 @@
 /**
- * Defines the options of the browser page (`UiOptions`) and validates them (`uiOptions`). Throws
- * InvalidInput for unknown members and for a ticket that could be guessed.
+ * Defines the options of the browser page (`UiOptions`) and validates them: `uiOptions` returns
+ * undefined if the page is not to be served, and throws InvalidInput for unknown members and for a
+ * ticket of less than 32 characters, which could be guessed.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Credentials } from '../auth/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `pageHeaders`: adds the security headers and the caching rule of the page's files and answers;
- * failures have none. `refuseOtherPages` refuses requests that a page of another site sends.
- * host-guard.ts checks the host that a request names.
+ * failures have none. `refuseOtherPages` refuses requests that a page of another site sends
+ * (PermissionDenied). host-guard.ts checks the host that a request names.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HttpAnswer, RequestState } from '../http/index.ts';

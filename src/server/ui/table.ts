@@ -1,7 +1,7 @@
 /**
  * `openedTable`: collects in one answer what every view of a table shows. That is the description
  * and the number of rows of the chosen version, the newest version of its branch, and the
- * statistics of the newest version.
+ * statistics of the newest version, which are absent if the catalog does not support them.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, GetTableStatsResponse } from '../../protocol/index.ts';

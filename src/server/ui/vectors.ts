@@ -1,9 +1,10 @@
 /**
  * Answers the requests of the view of a vector column. `vectorSample` returns the lengths (norms)
- * of a sample and its projection on a plane; `neighbours` returns the rows whose vectors are
- * nearest to the vector of one row. The plane is spanned by the two directions in which the sample
- * varies most, found by power iteration (`projected`); distances on it differ from the distances of
- * the vectors.
+ * of a sample of up to 2,000 rows, fewer beyond 4,096 dimensions, and its projection on a plane;
+ * `neighbours` returns up to 100 rows whose vectors are nearest to the vector of one row. Columns
+ * without vectors, and a row without one, throw InvalidInput. The plane is spanned by the two
+ * directions in which the sample varies most, found by power iteration (`projected`); distances on
+ * it differ from the distances of the vectors.
  */
 import {
   type Data,

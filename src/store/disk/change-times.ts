@@ -1,7 +1,9 @@
 /**
- * `ChangeTimes`: tells whether the time of a file's or folder's last change is so old that the next
- * change gets another time. Caches may then take an equal time for an unchanged folder. On local
- * file systems of Linux that keep fractions of a second this takes 100 ms, elsewhere two seconds.
+ * `ChangeTimes`: tells whether the time of a file's or folder's last change is so old that the
+ * next change gets another time. Caches may then take an equal time for an unchanged folder. This
+ * takes 100 ms on Linux for the root's own volume, if that is of a known local kind (ext, XFS,
+ * Btrfs, tmpfs, overlayfs) and the time has a fraction of a second; elsewhere it takes two
+ * seconds.
  */
 import type { Env } from '../../env.ts';
 import type { FileStat, FileSystem } from './file-system.ts';

@@ -1,8 +1,10 @@
 /**
  * `aliasFolder`: gives a folder of the root a second path by a relative symbolic link, so that it
- * still leads there after the root was copied or moved. Returns false where links are not possible,
- * where something else stands at the path, and in a read-only store unless the link exists.
- * `findAlias` reads such a link. The store itself never follows one: links are for other programs.
+ * still leads there after the root was copied or moved. A link that leads elsewhere is replaced.
+ * Returns false on Windows, where links are not possible, where something else stands at the path,
+ * and in a read-only store unless the link exists. `findAlias` reads such a link; its folder is
+ * undefined if it leads out of the root. The store itself never follows one: links are for other
+ * programs.
  */
 
 import { posix } from 'node:path';

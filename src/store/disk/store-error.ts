@@ -1,10 +1,12 @@
 /**
  * `storeError`: translates a failed file system call into a typed error that names the path as the
- * caller of the store gave it. The system's own message, which holds absolute paths, is kept only
- * as the cause. Other functions build the errors for a missing folder (`missingFolder`), a failed
- * flush (`outcomeUnknown`) and a symbolic link (`symbolicLink`), and recognise the first two
- * (`isMissingFolder`, `isFailedFlush`). `isSystemFailure` recognises any error of the file system,
- * translated or not, and `tellsMissing` one that says that nothing is at a path.
+ * caller of the store gave it; codes that it does not know become Internal, and errors without a
+ * code pass as they are. The system's own message, which holds absolute paths, is kept only as the
+ * cause. Other functions build the errors for a missing folder (`missingFolder`:
+ * InvalidTableState), a failed flush (`outcomeUnknown`: CommitStateUnknown) and a symbolic link
+ * (`symbolicLink`: InvalidInput). `isMissingFolder` recognises the first, `isFailedFlush` the
+ * second where the disk was asked to flush. `isSystemFailure` recognises any error of the file
+ * system, translated or not, and `tellsMissing` one that says that nothing is at a path.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';

@@ -1,7 +1,8 @@
 /**
  * `strictFileSystem`: wraps a file system that a user passes in, so that it refuses calls that
- * POSIX refuses. node:fs, and file systems declared as trusted (`trustFileSystem`), are returned as
- * they are. `isNodeFileSystem` recognises node:fs.
+ * POSIX refuses, with the same codes. node:fs, and file systems declared as trusted
+ * (`trustFileSystem`), are returned as they are; an object that lacks a method throws
+ * InvalidInput. `isNodeFileSystem` recognises node:fs.
  *
  * memfs allows renames over folders with content, into a folder's own child and between files and
  * folders, links to folders, and names of any length. The engine is safe only where these are
