@@ -1,9 +1,11 @@
 /**
  * Defines `Fault`: an error, a delay or a broken connection with which a fixture answers a number
- * of requests of an operation. `checkFaults` validates a list of faults, and `FaultPlan` holds it:
- * `take` returns the first fault that applies to a request and counts it. `errorOf`,
- * `droppedAnswer` and `cutAnswer` build what the client gets, and `isDropped` recognises a dropped
- * answer. `failingFetch` lets a `fetch` without a socket fail for dropped answers.
+ * of requests of an operation. `checkFaults` validates a list of up to 1,000 faults, with delays
+ * of up to ten minutes (InvalidInput), and `FaultPlan` holds it: `take` returns the first fault
+ * that applies to a request and counts it. `errorOf` builds the error that the client gets
+ * (undefined for faults that delay or break the connection), `droppedAnswer` and `cutAnswer` the
+ * broken answers, and `isDropped` recognises a dropped one. `failingFetch` lets a `fetch` without
+ * a socket fail for dropped answers.
  */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { DirspaceError } from '../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * `Journal`: keeps the newest requests that a fixture received, so that a test can see what a
- * client sent. It records no headers and no bodies. Of the query it shows the values of the
+ * `Journal`: keeps the newest requests that a fixture received, 1,000,000 at most (InvalidInput
+ * for more), so that a test can see what a client sent. It records no headers and no bodies, and
+ * the first 4,096 characters of a path and of a query. Of the query it shows the values of the
  * protocol's own parameters only, because others may be keys.
  */
 import { DirspaceError } from '../errors.ts';

@@ -2,8 +2,9 @@
  * `sownOf`: prepares the content with which a fixture begins, so that it can be created again
  * after each reset (`Sown.open`). The content is a seed of plain JSON, a folder with a file for
  * each table and a folder for each namespace, or a copy of a catalog. Files are read once, up to
- * 256 MiB together; only Lance files and datasets in a folder are read again at each reset. Hidden
- * files in a folder of tables are left out.
+ * 100,000 of 256 MiB together; only Lance files and datasets in a folder are read again at each
+ * reset. Hidden files in a folder of tables are left out. Anything else, such as a link to a
+ * folder or two files for one table, throws InvalidInput.
  */
 import { openDirectoryNamespace } from '../directory/index.ts';
 import type { Env } from '../env.ts';

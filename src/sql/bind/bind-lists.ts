@@ -1,8 +1,9 @@
 /**
  * Binds the list functions array_has (`bindArrayHas`), array_position (`bindArrayPosition`),
- * array_has_any and array_has_all (`bindArrays`). Also binds `x op ANY (list)` and
- * `x op ALL (list)` (`bindQuantified`), except for list literals, which bind.ts handles. Both
- * sides are converted to a common item type. functions/lists.ts computes the results.
+ * array_has_any and array_has_all (`bindArrays`). Also binds `x op ANY (list)` and `x op ALL
+ * (list)` (`bindQuantified`), except for list literals, which bind.ts handles. Both sides are
+ * converted to a common item type; what is no list, or has none, throws InvalidInput, and NULL as
+ * an argument gives NULL. functions/lists.ts computes the results.
  */
 
 import { LIST_FUNCTIONS, quantified } from '../functions/index.ts';

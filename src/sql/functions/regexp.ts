@@ -2,8 +2,9 @@
  * Computes regexp_like, regexp_match (the groups of the first match, or the whole match if the
  * pattern has none) and regexp_replace (of the first match, or of all with the flag `g`), with
  * DataFusion's semantics (`REGEXP_FUNCTIONS`). Works in steps, and counts them against the
- * request's budget for regular expressions. ../regexp/ does the matching; its `compileRegexp` is
- * exported from here too.
+ * request's budget for regular expressions, which throws when it is used up. ../regexp/ does the
+ * matching, and throws InvalidInput for patterns that it refuses; its `compileRegexp` is exported
+ * from here too.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { RegexpBudget } from '../../regexp-budget.ts';

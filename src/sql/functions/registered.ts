@@ -1,11 +1,14 @@
 /**
  * Keeps the functions that a program registers for the SQL expressions of its own process
- * (`addFunction`, `registeredFunction`). They are called once for each row, with copies of lists
- * and bytes. A row with a null argument is null without a call. If all arguments are constants,
- * there is one call for each batch. Evaluation in steps yields before each call. Their results are
- * checked against the declared type: null and undefined are null, anything else that does not fit
- * throws InvalidInput. `functionsVersion` changes with each registration or removal, so that
- * expressions compiled before are not used again.
+ * (`addFunction`, which returns a function that ends the registration; `registeredFunction`). They
+ * have up to 32 arguments of plain types; a name that is taken, and other types, throw
+ * InvalidInput. They are called once for each row, with copies of lists and bytes. A row with a
+ * null argument is null without a call. If all arguments are constants, there is one call for each
+ * batch. Evaluation in steps yields before each call. What a call throws becomes InvalidInput,
+ * unless it is an error of this package. Results are checked against the declared type: null and
+ * undefined are null, anything else that does not fit throws InvalidInput. `functionsVersion`
+ * changes with each registration or removal, so that expressions compiled before are not used
+ * again.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

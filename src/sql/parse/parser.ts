@@ -1,10 +1,10 @@
 /**
- * `Parser`: parses operators by precedence climbing, with PostgreSQL's precedence. Bounds how deep
- * an expression nests (500 levels) and how many literals the IN lists of a text have (200,000).
- * Comparisons, IS DISTINCT FROM, BETWEEN and LIKE do not chain. `^`, AT TIME ZONE, COLLATE and
- * OPERATOR() are recognised only to be refused as unsupported. primary.ts parses the operands.
- * Methods such as `took`, `close` and `subquery` read single words, marks and queries for the other
- * files of parse/.
+ * `Parser`: parses operators by precedence climbing, with PostgreSQL's precedence, and throws
+ * InvalidInput with the position of what it cannot read. Bounds how deep an expression nests (500
+ * levels) and how many literals the IN lists of a text have (200,000). Comparisons, IS DISTINCT
+ * FROM, BETWEEN and LIKE do not chain. `^`, AT TIME ZONE, COLLATE and OPERATOR() are recognised
+ * only to be refused as unsupported. primary.ts parses the operands. Methods such as `took`,
+ * `close` and `subquery` read single words, marks and queries for the other files of parse/.
  *
  * Operators from loosest to tightest: OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, other
  * operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs, `::`.

@@ -1,7 +1,8 @@
 /**
  * `parsePrimary`: parses one operand of an expression: a literal, a column with its members, a
  * call, parentheses, a query in them, a list literal, CASE, or a form that begins with a keyword.
- * Refuses functions of the session such as current_date. parser.ts parses the operators between
+ * Everything else throws InvalidInput with its position, among it functions of the session such as
+ * current_date, slices of lists and rows of several values. parser.ts parses the operators between
  * operands.
  */
 

@@ -1,9 +1,12 @@
 /**
  * `createIndex`: builds an index of a column over the version that is the newest when it begins,
  * writes all segments, and then commits. Appends and other changes go on meanwhile; if one of them
- * drops the column, changes its type or takes the name, it fails. Rows that are added later, and
- * all rows without `train`, are scanned until `updateIndexes` covers them. After a failure the
- * written files are removed, unless the outcome of the commit is unknown.
+ * drops the column or changes its type (ConcurrentModification), or takes the name
+ * (TableIndexAlreadyExists), it fails. It replaces an index of the same name and column unless
+ * told otherwise. Rows that are added later, and all rows without `train`, are scanned until
+ * `updateIndexes` covers them. A table has at most 256 indexes with names of up to 200 characters
+ * (InvalidInput). After a failure the written files are removed, unless the outcome of the commit
+ * is unknown.
  *
  * `dropIndex` commits a version without an index, and `commitIndexes` one with a changed list of
  * indexes. `removeSegments` deletes files of segments that nothing refers to; `missingIndex` makes

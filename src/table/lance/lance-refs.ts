@@ -5,7 +5,8 @@
  * their name. It reports names that Lance cannot have, and other programs' files. `wantedRefs`
  * computes the files without writing them; tags of deleted versions, and of branches that Lance
  * cannot name, get none. `deleteClientRef` removes the file of a tag or branch if it names the
- * given version. `isOwnRef`, `isSameRef`, `isClientTagOf` and `refBytes` examine one file.
+ * given version. `isOwnRef`, `isSameRef`, `isClientTagOf` and `refBytes` examine one file, and
+ * take one of more than 1 MiB for none.
  */
 import {
   encodeLanceBranch,
