@@ -6,7 +6,6 @@
 import {
   Answered,
   changed,
-  counted,
   type Go,
   type Location,
   messageOf,
@@ -20,6 +19,8 @@ import {
   type ChartKind,
   Downloads,
   numberOf,
+  partOf,
+  partText,
   StatementBox,
 } from './views/index.ts';
 
@@ -102,20 +103,17 @@ export function RowsOf({
   readonly answer: Answer;
   readonly sql: string;
 }) {
+  const part = partOf(columns.length, rows.length);
   return (
     <>
       <p class="line">
-        <span role="status">
-          {isCut === true
-            ? `The first ${counted(rows.length, 'row')}`
-            : counted(rows.length, 'row')}
-        </span>
+        <span role="status">{partText(part, columns.length, rows.length, isCut === true)}</span>
         <Downloads asked={{ sql }} of="all rows of the answer" />
       </p>
       <table aria-label="Rows of the answer">
         <thead>
           <tr>
-            {columns.map(({ name, type }, column) => (
+            {columns.slice(0, part.columns).map(({ name, type }, column) => (
               <th key={column} scope="col" title={type}>
                 {name}
               </th>
@@ -123,9 +121,9 @@ export function RowsOf({
           </tr>
         </thead>
         <tbody>
-          {rows.map((row, at) => (
+          {rows.slice(0, part.rows).map((row, at) => (
             <tr key={at}>
-              {row.map((cell, column) => (
+              {row.slice(0, part.columns).map((cell, column) => (
                 <td
                   key={column}
                   class={cell === null ? 'null' : isNumber(columns[column]?.type) ? 'right' : ''}

@@ -77,8 +77,12 @@ export function Grid(props: GridProps) {
 
   useLayoutEffect(() => {
     const element = scroller.current as HTMLDivElement;
+    // More than the window is never in sight, whatever height a layout gives to the grid.
     const measure = (): void =>
-      setSize({ width: element.clientWidth, height: element.clientHeight });
+      setSize({
+        width: Math.min(element.clientWidth, window.innerWidth),
+        height: Math.min(element.clientHeight, window.innerHeight),
+      });
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -198,6 +202,7 @@ export function Grid(props: GridProps) {
             role="gridcell"
             aria-colindex={at + 2}
             data-column={at}
+            title={shown(found?.cells[at])}
             style={{
               left: `${starts[at]}px`,
               width: `${(starts[at + 1] as number) - (starts[at] as number)}px`,

@@ -1,4 +1,5 @@
 /** Exports the views of a table, one for each tab, and the parts of the SQL page. */
+export { partOf, partText } from './answer-part.ts';
 export { Chart, type ChartCell, type ChartKind, numberOf } from './chart.tsx';
 export { ColumnsView } from './columns-view.tsx';
 export { Downloads } from './downloads.tsx';

@@ -27,10 +27,10 @@ export const serve = (options) =>
 export async function openPage(
   browser,
   base,
-  { colorScheme = 'light', height = 760, mayStop = false } = {},
+  { colorScheme = 'light', width = 1200, height = 760, mayStop = false } = {},
 ) {
   const context = await browser.newContext({
-    viewport: { width: 1200, height },
+    viewport: { width, height },
     colorScheme,
     reducedMotion: 'reduce',
   });

@@ -184,6 +184,13 @@ describe('SQL', () => {
     assert.equal(await page.locator('tbody tr').count(), 1000);
   });
 
+  looks('shows the beginning of an answer of a thousand columns', async (page, show) => {
+    const columns = Array.from({ length: 1000 }, (_, at) => `id + ${at} AS c${at}`).join(', ');
+    await show(`#/sql?q=${encodeURIComponent(`SELECT ${columns} FROM prod.search.user`)}`);
+    await page.getByText('The first 333 rows, 60 of 1,000 columns').waitFor();
+    assert.equal(await page.locator('tbody td').count(), 333 * 60);
+  });
+
   looks('draws an answer as bars, a line and points', async (page, show) => {
     const values = "SELECT * FROM (VALUES ('a', 2), ('b', 5), ('c', 3)) v(name, n)";
     for (const [kind, marks] of [
@@ -608,6 +615,30 @@ describe('a server that goes away', () => {
     await show('#/t/prod/nothing');
     await page.getByRole('alert').filter({ hasText: 'The table prod/nothing was not' }).waitFor();
   });
+});
+
+describe('a narrow window', () => {
+  for (const [width, height] of [
+    [720, 900],
+    [390, 800],
+    [320, 480],
+  ]) {
+    looks(
+      `draws the rows in sight alone, at ${width} by ${height}`,
+      async (page, show) => {
+        await show('#/t/prod/events');
+        await page.getByRole('gridcell').first().waitFor();
+        const grid = page.getByRole('grid');
+        const rows = page.locator('.grid .row');
+        assert.ok((await rows.count()) < 40, String(await rows.count()));
+        const room = await grid.evaluate(({ clientHeight }) => clientHeight);
+        assert.ok(room >= 100 && room < height, String(room));
+        await grid.press('Control+End');
+        await page.getByText('10,000,000').first().waitFor();
+      },
+      { width, height },
+    );
+  }
 });
 
 describe('with keys', () => {
