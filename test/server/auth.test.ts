@@ -315,9 +315,11 @@ describe('tokens', () => {
       .setExpirationTime(expiry)
       .sign(signer);
 
-  async function withKeys(from: 'file' | 'address'): Promise<Pair> {
+  async function withKeys(
+    from: 'file' | 'address',
+    text = JSON.stringify({ keys: [jwk] }),
+  ): Promise<Pair> {
     const namespace = stubNamespace({ describeTable: () => ({ location: '/x' }) });
-    const text = JSON.stringify({ keys: [jwk] });
     if (from === 'file') {
       const jwksFile = `${temporaryFolder()}/keys.json`;
       writeFileSync(jwksFile, text);
@@ -360,6 +362,50 @@ describe('tokens', () => {
     expect(await status(server, 'no.token.atall')).toBe(401);
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${(await token()).split('.')[1]}.`;
     expect(await status(server, unsigned)).toBe(401);
+  });
+  test('a token without a subject, or with an empty one, is not valid', async () => {
+    const server = await withKeys('file');
+    const signed = (claims: Record<string, unknown>): Promise<string> =>
+      new SignJWT({ dirspace: ['read:prod'], ...claims })
+        .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setExpirationTime('5m')
+        .sign(key);
+    expect(await status(server, await signed({ sub: 'someone' }))).toBe(200);
+    for (const claims of [{}, { sub: '' }, { sub: 7 }, { sub: null }]) {
+      expect(await status(server, await signed(claims)), JSON.stringify(claims)).toBe(401);
+    }
+  });
+  test('a key set of more than a mebibyte is not read to its end', async () => {
+    const text = JSON.stringify({ keys: [jwk] });
+    const padded = await withKeys('address', text + ' '.repeat(1_048_576 - text.length));
+    expect(await status(padded, await token())).toBe(200);
+    const long = await withKeys('address', text + ' '.repeat(1_048_577 - text.length));
+    expect(await status(long, await token())).toBe(503);
+  });
+  test.each([
+    [{ issuer: '' }, 'auth.jwt.issuer is an empty text'],
+    [{ issuer: [issuer] }, 'auth.jwt.issuer is a list'],
+    [{ audience: undefined }, 'auth.jwt.audience is missing'],
+    [{ audience: [] }, 'auth.jwt.audience is a list'],
+    [{ algorithms: [] }, 'auth.jwt.algorithms is an empty list'],
+    [{ algorithms: 'RS256' }, 'auth.jwt.algorithms is a text'],
+    [{ algorithms: ['ES256', 'none'] }, 'auth.jwt.algorithms has "none"; there is ES256'],
+    [{ algorithms: ['HS256'] }, 'auth.jwt.algorithms has "HS256"'],
+    [{ clockToleranceSeconds: '5' }, 'auth.jwt.clockToleranceSeconds is a text'],
+    [{ clockToleranceSeconds: -1 }, 'auth.jwt.clockToleranceSeconds is a number'],
+    [{ grantsClaim: '' }, 'auth.jwt.grantsClaim is an empty text'],
+    [{ jwksFile: undefined, jwksUrl: 'ftp://keys.test/a' }, 'no http or https URL'],
+  ])('options that no token could be verified with are refused: %j', async (given, message) => {
+    const jwksFile = `${temporaryFolder()}/keys.json`;
+    writeFileSync(jwksFile, JSON.stringify({ keys: [jwk] }));
+    const jwt = { jwksFile, issuer, audience, ...given } as never;
+    const made = createServer({ namespace: stubNamespace(), auth: { jwt } });
+    await expect(made).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message: expect.stringContaining(message),
+    });
   });
   test('a token in the identity of the body counts too', async () => {
     const server = await withKeys('file');

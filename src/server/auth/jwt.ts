@@ -1,15 +1,15 @@
 /**
  * `jwtVerifier`: verifies bearer tokens (JWT) against a key set from a URL or a file. It returns
  * the principal with the token's grants (the default ones if it has no claim of grants), or
- * undefined for an invalid token. A file that cannot be read or has no list of keys throws
- * InvalidInput at once; a URL that cannot be read throws ServiceUnavailable when a token is
- * verified. The package jose is imported only here, and loaded when the first token is verified.
+ * undefined for an invalid token. Options that no token could be verified with, and a file without a
+ * list of keys, throw InvalidInput at once; a URL that cannot be read throws ServiceUnavailable when
+ * a token is verified. The package jose is called only here, and loaded when the first token is verified.
  */
-import { readFileSync } from 'node:fs';
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import { DirspaceError } from '../../errors.ts';
-import { object } from '../settings/index.ts';
+import { count, invalid, object, optional, text, texts } from '../settings/index.ts';
 import { checkGrants, type Grant, type GrantInput, parseGrant } from './grants.ts';
+import { fetchKeySet, type KeySet, readKeySet } from './key-set.ts';
 import type { Principal } from './permissions.ts';
 
 /**
@@ -35,6 +35,8 @@ export interface JwtOptions {
 }
 
 const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'EdDSA'];
+/** Those that may be asked for. Of symmetric ones the key would have to be in the public key set. */
+const KNOWN_ALGORITHMS = [...ALGORITHMS, 'PS384', 'PS512', 'Ed25519'];
 
 /**
  * The principal of a valid token, or undefined. Rejects where the key set cannot be had. @throws
@@ -51,7 +53,9 @@ export function jwtVerifier(
     loading ??= loadVerifier(options, local);
     const verify = await loading;
     const claims = await verify(token);
-    return claims && principalOf(claims, options.grantsClaim, defaults);
+    // Who has no name would share idempotency keys and places with all others that have none.
+    if (typeof claims?.sub !== 'string' || claims.sub === '') return undefined;
+    return principalOf(claims, options.grantsClaim, defaults);
   };
 }
 
@@ -69,6 +73,9 @@ const MEMBERS = [
   'defaultGrants',
 ] as const satisfies readonly (keyof JwtOptions)[];
 
+const isHttp = (url: string): boolean =>
+  URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+
 /** The default grants in their one form. */
 function checkOptions(options: JwtOptions): readonly Grant[] {
   object(options, 'auth.jwt', MEMBERS);
@@ -79,42 +86,34 @@ function checkOptions(options: JwtOptions): readonly Grant[] {
   if ((jwksUrl === undefined) === (jwksFile === undefined)) {
     fail('jwt needs exactly one of jwksUrl and jwksFile.');
   }
-  if (jwksUrl !== undefined && !URL.canParse(jwksUrl)) {
+  if (jwksUrl !== undefined && !isHttp(jwksUrl)) {
     fail(
-      `jwksUrl is a text of ${String(jwksUrl).length} characters that cannot be read as a URL; expected as in "https://auth.example/.well-known/jwks.json".`,
+      `jwksUrl is a text of ${String(jwksUrl).length} characters that is no http or https URL; expected as in "https://auth.example/.well-known/jwks.json".`,
     );
   }
-  if (!issuer || !audience) fail('jwt needs the issuer and the audience of its tokens.');
+  const member = (name: keyof JwtOptions): string => `auth.jwt.${name}`;
+  text(issuer, member('issuer'));
+  text(audience, member('audience'));
+  const { algorithms } = optional('algorithms', options.algorithms, texts, member('algorithms'));
+  const other = algorithms?.find((name) => !KNOWN_ALGORITHMS.includes(name));
+  if (other !== undefined || algorithms?.length === 0) {
+    const what = other === undefined ? 'is an empty list' : `has ${JSON.stringify(other)}`;
+    throw invalid(`${member('algorithms')} ${what}; there is ${KNOWN_ALGORITHMS.join(', ')}.`);
+  }
+  const { clockToleranceSeconds, grantsClaim } = options;
+  optional('seconds', clockToleranceSeconds, count, member('clockToleranceSeconds'));
+  optional('claim', grantsClaim, text, member('grantsClaim'));
   return checkGrants(defaultGrants, 'jwt.defaultGrants');
 }
 
-function readKeySet(file: string): JSONWebKeySet {
-  let set: { readonly keys?: unknown } | null;
-  try {
-    set = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (cause) {
-    const what = cause instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read';
-    throw new DirspaceError('InvalidInput', `jwksFile: ${file} ${what}.`, { cause });
-  }
-  if (Array.isArray(set?.keys) && set.keys.every(isObject)) return set as JSONWebKeySet;
-  throw new DirspaceError(
-    'InvalidInput',
-    `jwksFile: ${file} is JSON without a list "keys" of objects; give a JSON Web Key Set, {"keys": [...]}.`,
-  );
-}
-
-const isObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-async function loadVerifier(
-  options: JwtOptions,
-  local: JSONWebKeySet | undefined,
-): Promise<Verifier> {
+async function loadVerifier(options: JwtOptions, local: KeySet | undefined): Promise<Verifier> {
   const jose = await import('jose');
   const keys: JWTVerifyGetKey =
     local === undefined
-      ? jose.createRemoteJWKSet(new URL(options.jwksUrl as string))
-      : jose.createLocalJWKSet(local);
+      ? jose.createRemoteJWKSet(new URL(options.jwksUrl as string), {
+          [jose.customFetch]: fetchKeySet,
+        })
+      : jose.createLocalJWKSet(local as JSONWebKeySet);
   const rules = {
     issuer: options.issuer,
     audience: options.audience,
@@ -166,7 +165,7 @@ function principalOf(
 ): Principal {
   const claim = claims[grantsClaim ?? 'dirspace'];
   return {
-    name: `token:${String(claims.sub)}`,
+    name: `token:${claims.sub}`,
     grants: claim === undefined ? defaults : grantsOf(claim),
   };
 }

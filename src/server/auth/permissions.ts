@@ -80,7 +80,9 @@ export function permittedDatabase(
   const may = database !== undefined && mayUseDatabase(principal, database);
   if (may) return database;
   if (database === undefined || byHost) throw databases.unnamed();
-  throw new DirspaceError('PermissionDenied', 'The credentials are not for this database.');
+  const what =
+    principal.grants.length === 0 ? 'have no grants at all' : 'have no grants for this database';
+  throw new DirspaceError('PermissionDenied', `The credentials ${what}.`);
 }
 
 /** Reading metrics needs the right to read every database. @throws PermissionDenied */
