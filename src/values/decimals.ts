@@ -3,8 +3,8 @@
  * and Arrow's words, formats them (`decimalText`), and converts them from and to doubles. Only
  * `exactToDouble` rounds. The parsers return undefined or null for input that is no number, is out
  * of bounds or would lose digits. `integerFrom` takes only integers, `parseExact` any number in
- * text, in base 10 or with 0x, 0o or 0b, and `unscaledDecimal` a number by the digits that
- * JavaScript prints for it.
+ * text up to about 1e400, in base 10, with blanks around it or not, or with 0x, 0o or 0b, and
+ * `unscaledDecimal` a number by the digits that JavaScript prints for it.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

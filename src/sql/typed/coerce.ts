@@ -1,11 +1,12 @@
 /**
  * Converts operands to a given type (`coerce`) or to a type that holds all of them (`commonType`,
  * `coerceToCommon`). A literal takes the type of the other operand; anything else is cast. Unless
- * the mode allows a loss, a value that would lose something throws InvalidInput: a literal at once,
- * others when their row is evaluated. In a common type, a decimal beside a float becomes the
- * nearest double. Also builds literals (`literal`, `settle`), reads them as times
- * (`comparedNanos`), compares types (`sameForm`, `isTemporal`, `nanosPerUnit`), and describes
- * operands and types of time for messages (`describe`, `locationOf`, `formsOf`).
+ * the mode allows a loss, a value that would lose something throws InvalidInput: a literal at
+ * once, others when their row is evaluated. Two losses are always allowed: a number written with a
+ * point becomes the nearest float, and in a common type a decimal beside a float the nearest
+ * double. Also builds literals (`literal`, `settle`), reads them as times (`comparedNanos`),
+ * compares types (`sameForm`, `isTemporal`, `nanosPerUnit`), and describes operands and types of
+ * time for messages (`describe`, `locationOf`, `formsOf`).
  */
 import {
   DataType,

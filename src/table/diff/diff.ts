@@ -5,7 +5,7 @@
  * first rows of each kind as examples, up to `limit` of them and 100,000 cells. Without a key, a
  * row is identified by the file that it was written to and its place in it; no column is read, and
  * there are no examples. A key column that is in neither version throws TableColumnNotFound, and
- * one that only one has InvalidInput.
+ * one that only one has, or that is another column or of another kind in each, InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

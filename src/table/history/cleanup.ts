@@ -2,10 +2,11 @@
  * `cleanup`: removes versions that were superseded longer ago than asked, with the files that only
  * they used. It also removes files that no version refers to, the leftovers of Lance's writers
  * among them, once they are old enough or their writer has died; temporary files stay for an hour
- * at least, and files of Lance's clients for `DEFAULT_ORPHAN_GRACE` (7 days). Ages of files are
- * taken from the file system's own clock (`fileSystemTime`). A dry run only counts. If something
- * that versions need cannot be found, it removes nothing and throws ServiceUnavailable, or
- * TableNotFound if the table left its place.
+ * at least, and temporary files of Lance's clients, and all of theirs once they may not write the
+ * table, for `DEFAULT_ORPHAN_GRACE` (7 days). Ages of files are taken from the file system's own
+ * clock (`fileSystemTime`). A dry run only counts. If something that the remaining versions need
+ * cannot be found, it removes no file besides the expired versions themselves, and throws
+ * ServiceUnavailable, or TableNotFound if the table left its place.
  *
  * It keeps the newest version of every branch, tagged and held versions, the files of writers in
  * progress, and the fragments of a table that lost all its versions. It lists files first, then

@@ -1,18 +1,18 @@
 /**
  * `commit`: commits the next version of a branch. It calls the caller's `build` on the newest
- * version, publishes the result under the next number, and starts over after a conflict. After four
- * lost attempts, or sooner where building took long, a writer takes an advisory lock; writers that
- * begin later wait up to a second for it. After the commit timeout it throws
- * ConcurrentModification. It also does so if another writer commits an overwrite or restore between
- * two attempts, unless the change survives that, or a compaction if the change names rows by id. A
- * materialized view refuses changes of rows and columns other than a refresh or a restore
- * (InvalidTableState). CommitStateUnknown means that the version may or may not exist.
+ * version, publishes the result under the next number, and starts over after a conflict. After
+ * four lost attempts, or sooner where building took long, a writer takes an advisory lock, for
+ * which others that begin later wait up to a second. ConcurrentModification: the commit timeout is
+ * over, or, between two attempts, another writer committed an overwrite or restore that the change
+ * does not survive, or a compaction if the change names rows by id. A materialized view refuses
+ * changes of rows and columns other than a refresh or a restore (InvalidTableState).
+ * CommitStateUnknown means that the version may or may not exist. No file of the caller is
+ * removed.
  *
- * Appends, changes, overwrites and compaction commit here. Staged tables, new branches, staged
- * manifests and repair publish theirs elsewhere. `nextManifest` makes the manifest of a draft,
- * `madeVisible` tells caches and followers of a new version, and `newTransaction` makes the id of a
- * commit, from which `incarnationOfTransaction` reads the table. `sameContent` drafts a version
- * without changes, and `notNextVersion` makes the error for a number that is not the next one.
+ * `nextManifest` and `madeVisible` also serve versions that are published without it, such as
+ * staged ones. `newTransaction` makes the id of a commit, `incarnationOfTransaction` reads the
+ * table from it, `sameContent` drafts a version without changes, and `notNextVersion` makes an
+ * error.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

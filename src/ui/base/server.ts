@@ -1,11 +1,12 @@
 /**
  * Sends the requests of the page to the server, as JSON with the session's cookie: `ask` for
- * answers, `allPages` for lists (20 pages unless told otherwise), `signIn` and `signOut`.
- * `useDatabase` sets the database that requests name (`databaseName`). A failure becomes a
- * `ServerError` with the text of the server, in which ids are written as paths; `messageOf` returns
- * the text of any error. `isSignedOut` recognises the failure of a request without a valid session,
- * `isPassing` one after which it is worth asking again, and `isAborted` a request that the page
- * gave up.
+ * answers, `allPages` for lists (20 pages unless told otherwise, the rest is left out), `signIn`
+ * and `signOut`. `useDatabase` sets the database that requests name (`databaseName`). A failure
+ * becomes a `ServerError` with the text of the server, in which ids are written as paths, and
+ * status 0 if no answer came; a request that the page aborts rejects with the error of `fetch`.
+ * `messageOf` returns the text of any error. `isSignedOut` recognises the failure of a request
+ * without a valid session, `isPassing` one after which it is worth asking again, and `isAborted` a
+ * request that the page gave up.
  */
 
 /** An answer of the server that tells of a failure. */
