@@ -1,10 +1,11 @@
 /**
  * Answers the requests of the view of a vector column. `vectorSample` returns the lengths (norms)
  * of a sample of up to 2,000 rows, fewer beyond 4,096 dimensions, and its projection on a plane;
- * `neighbours` returns up to 100 rows whose vectors are nearest to the vector of one row. Columns
- * without vectors, and a row without one, throw InvalidInput. The plane is spanned by the two
- * directions in which the sample varies most, found by power iteration (`projected`); distances on
- * it differ from the distances of the vectors.
+ * `neighbours` returns up to 100 rows whose vectors are nearest to the vector of one row. Rows
+ * without a vector are left out of the sample; nulls within one, and lengths and places that are
+ * not finite, are 0. Columns without vectors, and a row without one, throw InvalidInput. The plane
+ * is spanned by the two directions in which the sample varies most, found by power iteration
+ * (`projected`); distances on it differ from the distances of the vectors.
  */
 import {
   type Data,
