@@ -206,8 +206,6 @@ const FRAGMENTS_A_STEP = 256;
 function* manifestParts(of: LanceVersion<LanceFragment>): Generator<undefined, Uint8Array[]> {
   const base = of.branch === undefined ? undefined : TABLE_BASE;
   const runs = yield* encodedRuns(of, base);
-  const fields = message();
-  for (const field of of.fields) fields.message(1, fieldMembers(field));
   const manifest = message();
   let flags = runs.some(({ deletes }) => deletes) ? FLAG_DELETIONS : 0;
   manifest.integer(3, of.version);
@@ -222,7 +220,21 @@ function* manifestParts(of: LanceVersion<LanceFragment>): Generator<undefined, U
   const named = of.writable && of.table !== undefined;
   const metadata = named ? { ...others, [LANCE_TABLE_KEY]: of.table } : of.tableMetadata;
   const rest = ended(manifest, metadata, of.branch).finish();
-  return [fields.finish(), ...runs.map(({ bytes }) => bytes), rest];
+  return [encodedFields(of.fields), ...runs.map(({ bytes }) => bytes), rest];
+}
+
+/** By the list, which versions that leave the schema alone share. */
+const keptFields = new WeakMap<readonly LanceField[], Uint8Array>();
+
+function encodedFields(fields: readonly LanceField[]): Uint8Array {
+  let bytes = keptFields.get(fields);
+  if (bytes === undefined) {
+    const written = message();
+    for (const field of fields) written.message(1, fieldMembers(field));
+    bytes = written.finish().slice();
+    keptFields.set(fields, bytes);
+  }
+  return bytes;
 }
 
 /** Fragments as members of a manifest, by ascending ids. */

@@ -28,8 +28,9 @@ export class ProtoMessage {
   #length = 0;
 
   constructor(capacity: number = FIRST_CAPACITY) {
-    this.#bytes = new Uint8Array(capacity);
-    this.#texts = Buffer.from(this.#bytes.buffer);
+    // Of memory that small buffers share: one of its own costs more than a short message.
+    this.#texts = Buffer.allocUnsafe(capacity);
+    this.#bytes = new Uint8Array(this.#texts.buffer, this.#texts.byteOffset, capacity);
   }
 
   /** Bytes written so far. */
@@ -40,7 +41,7 @@ export class ProtoMessage {
   /** Empties the message, so that its memory can be used again. */
   reset(): this {
     this.#length = 0;
-    if (this.#bytes.length > LARGEST_KEPT) this.#take(new Uint8Array(FIRST_CAPACITY));
+    if (this.#bytes.length > LARGEST_KEPT) this.#take(Buffer.allocUnsafe(FIRST_CAPACITY));
     return this;
   }
 
@@ -181,14 +182,14 @@ export class ProtoMessage {
   #reserve(more: number): void {
     const needed = this.#length + more;
     if (needed <= this.#bytes.length) return;
-    const larger = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
     larger.set(this.#bytes.subarray(0, this.#length));
     this.#take(larger);
   }
 
-  #take(bytes: Uint8Array): void {
-    this.#bytes = bytes;
-    this.#texts = Buffer.from(bytes.buffer);
+  #take(texts: Buffer): void {
+    this.#texts = texts;
+    this.#bytes = new Uint8Array(texts.buffer, texts.byteOffset, texts.length);
   }
 }
 

@@ -50,8 +50,7 @@ export async function keptManifest(
   const path = lanceManifestFile(folder, version);
   const made = await store.head(path);
   if (made !== undefined && !anew) return { path, bytes: made.size };
-  const { bytes, deleted } = await manifestBytes(engine, snapshot);
-  await linkDeletions(engine, snapshot, deleted);
+  const bytes = await writtenWithDeletions(engine, snapshot);
   if (made === undefined) {
     // What is written there looks again whether a link leads to it.
     if (!(await store.hasFolder(folder))) await store.createFolder(folder, branch.tableFolder);
@@ -60,6 +59,25 @@ export async function keptManifest(
     await store.put(path, bytes, branch.folder);
   }
   return { path, bytes: bytes.length };
+}
+
+/**
+ * The path of the manifest of a version that has just been made, whose folder is there; undefined
+ * where one is there already, which is left alone.
+ */
+export async function newManifest(engine: Engine, snapshot: Snapshot): Promise<string | undefined> {
+  const { branch, version } = snapshot;
+  const path = lanceManifestFile(keptManifestsFolder(engine, branch), version);
+  const bytes = await writtenWithDeletions(engine, snapshot);
+  const isNew = await engine.store.putIfAbsent(path, bytes, undefined, branch.folder);
+  return isNew ? path : undefined;
+}
+
+/** A manifest to be written, after all that it refers to. */
+async function writtenWithDeletions(engine: Engine, snapshot: Snapshot): Promise<Uint8Array> {
+  const { bytes, deleted } = await manifestBytes(engine, snapshot);
+  await linkDeletions(engine, snapshot, deleted);
+  return bytes;
 }
 
 /**

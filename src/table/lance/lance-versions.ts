@@ -33,7 +33,12 @@ import {
   visibleVersions,
 } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
-import { keptManifest, keptManifestsFolder, type LanceManifestFile } from './lance-files.ts';
+import {
+  keptManifest,
+  keptManifestsFolder,
+  type LanceManifestFile,
+  newManifest,
+} from './lance-files.ts';
 import { datasetOf, isOwn, moveAside, setStrangersAside } from './lance-strangers.ts';
 
 export interface PlacedVersions {
@@ -69,9 +74,9 @@ export interface PlaceOptions {
  */
 export async function placeVersion(engine: Engine, snapshot: Snapshot): Promise<void> {
   const { branch, version } = snapshot;
-  if (version === 1 || (await isPlaced(engine, branch, version - 1)))
-    await place(engine, snapshot, false, []);
-  else await placeVersions(engine, branch);
+  if (version === 1) await place(engine, snapshot, false, []);
+  else if (!(await isPlaced(engine, branch, version - 1))) await placeVersions(engine, branch);
+  else if (!(await placeNext(engine, snapshot))) await place(engine, snapshot, false, []);
   await clearAbove(engine, snapshot);
 }
 
@@ -198,6 +203,16 @@ export async function placeVersions(
     } else if (thorough) await aside(path);
   }
   return { versions: placed, written, removed, setAside, inTheWay };
+}
+
+/**
+ * Places the manifest of a version that is likely to have none yet without looking for one first: its
+ * folders are there, because the version before has its manifest. False where something is there.
+ */
+async function placeNext(engine: Engine, snapshot: Snapshot): Promise<boolean> {
+  const made = await newManifest(engine, snapshot);
+  if (made === undefined) return false;
+  return engine.store.link(made, lanceVersionFile(datasetOf(snapshot.branch), snapshot.version));
 }
 
 /** True where the manifest got its name just now. */

@@ -224,8 +224,12 @@ type Listed = ChunkEntry | FragmentEntry;
 async function difference(engine: Engine, base: Snapshot, manifest: Manifest): Promise<Difference> {
   const shared = new Set(base.manifest.chunks.map(({ file }) => file));
   const both = new Set(manifest.chunks.map(({ file }) => file).filter((file) => shared.has(file)));
-  const before = await listed(engine, base, base.manifest, both);
-  const after = await listed(engine, base, manifest, both);
+  const allBefore = await listed(engine, base, base.manifest, both);
+  const allAfter = await listed(engine, base, manifest, both);
+  // Most commits append: what both lists begin with is not compared.
+  const same = sharedLength(allBefore, allAfter);
+  const before = allBefore.slice(same);
+  const after = allAfter.slice(same);
   const known = entriesById(before);
   const now = entriesById(after);
   const added = [...now.values()].filter(({ id }) => !known.has(id));
@@ -272,10 +276,23 @@ const allFragments = async (
   ...entriesById(await listed(engine, base, manifest, new Set())).values(),
 ];
 
-const entriesById = (list: readonly Listed[]): Map<number, FragmentEntry> =>
-  new Map(list.flatMap((each) => ('id' in each ? [[each.id, each] as const] : [])));
+/** How many entries two lists begin with that are the same: the entry itself, or a chunk of one file. */
+function sharedLength(one: readonly Listed[], other: readonly Listed[]): number {
+  let at = 0;
+  for (; at < one.length && at < other.length; at++) {
+    const [left, right] = [one[at] as Listed, other[at] as Listed];
+    if (left !== right && ('id' in left || 'id' in right || left.file !== right.file)) break;
+  }
+  return at;
+}
 
-/** Neighbours of which `is` holds, by what stands before them. */
+function entriesById(list: readonly Listed[]): Map<number, FragmentEntry> {
+  const found = new Map<number, FragmentEntry>();
+  for (const each of list) if ('id' in each) found.set(each.id, each);
+  return found;
+}
+
+/** Neighbours of which `is` holds, by what stands before them in the list. */
 function runs(
   list: readonly Listed[],
   is: (id: number) => boolean,

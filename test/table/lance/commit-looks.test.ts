@@ -1,5 +1,6 @@
 /** What a commit asks of the disk for Lance's sake alone. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Int32, Table, vectorFromArray } from '../../../src/arrow/apache.ts';
 import type { LanceMode } from '../../../src/lance-mode.ts';
@@ -52,5 +53,62 @@ test('a table that was synchronized once is followed by the commits of every pro
   const versions = [1, 2, 3].map((version) => lanceVersionFile(`${root}/data/t.table`, version));
   expect(versions.map((file) => existsSync(file))).toEqual([true, true, true]);
   await other.close();
+  await db.close();
+});
+
+/** What a commit of version 4 looks for in Lance's folders. */
+async function looksOf(lance: 'sync' | 'write'): Promise<string[]> {
+  const disk: Disk = { calls: [], around: undefined };
+  const db = await connect(temporaryFolder(), { fs: listed(disk), lance });
+  const table = await db.createTable('t', [{ id: 1 }]);
+  await table.add([{ id: 2 }]);
+  await table.add([{ id: 3 }]);
+  disk.calls.length = 0;
+  await table.add([{ id: 4 }]);
+  const looks = disk.calls.filter((call) => /^lstat (?:\d+\.manifest|_versions)$/.test(call));
+  await db.close();
+  return looks.map((call) => call.replace(/184467440737095516(\d\d)/, 'newest-$1')).sort();
+}
+
+test.each(['sync', 'write'] as const)(
+  'a commit in the mode %s does not look for the manifest that it is about to make',
+  async (lance) => {
+    const looks = await looksOf(lance);
+    const [version, before] = ['00000000000000000004', '00000000000000000003'];
+    expect(looks).toEqual(
+      [
+        // The version before is in its place: two names of one file.
+        `lstat ${before}.manifest`,
+        'lstat newest-12.manifest',
+        // The table has no fence: it is in the catalog's list.
+        'lstat newest-15.manifest',
+        // What gets a second name is a file.
+        `lstat ${version}.manifest`,
+        // Nothing that another program wrote stands above.
+        ...(lance === 'write' ? ['lstat newest-10.manifest'] : []),
+      ].sort(),
+    );
+  },
+);
+
+test('what another process made of the version before is replaced where it differs', async () => {
+  const disk: Disk = { calls: [], around: undefined };
+  const root = temporaryFolder();
+  const db = await connect(root, { fs: listed(disk), lance: 'sync' });
+  const table = await db.createTable('t', [{ id: 1 }]);
+  await table.add([{ id: 2 }]);
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' });
+  const kept = names.find((name) => name.endsWith(`/${'2'.padStart(20, '0')}.manifest`)) as string;
+  const next = join(root, kept.replace(/2\.manifest$/, '3.manifest'));
+  // The version is published, and the commit sees that the one before it has its manifest.
+  disk.around = (call, run) => {
+    if (call === `lstat ${basename(kept)}`) writeFileSync(next, 'of another process');
+    return run();
+  };
+  await table.add([{ id: 3 }]);
+  disk.around = undefined;
+  expect(readFileSync(next, 'latin1')).toMatch(/LANC$/);
+  const { problems, leftovers } = (await db.namespace.verify?.({})) ?? {};
+  expect({ problems, leftovers }).toEqual({ problems: [], leftovers: [] });
   await db.close();
 });
