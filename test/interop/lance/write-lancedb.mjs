@@ -80,7 +80,9 @@ if (commits === undefined) {
     for (;;) {
       try {
         if (at % 5 === 4) await table.delete(`id = ${id - 1}`);
-        else if (at % 50 === 48) await table.optimize();
+        // By turns with and without a prune of all older versions.
+        else if (at % 50 === 48)
+          await table.optimize(at % 100 === 98 ? { cleanupOlderThan: new Date() } : {});
         else await table.add([{ id: BigInt(id), name: `name ${id}` }]);
         console.log(at % 5 === 4 ? `gone ${id - 1}` : at % 50 === 48 ? 'compacted' : `added ${id}`);
         break;
