@@ -1,7 +1,9 @@
 /**
- * `openedTable`: collects in one answer what every view of a table shows. That is the description
- * and the number of rows of the chosen version, the newest version of its branch, and the
- * statistics of the newest version, which are absent if the catalog does not support them.
+ * `openedTable`: collects in one answer what the views of a table share; what a view shows
+ * besides, it asks for itself. That is the description and the number of rows of the chosen
+ * version, the newest version of its branch, and the statistics of the newest version, which are
+ * absent if the catalog does not support them. A table that is only declared has none of these but
+ * the description.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, GetTableStatsResponse } from '../../protocol/index.ts';

@@ -1,7 +1,9 @@
 /**
- * `RecentTexts`: a cache of texts of up to 16 bytes, each with the number that a table of texts gave
- * it, looked up in WebAssembly. All tables of the process share its 8,192 entries, and each finds
- * only its own. `recentTexts` returns null where the module cannot be loaded.
+ * `RecentTexts`: a cache of texts of up to 16 bytes, each with the number that a table of texts
+ * gave it, looked up in WebAssembly. All tables of the process share its 8,192 entries, and each
+ * finds only its own. `find` looks up at most 4,096 rows, and returns undefined if their texts are
+ * longer than 24 bytes on average or 256 KiB together. `recentTexts` returns the one of the
+ * process, or null where the module cannot be loaded.
  */
 import { instantiate } from '../../wasm.ts';
 import { RECENT_BASE64 } from './recent.wasm.ts';

@@ -1,7 +1,8 @@
 /**
  * Reads the source rows of a merge into memory (`readSource`) and converts them to the table's
  * columns and types (`sourceColumns`). More than 1 GiB, or 2^31 rows and more, is refused with
- * PayloadTooLarge; a column that does not fit, with TableSchemaValidation.
+ * PayloadTooLarge, more than the memory of the request before that with InvalidInput, and a column
+ * that does not fit with TableSchemaValidation.
  */
 import {
   batchBytes,
