@@ -9,13 +9,7 @@ import {
   type RenameTableRequest,
   renameTarget,
 } from '../protocol/index.ts';
-import {
-  type Catalog,
-  failureWithin,
-  listTrash,
-  purgeTrash,
-  undropTable,
-} from './catalog/index.ts';
+import { type Catalog, listTrash, purgeTrash, undropTable } from './catalog/index.ts';
 import { beginJob, cancelJob, describeJob, listJobs } from './jobs.ts';
 import { type Handlers, LISTS } from './operation-table.ts';
 import {
@@ -39,7 +33,7 @@ import {
   versions,
   views,
 } from './operations/index.ts';
-import { READS } from './read-handlers.ts';
+import { READS, within } from './read-handlers.ts';
 import {
   type Changed,
   changesList,
@@ -50,19 +44,6 @@ import {
   syncLance,
   verifyCatalog,
 } from './upkeep/index.ts';
-
-/** For operations on what is inside a table: see `failureWithin`. */
-const within =
-  <Given extends readonly [object, ...unknown[]], Answer>(
-    handler: (catalog: Catalog, ...given: Given) => Promise<Answer>,
-  ): ((catalog: Catalog, ...given: Given) => Promise<Answer>) =>
-  async (catalog, ...given) => {
-    try {
-      return await handler(catalog, ...given);
-    } catch (error) {
-      throw await failureWithin(catalog, given[0], error);
-    }
-  };
 
 /** The id of a request; it was checked against the operation's model. */
 type Named = { readonly id?: readonly string[] | undefined };
@@ -149,8 +130,6 @@ export const HANDLERS: Handlers = {
   DescribeTableIndexStats: within(indexes.describeTableIndexStats),
   DropTableIndex: within(indexes.dropTableIndex),
 
-  ListTableVersions: within(versions.listTableVersions),
-  DescribeTableVersion: within(versions.describeTableVersion),
   CreateTableVersion: within(versions.createTableVersion),
   BatchCreateTableVersions: within(batchCreateTableVersions),
   BatchCommitTables: within(batchCommitTables),

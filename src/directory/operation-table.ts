@@ -42,6 +42,8 @@ const READ_OPERATIONS = [
   'CountTableRows',
   'ExplainTableQueryPlan',
   'AnalyzeTableQueryPlan',
+  'ListTableVersions',
+  'DescribeTableVersion',
 ] as const satisfies readonly AnyOperation[];
 
 export type ReadOperation = (typeof READ_OPERATIONS)[number];

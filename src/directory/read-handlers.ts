@@ -3,8 +3,28 @@
  * rest of the engine (operation-table.ts), so what they import must not import what changes tables
  * or runs SELECT statements: a program that only reads would parse it all.
  */
+import { type Catalog, failureWithin } from './catalog/index.ts';
 import type { Handlers, ReadOperation } from './operation-table.ts';
-import { describeTable, reads, tableExists } from './operations/index.ts';
+import {
+  describeTable,
+  describeTableVersion,
+  listTableVersions,
+  reads,
+  tableExists,
+} from './operations/index.ts';
+
+/** For operations on what is inside a table: see `failureWithin`. */
+export const within =
+  <Given extends readonly [object, ...unknown[]], Answer>(
+    handler: (catalog: Catalog, ...given: Given) => Promise<Answer>,
+  ): ((catalog: Catalog, ...given: Given) => Promise<Answer>) =>
+  async (catalog, ...given) => {
+    try {
+      return await handler(catalog, ...given);
+    } catch (error) {
+      throw await failureWithin(catalog, given[0], error);
+    }
+  };
 
 export const READS: Pick<Handlers, ReadOperation> = {
   DescribeTable: describeTable,
@@ -15,4 +35,7 @@ export const READS: Pick<Handlers, ReadOperation> = {
   CountTableRows: reads.countTableRows,
   ExplainTableQueryPlan: reads.explainTableQueryPlan,
   AnalyzeTableQueryPlan: reads.analyzeTableQueryPlan,
+  // A client of Lance asks for them before it reads.
+  ListTableVersions: within(listTableVersions),
+  DescribeTableVersion: within(describeTableVersion),
 };

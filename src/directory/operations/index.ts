@@ -18,5 +18,10 @@ export * as rows from './rows.ts';
 export * as schemas from './schemas.ts';
 export * as tables from './tables.ts';
 export { alterTransaction, describeTransaction } from './transactions.ts';
-export { references, versions } from './versions/index.ts';
+export {
+  describeTableVersion,
+  listTableVersions,
+  references,
+  versions,
+} from './versions/index.ts';
 export * as views from './views.ts';

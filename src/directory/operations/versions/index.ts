@@ -9,4 +9,9 @@ export { fragmentStatistics } from './fragment-statistics.ts';
 export { lanceDetails, lanceStats } from './lance-details.ts';
 export * as references from './references.ts';
 export * as versions from './versions.ts';
-export { offeredVersion, versionRecord } from './versions.ts';
+export {
+  describeTableVersion,
+  listTableVersions,
+  offeredVersion,
+  versionRecord,
+} from './versions.ts';
