@@ -61,8 +61,8 @@ const DOUBLES = 2 ** -36;
 
 export interface Sieve {
   /**
-   * Rows of the `count` from `from` on that may be within `limit`, in no order. At most SIFTED_ROWS
-   * from a multiple of 4.
+   * Rows of the `count` from `from` on that may be within `limit`, in no order, until the next call:
+   * they lie in the memory of the kernels. At most SIFTED_ROWS from a multiple of 4.
    */
   candidates(limit: number, from: number, count: number): Uint32Array;
 }
@@ -95,7 +95,10 @@ export function sieveOf(sketch: Sketch, metric: Metric, query: PreparedQuery): S
         from,
         FOUND_AT,
       );
-      return new Uint32Array(buffer, FOUND_AT, found).filter((row) => row < from + count);
+      const rows = new Uint32Array(buffer, FOUND_AT, found);
+      // The kernel sifts two groups at once: beyond the last row are others, or none.
+      if (count % (2 * GROUP_ROWS) === 0) return rows;
+      return rows.filter((row) => row < from + count);
     },
   };
 }

@@ -255,6 +255,17 @@ test('of random vectors few are measured, a search after the first batches hardl
   }
 });
 
+test.each([4, 6, 8, 12, 1500])('no row beyond the last of %i is a candidate', (rows) => {
+  const dimension = 32;
+  const filled = (length: number, value: number) => new Float32Array(length).fill(value);
+  const place = sketched(dimension, { values: filled(rows * dimension, 1), rows });
+  const prepared = prepareQuery('l2', elementType, dimension, filled(dimension, 2));
+  const sieve = sieveOf(place, 'l2', prepared);
+  const from = rows > 1024 ? 1024 : 0;
+  const kept = [...(sieve?.candidates(1e30, from, rows - from) ?? [])].sort((a, b) => a - b);
+  expect(kept).toEqual(Array.from({ length: rows - from }, (_, at) => from + at));
+});
+
 test('rows without a vector are never measured', () => {
   const [dimension, rows] = [32, 2048];
   const values = Float32Array.from({ length: rows * dimension }, (_, at) => (at >> 5) % 50);
