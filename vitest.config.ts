@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
+import { compiledSources } from './test/helpers/compiled-sources.ts';
 import { LongestFirst } from './test/helpers/sequencer.ts';
 
 export default defineConfig({
+  plugins: [compiledSources()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   test: {
     include: ['test/**/*.test.ts'],

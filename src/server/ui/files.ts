@@ -56,7 +56,7 @@ function pageFolder(): string | undefined {
   let folder = dirname(fileURLToPath(import.meta.url));
   for (let up = 0; up < 5; up++) {
     for (const place of [join(folder, 'ui'), join(folder, 'dist', 'ui')]) {
-      if (existsSync(join(place, 'app.js'))) return place;
+      if (Object.keys(PAGE_FILES).every((name) => existsSync(join(place, name)))) return place;
     }
     folder = dirname(folder);
   }
