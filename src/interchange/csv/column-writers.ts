@@ -192,12 +192,14 @@ class FixedWriter implements ColumnWriter {
 
 /** Fields of more bytes are copied in one call. */
 const SHORT = 32;
+/** Room for the texts of a column at first: a file may have tens of thousands of columns. */
+const FIRST_BYTES = 1 << 10;
 
 class TextWriter implements ColumnWriter {
   readonly #column: CsvColumn;
   readonly #options: WriterOptions;
   readonly #nulls: Nulls;
-  #bytes = new Uint8Array(1 << 16);
+  #bytes = new Uint8Array(FIRST_BYTES);
   #offsets: Int32Array;
   #length = 0;
 
