@@ -107,14 +107,14 @@ test('gives the answers of a scan, whatever happened to the table since', async 
 
 test('of many rows reads only blocks that may hold one of the best, and finds them', async () => {
   const random = seeded(5);
-  const many = Array.from({ length: 3_000 }, (_, id) => {
+  const many = Array.from({ length: 1_500 }, (_, id) => {
     const length = 1 + Math.floor(random() * 12);
     const words = Array.from({ length }, () => `w${Math.floor(random() ** 3 * 40)}`);
     return { id, text: words.join(' ') };
   });
   const table = await db.createTable('many', many);
   const plain = await db.createTable('many-plain', many);
-  const queries = ['w0', 'w0 w1', 'w39', 'w0 w38 w20', 'w2 w2 w9'];
+  const queries = ['w0', 'w0 w38 w20', 'w2 w2 w9'];
   const compare = async (): Promise<void> => {
     for (const query of queries) {
       const all: Hit[][] = [];
@@ -132,7 +132,7 @@ test('of many rows reads only blocks that may hold one of the best, and finds th
   for (const each of [table, plain]) {
     await each.add([{ id: -1, text: 'elsewhere '.repeat(30_000) }]);
   }
-  expect(await usedIn(table, 'w0')).toBe('text_idx for 3000 rows, and 1 are read');
+  expect(await usedIn(table, 'w0')).toBe('text_idx for 1500 rows, and 1 are read');
   await compare();
   for (const each of [table, plain]) await each.delete('id % 3 = 1');
   await compare();
