@@ -1,7 +1,7 @@
 /**
  * `findManifest`: finds and reads the manifest of one version of a Lance dataset. Callers choose
- * the newest version, a number or a tag, on the main line or on a branch; a tag names version and
- * branch by itself. The version in the manifest must match the file's name. A missing version, tag
+ * the newest version, a number or a tag, on the main line (`main`, or no branch) or on a branch; a
+ * tag names version and branch by itself. The version in the manifest must match the file's name. A missing version, tag
  * or branch throws TableVersionNotFound, TableTagNotFound or TableBranchNotFound, and a folder that
  * is no dataset InvalidInput. `isPlainName` accepts names that stay within a folder.
  */
@@ -46,6 +46,7 @@ export async function findManifest(
 ): Promise<FoundManifest> {
   let { version, branch } = choice;
   if (choice.tag !== undefined) ({ version, branch } = await readTag(folder, choice.tag));
+  if (branch === 'main') branch = undefined;
   const home = branch === undefined ? folder : join(folder, 'tree', ...partsOf(branch));
   const versions = await versionsIn(join(home, '_versions'));
   if (versions === undefined || versions.size === 0) {
@@ -119,8 +120,7 @@ async function readTag(
   if (branch !== undefined && branch !== null && typeof branch !== 'string') {
     throw damaged(path, 'its branch is no text');
   }
-  const isMain = branch === undefined || branch === null || branch === 'main';
-  return { version: version as number, branch: isMain ? undefined : (branch as string) };
+  return { version: version as number, branch: branch ?? undefined };
 }
 
 /** The folders of a branch: its name, cut at slashes. */

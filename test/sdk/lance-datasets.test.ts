@@ -52,6 +52,8 @@ test('a table goes out and comes in again, as a new one, in its place and behind
   await expect(
     db.importLance(newest, 'u', ['n'], { mode: 'append', lance: 'off' }),
   ).rejects.toMatchObject({ code: 'InvalidInput' });
+  const main = await db.importLance(newest, 'of-main', ['n'], { branch: 'main' });
+  expect(await main.countRows()).toBe(1);
   await expect(db.importLance(newest, 'v', [], { version: 2 })).rejects.toMatchObject({
     code: 'TableVersionNotFound',
   });
