@@ -58,6 +58,18 @@ test('a key that was refused meanwhile is begun anew', async () => {
   expect(await ask(never)).toEqual({ properties: {} });
 });
 
+test.each(['Internal', 'Corrupt', 'ServiceUnavailable', 'CommitStateUnknown'] as const)(
+  'after %s the key stays taken: part of the change may be done',
+  async (code) => {
+    const fault = async (): Promise<never> => {
+      throw new DirspaceError(code, 'It failed midway.');
+    };
+    await expect(ask(fault)).rejects.toMatchObject({ code });
+    await expect(ask(never, 'other')).rejects.toMatchObject({ code: 'IdempotencyKeyReused' });
+    expect(await ask(async () => ({ properties: {} }))).toEqual({ properties: {} });
+  },
+);
+
 test('a full disk refuses a request before it is done, and keeps no answer after it', async () => {
   const full = new DirspaceError('ResourceExhausted', 'The disk is full.');
   one.calls.putIfAbsent = () => {

@@ -2,9 +2,10 @@
  * `answeredOnce`: runs a change with an idempotency key once, and keeps its answer in the catalog
  * for at least a day. A repeat gets the same answer, also after a restart, but without its
  * `storage_options`, which are secret. A different request under the same key throws
- * IdempotencyKeyReused. An error of the first request frees the key, save CommitStateUnknown,
- * ServiceUnavailable and foreign errors, after which something may have changed. Requests without
- * an idempotency stamp, reads, and those to a read-only catalog are run as they are.
+ * IdempotencyKeyReused. An error of the first request frees the key, save those after which
+ * something may have changed: CommitStateUnknown, ServiceUnavailable, Internal, Corrupt and foreign
+ * errors. Requests without an idempotency stamp, reads, and those to a read-only catalog are run as
+ * they are.
  *
  * A request is recorded as begun before it changes anything. After a crash before its answer the
  * key stays taken, and the same request is done again; operations/rows.ts recognises writes of rows
@@ -99,8 +100,11 @@ const notKept = (bytes: number): DirspaceError =>
     { details: { bytes, most: LONGEST } },
   );
 
+/** Faults that a change can meet when part of it is done. */
+const FAULTS = ['CommitStateUnknown', 'ServiceUnavailable', 'Internal', 'Corrupt'] as const;
+
 const isRefusal = (error: unknown): boolean =>
-  isDirspaceError(error) && !isDirspaceError(error, 'CommitStateUnknown', 'ServiceUnavailable');
+  isDirspaceError(error) && !isDirspaceError(error, ...FAULTS);
 
 /** Credentials of the storage are not written down; they would have expired, too. */
 function withoutSecrets(answer: unknown): KeyRecord['answer'] {
