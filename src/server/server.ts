@@ -335,6 +335,7 @@ async function assembled(options: ServerOptions, trial?: Trial): Promise<Server>
       return garbled(status, target === undefined ? [] : router.methodsAt(singleSlashes(target)));
     },
     socketTimeoutMs: Math.min(limits.requestTimeoutMs + 5_000, LONGEST_TIMER),
+    maxConnections: limits.maxConnections,
     headersTimeoutMs: limits.headersTimeoutMs,
     certificate: live.certificate,
     sending: (answer) => serverMemory.sending(answer),

@@ -1,4 +1,5 @@
 /** What HTTP itself asks of a server: methods, headers, expectations, and queries that say nothing. */
+import { once } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../../src/protocol/every-operation.ts';
 import type { Limits } from '../../src/server.ts';
@@ -99,6 +100,17 @@ describe('a method that a route does not take', () => {
     expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'));
     expect((await ask(pair, 'HEAD', '/v1/table/t/describe')).status).toBe(405);
   });
+});
+
+test('a connection beyond the most is closed unanswered until others are gone', async () => {
+  const { base } = await serve({ maxConnections: 2 });
+  const others = [rawConnection(base, 'GET /health'), rawConnection(base, '')];
+  for (const { socket } of others) if (socket.connecting) await once(socket, 'connect');
+  const late = rawConnection(base, 'GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  await late.closed;
+  expect(late.text()).toBe('');
+  for (const { socket } of others) socket.destroy();
+  await vi.waitFor(async () => expect((await fetch(`${base}/health`)).status).toBe(200));
 });
 
 describe('headers', () => {

@@ -33,6 +33,8 @@ export interface SocketOptions {
   readonly garbled: (status: 400 | 405 | 408 | 431, target?: string) => HttpAnswer;
   /** A socket without any traffic is closed after this. */
   readonly socketTimeoutMs: number;
+  /** Further connections to an address are closed unanswered; 0 for any number. */
+  readonly maxConnections: number;
   /** Headers that take longer are answered 408; 0 for any time. */
   readonly headersTimeoutMs: number;
   /** Knows of an answer that may have to wait for its reader until what it returns is called. */
@@ -127,7 +129,8 @@ export class SocketServer {
   }
 
   #create(): Server {
-    const { garbled, socketTimeoutMs, headersTimeoutMs, certificate } = this.#options;
+    const { garbled, socketTimeoutMs, headersTimeoutMs, maxConnections, certificate } =
+      this.#options;
     const settings = {
       requireHostHeader: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -143,6 +146,7 @@ export class SocketServer {
       certificate === undefined
         ? createServer(settings)
         : createTlsServer({ ...settings, ...certificate });
+    if (maxConnections > 0) server.maxConnections = maxConnections;
     server.setTimeout(socketTimeoutMs);
     server.on('request', (raw, reply) => this.#serve(raw, reply));
     server.on('checkContinue', (raw, reply) =>

@@ -73,6 +73,11 @@ export interface Limits {
   readonly bodyIdleMs?: number;
   /** Bytes a second that a body has to bring on the whole, so as not to use that up; 1,024 if absent. */
   readonly minBodyRate?: number;
+  /**
+   * Connections open at once to an address; 4,096 if absent, 0 for any number. Further ones are closed
+   * unanswered: files and sockets of a process share what the system lets it open.
+   */
+  readonly maxConnections?: number;
   /** How long the headers of a request may take to arrive; 20,000 if absent, 0 for any time. */
   readonly headersTimeoutMs?: number;
   /**
@@ -110,6 +115,7 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   requestTimeoutMs: 120_000,
   bodyIdleMs: 30_000,
   minBodyRate: 1024,
+  maxConnections: 4096,
   headersTimeoutMs: 20_000,
   drainDelayMs: 0,
   drainTimeoutMs: 10_000,
