@@ -16,15 +16,15 @@ const FAULTS = [
 ];
 
 /**
- * A usual run kills at every eleventh call that makes, moves or removes a name: what is between is the
+ * A usual run kills at a few of the calls that make, move or remove a name: what is between is the
  * content of files, which the tests of the store tear. A long run kills at all calls.
  */
-const KILLS = casesOf(17, 1);
+const KILLS = casesOf(29, 1);
 const OF_NAMES = LONG
   ? {}
   : { only: ['linkSync', 'renameSync', 'unlinkSync', 'mkdirSync', 'rmdirSync'] };
 /** A usual run lets a call fail out of so many, in one way after another, each way at least once. */
-const FAILURES = 220;
+const FAILURES = 400;
 
 /** Stands still. memfs asks at every step, and a fake clock of vitest takes a tenth of this test. */
 class StillDate extends Date {
@@ -107,9 +107,9 @@ test.each(['remove old versions', 'append'])(
   async (name) => {
     const found = await crashCase(name, CRASH_OPERATIONS[name] as CrashOperation);
     const each = { ...found, seen: new Map<string, string>() };
-    await walk(casesOf(80, 1), (at) => surviveFault(each, { at, kind: 'ENOENT' }));
+    await walk(casesOf(160, 1), (at) => surviveFault(each, { at, kind: 'ENOENT' }));
     await walk(
-      casesOf(291, 3),
+      casesOf(560, 3),
       (at) => surviveFault(each, { at, kind: 'ENOENT', persistent: true }),
       2,
     );

@@ -380,11 +380,11 @@ describe('a change that is interrupted at any moment, as its table is dropped an
   }
 
   /**
-   * The usual run interrupts before every other call that writes, which is where a check before it may be
-   * out of date, and before one read in thirty, beginning at another one for each change.
+   * The usual run interrupts before a share of the calls that write, which is where a check before it may
+   * be out of date, and before few of the reads, beginning at another one for each change.
    */
-  const READS = casesOf(67, 1);
-  const WRITES = casesOf(5, 1);
+  const READS = casesOf(127, 1);
+  const WRITES = casesOf(9, 1);
   const READING = /^(get|head|open|list)$/;
 
   test.each(CHANGES.map((name, shift) => [name, shift] as const))('%s', async (name, shift) => {

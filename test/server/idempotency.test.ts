@@ -212,7 +212,7 @@ describe('a crash at any step', () => {
     const done = await seen(fs);
     const untouched = await seen(await catalog());
     let steps = 0;
-    // The usual run takes every third step, and begins with the first or second one.
+    // The usual run takes a share of the steps, and begins with the first or second one.
     for (let at = casesOf(first, 1); ; at += casesOf(5, 1)) {
       const inner = await catalog();
       const faulty = new FaultyFs(inner);

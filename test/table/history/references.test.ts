@@ -95,7 +95,7 @@ test('what is made for a table that was replaced takes nothing from the one in i
       await catalog.createTableTag({ id: t, tag: 'kept', version: 2, branch: 'mine' });
     },
   ];
-  const step = casesOf(3, 1);
+  const step = casesOf(5, 1);
   for (const [index, work] of works.entries()) {
     const look = async (catalog: DirectoryNamespace, _: string, other: string): Promise<void> => {
       expect(other).toMatch(/ok|TableAlreadyExists/);
@@ -207,7 +207,7 @@ test('tags and branches of a version that is deleted at that moment: one of the 
     (catalog) => catalog.createTableTag({ id: t, tag: 'new', version: 1 }),
     (catalog) => catalog.updateTableTag({ id: t, tag: 'v', version: 1 }),
   ];
-  const step = casesOf(2, 1);
+  const step = casesOf(3, 1);
   for (const [index, make] of makers.entries()) {
     for (const [mine, theirs] of [
       [make, cleanup],

@@ -52,8 +52,8 @@ async function nearest(catalog: DirectoryNamespace, to: number): Promise<number[
 }
 
 const FAULTS: readonly (Omit<Fault, 'at'> & { readonly step: number })[] = [
-  { kind: 'kill', changing: true, step: casesOf(9, 1) },
-  { kind: 'ENOSPC', persistent: true, step: casesOf(19, 1) },
+  { kind: 'kill', changing: true, step: casesOf(13, 1) },
+  { kind: 'ENOSPC', persistent: true, step: casesOf(29, 1) },
 ];
 
 test('every call of a build is the last one, or fails: the index is whole, or not there', async () => {

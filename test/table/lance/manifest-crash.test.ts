@@ -49,8 +49,8 @@ const deletionsOf = (fs: TestFs): string[] =>
 /** A usual run takes the calls that change the disk, and some of those that fail. */
 test.each<Omit<Fault, 'at'> & { readonly step: number }>([
   { kind: 'kill', changing: true, step: 1 },
-  { kind: 'EIO', step: casesOf(4, 1) },
-  { kind: 'ENOSPC', persistent: true, step: casesOf(3, 1) },
+  { kind: 'EIO', step: casesOf(7, 1) },
+  { kind: 'ENOSPC', persistent: true, step: casesOf(5, 1) },
 ])('a manifest on demand: $kind at every call', async ({ step, ...fault }) => {
   let calls = 0;
   for (let at = 1; ; at += step) {

@@ -68,7 +68,7 @@ describe.each(FOLDERS)('in a folder of %s', (_, bytes) => {
     async (count) => {
       for (let lost = 1; lost <= 12 && lost < count; lost++) {
         // A usual run takes the ends and a quarter of what is between, with another count another one.
-        if (lost > 1 && lost < 12 && (count + lost) % casesOf(6, 1) > 0) continue;
+        if (lost > 1 && lost < 12 && (count + lost) % casesOf(11, 1) > 0) continue;
         const { one, branch, lose, fresh } = await versionsOf(count, bytes);
         const older = fresh();
         const newest = count - lost;
@@ -343,7 +343,7 @@ test.each(Object.keys(DAMAGES))(
     for (const version of [8, 9, 10])
       DAMAGES[damage]?.(damaged.fs, `${damaged.root}/${file(version)}`, version);
     const tree = treeOf(damaged.fs, damaged.root);
-    for (let at = 1, fired = true; fired; at += casesOf(6, 1)) {
+    for (let at = 1, fired = true; fired; at += casesOf(11, 1)) {
       const where = place('memory', grow(tree, '/c'));
       const faulty = new FaultyFs(strictFileSystem(where.fs));
       const dying = await where.open(faulty.fs);

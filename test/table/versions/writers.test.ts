@@ -150,8 +150,8 @@ describe.each([false, true])('managed versioning %s', (managedVersioning) => {
 
 /** How often each has its turn; a long run takes all calls. */
 const FAULTS: readonly (Omit<Fault, 'at'> & { readonly step: number })[] = [
-  { kind: 'kill', changing: true, step: casesOf(5, 1) },
-  { kind: 'EIO', step: casesOf(19, 1) },
+  { kind: 'kill', changing: true, step: casesOf(9, 1) },
+  { kind: 'EIO', step: casesOf(31, 1) },
 ];
 
 test('killed or failing at any call, a change loses nothing to the cleanup that follows', async () => {

@@ -299,9 +299,9 @@ test('any history reads the same with compactions in it as without', async () =>
 
 /** A usual run takes calls that change the disk, and some of those that fail; a long one all. */
 const FAULTS = [
-  { kind: 'kill', first: 1, step: casesOf(4, 1), changing: true },
-  { kind: 'EIO', first: 1, step: casesOf(23, 1), changing: false },
-  { kind: 'ENOSPC', first: casesOf(5, 1), step: casesOf(23, 1), changing: false },
+  { kind: 'kill', first: 1, step: casesOf(7, 1), changing: true },
+  { kind: 'EIO', first: 1, step: casesOf(37, 1), changing: false },
+  { kind: 'ENOSPC', first: casesOf(5, 1), step: casesOf(37, 1), changing: false },
 ];
 
 test('killed or failing at any call, the table is as it was or compacted', async () => {

@@ -159,8 +159,8 @@ async function stateOf(catalog: DirectoryNamespace): Promise<string> {
 
 /** How often each has its turn; a long run takes all calls. */
 const FAULTS: readonly (Omit<Fault, 'at'> & { readonly step: number })[] = [
-  { kind: 'kill', changing: true, step: casesOf(17, 1) },
-  { kind: 'ENOSPC', persistent: true, step: casesOf(53, 1) },
+  { kind: 'kill', changing: true, step: casesOf(29, 1) },
+  { kind: 'ENOSPC', persistent: true, step: casesOf(89, 1) },
 ];
 
 test.each(Object.entries(OPERATIONS))(

@@ -34,7 +34,7 @@ async function atEveryCall(
     outcomes: readonly [string, string],
     where: string,
   ) => Promise<void>,
-  step = casesOf(3, 1),
+  step = casesOf(5, 1),
 ): Promise<number> {
   const empty = memoryFs();
   await prepare(await openDirectoryNamespace({ root: '/c', fs: empty, durability: 'relaxed' }));
