@@ -1,7 +1,7 @@
 /**
  * `dialectOf`: detects the delimiter, the quote and its escape from the first 128 KiB of a CSV
- * file. It tries each candidate on up to 2,000 records and takes the one that splits most records
- * into the same number of fields, more than one. Characters that the caller gives are kept.
+ * file, and from more if the first record does not end there. It tries each candidate on up to 2,000
+ * records and takes the one that splits most records into the same number of fields, more than one. Characters that the caller gives are kept.
  */
 import type { CheckedCsvOptions } from './csv-options.ts';
 import { type CsvDialect, CsvScanner, startOf } from './csv-scanner.ts';
@@ -13,6 +13,12 @@ const DELIMITERS = [COMMA, SEMICOLON, TAB, BAR];
 const LOOKED_AT = 1 << 17;
 const MOST_RECORDS = 2_000;
 
+export interface FoundDialect {
+  readonly dialect: CsvDialect;
+  /** False where under a candidate no record ends within the bytes. */
+  readonly isSure: boolean;
+}
+
 /**
  * @param bytes the beginning, with one more byte of memory after `to`
  * @param isEnd whether nothing follows `to`
@@ -23,23 +29,30 @@ export function dialectOf(
   to: number,
   isEnd: boolean,
   asked: Pick<CheckedCsvOptions, 'delimiter' | 'quote' | 'escape'>,
-): CsvDialect {
-  const end = Math.min(to, from + LOOKED_AT);
+): FoundDialect {
   const delimiters = asked.delimiter === undefined ? DELIMITERS : [asked.delimiter];
-  let best: CsvDialect | undefined;
-  let bestScore = -1;
-  // The scanner writes a line break after the last byte.
-  const looked = new Uint8Array(end - from + 1);
-  looked.set(bytes.subarray(from, end));
-  for (const [quote, escapedBy] of quotesOf(looked, asked)) {
-    for (const delimiter of delimiters) {
-      if (delimiter === quote) continue;
-      const dialect = { delimiter, quote, escapedBy };
-      const score = scoreOf(looked, end - from, isEnd && end === to, dialect);
-      if (score > bestScore) [best, bestScore] = [dialect, score];
+  for (let looked = LOOKED_AT; ; looked *= 4) {
+    const end = Math.min(to, from + looked);
+    // The scanner writes a line break after the last byte.
+    const copy = new Uint8Array(end - from + 1);
+    copy.set(bytes.subarray(from, end));
+    let best: CsvDialect | undefined;
+    let bestScore = -1;
+    let isSure = true;
+    for (const [quote, escapedBy] of quotesOf(copy, asked)) {
+      for (const delimiter of delimiters) {
+        if (delimiter === quote) continue;
+        const dialect = { delimiter, quote, escapedBy };
+        const score = scoreOf(copy, end - from, isEnd && end === to, dialect);
+        // Its first record may be one that is cut, in a quoted field. Apostrophes begin words too.
+        isSure &&= score > 0 || (quote === SINGLE && asked.quote === undefined);
+        if (score > bestScore) [best, bestScore] = [dialect, score];
+      }
     }
+    if (!isSure && end < to) continue;
+    const dialect = best ?? { delimiter: delimiters[0] ?? COMMA, quote: DOUBLE, escapedBy: DOUBLE };
+    return { dialect, isSure };
   }
-  return best ?? { delimiter: delimiters[0] ?? COMMA, quote: DOUBLE, escapedBy: DOUBLE };
 }
 
 type Quotes = readonly [quote: number | undefined, escapedBy: number | undefined];

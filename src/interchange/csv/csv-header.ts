@@ -54,7 +54,7 @@ export function headerOf(
     (schema !== undefined && texts.every((text) => schema.fields.some(({ name }) => name === text))
       ? true
       : looksLikeHeader(bytes, end, to, isEnd, dialect, options, texts, kinds));
-  if (hasHeader) return { hasHeader, names: distinct(texts), end, lines };
+  if (hasHeader) return { hasHeader, names: distinct(texts, schema), end, lines };
   if (schema !== undefined && schema.fields.length !== texts.length) {
     throw new DirspaceError(
       'InvalidInput',
@@ -105,6 +105,7 @@ function firstRecord(
     throw new DirspaceError(
       'InvalidInput',
       `The first record cannot be read: ${damaged.problem === 'open quote' ? 'a quote in it is not closed' : 'text follows the closing quote of a field'}.`,
+      { details: { problem: damaged.problem } },
     );
   }
   if (scanner.rows === 0) return undefined;
@@ -150,12 +151,14 @@ function looksLikeHeader(
 const nameAt = (at: number, columns: number): string =>
   `column${String(at).padStart(String(columns - 1).length, '0')}`;
 
-/** Names that differ: a second `a` becomes `a_1`, and a column without a name gets its position. */
-function distinct(texts: readonly string[]): string[] {
+/** Names that differ: a second `a` becomes `a_1`. One without a name gets its position, unless the schema has such a column. */
+function distinct(texts: readonly string[], schema: Schema | undefined): string[] {
+  const known = schema?.fields.map(({ name }) => name) ?? [];
   const taken = new Set<string>();
   const numbers = new Map<string, number>();
   return texts.map((text, at) => {
-    const name = text.trim() === '' ? nameAt(at, texts.length) : text;
+    const isNamed = text.trim() !== '' || known.includes(text);
+    const name = isNamed ? text : nameAt(at, texts.length);
     let free = name;
     let number = numbers.get(name) ?? 1;
     for (; taken.has(free); number++) free = `${name}_${number}`;

@@ -1,7 +1,7 @@
 /**
  * `openCsv`: reads CSV as record batches. The encoding, delimiter, quotes, header and types are
- * detected from the first megabyte unless the caller gives them. Rows are read as they are pulled;
- * memory holds that megabyte and one batch. A row that cannot be read goes to the caller's
+ * detected from the first megabyte unless the caller gives them, or from more where the first row
+ * ends behind it. Rows are read as they are pulled; memory holds that beginning and one batch. A row that cannot be read goes to the caller's
  * `onReject`, or throws InvalidInput with line and column. An empty file throws InvalidInput unless
  * a schema is given, and so does one that holds JSON unless a schema, the header or the delimiter
  * is given. A column that is asked for, or given a type by name, and is not there throws it too.
@@ -19,7 +19,7 @@ import {
   recordBatchStream,
   Schema,
 } from '../../arrow/index.ts';
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
 import { plainPause } from '../../steps.ts';
 import { type ByteSource, fileProblem, requireColumns } from '../files/index.ts';
@@ -30,7 +30,7 @@ import {
   columnWriter,
 } from './column-writers.ts';
 import { dialectOf } from './csv-dialect.ts';
-import { headerOf } from './csv-header.ts';
+import { type FoundHeader, headerOf } from './csv-header.ts';
 import { textOf } from './csv-numbers.ts';
 import { type CheckedCsvOptions, type CsvOptions, checkCsvOptions } from './csv-options.ts';
 import { type BadRecord, type CsvDialect, CsvScanner, startOf } from './csv-scanner.ts';
@@ -66,9 +66,50 @@ export async function openCsv(
 ): Promise<RecordBatchStream> {
   const { schema, types, build, columns, batchRows, ...given } = options;
   const checked = checkCsvOptions(given);
-  const opened = await openText(source, checked);
+  const sampled = await openSample(source, checked, schema);
   try {
-    return await rowsOf(source, opened, checked, options);
+    return await rowsOf(source, sampled, checked, options);
+  } catch (error) {
+    await sampled.opened.close();
+    throw error;
+  }
+}
+
+/** Bytes that types, header and dialect are found out from at most. */
+const MOST_SAMPLE = 1 << 23;
+
+interface Sample {
+  readonly opened: OpenText;
+  readonly dialect: CsvDialect;
+  readonly found: FoundHeader;
+}
+
+/** A file with so much of its beginning that the header and a row end there, or the most of it. */
+async function openSample(
+  source: ByteSource,
+  options: CheckedCsvOptions,
+  schema: Schema | undefined,
+): Promise<Sample> {
+  let opened = await openText(source, options);
+  try {
+    for (;;) {
+      const { head, from, isWhole } = opened;
+      const to = head.length - 1;
+      const isLast = isWhole || to >= MOST_SAMPLE;
+      const { dialect, isSure } = dialectOf(head, from, to, isWhole, options);
+      try {
+        const found = headerOf(head, from, to, isWhole, dialect, options, schema);
+        const scanner = new CsvScanner(dialect, Math.max(1, found.names.length), true);
+        scanner.scan(head, found.end, to, isWhole, 1);
+        const hasRow = scanner.rows + scanner.bad.length > 0;
+        if (isLast || (isSure && hasRow)) return { opened, dialect, found };
+      } catch (error) {
+        // A quote that is not closed may be closed further on.
+        const isCut = isDirspaceError(error) && error.details.problem === 'open quote';
+        if (isLast || !isCut) throw error;
+      }
+      opened = await opened.longer();
+    }
   } catch (error) {
     await opened.close();
     throw error;
@@ -77,7 +118,7 @@ export async function openCsv(
 
 async function rowsOf(
   source: ByteSource,
-  opened: OpenText,
+  { opened, dialect, found }: Sample,
   checked: CheckedCsvOptions,
   { schema, types, build, columns: wanted, batchRows, ...given }: CsvReadOptions,
 ): Promise<RecordBatchStream> {
@@ -91,8 +132,6 @@ async function rowsOf(
   if (schema === undefined && given.header === undefined && given.delimiter === undefined) {
     refuseOthers(source.name, Buffer.from(head.buffer, from, to - from).toString(), isWhole);
   }
-  const dialect = dialectOf(head, from, to, isWhole, checked);
-  const found = headerOf(head, from, to, isWhole, dialect, checked, schema);
   const names = found.names;
   requireTyped(source.name, names, types);
   const columnCount = Math.max(1, names.length);
@@ -165,11 +204,11 @@ export async function csvTypes(
         `${source.name} can be read once only, so that types cannot be found out from all rows first. Give the types of columns.`,
       );
     }
-    const opened = await openText(source, checked);
+    const sampled = await openSample(source, checked, undefined);
     try {
-      await addKinds(kinds, opened, source.name, checked);
+      await addKinds(kinds, sampled, source.name, checked);
     } finally {
-      await opened.close();
+      await sampled.opened.close();
     }
   }
   return new Map(Array.from(kinds, ([name, found]) => [name, typeOfKinds(found)]));
@@ -178,14 +217,11 @@ export async function csvTypes(
 /** Adds the kinds of the fields of all rows to those of their columns. */
 async function addKinds(
   kinds: Map<string, number>,
-  opened: OpenText,
+  { opened, dialect, found }: Sample,
   file: string,
   options: CheckedCsvOptions,
 ): Promise<void> {
-  const { head, from, isWhole } = opened;
-  const to = head.length - 1;
-  const dialect = dialectOf(head, from, to, isWhole, options);
-  const { names, end } = headerOf(head, from, to, isWhole, dialect, options, undefined);
+  const { names, end } = found;
   const guess = new TypeGuess(Math.max(1, names.length), options);
   const scanner = new CsvScanner(dialect, guess.columns, options.ragged === 'pad');
   const windows = new CsvWindows(opened.after(end), file);

@@ -1,8 +1,8 @@
 /**
  * `openText`: opens a CSV file as UTF-8 text. Reads the first megabyte, from which encoding, dialect
- * and types are found out, and passes over a byte order mark and the lines of `skipLines`. Throws
- * InvalidInput for bytes that are no text of the encoding, and for too few lines. The caller reads
- * the rest (`after`) and closes the file.
+ * and types are found out, and passes over a byte order mark and the lines of `skipLines`. The caller
+ * may ask for a longer beginning, reads the rest (`after`) and closes the file. Throws
+ * InvalidInput for bytes that are no text of the encoding, and for too few lines.
  */
 import { type ByteSource, fileProblem, firstPieces, goingOn } from '../files/index.ts';
 import type { CheckedCsvOptions } from './csv-options.ts';
@@ -20,6 +20,8 @@ export interface OpenText {
   readonly line: number;
   /** Whether the beginning is all there is. */
   readonly isWhole: boolean;
+  /** The same with a beginning of twice the bytes, or all of them; in place of this one. */
+  longer(): Promise<OpenText>;
   /** The pieces from a place in the beginning on. */
   after(at: number): AsyncIterable<Uint8Array>;
   close(): Promise<unknown>;
@@ -40,32 +42,50 @@ export async function openText(source: ByteSource, options: CheckedCsvOptions): 
     const rest = await texts.next();
     if (rest.done !== true) throw fileProblem(`${source.name} is cut off.`, { file: source.name });
   }
-  const head = new Uint8Array(text.length + 1);
-  head.set(text);
   const { skipLines = 0 } = options;
   let from = 0;
   for (let lines = 0; lines < skipLines; lines++) {
-    const at = head.indexOf(LF, from);
-    if (at < 0 || at >= text.length) {
+    const at = text.indexOf(LF, from);
+    if (at < 0) {
       await pieces.return?.();
       const message = `${source.name} has ${lines} whole lines in its first megabyte; ${skipLines} are to be passed over.`;
       throw fileProblem(message, { file: source.name });
     }
     from = at + 1;
   }
+  const close = async (): Promise<unknown> => pieces.return?.();
+  return textFrom(text, isWhole, { from, line: skipLines + 1, texts, close });
+}
+
+interface Rest {
+  readonly from: number;
+  readonly line: number;
+  /** What follows the beginning. */
+  readonly texts: AsyncGenerator<Uint8Array>;
+  close(): Promise<unknown>;
+}
+
+function textFrom(text: Uint8Array, isWhole: boolean, rest: Rest): OpenText {
+  const { from, line, texts, close } = rest;
+  const head = new Uint8Array(text.length + 1);
+  head.set(text);
   return {
     head,
     from,
-    line: skipLines + 1,
+    line,
     isWhole,
+    async longer() {
+      const more = await firstPieces(texts, text.length);
+      return textFrom(Buffer.concat([text, ...more.first]), more.isWhole, rest);
+    },
     async *after(at) {
       try {
         if (at < text.length) yield text.subarray(at);
         for await (const piece of texts) yield piece;
       } finally {
-        await pieces.return?.();
+        await close();
       }
     },
-    close: async () => pieces.return?.(),
+    close,
   };
 }

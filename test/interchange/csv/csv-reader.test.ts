@@ -113,6 +113,65 @@ describe('types', () => {
   });
 });
 
+describe('a first row that ends behind the first megabyte', () => {
+  const long = 'x'.repeat(1_200_000);
+  const breaks = 'x,\n'.repeat(900_000);
+  const rows = Array.from({ length: 50 }, (_, at) => `${at},y,1.5\n`).join('');
+  test.each<[string, string, CsvReadOptions]>([
+    ['a long field', `id,body,price\n1,${long},2.5\n${rows}`, {}],
+    ['a quoted one with breaks', `id,body,price\n1,"${breaks}",2.5\n${rows}`, {}],
+    ['a long header', `id,"${breaks}",price\n1,x,2.5\n${rows}`, {}],
+    ['no header', `1,"${breaks}",2.5\n${rows}`, {}],
+    ['no header, a field of 200 kB', `1,"${breaks.slice(0, 200_000)}",2.5\n${rows}`, {}],
+    ['all rows', `id,body,price\n1,${long},2.5\n${rows}`, { sample: 'all' }],
+    ['no other row', `id,body,price\n1,${long},2.5`, {}],
+  ])('has types: %s', async (_, text, options) => {
+    const { types } = await read(text, options);
+    expect(types.map((type) => type.slice(type.lastIndexOf(':') + 1))).toEqual([
+      'Int64',
+      'Utf8',
+      'Float64',
+    ]);
+  });
+
+  test('is read once, of a stream', async () => {
+    const bytes = bytesOf(`id,body,price\n1,"${breaks}",2.5\n${rows}`);
+    const source = streamSource(cutAt(bytes, [7, 1_048_570, 1_048_577, 2_000_000]), 'x.csv');
+    const found = await readFrom(source);
+    expect(found.types).toEqual(['id:Int64', 'body:Utf8', 'price:Float64']);
+    expect(found.rows.length).toBe(51);
+    expect(found.rows[0]).toEqual([1n, breaks, 2.5]);
+    expect(found.rows[50]).toEqual([49n, 'y', 1.5]);
+  });
+
+  test('is looked for in eight megabytes, where a quote is never closed', async () => {
+    let pulled = 0;
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      yield bytesOf('"');
+      for (;;) {
+        pulled++;
+        yield new Uint8Array(1 << 20).fill(97);
+      }
+    }
+    await expect(readFrom(streamSource(endless(), 'x.csv'))).rejects.toThrow('is not closed');
+    expect(pulled).toBeGreaterThanOrEqual(8);
+    expect(pulled).toBeLessThanOrEqual(16);
+  });
+
+  test('that is damaged is refused', async () => {
+    await expect(read(`1,"${long}"x,2.5\n${rows}`)).rejects.toThrow('text follows the closing');
+  });
+});
+
+test('a column without a name keeps it where the schema has one', async () => {
+  const schema = new Schema([new Field('', new Int8()), new Field('b', new Utf8(), true)]);
+  expect(await read('"",b\n1,x\n', { schema })).toEqual({
+    types: [':Int8', 'b:Utf8'],
+    rows: [[1, 'x']],
+  });
+  expect((await read('"",b\n1,x\n', { header: true })).types).toEqual(['column0:Int64', 'b:Utf8']);
+});
+
 describe('how it is written', () => {
   test.each<[string, string, readonly unknown[][]]>([
     ['semicolons', 'a;b\n1;2,5\n', [[1n, '2,5']]],
