@@ -2,9 +2,10 @@
  * `parquetMetadata`: parses the footer of a Parquet file into columns, row groups and key-value
  * pairs. `pageHeader` parses the header of a page. The bytes are untrusted: members that are
  * missing or out of bounds, encrypted columns, columns in other files, and more than 100,000
- * columns or 64 levels go to the caller's `refuse`. The numbers of fields come from parquet.thrift;
+ * columns or 129 levels go to the caller's `refuse`. The numbers of fields come from parquet.thrift;
  * `PHYSICAL` names the types of what is stored.
  */
+import { MAX_SCHEMA_DEPTH } from '../../protocol/index.ts';
 import { type Refuse, readThrift, type ThriftStruct, type ThriftValue } from './thrift.ts';
 
 /** Types of what is stored. */
@@ -65,7 +66,8 @@ export interface ParquetMetadata {
 
 /** As many as no writer has: a column takes memory for its pages. */
 const MOST_COLUMNS = 100_000;
-const MOST_DEPTH = 64;
+/** A list takes two levels, so that all types which tables may have are read back. */
+const MOST_DEPTH = 2 * MAX_SCHEMA_DEPTH + 1;
 const REPETITIONS = ['required', 'optional', 'repeated'] as const;
 
 const textOf = (value: ThriftValue | undefined): string =>

@@ -31,7 +31,9 @@ import {
   type Union,
   UnionMode,
 } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
 import { corrupt } from '../../json.ts';
+import { MAX_SCHEMA_DEPTH } from '../../protocol/index.ts';
 import { ALIGNMENT } from './alignment.ts';
 import { fieldIdsOf, stripFieldIds } from './field-ids.ts';
 import { framed, MAGIC, schemaMessage } from './ipc-messages.ts';
@@ -54,7 +56,10 @@ const prepared: PreparedSchema[] = [];
 const MAX_PREPARED = 16;
 const IN_EVERYTHING = { metadata: true, itemNames: true };
 
-/** What a writer needs; the same object for equal schemas while they are in use. */
+/**
+ * What a writer needs; the same object for equal schemas while they are in use.
+ * @throws TableSchemaValidation for types that nest too deep
+ */
 export function prepareSchema(schema: Schema): PreparedSchema {
   const known = byIdentity.get(schema);
   // Callers may have changed the schema's metadata since.
@@ -69,12 +74,23 @@ export function prepareSchema(schema: Schema): PreparedSchema {
 }
 
 function prepare(schema: Schema): PreparedSchema {
+  for (const { name, type } of schema.fields) requireDepth(name, type, 0);
   const dictionaries: Dictionary[] = [];
   const fields = schema.fields.map((field) => kept(field, dictionaries));
   const own = new Schema(fields, new Map(schema.metadata));
   const message = schemaMessage(own);
   const head = headOf(message);
   return { schema: own, message, head, headChecksum: crc32(head), dictionaries };
+}
+
+/** @throws TableSchemaValidation for a type that would be refused where the schema is read */
+function requireDepth(column: string, type: DataType, depth: number): void {
+  if (depth > MAX_SCHEMA_DEPTH) {
+    const message = `The column ${JSON.stringify(column)} nests types deeper than ${MAX_SCHEMA_DEPTH}.`;
+    throw new DirspaceError('TableSchemaValidation', message, { details: { column } });
+  }
+  const plain = type.typeId === Type.Dictionary ? (type as Dictionary).dictionary : type;
+  for (const child of childFields(plain)) requireDepth(column, child.type, depth + 1);
 }
 
 function headOf(message: Uint8Array): Uint8Array {
@@ -217,7 +233,8 @@ function isSound(type: DataType): boolean {
   }
 }
 
-const MAX_DEPTH = 64;
+/** Columns are at depth 1 here, and their types at depth 0 where schemas are checked that come from outside. */
+const MAX_DEPTH = MAX_SCHEMA_DEPTH + 1;
 
 /**
  * Walks the tables of a schema message and bounds everything its parser loops over.
