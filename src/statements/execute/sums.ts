@@ -1,6 +1,7 @@
 /**
  * Accumulates sums, averages and deviations of groups. `IntegerSums` adds integers and decimals
- * exactly: the halves of 64-bit values separately, which are combined at the end. Averages are
+ * exactly: the halves of 64-bit values separately, which are combined at the end, or before they
+ * would be inexact. Averages are
  * doubles. `FloatSums` adds doubles row by row. `Deviations` computes variances by Welford's
  * method. `sumCheck` throws InvalidInput for a sum that its type cannot hold, and `doublesOf` reads
  * numbers of any type as doubles.
@@ -28,13 +29,15 @@ import {
 const WORD = 2 ** 32;
 /** Rows after which the low halves are carried over: sums of so many are below 2^53. */
 const CARRY_ROWS = 1 << 20;
+/** High halves beyond this are moved on: those of the rows until the next time leave them below 2^53. */
+const MOST_HIGH = 2 ** 51;
 
 export class IntegerSums implements Accumulator {
   readonly #aggregate: Aggregate;
   #low = new Float64Array(64);
   #high = new Float64Array(64);
   #counts = new Float64Array(64);
-  /** The sums of values beyond 64 bits. */
+  /** The sums of values beyond 64 bits, and of what the halves had no room for. */
   #wide: (bigint | undefined)[] | undefined;
   #rows = 0;
 
@@ -122,6 +125,11 @@ export class IntegerSums implements Accumulator {
       const over = Math.floor((low[group] as number) / WORD);
       (high[group] as number) += over;
       (low[group] as number) -= over * WORD;
+      const upper = high[group] as number;
+      if (Math.abs(upper) < MOST_HIGH) continue;
+      this.#wide ??= [];
+      this.#wide[group] = (this.#wide[group] ?? 0n) + BigInt(upper) * BigInt(WORD);
+      high[group] = 0;
     }
   }
 
