@@ -35,7 +35,8 @@ export function inWidth(value: bigint, to: DataType): Value | undefined {
 }
 
 /** Integers take the whole part, decimals round half away from zero. */
-export function fromExact(exact: ExactNumber, to: DataType, mode: CastMode): Value | undefined {
+export function fromExact(given: ExactNumber, to: DataType, mode: CastMode): Value | undefined {
+  const exact = withoutZeros(given);
   const family = familyOf(to);
   if (family === 'float') {
     const rounded = roundToFloat(to, exactToDouble(exact));
@@ -62,4 +63,10 @@ export function fromExact(exact: ExactNumber, to: DataType, mode: CastMode): Val
   if (family !== 'decimal') return inWidth(value, to);
   const limit = 10n ** BigInt((to as Decimal).precision);
   return value > -limit && value < limit ? value : undefined;
+}
+
+/** With a scale of at least 0: decimals may have a negative one, and count tens or hundreds. */
+function withoutZeros(exact: ExactNumber): ExactNumber {
+  if (exact.scale >= 0) return exact;
+  return { unscaled: exact.unscaled * 10n ** BigInt(-exact.scale), scale: 0 };
 }

@@ -126,6 +126,8 @@ function dates(column: Column, to: DataType): NumberColumn | null {
   for (let i = 0; i < values.length; i++) {
     // Exact: the quotient of whole numbers within 2^53 never rounds to the next whole number.
     values[i] = Math.floor((counted[i] as number) / perDay);
+    // Days have 32 bits: the exact way says which value does not fit.
+    if (values[i] !== ((values[i] as number) | 0)) return null;
   }
   return made(to, values, column.valid);
 }

@@ -2,10 +2,10 @@
  * Converts text to values (`fromText`) and values to text (`textOf`), for casts. Both return
  * undefined where there is no such value or text, and throw InvalidInput for a time zone that the
  * runtime does not know. `misfitOf` explains in an error message why a text does not fit a type.
- * `decimalText` writes all digits of an unscaled decimal.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {
+  decimalText,
   exactToDouble,
   floorDivide,
   formatDate,
@@ -169,11 +169,4 @@ function floatText(value: number): string {
   if (Object.is(value, -0)) return '-0.0';
   const text = String(value);
   return Number.isInteger(value) && !text.includes('e') ? `${text}.0` : text;
-}
-
-export function decimalText(unscaled: bigint, scale: number): string {
-  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
-  const whole = digits.slice(0, digits.length - scale);
-  const text = scale === 0 ? whole : `${whole}.${digits.slice(digits.length - scale)}`;
-  return unscaled < 0n ? `-${text}` : text;
 }
