@@ -80,7 +80,7 @@ export class BranchVerifier {
     if (runs.length > 0) {
       const problem = await problemIn(async () => {
         seen = new Set(await visibleVersions(this.#engine, branch));
-      });
+      }, this.#signal);
       if (problem !== undefined) this.#inspector.problem(branch.folder, 'branch', problem);
     }
     for (const version of numbers) {
@@ -139,7 +139,7 @@ export class BranchVerifier {
     const problem = await problemIn(async () => {
       const bytes = await this.#engine.store.get(path);
       if (bytes !== undefined) decodeVersion(bytes, path);
-    });
+    }, this.#signal);
     if (problem !== undefined) this.#inspector.problem(path, 'manifest', problem);
   }
 
@@ -173,7 +173,7 @@ export class BranchVerifier {
       );
       this.#inspector.findings.problems.push(...damaged);
       for (const what of wrong) this.#inspector.problem(path, 'manifest', what);
-    });
+    }, this.#signal);
     if (problem !== undefined) this.#inspector.problem(path, 'manifest', problem);
     // An index is made of rows: a version without one of its files has all of its rows.
     const damage = this.#inspector.findings.problems

@@ -3,7 +3,7 @@
  * refer to, by their checksums. Files are read from the disk, not from a cache, once for each way
  * in which versions describe them; of a shared deletion file, the part of each fragment is read
  * again. Fragments are read one column of one batch at a time. `problemIn` runs a check and returns
- * its error as text.
+ * its error as text; it throws the reason of a signal that is aborted by then.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
@@ -41,11 +41,15 @@ import { inTurns, type Turn } from '../work/index.ts';
  * Gives the message of what `work` throws, undefined if nothing; errors of the disk are no
  * exception.
  */
-export async function problemIn(work: () => Promise<unknown>): Promise<string | undefined> {
+export async function problemIn(
+  work: () => Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
   try {
     await work();
     return undefined;
   } catch (error) {
+    signal?.throwIfAborted();
     return isDirspaceError(error) ? error.message : String((error as Error)?.message ?? error);
   }
 }
@@ -130,7 +134,7 @@ export class FileVerifier {
       );
       checkChunk(bytes, chunk, entries, path);
       found = entries;
-    });
+    }, this.#signal);
     return problem ?? found;
   }
 
@@ -144,7 +148,7 @@ export class FileVerifier {
       const key = [path, rows, bytes, footerBytes, footerChecksum].join(' ');
       if (!this.#indexes.has(key)) {
         const read = (): Promise<unknown> => this.#readFragment({ ...file, first: 0 }, rows, path);
-        this.#indexes.set(key, await problemIn(read));
+        this.#indexes.set(key, await problemIn(read, this.#signal));
       }
       const what = this.#indexes.get(key);
       if (what !== undefined) problems.push({ path, kind: 'index', what: `${what} ${ADVICE}` });
@@ -164,7 +168,7 @@ export class FileVerifier {
     ): Promise<void> => {
       this.referenced.add(file);
       const key = [file, ...facts].join(' ');
-      if (!this.#fragments.has(key)) this.#fragments.set(key, await problemIn(work));
+      if (!this.#fragments.has(key)) this.#fragments.set(key, await problemIn(work, this.#signal));
       const what = this.#fragments.get(key);
       if (what !== undefined) problems.push({ path: file, kind, what });
     };

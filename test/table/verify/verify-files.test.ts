@@ -53,3 +53,17 @@ test('an overlay of other batches is found in a later version, its fragment veri
   for (const entry of entries) found.push((await verifier.fragment(entry)).map(({ what }) => what));
   expect(found).toEqual([[], [], [expect.stringContaining('its batches are others than those')]]);
 });
+
+test('a signal that ends a verification is no damage, and is not kept as one', async () => {
+  const entry = await fragmentOf('aborted', 8);
+  const store = openFileStore({ root: '/c', fs });
+  const controller = new AbortController();
+  // As a turn ends that the signal has ended meanwhile.
+  const read = (): void => {
+    controller.abort(new Error('Enough.'));
+    controller.signal.throwIfAborted();
+  };
+  const turn = new Turn(systemEnv);
+  const verifier = new FileVerifier(store, 'data/aborted.table', read, turn, controller.signal);
+  await expect(verifier.fragment(entry)).rejects.toThrow('Enough.');
+});
