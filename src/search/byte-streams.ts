@@ -2,13 +2,15 @@
  * `ByteStreams`: holds many growing byte strings in pages of 1 MiB. Each string is a chain of
  * slices, from 12 bytes up to 1 KiB, so a million short ones and a few long ones both waste
  * little. Strings are named by small integers and only grow; `bytesOf` copies one. Addresses have
- * 32 bits, so all together may take 4 GiB. Nothing here checks that: table/indexing/text-files.ts
- * counts `heldBytes` against the memory of its request.
+ * 32 bits, so all together may take 4 GiB, and throw ResourceExhausted beyond;
+ * table/indexing/text-files.ts counts `heldBytes` against the memory of its request.
  */
+import { DirspaceError } from '../errors.ts';
 import { longer } from './term-table.ts';
 
 const PAGE_BITS = 20;
 const PAGE_BYTES = 1 << PAGE_BITS;
+const MOST_PAGES = 2 ** 32 / PAGE_BYTES;
 /**
  * Bytes of the slices of a stream, one after the other; the last size is used for all that follow.
  */
@@ -72,6 +74,12 @@ export class ByteStreams {
     const level = this.#levels[stream] as number;
     const size = sizeOf(level);
     if (this.#used + size > PAGE_BYTES) {
+      if (this.#pages.length === MOST_PAGES) {
+        throw new DirspaceError(
+          'ResourceExhausted',
+          'The terms of a text index take more than 4 GiB of memory at once; give its build less (requestMemory).',
+        );
+      }
       this.#pages.push(new Uint8Array(PAGE_BYTES));
       this.#used = 0;
     }

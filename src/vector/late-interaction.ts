@@ -51,7 +51,7 @@ const MOST_DISTANCES = 1 << 18;
 export function createLateSearch(options: LateSearchOptions): LateSearch {
   const { metric, elementType, dimension, k } = options;
   checkMetric(metric, elementType, dimension);
-  if (!(k >= 1))
+  if (!(Number.isInteger(k) && k >= 1))
     throw invalid(`A search for the nearest ${k} rows is not possible; ask for 1 or more.`);
   if (options.queries.length === 0) throw invalid('A vector search needs a query vector.');
   const lower = boundOf(options.lowerBound, 'lower') ?? -Infinity;

@@ -61,7 +61,13 @@ export class ResidentRoom {
       if (this.#turnedAway > PATIENCE) this.#clear();
       return undefined;
     }
-    reserve(this.memory, end + READ_PAST);
+    try {
+      reserve(this.memory, end + READ_PAST);
+    } catch (error) {
+      // The system has no more memory of this kind: the vectors stay where they are.
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    }
     this.#end = end;
     return at;
   }

@@ -82,3 +82,15 @@ test('arrays that find no room are turned away until there have been many', () =
   expect(bytesAt(memory, RESIDENTS_AT, 2)).toEqual([3, 3]);
   expect(residents.placeOf(arrays[0] as Uint8Array, false)).toBeUndefined();
 });
+
+test('where the system has no more memory for it, an array stays where it is', () => {
+  const memory = new FakeMemory();
+  memory.grow = () => {
+    throw new RangeError('no memory');
+  };
+  const residents = new Residents(new ResidentRoom(memory));
+  const values = Uint8Array.of(1, 2, 3, 4);
+  for (let search = 0; search < 3; search++) {
+    expect(residents.placeOf(values, true)).toBeUndefined();
+  }
+});
