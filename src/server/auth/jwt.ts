@@ -50,7 +50,10 @@ export function jwtVerifier(
   const local = jwksFile === undefined ? undefined : readKeySet(jwksFile);
   let loading: Promise<Verifier> | undefined;
   return async (token) => {
-    loading ??= loadVerifier(options, local);
+    loading ??= loadVerifier(options, local).catch((error) => {
+      loading = undefined;
+      throw error;
+    });
     const verify = await loading;
     const claims = await verify(token);
     // Who has no name would share idempotency keys and places with all others that have none.
