@@ -379,7 +379,7 @@ async function collectVersion(
 const unfound = (path: string): DirspaceError =>
   new DirspaceError(
     'ServiceUnavailable',
-    `${path} is listed and cannot be found, so it is not known which files it needs. No file was removed; try again.`,
+    `${path} is listed and cannot be found, so it is not known which files it needs. No data file was removed; try again.`,
     { details: { path } },
   );
 

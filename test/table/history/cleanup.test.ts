@@ -356,7 +356,7 @@ describe('files', () => {
     one.calls.get = (get, file) => (file === first ? undefined : get(file));
     await expect(run()).rejects.toMatchObject({
       code: 'ServiceUnavailable',
-      message: `${first} is listed and cannot be found, so it is not known which files it needs. No file was removed; try again.`,
+      message: `${first} is listed and cannot be found, so it is not known which files it needs. No data file was removed; try again.`,
       details: { path: first },
     });
     expect(exists(orphan)).toBe(true);
