@@ -4,10 +4,10 @@
  * upper one; null rows and rows at distance NaN never match. It works in steps and throws
  * InvalidInput for options and batches that do not fit, and Closed for `add` and `finish` once it
  * was finished. `addSketched` also makes the sketch of a batch; of such a batch, `sift` returns
- * the rows to measure, or undefined if all have to be. As long as there is no bound, these rows
- * are for `limit`, which finds one. `distances` measures each row of one array, for tests, and
- * `boundOf` rounds a bound as distances are rounded. `kernelsFor` chooses the kernels of the
- * runtime, and throws Unsupported if SIMD is asked for and missing. `openPartitions` gives IVF
+ * the rows to measure, or undefined if all have to be. As long as no k nearest are known, these
+ * rows are for `limit`, which finds a first limit. `distances` measures each row of one array, for
+ * tests, and `boundOf` rounds a bound as distances are rounded. `kernelsFor` chooses the kernels of
+ * the runtime, and throws Unsupported if SIMD is asked for and missing. `openPartitions` gives IVF
  * indexes kernels with a memory of their own, or undefined without SIMD (`hasPartitions`).
  * table/query/nearest.ts supplies batches from tables.
  */

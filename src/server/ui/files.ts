@@ -38,7 +38,7 @@ export function pageFile(name: string): Promise<PageFile> {
 }
 
 async function readPageFile(name: string): Promise<PageFile> {
-  const type = PAGE_FILES[name];
+  const type = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
   const folder = pageFolder();
   if (type === undefined || folder === undefined) {
     throw new DirspaceError(

@@ -1,7 +1,7 @@
 /**
  * `knownRow`: answers a SELECT without GROUP BY from statistics and indexes, or by reading the rows
- * if these do not suffice. All of its items have to be count(*), or min and max of columns of a
- * table without WHERE. Returns undefined for a group step of any other form.
+ * if these do not suffice. Each of its items has to be count(*), with or without WHERE, or min or
+ * max of a column, without WHERE. Returns undefined for a group step of any other form.
  */
 import { type Data, type DataType, type RecordBatch, recordBatch } from '../../arrow/index.ts';
 import {
