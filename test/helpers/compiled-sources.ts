@@ -2,8 +2,8 @@
  * `compiledSources`: a plugin with which a run of the tests loads `src` as Node loads a program,
  * from JavaScript that it makes of all files at once. Vite's own loading transforms a module for
  * each worker and gives each a wrapper, at a seventh of the time of the tests. Source maps let
- * errors name the lines of `src`. While files are watched, and where coverage is measured (a
- * configuration of its own), Vite loads the sources.
+ * errors name the lines of `src`. Vite loads the sources for test files that load modules anew, while
+ * files are watched, and where coverage is measured (a configuration of its own).
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -25,10 +25,9 @@ export function compiledSources(): Plugin {
       watched = vitest.config.watch;
     },
     resolveId(source, importer) {
-      if (watched || importer === undefined || !TYPED.test(source) || !/^\.\.?\//.test(source))
-        return;
+      if (watched || importer === undefined || !/^\.\.?\/.*\.tsx?$/.test(source)) return;
       const name = relative(SOURCES, resolve(dirname(importer), source));
-      if (name.startsWith('..')) return;
+      if (name.startsWith('..') || leftToVite(importer)) return;
       folder ??= compile();
       return join(folder, compiledName(name));
     },
@@ -36,6 +35,19 @@ export function compiledSources(): Plugin {
       if (folder !== undefined) rmSync(dirname(folder), { recursive: true, force: true });
     },
   };
+}
+
+const known = new Map<string, boolean>();
+
+/** Whether a file has modules loaded anew, which Node never does, or is a source that such a file has. */
+function leftToVite(importer: string): boolean {
+  if (!relative(SOURCES, importer).startsWith('..')) return true;
+  let found = known.get(importer);
+  if (found === undefined) {
+    found = readFileSync(importer, 'utf8').includes('vi.resetModules(');
+    known.set(importer, found);
+  }
+  return found;
 }
 
 /**
