@@ -1,7 +1,7 @@
 /**
  * Re-exports the parts of apache-arrow that src and its tests use; no other file of src imports the
- * package. Also defines `RecordBatchStream`, a schema with its batches, and `ArrowBody`, the type of
- * the Arrow data that operations take. `recordBatchStream` builds a stream from a schema and
+ * package. Also defines `RecordBatchStream`, a schema with its batches, and `ArrowBody`, the type
+ * of the Arrow data that operations take. `recordBatchStream` builds a stream from a schema and
  * batches.
  */
 // Named exports: bundlers turn `export *` of an external package into a look-up at every use. From its parts: the

@@ -151,7 +151,10 @@ function looksLikeHeader(
 const nameAt = (at: number, columns: number): string =>
   `column${String(at).padStart(String(columns - 1).length, '0')}`;
 
-/** Names that differ: a second `a` becomes `a_1`. One without a name gets its position, unless the schema has such a column. */
+/**
+ * Names that differ: a second `a` becomes `a_1`. One without a name gets its position, unless the schema
+ * has such a column.
+ */
 function distinct(texts: readonly string[], schema: Schema | undefined): string[] {
   const known = schema?.fields.map(({ name }) => name) ?? [];
   const taken = new Set<string>();

@@ -1,7 +1,7 @@
 /**
- * `openText`: opens a CSV file as UTF-8 text. Reads the first megabyte, from which encoding, dialect
- * and types are found out, and passes over a byte order mark and the lines of `skipLines`. The caller
- * may ask for a longer beginning, reads the rest (`after`) and closes the file. Throws
+ * `openText`: opens a CSV file as UTF-8 text. Reads the first megabyte, from which encoding,
+ * dialect and types are found out, and passes over a byte order mark and the lines of `skipLines`.
+ * The caller may ask for a longer beginning, reads the rest (`after`) and closes the file. Throws
  * InvalidInput for bytes that are no text of the encoding, and for too few lines.
  */
 import { type ByteSource, fileProblem, firstPieces, goingOn } from '../files/index.ts';

@@ -2,8 +2,8 @@
  * `parquetMetadata`: parses the footer of a Parquet file into columns, row groups and key-value
  * pairs. `pageHeader` parses the header of a page. The bytes are untrusted: members that are
  * missing or out of bounds, encrypted columns, columns in other files, and more than 100,000
- * columns or 129 levels go to the caller's `refuse`. The numbers of fields come from parquet.thrift;
- * `PHYSICAL` names the types of what is stored.
+ * columns or 129 levels go to the caller's `refuse`. The numbers of fields come from
+ * parquet.thrift; `PHYSICAL` names the types of what is stored.
  */
 import { MAX_SCHEMA_DEPTH } from '../../protocol/index.ts';
 import { type Refuse, readThrift, type ThriftStruct, type ThriftValue } from './thrift.ts';

@@ -233,7 +233,7 @@ function isSound(type: DataType): boolean {
   }
 }
 
-/** Columns are at depth 1 here, and their types at depth 0 where schemas are checked that come from outside. */
+/** Columns are at depth 1 here; where schemas from outside are checked, their types are at depth 0. */
 const MAX_DEPTH = MAX_SCHEMA_DEPTH + 1;
 
 /**

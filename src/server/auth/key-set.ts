@@ -1,7 +1,7 @@
 /**
  * Gets JSON Web Key Sets: `readKeySet` from a file, `fetchKeySet` from an address, for jose, which
- * caches them and parses the answer. An answer of more than `MOST_KEY_SET_BYTES` is broken off, since
- * it is held in memory. Which key signed a token is found by jwt.ts.
+ * caches them and parses the answer. An answer of more than `MOST_KEY_SET_BYTES` is broken off,
+ * since it is held in memory. Which key signed a token is found by jwt.ts.
  */
 import { readFileSync } from 'node:fs';
 import { DirspaceError } from '../../errors.ts';

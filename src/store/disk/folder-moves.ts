@@ -4,8 +4,8 @@
  * folders that hold new or moved names; removals are not flushed. A move whose flush fails throws
  * CommitStateUnknown. `makeFolder` and `makeFolders` create without a flush, and `syncFolders`
  * flushes. Missing folders are answers (`missing`, false) or nothing to do, except for creations
- * and, at full durability, `syncFolders`, which throw InvalidTableState. `deleteFolder` gives up after emptying a folder nine times that
- * others write into.
+ * and, at full durability, `syncFolders`, which throw InvalidTableState. `deleteFolder` gives up
+ * after emptying a folder nine times that others write into.
  *
  * A move is one rename and never replaces content: the target is checked first, and the system
  * refuses to replace a folder that has received content since. An empty folder that appears in
