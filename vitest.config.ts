@@ -9,6 +9,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/interop/**', '**/node_modules/**'],
     globalSetup: 'test/helpers/global-setup.ts',
+    setupFiles: 'test/helpers/remove-temporary.ts',
     sequence: { sequencer: LongestFirst },
     // Commands that tests start leave the compile cache of the user who runs the tests alone.
     env: { NODE_DISABLE_COMPILE_CACHE: '1' },

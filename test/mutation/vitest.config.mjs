@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     include: parts.flatMap(({ tests }) => tests),
     globalSetup: 'test/helpers/global-setup.ts',
+    setupFiles: 'test/helpers/remove-temporary.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,
     isolate: false,
