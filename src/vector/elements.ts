@@ -1,8 +1,8 @@
 /**
  * Defines the metrics of vector search (l2, cosine, dot, hamming), the element types and their
  * typed arrays. `checkMetric` checks that metric, element type and dimension (1 to 262,144) go
- * together, and `checkValues` that an array has the right type and is long enough for its rows.
- * Both throw InvalidInput, which `invalid` makes. `elementTypeOf` takes a Uint16Array for half
+ * together, `checkWanted` how many rows are asked for, and `checkValues` that an array has the right
+ * type and is long enough for its rows. They throw InvalidInput, which `invalid` makes. `elementTypeOf` takes a Uint16Array for half
  * floats.
  */
 import { DirspaceError } from '../errors.ts';
@@ -38,6 +38,12 @@ export function elementTypeOf(values: VectorValues): ElementType {
   if (values instanceof Float32Array) return 'float32';
   if (values instanceof Uint16Array) return 'float16';
   return values instanceof Float64Array ? 'float64' : 'uint8';
+}
+
+/** @throws InvalidInput unless `k` is a whole number of at least 1, or Infinity, which is all of them */
+export function checkWanted(k: number, what: 'rows' | 'vectors'): void {
+  if (k >= 1 && (Number.isInteger(k) || k === Infinity)) return;
+  throw invalid(`A search for the nearest ${k} ${what} is not possible; ask for 1 or more.`);
 }
 
 /** Refuses a metric that is unknown or does not go with the elements, and a bad dimension. */

@@ -7,7 +7,7 @@
  * InvalidInput for options that do not fit each other and for values of another type or length.
  */
 import { getBit } from '../arrow/index.ts';
-import { checkMetric, checkValues, invalid } from './elements.ts';
+import { checkMetric, checkValues, checkWanted, invalid } from './elements.ts';
 import { createMeasure } from './measure.ts';
 import { createNearest } from './nearest.ts';
 import { prepareQuery } from './query.ts';
@@ -51,8 +51,7 @@ const MOST_DISTANCES = 1 << 18;
 export function createLateSearch(options: LateSearchOptions): LateSearch {
   const { metric, elementType, dimension, k } = options;
   checkMetric(metric, elementType, dimension);
-  if (!(Number.isInteger(k) && k >= 1))
-    throw invalid(`A search for the nearest ${k} rows is not possible; ask for 1 or more.`);
+  checkWanted(k, 'rows');
   if (options.queries.length === 0) throw invalid('A vector search needs a query vector.');
   const lower = boundOf(options.lowerBound, 'lower') ?? -Infinity;
   const upper = boundOf(options.upperBound, 'upper') ?? Infinity;

@@ -17,6 +17,7 @@ import { DirspaceError } from '../errors.ts';
 import {
   checkMetric,
   checkValues,
+  checkWanted,
   type ElementType,
   elementTypeOf,
   invalid,
@@ -136,9 +137,7 @@ const MOST_WANTED = 1 / 32;
 export function createSearch(options: SearchOptions): VectorSearch {
   const { metric, elementType, dimension, k } = options;
   checkMetric(metric, elementType, dimension);
-  if (!(k >= 1 && (Number.isInteger(k) || k === Infinity))) {
-    throw invalid(`A search for the nearest ${k} vectors is not possible; ask for 1 or more.`);
-  }
+  checkWanted(k, 'vectors');
   if (options.queries.length === 0) throw invalid('A vector search needs a query vector.');
   const lower = boundOf(options.lowerBound, 'lower') ?? -Infinity;
   const upper = boundOf(options.upperBound, 'upper');

@@ -1,8 +1,8 @@
 /**
  * `compiledSources`: a plugin with which a run of the tests loads `src` as Node loads a program,
  * from JavaScript that it makes of all files at once. Vite's own loading transforms a module for
- * each worker and gives each a wrapper, at a seventh of the time of the tests. Source maps let
- * errors name the lines of `src`. Vite loads the sources for test files that load modules anew, while
+ * each worker and gives each a wrapper, a twentieth of the time of the tests. Source maps let errors
+ * name the lines of `src`. Vite loads the sources for test files that load modules anew, while
  * files are watched, and where coverage is measured (a configuration of its own).
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -212,3 +212,9 @@ test('many vectors to a row, in steps, by both kernels alike', () => {
   expect([...simd.positions]).toEqual(expected.map(({ row }) => 100 + row));
   for (const [at, { sum }] of expected.entries()) expect(simd.distances[at]).toBeCloseTo(sum, 3);
 });
+
+test.each([0, -1, 1.5, Number.NaN])('a late search for %s rows is refused', (k) => {
+  const asked = { metric: 'l2', dimension: 2, elementType: 'float32', queries: [[1, 2]] } as const;
+  expect(() => createLateSearch({ ...asked, k })).toThrow(`the nearest ${k} rows is not possible`);
+  expect(() => createLateSearch({ ...asked, k: Infinity })).not.toThrow();
+});
