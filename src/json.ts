@@ -1,12 +1,8 @@
 /**
- * Parses JSON documents of a catalog that may be damaged or forged (`parseJson`), and writes them
- * with a checksum. Documents are UTF-8 of at most 64 MiB; anything else is refused as Corrupt with
- * the file's name.
- *
+ * Parses and writes JSON documents of a catalog, which may be damaged or forged.
  * `encodeChecksummed` puts a crc32 first, and `parseChecksummed` verifies it before it parses.
- * `integerMember` and its siblings check the type of one member and name it in the error; `corrupt`
- * makes that error. Functions `...InSteps` yield between parts of long documents. `parsedText`
- * parses a part of a document and does not check its size.
+ * Damage throws Corrupt with the file's name. `integerMember` and its siblings check the type of
+ * one member. Functions `...InSteps` yield between parts of long documents.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from './errors.ts';

@@ -1,13 +1,9 @@
 /**
- * Builds and parses the engine's own names of files and folders on disk; lance-paths.ts has those
- * of Lance. `NameCodec` maps the ids of namespaces and tables to folders; it throws InvalidInput
- * for a name of more than 240 bytes on disk, and does not decode names that it would not encode.
- * Other functions build the names of files in a table's folder (`versionFile`, `fragmentFile`, ...)
- * and in the private folder `.dirspace`; parsers such as `parseVersionFile` return undefined for
- * other names. No I/O.
- *
- * format/ re-exports most of the names for rooms that import it. They are defined here because
- * store/ needs some of them and may not import format/.
+ * Builds and parses the engine's own names of files and folders on disk, without I/O;
+ * lance-paths.ts has those of Lance. `NameCodec` maps the ids of namespaces and tables to folders.
+ * Other functions build the names of files in a table's folder and in the private folder
+ * `.dirspace`; parsers such as `parseVersionFile` return undefined for other names. The file is not
+ * in format/ because store/ needs some of the names and may not import format/.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,13 +1,9 @@
 /**
- * Bounds the memory of a request (`RequestMemory`), of all requests of a server (`ServerMemory`),
- * and of the values computed for one batch (`BatchMemory`). Callers announce bytes before they
- * allocate them. Exceeding the request's own bound throws InvalidInput, exceeding the server's
- * ServiceUnavailable. `HeldMemory` counts bytes that grow and shrink, such as the rows that a sort
- * collects. The memory of the process is not measured.
- *
- * Batches that stream through a server wait for memory before that, 10 seconds by default. To make
- * room for them, and when a request is refused, the server aborts the response that has waited
- * longest for its reader, if that is at least 5 seconds.
+ * `RequestMemory` bounds the memory of one request, `ServerMemory` that of all requests of a
+ * server, and `BatchMemory` the values computed for one batch. Callers announce bytes before they
+ * allocate them; the memory of the process is not measured. Exceeding the request's bound throws
+ * InvalidInput, exceeding the server's ServiceUnavailable. Batches that stream through a server
+ * wait in line for memory.
  */
 import { DirspaceError } from './errors.ts';
 import { RegexpBudget } from './regexp-budget.ts';

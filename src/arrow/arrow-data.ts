@@ -1,12 +1,8 @@
 /**
- * Builds apache-arrow's Data, RecordBatch and Table around existing buffers (`dataOf`,
- * `recordBatch`, `arrowTable`) without their slow public constructors (`plainMaker`); buffers must
- * fit the type. If a batch has another schema object, `arrowTable` calls the public constructor,
- * which throws TypeError for unequal schemas. Also slices columns (`sliceData`), builds columns of
- * nulls (`nullColumn`), projects schemas (`projectSchema`), views typed arrays as bytes
- * (`bytesOf`), reads offsets (`offsetAt`) and counts bytes without dictionaries (`dataBytes`,
- * `batchBytes`). `columnsOf` lists the columns of a batch; `validityOf` returns undefined where all
- * rows are valid.
+ * `dataOf`, `recordBatch` and `arrowTable` build apache-arrow's Data, RecordBatch and Table around
+ * existing buffers, faster than its public constructors do (`plainMaker`). Callers pass buffers
+ * that fit the type. Other functions slice columns, build columns of nulls, project schemas and
+ * count the bytes of columns and batches, without those of dictionaries.
  */
 
 import { DirspaceError } from '../errors.ts';

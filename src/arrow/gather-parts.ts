@@ -1,11 +1,9 @@
 /**
- * `gatherParts`: builds one column from rows of several columns and cuts it into parts of
- * `partRows` rows, a power of two; the last part may be shorter. The caller gives the place of each
- * row in the result. Parts share dictionaries and the data buffers of views with the sources, and
- * no other memory. Numbers and texts are copied once, straight to their places; nested columns,
- * views, 64-bit offsets and columns with different dictionaries are joined first and then picked.
- * It is a generator that yields between steps. Texts of more than 2 GiB in one part throw
- * InvalidInput.
+ * `gatherParts` builds one column from rows of several columns, each at the place that the caller
+ * gives, and cuts it into parts. It is a generator that yields between steps. Numbers and texts are
+ * copied once, straight to their places; nested columns, views, 64-bit offsets and columns with
+ * different dictionaries are joined first and then picked. Parts share dictionaries and the data
+ * buffers of views with the sources.
  */
 import { type Data, type DataType, Type } from './apache.ts';
 import { dataOf, NO_BYTES } from './arrow-data.ts';

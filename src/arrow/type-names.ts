@@ -1,11 +1,8 @@
 /**
- * `typeName`: formats an Arrow type as its name in the protocol's JSON, such as `timestamp:us:UTC`.
- * Also checks the width, digits and unit of decimal and time types (`checkDecimal`, `checkTime`).
- * Types that Arrow does not have go to the caller's `refuse`. protocol/types/type-parser.ts parses
- * the names. Columns of blobs, which are structs with an extension name, are recognised and found
- * by `isBlobField`, `blobPaths` and `blobPath`, which throws InvalidInput for another column and
- * TableColumnNotFound for none; `missingBlob` and `blobElsewhere` make the errors for blobs that
- * cannot be read.
+ * `typeName` formats an Arrow type as its name in the protocol's JSON, such as `timestamp:us:UTC`;
+ * protocol/types/type-parser.ts parses the names. Types that Arrow does not have go to the caller's
+ * `refuse`. The file also recognises and finds columns of blobs, which are structs with an
+ * extension name (`isBlobField`, `blobPaths`, `blobPath`).
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

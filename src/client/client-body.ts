@@ -1,12 +1,8 @@
 /**
  * Sends and receives HTTP bodies for the client. `SendableBody` sends Arrow data, and can send it
- * again unless its source failed or more than 4 MiB of a stream was read. `openAnswer` streams the
- * rows of a response, and throws Internal for rows that cannot be read, and what the caller's
- * `broken` makes of a failed connection. `readText` returns a whole body as text, and throws
- * Internal beyond 256 MiB.
- *
- * The connection is released when a body ends or fails, and when its reader stops early. The
- * timeout is paused while the caller produces or processes data.
+ * again while all of it is still at hand. `openAnswer` streams the rows of an answer, and
+ * `readText` returns a whole body as text. The connection is released when a body ends or fails, or
+ * when its reader stops early. The timeout is paused while the caller produces or processes data.
  */
 import { ReadableStream } from 'node:stream/web';
 import {

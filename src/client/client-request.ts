@@ -1,13 +1,8 @@
 /**
- * Builds the headers (`callHeaders`) and the address (`addressOf`) of an HTTP request, and the
- * `context` of a response from its headers (`contextOf`). `withoutSecrets` removes the request's
+ * `callHeaders` builds the headers of an HTTP request and `addressOf` its address; `contextOf`
+ * makes the `context` of a response from its headers. Context entries named `header.X` become the
+ * header X. What no header can carry throws InvalidInput. `withoutSecrets` removes the request's
  * API key and token from an error, if they have 6 characters or more.
- *
- * Context entries named `header.X` become the header X; other entries stay in the member `context`
- * of the JSON body, and are refused with InvalidInput if the request has no such body, as are
- * headers that cannot be sent or are named twice. An identity is sent as `x-api-key` and
- * `authorization`, in place of the connection's credentials, and also in JSON bodies. An
- * idempotency key and a trace context become headers too.
  */
 import { DirspaceError } from '../errors.ts';
 import {
@@ -41,8 +36,10 @@ interface SplitEnvelope<Request> {
 /**
  * What the request itself names counts for more than the headers of the connection. An identity
  * replaces the connection's credentials whole: a key of the connection beside a token of the
- * request would leave it to the server who asks.
- * @throws InvalidInput for what no header can carry, and for a header that is named twice
+ * request would leave it to the server who asks. Context entries that name no header stay in the
+ * JSON body.
+ * @throws InvalidInput for what no header can carry, for a header that is named twice, and for
+ * such an entry where the request has no JSON body
  */
 export function callHeaders<Request extends Envelope>(
   operation: string,

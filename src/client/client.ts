@@ -1,15 +1,8 @@
 /**
- * `RestNamespace`: gives access to a remote catalog through the interface `Namespace`, over HTTP.
- * Its methods are derived from the operations table, extensions included; only `watch` is missing.
- * It repeats failed requests where that is safe (retry.ts), aborts those that make no progress, and
- * follows no redirects (InvalidInput). If the connection or the time limit fails when the server
- * may already have made a change that is not safe to repeat, the error is CommitStateUnknown. A
- * read-only client refuses changes (ReadOnly) and a closed one all calls (Closed); nothing is sent
- * then.
- *
- * After the first response, requests without Arrow data may bypass `fetch` (whole-answer.ts). A
- * request that changes a branch other than main, or reads its rows, throws Unsupported if the
- * server does not honour branches; if that is not known yet, DescribeTable is sent first.
+ * `RestNamespace` calls a remote catalog over HTTP through the interface `Namespace`. Its methods
+ * come from the operations table; `watch` is missing. It repeats failed requests that are safe to
+ * repeat, after the delays of retry.ts. If no answer comes to a change that is not safe to repeat,
+ * and the server may have made it, the error is CommitStateUnknown.
  */
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow/index.ts';
@@ -142,7 +135,10 @@ export class RestNamespace extends Operations implements Namespace {
     }
   }
 
-  /** Before anything of the call is sent. @throws Unsupported */
+  /**
+   * Refuses a call on a branch if the server does not honour branches, before anything of the call
+   * is sent. @throws Unsupported
+   */
   async #checkBranch(
     { operation, row, request }: Sending,
     given: AnyRequest,

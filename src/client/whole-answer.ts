@@ -1,12 +1,8 @@
 /**
- * `wholeAnswer`: sends a request whose body is text, or none, and returns the answer with its whole
- * body. It calls the dispatcher of Node's `fetch`, and so uses the same connections and any
- * dispatcher that the program has set, but skips the streams and copies of `fetch`, which take four
- * times the processor time. Answers of any status resolve. It returns undefined where `fetch` is
- * not Node's own; the caller then uses `fetch`. A body of more than 256 MiB (`MAX_TEXT_BYTES`)
- * rejects with Internal (`tooLong`), and a connection that fails after an answer has begun with
- * `BrokenAnswer`; one that fails before, with the error of the connection. `Answer` and
- * `ReadHeaders` are what the client reads of any answer.
+ * `wholeAnswer` sends a request whose body is text, or none, and returns the answer with its whole
+ * body. It calls the dispatcher of Node's `fetch` and so uses the same connections, but skips the
+ * streams and copies of `fetch`, which take four times the processor time. It returns undefined
+ * where there is no such dispatcher; the caller then uses `fetch`. Answers of any status resolve.
  */
 import { promisify } from 'node:util';
 import { unzip, type ZlibOptions } from 'node:zlib';

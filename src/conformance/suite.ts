@@ -1,12 +1,8 @@
 /**
- * Runs the conformance cases against one target, one after the other. `conformanceSuite` hands the
- * cases to a test runner, `runConformance` runs them itself, and `reportOf` builds the report of
- * results. Problems of the target become verdicts, not exceptions; a target or options that cannot
- * be used throw InvalidInput.
- *
- * The cases work in a namespace of their own, or in the root if none can be created. What they made
- * is removed in the end, as far as the target can, and after an interruption as far as five seconds
- * suffice.
+ * Runs the conformance cases against one target, one after the other: `conformanceSuite` hands them
+ * to a test runner, and `runConformance` runs them itself. What the target does wrong becomes a
+ * verdict, not an exception; a target or options that cannot be used throw InvalidInput. What the
+ * cases made is removed in the end, as far as the target can.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';

@@ -1,12 +1,8 @@
 /**
- * `writeLanceDataset`: writes rows as a new Lance dataset. It writes into a folder beside the
- * target, the manifest last, and commits by renaming that folder to the target. A data file ends
- * after about a million rows or 1 GiB. Throws InvalidInput for a target that exists, is inside a
- * catalog or has no parent folder, and Unsupported for a column without a form in Lance 2.0.
- *
- * If the process is killed, nothing appears under the target's name, and the next copy to it
- * removes the remains. Memory holds one batch, the list of pages of one data file and the list of
- * fragments.
+ * `writeLanceDataset` writes rows as a new Lance dataset. It writes into a folder beside the target
+ * and commits by renaming that folder, so that a killed process leaves nothing under the target's
+ * name. A target that exists or lies in a catalog throws InvalidInput, and a column without a form
+ * in Lance 2.0 throws Unsupported. Memory holds one batch and the lists of pages and fragments.
  */
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

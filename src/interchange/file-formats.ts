@@ -1,11 +1,8 @@
 /**
- * `FORMATS`: the table of file formats, with the name, the file endings, the reader and the writer
- * of each. `formatNamed` finds a format by its name, and `formatOfName` by the ending of a file's
- * name, which `stemOfName` takes off. `findFormat` decompresses gzip and Zstandard, and looks at
- * the first bytes if the format is not known; it refuses (InvalidInput) uncompressed files of texts
- * that begin as Parquet, Arrow, ZIP archives or SQLite databases do. To add a format, add a row
- * here; readers and writers are in csv/, json/ and parquet/, those of Arrow in ipc/. Lance files
- * are none of these: lance-file.ts opens them.
+ * `FORMATS` is the table of file formats, with the names, file endings, reader and writer of each.
+ * `findFormat` decompresses gzip and Zstandard, and looks at the first bytes if the format is not
+ * known. To add a format, add a row here; the readers and writers are in csv/, json/ and parquet/,
+ * and those of Arrow in ipc/. Lance files are not in the table: lance-file.ts opens them.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
 import type { DirspaceError } from '../errors.ts';

@@ -1,11 +1,8 @@
 /**
- * `importFile`: creates a table from the rows of files, or adds them to a table, merges them into
- * it or replaces its rows. All rows become one version, or none. If the types guessed from the
- * beginning of a CSV file, or the columns guessed from the first rows of JSON, do not fit later
- * rows, they are found from all rows, and the import starts again; with `onReject` such rows of CSV
- * are rejected instead. The import of a stream, which can be read only once, fails then. Rows that
- * do not fit throw InvalidInput or TableSchemaValidation, with the file and, where known, the row
- * and line.
+ * `importFile` creates a table from the rows of files, or adds them to a table, merges them into it
+ * or replaces its rows. All rows become one version, or none. If later rows do not fit the types
+ * that were guessed from the beginning, types are found from all rows and the import starts again,
+ * where the files can be read twice. Rows that do not fit throw an error that names the file.
  */
 import type { DataType, RecordBatch, Schema } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

@@ -1,12 +1,9 @@
 /**
- * `permutationBuilder`: returns a `PermutationBuilder`, which creates a table that lists the rows
- * of another table in some order, divided into splits, for training. The new table is in memory,
- * unless `persist` was given a connection and a name. It has the columns `row_id` and `split_id`,
- * and in its metadata `base_version` and, where splits were named, `split_names`, as in LanceDB's
- * SDK. Row ids, and the columns that splits depend on, are read into memory at once; if the table
- * changes during each of five readings, `execute` throws ConcurrentModification. Options that
- * contradict each other or ask for too many rows throw InvalidInput. The same seed, or none, gives
- * the same order each time, but not LanceDB's.
+ * `permutationBuilder` returns a `PermutationBuilder`, which creates a table that lists the rows of
+ * another table in some order, divided into splits, for training. The new table has the columns
+ * `row_id` and `split_id` of LanceDB's SDK, and is in memory unless `persist` gives it a place. All
+ * row ids are read into memory at once. The same seed gives the same order each time, but not
+ * LanceDB's.
  */
 import {
   dataOf,
@@ -178,7 +175,10 @@ export class PermutationBuilder {
     return this;
   }
 
-  /** Makes the table. */
+  /**
+   * Makes the table; its metadata have `base_version` and, where splits were named, `split_names`.
+   * @throws ConcurrentModification if the table changes during each of MOST_READINGS readings
+   */
   async execute(): Promise<Table> {
     const split = this.#split;
     const { version, values } = await this.#read();

@@ -1,12 +1,8 @@
 /**
- * `Databases`: finds the catalog (database) and the namespace prefix of a request, by headers, by
- * the host name, or because there is only one. If so configured, the namespaces of one root are
- * the databases. `begin` checks or creates the folders; `checkUsable` checks them while serving.
- * Catalogs are opened on first use and closed with the server, or when their folder in
- * `databasesRoot` is gone (`noteFailure`). Catalogs that were passed in open are never closed
- * here. `catalog` throws NamespaceNotFound for a name that is not there, ServiceUnavailable if its
- * folder was lost, and Internal for a root that cannot be opened. Two headers that differ throw
- * InvalidInput.
+ * `Databases` finds the catalog (database) and the namespace prefix of a request, by headers, by
+ * the host name, or because there is only one. If so configured, the namespaces of one root are the
+ * databases. Catalogs are opened on first use and closed with the server; catalogs that were passed
+ * in open are never closed here. The name of no database throws NamespaceNotFound.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,13 +1,9 @@
 /**
- * `AnswerCache`: answers a repeated write with the response to the first one, by its idempotency
- * key, and refuses another request under a used key (IdempotencyKeyReused). What throws is not
- * kept, nor are responses of status 429 and from 500 on. The cache is in memory and bounded
- * (10,000 responses, 64 MiB); for what it lost, the catalog recognises repeats
- * (directory/catalog/kept-answers.ts) by the stamps that `stampOf` makes. `SummedData` computes
- * the checksum of Arrow data as it is read, and `checkSameData` refuses data under a used key
- * unless it begins with the bytes that were read of the first request's. `checkKey` throws
- * InvalidInput unless a key has 1 to 255 printable ASCII characters, and `digest` hashes several
- * texts.
+ * `AnswerCache` keeps the final response to a write under its idempotency key and gives it to
+ * repeated requests. Another request under a used key throws IdempotencyKeyReused. The cache is
+ * bounded and in memory; a catalog recognises older repeats by the stamps of `stampOf`
+ * (directory/catalog/kept-answers.ts). `SummedData` computes a checksum of Arrow data as it is
+ * read, and `checkSameData` compares repeated data with it.
  */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';

@@ -1,11 +1,8 @@
 /**
- * `Identification`: authenticates a request before it takes a place in a queue. `identify` uses
- * the headers before the body is read. Where these hold no credentials and no principal follows
- * from them, it looks for an identity in the JSON body, of at most 16 KiB, if the operation takes
- * one, and returns the body that it read. `unknownBody` reads such a body; `byHeaders` and
- * `byCredentials` read no body. Unknown callers, and bodies that are too large or too slow, throw
- * Unauthenticated; Throttling is for a body that gave way to others. A server without
- * authentication answers `ANYBODY`. Credentials are hidden from the log (`hideCredentials`).
+ * `Identification` authenticates a request before it takes a place in a queue. `identify` uses the
+ * headers. If they hold no credentials and do not suffice, it reads a small JSON body for an
+ * identity, where the operation may have one, and returns that body. Unknown callers throw
+ * Unauthenticated. A server without authentication takes all callers for `ANYBODY`.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { Progress } from '../progress.ts';

@@ -1,11 +1,8 @@
 /**
- * Checks the folders that a server serves. `requireFolders` checks that they exist
- * (NamespaceNotFound) and are folders (InvalidInput), or creates them. `isSetUp` tells whether one
- * holds a catalog that was written to, `isMissing` whether nothing is there, and `deviceOf` on
- * which device it is (undefined if nothing is there). `FolderTrials` checks that a folder can be
- * read and, unless it is read-only, written: it throws on a full disk, and writes a small file
- * into the catalog's private folder if that is there. A disk that passed is not written again for
- * three seconds.
+ * Checks the folders that a server serves. `requireFolders` throws NamespaceNotFound for a missing
+ * folder, or creates it. `isSetUp` tells whether a folder holds a catalog that was written to, and
+ * `isMissing` whether nothing is there. `FolderTrials` checks that a folder can be read and, unless
+ * it is read-only, written; a disk that passed is not tried again for some seconds.
  */
 import { constants, existsSync } from 'node:fs';
 import { access, mkdir, open, stat, statfs, unlink } from 'node:fs/promises';

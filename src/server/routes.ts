@@ -1,11 +1,9 @@
 /**
- * `answerOperation`: carries out one request of an operation and returns the HTTP response; errors
- * are thrown. It authenticates the caller, checks that the caller may use the database, waits for
- * the JSON body or the beginning of the Arrow body, and takes a place in the queue. Then it opens
- * the catalog and calls it through scope and permissions (auth/). A repeated idempotency key of a
- * write returns the stored response instead. A route that asks for an operation in a form of its
- * own, such as that of blobs or of inserts in parts, passes a `Form`, which does its work with an
- * `Order`; idempotency keys do not count there. `Services` are the objects that all routes share.
+ * `answerOperation` carries out one request of an operation and returns the HTTP answer; errors are
+ * thrown. It authenticates the caller, waits for the body and for a place in the queue, and calls
+ * the catalog through scope and permissions (auth/). The repetition of a write under its
+ * idempotency key gets the stored answer. A route with a form of its own, such as that of blobs,
+ * passes a `Form`.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,12 +1,8 @@
 /**
- * Creates a server without a socket (`createServer`) or one that listens (`startServer`). It
- * assembles catalogs, authentication, limits, routes and metrics. `reload` replaces auth, hosts,
- * CORS and the certificate; it throws InvalidInput, and changes nothing, if auth would end or TLS
- * begin or end. `close` takes no more requests after `drainDelayMs`, waits `drainTimeoutMs` for
- * those under way, and aborts the rest. `createTrialServer` adds the hooks of a test fixture
- * (trial.ts). Roots are opened as directory catalogs when they are first asked for, and closed by
- * the server; catalogs that were passed in open are called through `Namespace` and stay open.
- * Options that do not go together throw InvalidInput, as does a public address without `auth`.
+ * `createServer` creates a server without a socket, and `startServer` one that listens. They
+ * assemble catalogs, authentication, limits, routes and metrics. Roots are opened when they are
+ * first used and closed by the server; catalogs that were passed in open stay open. Options that do
+ * not go together throw InvalidInput, as does a public address without `auth`.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';
@@ -162,7 +158,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
  */
 export const createServer = (options: ServerOptions): Promise<Server> => assembled(options);
 
-/** As `createServer`, with what a test fixture has beyond it. */
+/** As `createServer`, with the hooks of a test fixture (trial.ts). */
 export const createTrialServer = (options: ServerOptions, trial: Trial): Promise<Server> =>
   assembled(options, trial);
 

@@ -1,16 +1,8 @@
 /**
- * `Uploads`: inserts whose rows come in parts. An upload is one call of InsertIntoTable that
- * begins with the first part and takes the batches of all parts from a channel, so that they are
- * one version in the end, or none. Nothing is kept but what that call keeps: it streams with
- * bounded memory, and removes what it wrote when the upload is aborted, stands still for too long,
- * or the server stops. `begin` throws Throttling beyond `maxUploads`; parts of more than
- * `maxArrowBytes` together throw PayloadTooLarge; more than 10,000 parts, another mode or schema
- * throw InvalidInput.
- *
- * An upload belongs to one caller, table and branch; to others it is unknown. A part that breaks
- * off after some of its rows were taken ends the upload. How the last thousand ended is remembered
- * for as long as one may stand still, so that whoever lost the answer gets it again; one that its
- * caller aborted is forgotten at once.
+ * `Uploads` takes inserts whose rows come in several requests, called parts. One call of
+ * InsertIntoTable begins with the first part and reads the batches of all parts from a channel, so
+ * that they become one version when the upload is completed. An upload belongs to one caller, table
+ * and branch; to others it is unknown. An upload that stands still for too long is ended.
  */
 import { type RecordBatchStream, type Schema, schemasEqual } from '../arrow/index.ts';
 import type { Env } from '../env.ts';
@@ -149,7 +141,10 @@ export class Upload {
     );
   }
 
-  /** Takes the rows of a part, and answers how many there were; 0 for one that was taken before. */
+  /**
+   * Takes the rows of a part, and answers how many there were; 0 for one that was taken before. A
+   * part that breaks off after some of its rows were taken ends the upload.
+   */
   async take(part: UploadPart): Promise<number> {
     this.#checkOpen();
     const known = this.#parts.get(part.id);

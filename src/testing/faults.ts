@@ -1,11 +1,8 @@
 /**
- * Defines `Fault`: an error, a delay or a broken connection with which a fixture answers a number
- * of requests of an operation. `checkFaults` validates a list of up to 1,000 faults, with delays
- * of up to ten minutes (InvalidInput), and `FaultPlan` holds it: `take` returns the first fault
- * that applies to a request and counts it. `errorOf` builds the error that the client gets
- * (undefined for faults that delay or break the connection), `droppedAnswer` and `cutAnswer` the
- * broken answers, and `isDropped` recognises a dropped one. `failingFetch` lets a `fetch` without
- * a socket fail for dropped answers.
+ * Defines `Fault`: an error, a delay or a broken connection with which a fixture answers some
+ * requests of an operation. `checkFaults` validates a list of them, and `FaultPlan` holds it:
+ * `take` returns the first fault that applies to a request and counts it. `errorOf` builds the
+ * error that the client gets, and `droppedAnswer` and `cutAnswer` the broken answers.
  */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { DirspaceError } from '../errors.ts';

@@ -1,29 +1,8 @@
 /**
- * Parses dates, times of day and timestamps written as text (`parseDateTime`, `parseTimeOfDay`),
- * for cells of data, SQL literals and CAST alike. Exact to the nanosecond, in the proleptic
- * Gregorian calendar. Returns undefined for other text; the caller checks what its column can hold.
- *
- * The grammar is ISO 8601 and the forms that PostgreSQL documents for its literals, without those
- * that depend on a setting or on the present. Letters are taken in either case, spaces around are
- * dropped.
- *
- *   timestamp  date [("T" | spaces) time [zone]] [era]
- *   date       2020-01-31, 2020-1-31, 20200131; 2020-031, 2020.031, 2020031 (day of the year);
- *              2020-W05-5, 2020W055 (ISO week); 2020-Jan-31, 31-Jan-2020, Jan-31-2020,
- *              31 January 2020, January 31, 2020; J2458880 (Julian day)
- *   year       four to seven digits, with a sign in the numeric forms with a hyphen or a point after
- *              the year (year 0 is 1 BC, as in ISO 8601); exactly four in forms without separators and
- *              with a week. Years of two or three digits are refused.
- *   time       04:05, 4:05, 04:05:06, T04:05; T0405, T040506 and after a date 0405, 040506 (digits
- *              alone look like a count and are refused); T04. A fraction of the second follows a
- *              point or a comma; more than nine digits must be zeros. AM or PM may follow. 24:00 is
- *              the end of the day, in a timestamp only. Second 60 is refused: no Arrow type has leap
- *              seconds.
- *   zone       Z, UTC, GMT, UT, zulu; +02, +2, +0200, +200, +02:00, +2:00, +02:00:00, all below 24
- *              hours. Names of zones are refused: what they stand for changes with the zone database.
- *   era        AD or BC, of a date of unsigned year, month and day
- *
- * Refused on purpose: 1/8/1999 (depends on a setting), 990108, now, today, epoch, infinity.
+ * Parses dates and timestamps (`parseDateTime`) and times of day (`parseTimeOfDay`) that are
+ * written as text, for cells of data, SQL literals and CAST. Both are exact to the nanosecond, in
+ * the proleptic Gregorian calendar, and return undefined for other text. The caller checks what its
+ * column can hold.
  */
 import { daysFromCivil, daysInMonth, isoWeekday } from './calendar.ts';
 
@@ -50,7 +29,31 @@ const JULIAN_EPOCH = 2_440_588;
 
 type Groups = readonly (string | undefined)[];
 
-/** Undefined where the text is no date or timestamp. */
+/**
+ * Undefined where the text is no date or timestamp.
+ *
+ * The grammar is ISO 8601 and the forms that PostgreSQL documents for its literals, without those
+ * that depend on a setting or on the present. Letters are taken in either case, spaces around are
+ * dropped.
+ *
+ *   timestamp  date [("T" | spaces) time [zone]] [era]
+ *   date       2020-01-31, 2020-1-31, 20200131; 2020-031, 2020.031, 2020031 (day of the year);
+ *              2020-W05-5, 2020W055 (ISO week); 2020-Jan-31, 31-Jan-2020, Jan-31-2020,
+ *              31 January 2020, January 31, 2020; J2458880 (Julian day)
+ *   year       four to seven digits, with a sign in the numeric forms with a hyphen or a point after
+ *              the year (year 0 is 1 BC, as in ISO 8601); exactly four in forms without separators and
+ *              with a week. Years of two or three digits are refused.
+ *   time       04:05, 4:05, 04:05:06, T04:05; T0405, T040506 and after a date 0405, 040506 (digits
+ *              alone look like a count and are refused); T04. A fraction of the second follows a
+ *              point or a comma; more than nine digits must be zeros. AM or PM may follow. 24:00 is
+ *              the end of the day, in a timestamp only. Second 60 is refused: no Arrow type has leap
+ *              seconds.
+ *   zone       Z, UTC, GMT, UT, zulu; +02, +2, +0200, +200, +02:00, +2:00, +02:00:00, all below 24
+ *              hours. Names of zones are refused: what they stand for changes with the zone database.
+ *   era        AD or BC, of a date of unsigned year, month and day
+ *
+ * Refused on purpose: 1/8/1999 (depends on a setting), 990108, now, today, epoch, infinity.
+ */
 export function parseDateTime(text: string): DateTimeText | undefined {
   let rest = text.trim();
   if (rest.length > MOST_CHARACTERS) return undefined;

@@ -1,11 +1,9 @@
 /**
- * Computes the UTC offset of a time zone at an instant (`zoneOffset`) and converts between
- * instants and the local times of a zone (`toWallClock`, `fromWallClock`). `instantOf` and
- * `instantNanosOf` find the instant that a parsed text names. A local time that a change of clocks
- * skips takes the offset before the change; a local time that occurs twice means the first. The
- * rules of named zones come from the JavaScript runtime (Intl), one cached look-up for each
- * quarter-hour; beyond the dates of JavaScript the offset is 0. Throws RangeError for a zone that
- * the runtime does not know; `isKnownZone` tells beforehand.
+ * `zoneOffset` computes the UTC offset of a time zone at an instant; `toWallClock` and
+ * `fromWallClock` convert between instants and the local times of a zone. `instantOf` and
+ * `instantNanosOf` find the instant that a parsed text names. The rules of named zones come from
+ * the JavaScript runtime (Intl). A zone that the runtime does not know throws RangeError;
+ * `isKnownZone` tells beforehand.
  */
 import { daysFromCivil, floorDivide, NANOS_PER_SECOND, SECONDS_PER_DAY } from './calendar.ts';
 import type { DateTimeText } from './date-time-text.ts';

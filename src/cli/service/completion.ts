@@ -1,11 +1,9 @@
 /**
- * `dirspace completion <shell>`: prints the completion script of bash, zsh or fish. The script in
- * turn calls `dirspace completion words` (in bash `line`) with the text typed so far. That command
- * prints the words that fit at the cursor, one per line, or `:files` for file names, or nothing on
- * failure. Ids are looked up in the catalog, which is opened read-only, among the first 1,000 names
- * of a namespace.
- *
- * `wordsOfLine` splits a command line into words as a shell does.
+ * `dirspace completion <shell>` prints the completion script of bash, zsh or fish. The script in
+ * turn calls `dirspace completion words` (in bash `line`) with the text typed so far, which prints
+ * the words that fit at the cursor, one per line, or `:files` for file names. Ids are looked up in
+ * the catalog, which is opened read-only. `wordsOfLine` splits a command line into words as a shell
+ * does.
  */
 import type { Connection } from '../../sdk/index.ts';
 import {

@@ -1,11 +1,8 @@
 /**
- * `serveMemory`: implements `dirspace serve --memory`. It serves a catalog in memory for tests
- * until the process is asked to end; its content comes from `--seed`, its failures from `--faults`,
- * a file of at most 1 MiB. It asks for no credentials, and refuses options about a catalog on disk.
- *
- * `untilStopped` waits until the process is asked to end, `announce` prints the address, and
- * `refuseMemoryOptions` refuses options of `--memory` that are given without it; serve.ts uses
- * them.
+ * `serveMemory` implements `dirspace serve --memory`: it serves a catalog in memory for tests until
+ * the process is asked to end. The content comes from `--seed`, the failures from `--faults`. It
+ * asks for no credentials, and refuses options about a catalog on disk. serve.ts uses
+ * `untilStopped` and `announce` too.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,11 +1,9 @@
 /**
- * `httpTarget`: sends the requests of cases to a server by plain HTTP and records each exchange. It
- * does not use `RestNamespace`, which compensates for deviations that the suite has to find. A
- * request that is answered 429 or 503 is sent up to four times, at most 5 s apart; a server that
- * does not answer in time (10 s unless told otherwise) is ServiceUnavailable. A 404 or 405 without
- * an error body of the protocol means that the operation is not implemented, unless it has
- * succeeded before or its answers have no body. A success with another status than the protocol
- * lists is recorded as a deviation.
+ * `httpTarget` sends the requests of cases to a server by plain HTTP and records each exchange. It
+ * does not use `RestNamespace`, which compensates for deviations that the suite has to find. An
+ * answer that only a server without the operation gives throws Unsupported, and a request without
+ * an answer throws ServiceUnavailable. A success with another status than the protocol lists is
+ * recorded as a deviation.
  */
 
 import { addressOf, clientSettings } from '../../client/index.ts';

@@ -1,11 +1,9 @@
 /**
- * `Kit`: makes and records the calls of one case, and creates fresh tables and namespaces for it. A
- * case may rely on another operation only if that was shown to work (`needs`); otherwise it ends as
- * not decidable or not run. The case also ends as not run if the server asks for credentials, has
- * no room (429, 503), or does not answer any more; an operation that left three requests unanswered
- * in time is asked no more. The file also exports the assertions of cases, such as `holds`, `same`,
- * `fails` and `refused` (status 400), and `pagesOf`, which reads a list page by page, up to 20
- * pages unless told otherwise.
+ * `Kit` makes and records the calls of one case, and creates fresh tables and namespaces for it. A
+ * case that needs an operation which was not shown to work ends undecided (`Undecided`), and so
+ * does one that the server refuses for lack of credentials or room. The file also exports the
+ * assertions of cases, such as `holds`, `same`, `fails` and `refused`, and `pagesOf`, which reads a
+ * list page by page.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';

@@ -1,11 +1,8 @@
 /**
- * `headerOf`: decides whether the first record of a CSV file names its columns, and returns their
- * names and where the rows begin. The option `header` decides. Without it, the record is a header
- * if the schema has all its fields as names, if one of its fields is a text above a column of
- * another type, or if no column is of another type and its fields are texts that differ. A repeated
- * name gets a number, and an empty one its position. Throws InvalidInput for a first record that
- * cannot be read or has more than 100,000 fields, and for a row without a header that has another
- * number of fields than the schema.
+ * `headerOf` decides whether the first record of a CSV file names its columns, and returns the
+ * names and where the rows begin. Without the option `header`, it compares the record with the
+ * names of the schema and the types of the columns below it. A repeated name gets a number, and an
+ * empty one its position. A first record that cannot be read throws InvalidInput.
  */
 import { type Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -27,7 +24,12 @@ const MOST_COLUMNS = 100_000;
 /** Records that are compared with the first. */
 const LOOKED_AT = 2_000;
 
-/** @throws InvalidInput for a file whose first record cannot be read */
+/**
+ * The option `header` decides. Without it, the record is a header if the schema has all its fields
+ * as names, if one of its fields is a text above a column of another type, or if no column is of
+ * another type and its fields are texts that differ.
+ * @throws InvalidInput for a file whose first record cannot be read
+ */
 export function headerOf(
   bytes: Uint8Array,
   from: number,

@@ -1,12 +1,8 @@
 /**
- * `openCsv`: reads CSV as record batches. The encoding, delimiter, quotes, header and types are
- * detected from the first megabyte unless the caller gives them, or from more where the first row
- * ends behind it. Rows are read as they are pulled; memory holds that beginning and one batch. A
- * row that cannot be read goes to the caller's `onReject`, or throws InvalidInput with line and
- * column. An empty file throws InvalidInput unless a schema is given, and so does one that holds
- * JSON unless a schema, the header or the delimiter is given. A column that is asked for, or given
- * a type by name, and is not there throws it too. `csvTypes` reads whole files to find types that
- * fit all their rows; it refuses sources that can be read once only.
+ * `openCsv` reads CSV as record batches; rows are read as they are pulled. What the caller does not
+ * give of encoding, delimiter, quotes, header and types is detected, by default from the beginning
+ * of the file. A row that cannot be read goes to the caller's `onReject`, or throws InvalidInput
+ * with line and column. `csvTypes` reads whole files to find types that fit all their rows.
  */
 import { isUtf8 } from 'node:buffer';
 import {

@@ -1,13 +1,9 @@
 /**
- * `CsvScanner`: finds the fields of CSV records in UTF-8 bytes. It copies nothing: a field is a
- * pair of offsets into the bytes, and `unescaped` copies one whose quotes are escaped. Records end
- * with LF, CRLF or CR; quoted fields may hold any of these. Records of another number of fields
- * than columns, and those with misplaced quotes, are listed apart (`bad`); blank lines are passed
- * over where there are several columns. A record that does not end within the bytes is left for the
- * next call, which gets it again with more bytes.
- *
- * The bytes need room for one more after the last: the scanner writes a line feed there, so that
- * the loop over a field needs no test for the end.
+ * `CsvScanner` finds the fields of CSV records in UTF-8 bytes as pairs of offsets, and `unescaped`
+ * copies a field whose quotes are escaped. Records that cannot be taken are listed in `bad`. A
+ * record that goes on behind the given bytes is left for the next call. The scanner writes a line
+ * feed behind the last byte, so that the loop over a field needs no test for the end: the bytes
+ * need room for it.
  */
 
 /** How records are written. Bytes are ASCII. */
@@ -74,7 +70,8 @@ export class CsvScanner {
   readonly #delimiter: number;
 
   /**
-   * Takes the records from `from` to before `to`, at most `most` of them.
+   * Takes the records from `from` to before `to`, at most `most` of them. They end with LF, CRLF or
+   * CR, which quoted fields may hold too. Blank lines are passed over if there are several columns.
    * @param isEnd whether no bytes come after these: then the last record needs no line break
    */
   scan(bytes: Uint8Array, from: number, to: number, isEnd: boolean, most: number): void {

@@ -1,11 +1,8 @@
 /**
- * `openParquet`: opens a Parquet file as a stream of record batches of at most 65,536 rows and
- * about 32 MiB. It reads the columns of a row group side by side, all or those that are asked for,
- * and decodes their pages straight into Arrow arrays, without an object per row. Sizes that a file
- * declares are checked against bounds before memory is allocated. An Arrow schema that the writer
- * left in the file decides types that Parquet lacks. A source without ranges is copied into a
- * temporary file first. A damaged or unsupported file throws InvalidInput, and so does a column
- * that is asked for and not there.
+ * `openParquet` opens a Parquet file as a stream of record batches. It reads the columns of a row
+ * group side by side and decodes their pages straight into Arrow arrays, without an object per row.
+ * Sizes that the file declares are checked before memory is allocated. A source without ranges is
+ * copied into a temporary file first. A damaged or unsupported file throws InvalidInput.
  */
 import {
   type RecordBatch,

@@ -1,10 +1,9 @@
 /**
  * Builds date, time, timestamp, duration and interval columns (`buildDate`, `buildTime`, ...) from
- * JavaScript values. Dates and timestamps take a Date, a number of milliseconds since the epoch, or
- * text; times take text or a count of their unit, durations a count, which may be digits in text,
- * and intervals objects or arrays of their parts. A bigint is a count of the column's own unit.
- * Text of a timestamp is read by its own offset, else in the column's time zone, else in UTC.
- * Values that would lose something, such as a date with a time of day, throw TableSchemaValidation.
+ * JavaScript values. Dates and timestamps take a Date, milliseconds since the epoch, or text; a
+ * bigint is a count of the column's own unit. Text of a timestamp is read by its own offset, else
+ * in the column's time zone, else in UTC. Values that would lose something throw
+ * TableSchemaValidation.
  */
 import {
   type Data,

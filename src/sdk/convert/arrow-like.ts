@@ -1,11 +1,8 @@
 /**
- * `ArrowRebuilder`: turns tables, batches, vectors of structs and objects of vectors, made by
- * another copy of apache-arrow, into record batches of this package's copy. Buffers that are long
- * enough are shared where they fit as they are; buffer-views.ts copies or refuses the others.
- * `isArrowLike`, `isTableLike` and `isBatchLike` recognise such objects. Rows that a column lacks
- * of its batch are null, and so is what short buffers lack of data with nulls; other data that is
- * cut short or lacks a part throws InvalidInput, and a vector of structs with null rows
- * TableSchemaValidation.
+ * `ArrowRebuilder` turns tables, batches, vectors of structs and objects of vectors, made by
+ * another copy of apache-arrow, into record batches of this package's copy. `isArrowLike`,
+ * `isTableLike` and `isBatchLike` recognise such objects. Buffers are shared where they fit as they
+ * are; buffer-views.ts copies or refuses the others. Data that lacks a part throws InvalidInput.
  */
 import {
   type Data,

@@ -1,11 +1,9 @@
 /**
- * `toRecordBatchStream`: turns any data that a user may pass (`DataInput`) into a stream of record
- * batches. It takes rows, Arrow objects of any copy of apache-arrow, Arrow IPC bytes, Blobs, and
- * iterables and streams of these. It detects the kind of input, and leaves building, casting and
- * decoding to other files. `streamOfFile` does the same for the rows of a file, where whole numbers
- * become integers. `isRepeatable` and `hasSchema` tell whether data can be read twice, and whether
- * it has a schema. Other input, empty input without a schema, and items of different kinds throw
- * InvalidInput; rows that do not fit throw TableSchemaValidation while they are read.
+ * `toRecordBatchStream` turns any data that a user may pass (`DataInput`) into a stream of record
+ * batches. It detects the kind of input: rows, Arrow objects of any copy of apache-arrow, Arrow IPC
+ * bytes, Blobs, and iterables and streams of these. Rows that do not fit a schema throw
+ * TableSchemaValidation while they are read. Building, casting and decoding are left to other
+ * files.
  */
 import {
   type RecordBatch,

@@ -1,13 +1,8 @@
 /**
- * `inferSchema`: infers a schema from rows by the rules of LanceDB's TypeScript SDK;
- * `SchemaInference` takes the rows in parts. Numbers become float64, bigints int64, strings utf8,
- * booleans bool, Dates timestamp(ms), bytes binary, objects structs, arrays lists. Typed arrays of
- * one length become vectors, and so do number arrays in the columns of `VectorColumns` and in those
- * whose name says vector or embedding. For files of JSON (`wholeNumbers`), numbers that are all
- * whole become int64, or uint64. Inferred fields are nullable. Throws TableSchemaValidation for a
- * column whose type cannot be inferred, such as one of nulls only. The first value of a column
- * decides its type; others that do not fit are found when the column is built. Values more than 64
- * levels deep are taken for cycles and refused.
+ * `inferSchema` infers an Arrow schema from rows by the rules of LanceDB's TypeScript SDK, and
+ * `SchemaInference` from rows that come in parts. Inferred fields are nullable. A column whose type
+ * cannot be inferred throws TableSchemaValidation. Values that do not fit the inferred type are
+ * found later, when `sdk/build/` builds the column.
  */
 import {
   Binary,
@@ -112,6 +107,12 @@ export class SchemaInference {
   }
 }
 
+/**
+ * Numbers become float64, bigints int64, strings utf8, booleans bool, Dates timestamp(ms), bytes
+ * binary, objects structs, arrays lists. Typed arrays of one length become vectors, and so do number
+ * arrays in the columns of `vectors` and in those whose name says vector or embedding.
+ * @throws TableSchemaValidation for a column whose type cannot be inferred
+ */
 export function inferSchema(
   rows: readonly unknown[],
   vectors?: VectorColumns,

@@ -1,11 +1,9 @@
 /**
- * `toEmbeddedStream`: converts data to record batches as `toRecordBatchStream` does, and computes
- * the vector columns that the data lacks, from source columns that it has. The embedding functions
- * are those named in the schema's metadata, and one that the caller may give for a new table. It
- * embeds one batch at a time; null values get null vectors. `queryVector` computes the vector for a
- * search by text; it returns undefined for a table without a function, and throws InvalidInput for
- * one with several. Both throw InvalidInput if a needed function is not registered; so does the
- * stream if a function does not make one vector of each value, or if their length is not known.
+ * `toEmbeddedStream` converts data to record batches as `toRecordBatchStream` does, and computes
+ * the vector columns that the data lacks, one batch at a time. The embedding functions are those in
+ * the schema's metadata, and one that the caller may give for a new table. `queryVector` computes
+ * the vector of a search by text, or returns undefined for a table without a function. Functions
+ * that are not registered throw InvalidInput.
  */
 import {
   columnsOf,

@@ -1,11 +1,8 @@
 /**
- * `openFiles`: opens files of JSON, or of CSV, Parquet, Arrow or Lance, as one source of rows, and
- * reads them one after the other. JSON, whose columns have no types, cannot be mixed with the
- * others. Of the others, the first file determines the schema, and later files are converted to it.
- * The result tells which file and line a row came from, how far reading has got, and the types that
- * all rows fit (`allTypes`, undefined for formats with types of their own and for files that can be
- * read only once). Throws InvalidInput for a file that is missing or of an unknown format, and for
- * empty files unless the columns are known.
+ * `openFiles` opens several files as one source of rows, and reads them one after the other. Files
+ * of JSON, whose columns have no types, cannot be mixed with others; of others, the first file
+ * determines the schema. The result tells which file and line a row came from and how far reading
+ * has got. A missing file throws InvalidInput before a row is read.
  */
 import type { DataType, RecordBatchStream } from '../../arrow/index.ts';
 import type { LanceVersionChoice } from '../../datasets/index.ts';

@@ -1,11 +1,8 @@
 /**
- * Refuses unknown option names with InvalidInput, of calls that change something
- * (`checkChangeOptions`) and of calls that read (`checkOptionNames`). An unknown name whose value
- * is undefined passes, unless it resembles a known one. If they were ignored, a misspelt `dryRun`
- * would lose rows, and a misspelt `version` would read other rows. Lists the known names of each
- * call (`OPEN_OPTIONS`, ...). Also checks conditions (`checkWhere`) and objects with fixed members
- * (`onlyOptions`), refuses LanceDB's options for files with Unsupported (`refuseLanceFiles`,
- * `refuseReadOptions`), and names the type of a value for messages (`showKind`).
+ * Refuses unknown names of options with InvalidInput: `checkChangeOptions` in calls that change
+ * something, `checkOptionNames` in calls that read. Otherwise a misspelt `dryRun` would lose rows,
+ * and a misspelt `version` would read other rows. The file lists the known names of each call
+ * (`OPEN_OPTIONS`, ...), and refuses options that only LanceDB's files have with Unsupported.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest, suggestion } from '../../known-names.ts';

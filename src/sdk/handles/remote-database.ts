@@ -1,11 +1,8 @@
 /**
- * `remoteDatabase`: translates `db://NAME[/PREFIX]` and LanceDB's options for it (`apiKey`,
- * `hostOverride`, `clientConfig`, ...) to the properties and options of a `rest` catalog. `region`
- * has no effect; other options without a counterpart, and LanceDB's cloud, throw Unsupported with
- * an alternative. `isRemoteDatabase` recognises such addresses, `readClientConfig` translates
- * `clientConfig` alone, and `refuseRemoteOptions` refuses the options of `db://` for other catalogs
- * with InvalidInput. An address without a name, and a value that is given twice, throw InvalidInput
- * too.
+ * `remoteDatabase` translates `db://NAME[/PREFIX]` and LanceDB's options for it (`apiKey`,
+ * `hostOverride`, `clientConfig`, ...) to the properties and options of a `rest` catalog. LanceDB's
+ * cloud and options without a counterpart throw Unsupported with an alternative, except that
+ * `region` is ignored. `refuseRemoteOptions` refuses the options of `db://` for other catalogs.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ClientConfig, ConnectOptions } from './connect-options.ts';

@@ -1,11 +1,9 @@
 /**
- * `CatalogJob`: work that a catalog carries out in the background, most often on a server. Its
- * facts are those of the last answer; waiting asks again after 0.2 to 5 seconds. `beginThere`
- * begins one, and returns undefined if the catalog has no jobs or the program reads its files
- * itself. `carriedOut` begins one and waits for its result, or returns undefined likewise; if
- * waiting fails, as by an abort, it cancels the job. It throws what the job failed with, and
- * InvalidTableState if another program cancelled it. `follow` reports the progress of a job until
- * it has ended.
+ * `CatalogJob` is work that a catalog carries out in the background, most often on a server; its
+ * facts are those of the last answer. `beginThere` begins one, and `carriedOut` also waits for its
+ * result. Both return undefined if the catalog has no jobs or the program reads its files itself.
+ * If waiting fails, `carriedOut` cancels the job. `follow` reports progress until the job has
+ * ended.
  */
 import type { Env } from '../../env.ts';
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';

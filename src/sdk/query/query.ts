@@ -1,11 +1,9 @@
 /**
  * Builds queries over the rows of a table: `Query` by predicate, order and text, `VectorQuery` by
- * nearest vectors; `FilteredQuery` is their base. With `fullTextSearch` a VectorQuery is hybrid,
- * and a reranker fuses the rows of both searches; it then has one vector and no `orderBy`. Methods
- * change the builder and return it, so calls can be chained; `nearestTo`, `groupBy` and `aggregate`
- * return a new query. A search without a limit returns 10 rows. Malformed vectors, counts and
- * orderings throw InvalidInput at once; `groupBy` and `aggregate` do after `select`, `limit`,
- * `offset` and `orderBy`.
+ * nearest vectors; `FilteredQuery` is their base. With `fullTextSearch` a VectorQuery is hybrid: a
+ * reranker fuses the rows of both searches. Methods change the builder and return it; `nearestTo`,
+ * `groupBy` and `aggregate` return a new query. Malformed vectors, counts and orderings throw
+ * InvalidInput.
  */
 import {
   concatBatches,

@@ -1,10 +1,8 @@
 /**
- * Lists the versions of a table's branch (`listVersions`), and finds the version that a number, tag
- * or time selects (`resolveSelection`). A time is compared with the clocks of the writers, without
- * those that contradict the others (`versionsInOrder`). `selectionOf` takes a number for a version
- * and a text for a tag; `followsNewest` recognises selections without version, tag and time.
- * `restoreVersion` makes an old version of the handle's branch the newest. Contradictory or empty
- * selections throw InvalidInput, and a time before the first version TableVersionNotFound.
+ * `listVersions` lists the versions of a table's branch, and `resolveSelection` finds the version
+ * that a number, tag or time selects. A time is compared with the clocks of the writers, without
+ * those that contradict the others (`versionsInOrder`). `restoreVersion` makes an old version of
+ * the handle's branch the newest. Contradictory or empty selections throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TableVersion } from '../../protocol/index.ts';

@@ -1,12 +1,8 @@
 /**
- * Authorises calls: `permittedCaller` wraps a Caller for one principal, who has grants on
- * namespaces. Most calls are checked before the catalog is asked; lists are filtered (listing.ts).
- * Describing a transaction needs `read` on each of its tables, and altering one needs `admin` on
- * the catalog. A job needs what its operation needs, and `read` on its table to be seen. A refusal
- * does not reveal what exists. Answers leave out storage credentials without `admin` on the table.
- *
- * `permittedDatabase`, `mayUseDatabase` and `checkMayReadMetrics` decide who may use a database and
- * `/metrics`. `ANYBODY`, the principal of a server without authentication, may do everything.
+ * `permittedCaller` wraps a Caller for one principal, who has grants on namespaces. It refuses
+ * calls with PermissionDenied and filters lists; a refusal does not reveal what exists. Answers
+ * leave out storage credentials without `admin` on the table. `permittedDatabase`, `mayUseDatabase`
+ * and `checkMayReadMetrics` decide who may use a database and `/metrics`.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,11 +1,8 @@
 /**
- * Reads request bodies: `readJson` reads a whole JSON text within limits (undefined for an empty
- * one), and `arrowPieces` streams Arrow data with backpressure. `bodyBegun` waits for the first
- * bytes of Arrow data. A wrong content type or encoding throws UnsupportedMediaType, and a too
- * large length PayloadTooLarge, before anything is read (`checkArrowBody` for Arrow data); bodies
- * that break off, are not UTF-8 or no JSON throw InvalidInput. `hasBody` tells from the headers
- * whether there is a body. `pauseOf` yields between the steps of long work and throws once its
- * request has ended.
+ * Reads request bodies: `readJson` reads and parses a whole JSON text within limits, and
+ * `arrowPieces` streams Arrow data with backpressure. `bodyBegun` waits for the first bytes of
+ * Arrow data. A wrong content type or encoding, or a length that is too large, is refused before
+ * anything is read (`checkArrowBody` for Arrow data). A body that breaks off throws InvalidInput.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

@@ -1,14 +1,8 @@
 /**
- * `hostGuard`: protects a server without authentication from web pages, which can reach this
- * machine under a name of their own (DNS rebinding). It refuses foreign host names
- * (MisdirectedRequest), and pages of other sites unless CORS allows them (PermissionDenied). With
- * authentication, it checks host names only if some are configured. Requests without a socket may
- * name any host.
- *
- * `requireHost` refuses a missing Host (except in HTTP/1.0), a repeated one, and transfer
- * encodings other than chunked, which HTTP/1.0 may not use either, with InvalidInput;
- * `requireMetExpectation` refuses an Expect that cannot be met (`UnmetExpectation`, 417).
- * `isLoopback` recognises addresses of this machine.
+ * `hostGuard` protects a server without authentication from web pages that reach this machine under
+ * a name of their own (DNS rebinding). It refuses foreign host names in requests over a socket, and
+ * requests from pages of other sites unless CORS allows their origin. `requireHost` checks the
+ * headers Host and Transfer-Encoding, and `requireMetExpectation` the header Expect.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';

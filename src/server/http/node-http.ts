@@ -1,11 +1,8 @@
 /**
- * `SocketServer`: binds the request handler to sockets through Node's HTTP and HTTPS servers. It
- * applies backpressure in both directions, times out idle sockets and slow headers, and answers
- * bytes that are no request (400, 408, 431), unknown methods and CONNECT (405) with an error; if
- * the connection still owes an answer, it is closed instead. `listen` returns the base address,
- * and throws InvalidInput the second time. `close` takes no more connections and waits for those
- * that are open; `closeAllConnections` ends these. `renew` replaces the certificate for new
- * connections.
+ * `SocketServer` binds the request handler to sockets through Node's HTTP and HTTPS servers. It
+ * applies backpressure in both directions and times out idle sockets and slow headers. Bytes that
+ * are no request, unknown methods and CONNECT get an error, unless the connection still owes an
+ * answer: then it is closed. `renew` replaces the certificate for new connections.
  */
 import {
   createServer,

@@ -1,12 +1,8 @@
 /**
- * `RequestState`: holds the state of one request in progress: id, start time, log, abort signal,
- * byte counts, and the fields of its log line. Also defines the requests and responses of the HTTP
- * layer (`WireRequest`, `HttpRequest`, `HttpAnswer`), and the reasons for which a request is
- * aborted (`RequestTimeout`, `ClientGone`, `stoppingError`).
- *
- * `RequestState` also ends the request: what `onEnd` registers is released once the answer was sent
- * and all work given to `hold` has ended. `limit` bounds the whole time, and `untimed` runs work
- * without the timeout.
+ * `RequestState` holds what is known of one request in progress: its id, log, abort signal, byte
+ * counts and the fields of its log line. It ends the request when the answer was sent and all work
+ * given to `hold` has ended; then it releases what `onEnd` registered. The file also defines the
+ * requests and answers of the HTTP layer and the reasons for which a request is aborted.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

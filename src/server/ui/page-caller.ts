@@ -1,11 +1,8 @@
 /**
- * `enterPage`: prepares a request of the page as the server prepares requests of operations. It
+ * `enterPage` prepares a request of the page as the server prepares requests of operations. It
  * authenticates the session, or the headers if there is none (`identifyPage`), finds the database,
- * reads the body of at most 1 MiB (of a link, what its address says), takes a place in the queue,
- * and returns a `PageCaller`. Its calls pass the same checks of rights and scope as those of the
- * protocol, and are reads only (`PAGE_OPERATIONS`). `firstKnown` returns the first valid one of
- * several credentials, or throws Unauthenticated, and `bodyOf` checks that a body is an object
- * (InvalidInput).
+ * reads the body, takes a place in the queue, and returns a `PageCaller`. Its calls pass the same
+ * checks of rights and scope as those of the protocol, and are reads only (`PAGE_OPERATIONS`).
  */
 import { DirspaceError } from '../../errors.ts';
 import { lateOptions, type RequestOf, type ResponseOf } from '../../protocol/index.ts';

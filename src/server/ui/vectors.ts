@@ -1,11 +1,8 @@
 /**
- * Answers the requests of the view of a vector column. `vectorSample` returns the lengths (norms)
- * of a sample of up to 2,000 rows, fewer beyond 4,096 dimensions, and its projection on a plane;
- * `neighbours` returns up to 100 rows whose vectors are nearest to the vector of one row. Rows
- * without a vector are left out of the sample; nulls within one, and lengths and places that are
- * not finite, are 0. Columns without vectors, and a row without one, throw InvalidInput. The plane
- * is spanned by the two directions in which the sample varies most, found by power iteration
- * (`projected`); distances on it differ from the distances of the vectors.
+ * Answers the requests of the view of a vector column. `vectorSample` returns the lengths of a
+ * sample of vectors and their places on a plane; `neighbours` returns the rows whose vectors are
+ * nearest to that of one row. The plane is spanned by two directions in which the sample varies
+ * most, found by power iteration (`projected`). A column that holds no vectors throws InvalidInput.
  */
 import {
   type Data,
@@ -39,7 +36,10 @@ export interface VectorSample {
   readonly y: readonly number[];
 }
 
-/** `{id, version, branch, column, rows}` with the number of rows of the version. */
+/**
+ * `{id, version, branch, column, rows}` with the number of rows of the version. Rows without a
+ * vector are left out; nulls within one, and lengths and places that are not finite, are 0.
+ */
 export async function vectorSample(
   { memory, env }: PageFacts,
   caller: PageCaller,

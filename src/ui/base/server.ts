@@ -1,12 +1,8 @@
 /**
- * Sends the requests of the page to the server, as JSON with the session's cookie: `ask` for
- * answers, `allPages` for lists (20 pages unless told otherwise, the rest is left out), `signIn`
- * and `signOut`. `useDatabase` sets the database that requests name (`databaseName`). A failure
- * becomes a `ServerError` with the text of the server, in which ids are written as paths, and
- * status 0 if no answer came; a request that the page aborts rejects with the error of `fetch`.
- * `messageOf` returns the text of any error. `isSignedOut` recognises the failure of a request
- * without a valid session, `isPassing` one after which it is worth asking again, and `isAborted` a
- * request that the page gave up.
+ * Sends the requests of the page to the server, as JSON with the session's cookie: `ask` for one
+ * answer, `allPages` for the pages of a list, `signIn` and `signOut` for the session. A request
+ * that is refused throws `ServerError`, and so does one without an answer, with status 0.
+ * `isSignedOut`, `isPassing` and `isAborted` tell failures apart.
  */
 
 /** An answer of the server that tells of a failure. */
