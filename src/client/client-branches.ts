@@ -1,9 +1,8 @@
 /**
  * Protects branches from servers that ignore the request member `branch`, as Lance's own server
  * does: they would use the main branch instead. `tableOfBranch` returns the table of a request at
- * risk, which changes a branch other than main or reads its rows. `honoursBranch` tells from a
- * response whether its server honours branches (undefined for a failure that does not say), and
- * `branchesPassedOver` builds the error, Unsupported. client.ts asks the server.
+ * risk, and undefined for others. `honoursBranch` tells from an answer whether its server honours
+ * branches, and `branchesPassedOver` builds the error, Unsupported. client.ts asks the server.
  */
 import { DirspaceError } from '../errors.ts';
 import { MAIN_BRANCH } from '../format/index.ts';

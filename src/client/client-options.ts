@@ -1,9 +1,9 @@
 /**
  * Defines the options of the REST client (`RestOptions`), such as address, headers, timeouts and
- * retries, and the type `Fetch`. `clientSettings` validates them (InvalidInput) and fills in the
- * defaults, such as 60 s without progress and 4 retries. `checkHeader` validates one header, and
- * refuses those of the connection and those that describe the body. Error messages show neither the
- * value of a header nor a user or password in the address.
+ * retries, and the type `Fetch`. `clientSettings` validates them and fills in the defaults.
+ * `checkHeader` validates one header, and refuses those of the connection and those that describe
+ * the body. Error messages show neither the value of a header nor a user or password in the
+ * address.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * `platformFetch`: calls the platform's `fetch` without the timeouts of undici, which gives up when
+ * `platformFetch` calls the platform's `fetch` without the timeouts of undici, which gives up when
  * a response does not begin, or stops, for five minutes. client.ts applies the caller's timeouts
- * instead. `currentDispatcher` returns the dispatcher that sends the requests of Node's `fetch`
- * (undefined on a platform whose `fetch` is not undici's), and `UNTIMED` holds the options that
- * switch its timeouts off.
+ * instead. `currentDispatcher` returns the dispatcher that sends the requests of Node's `fetch`, or
+ * undefined on a platform whose `fetch` is not undici's.
  */
 
 /** undici's dispatcher, which sends the requests of Node's `fetch`; a program may set its own. */

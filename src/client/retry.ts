@@ -1,10 +1,8 @@
 /**
- * Computes how long to wait before a request is sent again (`retryDelay`): the time that
- * Retry-After asks for, plus exponential backoff with jitter, up to 10 seconds. Returns undefined
- * if Retry-After asks for more than 60 seconds: then the request is not repeated.
- * `RETRIED_STATUSES` are 429 and 503. `refusalOf` recognises failures before the server received
- * anything, such as a refused connection or certificate. client.ts decides which requests are
- * repeated.
+ * `retryDelay` computes how long to wait before a request is sent again: the time that Retry-After
+ * asks for, plus exponential backoff with jitter. It returns undefined if Retry-After asks for too
+ * much; then the request is not repeated. `refusalOf` recognises failures before the server
+ * received anything, such as a refused connection. client.ts decides which requests are repeated.
  */
 import type { Env } from '../env.ts';
 

@@ -1,9 +1,9 @@
 /**
- * `BatchChannel`: one stream of record batches out of those of several senders, in the order in
- * which they come. `send` resolves when the reader has asked for the next batch, so that no more is
- * held than one batch of each sender. `end` ends the stream after the batches that were sent.
- * `fail` ends it with an error, which waiting senders get too; it must also be called when the
- * reader stops early, because the channel does not notice.
+ * `BatchChannel` makes one stream of record batches out of those of several senders, in the order
+ * in which they come. `send` resolves when the reader has asked for the next batch, so that no more
+ * is held than one batch of each sender. `fail` ends the stream with an error, which waiting
+ * senders get too. The owner calls it also when the reader stops early, which the channel does not
+ * notice.
  */
 import type { RecordBatch, RecordBatchStream, Schema } from '../arrow/index.ts';
 

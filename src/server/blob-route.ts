@@ -1,8 +1,7 @@
 /**
- * `blobRoute`: answers GET for the bytes of one blob, whole or a range of it (200, 206, 416), and
- * 204 for a blob that is null. It calls FetchBlobs for at most 1 MiB at a time as the caller takes
- * the bytes, so that no long value is held as a whole, and stays with the version that the first
- * piece came from.
+ * `blobRoute` answers GET for the bytes of one blob, whole or a range of it, and 204 for a blob
+ * that is null. It calls FetchBlobs piece by piece as the caller takes the bytes, so that no long
+ * value is held as a whole, and stays with the version that the first piece came from.
  */
 import { columnsOf, type RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * `authOf`: parses the `auth` part of a server's configuration: API keys, JWT settings and their
- * grants. A key is given as `key`, as `sha256` or as `keyEnv`, the name of a variable; more than
- * one of them, a variable that is not set and unknown members throw InvalidInput. The key in the
- * environment variable DIRSPACE_API_KEY is added with all rights, also if the configuration has no
- * `auth`. Without both, the result has no `auth`, and there is no authentication.
+ * `authOf` parses the `auth` part of a server's configuration: API keys, JWT settings and their
+ * grants. A key is given itself, by its SHA-256, or by the name of a variable. The key in the
+ * environment variable DIRSPACE_API_KEY is added with all rights. Without both, the result has no
+ * `auth`, and there is no authentication. A wrong configuration throws InvalidInput.
  */
 import { resolve } from 'node:path';
 import {

@@ -1,6 +1,6 @@
 /**
- * `LostFolders`: tracks databases whose folder disappeared while they were open. While the folder
- * is missing, requests for it get ServiceUnavailable. A new folder in its place is taken for a new
+ * `LostFolders` tracks databases whose folder disappeared while they were open; requests for them
+ * get ServiceUnavailable while it is missing. A new folder in its place is taken for a new
  * database, unless it may be the empty mount point of an unmounted disk. `rootGone` makes the error
  * of a catalog whose folder is gone, and `isRootGone` recognises it.
  */

@@ -1,9 +1,8 @@
 /**
- * Builds the routes of a server: one for each row and alias of the operations table, those for the
- * bytes of blobs and for inserts in parts (`operationRoutes`), and the server's own (`ownRoutes`):
- * `/health`, `/ready`, `/metrics` and the OpenAPI document. Of its own, only `/metrics` may need
- * credentials. `noRoute` builds the error for an address without a route, or for a method that a route
- * does not take.
+ * Builds the routes of a server: those of operations, of the bytes of blobs and of inserts in parts
+ * (`operationRoutes`), and the server's own (`ownRoutes`): `/health`, `/ready`, `/metrics` and the
+ * OpenAPI document. Of its own, `/metrics` alone may need credentials. `noRoute` builds the error
+ * for an address without a route, or for a method that a route does not take.
  */
 import { DirspaceError } from '../errors.ts';
 import { ALIAS_ROUTES, EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../protocol/index.ts';

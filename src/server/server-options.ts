@@ -1,5 +1,5 @@
 /**
- * `checkServerOptions`: validates the names and types of the options of `createServer` and
+ * `checkServerOptions` validates the names and types of the options of `createServer` and
  * `startServer`, and throws InvalidInput. Unknown names are refused, because a misspelt `readOnly`
  * would allow writing, and a misspelt `auth` would let everyone in. Members of options that are
  * objects, such as `limits`, are checked where they are used.

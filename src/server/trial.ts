@@ -2,8 +2,7 @@
  * Defines `Trial`, the hooks that a test fixture adds to a server: control routes that take and
  * return JSON (`controlRoutes`), extra headers, a listener for answered requests, and a function
  * that answers requests of operations in place of the server. Controls need no credentials, and the
- * listener does not hear of them (`isControl`). Only servers made by `createTrialServer` have these
- * hooks; there is no option for them.
+ * listener does not hear of them (`isControl`). `createTrialServer` makes servers with these hooks.
  */
 import type { AnyOperation } from '../protocol/index.ts';
 import {

@@ -1,8 +1,7 @@
 /**
- * Builds the routes of inserts in parts (`uploadRoutes`): one begins an upload, one takes a part
- * of it, one makes all parts one version, one aborts it. Each needs the right to insert into the
- * table, and checks it anew. Unknown query parameters, and ids of more than 255 characters, throw
- * InvalidInput. uploads.ts has what is under way.
+ * `uploadRoutes` builds the routes of inserts in parts: one begins an upload, one takes a part of
+ * it, one makes all parts one version, one aborts it. Each checks anew that the caller may insert
+ * into the table. uploads.ts has what is under way.
  */
 import { DirspaceError } from '../errors.ts';
 import { openArrowBody } from '../ipc/index.ts';

@@ -1,10 +1,8 @@
 /**
- * `authenticator`: makes the function that turns the credentials of a request into a principal, or
+ * `authenticator` makes the function that turns the credentials of a request into a principal, or
  * throws Unauthenticated. It tries API keys, which are compared in constant time, then JWTs
- * (jwt.ts), then a function of the program, which is also called without credentials. Options
- * without any of them, with unknown members, or with one key twice throw InvalidInput at once.
- * `headerCredentials` and `bodyCredentials` read credentials from headers and from a JSON body;
- * `hasCredentials` tells whether there are any. permissions.ts decides what the principal may do.
+ * (jwt.ts), then a function of the program. `headerCredentials` and `bodyCredentials` read
+ * credentials from headers and from a JSON body. permissions.ts decides what the principal may do.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { DirspaceError } from '../../errors.ts';

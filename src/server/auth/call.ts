@@ -1,10 +1,8 @@
 /**
  * Defines `Call`, one call of an operation as a value, and `Caller`, a function that carries it
- * out. `callerOf` makes a Caller of a catalog, which rejects with Unsupported for an extension
- * that the catalog lacks; scope.ts, permissions.ts and table-ids.ts wrap it in further Callers.
- * `addressedParts` lists the parts of a call that permissions are checked for: one for most
- * operations, several for multi-table commits and batches of versions, and the tables that a
- * statement reads (InvalidInput if that cannot be parsed).
+ * out. `callerOf` makes a Caller of a catalog; scope.ts, permissions.ts and table-ids.ts wrap it in
+ * further Callers. `addressedParts` lists the parts of a call that permissions are checked for,
+ * such as the tables that a statement reads.
  */
 import type { ArrowBody } from '../../arrow/index.ts';
 import {

@@ -1,10 +1,8 @@
 /**
- * `jwtVerifier`: verifies bearer tokens (JWT) against a key set from a URL or a file. It returns
- * the principal with the token's grants (the default ones if it has no claim of grants), or
- * undefined for an invalid token. Options that no token could be verified with, and a file without
- * a list of keys, throw InvalidInput at once; a URL that cannot be read throws ServiceUnavailable
- * when a token is verified. The package jose is called only here, and loaded when the first token
- * is verified.
+ * `jwtVerifier` verifies bearer tokens (JWT) against a key set from a URL or a file. It returns the
+ * principal with the token's grants, or undefined for an invalid token. Wrong options and a wrong
+ * file throw InvalidInput at once; a URL that cannot be read throws ServiceUnavailable when a token
+ * is verified. The package jose is imported in this file alone, when the first token is verified.
  */
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * `scopedCaller`: presents one namespace of a catalog as a whole catalog. It adds a prefix to the
- * ids of requests, removes it from ids in responses and errors, and hides tables, transactions and
- * jobs elsewhere (TransactionNotFound for one of these). It refuses PurgeTrash, which would empty
- * the trash of the whole catalog, and CloneTable by location with Unsupported, and with
- * InvalidInput creating or dropping the namespace itself, which is the root there.
+ * `scopedCaller` presents one namespace of a catalog as a whole catalog. It adds a prefix to the
+ * ids of requests, removes it from ids in answers and errors, and hides tables, transactions and
+ * jobs elsewhere. It refuses what reaches beyond the namespace, such as PurgeTrash and CloneTable
+ * by location, with Unsupported.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,8 @@
 /**
- * `lancedbDialect`: translates between the remote mode of LanceDB's clients and the plain protocol:
- * addresses, bodies, timeouts, idempotency keys and responses. It also changes some calls
- * (`lancedbCaller`): it restores the latest version, pages lists of tables by the last name, and
- * answers for a catalog without indices that there are none. It recognises these clients by their
- * address or headers. lancedb-queries.ts translates query bodies, lancedb-errors.ts errors.
+ * `lancedbDialect` translates between the remote mode of LanceDB's clients and the plain protocol:
+ * addresses, bodies, timeouts, idempotency keys and answers. It recognises these clients by their
+ * address or headers, and changes some calls (`lancedbCaller`), such as a restore without a
+ * version. lancedb-queries.ts translates query bodies, lancedb-errors.ts errors.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

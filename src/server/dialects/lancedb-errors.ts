@@ -1,9 +1,8 @@
 /**
- * `lancedbError`: chooses for an error body the HTTP status to which LanceDB's clients react
- * correctly. They take a 404 for a missing table (for a missing job in requests about jobs), send a
- * request again after 409 and 500, and give up after 400. An address without a route becomes 406.
- * If CreateTable finds the table's name taken, the error says `already exists`, because the clients
- * look for these words.
+ * `lancedbError` chooses for an error body the HTTP status to which LanceDB's clients react
+ * correctly. They take a 404 for a missing table, or for a missing job in requests about jobs; they
+ * send a request again after 409 and 500, and give up after 400. An address without a route becomes
+ * 406.
  */
 import { ERROR_KINDS } from '../../errors.ts';
 import {

@@ -1,8 +1,7 @@
 /**
- * `plainQuery`: translates a query body of LanceDB's clients (vector, columns, full-text query,
+ * `plainQuery` translates a query body of LanceDB's clients (vector, columns, full-text query,
  * number of partitions to search) to the plain protocol's form. It checks nothing: values of other
- * forms, and full-text trees of more than 64 levels, are handed on as they are, for the protocol
- * to refuse.
+ * forms are handed on as they are, for the protocol to refuse.
  */
 
 type Members = Readonly<Record<string, unknown>>;

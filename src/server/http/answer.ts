@@ -1,10 +1,9 @@
 /**
- * Builds HTTP responses: JSON (`jsonAnswer`), Arrow data (`arrowAnswer`, a stream if the caller
- * prefers that, else a file), rows as a file of any format (`rowsAnswer`), no body
- * (`emptyAnswer`), errors (`failureAnswer`), and answers to what is no valid HTTP request
- * (`garbled`). Rows reject if they fail before their first batch. Error messages leave out texts
- * to be hidden, such as the paths of catalogs. A change that timed out becomes CommitStateUnknown
- * unless it is repeatable; other requests that timed out become ServiceUnavailable.
+ * Builds HTTP answers: JSON (`jsonAnswer`), Arrow data (`arrowAnswer`), rows as a file of any
+ * format (`rowsAnswer`), no body (`emptyAnswer`), errors (`failureAnswer`), and answers to what is
+ * no valid HTTP request (`garbled`). Rows reject if they fail before their first batch. Error
+ * messages leave out texts to be hidden. A change that timed out becomes CommitStateUnknown unless
+ * it is repeatable.
  */
 import {
   nullColumn,

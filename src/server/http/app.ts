@@ -1,9 +1,8 @@
 /**
- * `createApp`: makes the handler of all requests, from sockets (node-http.ts) or from `fetch`
+ * `createApp` makes the handler of all requests, from sockets (node-http.ts) or from `fetch`
  * (app-fetch.ts). The handler creates the state of a request, routes it, and converts failures to
- * responses, so that its answer never rejects. The body of an answer to HEAD is only begun. Whoever
- * sends the response calls `end` when the request is over. A path or method without an answer fails
- * with `RouteNotFound`.
+ * answers, so that its answer never rejects. Whoever sends the answer calls `end` when the request
+ * is over. A path or method without a route fails with `RouteNotFound`.
  */
 import {
   ClientGone,

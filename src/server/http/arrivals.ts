@@ -1,10 +1,9 @@
 /**
  * Bounds request bodies that are still arriving, so that half-sent requests cannot block the
- * server. `Arrivals` limits how many there are at once: beyond the limit, the caller with the most
- * loses the one that stood still longest (Throttling). `PaceKeeper` aborts a body that arrives too
- * slowly with InvalidInput, and `cameTooSlowly` recognises that error, which is answered 408.
- * `begun` waits for the first bytes, the end or a failure; `isWhole` tells whether all have
- * arrived, which is known only if the request says its length.
+ * server. Beyond the limit of `Arrivals`, the caller with the most bodies loses the one that stood
+ * still longest (Throttling). `PaceKeeper` aborts a body that arrives too slowly, and
+ * `cameTooSlowly` recognises its error. `begun` waits for the first bytes of a body, its end or a
+ * failure.
  */
 import type { Readable } from 'node:stream';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,7 @@
 /**
- * `Cors`: validates the configured origins (InvalidInput), answers preflight requests from them,
- * and builds the headers that let their pages read responses. `preflight` returns undefined for
- * any other request, and browsers may keep its answer for ten minutes. On a server without
- * authentication, host-guard.ts refuses requests from other pages.
+ * `Cors` validates the configured origins, answers preflight requests from them, and builds the
+ * headers that let their pages read answers. `preflight` returns undefined for other requests. On a
+ * server without authentication, host-guard.ts refuses requests from other pages.
  */
 
 import { API_KEY_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../protocol/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `JsonBounds`: limits the nesting of a JSON text while it arrives (`MAX_JSON_DEPTH`, 64 levels),
- * the number of its values (`MAX_JSON_VALUES`, 1,000,000), and of its lists, objects, names and
- * strings (`MAX_JSON_PARTS`, 100,000). Parsing millions of them would block the event loop for
- * seconds. Beyond a limit it throws InvalidInput; it does not check the syntax.
+ * `JsonBounds` limits the nesting of a JSON text while it arrives (`MAX_JSON_DEPTH`), the number of
+ * its values (`MAX_JSON_VALUES`), and of its lists, objects, names and strings (`MAX_JSON_PARTS`).
+ * Parsing millions of them would block the event loop for seconds. Beyond a limit it throws
+ * InvalidInput; it does not check the syntax.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,9 +1,8 @@
 /**
- * `Router`: finds the route of a method and path, or undefined; HEAD is answered by the route of
- * GET. Patterns have fixed parts and `{parameters}`; a fixed part wins over a parameter. A path
- * that is not percent-encoded UTF-8 throws InvalidInput, and two routes of one method and path an
- * Error when they are added. `methods` and `methodsAt` list the methods that a path or a whole
- * target accepts. `splitAddress` splits a URL into path and query.
+ * `Router` finds the route of a method and path, or undefined. Patterns have fixed parts and
+ * `{parameters}`; a fixed part wins over a parameter. HEAD is answered by the route of GET. A path
+ * that is not percent-encoded UTF-8 throws InvalidInput. `methods` and `methodsAt` list the methods
+ * that a path or a whole target takes, and `splitAddress` splits a URL into path and query.
  */
 import { parse } from 'node:querystring';
 import { DirspaceError } from '../../errors.ts';

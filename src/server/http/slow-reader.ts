@@ -1,8 +1,7 @@
 /**
- * `ReaderPace`: measures how long a response waits for its reader, or a request body for its
- * sender. The count starts again after every 320 KiB, so a peer that takes 64 KiB/s never reaches 5
- * seconds. When memory is short, `ServerMemory` (request-memory.ts) aborts the one that has waited
- * longest, if that is at least 5 seconds.
+ * `ReaderPace` measures how long an answer waits for its reader, or a request body for its sender.
+ * A peer that takes or sends at least a minimum rate is never slow. When memory is short,
+ * `ServerMemory` (request-memory.ts) aborts the one that has waited longest.
  */
 import { SLOW_MILLIS, type SlowAnswer } from '../../request-memory.ts';
 

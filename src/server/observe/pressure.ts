@@ -1,9 +1,8 @@
 /**
- * `EventLoopPressure`: measures how late the event loop runs its tasks, with Node's monitor, which
- * wakes the process every 10 ms. `late` tells whether the mean delay was above a limit (never for
- * a limit of 0), and `delays` returns totals and percentiles for metrics. `late` and the
- * percentiles describe the interval between the last two readings, a second or more; before,
- * `late` is false and the percentiles are NaN.
+ * `EventLoopPressure` measures how late the event loop runs its tasks, with Node's monitor. `late`
+ * tells whether the mean delay was above a limit, and `delays` returns totals and percentiles for
+ * metrics. `late` and the percentiles describe the interval between the last two readings, a second
+ * or more; before, `late` is false and the percentiles are NaN.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 

@@ -1,8 +1,8 @@
 /**
  * Reads typed values of a configuration: `text`, `texts`, `flag`, `count`, `portNumber`, `list`,
- * `object` and `mapOf` (an object with any keys); `optional` reads a value that may be absent. Errors
- * (`invalid`) name the member and the kind of the value found (`kindOf`), but not the value, which may
- * be a secret. Only port numbers and unknown names are shown.
+ * `object` and `mapOf` (an object with any keys); `optional` reads a value that may be absent.
+ * Errors (`invalid`) name the member and the kind of the value found (`kindOf`). They show a port
+ * number, but no value that may be a secret.
  */
 import { DirspaceError } from '../../errors.ts';
 

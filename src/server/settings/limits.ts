@@ -1,10 +1,9 @@
 /**
  * Defines the limits of a server with their defaults and validation (`Limits`, `DEFAULT_LIMITS`,
- * `resolveLimits`, which throws InvalidInput), and the admission control for requests. A `Gate`
- * has places, and queues in which callers take turns; one caller has no more than its share of
- * both. `Admission` has, for one kind of request (short or other), one Gate for the whole server
- * and one for each table; a request that finds a full queue or waits too long gets Throttling, and
- * one whose signal is aborted its reason. `QueueCount` counts those that wait.
+ * `resolveLimits`), and the admission of requests. A `Gate` has places, and queues in which callers
+ * take turns; one caller has no more than its share of both. `Admission` has a Gate for the whole
+ * server and one for each table. A request that finds a full queue or waits too long gets
+ * Throttling.
  */
 import { LONGEST_TIMER } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,7 @@
 /**
  * Defines `Logger`, which receives a server's structured log lines, and `RequestLog`, which removes
- * the secrets of one request from its lines: texts passed to `hide`, unless they are shorter than four
- * characters, and members whose names are those of secrets. A logger that throws does not fail the
- * request.
+ * the secrets of one request from its lines: texts passed to `hide`, and texts under names such as
+ * `token`. A logger that throws does not fail the request.
  */
 import { isDirspaceError } from '../../errors.ts';
 

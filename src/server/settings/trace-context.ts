@@ -1,8 +1,7 @@
 /**
- * `traceOf`: reads the W3C Trace Context headers (level 2, `TRACE_HEADERS`) of a request, and
- * builds the headers to send on, with a new span id. As the recommendation asks, it returns
- * undefined for a malformed `traceparent`, and drops a `tracestate` that is malformed or has more
- * than 32 members.
+ * `traceOf` reads the W3C Trace Context headers (level 2, `TRACE_HEADERS`) of a request, and builds
+ * the headers to send on, with a new span id. As the recommendation asks, it returns undefined for
+ * a malformed `traceparent`, and drops a malformed `tracestate`.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TraceContext } from '../../protocol/index.ts';

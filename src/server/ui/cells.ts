@@ -1,8 +1,8 @@
 /**
- * Turns columns of Arrow data into the cells that the page shows (`cellReader`): numbers, booleans,
+ * `cellReader` turns a column of Arrow data into the cells that the page shows: numbers, booleans,
  * null, and texts for everything else. Integers of 64 bits, decimals, dates and times are texts
- * with all their digits; bytes are hexadecimal; lists, structs and maps read like JSON. A text that
- * is longer than `most` ends in an ellipsis; vectors show their first numbers and their length.
+ * with all their digits; bytes are hexadecimal; lists, structs and maps read like JSON. Long texts
+ * end in an ellipsis.
  */
 import {
   type Data,

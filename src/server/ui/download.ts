@@ -1,9 +1,8 @@
 /**
- * `download`: answers a link of the page with rows as a file to be saved: all rows of a table, the
+ * `download` answers a link of the page with rows as a file to be saved: all rows of a table, the
  * result of a filter, an order or a search, or the rows of a SELECT. Rows are read as the browser
- * takes them. `?ask=` is the JSON that the views `rows` and `sql` take, and `?db=` the database.
- * Throws InvalidInput if `ask` is invalid or the format is unknown, and Unsupported for a column
- * that the format cannot hold.
+ * takes them. `?ask=` is the JSON that the views `rows` and `sql` take, and `?db=` the database. An
+ * unknown format throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FileFormat, FORMATS, formatNamed } from '../../interchange/index.ts';

@@ -1,10 +1,8 @@
 /**
- * `KeptRows`: keeps the row ids that filtered, ordered or searched reads found, so that the page
- * scrolls through them without another search. It keeps 4,000,000 rows of a filter and 1,000,000 of an
- * order or a full-text search; more are cut off. Entries are removed two to three minutes after their
- * last use; beyond 128 MiB, the least recently used ones go first. A search whose entry was removed
- * runs again. Entries count against the memory of the server. Callers with different rights do not
- * share searches.
+ * `KeptRows` keeps the row ids that filtered, ordered or searched reads found, so that the page
+ * scrolls through them without another search. Rows beyond a bound are cut off, and unused entries
+ * are removed after some minutes; then the search runs again. Entries count against the memory of
+ * the server. Callers with different rights do not share searches.
  */
 import { Type } from '../../arrow/index.ts';
 import type { Env } from '../../env.ts';

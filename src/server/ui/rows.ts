@@ -1,10 +1,9 @@
 /**
- * Answers windows of at most 1,000 rows as JSON (`rowsWindow`, cells of up to 160 characters), one
- * whole row (`wholeRow`, 100,000), and the stream of all rows for downloads (`everyRow`). Rows of
- * a version in row order are read by their offsets, so that each window costs the same. A filter,
- * an order or a search is run once, and its windows are read from the row ids that `KeptRows`
- * keeps; `is_cut` says that there are more than these. `jsonRows` turns the first batches of a
- * stream into cells. Members of a wrong kind throw InvalidInput.
+ * `rowsWindow` answers a window of rows as JSON, `wholeRow` one row with long values, and
+ * `everyRow` the stream of all rows for downloads. Rows of a version in row order are read by their
+ * offsets, so that each window costs the same. The windows of a filter, an order or a search are
+ * read by the row ids that `KeptRows` keeps. `jsonRows` turns the first batches of a stream into
+ * cells.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { describeType } from '../../arrow/index.ts';

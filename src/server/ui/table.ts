@@ -1,9 +1,7 @@
 /**
- * `openedTable`: collects in one answer what the views of a table share; what a view shows
- * besides, it asks for itself. That is the description and the number of rows of the chosen
- * version, the newest version of its branch, and the statistics of the newest version, which are
- * absent if the catalog does not support them. A table that is only declared has none of these but
- * the description.
+ * `openedTable` collects in one answer what the views of a table share: the description and the
+ * number of rows of the chosen version, the newest version of its branch, and its statistics. A
+ * table that is only declared has the description alone. Views ask for everything else themselves.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, GetTableStatsResponse } from '../../protocol/index.ts';
