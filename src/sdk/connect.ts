@@ -1,9 +1,8 @@
 /**
  * Opens connections. `connect` opens the directory catalog at a path or `file:` URL, one in memory
  * (`memory://`), or a database on a server (`db://NAME` with `hostOverride`). `connectNamespace`
- * opens a catalog by the name of its implementation, such as `dir` or `rest`. Both throw
- * InvalidInput for what they cannot use, and have the connection's operations traced and counted,
- * if a `tracer` or metrics were asked for.
+ * opens a catalog by the name of its implementation, such as `dir` or `rest`. Both have the
+ * connection's operations traced and counted, if a `tracer` or metrics were asked for.
  */
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,10 +1,9 @@
 /**
- * `Connection`: an open catalog for programs, with methods for namespaces, tables, views, files,
+ * `Connection` is an open catalog for programs, with methods for namespaces, tables, views, files,
  * SQL, jobs, the trash, transactions, Lance datasets and watching. It reaches the catalog, a
  * directory or a server, through `Namespace`; operations that a catalog lacks reject with
  * Unsupported. `close` cancels the jobs that the connection runs in this process, and ends the
- * handles of its tables; what is called afterwards throws Closed. `namespaceExists` and
- * `tableExists` answer false for what is missing.
+ * handles of its tables.
  */
 import { systemEnv } from '../env.ts';
 import type {

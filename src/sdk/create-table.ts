@@ -1,5 +1,5 @@
 /**
- * `createTable`: converts the rows of a new table to Arrow, fills vectors by embedding functions,
+ * `createTable` converts the rows of a new table to Arrow, fills vectors by embedding functions,
  * sends the rows to the catalog, and returns the table's handle. Unknown options throw
  * InvalidInput, and options of LanceDB that ask for another file format Unsupported.
  * `tableToCreate` normalises the argument forms of `Connection.createTable`.

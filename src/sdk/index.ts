@@ -1,8 +1,7 @@
 /**
- * Exports the SDK: `connect`, `Connection`, tables, queries, jobs and views, the conversion of
- * data and schemas, files of other formats, embedding functions, permutations, and the types of
- * their options and results. Also exports, among others, sessions, header providers, metrics,
- * functions for SQL, columns of blobs, and what implementations of catalogs need.
+ * Exports the SDK: `connect`, `Connection`, tables, queries, jobs and views, the conversion of data
+ * and schemas, files of other formats, embedding functions, permutations, and the types of their
+ * options and results. Also exports what implementations of catalogs need.
  */
 
 export { isBlobField } from '../arrow/index.ts';

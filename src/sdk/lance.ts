@@ -1,10 +1,8 @@
 /**
  * Implements a connection's methods for Lance. `syncLance` lets Lance open tables by path.
  * `importLance` writes the rows of a Lance dataset outside of the catalog into a table.
- * `exportLance` writes a version of a table as a new dataset, whose folder must not exist. Options
- * for new tables throw InvalidInput where rows are appended, and `syncLance` rejects with
- * Unsupported if the catalog lacks it. The files are read and written by datasets/, which is loaded
- * on first use.
+ * `exportLance` writes a version of a table as a new dataset, whose folder must not exist. The
+ * files are read and written by datasets/, which is loaded on first use.
  */
 import { type RecordBatch, recordBatchStream } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

@@ -1,10 +1,8 @@
 /**
- * Creates, opens and lists materialized views for a connection (`createView`, `openView`,
- * `viewNames`). A `MaterializedView` gives the table and the definition of a view, and `refresh`
- * computes its rows, also as a job; a new view is empty, and its table refuses other changes of
- * rows and columns than a restore (InvalidTableState). A plain table throws InvalidTableState.
- * `viewNames` describes the tables one by one, eight at a time, and leaves out those that cannot be
- * described; an error that may pass by, or that concerns the connection, is thrown.
+ * `createView`, `openView` and `viewNames` create, open and list materialized views for a
+ * connection. A `MaterializedView` gives the table and the definition of a view, and `refresh`
+ * computes its rows; a new view is empty. Opening a plain table throws InvalidTableState.
+ * `viewNames` leaves out tables that cannot be described.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type {

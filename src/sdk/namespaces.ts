@@ -1,8 +1,8 @@
 /**
  * Implements a connection's methods for namespaces (`createNamespace`, `dropNamespace`,
- * `updateNamespaceProperties`, and `dropTablesOf`, which drops the tables of one): checks the
- * options and calls the catalog. `dropTablesOf` passes over a table that another program has
- * dropped meanwhile. A catalog that changes no properties rejects with Unsupported.
+ * `updateNamespaceProperties`): checks the options and calls the catalog. `dropTablesOf` drops the
+ * tables of one namespace, and passes over a table that another program has dropped meanwhile. A
+ * catalog that changes no properties rejects with Unsupported.
  */
 import type { CallOptions } from '../protocol/index.ts';
 import type { Connection } from './connection.ts';

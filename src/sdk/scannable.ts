@@ -1,8 +1,8 @@
 /**
- * `Scannable`: a source of record batches whose schema is known beforehand, as in LanceDB's SDK,
+ * `Scannable` is a source of record batches whose schema is known beforehand, as in LanceDB's SDK,
  * made of a factory, a table, an iterable or a reader. It can be passed wherever data is taken; no
- * batch is read before the writer asks, and `numRows` is not compared with what comes. A second
- * scan of a source that can be scanned only once throws InvalidInput.
+ * batch is read before the writer asks. A second scan of a source that can be scanned only once
+ * throws InvalidInput.
  */
 import type { RecordBatch } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * Builds text and binary columns from JavaScript values (`buildText`, `buildBinary`,
- * `buildFixedBinary`), in variable or fixed size or as views. All throw TableSchemaValidation for a
- * value of another kind, and PayloadTooLarge for more than 2 GiB in one column, also of types with
- * 64-bit offsets; convert/row-stream.ts then splits the batch. `wideOffsets` widens offsets to 64
- * bits.
+ * `buildText`, `buildBinary` and `buildFixedBinary` build text and binary columns from JavaScript
+ * values, in variable or fixed size or as views. A value of another kind throws
+ * TableSchemaValidation. Too many bytes in one column throw PayloadTooLarge; convert/row-stream.ts
+ * then splits the batch. `wideOffsets` widens offsets to 64 bits.
  */
 import { Buffer } from 'node:buffer';
 import { type Data, type DataType, type FixedSizeBinary, Type } from '../../arrow/index.ts';

@@ -2,7 +2,7 @@
  * Builds dictionary columns (`buildDictionary`) and union columns (`buildUnion`) from JavaScript
  * values. The batches of a stream share one growing dictionary. A union stores each value by the
  * first member type that suits its kind, else by the first that takes it. A value that no member
- * takes, and more distinct values than the codes can number, throw TableSchemaValidation.
+ * takes throws TableSchemaValidation.
  */
 import {
   type Data,

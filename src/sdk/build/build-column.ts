@@ -1,9 +1,8 @@
 /**
- * Builds a record batch from JavaScript objects (`buildBatch`), column by column, with the builder
- * in this folder for each Arrow type. Throws TableSchemaValidation for a value that does not fit
- * its type, with its row and column, for a row that is no object, and for a key that is no column;
- * throws Unsupported for a type that has no builder. `buildContext` makes the state that the
- * batches of one stream share; its `build` builds a single column.
+ * `buildBatch` builds a record batch from JavaScript objects, column by column, with the builder in
+ * this folder for each Arrow type. A value that does not fit its type throws TableSchemaValidation,
+ * with its row and column. `buildContext` makes the state that the batches of one stream share; its
+ * `build` builds a single column.
  */
 import {
   Data,

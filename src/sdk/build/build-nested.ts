@@ -1,9 +1,8 @@
 /**
  * Builds list (`buildList`), fixed-size list (`buildFixedList`), struct (`buildStruct`) and map
  * (`buildMap`) columns from JavaScript values: flattens the values and builds the child columns.
- * Values of another shape throw TableSchemaValidation. A struct that is a blob also takes plain
- * bytes, and throws Unsupported for an address. `listPlace`, `fixedPlace` and `structPlace` tell
- * where a nested value stands, such as `a.b[3]`, and whether its parent is null.
+ * Values of another shape throw TableSchemaValidation. `listPlace`, `fixedPlace` and `structPlace`
+ * tell where a nested value stands, such as `a.b[3]`, and whether its parent is null.
  */
 import {
   type Data,

@@ -1,10 +1,8 @@
 /**
  * Builds integer, float, boolean and decimal columns (`buildInt`, `buildFloat`, `buildBool`,
- * `buildDecimal`) from JavaScript values, and throws TableSchemaValidation for a value that does
- * not fit its type. Integers and decimals may also be given as text. Floats are rounded to their
- * type, or refused where the context asks for exact ones (`exactFloats`); bigints that a float has
- * not exactly are refused, unless they come from a file (`roundsIntegers`). `setWide` writes a
- * 64-bit integer.
+ * `buildDecimal`) from JavaScript values. A value that does not fit its type throws
+ * TableSchemaValidation. Integers and decimals may also be given as text. Floats are rounded to
+ * their type, or refused where the context asks for exact ones (`exactFloats`).
  */
 import {
   type Data,

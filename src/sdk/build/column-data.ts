@@ -1,10 +1,8 @@
 /**
- * Holds types and helpers that the column builders share. `Place` is a value's place in the
- * caller's input (`columnPlace` at the top level), `misfit` makes the error for a value that does
- * not fit (TableSchemaValidation), and `BuildContext` is the state of one stream. `findNulls` makes
- * the bitmap of nulls, undefined if there are none, and throws that error for a null where none may
- * be; `bitmapBytes` is a bitmap's size, and `arrowData` wraps buffers as Arrow data.
- * build-column.ts chooses the builder.
+ * Holds types and helpers that the column builders share; build-column.ts chooses the builder.
+ * `Place` is a value's place in the caller's input, and `BuildContext` is the state of one stream.
+ * `misfit` makes the error for a value that does not fit. `findNulls` makes the bitmap of nulls, or
+ * returns undefined if there are none. `arrowData` wraps buffers as Arrow data.
  */
 import {
   Data,

@@ -1,8 +1,8 @@
 /**
  * Recognises kinds of JavaScript values: records (`isRecord`, also instances of classes), Dates,
- * promises, bytes (`asBytes`) and lists (`asItems`). Values of another realm, or of another copy
- * of a library, are recognised too, so instanceof alone is not relied on. `isInheritedName` tells
- * whether all plain objects have a member of that name.
+ * promises, bytes (`asBytes`) and lists (`asItems`). Values of another realm, or of another copy of
+ * a library, are recognised too, so instanceof alone is not relied on. `isInheritedName` tells
+ * whether all objects have a member of that name.
  */
 
 const NOT_RECORDS = new Set(

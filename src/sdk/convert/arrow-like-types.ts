@@ -1,8 +1,8 @@
 /**
- * Rebuilds schemas, fields and types that another copy of apache-arrow (releases 15 to 21) made,
- * as objects of this package's copy (`rebuildSchema`, `rebuildType`). Those that are of this copy
- * throughout are returned as they are. They are recognised by their structure (`isSchemaLike`,
- * `isTypeLike`). Unknown types, and metadata other than strings, throw Unsupported (`refused`).
+ * `rebuildSchema` and `rebuildType` rebuild schemas, fields and types that another copy of
+ * apache-arrow (releases 15 to 21) made, as objects of this package's copy. Those that are of this
+ * copy throughout are returned as they are. They are recognised by their structure (`isSchemaLike`,
+ * `isTypeLike`). Unknown types throw Unsupported (`refused`).
  */
 import {
   Binary,

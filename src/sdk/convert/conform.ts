@@ -1,10 +1,8 @@
 /**
- * `conformBatch`: fits a record batch to a wanted schema. Columns and members of structs are
- * matched by name, and missing nullable ones become nulls. Values are cast only if they survive
- * exactly; a column that needs no cast is passed on without copying its values. Throws
- * TableSchemaValidation for types without a lossless cast, for values that do not survive one, for
- * nulls where none may be, for a column that the schema lacks or the data has twice, and for a
- * column that the data lacks and that is not nullable.
+ * `conformBatch` fits a record batch to a wanted schema. Columns and members of structs are matched
+ * by name, and missing nullable ones become nulls. Values are cast only if they survive exactly; a
+ * column that needs no cast is passed on without copying its values. What does not fit throws
+ * TableSchemaValidation.
  */
 import {
   childFields,

@@ -1,10 +1,8 @@
 /**
- * `makeArrowTable`: builds an Arrow table from an array of rows, as LanceDB's SDK does, by a given
- * schema or by one inferred from all rows. Columns of the schema that no row has are left out; rows
- * that do not fit throw TableSchemaValidation, and none without a schema InvalidInput.
- * `MakeArrowTableOptions` and `VectorColumnOptions` are its options; embedding functions throw
- * Unsupported. It runs without a break, so a large array blocks the event loop; `createTable` and
- * `add` take rows in steps.
+ * `makeArrowTable` builds an Arrow table from an array of rows, as LanceDB's SDK does, by a given
+ * schema or by one inferred from all rows. Columns of the schema that no row has are left out. Rows
+ * that do not fit throw TableSchemaValidation. It runs without a break, so a large array blocks the
+ * event loop; `createTable` and `add` take rows in steps.
  */
 import {
   type Table as ArrowTable,

@@ -1,10 +1,8 @@
 /**
  * Turns rows into a stream of record batches, by a given schema or an inferred one. `arrayStream`
- * infers from all rows of an array and can be read again, `rowStream` infers from the first batch
- * of an iterable and can be read once; `tableOfRows` builds all rows at once. Without a schema and
- * without rows they throw InvalidInput. A batch whose columns would be too large is split.
- * `StreamPlan` holds the options of the stream. `requireColumns` throws InvalidInput if a type is
- * given for a column that the data lacks.
+ * infers from all rows of an array and can be read again; `rowStream` infers from the first batch
+ * of an iterable and can be read once; `tableOfRows` builds all rows at once. A batch whose columns
+ * would be too large is split. Without a schema and without rows they throw InvalidInput.
  */
 import {
   type RecordBatch,

@@ -1,8 +1,7 @@
 /**
- * `toSchema`: converts a schema in any form that a user may pass (of this or another copy of
+ * `toSchema` converts a schema in any form that a user may pass (of this or another copy of
  * apache-arrow, JSON, or fields whose types are names) into a Schema of this package's copy.
- * Throws InvalidInput for anything else, Unsupported for unknown types, and TableSchemaValidation
- * for two columns of one name.
+ * Anything else throws InvalidInput, and an unknown type Unsupported.
  */
 import type { DataType, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

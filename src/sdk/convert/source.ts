@@ -1,9 +1,8 @@
 /**
- * Pulls items out of iterables, async iterables and streams (`Source`), one at a time and only
- * when asked. `peek` returns the next item without taking it, an abort ends a pull that is
- * waiting, and `close` releases the source. `RowSource` takes rows or arrays of rows and returns
- * groups of a given size. `isPullable` recognises such sources; `itemsOf` checks each item and
- * closes the source at the end. `once` makes a second pass over an iterable throw InvalidInput.
+ * `Source` pulls items out of iterables, async iterables and streams, one at a time and only when
+ * asked; an abort ends a pull that is waiting. `RowSource` takes rows or arrays of rows and returns
+ * groups of a given size. `itemsOf` checks each item and closes the source at the end. `once` makes
+ * a second pass over an iterable throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { isThenable } from '../build/index.ts';

@@ -1,10 +1,9 @@
 /**
  * Defines `EmbeddingFunction`, the base class of functions that turn values into vectors, and
  * `TextEmbeddingFunction` for texts. `toJSON` returns the options that a function gave to
- * `resolveVariables`, and a table's schema stores them; secrets are given as variables, which
- * `resolveVariables` replaces by their values; it throws InvalidInput for a secret itself and for a
- * variable that is not set. `sourceField` and `vectorField` declare columns for `LanceSchema`, with
- * the roles `SOURCE_ROLE` and `VECTOR_ROLE`.
+ * `resolveVariables`, and a table's schema stores them; so secrets are given as variables, which
+ * `resolveVariables` replaces by their values. `sourceField` and `vectorField` declare columns for
+ * `LanceSchema`.
  */
 import { DataType, Field, FixedSizeList, type Float, Float32, Utf8 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

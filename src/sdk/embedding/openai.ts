@@ -1,9 +1,8 @@
 /**
- * `OpenAIEmbeddingFunction`: requests vectors from a server with OpenAI's `/embeddings` protocol,
- * 512 texts at a time. `baseURL` and `fetch` can be replaced. The key comes from a variable of the
- * registry or from `OPENAI_API_KEY`. An answer of status 401 throws Unauthenticated, and any other
- * that has no vector for each text ServiceUnavailable; an error of `fetch` itself is passed on.
- * Nothing is sent twice.
+ * `OpenAIEmbeddingFunction` requests vectors from a server with OpenAI's `/embeddings` protocol,
+ * some hundreds of texts at a time. `baseURL` and `fetch` can be replaced. The key comes from a
+ * variable of the registry or from `OPENAI_API_KEY`. A refusal of the server throws Unauthenticated
+ * for status 401, and ServiceUnavailable for others. Nothing is sent twice.
  */
 import { type Float, Float32 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * `EmbeddingFunctionRegistry`: keeps classes of embedding functions by name (`register`), so that a
+ * `EmbeddingFunctionRegistry` keeps classes of embedding functions by name (`register`), so that a
  * table can name its function. It writes functions into the metadata of schemas as LanceDB's SDK
- * does, and creates them again from there. `setVar` and `getVar` reach the variables of functions
- * (variables.ts). `getRegistry` returns the one registry of the process, which has `openai` until
- * `reset`. A name that is taken, and a function that is not registered, throw InvalidInput.
+ * does, and creates them again from there. `getRegistry` returns the one registry of the process. A
+ * name that is taken, and a function that is not registered, throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -2,7 +2,7 @@
  * Holds the variables of embedding functions, which keep secrets out of tables: an option says
  * `$var:name` or `$var:name:default`, and each process sets the value (`setVariable`,
  * `getVariable`). `variable` resolves such a reference, or throws InvalidInput if there is neither
- * a value nor a default. `setVariable` throws InvalidInput for a name with a colon.
+ * a value nor a default.
  */
 import { DirspaceError } from '../../errors.ts';
 

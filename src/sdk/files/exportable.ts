@@ -1,9 +1,8 @@
 /**
- * `Exportable`: the base class of queries and tables. Its methods write their rows as files in
+ * `Exportable` is the base class of queries and tables. Its methods write their rows as files in
  * other formats (`toCsv`, `toParquet`, ...; `toFile` chooses by the ending of the name), to a path
  * or a stream, or yield the bytes of such a file (`toBytes`). A file appears at its path when it is
- * complete. A format or an option that does not exist throws InvalidInput, and a column that
- * Parquet cannot hold Unsupported.
+ * complete. An unknown format throws InvalidInput.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CallOptions } from '../../protocol/index.ts';

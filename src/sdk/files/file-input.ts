@@ -1,8 +1,7 @@
 /**
- * `filesOf`: converts the files that a caller names or passes to a list: paths, patterns, URLs,
- * bytes, Blobs and streams. It matches patterns itself; a file is opened when its `open` is called,
- * and a Blob is then read into memory. Throws InvalidInput for anything else, for an empty list and
- * for a pattern that matches nothing.
+ * `filesOf` converts the files that a caller names or passes to a list: paths, patterns, URLs,
+ * bytes, Blobs and streams. Patterns are matched at once; a file is opened when its `open` is
+ * called. A pattern that matches nothing, and anything else, throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ByteSource } from '../../interchange/index.ts';

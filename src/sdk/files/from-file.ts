@@ -1,9 +1,8 @@
 /**
- * Opens files of other formats as streams of record batches, which `createTable`, `add` and
- * `mergeInsert` take (`fromFile`, `fromCsv`, `fromJson`, `fromJsonLines`, `fromParquet`). Rows are
- * read in batches as they are pulled; whole numbers of JSON become integers. Types that a file
- * lacks are guessed from its beginning, and a later row that does not fit them fails the reading;
- * `importFile` tries again. A stream can be read once.
+ * `fromFile`, `fromCsv`, `fromJson`, `fromJsonLines` and `fromParquet` open files of other formats
+ * as streams of record batches, which `createTable`, `add` and `mergeInsert` take. A stream can be
+ * read once, in batches as they are pulled. Types that a file lacks are guessed from its beginning,
+ * and a later row that does not fit fails the reading; `importFile` tries again.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CsvOptions } from '../../interchange/index.ts';

@@ -1,9 +1,8 @@
 /**
  * Defines `ConnectOptions`, with the types of LanceDB's options for remote databases
- * (`ClientConfig`, ...), and validates the names and types of given options and some of their
- * values (`checkConnectOptions`). Whatever is wrong throws InvalidInput. Unknown names are refused,
- * because a misspelt `readOnly` would open the catalog for writing. The implementations validate
- * the rest.
+ * (`ClientConfig`, ...). `checkConnectOptions` validates the names and types of given options and
+ * some of their values, and throws InvalidInput. Unknown names are refused, because a misspelt
+ * `readOnly` would open the catalog for writing. The implementations validate the rest.
  */
 
 import type { AllowedLocation } from '../../allowed-locations.ts';

@@ -1,8 +1,8 @@
 /**
- * Opens the catalog implementation `dir` (`open`): converts its properties and the connect options
+ * `open` opens the catalog implementation `dir`: it converts its properties and the connect options
  * to the options of a directory catalog. A root of `memory://` makes a new catalog in memory.
- * Unknown properties, `clientConfig`, `headerProvider` and the options of `db://` addresses throw
- * InvalidInput; other options of remote catalogs, such as `fetch` and `retries`, have no effect.
+ * Unknown properties and some options of remote catalogs throw InvalidInput; others, such as
+ * `fetch` and `retries`, have no effect.
  */
 import { keptMemory, openDirectoryNamespace } from '../../directory/index.ts';
 import { DirspaceError } from '../../errors.ts';

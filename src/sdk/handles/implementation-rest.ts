@@ -1,8 +1,8 @@
 /**
- * Opens the catalog implementation `rest` (`open`): converts its properties and the connect
- * options to the options of `RestNamespace`. Properties named `headers.X` become headers, as do
- * those of `clientConfig` and of a header provider. Unknown properties, a `session` and the
- * options of `db://` addresses throw InvalidInput.
+ * `open` opens the catalog implementation `rest`: it converts its properties and the connect
+ * options to the options of `RestNamespace`. Properties named `headers.X` become headers, and
+ * `clientConfig` and a header provider add others. Unknown properties, a `session` and the options
+ * of `db://` addresses throw InvalidInput.
  */
 import { platformFetch, RestNamespace } from '../../client/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,7 @@
 /**
  * Exports the parts that connections and tables share: opening catalogs and converting LanceDB's
- * configurations of them, sessions and header providers, lifetimes of handles, targets of
- * requests, checks of option names and properties, paging, fallbacks, the refusal of LanceDB's
- * log-structured writes, and observation by tracers and metrics.
+ * configurations of them, sessions and header providers, lifetimes of handles, targets of requests,
+ * checks of option names and properties, paging, fallbacks, and observation by tracers and metrics.
  */
 
 export {

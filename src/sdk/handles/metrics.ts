@@ -1,9 +1,9 @@
 /**
- * `instrumentLanceDbMetrics`: offers counts of operations and of rows read, and durations of
- * operations, to a MeterProvider of OpenTelemetry. The function has the name that it has in
- * LanceDB's SDK. Only connections opened afterwards are counted (`recorder`). Durations are
- * exported as LanceDB does it: cumulative counters of buckets, count and sum. No package of
- * OpenTelemetry is imported. Without a MeterProvider it warns and returns false.
+ * `instrumentLanceDbMetrics`, named as in LanceDB's SDK, offers counts of operations and of rows
+ * read, and durations of operations, to a MeterProvider of OpenTelemetry. Connections that are
+ * opened afterwards count (`recorder`). Durations are exported as cumulative counters of buckets,
+ * count and sum. No package of OpenTelemetry is imported. Without a MeterProvider it warns and
+ * returns false.
  */
 import type { AnyOperation } from '../../protocol/index.ts';
 import type { Outcome } from './tracing.ts';

@@ -1,9 +1,8 @@
 /**
- * `propertiesOf`: converts the configuration of `dir` and `rest` in the form of LanceDB's SDK, with
- * nested objects and flags, to properties, which are strings by name. The flag `manifestEnabled`
- * may be true for `dir`; otherwise it throws InvalidInput, as values that are no strings do.
- * Properties of other implementations are not converted. The properties in `more` are added, except
- * for names that the configuration has.
+ * `propertiesOf` converts the configuration of `dir` and `rest` in the form of LanceDB's SDK, with
+ * nested objects and flags, to properties, which are strings by name. Properties of other
+ * implementations are not converted. The properties in `more` are added, except for names that the
+ * configuration has. Values that are no strings throw InvalidInput, here or in the implementation.
  */
 import { DirspaceError } from '../../errors.ts';
 import { checkStrings, type Properties } from './properties.ts';

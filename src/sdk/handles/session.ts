@@ -1,8 +1,7 @@
 /**
- * `Session`: the caches that several connections to directory catalogs share, as in LanceDB's SDK.
- * They are created when the first catalog asks for them (`sharedMemory`), and live as long as the
- * session. Sizes are bigints of bytes, 128 MiB of data and 64 MiB of metadata if absent; anything
- * else throws InvalidInput.
+ * `Session` holds the caches that several connections to directory catalogs share, as in LanceDB's
+ * SDK. They are created when the first catalog asks for them (`sharedMemory`), and live as long as
+ * the session. Sizes are bigints of bytes.
  */
 import type { KeptMemory } from '../../directory/index.ts';
 import { DirspaceError } from '../../errors.ts';

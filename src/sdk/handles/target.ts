@@ -1,10 +1,9 @@
 /**
  * Defines `TableTarget`, the table, branch and version that a table handle points at, and `Home`,
- * which the handles of one connection share. Builds the request members that name a target
- * (`onTable`, `onBranch`, `atVersion`, `detailedRequest`; `branchMember` leaves out main). The
- * target's incarnation tells the table that was opened from a later one of the same name. `pathOf`
- * and `tableId` check the types of paths and names (InvalidInput); the catalog decides which names
- * are legal. `displayPath` formats a path for messages.
+ * which the handles of one connection share. `onTable`, `onBranch`, `atVersion` and
+ * `detailedRequest` build the request members that name a target. `pathOf` and `tableId` check the
+ * types of paths and names; the catalog decides which names are legal. `displayPath` formats a path
+ * for messages.
  */
 
 import type { Env } from '../../env.ts';

@@ -1,10 +1,8 @@
 /**
- * Observes the operations of a catalog for OpenTelemetry. `observed` wraps a catalog for which the
- * program gave a tracer or asked for metrics (metrics.ts), and returns any other catalog as it is.
- * An operation is a span from its call to its answer, or to the end of its rows if it answers rows.
- * A remote catalog is sent the span's trace context, unless the caller gives another. An error of
- * the tracer does not fail the operation; the first one of the process is emitted as a warning. No
- * package of OpenTelemetry is imported.
+ * `observed` wraps a catalog for which the program gave a tracer or asked for metrics (metrics.ts),
+ * and returns any other catalog as it is. With a tracer, an operation is a span from its call to
+ * its answer, or to the end of its rows. A remote catalog is sent the span's trace context. An
+ * error of the tracer does not fail the operation. No package of OpenTelemetry is imported.
  */
 import type { RecordBatch, RecordBatchStream } from '../../arrow/index.ts';
 import { type Env, elapsed } from '../../env.ts';

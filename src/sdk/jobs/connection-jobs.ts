@@ -1,8 +1,7 @@
 /**
- * `jobsOf` returns the jobs of a connection (`Jobs`): those that this process carries out, of which
- * it keeps the last thousand that ended, and those of the catalog. The end of the connection
- * cancels the former; the latter go on. For an id that neither knows, `open` throws InvalidInput
- * and `cancel` answers false.
+ * `jobsOf` returns the jobs of a connection (`Jobs`): those that this process carries out, and
+ * those of the catalog. The end of the connection cancels the former; the latter go on. For an id
+ * that neither knows, `open` throws InvalidInput and `cancel` answers false.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

@@ -1,9 +1,8 @@
 /**
- * `Job`: a handle on work that a program starts and need not wait for, as in LanceDB's SDK, with
+ * `Job` is a handle on work that a program starts and need not wait for, as in LanceDB's SDK, with
  * state, result, failure, progress, events and cancellation. A `JobSource` carries it out:
  * local-job.ts in this process, catalog-job.ts where the catalog is. `wait` throws what the job
- * failed with, and InvalidTableState if it was cancelled. Events are its changes of state alone,
- * and are not filtered (Unsupported).
+ * failed with, and InvalidTableState if it was cancelled.
  */
 import {
   type Table as ArrowTable,

@@ -1,9 +1,8 @@
 /**
- * Reads the bytes of blobs by row ids: `fetchBlobs` returns them all, `fetchBlobFiles` returns
+ * Reads the bytes of blobs by row ids: `fetchBlobs` returns them all, and `fetchBlobFiles` returns
  * handles that read them, or ranges of them, on demand. Both keep the order of the ids, repeats
- * included, and read no other rows; an id without a row throws InvalidInput, and a blob at an
- * address Unsupported. Catalogs without FetchBlobs are asked for the rows, and a handle then keeps
- * the bytes that it read. `blobColumns` lists the columns of a schema that hold blobs.
+ * included. An id without a row throws InvalidInput. Catalogs without FetchBlobs are asked for the
+ * rows, and a handle then keeps the bytes. `blobColumns` lists the columns that hold blobs.
  */
 import {
   blobElsewhere,

@@ -1,8 +1,8 @@
 /**
- * `QueryBase`: the base of the builders of queries on one table. It collects the request, which
- * runnable-query.ts runs; LanceDB's `useLsm` throws Unsupported unless it is false. `outputSchema`
- * and `explainPlan` describe the query without reading rows; `analyzePlan` runs it and measures
- * (`analyzeOptions` reads its argument). query.ts and take-query.ts extend it.
+ * `QueryBase` is the base of the builders of queries on one table (query.ts and take-query.ts). It
+ * collects the request, which runnable-query.ts runs. `outputSchema` and `explainPlan` describe the
+ * query without reading rows; `analyzePlan` runs it and measures (`analyzeOptions` reads its
+ * argument).
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

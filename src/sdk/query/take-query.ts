@@ -1,9 +1,8 @@
 /**
- * `TakeQuery`: reads rows by id or position, in the order asked for and with repeats; missing rows
- * are left out. A catalog that cannot take rows is queried with the predicate `_rowid IN (...)` or
- * `_rowoffset IN (...)`, and pick-rows.ts orders the result. `explainPlan` and `analyzePlan` always
- * describe and run that predicate query. `rowNumbers` converts ids or positions to bigints, and
- * throws InvalidInput for anything but integers >= 0.
+ * `TakeQuery` reads rows by id or position, in the order asked for and with repeats; missing rows
+ * are left out. A catalog that cannot take rows is queried with a predicate on the ids or
+ * positions, and pick-rows.ts orders the result. `explainPlan` and `analyzePlan` describe that
+ * predicate query. `rowNumbers` converts ids or positions to bigints.
  */
 import { handedOut, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

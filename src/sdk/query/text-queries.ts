@@ -1,10 +1,9 @@
 /**
  * Defines full-text queries as objects: `MatchQuery`, `PhraseQuery`, `PrefixQuery`, `BoostQuery`,
- * `MultiMatchQuery` and `BooleanQuery`, which `fullTextSearch` and `search` take besides plain text
- * (`isFullTextQuery`). Each checks the form of its arguments (InvalidInput) and builds the
- * protocol's form of itself; the catalog checks columns and values. `columnsNamed` lists the
- * columns that a query names, and `textsIn` the texts that it looks for. `tokenize` returns the
- * words that a search would use, and `relativeTokens` does so by the settings of an index.
+ * `MultiMatchQuery` and `BooleanQuery`, which `fullTextSearch` and `search` take besides plain
+ * text. Each builds the protocol's form of itself; the catalog checks columns and values.
+ * `tokenize` returns the words that a search would look for, and `relativeTokens` does so by the
+ * settings of an index.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FtsQuery } from '../../protocol/index.ts';

@@ -1,9 +1,8 @@
 /**
- * `Branches`: lists, creates, opens, compares and deletes the branches of one table, and brings the
- * changes of a branch to main (`cherryPick`). One that a tag names cannot be deleted
- * (InvalidTableState). The main branch is not listed. `diff` and `cherryPick` are for branches of
- * main, and reject with Unsupported if the catalog lacks them; a cherry-pick that cannot be made
- * resolves with the status `failed` and its reasons.
+ * `Branches` lists, creates, opens, compares and deletes the branches of one table, without the
+ * main branch, and brings the changes of a branch to main (`cherryPick`). A branch that a tag names
+ * cannot be deleted (InvalidTableState). A cherry-pick that cannot be made resolves with the status
+ * `failed` and its reasons.
  */
 import {
   type BranchDiff,

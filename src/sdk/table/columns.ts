@@ -1,10 +1,8 @@
 /**
  * Translates the SDK's arguments for adding (`newColumns`), altering (`alterationsOf`), dropping
- * (`columnNames`) and filling columns (`backfillMembers`) and for changing field metadata
- * (`fieldUpdates`) into members of the protocol's requests. Malformed input throws InvalidInput,
- * for a wrong shape with an example of the right one; names, paths and SQL are left to the catalog
- * to check. `refreshResult` reads what filling a column answered, and `dataTypeJson` gives the JSON
- * form of a type.
+ * (`columnNames`) and filling columns (`backfillMembers`), and for changing field metadata
+ * (`fieldUpdates`), into members of the protocol's requests. Arguments of a wrong shape throw
+ * InvalidInput; names, paths and SQL are left to the catalog to check.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

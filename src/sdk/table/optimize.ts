@@ -1,9 +1,8 @@
 /**
- * `optimizeTable`: implements `Table.optimize`; `optimizeTableAsync` does the same by a job. Both
+ * `optimizeTable` implements `Table.optimize`; `optimizeTableAsync` does the same by a job. Both
  * check the options and translate them to members of the protocol's request and to options of the
- * call. Versions superseded more than 7 days ago are removed by default. `timeOf` reads a Date
- * option as milliseconds, and `progressFrom` passes on the catalog's progress. Dates and options
- * that are wrong throw InvalidInput, and a catalog without the operation rejects with Unsupported.
+ * call. By default, versions superseded more than 7 days ago are removed. A catalog without the
+ * operation rejects with Unsupported.
  */
 import { type Compression, checkCompression } from '../../compression.ts';
 import type { Env } from '../../env.ts';

@@ -1,10 +1,9 @@
 /**
- * `TablePosition`: tracks the version that a table handle points at: the newest version of a branch
+ * `TablePosition` tracks the version that a table handle points at: the newest version of a branch,
  * or a pinned one. It reads the number and the schema of that version, and refuses changes to a
- * pinned one with InvalidInput (`writable`). A table without a version to read throws
- * InvalidTableState, and one whose rows another program wrote in Lance's format Unsupported. The
- * handle stays on the table that it first found, if the catalog tells incarnations: another table
- * that takes the name later is not read or changed.
+ * pinned one with InvalidInput (`writable`). If the catalog tells incarnations, the handle stays on
+ * the table that it first found, also when another table takes the name. A table without data
+ * throws InvalidTableState.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

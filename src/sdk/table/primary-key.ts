@@ -1,8 +1,8 @@
 /**
- * `primaryKeyChange`: checks that a column can be a table's unenforced primary key, and returns
- * the change of field metadata that declares it, under Lance's name. The key is one top-level
- * column of type int32, int64, text or binary that is not nullable, and cannot be changed later.
- * Values are not checked. Throws InvalidInput or TableColumnNotFound.
+ * `primaryKeyChange` checks that a column can be a table's unenforced primary key, and returns the
+ * change of field metadata that declares it, under Lance's name. The key is one top-level column of
+ * whole numbers, texts or bytes that is not nullable, and cannot be changed later. Values are not
+ * checked.
  */
 import { type DataType, describeType, type Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,10 +1,8 @@
 /**
- * `RowChanges`: adds, updates, deletes and merges the rows of the table that a handle points at,
+ * `RowChanges` adds, updates, deletes and merges the rows of the table that a handle points at,
  * each in one version at most. Embedding functions of the table fill the vectors that added and
- * merged rows lack. For data that can be read again, `add` first uses the schema that the handle
- * knows, and tries once more with the newest one if the data does not fit. For streams it asks for
- * the newest schema at once. Catalogs without DeleteRows are asked to delete by a predicate on the
- * ids. A pinned handle refuses all of these with InvalidInput.
+ * merged rows lack. A catalog without DeleteRows is asked to delete by a predicate on the ids. A
+ * handle that is pinned to a version throws InvalidInput.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

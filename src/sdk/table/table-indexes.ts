@@ -1,10 +1,9 @@
 /**
- * `TableIndexes`: creates (also as a job), lists, describes, warms up and drops the indexes of a
- * table, and waits until they cover all rows. Types that a catalog does not build reject with
- * Unsupported. `tokenize` cuts a text into words as a full-text index of the table does. `waitFor`
- * asks once a second, and throws ServiceUnavailable when its time is up. An index that is missing
- * is undefined for `statistics`, and TableIndexNotFound for `tokenize` and `prewarm`; one that
- * exists throws TableIndexAlreadyExists if `replace` is false.
+ * `TableIndexes` creates (also as a job), lists, describes, warms up and drops the indexes of a
+ * table, and waits until they cover all rows (`waitFor`). `tokenize` cuts a text into words as a
+ * full-text index of the table does. `statistics` returns undefined for an index that is missing;
+ * `tokenize` throws TableIndexNotFound. Types that a catalog does not build reject with
+ * Unsupported.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,10 +1,9 @@
 /**
- * `TableInsight`: describes a table: `stats` by the sizes of its newest version (Unsupported at a
- * pinned one), `profile` by the values of its columns, and `diff` by the differences of two
- * versions. The catalog computes them; members of its responses are renamed to camel case.
- * `storageOptions` returns the credentials that the catalog vends for the table's files. A catalog
- * without `profile` or `diff` rejects with Unsupported, and a profile that runs out of time is of a
- * sample.
+ * `TableInsight` describes a table: `stats` by the sizes of its newest version, `profile` by the
+ * values of its columns, and `diff` by the differences of two versions. The catalog computes them;
+ * here members of its answers are renamed to camel case. A catalog without `profile` or `diff`
+ * rejects with Unsupported. `storageOptions` returns what the catalog vends for access to the
+ * table's files.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

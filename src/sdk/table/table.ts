@@ -1,10 +1,8 @@
 /**
- * `Table`: a handle on one table, at the newest version of a branch or pinned to one version
+ * `Table` is a handle on one table, at the newest version of a branch or pinned to one version
  * (position.ts). Its methods read, search, change, optimize and describe the table, and open its
- * tags and branches; most are carried out by the other files of this folder. It reaches the table
- * through the catalog's operations, over a directory or a server; those that a catalog lacks reject
- * with Unsupported. A pinned handle refuses changes with InvalidInput, and a closed one throws
- * Closed.
+ * tags and branches; the other files of this folder carry out most of them. A pinned handle refuses
+ * changes with InvalidInput, and a closed one throws Closed.
  */
 import {
   type Table as ArrowTable,

@@ -1,8 +1,7 @@
 /**
- * `updatesOf`: converts an update in any of its three forms (`values`, `valuesSql`, or SQL by
+ * `updatesOf` converts an update in any of its three forms (`values`, `valuesSql`, or SQL by
  * column) to the column and SQL pairs of the protocol's request, with the condition. An update that
- * sets no column throws InvalidInput, and so do unknown members beside `values` or `valuesSql`, and
- * two different conditions.
+ * sets no column throws InvalidInput, and so do two different conditions.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { AnyRow } from '../convert/index.ts';
