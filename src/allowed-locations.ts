@@ -1,10 +1,9 @@
 /**
  * Decides which tables may lie outside of a catalog's root. `checkAllowedLocations` validates the
- * allowed URI prefixes (`AllowedLocation`) and throws InvalidInput; `ruleOf` finds the longest
- * prefix that a location begins with. `outsideLocation` converts a caller's location to a URI, or
- * returns undefined if no prefix allows it. It throws InvalidInput for a location that begins with
- * a prefix but is not spelled plainly, or whose symbolic links lead out of the prefix or cannot be
- * followed. The caller passes the function that resolves links, so this file does no I/O.
+ * allowed URI prefixes (`AllowedLocation`); `ruleOf` finds the longest prefix that a location
+ * begins with. `outsideLocation` converts a caller's location to a URI, returns undefined if no
+ * prefix allows it, and refuses one whose links lead out of its prefix. The caller passes the
+ * function that resolves links, so this file does no I/O.
  */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DirspaceError } from './errors.ts';

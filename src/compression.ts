@@ -1,8 +1,8 @@
 /**
  * Defines `Compression`, which says whether the fragments of a table are compressed. `COMPRESSIONS`
  * lists the modes, and `DEFAULT_COMPRESSION` is the mode of tables that name none.
- * `checkCompression` validates a value and throws InvalidInput, `isCompression` tests one, and
- * `compressionProperty` reads the property `compression` of a table, undefined if it is absent.
+ * `checkCompression` validates a value, `isCompression` tests one, and `compressionProperty` reads
+ * it from a table's properties, or gives undefined if it is absent.
  */
 import { DirspaceError } from './errors.ts';
 

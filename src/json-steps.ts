@@ -1,9 +1,8 @@
 /**
- * `parseJsonInSteps`: parses a long JSON text as a generator of short steps, between which the
- * caller can let other work run. Each step gives JSON.parse about 16,000 characters: elements of a
- * list, members of an object, or one longer text or number. The result equals that of JSON.parse,
- * and invalid texts throw SyntaxError with another message. Text nested thousands of levels deep
- * can throw RangeError, which JSON.parse does not.
+ * `parseJsonInSteps` parses a long JSON text as a generator of short steps, between which the
+ * caller can let other work run. Each step gives JSON.parse some elements of a list, some members
+ * of an object, or one longer text or number. The result equals that of JSON.parse, and invalid
+ * texts throw SyntaxError. Very deep nesting can throw RangeError, which JSON.parse does not.
  */
 
 /** Characters that are parsed at once, unless a single text or number is longer. */

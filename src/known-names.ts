@@ -1,9 +1,8 @@
 /**
- * Finds the known name that is nearest to a misspelt one, whatever the case and the separators, or
- * undefined if none is near enough (`nearest`), and formats it as ` Did you mean ...?` for error
- * messages (`suggestion`, empty without one). Callers pass the known names, such as options or
- * columns. `editDistance` counts the insertions, deletions, replacements and swaps of characters
- * between two texts.
+ * `nearest` finds the known name that is nearest to a misspelt one, whatever the case and the
+ * separators, or undefined if none is near enough. `suggestion` formats it as ` Did you mean ...?`
+ * for error messages, and is empty without one. `editDistance` counts the insertions, deletions,
+ * replacements and swaps of characters between two texts.
  */
 
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[_\-.\s]/g, '');

@@ -1,9 +1,8 @@
 /**
  * Builds and parses the names of the files that Lance reads or writes in a table or catalog:
  * manifests, data and deletion files, transactions, tags and branches, and the table by which Lance
- * knows a catalog (`LANCE_CATALOG`). Also recognises temporary files of Lance's writers. Parsers
- * (`parseLanceVersionFile`, ...) return undefined for any other name. The engine's own names are in
- * paths.ts. No I/O.
+ * knows a catalog (`LANCE_CATALOG`). Parsers (`parseLanceVersionFile`, ...) return undefined for
+ * other names. The engine's own names are in paths.ts. No I/O.
  */
 import {
   DOCUMENT_SUFFIX,

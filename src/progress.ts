@@ -1,9 +1,8 @@
 /**
- * `Progress`: aborts work that makes no progress for a given time, or that a caller's signal or
+ * `Progress` aborts work that makes no progress for a given time, or that a caller's signal or
  * `abort` ends. `moved` restarts the timeout; `pause` stops it until `resume`. `signal` and
- * `onAbort` report the abort, and `race` settles as a promise does, or rejects with the reason of
- * the abort. The creator of a Progress calls `end`, which releases the timer, the listeners on the
- * callers' signals, and the place in the `group` that it was given.
+ * `onAbort` report the abort, and `race` rejects with its reason. The creator calls `end`, which
+ * releases the timer and the listeners on the callers' signals.
  */
 
 export class Progress {

@@ -1,9 +1,8 @@
 /**
  * Answers questions about Arrow types: how values lie in buffers (`layoutOf`), which typed array
  * holds them (`valueArray`), how wide they are (`byteWidth`, `strideOf`), whether offsets have 64
- * bits (`hasLargeOffsets`), and which child fields a type has (`childFields`). Also rebuilds nested
- * types with changed children (`mapType`, which returns other types as they are) and copies fields
- * with some parts replaced (`changeField`).
+ * bits (`hasLargeOffsets`), and which child fields a type has (`childFields`). `mapType` rebuilds
+ * nested types with changed children, and `changeField` copies a field with some parts replaced.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Works on Arrow bitmaps, whose first bit is the least significant bit of a byte. Functions read
- * (`getBit`), set (`setBit`, `setBits`), count (`countBits`), slice (`sliceBits`, which may return
- * a view) and copy bits (`copyBits`, into a target whose bits are clear). `bitmapBytes` is the size
- * in bytes. Positions must be below 2^32; bounds are not checked.
+ * (`getBit`), set (`setBit`, `setBits`), count (`countBits`), slice (`sliceBits`) and copy bits
+ * (`copyBits`). `bitmapBytes` is the size in bytes. Positions must be below 2^32; bounds are not
+ * checked.
  */
 
 /** Bytes that hold so many bits, however many they are. */

@@ -1,10 +1,8 @@
 /**
- * Concatenates columns (`concatData`) or batches (`concatBatches`) of one type into one, by copying
- * buffers. A single column and the data buffers of views are shared instead of copied, and
- * dictionaries may be. Throws InvalidInput if there is nothing to join, or if the result needs
- * wider offsets or dictionary indices than its type has. `concatBatchesInSteps` yields between
- * groups of columns. `unionVector` returns the values of united dictionaries as one vector, and
- * `indexCapacity` returns how many values the indices of a dictionary type can number.
+ * `concatData` joins columns of one type into one by copying their buffers, and `concatBatches`
+ * joins batches; `concatBatchesInSteps` yields between groups of columns. A single column and the
+ * data buffers of views are shared instead of copied. A result that needs wider offsets or
+ * dictionary indices than its type has throws InvalidInput, and so does nothing to join.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,10 +1,9 @@
 /**
- * Unites the dictionaries of several batches into one that only grows (`DictionaryUnion`), so that
- * indices handed out earlier stay valid. Values of fixed width, texts and binaries with the same
- * bytes are merged, except for repeats within the first dictionary that `add` is given (`merge`
- * merges these too); booleans, views and nested values are appended without comparison. Both return
- * the new index of each old one, or undefined if all stay; `remapIndices` rewrites the indices of a
- * batch by that.
+ * `DictionaryUnion` unites the dictionaries of several batches into one that only grows, so that
+ * indices handed out earlier stay valid. Values of fixed width, texts and binaries are compared by
+ * their bytes; other values are appended without comparison. `add` and `merge` return the new index
+ * of each old one, or undefined if all stay. `remapIndices` rewrites the indices of a batch
+ * accordingly.
  */
 import type { Data, DataType, Vector } from './apache.ts';
 import { bytesOf, type Offsets, offsetAt } from './arrow-data.ts';

@@ -1,8 +1,7 @@
 /**
- * `encodeDictionary`: encodes a column of plain values as a dictionary column; nulls become null
+ * `encodeDictionary` encodes a column of plain values as a dictionary column; nulls become null
  * indices. Equal values of fixed width and equal texts or binaries share an entry; booleans, views
- * and nested values get an entry for each row. Throws InvalidInput if there are more entries than
- * the index type can number.
+ * and nested values do not. More entries than the index type can number throw InvalidInput.
  */
 
 import { DirspaceError } from '../errors.ts';

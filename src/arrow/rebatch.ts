@@ -1,7 +1,6 @@
 /**
- * Cuts and joins the record batches of a stream to a target size. `rebatch` keeps the order of rows
- * and yields batches of at most 65,536 rows and 64 MiB by default; a single larger row stays one
- * batch. Large batches are cut without copying, runs of small ones are copied together, and empty
+ * `rebatch` cuts and joins the record batches of a stream to a target size, in the order of their
+ * rows. Large batches are cut without copying, runs of small ones are copied together, and empty
  * batches are dropped. A batch whose columns have the names of the given schema gets that schema;
  * any other stays as it is, for the writer to refuse. `splitBatch` and `sliceBatch` cut one batch.
  */

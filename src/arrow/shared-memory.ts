@@ -1,8 +1,8 @@
 /**
- * Marks ArrayBuffers that more than one result may read, such as those of cached columns and blocks
- * of small arrays (`markShared`, `markSharedData`). hand-out.ts copies columns in a marked buffer
- * (`isShared`) before a caller gets them. `apart` returns bytes that fill their ArrayBuffer as they
- * are, and a copy of others; it looks at no mark.
+ * Marks ArrayBuffers that more than one result may read, such as those of cached columns
+ * (`markShared`, `markSharedData`); hand-out.ts copies columns in a marked buffer (`isShared`)
+ * before a caller gets them. `apart` returns bytes that fill their ArrayBuffer as they are, and a
+ * copy of others; it looks at no mark.
  */
 import type { Data } from './apache.ts';
 

@@ -1,10 +1,8 @@
 /**
- * Turns on Node's compile cache (`useCompileCache`) so that the next command starts faster, unless
- * NODE_COMPILE_CACHE or NODE_DISABLE_COMPILE_CACHE is set. `compileCacheFolders` names its folders
- * in the user's cache folder. Node runs the code that it loads from them, so they must belong to
- * the user and be writable by no one else; Windows is trusted to keep users apart. On any failure
- * the cache stays off. main.ts imports this file before the rest of the program, so it imports no
- * project file.
+ * `useCompileCache` turns on Node's compile cache, so that the next command starts faster, and does
+ * nothing on any failure. Node runs the code that it loads from the folder, so the folder must
+ * belong to the user and be writable by no one else. main.ts imports this file before the rest of
+ * the program, so it imports no project file.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import nodeModule from 'node:module';

@@ -1,8 +1,7 @@
 /**
- * Rewrites the message of a catalog's error for the command line (`explained`). Ids get the
- * separator that the user typed, and a hint is added, such as the nearest existing name. Some hints
- * query the catalog; if a query fails, the message has no hint. Hints look at no more than 100
- * namespaces and 10,000 names of each, and tell at most three tables.
+ * `explained` rewrites the message of a catalog's error for the command line. Ids get the separator
+ * that the user typed, and a hint is added where one is found, such as the nearest existing name.
+ * Some hints query the catalog; if a query fails, the message has no hint.
  */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';

@@ -1,8 +1,8 @@
 /**
- * `typedLines`: yields the lines of standard input. On a terminal it shows a prompt, and lines can
- * be edited, completed and recalled, even from earlier sessions. The last 1,000 are kept in
- * `dirspace/sql-history` below `XDG_STATE_HOME` or `~/.local/state` (`historyFile`), which is made
- * so that only its owner may read it. A history that cannot be read or written is ignored.
+ * `typedLines` yields the lines of standard input. On a terminal it shows a prompt, and lines can
+ * be edited, completed and recalled, even from earlier sessions. The newest lines are kept in a
+ * file (`historyFile`) that is made so that only its owner may read it. A history that cannot be
+ * read or written is ignored.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';

@@ -1,10 +1,9 @@
 /**
- * Opens a version of a Lance dataset that dataset-versions.ts finds (`openLanceDataset`) or a
- * single Lance data file (`openLanceDataFile`) as a stream of Arrow batches. Only data files of
- * format 2.0 are read. Fragments are read one after the other, without deleted rows. It refuses
- * other formats, overlays and unknown features of Lance that could change the rows
- * (UnsupportedFormat), and files outside of the dataset's folder (Unsupported); damage is Corrupt.
- * Memory holds the manifest, one batch, and the metadata and deleted rows of one fragment.
+ * `openLanceDataset` opens a version of a Lance dataset as a stream of Arrow batches without
+ * deleted rows, and `openLanceDataFile` a single data file. dataset-versions.ts finds the version.
+ * Data files of other formats than 2.0, and features that could change the rows, throw
+ * UnsupportedFormat. Memory holds the manifest, one batch, and the metadata and deleted rows of one
+ * fragment.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';

@@ -1,8 +1,7 @@
 /**
- * `sqlType`: gives the DuckDB type, as SQL, for the values of an Arrow type. Throws Unsupported,
- * with the path of the column, for types that DuckDB does not have, for decimals of more than 38
- * digits, and for lists of a fixed size above 100,000. `refuseTwins` refuses names that differ in
- * case alone. column-values.ts refuses single values that the DuckDB type does not hold.
+ * `sqlType` gives the DuckDB type, as SQL, for the values of an Arrow type. A type that DuckDB does
+ * not have throws Unsupported, with the path of the column. `refuseTwins` refuses names that differ
+ * in case alone. column-values.ts refuses single values that the DuckDB type does not hold.
  */
 import {
   type DataType,

@@ -1,9 +1,8 @@
 /**
- * `columnValues`: converts the values of a column to the values that DuckDB's chunks take: numbers
+ * `columnValues` converts the values of a column to the values that DuckDB's chunks take: numbers
  * and bigints in typed arrays if there are no nulls, booleans and texts as they are, objects of
- * DuckDB's classes for other types. Throws Unsupported, with the path of the column, for a value
- * that would lose digits, such as nanoseconds where DuckDB has microseconds, and for a map with a
- * null key or one key twice.
+ * DuckDB's classes for other types. A value that DuckDB cannot hold, such as nanoseconds where it
+ * has microseconds, throws Unsupported with the path of the column.
  */
 import {
   type Data,

@@ -1,8 +1,8 @@
 /**
- * `loadPeer`: loads `@duckdb/node-api`, which the program installs itself. Throws Unsupported,
- * naming the package, if it is missing or cannot be loaded, and InvalidInput for a connection of
- * another class. Also declares the types of the parts that are used. The package's own types are
- * not imported, so that the declarations of this package do not depend on it.
+ * `loadPeer` loads `@duckdb/node-api`, which the program installs itself. It throws Unsupported,
+ * naming the package, if that is missing or cannot be loaded, and InvalidInput for a connection of
+ * another class. The file declares the types of the parts that are used: with the package's own
+ * types, the declarations of this package would depend on it.
  */
 import { DirspaceError } from '../errors.ts';
 

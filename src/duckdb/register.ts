@@ -1,10 +1,9 @@
 /**
  * `registerTable` copies the rows of one version of a table into a temporary table of a DuckDB
- * connection; `registerTables` copies several tables. Rows are copied in chunks under a staging
- * name and appear under their own name only when all tables are complete; if one cannot be copied,
- * none appears. They are copied because DuckDB's package for Node accepts no Arrow. A name that is
- * taken throws InvalidInput, unless it is a temporary table's and `replace` is set. Use the
- * connection for nothing else meanwhile.
+ * connection, and `registerTables` copies several tables. Rows are copied under a staging name and
+ * appear under their own name once all tables are complete. They are copied because DuckDB's
+ * package for Node accepts no Arrow. A name that is taken throws InvalidInput, unless `replace` is
+ * set and it is a temporary table's.
  */
 import { DirspaceError } from '../errors.ts';
 import type { CallOptions } from '../protocol/index.ts';

@@ -1,10 +1,9 @@
 /**
- * `sownOf`: prepares the content with which a fixture begins, so that it can be created again
- * after each reset (`Sown.open`). The content is a seed of plain JSON, a folder with a file for
- * each table and a folder for each namespace, or a copy of a catalog. Files are read once, up to
- * 100,000 of 256 MiB together; only Lance files and datasets in a folder are read again at each
- * reset. Hidden files in a folder of tables are left out. Anything else, such as a link to a
- * folder or two files for one table, throws InvalidInput.
+ * `sownOf` prepares the content with which a fixture begins, so that it can be created again after
+ * each reset (`Sown.open`). The content is a seed of plain JSON, a folder with a file for each
+ * table and a folder for each namespace, or a copy of a catalog. Lance files and datasets in a
+ * folder are read at each reset; other files are read once. A seed that is wrong throws
+ * InvalidInput.
  */
 import { openDirectoryNamespace } from '../directory/index.ts';
 import type { Env } from '../env.ts';

@@ -1,9 +1,8 @@
 /**
- * `CatalogTree`: shows the namespaces and tables of the catalog as a tree. Only the items in sight
+ * `CatalogTree` shows the namespaces and tables of the catalog as a tree. Only the items in sight
  * are drawn, so that tens of thousands of names stay quick. A text in the field lists the tables
- * whose ids contain all of its words, in either case. Arrow keys move, open and close; Enter and
- * the space bar show an item. A list is fetched once, when it is first shown, and holds 200,000
- * names at most; one that failed is fetched again when a namespace is opened or closed.
+ * whose ids contain all of its words. Arrow keys move, open and close; Enter and the space bar show
+ * an item. A list is fetched when it is first shown.
  */
 import {
   allPages,

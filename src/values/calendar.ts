@@ -1,8 +1,8 @@
 /**
  * Converts between days since 1970-01-01 and dates of the proleptic Gregorian calendar
- * (`daysFromCivil`, `civilFromDays`), for years before 0 too. Also adds months, where a day that
- * the month lacks becomes its last, computes ISO weeks and weekdays, and formats dates and times of
- * day. `floorDivide` rounds down. zones.ts has time zones, date-time-text.ts parses text.
+ * (`daysFromCivil`, `civilFromDays`), for years before 0 too. Other functions add months, compute
+ * ISO weeks and weekdays, and format dates and times of day. zones.ts has time zones,
+ * date-time-text.ts parses text.
  */
 
 export interface CivilDate {

@@ -1,10 +1,9 @@
 /**
- * Converts exact integers and decimals, held as bigints. Parses them from JavaScript values, text
- * and Arrow's words, formats them (`decimalText`), and converts them from and to doubles. Only
- * `exactToDouble` rounds. The parsers return undefined or null for input that is no number, is out
- * of bounds or would lose digits. `integerFrom` takes only integers, `parseExact` any number in
- * text up to about 1e400, in base 10, with blanks around it or not, or with 0x, 0o or 0b, and
- * `unscaledDecimal` a number by the digits that JavaScript prints for it.
+ * Parses exact integers and decimals, held as bigints, from JavaScript values, text and Arrow's
+ * words, formats them (`decimalText`), and converts them from and to doubles. Only `exactToDouble`
+ * rounds. `integerFrom` takes integers, `parseExact` numbers in text, and `unscaledDecimal` a
+ * number by the digits that JavaScript prints for it. Input that is no number or would lose digits
+ * gives undefined or null.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

@@ -1,6 +1,6 @@
 /**
- * Converts between JavaScript numbers and half-precision floats (IEEE 754 binary16), because not
- * all supported releases of Node have Float16Array. `storeHalf` writes the nearest half into an
+ * Converts between JavaScript numbers and half-precision floats (IEEE 754 binary16), because some
+ * supported releases of Node have no Float16Array. `storeHalf` writes the nearest half into an
  * array, ties to even, and tells whether it is exact. `halfValue`, `halfValues` and
  * `halvesToFloats` decode halves; `nearestHalf` rounds a number to one.
  */

@@ -1,8 +1,8 @@
 /**
- * `dirspace diff`: shows the differences between two versions of a table: columns, metadata,
+ * `dirspace diff` shows the differences between two versions of a table: columns, metadata,
  * properties, fragments and rows. `--on` matches rows by key columns, or compares whole rows with
  * `*`. Without it rows are matched by where they are stored. A version is a number, a tag, a branch
- * or `branch:version`. It shows 10 rows of each kind, or as many as `--limit` says, up to 1,000.
+ * or `branch:version`. Of each kind of rows it shows the first.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Table, TableDiff } from '../../sdk/index.ts';

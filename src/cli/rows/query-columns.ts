@@ -1,8 +1,7 @@
 /**
  * Parses the column options of `dirspace query` and `dirspace export`: the list of `-s`
  * (`selectedColumns`) and the order of `--sort` (`orderings`). Each may be given several times or
- * as a list with commas. The table's column names decide where a text could be read in two ways. A
- * column to sort by that is missing throws TableColumnNotFound.
+ * as a list with commas. The table's column names decide where a text could be read in two ways.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,8 +1,7 @@
 /**
- * Runs a query and yields its rows as objects in groups of at most 1,024, so that they can be
- * printed while the query still runs. `readRows` is for queries whose columns are known;
- * `readAnswer` also returns the names of the columns. Both show progress if standard output is not
- * a terminal.
+ * Runs a query and yields its rows as objects in groups, so that they can be printed while the
+ * query still runs. `readRows` is for queries whose columns are known; `readAnswer` also returns
+ * the names of the columns. Both show progress if standard output is not a terminal.
  */
 import type { RecordBatch } from '../../arrow/index.ts';
 import type { Row, RunnableQuery } from '../../sdk/index.ts';

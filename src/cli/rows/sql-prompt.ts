@@ -1,9 +1,8 @@
 /**
- * `runPrompt`: reads SQL statements from the lines of standard input, each up to its semicolon, and
+ * `runPrompt` reads SQL statements from the lines of standard input, each up to its semicolon, and
  * prints their answers. Lines that begin with a backslash are commands, such as `\d` for the
  * tables. On a terminal, words of SQL, names of tables and their columns are completed, and a
- * failed statement prints its error and the prompt goes on; otherwise the error is thrown and the
- * rest is not read. Names are no longer fetched once there are 10,000.
+ * failed statement prints its error and the prompt goes on; otherwise the error is thrown.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

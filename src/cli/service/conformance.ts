@@ -1,8 +1,7 @@
 /**
- * `dirspace conformance`: runs the conformance suite against a server and prints a report, also
- * when it is interrupted. The exit code is 0 only if no case failed and none was left out for lack
- * of answers or credentials. A run that cannot begin fails with what stopped it: no answer, missing
- * credentials, or another protocol.
+ * `dirspace conformance` runs the conformance suite against a server and prints a report, also when
+ * it is interrupted. The exit code is 0 if no case failed and none was left out for lack of answers
+ * or credentials. A run that cannot begin fails with what stopped it, such as missing credentials.
  */
 import { readFile } from 'node:fs/promises';
 import {

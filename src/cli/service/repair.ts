@@ -1,8 +1,8 @@
 /**
- * `dirspace repair`: lists the damage that keeps a catalog from being read, and how it would be
+ * `dirspace repair` lists the damage that keeps a catalog from being read, and how it would be
  * repaired. With `--apply` it repairs: damaged versions, tags and other files move to a quarantine
- * folder, and damaged parts of indexes are left out. Damage that it cannot repair is listed and
- * left alone. Without `--apply` it changes nothing.
+ * folder. Damage that it cannot repair is listed and left alone. Without `--apply` it changes
+ * nothing.
  */
 import { type RepairResponse, unsupported } from '../../protocol/index.ts';
 import { defined } from '../../sdk/index.ts';

@@ -1,8 +1,7 @@
 /**
- * `dirspace ui`: serves the page of a catalog to this machine alone until the process is asked to
+ * `dirspace ui` serves the page of a catalog to this machine alone until the process is asked to
  * end, and prints an address that opens one session. The catalog is opened read-only. Routes that
- * read the catalog need that session, or a secret that is not printed; `/health`, `/ready` and
- * `/openapi.json` are open.
+ * read the catalog need that session, or a secret that is not printed.
  */
 import { randomBytes } from 'node:crypto';
 import type { GrantInput } from '../../server/index.ts';

@@ -1,9 +1,8 @@
 /**
  * Defines the interface of commands (`Command`, `ServiceCommand`), their input (`Call`, with the
  * parsed `Options`), their result (`Answer`, `RowsAnswer`), and the process around them
- * (`Surroundings`). Also defines errors that commands end with (`UsageError`, `InputError`,
- * `MissingFile`, `OtherProtocol`, `Declined`), and functions that read positional arguments
- * (`argument`, `action`, `nameFor`).
+ * (`Surroundings`). It also defines errors that commands end with, such as `UsageError`, and
+ * functions that read positional arguments (`argument`, `action`, `nameFor`).
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

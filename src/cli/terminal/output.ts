@@ -1,9 +1,8 @@
 /**
  * Formats values as text for commands: JSON that loses no digit of an integer (`toJson`), and
- * aligned columns for people (`columns`, `facts`; `widthsOf` and `alignedLine` for single lines),
- * whose values `cell` formats. Characters that control a terminal are escaped. cli/print.ts writes
- * the text to standard output. `shortCell` cuts a long text, and `counted` formats a number of
- * things.
+ * aligned columns for people (`columns`, `facts`), whose values `cell` formats. Characters that
+ * control a terminal are escaped. `shortCell` cuts a long text, and `counted` formats a number of
+ * things. cli/print.ts writes the text to standard output.
  */
 import { Buffer } from 'node:buffer';
 import { displayWidth } from '../../display-width.ts';

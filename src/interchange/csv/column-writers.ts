@@ -1,9 +1,8 @@
 /**
- * `columnWriter`: writes the fields of one column of CSV into Arrow's buffers, batch by batch.
+ * `columnWriter` writes the fields of one column of CSV into Arrow's buffers, batch by batch.
  * Texts, and types that field-stores.ts stores, are written from the bytes of the file without a
- * JavaScript value in between. The caller's function (`BuildColumn`) builds other types from texts,
- * and nested ones and intervals from JSON; without that function they are Unsupported. A field that
- * does not fit is marked and throws nothing.
+ * JavaScript value in between. The caller's function (`BuildColumn`) builds other types; without it
+ * they are Unsupported. A field that does not fit is marked and throws nothing.
  */
 import {
   bitmapBytes,

@@ -1,8 +1,7 @@
 /**
- * `dialectOf`: detects the delimiter, the quote and its escape from the first 128 KiB of a CSV
- * file, and from more if the first record does not end there. It tries each candidate on up to
- * 2,000 records and takes the one that splits most records into the same number of fields, more
- * than one. Characters that the caller gives are kept.
+ * `dialectOf` detects the delimiter, the quote and its escape from the beginning of a CSV file. It
+ * tries each candidate on some records and takes the one that splits most of them into the same
+ * number of fields, more than one. Characters that the caller gives are kept.
  */
 import type { CheckedCsvOptions } from './csv-options.ts';
 import { type CsvDialect, CsvScanner, startOf } from './csv-scanner.ts';

@@ -1,8 +1,8 @@
 /**
  * Parses numbers from bytes. `digitsValue` and `floatValue` make no string, and return NaN for
- * forms that the slower `integerOf` and `floatOf` have to parse. Those take every number that a CSV
- * file may hold and return undefined for other text; if `strict`, numbers that look like codes,
- * such as `007` and `+49`, are text too. `plainText` and `textOf` make strings of bytes.
+ * forms that the slower `integerOf` and `floatOf` have to parse. These return undefined for text
+ * that is no number; if `strict`, numbers that look like codes, such as `007` and `+49`, are text
+ * too. `plainText` and `textOf` make strings of bytes.
  */
 
 /** Powers of ten that a double has exactly. */

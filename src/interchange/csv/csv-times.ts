@@ -1,9 +1,8 @@
 /**
  * Reads dates (`dateOf`), times of day (`timeOf`) and timestamps (`momentOf`, whose answer the next
- * call overwrites) from fields. The forms that programs write, `2020-01-31` and `2020-01-31
- * 04:05:06.789`, are read from the bytes; all others are parsed by the grammar of `values/`. When
- * types are guessed (`strict`), only ISO 8601 with separators counts as a date: `20200131` is a
- * number then, and `31 January 2020` a text.
+ * call overwrites) from fields. The ISO forms of dates and timestamps are read from the bytes;
+ * other texts are parsed by the grammar of `values/`. When types are guessed (`strict`), only ISO
+ * 8601 with separators counts: `20200131` is a number then, and `31 January 2020` a text.
  */
 import { daysFromCivil, daysInMonth, parseDateTime, parseTimeOfDay } from '../../values/index.ts';
 import { plainText } from './csv-numbers.ts';

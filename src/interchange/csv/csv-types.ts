@@ -1,9 +1,8 @@
 /**
  * Guesses the type of a CSV column from its fields. `kindOf` classifies one field by bits of
  * `KIND`; `typeOfKinds` returns the narrowest type that holds all fields of some kinds without
- * changing a value. Codes with leading zeros are texts, and so are columns of kinds that no other
- * type can hold, such as fractions beside integers that float64 would round. `mayBeEmpty` tells
- * whether `""` is a value of a type; of all others it is null.
+ * changing a value. Codes with leading zeros are texts. `mayBeEmpty` tells whether `""` is a value
+ * of a type; of other types it is null.
  */
 import {
   Bool,

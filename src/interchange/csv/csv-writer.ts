@@ -1,10 +1,8 @@
 /**
- * `encodeCsv`: writes rows as CSV, one piece of bytes for each pull. By default null is an empty
- * field and an empty text `""`, so that csv-reader.ts tells them apart; in the only column of a
- * file null is `""` too where the type has no empty value, as a blank line is no row. Lists,
- * structs, maps, unions and intervals are JSON. Texts and integers go from their columns to the
- * bytes of the file without a JavaScript string in between. Throws InvalidInput for unknown options
- * and those whose output no reader could parse. A schema without columns gives no bytes at all.
+ * `encodeCsv` writes rows as CSV, one piece of bytes for each pull. By default null is an empty
+ * field and an empty text `""`, so that csv-reader.ts tells them apart. Nested values are JSON.
+ * Texts and integers go from their columns to the bytes of the file without a JavaScript string in
+ * between. Options whose output no reader could parse throw InvalidInput.
  */
 import {
   columnsOf,

@@ -1,8 +1,8 @@
 /**
- * `openText`: opens a CSV file as UTF-8 text. Reads the first megabyte, from which encoding,
+ * `openText` opens a CSV file as UTF-8 text. It reads the first megabyte, from which encoding,
  * dialect and types are found out, and passes over a byte order mark and the lines of `skipLines`.
- * The caller may ask for a longer beginning, reads the rest (`after`) and closes the file. Throws
- * InvalidInput for bytes that are no text of the encoding, and for too few lines.
+ * The caller may ask for a longer beginning, reads the rest (`after`) and closes the file. Bytes
+ * that are no text of the encoding throw InvalidInput.
  */
 import { type ByteSource, fileProblem, firstPieces, goingOn } from '../files/index.ts';
 import type { CheckedCsvOptions } from './csv-options.ts';

@@ -1,9 +1,8 @@
 /**
- * Detects the encoding of a text file (`encodingOf`) and converts its bytes to UTF-8 (`asUtf8`,
- * which throws InvalidInput for bytes that are no text). The caller's choice comes first, then a
- * byte order mark. Without either, zero bytes mean UTF-16, and bytes that are not valid UTF-8 mean
- * Windows-1252, called latin1. The caller removes the mark (`mark` bytes). UTF-8 passes unchanged
- * and unchecked: csv-reader.ts validates it. `checkEncoding` resolves the names that options take.
+ * `encodingOf` detects the encoding of a text file, and `asUtf8` converts its bytes to UTF-8. The
+ * caller's choice comes first, then a byte order mark, then the bytes themselves: UTF-16 by its
+ * zeros, and Windows-1252, called latin1, by bytes that are no UTF-8. UTF-8 passes unchanged and
+ * unchecked: csv-reader.ts validates it. `checkEncoding` resolves the names that options take.
  */
 import { isUtf8 } from 'node:buffer';
 import { DirspaceError } from '../../errors.ts';

@@ -1,10 +1,9 @@
 /**
  * Defines `ByteSource`, the bytes of one file on disk, in memory, from a stream or at a URL.
  * Formats read it from its beginning (`pieces`), or by ranges where the source allows that.
- * `memorySource` and `streamSource` wrap bytes and streams of the program (a second pass over a
- * stream throws InvalidInput); file-source.ts opens files and pipes, url-source.ts URLs. `withHead`
- * reads the first 512 bytes, and returns a source that gives them again and may have to be
- * released. `firstPieces` and `goingOn` do the same for pieces that a reader has begun.
+ * `memorySource` and `streamSource` wrap bytes and streams of the program; file-source.ts opens
+ * files and pipes, url-source.ts URLs. `withHead` reads the first bytes, and returns a source that
+ * gives them again.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FileBytes } from '../../ipc/index.ts';

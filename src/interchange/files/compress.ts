@@ -1,8 +1,7 @@
 /**
- * `compressed`: compresses the bytes of a file with gzip or Zstandard, piece by piece. Node before
- * 22.15 has no Zstandard encoder: there the engine's own one, in WebAssembly, compresses frames of
- * at most 64 KiB, which every decoder accepts. If WebAssembly is missing too, it throws
- * Unsupported.
+ * `compressed` compresses the bytes of a file with gzip or Zstandard, piece by piece. Node before
+ * 22.15 has no Zstandard encoder: there the engine's own one, in WebAssembly, compresses small
+ * frames, which every decoder accepts. If WebAssembly is missing too, it throws Unsupported.
  */
 import { Readable, type Transform } from 'node:stream';
 import zlib from 'node:zlib';

@@ -1,10 +1,7 @@
 /**
- * `filesNamed`: resolves a file name or pattern to file names. A name that exists, or is no
- * pattern, is returned as it is. Otherwise a pattern such as `logs/*.ndjson` stands for the files
- * that match it, sorted by name, and links to folders are not followed; throws InvalidInput if
- * there are none.
- *
- * Loads fast-glob, which no other file imports, only for a pattern.
+ * `filesNamed` resolves a file name or pattern to file names. A name that exists, or is no pattern,
+ * is returned as it is. Otherwise a pattern such as `logs/*.ndjson` stands for the files that match
+ * it, sorted by name; if none does, it throws InvalidInput. fast-glob is loaded for patterns alone.
  */
 import { existsSync, statSync } from 'node:fs';
 import { sep } from 'node:path';

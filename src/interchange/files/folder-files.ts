@@ -1,8 +1,8 @@
 /**
- * `filesBelow`: lists the files and folders below a folder, each with its path from there, except
- * those that the caller leaves out. It throws InvalidInput if there are more than a given number or
- * a folder cannot be read. `wholeFile` reads a small file, and throws InvalidInput if it cannot be
- * read or is too large. `kindOfPath` tells whether a path is a file, a folder or neither.
+ * `filesBelow` lists the files and folders below a folder, each with its path from there, except
+ * those that the caller leaves out. `wholeFile` reads a small file, and `kindOfPath` tells whether
+ * a path is a file, a folder or neither. What cannot be read, and what is more than the caller
+ * allows, throws InvalidInput.
  */
 import { type Dirent, type Stats, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';

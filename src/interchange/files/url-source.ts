@@ -1,10 +1,8 @@
 /**
- * `urlSource`: opens the file at an http or https URL as a `ByteSource`, with `fetch`; a `file:`
- * URL names a file on the disk. A user and a password in the URL become a Basic Authorization
- * header; no message shows them or the query. `isAddress` tells URLs from paths, and
- * `nameOfAddress` returns the last part of the path. A second pass fetches again. Parquet files are
- * read by ranges if the server announces them. A response without the file, and a file that changes
- * between ranges, throw InvalidInput.
+ * `urlSource` opens the file at an http or https URL as a `ByteSource`, with `fetch`; a `file:` URL
+ * names a file on the disk. A user and a password in the URL become a Basic Authorization header,
+ * and no message shows them or the query. Parquet files are read by ranges if the server announces
+ * them. An answer without the file throws InvalidInput.
  */
 import type { FileBytes } from '../../ipc/index.ts';
 import { fileOf } from '../../local-path.ts';

@@ -1,10 +1,8 @@
 /**
- * `writeFile`: writes pieces of bytes as one file, which appears in its place when it is complete:
- * it is written under a staging name beside it, flushed and renamed. A failure or an abort leaves
- * the place as it was; the next write to the place removes the staging file of a killed process.
- * Pipes and devices are written directly. A folder, a place inside of a catalog, and a pipe that
- * nobody reads are refused with InvalidInput. `writeStream` writes the pieces to a stream of the
- * caller.
+ * `writeFile` writes pieces of bytes as one file. It writes under a staging name beside the place,
+ * flushes and renames, so that a failure or an abort leaves the place as it was. Pipes and devices
+ * are written directly. A folder and a place inside of a catalog throw InvalidInput. `writeStream`
+ * writes the pieces to a stream of the caller.
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';

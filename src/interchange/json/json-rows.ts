@@ -1,9 +1,8 @@
 /**
  * Reads rows from streamed JSON text: one object per line (`jsonLines`), or one array of objects,
  * or objects one after another (`jsonArray`). Integers keep every digit. Invalid JSON or UTF-8,
- * repeated keys, rows beyond 128 Mi characters and values that no column can hold throw
- * InvalidInput. The error tells the file and the line, and where known the row and the character in
- * the line, all counted from 1.
+ * repeated keys, and values that no column can hold throw InvalidInput, which tells the file and
+ * the line.
  */
 import { isUtf8 } from 'node:buffer';
 import type { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * `columnPlans`: derives the Arrow columns from the schema of a Parquet file, all or those that are
+ * `columnPlans` derives the Arrow columns from the schema of a Parquet file, all or those that are
  * asked for, and accepts the older spellings of lists and maps too. An Arrow schema in the file
  * (`hints`) decides between types that Parquet stores in the same way. The `data` of a plan builds
- * a column for some rows from the values and levels of its leaves. Two columns of one name and
- * parts that do not match go to the `refuse` that the caller passes.
+ * a column for some rows from the values and levels of its leaves.
  */
 import {
   bitmapBytes,

@@ -1,8 +1,8 @@
 /**
  * Decodes and encodes RLE and bit-packed runs of numbers, in which Parquet stores levels and the
  * codes of dictionaries. `HybridReader` decodes a few numbers at a time: a run of six bytes may
- * stand for billions of them. `PackedReader` decodes the packed levels of old writers.
- * `encodeHybrid` encodes runs, and `bitsOf` tells how many bits a number takes.
+ * stand for billions of them. `PackedReader` decodes the packed levels of old writers, and
+ * `encodeHybrid` encodes runs.
  */
 import type { Refuse } from './thrift.ts';
 

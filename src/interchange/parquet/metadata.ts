@@ -1,8 +1,7 @@
 /**
- * `parquetMetadata`: parses the footer of a Parquet file into columns, row groups and key-value
- * pairs. `pageHeader` parses the header of a page. The bytes are untrusted: members that are
- * missing or out of bounds, encrypted columns, columns in other files, and more than 100,000
- * columns or 129 levels go to the caller's `refuse`. The numbers of fields come from
+ * `parquetMetadata` parses the footer of a Parquet file into columns, row groups and key-value
+ * pairs, and `pageHeader` the header of a page. The bytes are untrusted: what is missing, out of
+ * bounds or not supported goes to the caller's `refuse`. The numbers of fields come from
  * parquet.thrift; `PHYSICAL` names the types of what is stored.
  */
 import { MAX_SCHEMA_DEPTH } from '../../protocol/index.ts';

@@ -1,8 +1,7 @@
 /**
- * `decompressPage`: decompresses a page with Snappy, gzip, Brotli, LZ4 or Zstandard. The size in
- * the page's header is checked against a bound first (`MOST_PAGE_BYTES`). Snappy, LZ4 and Zstandard
- * also check it against the most that the bytes can expand to before they allocate it; gzip and
- * Brotli stop at that size. A page whose content has another size is refused.
+ * `decompressPage` decompresses a page of Parquet with Snappy, gzip, Brotli, LZ4 or Zstandard. The
+ * size in the page's header is untrusted: it is checked against a bound first (`MOST_PAGE_BYTES`),
+ * and then against what the bytes can expand to. A page whose content has another size is refused.
  */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';

@@ -1,9 +1,8 @@
 /**
- * `encodeParquet`: writes rows as a Parquet file, one piece of bytes for each pull. Memory holds
- * the pages of one row group, which ends at 1,048,576 rows (an option) or 32 MiB. An Arrow schema
- * in the file names the types that Parquet does not have. Throws InvalidInput for invalid options
- * and for a value that Parquet cannot hold, and Unsupported for a type that it does not have and
- * for Zstandard without WebAssembly.
+ * `encodeParquet` writes rows as a Parquet file, one piece of bytes for each pull. Memory holds the
+ * pages of one row group. An Arrow schema in the file names the types that Parquet does not have.
+ * Invalid options and a value that Parquet cannot hold throw InvalidInput, and a type that it does
+ * not have Unsupported.
  */
 import {
   childFields,

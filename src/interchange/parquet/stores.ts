@@ -1,8 +1,7 @@
 /**
  * Collects the values of a column that are not null: numbers and values of one width in one array
  * (`FixedStore`), bytes of any length with their offsets (`BytesStore`). Both grow as values are
- * added; more than 1 GiB for one batch is refused. `take` hands on what was collected, and the
- * store begins anew.
+ * added, up to a bound. `take` hands on what was collected, and the store begins anew.
  */
 import type { Refuse } from './thrift.ts';
 

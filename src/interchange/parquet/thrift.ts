@@ -1,8 +1,7 @@
 /**
- * `readThrift`: decodes a struct in Thrift's compact protocol, in which the metadata of Parquet
- * files is written, as an object of its fields by number. The bytes are untrusted: items are
- * limited by the length of the bytes, and levels by the depth that metadata has. `Refuse` is the
- * function by which the decoders of Parquet refuse a file.
+ * `readThrift` decodes a struct in Thrift's compact protocol, in which the metadata of Parquet
+ * files is written, as an object of its fields by number. The bytes are untrusted: items and levels
+ * are limited. `Refuse` is the function by which the decoders of Parquet refuse a file.
  */
 
 /** A field: a number, a bigint of 64 bits, bytes of a binary, a truth value, a list, a struct. */

@@ -1,5 +1,5 @@
 /**
- * `ChunkWriter`: encodes and compresses the pages of one column of a row group. Texts and bytes are
+ * `ChunkWriter` encodes and compresses the pages of one column of a row group. Texts and bytes are
  * stored as dictionary codes as long as values repeat; everything else is stored plain. Pages are
  * held in memory until the row group is complete, because its columns stand one after another in
  * the file; `end` returns them with the column's entry for the footer.

@@ -1,9 +1,8 @@
 /**
- * `writeSchema`: converts an Arrow schema to the elements of a Parquet schema, and describes each
+ * `writeSchema` converts an Arrow schema to the elements of a Parquet schema, and describes each
  * leaf (`WriteLeaf`): its physical type, its path, and the depth of lists and optional parts around
- * it. Throws Unsupported naming a column of a type that Parquet does not have. `isDays` tells dates
- * in days from those in milliseconds. `plainType` returns the type of a dictionary's values, and
- * other types as they are.
+ * it. A column of a type that Parquet does not have throws Unsupported. `plainType` returns the
+ * type of a dictionary's values, and other types as they are.
  */
 import {
   childFields,

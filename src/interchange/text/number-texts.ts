@@ -1,8 +1,8 @@
 /**
  * Writes numbers as text: integers (`integerText`), floats (`floatText`, `writeFloat`) and decimals
- * (`decimalTexts`). Digits are never lost: a float gets the shortest text that parses to the same
+ * (`decimalTexts`). No digit is lost: a float gets the shortest text that parses to the same
  * double, and a float32 is written as the double of the same value. `countsOf` and `floatsOf` read
- * integers of 64 bits and floats of any width; `WriteText` is the type of all writers of values.
+ * integers of 64 bits and floats of any width.
  */
 import {
   type Data,

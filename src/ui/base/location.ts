@@ -1,10 +1,8 @@
 /**
- * Reads and writes the state of the page in the fragment of its address (`parseLocation`,
- * `formatLocation`), so that back, forward and links work:
- * `#/t/prod/user?view=rows&where=id%20%3E%203` is a table, `#/n/prod` a namespace, `#/sql` the SQL
- * view. Any other fragment means the root of the catalog. The browser does not send the fragment to
- * the server. `changed` builds the same place with other members of its query, `dbOf` returns the
- * database, which links to other places keep, and `decoded` decodes a part of an address.
+ * `parseLocation` and `formatLocation` read and write the state of the page in the fragment of its
+ * address, so that back, forward and links work: `#/t/prod/user?view=rows&where=id%20%3E%203` is a
+ * table, `#/n/prod` a namespace, `#/sql` the SQL view. The browser does not send the fragment to
+ * the server. `changed` builds the same place with other members of its query.
  */
 
 export type Kind = 'n' | 't' | 'sql';

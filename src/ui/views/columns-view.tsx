@@ -1,8 +1,7 @@
 /**
- * `ColumnsView`: shows statistics of the first 60 columns: nulls, distinct values, bounds, mean,
- * the most frequent values and a histogram. The server scans rows for a fifth of a second, or for
- * 30 seconds if the reader asks for all rows. The view tells whether all rows or a sample were
- * scanned.
+ * `ColumnsView` shows statistics of the first columns: nulls, distinct values, bounds, mean, the
+ * most frequent values and a histogram. The server scans rows for a short time, or longer if the
+ * reader asks for all rows. The view tells whether all rows or a sample were scanned.
  */
 import {
   Answered,

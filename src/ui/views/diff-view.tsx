@@ -1,9 +1,8 @@
 /**
- * `DiffView`: shows the differences between two versions of a branch, from the operation
- * DiffTable: of columns, metadata, properties and rows. Without a key, rows are matched by where
- * they are stored, so a row that was rewritten counts as removed and added. With a key (`on=` in
- * the address) they are matched by the values of its columns, and the first 100 rows that were
- * added, removed and changed are shown (row-differences.tsx).
+ * `DiffView` shows the differences between two versions of a branch, from the operation DiffTable:
+ * of columns, metadata, properties and rows. Without a key, rows are matched by where they are
+ * stored, so a row that was rewritten counts as removed and added. With a key (`on=` in the
+ * address) they are matched by its values, and row-differences.tsx shows some of them.
  */
 import { Answered, changed, Pairs, useAnswer, type ViewProps } from '../base/index.ts';
 import { KeyChoice, keyOf } from './key-choice.tsx';

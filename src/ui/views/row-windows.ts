@@ -1,8 +1,7 @@
 /**
- * `RowWindows`: fetches rows in windows of 100 as they come into sight, keeps the 64 windows used
- * last, and aborts requests for windows that went out of sight before they were answered. A window
- * that failed is fetched again when rows of it are shown again; its failure is told until it
- * succeeds or is out of sight.
+ * `RowWindows` fetches rows in windows as they come into sight, keeps the windows used last, and
+ * aborts requests for windows that went out of sight before they were answered. A window that
+ * failed is fetched again when rows of it are shown again; its failure is told until then.
  */
 
 export interface FetchedRows {

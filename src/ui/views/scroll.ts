@@ -1,8 +1,8 @@
 /**
- * `RowScroll`: maps positions of a scroll bar to rows. Browsers limit heights to some 30 million
- * pixels. A table higher than 8 million pixels therefore gets a scroll bar of that height
- * (`isMapped`), whose positions stand for shares of the rows; the wheel and the keys then move by rows.
- * It has no state: positions are rows, with fractions.
+ * `RowScroll` maps positions of a scroll bar to rows. Browsers limit heights to some 30 million
+ * pixels, so a higher table gets a scroll bar whose positions stand for shares of the rows
+ * (`isMapped`); the wheel and the keys then move by rows. It has no state: positions are rows, with
+ * fractions.
  */
 
 const MOST_PIXELS = 8_000_000;

@@ -1,8 +1,7 @@
 /**
- * `StatementBox`: a text field for a SELECT, with completions of tables, columns of the tables
- * that it names, keywords and functions (completion-list.tsx). It knows the first 20,000 tables,
- * and asks for the columns of a table once. Ctrl+Enter runs the statement. The error of the server
- * is shown below, with the place in the text.
+ * `StatementBox` is a text field for a SELECT, with completions of tables, columns of the tables
+ * that it names, keywords and functions (completion-list.tsx). Ctrl+Enter runs the statement. The
+ * error of the server is shown below, with the place in the text.
  */
 import {
   allPages,
