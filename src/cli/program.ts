@@ -1,7 +1,7 @@
 /**
- * `readArguments`: parses command-line arguments. Only this file imports commander. Returns the
- * command with its arguments and options, or prints help or the version and returns an exit code.
- * Wrong usage throws `UsageError` with a hint, such as the option that was probably meant.
+ * `readArguments`: parses command-line arguments with commander, and returns the command with its
+ * arguments and options. If it printed help or the version instead, it returns the exit code.
+ * Unknown commands or options and a wrong number of arguments throw `UsageError` with a hint.
  */
 import { CommanderError, Option, Command as Program } from 'commander';
 import {

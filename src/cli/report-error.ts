@@ -1,5 +1,5 @@
 /**
- * Formats an error for standard error (`errorText`): a sentence for people, or one line of JSON for
+ * `errorText`: formats an error for standard error: a message for people, or one line of JSON for
  * programs, with code, message, exit code and details.
  */
 import { isDirspaceError } from '../errors.ts';

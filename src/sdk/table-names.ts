@@ -1,7 +1,7 @@
 /**
  * Implements a connection's methods `declareTable`, `registerTable`, `cloneTable` and
  * `renameTable`: checks the options and calls the catalog. The source of a clone is a location if
- * it has a slash, else a name; a catalog without CloneTable rejects with Unsupported.
+ * it has a slash or backslash, else a name; a catalog without CloneTable rejects with Unsupported.
  */
 import type {
   CloneTableResponse,

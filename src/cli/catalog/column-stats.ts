@@ -1,7 +1,7 @@
 /**
- * Formats the profile of a table for `dirspace describe --stats` (`statsText`), one line for each
- * column. On a terminal with room for at least eight bars, each line ends in a histogram
- * (`sparkline`). `statsBuckets` (32) is the number of buckets to ask for, and of bars at most.
+ * `statsText`: formats the profile of a table for `dirspace describe --stats`, one line for each
+ * column. On a terminal that is wide enough it adds histograms (`sparkline`). `statsBuckets` is the
+ * number of buckets to ask for.
  */
 import type { ColumnProfile, TableProfile } from '../../sdk/index.ts';
 import {

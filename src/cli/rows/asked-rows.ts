@@ -1,7 +1,7 @@
 /**
- * Builds the query of `dirspace query` and `dirspace export` from the predicate, `-s`, `--sort` and
- * `-n` (`askedRows`), with the names of its columns. An unusable option throws UsageError.
- * `tableOf` parses the id of their table, and says so if id and predicate are swapped.
+ * `askedRows`: builds the query of `dirspace query` and `dirspace export` from the predicate, `-s`,
+ * `--sort` and a limit, and returns it with the names of its columns. An unusable option throws
+ * UsageError. `tableOf` parses the id of the table, and says so if id and predicate are swapped.
  */
 import type { Query, Table } from '../../sdk/index.ts';
 import { type Call, parseObject, UsageError } from '../terminal/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Makes text safe for terminals: escapes characters that move the cursor, change colours or change
- * the direction of text. `visible` returns one line, `visibleLines` keeps line breaks, and
+ * Makes text safe for terminals by escaping control characters and the characters that embed or
+ * override the direction of text. `visible` returns one line, `visibleLines` keeps line breaks, and
  * `safeJson` keeps JSON valid. `cut` shortens text to a number of terminal columns.
  */
 import { graphemes, widthOf } from '../../display-width.ts';

@@ -1,5 +1,6 @@
 /**
- * Lists the conformance cases of creating, listing, describing and dropping indexes (`INDEX_CASES`).
+ * Lists the conformance cases of creating, listing, describing and dropping indexes
+ * (`INDEX_CASES`).
  */
 import { type ConformanceCase, fails, SAYS, same } from '../kit/index.ts';
 

@@ -1,14 +1,14 @@
 /**
  * `CsvWindows`: buffers the part of a CSV file that is being read and finds its records with a
- * scanner. `placeOf` translates a position in it into line and column, and `close` closes the file
- * early. Memory is bounded by the longest record; a longer one than 64 MiB throws InvalidInput.
+ * scanner. `placeOf` translates a position in it into line and column. The buffer grows with the
+ * longest record; a record whose end is not found in `MAX_RECORD` bytes throws InvalidInput.
  */
 import { firstAbove } from '../../binary-search.ts';
 import { fileProblem } from '../files/index.ts';
 import { textOf } from './csv-numbers.ts';
 import { CR, type CsvScanner, LF } from './csv-scanner.ts';
 
-/** Most bytes of a record; more are refused before memory runs out. */
+/** Bytes after which the end of a record is not looked for any more, before memory runs out. */
 const MAX_RECORD = 1 << 26;
 /** Bytes whose records are looked for at once: what a processor's cache holds. */
 export const WINDOW_BYTES = 1 << 18;

@@ -1,7 +1,7 @@
 /**
- * `leafForm`: returns the Arrow type of a Parquet leaf column and the conversion of its values. No
- * value is rounded or wrapped: integers of 8 and 16 bits, decimals, intervals and timestamps that
- * Arrow's type cannot hold, and texts that are not UTF-8, are refused when they are read.
+ * `leafForm`: returns the Arrow type of a Parquet leaf column and the conversion of its values.
+ * Values that the Arrow type cannot hold are refused when they are read, not rounded or wrapped,
+ * and so are texts that are not UTF-8.
  */
 import {
   Binary,

@@ -1,7 +1,8 @@
 /**
- * Views the buffers of another copy of apache-arrow as the typed arrays that this package's copy
- * needs (`Sizer`, `validityOf`). A buffer that is too short throws InvalidInput (`broken`). Only
- * where data has nulls is it filled up, because builders leave off the values of nulls at the end.
+ * `Sizer` and `validityOf`: view the buffers of another copy of apache-arrow as the typed arrays
+ * that this package's copy needs. Builders leave off the values of nulls at the end, so a `Sizer`
+ * for data with nulls fills up a buffer that is too short. Without nulls such a buffer throws
+ * InvalidInput.
  */
 import { type DataType, hasLargeOffsets, type valueArray } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

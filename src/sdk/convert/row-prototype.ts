@@ -1,7 +1,7 @@
 /**
  * `ROW`: the prototype of row objects and of the structs in them. It adds one method, `toJSON`,
  * which returns a plain object with arrays in place of typed arrays and objects in place of Maps.
- * The own members of a row are its columns, so rows compare, spread and copy as plain objects do.
+ * The own members of a row are its columns.
  */
 
 export const ROW: object = Object.create(Object.prototype, {

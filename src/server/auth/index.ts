@@ -1,6 +1,6 @@
 /**
- * Exports the authentication of callers (API keys, JWTs) and the authorisation of their calls (grants,
- * scopes), which wraps the function that calls a catalog.
+ * Exports the authentication of callers (API keys, JWTs) and the authorisation of their calls
+ * (grants, scopes), which wraps the function that calls a catalog.
  */
 
 export {

@@ -1,7 +1,8 @@
 /**
- * `finishAfterBody`: sends a response with a text although a part of the request's body was not
- * read (`isUnread`). It then discards up to 64 MiB of the rest for up to 2 seconds, and closes the
- * connection. Closing at once could lose the response. A response whose body is no text is broken off.
+ * `finishAfterBody`: sends a response although a part of the request's body was not read
+ * (`isUnread`). It then discards the rest, up to a bound of bytes and time, and closes the
+ * connection; closing at once could lose the response. A response whose body is not text is broken
+ * off.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody, wasTaken } from './body.ts';

@@ -1,7 +1,7 @@
 /**
- * `parseRange`: reads the `Range` header of a request as one range of bytes. It returns undefined, and
- * the whole is answered, if there is none or an If-Range beside it, and, as RFC 9110 says, if there are
- * several ranges, another unit, or a text that is no range.
+ * `parseRange`: reads the `Range` header of a request as one range of bytes (RFC 9110). It returns
+ * undefined if there is no such header, if it is not a single range of bytes, or if an `If-Range`
+ * header stands beside it; the caller then sends the whole.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 

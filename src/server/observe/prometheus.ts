@@ -1,6 +1,6 @@
 /**
- * `metricsText`: formats families of metrics in the Prometheus text format 0.0.4, whose media type is
- * `METRICS_TYPE`; families without samples are left out. `numberText` formats one number.
+ * `metricsText`: formats families of metrics in the Prometheus text format 0.0.4, whose media type
+ * is `METRICS_TYPE`; families without samples are left out. `numberText` formats one number.
  */
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';

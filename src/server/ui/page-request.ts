@@ -1,7 +1,7 @@
 /**
  * Reads the members of a request of the page: the table and version that it names (`pinnedTable`),
- * and single values within bounds (`textOf`, `optionalText`, `textList`, `countOf`, `rowIdOf`). Each
- * function throws InvalidInput that names the member.
+ * and single values (`textOf`, `optionalText`, `textList`, `countOf`, `rowIdOf`). Each function
+ * throws InvalidInput that names the member.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Body } from './page-caller.ts';

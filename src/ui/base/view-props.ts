@@ -1,6 +1,6 @@
 /**
- * Defines the props of the views of a table (`ViewProps`), and `Go`, the function that shows another
- * place. `pinned` builds the members by which their requests name the version shown.
+ * Defines the props of the views of a table (`ViewProps`), and `Go`, the function that shows
+ * another place. `pinned` builds the members by which their requests name the version shown.
  */
 import type { Location } from './location.ts';
 import type { TableFacts } from './types.ts';

@@ -1,7 +1,7 @@
 /**
- * `partOf`: chooses the columns and the number of rows of an SQL answer that its table shows. All
- * of a table's cells are elements of the page, which a browser draws some ten thousand of without
- * delay; `partText` says what of the answer is shown. Downloads and charts use the whole answer.
+ * `partOf`: chooses how many columns and rows of an SQL answer its table shows, because a browser
+ * is slow with very many cells. `partText` says what part is shown. Downloads and charts are not
+ * cut by it.
  */
 import { count, counted } from '../base/index.ts';
 

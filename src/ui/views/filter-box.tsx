@@ -1,6 +1,6 @@
 /**
- * `FilterBox`: an input for an SQL predicate, with completions (completion-list.tsx). Enter filters.
- * The error of the server is shown below, with the place in the text.
+ * `FilterBox`: an input for an SQL predicate, with completions (completion-list.tsx). Enter
+ * filters. The error of the server is shown below.
  */
 
 import { type Column, useEffect, useRef, useState } from '../base/index.ts';

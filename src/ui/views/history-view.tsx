@@ -1,7 +1,7 @@
 /**
  * `HistoryView`: lists the versions of a branch, newest first, with their operation, changed rows
- * and tags. It shows 200 versions, and older ones on request. A version can be opened, and two can
- * be compared (diff-view.tsx).
+ * and tags; older ones are shown on request. A version can be opened, and two can be compared
+ * (diff-view.tsx).
  */
 
 import {

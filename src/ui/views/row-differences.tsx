@@ -1,7 +1,7 @@
 /**
- * `RowDifferences`: shows the first rows that only one of two versions has. It also shows the
- * first pairs of rows with one key and different values, with the old and the new value of each
- * changed column. Values are shown up to 160 characters.
+ * `RowDifferences`: shows the first rows that only one of two versions has, and the first pairs of
+ * rows with one key and different values. In a pair it marks the old and the new value of each
+ * changed column.
  */
 import { count, counted } from '../base/index.ts';
 
