@@ -1,9 +1,8 @@
 /**
  * Defines options and results of a connection's methods, such as `CreateTableOptions` and
  * `ListTablesResult`; others are defined beside their methods or by the protocol. Its functions
- * translate options into request members, such as `createMode`, `propertiesOf` and `page`.
- * `pathAndOptions` reads `(path, options)` and `(options)`, and `namesFrom` collects names from
- * pages.
+ * translate options into request members, such as `createMode`, `propertiesOf` and `page`, and
+ * `pathAndOptions` reads `(path, options)` and `(options)`.
  */
 
 import { type Compression, checkCompression } from '../compression.ts';

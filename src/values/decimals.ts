@@ -1,9 +1,8 @@
 /**
- * Parses exact integers and decimals, held as bigints, from JavaScript values, text and Arrow's
- * words, formats them (`decimalText`), and converts them from and to doubles. Only `exactToDouble`
- * rounds. `integerFrom` takes integers, `parseExact` numbers in text, and `unscaledDecimal` a
- * number by the digits that JavaScript prints for it. Input that is no number or would lose digits
- * gives undefined or null.
+ * Parses exact integers and decimals, held as bigints, from JavaScript values (`integerFrom`,
+ * `unscaledDecimal`), text (`parseExact`) and Arrow's words, formats them (`decimalText`), and
+ * converts them from and to doubles. `exactToDouble` rounds; elsewhere, input that is no number or
+ * would lose digits gives undefined or null.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */
