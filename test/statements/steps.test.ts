@@ -92,7 +92,7 @@ test.each([
     ROWS,
     160,
   ],
-  ['partitions', 'SELECT max(t) OVER (PARTITION BY k) FROM w', ROWS, 50],
+  ['partitions', 'SELECT max(t) OVER (PARTITION BY k) FROM w', ROWS, 44],
   ['joins', 'SELECT a.t FROM w a JOIN w b ON a.k = b.k', ROWS, 14],
 ])('%s take steps', async (_, sql, rows, steps) => {
   const found = await stepsOf(sql);

@@ -27,6 +27,7 @@ import {
   elementType,
   familyOf,
   isWide,
+  type NumberColumn,
   reader,
   TRUE,
   typeText,
@@ -110,6 +111,10 @@ function numbers(column: Column, type: DataType): unknown {
         : new BigInt64Array(column.length);
     if (column.form === 'wide' && column.values.constructor === array.constructor)
       return column.values;
+    if (column.form === 'number') {
+      placeSafeIntegers(new Int32Array(array.buffer), column);
+      return array;
+    }
     const read = reader(column);
     for (let i = 0; i < column.length; i++) array[i] = (read(i) ?? 0n) as bigint;
     return array;
@@ -123,6 +128,17 @@ function numbers(column: Column, type: DataType): unknown {
   }
   for (let i = 0; i < column.length; i++) array[i] = (read(i) ?? 0) as number;
   return array;
+}
+
+/** Places integers that doubles hold exactly, each as two words of 32 bits, without a bigint. */
+function placeSafeIntegers(words: Int32Array, { values, valid, length }: NumberColumn): void {
+  for (let i = 0; i < length; i++) {
+    if (valid !== null && valid[i] === 0) continue;
+    const value = values[i] as number;
+    // Storing takes a number modulo 2^32.
+    words[2 * i] = value;
+    words[2 * i + 1] = Math.floor(value / 2 ** 32);
+  }
 }
 
 function decimals(column: Column, type: Decimal): Uint32Array {

@@ -30,7 +30,7 @@ import {
   groupsWhere,
   numbersWhere,
 } from './accumulator.ts';
-import { placesOf, type RowPlaces, rowsInOne } from './row-places.ts';
+import { columnsInOne, placesOf, type RowPlaces } from './row-places.ts';
 import { doublesOf } from './sums.ts';
 
 /** Bytes that the place of a row takes in the end, with its group. */
@@ -151,11 +151,13 @@ export class Collections implements Accumulator {
     try {
       held.set(rows === 0 ? 0 : Math.ceil((this.bytes * rows) / this.#rows.rows));
       const item = this.#schema?.fields[0] ?? new Field('0', itemType(type), true);
-      const column = this.#batches.map((batch) => columnsOf(batch)[0] as Data);
-      const values = yield* rowsInOne(item.type, column, {
+      const parts = this.#batches.map((batch) => columnsOf(batch)[0] as Data);
+      const column = { type: item.type, parts };
+      const [all] = yield* columnsInOne([column], parts.length, {
         batch: places.batch.subarray(from, from + rows),
         row: places.row.subarray(from, from + rows),
       });
+      const values = all as Data;
       return name === 'string_agg'
         ? yield* joinedTexts(values, ends, this.#aggregate)
         : listsOf(values, ends, type);

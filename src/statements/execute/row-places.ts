@@ -1,7 +1,7 @@
 /**
  * Picks rows of several batches by their places (`RowPlaces`: batch and row). `placedRows` picks
- * whole rows in any order, in batches of 65,536, and `rowsInOne` those of one column; both work in
- * steps. `placesOf` makes places from row ids, `allPlaces` those of all rows, and `partitioned`
+ * whole rows in any order, in batches of 65,536, and `columnsInOne` those of some columns; both work
+ * in steps. `placesOf` makes places from row ids, `allPlaces` those of all rows, and `partitioned`
  * sorts places by the numbers of their rows' groups, which `numbersAt` looks up.
  */
 import {
@@ -86,18 +86,25 @@ export function* placedRows(
   );
 }
 
-/** The same of a column of one type, as one piece. */
-export function* rowsInOne(
-  type: DataType,
-  column: readonly Data[],
+/** The same of some columns of `batches` batches, each as one piece. */
+export function* columnsInOne(
+  columns: readonly { readonly type: DataType; readonly parts: readonly Data[] }[],
+  batches: number,
   places: RowPlaces,
-): Generator<void, Data> {
+): Generator<void, Data[]> {
   const count = places.row.length;
-  if (count === 0) return nullColumn(type, 0);
-  const sources = sourcesOf(byBatch(places, column.length), (batch) => column[batch] as Data);
+  if (columns.length === 0) return [];
+  if (count === 0) return columns.map(({ type }) => nullColumn(type, 0));
+  const placed = byBatch(places, batches);
+  yield;
   const all = 2 ** Math.ceil(Math.log2(count));
-  const [whole] = yield* gatherParts(type, sources, count, all);
-  return whole as Data;
+  const wholes: Data[] = [];
+  for (const { type, parts } of columns) {
+    const sources = sourcesOf(placed, (batch) => parts[batch] as Data);
+    const [whole] = yield* gatherParts(type, sources, count, all);
+    wholes.push(whole as Data);
+  }
+  return wholes;
 }
 
 /** The places of all rows as they are. */
@@ -117,19 +124,19 @@ export function numbersAt(
   numbers: readonly Int32Array[],
   places: RowPlaces | undefined,
 ): Int32Array {
-  if (places === undefined) {
-    const all = new Int32Array(numbers.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const own of numbers) {
-      all.set(own, at);
-      at += own.length;
-    }
-    return all;
+  const all = new Int32Array(numbers.reduce((sum, { length }) => sum + length, 0));
+  const starts = new Uint32Array(numbers.length);
+  let at = 0;
+  for (const [batch, own] of numbers.entries()) {
+    starts[batch] = at;
+    all.set(own, at);
+    at += own.length;
   }
+  if (places === undefined) return all;
   const { batch, row } = places;
   const found = new Int32Array(row.length);
   for (let at = 0; at < found.length; at++) {
-    found[at] = numbers[batch[at] as number]?.[row[at] as number] as number;
+    found[at] = all[(starts[batch[at] as number] as number) + (row[at] as number)] as number;
   }
   return found;
 }
@@ -137,12 +144,19 @@ export function numbersAt(
 /** Rows of a step. */
 const STEP_ROWS = 1 << 16;
 
+/** Places, and 1 for each that is the first of its number. */
+interface Partitioned {
+  readonly places: RowPlaces;
+  readonly firsts: Uint8Array;
+}
+
 /** The places by the numbers of their rows; those of one number stay as they were. */
 export function* partitioned(
   places: RowPlaces,
   numbers: readonly Int32Array[],
-): Generator<void, RowPlaces> {
-  const rows = places.row.length;
+): Generator<void, Partitioned> {
+  const { batch, row } = places;
+  const rows = row.length;
   const own = numbersAt(numbers, places);
   yield;
   let most = 0;
@@ -152,13 +166,20 @@ export function* partitioned(
   for (let number = 0; number <= most; number++) {
     (next[number + 1] as number) += next[number] as number;
   }
+  const firsts = new Uint8Array(rows);
+  for (let number = 0; number <= most; number++) {
+    const at = next[number] as number;
+    if (at < (next[number + 1] as number)) firsts[at] = 1;
+  }
   yield;
   const into = { batch: new Uint32Array(rows), row: new Uint32Array(rows) };
   for (let at = 0; at < rows; at++) {
-    const to = (next[own[at] as number] as number)++;
-    into.batch[to] = places.batch[at] as number;
-    into.row[to] = places.row[at] as number;
+    const number = own[at] as number;
+    const to = next[number] as number;
+    next[number] = to + 1;
+    into.batch[to] = batch[at] as number;
+    into.row[to] = row[at] as number;
     if (at % STEP_ROWS === 0) yield;
   }
-  return into;
+  return { places: into, firsts };
 }

@@ -134,6 +134,7 @@ function* ranks(
       yield;
     }
   } else {
+    const [isNumber, isRank] = [name === 'row_number', name === 'rank'];
     let number = 0;
     let first = 0;
     let dense = 0;
@@ -148,7 +149,7 @@ function* ranks(
         first = number;
         dense++;
       }
-      values[row] = name === 'row_number' ? number : name === 'rank' ? first : dense;
+      values[row] = isNumber ? number : isRank ? first : dense;
     }
   }
   return { form: 'number', type, length: rows, values, valid: null };

@@ -10,6 +10,7 @@ import {
   type DataType,
   type RecordBatch,
   recordBatch,
+  Schema,
   sliceBatch,
   splitBatch,
 } from '../../arrow/index.ts';
@@ -22,7 +23,7 @@ import {
   toVector,
 } from '../../sql/index.ts';
 import { KeyNumbers } from '../keys/index.ts';
-import type { WindowStep } from '../plan/index.ts';
+import { columnsIn, type WindowStep } from '../plan/index.ts';
 import {
   asOneBatch,
   BATCH_ROWS,
@@ -34,7 +35,7 @@ import {
   run,
   type Work,
 } from './relation.ts';
-import { allPlaces, numbersAt, partitioned, type RowPlaces, rowsInOne } from './row-places.ts';
+import { allPlaces, columnsInOne, numbersAt, partitioned, type RowPlaces } from './row-places.ts';
 import { placeSorter } from './sort.ts';
 import { comparesPeers, type Partitions, windowColumn } from './window-functions.ts';
 
@@ -43,6 +44,8 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
   const sort = placeSorter(input, orderBy, work);
   const trees = orderBy.map(({ value }) => value);
   const shown = schema.fields.slice(0, schema.fields.length - calls.length);
+  const read = columnsIn(calls.flatMap(({ args }) => args));
+  for (const { name } of shown) read.add(name);
   return {
     schema,
     async *batches(): AsyncGenerator<RecordBatch> {
@@ -58,14 +61,17 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
           ? await numbersOf(batches, trees, input, work)
           : undefined;
         let places = await sort(batches, Number.MAX_SAFE_INTEGER);
+        let partitions: Uint8Array = new Uint8Array(rows);
+        partitions[0] = 1;
         if (ofPartitions !== undefined) {
-          places = await run(work, partitioned(places ?? allPlaces(batches), ofPartitions));
+          const all = places ?? allPlaces(batches);
+          const sorted = await run(work, partitioned(all, ofPartitions));
+          places = sorted.places;
+          partitions = sorted.firsts;
         }
-        const partitions = marksOf(ofPartitions, places, rows);
-        const peers =
-          ofPeers === undefined ? partitions : marksOf(ofPeers, places, rows, partitions);
+        const peers = ofPeers === undefined ? partitions : marksOf(ofPeers, places, partitions);
         const marks: Partitions = { partitions, peers };
-        const whole = await ordered(batches, places, work);
+        const whole = await ordered(batches, read, places, work);
         const added: Column[] = [];
         const types = schema.fields.slice(shown.length).map(({ type }) => type);
         for (const [at, call] of calls.entries()) {
@@ -75,7 +81,8 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
         }
         for (let from = 0; from < rows; from += BATCH_ROWS) {
           const part = sliceBatch(whole, from, Math.min(BATCH_ROWS, rows - from));
-          const own = Uint32Array.from({ length: part.numRows }, (_, at) => from + at);
+          const own = new Uint32Array(part.numRows);
+          for (let at = 0; at < own.length; at++) own[at] = from + at;
           const data = shown.map(({ name }) => dataNamed(part, name));
           for (const [at, column] of added.entries()) {
             const type = types[at] as DataType;
@@ -95,20 +102,21 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
 /** Bytes of the place, the partition and the order of a row. */
 const ROW_BYTES = 24;
 
-/** The rows in order, as one batch. */
+/** The rows in order, as one batch of the columns that are read from now on. */
 async function ordered(
   batches: readonly RecordBatch[],
+  read: ReadonlySet<string>,
   places: RowPlaces | undefined,
   work: Work,
 ): Promise<RecordBatch> {
   const [{ schema }] = batches as [RecordBatch];
   if (places === undefined) return asOneBatch(batches, work);
-  const columns: Data[] = [];
-  for (const [at, { type }] of schema.fields.entries()) {
-    const column = batches.map((batch) => columnsOf(batch)[at] as Data);
-    columns.push(await run(work, rowsInOne(type, column, places)));
-  }
-  return recordBatch(schema, columns, places.row.length);
+  const columns = schema.fields.flatMap(({ name, type }, at) =>
+    read.has(name) ? [{ type, parts: batches.map((batch) => columnsOf(batch)[at] as Data) }] : [],
+  );
+  const kept = new Schema(schema.fields.filter(({ name }) => read.has(name)));
+  const data = await run(work, columnsInOne(columns, batches.length, places));
+  return recordBatch(kept, data, places.row.length);
 }
 
 /** Equal numbers for rows that are equal in all trees; undefined where there are none. */
@@ -139,15 +147,12 @@ async function numbersOf(
 
 /** Marks rows whose number is not that of the row before, and those that are marked already. */
 function marksOf(
-  numbers: readonly Int32Array[] | undefined,
+  numbers: readonly Int32Array[],
   places: RowPlaces | undefined,
-  rows: number,
-  marked?: Uint8Array,
+  marked: Uint8Array,
 ): Uint8Array {
-  const marks = marked === undefined ? new Uint8Array(rows) : marked.slice();
-  marks[0] = 1;
-  if (numbers === undefined) return marks;
+  const marks = marked.slice();
   const own = numbersAt(numbers, places);
-  for (let row = 1; row < rows; row++) if (own[row] !== own[row - 1]) marks[row] = 1;
+  for (let row = 1; row < own.length; row++) if (own[row] !== own[row - 1]) marks[row] = 1;
   return marks;
 }
