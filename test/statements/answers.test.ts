@@ -7,14 +7,16 @@ import {
   Float64,
   Int8,
   Int32,
+  Int64,
   Map_,
   Struct,
   Table,
+  Uint64,
   Utf8,
   vectorFromArray,
 } from '../../src/arrow/index.ts';
 import { RequestMemory } from '../../src/request-memory.ts';
-import { reader } from '../../src/sql/index.ts';
+import { type Column, reader } from '../../src/sql/index.ts';
 import { Medians } from '../../src/statements/execute/collections.ts';
 import { IntegerSums } from '../../src/statements/execute/sums.ts';
 import { drained } from '../../src/steps.ts';
@@ -875,6 +877,28 @@ describe('statements', () => {
     const rows = { form: 'wide', type, length: values.length, values, valid: null } as const;
     const groups = new Int32Array(values.length);
     for (let batch = 0; batch < batches; batch++) sums.add(groups, 1, [rows]);
-    expect(reader(sums.result({ from: 0, to: 1 }))(0)).toBe(value * BigInt(batches) * 65_536n);
+    for (let batch = 0; batch < batches; batch++) sums.addWhole(values.length, [rows]);
+    expect(reader(sums.result({ from: 0, to: 1 }))(0)).toBe(value * BigInt(batches) * 131_072n);
+  });
+
+  test.each([
+    ['int32', new Int32(), Int32Array.of(7, -2_147_483_648, 5, 2_147_483_647)],
+    ['int64', new Int64(), BigInt64Array.of(7n, -(2n ** 63n), 5n, 2n ** 62n)],
+    ['uint64', new Uint64(), BigUint64Array.of(7n, 2n ** 64n - 1n, 5n, 2n ** 63n)],
+    ['float64', new Int64(), Float64Array.of(7, -(2 ** 53), 5, 2 ** 40)],
+  ])('sums of all rows of %s are those of one group', (_, argument, values) => {
+    const type = new Decimal(0, 38, 128);
+    const call = { name: 'sum', type, argument, separator: '', order: [] };
+    const form = typeof values[0] === 'bigint' ? 'wide' : 'number';
+    const sum = (valid: Uint8Array | null): unknown => {
+      const column = { form, type: argument, length: 4, values, valid } as Column;
+      const sums = new IntegerSums({ ...call, memory: new RequestMemory() });
+      sums.addWhole(4, [column]);
+      return reader(sums.result({ from: 0, to: 1 }))(0);
+    };
+    const all = [...values].map(BigInt);
+    expect(sum(null)).toBe(all.reduce((a, b) => a + b));
+    expect(sum(Uint8Array.of(1, 0, 1, 1))).toBe(all.reduce((a, b) => a + b) - (all[1] as bigint));
+    expect(sum(new Uint8Array(4))).toBeNull();
   });
 });

@@ -167,10 +167,7 @@ export function* partitioned(
     (next[number + 1] as number) += next[number] as number;
   }
   const firsts = new Uint8Array(rows);
-  for (let number = 0; number <= most; number++) {
-    const at = next[number] as number;
-    if (at < (next[number + 1] as number)) firsts[at] = 1;
-  }
+  for (let number = 0; number <= most; number++) firsts[next[number] as number] = 1;
   yield;
   const into = { batch: new Uint32Array(rows), row: new Uint32Array(rows) };
   for (let at = 0; at < rows; at++) {

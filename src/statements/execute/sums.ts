@@ -66,7 +66,24 @@ export class IntegerSums implements Accumulator {
       const values = Array.from(groups, (_, row) => BigInt((read(row) ?? 0) as number | bigint));
       this.#addBig(groups, values);
     }
-    this.#rows += groups.length;
+    this.#passed(groups.length);
+  }
+
+  addWhole(rows: number, columns: readonly [Column]): void {
+    const [column] = columns;
+    const sum = wholeSum(column, rows);
+    if (sum === undefined) {
+      this.add(new Int32Array(rows), 1, columns);
+      return;
+    }
+    (this.#low[0] as number) += sum.low;
+    (this.#high[0] as number) += sum.high;
+    (this.#counts[0] as number) += sum.count;
+    this.#passed(rows);
+  }
+
+  #passed(rows: number): void {
+    this.#rows += rows;
     if (this.#rows >= CARRY_ROWS) this.#carry();
   }
 
@@ -159,6 +176,34 @@ export class IntegerSums implements Accumulator {
       return sum;
     });
   }
+}
+
+/** The halves of the sum of all values, and their number; undefined for values that have no halves. */
+function wholeSum(
+  column: Column,
+  rows: number,
+): { low: number; high: number; count: number } | undefined {
+  if (column.form !== 'wide' && column.form !== 'number') return undefined;
+  const { values, valid } = column;
+  let [low, high, count] = [0, 0, 0];
+  if (values instanceof Int32Array) {
+    for (let row = 0; row < rows; row++) {
+      if (valid !== null && valid[row] === 0) continue;
+      low += values[row] as number;
+      count++;
+    }
+  } else if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
+    const words = new Int32Array(values.buffer, values.byteOffset, rows * 2);
+    const unsigned = values instanceof BigUint64Array;
+    for (let row = 0; row < rows; row++) {
+      if (valid !== null && valid[row] === 0) continue;
+      const upper = words[2 * row + 1] as number;
+      low += (words[2 * row] as number) >>> 0;
+      high += unsigned ? upper >>> 0 : upper;
+      count++;
+    }
+  } else return undefined;
+  return { low, high, count };
 }
 
 /** @returns a function that throws InvalidInput for a sum that the type does not hold */
