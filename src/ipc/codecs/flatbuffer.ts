@@ -1,8 +1,8 @@
 /**
- * Reads flatbuffers that may be forged: `rootTable` opens one, and `FlatTable` reads the members
- * of a table. Every offset is checked before it is followed. The work per buffer is bounded, even
- * if its parts refer to each other in loops. Faults go to the caller's `refuse`.
- * ../foreign/foreign-messages.ts and ../foreign/foreign-schema.ts interpret the tables.
+ * Reads flatbuffers that may be forged: `rootTable` opens one, and `FlatTable` reads the members of
+ * a table. It checks offsets before it follows them and bounds the work per buffer. Faults go to
+ * the caller's `refuse`. ../foreign/foreign-messages.ts and ../foreign/foreign-schema.ts interpret
+ * the tables.
  */
 
 /** Called with what is wrong; throws the caller's error. */

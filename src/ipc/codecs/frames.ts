@@ -1,9 +1,7 @@
 /**
  * Compresses up to 64 KiB as one Zstandard frame (`encodeFrame`) and decompresses one frame
- * (`decodeFrame`), with Node's own library or with the kernels here. `encodeFrame` returns the
- * frame, in memory that the next call may overwrite, or undefined in a process that has neither
- * (`canEncodeFrames`). Buffers of fragments are stored as frames of `FRAME_BYTES` each, so that a
- * reader of a few values decodes only theirs.
+ * (`decodeFrame`), with Node's own library or with the codec of this folder. Fragments use frames
+ * of `FRAME_BYTES`, so that a reader of a few values decodes a small part of a buffer.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { nodeZstdEncoder } from './node-zstd.ts';

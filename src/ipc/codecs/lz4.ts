@@ -1,9 +1,8 @@
 /**
  * Decodes an LZ4 frame of a declared size, at once (`decodeLz4Frame`) or in steps
- * (`decodeLz4InSteps`), and verifies all its checksums (`xxh32`); `decodeLz4Block` decodes a block
- * without a frame. The input is untrusted: output never grows past the declared size, and faults go
- * to the caller's `refuse`. `maxLz4Size` returns the largest size that an input can decode to.
- * `copyMatch`, which repeats earlier output, also serves zstd-blocks.ts.
+ * (`decodeLz4InSteps`), and verifies its checksums. `decodeLz4Block` decodes a block without a
+ * frame. The input is untrusted: output does not grow past the declared size, and faults go to the
+ * caller's `refuse`.
  */
 import { drained } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,8 +1,7 @@
 /**
- * Wraps the Zstandard library that Node has from 22.15 and 23.8 on: `nodeZstd` decodes
- * synchronously, `nodeZstdLater` off the event loop. Both bound the output and pass damage to the
- * caller's `refuse`. `nodeZstdEncoder` compresses. All three are null on an older Node; zstd.ts and
- * frames.ts then use the decoder and the encoder of this package.
+ * Wraps the Zstandard library of newer Nodes: `nodeZstd` decodes synchronously, `nodeZstdLater` off
+ * the event loop, and `nodeZstdEncoder` compresses. All three are null on an older Node; zstd.ts
+ * and frames.ts then use the decoder and the encoder of this folder.
  */
 import zlib from 'node:zlib';
 import type { Refuse } from './flatbuffer.ts';

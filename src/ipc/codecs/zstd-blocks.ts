@@ -1,8 +1,7 @@
 /**
- * `BlockDecoder`: decodes the blocks of one Zstandard frame, one after another, into an output
- * buffer. The input is untrusted: the work of a block is bounded, and a block that would not fit
- * the output is refused. zstd-literals.ts and zstd-sequences.ts read the two parts of a compressed
- * block.
+ * `BlockDecoder` decodes the blocks of one Zstandard frame, one after another, into an output
+ * buffer. A block that would not fit the output is refused. zstd-literals.ts and zstd-sequences.ts
+ * read the two parts of a compressed block.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { copyMatch } from './lz4.ts';

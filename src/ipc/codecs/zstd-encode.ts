@@ -1,10 +1,7 @@
 /**
- * `encodeZstd`: compresses up to 64 KiB as one Zstandard frame, with effort and results like level
- * 1 of the reference encoder. Matches are found by a hash of five bytes in zstd.wat; literals get a
- * Huffman code, and sequences the tables that take the fewest bits. The frame states its size and
- * has no checksum; any decoder of Zstandard reads it. The frame lies in memory that the next call
- * overwrites. Needs WebAssembly (`canEncodeZstd`); without it, and for more than 64 KiB,
- * `encodeZstd` throws RangeError.
+ * `encodeZstd` compresses up to 64 KiB as one Zstandard frame, with effort and results like level 1
+ * of the reference encoder. The frame states its size and has no checksum. The inner loops are in
+ * zstd.wat, so encoding needs WebAssembly (`canEncodeZstd`).
  */
 import { type FseEncodeTable, fseEncodeTable, fseNormalised, writeFseTable } from './zstd-fse.ts';
 import { huffmanCode } from './zstd-huffman.ts';

@@ -1,8 +1,7 @@
 /**
- * `frameHeader`: reads the header of a Zstandard frame after its magic number, for decoders of
- * whole inputs and of streams. It yields how many bytes it needs next, and is resumed with these as
- * one little-endian number (`numberIn`). Frames that need a dictionary are refused. `MAX_WINDOW`
- * (128 MiB) is the largest window that Node's decoder and the decoder of streams accept.
+ * `frameHeader` reads the header of a Zstandard frame after its magic number, for decoders of whole
+ * inputs and of streams. It yields how many bytes it needs next, and is resumed with these as one
+ * little-endian number (`numberIn`). A frame that needs a dictionary is refused.
  */
 import type { Refuse } from './flatbuffer.ts';
 

@@ -1,8 +1,7 @@
 /**
- * `huffmanCode`: builds a Huffman code with codes of at most 11 bits from the counts of bytes, and
- * its description as a Zstandard block holds it. Inverse of `readHuffmanTable` in zstd-tables.ts.
- * Returns undefined if fewer than two bytes occur or the description has no form. The codes are
- * overwritten by the next call.
+ * `huffmanCode` builds a Huffman code from the counts of bytes, and its description as a Zstandard
+ * block holds it. The codes are overwritten by the next call. `readHuffmanTable` in zstd-tables.ts
+ * is the inverse.
  */
 import { fseEncodeTable, fseNormalised, fseStream, writeFseTable } from './zstd-fse.ts';
 

@@ -1,9 +1,8 @@
 /**
- * `zstdKernels`: returns the inner loops of Zstandard in WebAssembly (zstd.wat) with views of their
- * memory, or null without WebAssembly and for frames of more than 2 MiB of content. An instance for
- * frames of up to `FRAME_BYTES` of content and one that decodes frames of up to 2 MiB serve the
- * process: a caller must finish a frame before anything else can run. zstd-encode.ts and
- * zstd-short.ts use them.
+ * `zstdKernels` returns the inner loops of Zstandard in WebAssembly (zstd.wat) with views of their
+ * memory, or null where it has none for a frame of that size. The process shares their memory, so a
+ * caller must finish a frame before anything else can run. zstd-encode.ts and zstd-short.ts use
+ * them.
  */
 
 import { instantiate } from '../../wasm.ts';

@@ -1,9 +1,7 @@
 /**
- * `readSequences`: reads the header of the sequences section of a Zstandard block. Returns the
- * number of sequences, the three FSE tables that code them, and the position of their bit stream,
- * or undefined if the block has no sequences. `LITERAL_CODES` and `MATCH_CODES` list the lengths
- * that the codes stand for, and `DISTRIBUTIONS` the tables of a block that describes none.
- * zstd-blocks.ts executes the sequences.
+ * `readSequences` reads the header of the sequences section of a Zstandard block: the number of
+ * sequences, the three FSE tables that code them, and the position of their bit stream. Blocks
+ * without sequences give undefined. zstd-blocks.ts and zstd-short.ts execute the sequences.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { type FseTable, fseTable, readFseTable, singleTable } from './zstd-tables.ts';

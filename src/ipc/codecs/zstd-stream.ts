@@ -1,8 +1,7 @@
 /**
- * `decodeZstdPieces`: decodes Zstandard frames that come in pieces, such as those of a compressed
- * file, and verifies their checksums. Memory holds the window of a frame, a block and a piece of
- * 256 KiB. The input is untrusted: windows beyond 128 MiB, dictionaries and oversized blocks are
- * refused.
+ * `decodeZstdPieces` decodes Zstandard frames that come in pieces, such as those of a compressed
+ * file, and verifies their checksums. Memory grows with the window that a frame asks for, and large
+ * windows are refused.
  */
 import { plainPause } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

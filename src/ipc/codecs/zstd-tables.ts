@@ -1,9 +1,8 @@
 /**
  * Builds the decoding tables of Zstandard's two entropy codes, finite state entropy
- * (`readFseTable`) and Huffman (`readHuffmanTable`), from their descriptions in a block. `fseTable`
- * makes a table from counts, and `singleTable` that of one symbol. `BackwardBits` reads a bit
- * stream from its end, and `bitsAt` reads bits at any position. An invalid description calls the
- * caller's `refuse`.
+ * (`readFseTable`) and Huffman (`readHuffmanTable`), from their descriptions in a block.
+ * `BackwardBits` reads a bit stream from its end. An invalid description calls the caller's
+ * `refuse`.
  */
 import type { Refuse } from './flatbuffer.ts';
 

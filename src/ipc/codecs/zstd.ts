@@ -1,11 +1,8 @@
 /**
  * Decodes Zstandard frames of a declared size, at once (`decodeZstd`, `decodeZstdInto`) or in steps
- * (`decodeZstdInSteps`), and verifies their checksums. The input is untrusted: output never grows
- * past the declared size, and frames with dictionaries are refused. Frames of 1 KiB and more go to
- * Node's decoder where there is one (node-zstd.ts), unless it would allocate a large window for
- * them; others with up to 2 MiB of content to zstd-short.ts, and longer ones to zstd-blocks.ts.
- * `decodeZstd` uses zstd-short.ts only if it is given the kernels. `maxZstdSize` returns the
- * largest size that an input can decode to.
+ * (`decodeZstdInSteps`), and verifies their checksums. The input is untrusted: content that does
+ * not have the declared size is refused. A frame goes to Node's decoder (node-zstd.ts), to the
+ * kernels (zstd-short.ts) or to plain code (zstd-blocks.ts), mainly by its length.
  */
 import { drained, type WaitingSteps } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,9 +1,8 @@
 /**
- * `encodeColumn`: encodes one column as the buffers of an Arrow IPC record batch, as views of the
- * source where possible; `buffersOf` lists these buffers without padding. The values of
- * dictionaries go to a `DictionaryUnion` of the caller, and the indices are rewritten for it. It
- * checks that Data objects have buffers of the right size, because apache-arrow silently pads and
- * slices wrong ones. Throws TableSchemaValidation naming the column.
+ * `encodeColumn` encodes one column as the buffers of an Arrow IPC record batch. Dictionary values
+ * go to a `DictionaryUnion` of the caller, and the indices are rewritten for it. Buffers of a wrong
+ * size throw TableSchemaValidation naming the column, because apache-arrow silently pads and slices
+ * them.
  */
 import {
   bitmapBytes,

@@ -1,8 +1,7 @@
 /**
- * Writes stable field ids into the metadata of fields (`withFieldIds`; Internal unless there is one
- * id for each field), strips them (`stripFieldIds`) and reads them (`fieldIdsOf`), so that a
- * fragment tells which columns it holds. Lists of ids are depth first; fields inside a dictionary's
- * values have none.
+ * Writes stable field ids into the metadata of fields (`withFieldIds`), strips them
+ * (`stripFieldIds`) and reads them (`fieldIdsOf`), so that a fragment tells which columns it holds.
+ * Lists of ids are depth first; fields inside a dictionary's values have none.
  */
 import { changeField, childFields, type Field, mapType, Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

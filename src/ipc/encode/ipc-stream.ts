@@ -1,8 +1,7 @@
 /**
  * Encodes record batches as an Arrow IPC stream (`encodeIpcStream`) or file (`encodeIpcFile`) for
  * other programs: uncompressed, pulled batch by batch. A batch that does not fit the schema throws
- * TableSchemaValidation. format/fragment/fragment-encoder.ts writes the catalog's own files. A
- * stream without batches gets one without rows; a file has its dictionaries, joined, at its end.
+ * TableSchemaValidation. format/fragment/fragment-encoder.ts writes the catalog's own files.
  */
 import {
   columnsOf,

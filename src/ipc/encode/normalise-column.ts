@@ -1,9 +1,7 @@
 /**
- * `normaliseColumn`: gives a column from outside an exact null count and values in the array class
- * of its type, as statistics require. Children of nested columns are left unchanged;
- * column-writer.ts counts their nulls with `nullCountOf`, which throws TableSchemaValidation for a
- * validity bitmap that is too short. `invalidColumn` makes the error for a column that cannot be
- * written.
+ * `normaliseColumn` gives a column from outside an exact null count and values in the array class
+ * of its type, as statistics require. It leaves the children of nested columns unchanged;
+ * column-writer.ts counts their nulls with `nullCountOf`.
  */
 import {
   bitmapBytes,

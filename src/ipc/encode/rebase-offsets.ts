@@ -1,8 +1,7 @@
 /**
- * `rebaseOffsets`: subtracts the first offset of a sliced column from all offsets, so that they
- * begin at 0. If they already do, it returns a view and copies nothing. Returns undefined for
- * offsets that do not ascend. The loops are written for speed, because the offsets of all written
- * texts and lists pass through them.
+ * `rebaseOffsets` subtracts the first offset of a sliced column from all offsets, so that they
+ * begin at 0. If they already do, it returns a view and copies nothing. Offsets that do not ascend
+ * give undefined.
  */
 import type { Offsets } from '../../arrow/index.ts';
 

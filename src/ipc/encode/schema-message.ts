@@ -1,8 +1,7 @@
 /**
  * Encodes the schema at the head of a file (`prepareSchema`) and decodes it (`readSchema`). Both
  * cache their latest results, because thousands of fragments share one schema. `checkSchemaMessage`
- * validates the bytes first and throws Corrupt, because apache-arrow's parser trusts lengths and
- * would loop for minutes on bad ones.
+ * validates the bytes first, because apache-arrow's parser would loop for minutes on bad lengths.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,9 +1,9 @@
 /**
- * Counts the bytes that the views of a Utf8View or BinaryView column point to (`usedViewBytes`;
- * TableSchemaValidation for a view that points outside), and compacts the buffers to the bytes that
- * valid rows use (`compactViews`; InvalidInput beyond 2 GiB). A view has 16 bytes: the length, then
- * up to 12 bytes of the value. For a longer value it has the first four bytes, a buffer's number
- * and a position in that buffer.
+ * Counts the bytes that the views of a Utf8View or BinaryView column point to (`usedViewBytes`),
+ * and compacts the buffers to the bytes that valid rows use (`compactViews`).
+ *
+ * A view has 16 bytes: the length, then up to 12 bytes of the value. For a longer value it has the
+ * first four bytes, a buffer's number and a position in that buffer.
  */
 import { type Data, getBit } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

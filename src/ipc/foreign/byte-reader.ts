@@ -1,8 +1,7 @@
 /**
- * `ByteReader`: takes bytes out of a stream of chunks, as many as are asked for and fewer only at
- * the end. It pulls chunks only as needed, so memory grows with the bytes that arrived and not with
- * the number asked for. More bytes than `maxBytes` throw PayloadTooLarge, and chunks that are no
- * bytes InvalidInput.
+ * `ByteReader` takes bytes out of a stream of chunks, as many as are asked for and fewer only at
+ * the end. It pulls chunks as needed, so memory grows with the bytes that arrived and not with the
+ * number asked for. More bytes than `maxBytes` throw PayloadTooLarge.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HeldMemory, RequestMemory } from '../../request-memory.ts';

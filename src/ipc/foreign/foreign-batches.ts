@@ -1,8 +1,7 @@
 /**
- * `ForeignBatches`: decodes the record batches of an Arrow stream or file of another program,
- * message by message, and keeps the dictionaries that they refer to. Sizes are bounded
- * (PayloadTooLarge) and counted against the request's memory; faults throw InvalidInput naming the
- * batch or dictionary. foreign-ipc.ts and foreign-file.ts supply the messages.
+ * `ForeignBatches` decodes the record batches of an Arrow stream or file of another program,
+ * message by message, and keeps the dictionaries that they refer to. Faults throw InvalidInput
+ * naming the batch or dictionary. foreign-ipc.ts and foreign-file.ts supply the messages.
  */
 import {
   concatData,

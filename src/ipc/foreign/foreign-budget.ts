@@ -1,8 +1,7 @@
 /**
- * `MessageBudget`: bounds how far the messages of another program may expand beyond their own
- * bytes, in values and in bytes; beyond the limits it throws PayloadTooLarge. Few bytes can stand
- * for many values in columns of the null type, in list views that share values, and in long runs of
- * one value.
+ * `MessageBudget` bounds how far the messages of another program may expand beyond their own bytes;
+ * more throws PayloadTooLarge. Few bytes can stand for many values in columns of the null type, in
+ * list views that share values, and in long runs of one value.
  */
 
 import { maxZstdSize } from '../codecs/index.ts';

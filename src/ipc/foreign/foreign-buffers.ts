@@ -1,9 +1,8 @@
 /**
- * `bodyBuffers`: cuts the buffers out of the body of another program's Arrow message and
- * decompresses them. A message that decompresses to more than `maxBytes` throws PayloadTooLarge;
- * other faults go to the caller's `refuse`. Bounds are checked before bytes are read, and sizes
- * before memory is allocated. Uncompressed buffers share the memory of the body if they are aligned
- * to 8 bytes.
+ * `bodyBuffers` cuts the buffers out of the body of another program's Arrow message and
+ * decompresses them. It checks bounds before it reads bytes, and sizes before it allocates memory.
+ * A message that decompresses to more than `maxBytes` throws PayloadTooLarge; other faults go to
+ * the caller's `refuse`.
  */
 
 import { NO_BYTES } from '../../arrow/index.ts';

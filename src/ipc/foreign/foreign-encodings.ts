@@ -1,9 +1,8 @@
 /**
  * Expands list views (`listsOfViews`) and run-end-encoded columns (`expandRuns`) of other programs
  * to plain lists and values. Few bytes can stand for many rows here, so both claim the size of the
- * expanded values from the budget of foreign-budget.ts before they copy them. Views that are
- * already in order are not copied. `lookAtViews` checks the offsets and sizes of list views first;
- * what is wrong goes to the `refuse` that the caller passes; `weigher` computes sizes.
+ * expanded values from the caller's budget (foreign-budget.ts) before they copy them. `lookAtViews`
+ * checks the offsets and sizes of list views first.
  */
 import {
   byteWidth,

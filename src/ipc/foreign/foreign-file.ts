@@ -1,9 +1,7 @@
 /**
- * `openForeignFile`: opens an Arrow IPC file of another program, in memory or read by ranges, as a
- * stream of record batches that may be read again. The blocks that the footer lists must lie within
- * the file without overlapping. A file with a batch or dictionary that the footer does not list is
- * refused (unlisted-batches.ts), as is one that replaces a dictionary. Faults throw InvalidInput,
- * and parts beyond the limits PayloadTooLarge, also while batches are read.
+ * `openForeignFile` opens an Arrow IPC file of another program, in memory or read by ranges, as a
+ * stream of record batches that may be read again. Faults throw InvalidInput, also while batches
+ * are read. A file with rows that its footer does not list is refused (unlisted-batches.ts).
  */
 import {
   apart,

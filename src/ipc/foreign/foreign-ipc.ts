@@ -1,13 +1,10 @@
 /**
  * Opens Arrow IPC streams and files of other programs as record batches. `openArrowBody` takes the
- * body of an operation, which may also be batches in memory; `openArrowFile` reads a file by
- * ranges.
+ * body of an operation, and `openArrowFile` reads a file by ranges. Invalid bytes throw
+ * InvalidInput and what exceeds a bound throws PayloadTooLarge, also while batches are pulled.
  *
  * The bytes are untrusted and decoded in this folder, because apache-arrow's parser loops for
- * minutes on some damaged inputs and returns wrong rows for others. Options bound size, memory and
- * expansion; if absent, a message may have 1 GiB, and as much once it is decompressed. Invalid
- * bytes throw InvalidInput and what exceeds a bound throws PayloadTooLarge, also while batches are
- * pulled. A body that arrives in chunks can be read once.
+ * minutes on some damaged inputs and returns wrong rows for others.
  */
 import {
   type ArrowBody,

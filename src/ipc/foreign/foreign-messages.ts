@@ -1,8 +1,7 @@
 /**
  * Parses the message headers (`readMessage`) and the file footer (`readFooter`) of other programs'
- * Arrow data from their flatbuffers. Also makes the errors for bad data: `invalid` and `refuser`
- * (InvalidInput naming the part), and `tooLarge` (PayloadTooLarge). foreign-schema.ts parses
- * schemas, foreign-columns.ts decodes bodies.
+ * Arrow data from their flatbuffers, and makes the errors for bad data (`invalid`, `tooLarge`).
+ * foreign-schema.ts parses schemas, foreign-columns.ts decodes bodies.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FlatTable, type Refuse, rootTable } from '../codecs/index.ts';

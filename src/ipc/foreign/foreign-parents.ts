@@ -1,8 +1,7 @@
 /**
- * Checks the values of nested foreign columns, taking nulls of their parents into account
- * (`checkCounted`). The Arrow format allows any bytes under a null struct or list, so an invalid
- * value there becomes a null instead of an error. `countedInStruct`, `countedInLists` and
- * `countedInFixedLists` compute which values have no null above them.
+ * `checkCounted` checks the values of nested foreign columns, taking nulls of their parents into
+ * account. The Arrow format allows any bytes under a null struct or list, so an invalid value there
+ * becomes a null instead of an error.
  */
 import {
   bitmapBytes,

@@ -1,9 +1,7 @@
 /**
- * `readForeignSchema`: parses and validates the schema of another program's Arrow stream or file.
- * Types that apache-arrow lacks (list views, run-end encoding) are mapped to types that hold the
- * same values. Types that are not supported, big-endian bytes, and too many or too deeply nested
- * fields go to the caller's `refuse`. `dictionaryDepths` tells how deep dictionaries nest, so that
- * inner ones can be read first.
+ * `readForeignSchema` parses and validates the schema of another program's Arrow stream or file.
+ * List views and run-end encoding, which apache-arrow lacks, are mapped to types that hold the same
+ * values. Schemas that are not supported go to the caller's `refuse`.
  */
 import {
   Binary,

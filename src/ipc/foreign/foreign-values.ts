@@ -1,8 +1,7 @@
 /**
  * Validates the values of foreign columns: offsets, UTF-8, views, dictionary indices and union
  * rows, one function each. Values that would make a later reader throw or return wrong rows go to
- * the caller's `refuse`. The functions work in steps, except for `checkText` (`checkTextInSteps`
- * does). Their time is proportional to the size of the buffers.
+ * the caller's `refuse`.
  */
 import { isUtf8 } from 'node:buffer';
 import { getBit, type Offsets } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `findMessage`: finds the first record batch or dictionary message in a range of another
- * program's Arrow file. foreign-file.ts searches the gaps between the blocks that the footer
- * lists, because rows there would be lost silently. Other bytes are accepted.
+ * `findMessage` finds the first record batch or dictionary message in a range of another program's
+ * Arrow file. foreign-file.ts searches the gaps between the blocks that the footer lists, because
+ * rows there would be lost silently.
  */
 import { setImmediate } from 'node:timers/promises';
 
