@@ -1,11 +1,9 @@
 /**
- * Encodes and decodes the index of a chunk file, which lists for each block of entries its place,
- * checksum, rows and ids. With it a reader parses a single block instead of the whole chunk
- * (`decodeChunkIndex`, `decodeChunkBlock`). The index is the last member of the chunk's document,
- * where older releases ignore it, and the manifest holds its place and checksum
- * (`ChunkIndexEntry`). A chunk that an older release wrote has no index. `checkChunkIndex` compares
- * an index with the entries, `verifyChunkBlock` a block with its checksum, and `extentOf` sums up
- * the rows and ids of entries. What does not match the manifest throws Corrupt.
+ * Encodes and decodes the index of a chunk file, which gives the place, checksum, rows and ids of
+ * each block of entries. With it a reader parses single blocks instead of the whole chunk
+ * (`decodeChunkIndex`, `decodeChunkBlock`). A mismatch throws Corrupt. The manifest holds the place
+ * and checksum of the index (`ChunkIndexEntry`). Older releases ignore the index and write chunks
+ * without one.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,10 +1,7 @@
 /**
- * `chunkOutlines`: reads of the entries of a chunk only what Lance's manifest tells of fragments
- * (`FragmentOutline`), in a tenth of the time that decoding them takes. The bytes are verified like
- * those of a chunk that is decoded (Corrupt). It recognises entries by the text that `fragmentText`
- * gives them; statistics, which are most of that text, are passed over. Where an entry has deleted
- * rows, overlays, no file of Lance's or another form, it returns undefined, and the caller decodes
- * the chunk (chunk.ts).
+ * `chunkOutlines` reads from a chunk what Lance's manifest tells of fragments (`FragmentOutline`),
+ * in a tenth of the time that decoding takes: it does not parse the statistics. It gives undefined
+ * for text that it does not recognise; the caller then decodes the chunk (chunk.ts).
  */
 import { verifiedChecksum } from '../../json.ts';
 import { type ChunkEntry, requireChunk } from './chunk.ts';

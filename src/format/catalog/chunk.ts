@@ -1,11 +1,8 @@
 /**
- * Encodes (`encodeChunk`) and decodes (`decodeChunk`, `decodeChunkInSteps`) chunk files, immutable
- * runs of fragment entries that manifests share. They keep the manifest of a table of 10,000
- * fragments short. `encodeChunkInSteps` also takes encoded blocks of other chunks (`EncodedBlock`),
- * whose bytes it copies. A manifest refers to a chunk by a `ChunkEntry`, which is encoded and
- * decoded here too. Decoding verifies the chunk against the checksum, size and count of that entry,
- * and throws Corrupt if they differ; `checkChunk` also compares its ids and its index with the
- * entry. chunk-index.ts reads single blocks of a chunk.
+ * Encodes (`encodeChunk`) and decodes (`decodeChunk`) chunk files, immutable runs of fragment
+ * entries that manifests share. They keep the manifest of a table of 10,000 fragments short. A
+ * manifest refers to a chunk by a `ChunkEntry`, whose checksum, size and count decoding verifies.
+ * chunk-index.ts reads single blocks of a chunk.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,11 +1,8 @@
 /**
  * Encodes (`encodeDeletions`) and decodes (`decodeDeletions`) deletion files: the deleted rows of
  * one fragment as ascending offsets, in an Arrow file of one column. A shared file holds the
- * deleted rows of several fragments one after another (`encodeSharedDeletions`), and its name ends
- * in its checksum (`sharedDeletionsId`, `checkSharedDeletions`); readers of a fragment read only
- * its slice (`decodeDeletionSlice`). Decoding throws Corrupt for offsets that are out of order or
- * beyond the fragment, encoding them Internal; the caller verifies the checksum that the fragment's
- * entry holds. `unionDeletions` merges two lists of deleted rows.
+ * deleted rows of several fragments (`encodeSharedDeletions`); a reader of one of them needs only
+ * its slice (`decodeDeletionSlice`). Callers verify the checksum that the fragment's entry holds.
  */
 
 import { crc32 } from 'node:zlib';

@@ -1,11 +1,8 @@
 /**
  * Defines `FragmentEntry`, the description of one fragment in a manifest or chunk, and encodes and
- * decodes it (`fragmentText`, `decodeFragment`, which throws Corrupt). It holds the files of
- * columns, rows, deletion file, field ids, statistics for pruning, and whether Lance can read the
- * fragment. The checksum of a file's footer is in it too; the footer holds the checksums of the
- * rest of the file. `liveRows` counts the rows that are not deleted, `entryFile` builds the path of
- * the fragment's own file, `isReadByLance` tells whether Lance can read all files of the fragment,
- * and `featuresOf` names the features that a reader must know.
+ * decodes it (`fragmentText`, `decodeFragment`). It holds the files of columns, rows, deletion
+ * file, field ids, statistics for pruning, and whether Lance can read the fragment. It also has the
+ * checksum of each file's footer; the footer holds the checksums of the rest.
  */
 import {
   arrayMember,

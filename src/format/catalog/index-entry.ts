@@ -1,13 +1,10 @@
 /**
  * Encodes and decodes the indexes that a manifest lists (`indexesText`, `decodeIndexes`). An index
- * consists of segments. A segment is immutable: its files are written like fragments, with
- * checksums and statistics, and hold positions over `runs`, the rows of some fragments counted one
- * after the other.
+ * consists of immutable segments. The files of a segment are written like fragments and hold
+ * positions over `runs`, the rows of some fragments counted one after the other.
  *
  * A run covers its fragment only while the file that holds the indexed column is the one it was
- * built from (`columnStamp`): a column that was rewritten, or whose fragment is gone, is not
- * covered. `livingIndexes` drops the indexes of columns that are gone. `decodeIndexes` throws
- * Corrupt, also for more than 256 indexes (`MOST_INDEXES`). It does not check parameters.
+ * built from (`columnStamp`).
  */
 import {
   arrayMember,

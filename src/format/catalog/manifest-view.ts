@@ -1,8 +1,7 @@
 /**
  * Defines `ManifestView`, the part of a manifest that describes a materialized view: the query that
- * defines it, and the version of the source that its rows were computed from. `decodeView` decodes
- * it and throws Corrupt. Manifests with it name the feature `view`, so that releases that do not
- * know views refuse the table instead of writing rows into it.
+ * defines it, and the version of the source that its rows were computed from. Manifests with it
+ * name the feature `view`, so that releases that do not know views refuse the table.
  */
 import {
   arrayMember,

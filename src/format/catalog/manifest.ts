@@ -1,12 +1,8 @@
 /**
  * Encodes and decodes the manifest (`encodeManifest`, `decodeVersion`), the JSON document of one
  * version of one branch of a table. A tombstone (`encodeTombstone`) takes the place of deleted
- * versions.
- *
- * Decoding verifies the checksum (Corrupt), refuses newer formats and unknown features as
- * UnsupportedFormat (`refuseNewer`), and checks the types of the members. Between members it checks
- * little more than the number of fragments. The schema stays JSON until protocol/types/schema.ts
- * converts and checks it.
+ * versions. Decoding verifies the checksum and refuses newer formats and unknown features as
+ * UnsupportedFormat. protocol/types/schema.ts converts and checks the schema later.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

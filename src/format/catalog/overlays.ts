@@ -1,8 +1,7 @@
 /**
- * Lists the files that hold the columns of one fragment (`columnFiles`): its own file, and the
+ * `columnFiles` lists the files that hold the columns of one fragment: its own file, and the
  * overlays with columns that were added or replaced later. `withOverlay` adds an overlay to an
- * entry and drops overlays whose columns have all been replaced. `storedBytes` sums the lengths of
- * all files, and `fileIds` lists their names.
+ * entry and drops overlays whose columns have all been replaced.
  */
 import {
   type ColumnFile,

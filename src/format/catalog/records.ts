@@ -1,9 +1,8 @@
 /**
  * Encodes (`encodeTable`, ...) and decodes (`decodeTable`, ...) the small JSON records of a
  * catalog: its format file, namespaces, tables, tags, branches, trash entries, and the answers kept
- * under idempotency keys. Decoding verifies the checksum, refuses newer formats (UnsupportedFormat)
- * and checks the type of each member (else Corrupt). Only a format file written by an older release
- * may lack the checksum. `isOutside` recognises a location outside of the root.
+ * under idempotency keys. Decoding throws Corrupt for damage and UnsupportedFormat for a newer
+ * format.
  */
 import {
   arrayMember,

@@ -1,11 +1,8 @@
 /**
- * Encodes (`encodeDigests`) and decodes (`decodeDigests`) files of version digests. For up to 64
- * neighbouring versions, a file holds the facts that a list of versions shows, so that listing need
- * not read their manifests. It is a hint: it may be missing, torn, or name versions that are gone.
- * A digest has the checksums of its manifest and of the parent's, by which
- * table/history/version-digests.ts tells whether it is still true. `digestOf` makes the digest of a
- * manifest. Decoding throws Corrupt, also for the digests of another table or branch, and
- * UnsupportedFormat for a newer format.
+ * Encodes (`encodeDigests`) and decodes (`decodeDigests`) files of version digests, which hold what
+ * a list of versions shows, so that listing need not read manifests. A digest has the checksums of
+ * its manifest and of the parent's. Such a file is a hint: table/history/version-digests.ts tells
+ * by the checksums whether a digest is still true.
  */
 import {
   arrayMember,

@@ -1,11 +1,8 @@
 /**
  * Describes how each buffer of a compressed batch is stored (`BufferForm`): as nothing if it is
- * empty, as plain bytes behind a prefix of -1, or as Zstandard frames behind the size of their
- * content. Frames of 64-bit offsets have the first offset before them (`offsetsLead`). `encodeForm`
- * and `decodeForm` write and check the descriptions for a fragment's layout, so that a reader can
- * fetch single frames; a wrong description decodes to undefined. `decodedBuffers` returns the
- * contents of a column's buffers, with 64-bit offsets narrowed to the width of their type, and
- * `decodedBytes` the memory that it asks its caller for. compress-columns.ts makes the buffers.
+ * empty, as plain bytes, or as Zstandard frames. `encodeForm` and `decodeForm` write and check the
+ * descriptions for a fragment's layout, so that a reader can fetch single frames. `decodedBuffers`
+ * returns the contents of a column's buffers. compress-columns.ts makes the buffers.
  */
 import { NO_BYTES } from '../../arrow/index.ts';
 import { aligned, decodeFrame, FRAME_BYTES, FRAME_OVERHEAD } from '../../ipc/index.ts';

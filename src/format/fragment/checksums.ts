@@ -1,9 +1,8 @@
 /**
  * Computes the checksums of a byte range (`checksumPages`): one crc32 for each page of 8 KiB,
- * stored as a number for one page and as base64 for more. `isPageChecksums` checks the type and
- * length of the stored form, and `pageChecksums` unpacks it. `matchesChecksums` verifies a whole
- * range. `damagedPage` verifies a run of pages and returns the first damaged one, so that a reader
- * of a few values checks only the pages that it reads.
+ * stored as a number for one page and as base64 for more. `matchesChecksums` verifies a whole
+ * range. `damagedPage` verifies a run of pages, so that a reader of a few values checks only the
+ * pages that it reads.
  */
 import { crc32 } from 'node:zlib';
 

@@ -1,13 +1,8 @@
 /**
- * `decodeColumn`: builds an Arrow Data object from the bytes of one stored column;
- * `decodeColumnInSteps` yields after each 64 KiB that it decompresses. Where no buffer is
- * compressed, the result is views of the given bytes, which are copied only if they are unaligned.
- * Where one is, all buffers are decoded or copied into memory that the caller provides (`room`).
- * 64-bit offsets of types with 32-bit offsets are always copied, because they are narrowed.
- *
- * Throws what the caller's `fail` makes. Checks that buffers fit the type and that offsets begin at
- * 0 and end within the values. Offsets in between, views and indices of dictionaries are trusted,
- * because callers have verified the checksum. Inverse of ipc/encode/column-writer.ts.
+ * `decodeColumn` builds an Arrow column from the bytes of one stored column. The buffers of an
+ * uncompressed column become views of these bytes where possible; those of a compressed one lie in
+ * memory from `room`. View positions and dictionary indices are trusted, because callers have
+ * verified the checksum. ipc/encode/column-writer.ts is the inverse.
  */
 import {
   bitmapBytes,

@@ -1,8 +1,7 @@
 /**
- * `columnStatistics`: computes the statistics of one column of a batch (rows, nulls, NaNs, lowest
+ * `columnStatistics` computes the statistics of one column of a batch (rows, nulls, NaNs, lowest
  * and highest value) from its buffers. Types without an order, such as binary, lists and structs,
- * get the counts alone. Each kind of values has its own fast loop, because all columns of a written
- * fragment pass through here. text-statistics.ts finds the bounds of texts.
+ * get the counts alone. text-statistics.ts finds the bounds of texts.
  */
 import {
   type Data,

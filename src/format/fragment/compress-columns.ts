@@ -1,13 +1,8 @@
 /**
- * `ColumnCompressor`: compresses buffers of encoded columns as Zstandard frames of 64 KiB, in the
- * form that Arrow and Lance read. `zstd` compresses numbers, texts, binary values and 64-bit
- * offsets (`hasWideOffsets`); `auto` compresses texts and binary values that are not short, and
- * only if much is saved. Validity, booleans, 32-bit offsets and the items of vectors stay as they
- * are, and so do buffers below 4 KiB and those that would save too little; but if any buffer of a
- * batch is compressed, these get a prefix too (buffer-forms.ts). Values that were not worth it in
- * one batch are tried in fewer of the batches after it, so that data which does not compress is not
- * slowed down. A process with no encoder of Zstandard, neither Node's nor WebAssembly, compresses
- * nothing. `stored` describes a column that is not compressed.
+ * `ColumnCompressor` compresses buffers of encoded columns as Zstandard frames of 64 KiB, in the
+ * form that Arrow and Lance read. It leaves a buffer as it is where compressing would save too
+ * little. `stored` describes a column that is not compressed; buffer-forms.ts describes the stored
+ * forms.
  */
 import { childFields, type DataType, hasLargeOffsets, layoutOf } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';
@@ -67,6 +62,13 @@ interface Rest {
   batches: number;
 }
 
+/**
+ * Compresses the columns of batches, one batch after another. `zstd` compresses numbers, texts,
+ * binary values and 64-bit offsets; `auto` texts and binary values that are not short, and only if
+ * much is saved. Validity, booleans, 32-bit offsets and the items of vectors stay as they are.
+ * Values that were not worth it in one batch are tried in fewer of the batches after it. A process
+ * with no encoder of Zstandard, neither Node's nor WebAssembly, compresses nothing.
+ */
 export class ColumnCompressor {
   readonly #rule: (typeof RULES)[keyof typeof RULES];
   readonly #rests = new Map<string, Rest>();

@@ -1,10 +1,7 @@
 /**
  * Decodes chosen columns and dictionaries of a fragment. `columnRanges` and `dictionaryRanges` tell
- * which bytes to read, `dictionaryIds` which dictionaries some columns need, and `decodeBatch`,
- * `decodeBatchColumn` (also in steps) and `decodeDictionaries` decode those bytes. `decodeFragment`
- * decodes a whole file in memory, `decodeLoneFragment` one that no manifest describes. Checksums
- * are verified before bytes are parsed, save that of the footer in `decodeLoneFragment`, which its
- * caller checks; a mismatch throws Corrupt. No I/O.
+ * which bytes to read; `decodeBatch` and `decodeDictionaries` verify their checksums and decode
+ * them. `decodeFragment` decodes a whole file in memory. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,12 +1,8 @@
 /**
- * `FragmentEncoder`: encodes a fragment batch by batch, as an Arrow IPC file with its layout in the
- * footer. It checks columns against the schema (else TableSchemaValidation), computes their
- * statistics and checksums, and lets a `ColumnCompressor` compress them if one is given. If the
- * compressor asks for it (`hasWideOffsets`), top-level texts and binary values get 64-bit offsets
- * (wide-offsets.ts). A `PartWriter` may add a part for readers of another format before the footer.
- * Dictionaries are held in memory and written at the end. Batches of up to 64 KiB become one piece;
- * the pieces of others are views of the batches' own buffers where possible. `summary` throws
- * Internal before the end. `encodeFragment` encodes a whole fragment in memory. No I/O.
+ * `FragmentEncoder` encodes a fragment batch by batch, as an Arrow IPC file with its layout in the
+ * footer. It checks columns against the schema, computes their statistics and checksums, and
+ * compresses them if it is given a `ColumnCompressor`. A `PartWriter` may add a part for readers of
+ * another format. Dictionaries are held in memory and written at the end. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

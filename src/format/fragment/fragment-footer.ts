@@ -1,9 +1,7 @@
 /**
- * `decodeFooter`: decodes the footer of a fragment (schema, layout, checksums) from the last bytes
- * of the file. It first verifies them against the manifest's checksum. Throws Corrupt for damage,
- * and UnsupportedFormat for a layout of a newer release. `decodeFooterInSteps` yields between parts
- * of a long footer. `chunkAt`, `chunkStatistics` and `typeAt` look up a column in the footer, and
- * throw Internal if it has none. No I/O.
+ * `decodeFooter` decodes the footer of a fragment (schema, layout, checksums) from the last bytes
+ * of the file, after verifying them against the manifest's checksum. `chunkAt`, `chunkStatistics`
+ * and `typeAt` look up a column in it. No I/O.
  */
 import { crc32 } from 'node:zlib';
 import type { Data, Schema } from '../../arrow/index.ts';

@@ -1,11 +1,9 @@
 /**
  * Encodes (`encodeLayout`) and decodes (`decodeLayoutInSteps`) the layout of a fragment: the
- * lengths, checksums and statistics of each column of each batch, the lengths and checksums of
- * dictionaries and of the part for Lance, and which columns have 64-bit offsets. It is stored as
- * JSON in the footer's metadata, so a reader finds a column with the footer alone. Positions are
- * not stored: decoding adds up the lengths, and throws Corrupt unless they cover the file up to the
- * footer. A column of a long layout is parsed when it is first asked for, and may throw Corrupt
- * then. A layout of a newer format is UnsupportedFormat.
+ * lengths, checksums and statistics of each column of each batch, and the places of dictionaries
+ * and of the part for Lance. It is stored as JSON in the footer's metadata, so a reader finds a
+ * column with the footer alone. layout-cuts.ts lets a reader of a long layout parse only the
+ * columns that it wants.
  */
 
 import { DirspaceError } from '../../errors.ts';

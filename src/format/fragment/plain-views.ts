@@ -1,10 +1,8 @@
 /**
  * Converts view columns to their plain types and back (Utf8View to Utf8, BinaryView to Binary).
  * Lance 2.0 has no views, so fragments of tables for Lance hold plain columns, while the tables'
- * schemas keep the views. Writers use `withoutViews` and `plainColumn`, which also convert within
- * lists and structs; `plainColumn` throws TableSchemaValidation for a view that points out of its
- * buffers, and InvalidInput beyond 2 GiB of values. Readers of a column that is itself of views use
- * `viewsOf`, which does not copy values longer than 12 bytes.
+ * schemas keep the views. Writers use `withoutViews` and `plainColumn`, also within lists and
+ * structs; readers use `viewsOf`.
  */
 import {
   Binary,

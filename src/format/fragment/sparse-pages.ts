@@ -1,10 +1,8 @@
 /**
- * `Pages`: loads and verifies only those pages of a column that hold wanted bytes (Corrupt if
- * damaged). A reader (`RowReader`) is a generator that yields the byte ranges it needs and is
- * resumed with their bytes, so that callers choose how to do the I/O. `runReader` runs one with
- * synchronous reads. `SparseBuffers` reads ranges of a column's buffers out of such pages. It
- * decodes the frames of compressed buffers that hold the ranges, and can keep them in a
- * `FrameCache`.
+ * `Pages` loads and verifies only those pages of a column that hold wanted bytes, and
+ * `SparseBuffers` reads ranges of the column's buffers out of them. A reader (`RowReader`) is a
+ * generator that yields the byte ranges it needs and is resumed with their bytes, so callers choose
+ * how to do the I/O.
  */
 import type { DirspaceError } from '../../errors.ts';
 import { aligned, decodeFrame, FRAME_BYTES } from '../../ipc/index.ts';

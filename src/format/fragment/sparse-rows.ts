@@ -1,10 +1,7 @@
 /**
- * `readRows`: reads a few rows of a batch in any order, loading and verifying only the pages that
- * hold them (Corrupt if damaged). Columns of up to 16 KiB that decode to at most 64 KiB, views and
- * nested types are read whole, except fixed-size lists of numbers without null items; `isReadAlone`
- * tells whether single values of a column can be read. Throws InvalidInput for a row that the batch
- * lacks, and if the texts of the rows exceed 2 GiB. It is a generator that asks its caller for
- * bytes at most twice (see sparse-pages.ts) and does no I/O itself.
+ * `readRows` reads a few rows of a batch in any order, loading and verifying only the pages that
+ * hold them. Short columns and types whose values lie in many places are read whole. It is a
+ * generator that asks its caller for bytes (see sparse-pages.ts) and does no I/O itself.
  */
 import {
   bitmapBytes,

@@ -1,9 +1,7 @@
 /**
- * Finds and reads single values of bytes or text in a column, or in a member of its structs:
- * `findValue` tells where the value of one row lies (null for a null, undefined for a column or
- * member of another layout, such as views), `readBytes` reads a range of it. Both load and verify
- * only the pages that hold what they ask for (sparse-pages.ts), so that a part of a large value
- * costs no more than that part. They do no I/O themselves. Throws Corrupt for damage.
+ * Finds (`findValue`) and reads (`readBytes`) single values of bytes or text in a column, or in a
+ * member of its structs. Both load and verify only the pages that hold what they ask for
+ * (sparse-pages.ts), so a part of a large value is read without the rest.
  */
 import {
   childFields,

@@ -1,8 +1,7 @@
 /**
- * Shortens the bounds of texts in statistics: at most 64 bytes of a text are kept. `lowerBound`
- * cuts a longer text to a prefix. `upperBound` also raises the last code point of the prefix below
- * U+10FFFF and drops those behind it, so that the bound stays above the text. Both return undefined
- * where the prefix is not UTF-8; `upperBound` also where every code point is U+10FFFF.
+ * Shortens the bounds of texts in statistics: of a longer text they keep a prefix of at most 64
+ * bytes. `lowerBound` returns the prefix; `upperBound` also raises its end, so that the bound stays
+ * above the text.
  */
 import { isUtf8 } from 'node:buffer';
 

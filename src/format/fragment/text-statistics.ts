@@ -1,9 +1,7 @@
 /**
  * Finds the lowest and highest text of a column of texts (`textBounds`), of text views
  * (`viewBounds`) or of those values of a dictionary that occur (`dictionaryBounds`), ordered by
- * UTF-8 bytes. text-bounds.ts shortens the results; a bound that is not UTF-8 is left out, and so
- * are those of a column with more than 2 GiB of texts. The loops are written for speed, as in
- * column-statistics.ts.
+ * UTF-8 bytes. text-bounds.ts shortens the results; a bound that is not UTF-8 is left out.
  */
 import {
   bytesOf,
@@ -23,6 +21,7 @@ export interface TextBounds {
   readonly maxExact?: boolean;
 }
 
+/** No bounds for a column whose texts end behind 2 GiB. */
 export function textBounds(data: Data): TextBounds {
   const { offset, length } = data;
   const values = (data.values ?? new Uint8Array(0)) as Uint8Array;

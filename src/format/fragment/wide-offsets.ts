@@ -1,9 +1,8 @@
 /**
  * Converts the offsets of top-level text and binary columns to 64 bits and back, for the files of
- * tables with compression `zstd`: Lance reads compressed offsets only in that width. The upper
- * halves are zeros and compress to nearly nothing. `wideSchema` returns the schema of such a file,
- * in which `utf8` is `large_utf8`, and `widened` its columns. Readers restore the types and offsets
- * of the table with `narrowSchema` and `narrowOffsets`.
+ * tables with compression `zstd`: Lance reads compressed offsets only in that width. Writers use
+ * `wideSchema` and `widened`. Readers restore the types and offsets of the table with
+ * `narrowSchema` and `narrowOffsets`.
  */
 import {
   Binary,

@@ -1,11 +1,9 @@
 /**
- * `BatchPages`: builds the Lance page descriptions of the columns of record batches, over the bytes
+ * `BatchPages` builds the Lance page descriptions of the columns of record batches, over the bytes
  * that are already in the file. It walks the buffers of an encoded Arrow column in file order and
- * records the encoding of each range. Values are not read. Offsets of lists and indices of
- * dictionaries that have nulls are copied and rewritten, because Lance marks nulls differently.
- * Columns that Lance cannot read, such as structs with nulls, are reported to `refuse`.
- * `dictionaryValues` describes the values of a dictionary and copies their offsets; pages of its
- * indices are completed once all dictionaries are known.
+ * records the encoding of each range. Where Lance marks nulls differently, offsets of lists and
+ * indices of dictionaries are copied and rewritten. Columns that Lance cannot read are reported to
+ * `refuse`.
  */
 import {
   bytesOf,

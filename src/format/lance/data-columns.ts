@@ -1,10 +1,8 @@
 /**
- * `FragmentColumns`: reads rows of a Lance fragment as Arrow columns or batches, and says how many
- * rows take about 8 MiB (`batchRows`, at most 8,192). The columns may lie in several data files,
- * and the parts of a nested field in separate columns of a file. A field that no file holds is read
- * as nulls. Files are untrusted: damage throws Corrupt, and an encoding or amount of memory that is
- * not supported throws Unsupported. `placesOfFile` maps fields to columns for a data file that
- * stands alone.
+ * `FragmentColumns` reads rows of a Lance fragment as Arrow columns or batches, and says how many
+ * rows to read at once (`batchRows`). The columns may lie in several data files; a field that no
+ * file holds is read as nulls. The files are untrusted: damage throws Corrupt, and what is not
+ * supported throws Unsupported.
  */
 import {
   bitmapBytes,

@@ -1,10 +1,8 @@
 /**
- * `LanceDataFile`: opens a Lance 2.0 data file of any writer and reads its footer, its schema and
+ * `LanceDataFile` opens a Lance 2.0 data file of any writer and reads its footer, its schema and
  * the pages of its columns. It reads only the ranges that it needs, and keeps decoded dictionaries
- * and buffers for later reads: up to 64 MiB, or the last one alone. The file is untrusted: every
- * range must lie within it, and the pages of a column together take no more bytes than the file has
- * (else Corrupt). Other versions throw UnsupportedFormat, and other encodings Unsupported
- * (`unreadable`, `onlyDropped`), both with advice on how to rewrite the file or drop the column.
+ * and buffers for later reads. The file is untrusted: damage throws Corrupt. Unsupported encodings
+ * are refused with advice on how to rewrite the file or drop the column.
  */
 import { type Data, dataBytes } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
  * Exports the encoders and decoders of Lance's files: the Lance part of a fragment, manifests and
- * their transactions, tags and branches, data files, and the table `__manifest` that lists a
- * catalog; and the decoder of deletion files. Also exports the conversions between the fields of
- * Arrow and of Lance (`lanceFields`, `lanceSchema`). They do no I/O: callers pass the bytes, or a
- * function that reads ranges of a data file.
+ * their transactions, tags and branches, data files, deletion files, and the table `__manifest`
+ * that lists a catalog. They do no I/O: callers pass the bytes, or a function that reads ranges of
+ * a data file.
  */
 
 export {

@@ -1,14 +1,10 @@
 /**
  * Encodes and decodes `__manifest`, the table with a row for each namespace and table by which
- * Lance's directory namespace lists a catalog. `lanceCatalogFile` writes its data files, and
- * `LanceCatalogRows` reads them and finds rows by key; each file is named by the hash of its bytes
- * (`lanceCatalogDigest`). `lanceCatalogManifest` and `readLanceCatalogManifest` encode and decode
- * its manifests. A data file that does not match its hash is Corrupt, and so is a manifest that
- * differs from what this engine writes. `lanceCatalogKey` names an object in the table, and
- * `byLanceCatalogKey` orders its rows.
+ * Lance's directory namespace lists a catalog: its data files (`lanceCatalogFile`,
+ * `LanceCatalogRows`) and its manifests (`lanceCatalogManifest`, `readLanceCatalogManifest`). Files
+ * that this engine did not write byte for byte are Corrupt.
  *
- * A version consists of a base file, minus the rows that a deletion file names, and a small second
- * file with rows added later. Source: the directory namespace of the Lance repository.
+ * Source: the directory namespace of the Lance repository.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -207,6 +203,7 @@ export interface LanceCatalogPart {
   readonly deletion?: { readonly id: bigint; readonly rows: number } | undefined;
 }
 
+/** Its rows are those of a base file without the deleted ones, and those of a small file of rows added later. */
 export interface LanceCatalogVersion {
   readonly version: number;
   /** Milliseconds since the epoch. */

@@ -1,8 +1,7 @@
 /**
- * `decodeLanceDeletions`: decodes a deletion file of any writer of Lance into the deleted rows of a
+ * `decodeLanceDeletions` decodes a deletion file of any writer of Lance into the deleted rows of a
  * fragment. The file is an Arrow file of one column or a portable 32-bit Roaring bitmap. The bytes
- * are untrusted (Corrupt): every count is checked before memory is allocated, and the fragment's
- * rows bound the memory.
+ * are untrusted: damage throws Corrupt, and the fragment's rows bound the memory.
  */
 import { bitmapBytes, columnsOf, getBit, setBit, typesEqual, Uint32 } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * `LanceFileEncoder`: encodes rows as a data file that only Lance reads, for copies of a table
- * outside of the catalog. It uses the encoder of fragments and ends the file where the Lance part
- * ends, without the Arrow footer. `lanceExportSchema` prepares the schema of such a copy, and
+ * `LanceFileEncoder` encodes rows as a data file that only Lance reads, for copies of a table
+ * outside of the catalog. `lanceExportSchema` prepares the schema of such a copy, and
  * `lanceExportManifest` encodes its manifest as version 1. A column that Lance cannot hold throws
- * Unsupported: by its type at once, by its values when they are written.
+ * Unsupported.
  */
 import {
   childFields,

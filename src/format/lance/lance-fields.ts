@@ -1,14 +1,10 @@
 /**
- * `lanceFields`: converts the fields of an Arrow schema to Lance's list of fields, depth first,
- * with ids, parents and logical types. If Lance cannot hold a type, or its readers fail on a name
- * or on metadata, the result says in which column and why. `fieldMembers` encodes a field, without
- * the metadata that holds ids or says how Lance lays it out. `lanceFiles` lists the files of a
- * fragment that Lance can read, and `lanceDataFiles` the same with Lance's ids: the oldest first,
- * with -2 for a field that a later file holds.
+ * `lanceFields` converts the fields of an Arrow schema to Lance's list of fields, depth first, with
+ * ids, parents and logical types. If Lance cannot hold a type, or its readers fail on a name or on
+ * metadata, the result says in which column and why. lance-schema.ts is the inverse.
  *
  * `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` map this engine's field ids to Lance's. They differ
- * where a writer of Lance reused the id of a dropped field, which this engine never does; the
- * version then records the mapping.
+ * where a writer of Lance reused the id of a dropped field.
  */
 import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
 import { FIELD_ID_KEY } from '../../ipc/index.ts';

@@ -1,12 +1,8 @@
 /**
- * `lanceManifest`: encodes the manifest that Lance reads for one version of a table
- * (`lance.table.Manifest`), with the transaction that the version keeps, or else a placeholder.
- * Fragments stand in the order of their ids. `lanceManifestBytes` yields between its parts.
- * `closedLanceManifest` encodes a manifest that Lance refuses to open, for a version that it cannot
- * read, and `lanceFence` one for tables that Lance must not open by path. `isOwnLanceManifest`
- * tells manifests of this engine from Lance's. `fragmentMembers` writes a single fragment, for
- * transactions (lance-operation.ts). `lanceDeletionId` computes the number in Lance's name of a
- * deletion file.
+ * `lanceManifest` encodes the manifest that Lance reads for one version of a table
+ * (`lance.table.Manifest`). `closedLanceManifest` encodes one that Lance refuses to open, for a
+ * version that it cannot read, and `lanceFence` one for tables that Lance must not open by path.
+ * `isOwnLanceManifest` tells manifests of this engine from Lance's.
  *
  * Source: table.proto and transaction.proto of the Lance repository.
  */

@@ -1,8 +1,10 @@
 /**
- * `lanceTransactionSteps`: encodes `lance.table.Transaction`, which tells Lance's clients the
- * changes of a version (`LanceOperation`); it yields between lots of fragments. A client that holds
- * an older version compares its own change with the changes made since. It then builds on the
- * newest version, tries again, or gives up. Source: transaction.proto of the Lance repository.
+ * `lanceTransactionSteps` encodes `lance.table.Transaction`, which tells Lance's clients the
+ * changes of a version (`LanceOperation`). A client that holds an older version compares its own
+ * change with the changes made since. It then builds on the newest version, tries again, or gives
+ * up.
+ *
+ * Source: transaction.proto of the Lance repository.
  */
 import { fieldMembers, type LanceField, type LanceIds } from './lance-fields.ts';
 import {

@@ -1,12 +1,9 @@
 /**
- * `LancePartWriter`: writes the Lance part of a fragment, which makes the Arrow file a Lance 2.0
+ * `LancePartWriter` writes the Lance part of a fragment, which makes the Arrow file a Lance 2.0
  * file too. The part names, page by page, where the buffers of the record batches lie in the same
- * file. Values are not stored twice, only offsets of lists and dictionaries and indices of
- * dictionaries where there are nulls. The part stands between the last message and the Arrow
- * footer, where Arrow's readers do not look. A fragment that Lance could not read gets no part;
- * `entry` then holds the reason. A fragment of one batch of up to 64 rows, not compressed, takes
- * over the part of the last such fragment if all positions, lengths and null counts are the same
- * and that part holds no bytes of its own. `lanceColumns` tells how many columns a part has.
+ * file, so that values are not stored twice. A fragment that Lance could not read gets no part;
+ * `entry` then holds the reason. column-pages.ts describes the pages.
+ *
  * Source: file.proto and file2.proto of the Lance repository.
  */
 import { crc32 } from 'node:zlib';

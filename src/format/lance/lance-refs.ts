@@ -1,9 +1,8 @@
 /**
  * Encodes the JSON files by which Lance finds the tags (`encodeLanceTag`) and branches
  * (`encodeLanceBranch`) of a dataset, with the members that Lance's own clients write.
- * `parseLanceRefFile` reads such a file of any writer (undefined if it names no version), and
- * `isOwnLanceRef` tells this engine's files by their metadata. `namesSame` compares the versions
- * that two files name.
+ * `parseLanceRefFile` reads such a file of any writer, and `isOwnLanceRef` tells this engine's
+ * files by their metadata.
  */
 import { isWholeNumber } from '../../json.ts';
 

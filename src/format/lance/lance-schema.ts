@@ -1,8 +1,8 @@
 /**
- * `lanceSchema`: builds the Arrow schema from the fields of a Lance manifest or data file, and
- * records which Lance fields each Arrow field stands for. lance-fields.ts does the inverse. The
- * fields are untrusted: ids must differ and a parent must stand before its children, with limits on
- * number and depth (else Corrupt). Types that tables cannot hold throw Unsupported.
+ * `lanceSchema` builds the Arrow schema from the fields of a Lance manifest or data file, and
+ * records which Lance fields each Arrow field stands for. The fields are untrusted: those that do
+ * not fit together throw Corrupt, and types that tables cannot hold throw Unsupported.
+ * lance-fields.ts is the inverse.
  */
 import { type DataType, Field, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

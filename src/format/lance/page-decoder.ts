@@ -1,10 +1,8 @@
 /**
- * `PageDecoder`: decodes rows of one page of a Lance 2.0 column into an Arrow column, the ends of
+ * `PageDecoder` decodes rows of one page of a Lance 2.0 column into an Arrow column, the ends of
  * lists (`lists`), or the members of a packed struct (`packed`). It takes the encodings that
- * page-encoding.ts writes and others that Lance's own writers use. page-reader.ts reads and checks
- * the buffers; indices of dictionaries and UTF-8 are checked here. Damage throws Corrupt, and an
- * encoding that is not read throws Unsupported. `nullBytes` tells how many bytes a null of a type
- * takes.
+ * page-encoding.ts writes and others that Lance's own writers use. page-reader.ts reads the buffers
+ * and checks their bounds.
  */
 import {
   bitmapBytes,

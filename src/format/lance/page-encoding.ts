@@ -1,9 +1,10 @@
 /**
  * Writes the description of how a page of a Lance 2.0 column is encoded
  * (`lance.encodings.ArrayEncoding`). Each encoding that this engine's files use has a function
- * (`flat`, `list`, ...); `pageEncoding` serialises the description, and `keptEncoding` caches that
- * for a type. `beginColumn` and `writePage` write the metadata of a column. Source:
- * encodings_v2_0.proto and file2.proto of the Lance repository.
+ * (`flat`, `list`, ...), and `pageEncoding` serialises the description. `beginColumn` and
+ * `writePage` write the metadata of a column.
+ *
+ * Source: encodings_v2_0.proto and file2.proto of the Lance repository.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { message, noMembers, type ProtoMembers, type ProtoMessage } from './protobuf.ts';

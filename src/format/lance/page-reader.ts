@@ -1,10 +1,8 @@
 /**
- * `PageReader`: reads the encodings of one page of a Lance 2.0 column down to their buffers: bits,
- * bytes, numbers, and the ends of texts and lists. It reads only the bytes that the wanted rows
- * need, except that it reads compressed buffers whole, and checks bounds and order (Corrupt).
- * `ReadBudget` limits the memory of one read by the size of the files, to 1 GiB at most, and throws
- * Unsupported beyond that; `readInBatches` then reads fewer rows at once, and throws only if a
- * single row is too much. `pageItems` counts the items of a page's lists.
+ * `PageReader` reads the encodings of one page of a Lance 2.0 column down to their buffers: bits,
+ * bytes, numbers, and the ends of texts and lists. It reads the bytes that the wanted rows need,
+ * and compressed buffers whole. `ReadBudget` limits the memory of one read by the size of the
+ * files; beyond it, `readInBatches` reads fewer rows at once.
  */
 import { bitmapBytes, NO_BYTES, sliceBits } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
  * Parses the messages for fragments, fields, indexes and base paths in Lance's manifests,
  * transactions and data files, one function each (`parseFragment`, `parseField`, ...). Malformed
- * messages are Corrupt, and so are fragments, fields and indexes of more than 4 MiB. The results
- * hold the values as the file states them, some as views of its bytes; callers check whether they
- * fit together. Source: table.proto and file.proto of the Lance repository.
+ * messages are Corrupt. The results hold the values as the file states them; callers check whether
+ * they fit together.
+ *
+ * Source: table.proto and file.proto of the Lance repository.
  */
 import type { LanceField } from './lance-fields.ts';
 import type { ProtoReader } from './proto-reader.ts';

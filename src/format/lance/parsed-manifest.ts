@@ -1,10 +1,10 @@
 /**
- * `readLanceManifest`: parses a Lance manifest file of any writer: its trailer, the manifest, the
- * inline transaction and the list of indexes. `lanceManifestSteps` yields between its parts. The
- * file is untrusted: every position and length must lie within it, else it is Corrupt; a newer
- * format and more than 64 MiB are UnsupportedFormat. Members that are not understood are listed in
- * `unknown`, so that the caller can refuse them; `strangeToReaders` names the first feature or
- * member without which rows cannot be read. Source: table.proto of the Lance repository.
+ * `readLanceManifest` parses a Lance manifest file of any writer: its trailer, the manifest, the
+ * inline transaction and the list of indexes. The file is untrusted: every position and length must
+ * lie within it, else it is Corrupt. Members that are not understood are listed in `unknown`, so
+ * that the caller can refuse them.
+ *
+ * Source: table.proto of the Lance repository.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

@@ -1,9 +1,9 @@
 /**
- * `transactionSteps`: parses the transaction in a Lance manifest, which describes the writer's
- * changes of the version that it read. It yields between the members of the operation. Operations
- * that tables here do not support are returned by name only, and those that are not known are left
- * undefined. A malformed message, or one with two operations, is Corrupt. Source: transaction.proto
- * of the Lance repository.
+ * `transactionSteps` parses the transaction in a Lance manifest, which describes the writer's
+ * changes of the version that it read. Operations that tables here do not support are returned by
+ * name only. A malformed message is Corrupt.
+ *
+ * Source: transaction.proto of the Lance repository.
  */
 import {
   type ParsedBase,

@@ -1,9 +1,8 @@
 /**
- * `ProtoReader`: reads the members of a protobuf message from an untrusted file, by number and wire
- * type. A fault is a `Corrupt` error that names the file, the byte and the member; so is a second
- * member where one is due. All messages of a file (`ProtoFile`) share one limit of a million parts
- * and 16 million numbers, so that a small file cannot fill memory, and messages nest at most 32
- * deep. Callers skip unknown members, which are counted by name.
+ * `ProtoReader` reads the members of a protobuf message from an untrusted file, by number and wire
+ * type. A fault is a `Corrupt` error that names the file, the byte and the member. The messages of
+ * a file (`ProtoFile`) share limits, so that a small file cannot fill memory. Callers skip unknown
+ * members, which are counted by name.
  */
 import { DirspaceError } from '../../errors.ts';
 

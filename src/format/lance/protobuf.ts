@@ -1,9 +1,7 @@
 /**
- * `ProtoMessage`: writes a protobuf message (varints, texts, bytes and nested messages, by member
+ * `ProtoMessage` writes a protobuf message (varints, texts, bytes and nested messages, by member
  * number) into one buffer that grows. `finish` returns a view of that buffer, which the next member
- * may overwrite. `message` makes an empty one, and `noMembers` stands for the content of a message
- * without members. `varintText` and `varintBytes` give the form and length of a single number.
- * proto-reader.ts reads messages.
+ * may overwrite. proto-reader.ts reads messages.
  */
 
 /** What stands behind the number of a member: a varint, or a length and that many bytes. */
