@@ -1,12 +1,10 @@
 /**
- * `Branch`: the operations on one branch of a table. It lists, opens and deletes versions, makes
- * branches from them, commits changes (of rows, schema, indexes and settings; compaction; restore;
- * refreshes of views), and publishes versions that callers or writers of Lance have staged. It also
- * finds or makes the manifests by which Lance reads versions.
+ * `Branch` holds the operations on one branch of a table: it lists, opens and deletes versions,
+ * makes branches from them, commits changes, and publishes versions that callers or writers of
+ * Lance have staged. It also finds or makes the manifests by which Lance reads versions.
  *
  * A `Branch` holds no state: calls read the disk or caches that are checked against it.
- * `openBranch` does not check whether the branch exists. Rows are read from a snapshot, by read/
- * and query/. `branchHeld` keeps a version from deletion while a caller makes a branch from it.
+ * `openBranch` does not check whether the branch exists.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

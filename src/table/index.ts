@@ -1,10 +1,8 @@
 /**
- * Exports the engine of single tables on a store. `openEngine` creates the services that the tables
- * of a catalog share; `openTable` and `openBranch` return handles on a table and a branch;
- * `stageTable` builds a new table; `query`, `take` and `countWhere` read a snapshot. Among the
- * other exports are functions that clone tables, compare versions, list files, describe indexes,
- * profile columns, verify tables and decide multi-table commits. Other rooms import this file
- * alone.
+ * Exports the engine of single tables on a store; other rooms import this file alone. `openEngine`
+ * creates the services that the tables of a catalog share; `openTable` and `openBranch` return
+ * handles on a table and a branch; `stageTable` builds a new table; `query`, `take` and
+ * `countWhere` read a snapshot.
  */
 
 export { type Branch, openBranch } from './branch.ts';

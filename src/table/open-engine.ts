@@ -1,9 +1,8 @@
 /**
- * `openEngine`: creates the table engine of a catalog, with caches in the memory given, a queue and
- * limits. It decides how commits become visible: straight in the store, or through staged/ where
- * versions are managed. `follow`, called after a commit, notes the digest of the version, updates
- * the files that Lance reads and adopts tags of Lance's clients; failures of these are ignored.
- * Opening reads and writes nothing.
+ * `openEngine` creates the table engine of a catalog, with caches in the memory given, a queue and
+ * limits. Opening reads and writes nothing. The engine commits straight in the store, or through
+ * staged/ where versions are managed. After a commit, `follow` updates the digests of versions and
+ * the files that Lance reads; its failures are ignored.
  */
 import type { Counters } from '../counters.ts';
 import type { Env } from '../env.ts';

@@ -1,10 +1,8 @@
 /**
- * `refreshView`: updates a materialized view to a version of its source, in one version of the
- * view, which records the source's version. An unchanged source makes no version (`no_op`). If the
- * source only grew and its columns are the same, the added rows are read and appended
- * (`incremental`). Otherwise, or on request, all rows are computed again (`rebuild`). Concurrent
- * refreshes do not duplicate rows: a refresh that finds the result of another one plans again, 16
- * times at most (then ConcurrentModification). Throws InvalidInput for a table that is no view.
+ * `refreshView` updates a materialized view to a version of its source, in one version of the view.
+ * If the source only grew, the added rows are read and appended; otherwise, or on request, all rows
+ * are computed again. Concurrent refreshes do not duplicate rows: a refresh that finds the result
+ * of another one plans again, and gives up after some tries (ConcurrentModification).
  */
 import { DirspaceError } from '../errors.ts';
 import type { ManifestView, ViewSource } from '../format/index.ts';
@@ -35,6 +33,7 @@ import {
   writesLance,
 } from './write/index.ts';
 
+/** All rows were computed again, or only the added ones; `no_op` if the source had not changed. */
 export type RefreshMode = 'rebuild' | 'incremental' | 'no_op';
 
 export interface RefreshOptions extends WriteOptions {

@@ -1,9 +1,7 @@
 /**
- * `onlyGrew`: tells whether the source of a view has only gained rows since a version, from the
- * operations that its versions record: appends, compactions, and changes of metadata and indexes.
- * Returns false if versions are gone, damaged or of a newer release, and across more than 65,536
- * versions; errors of the disk are thrown. `isSame` and `isUnchanged` compare the source versions
- * that views were computed from.
+ * `onlyGrew` tells whether the source of a view has only gained rows since a version, from the
+ * operations that its versions record. It returns false if the versions in between cannot tell,
+ * because they are gone, damaged or too many.
  */
 import { isDirspaceError } from '../errors.ts';
 import type { ViewSource } from '../format/index.ts';

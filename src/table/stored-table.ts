@@ -1,8 +1,6 @@
 /**
- * `StoredTable`: the operations on one incarnation of a table. It lists, compares and deletes
- * branches, brings their changes to main, makes the branches that writers of Lance have staged,
- * lists and changes tags, and cleans the table up, verifies it and synchronizes it with Lance.
- * branch.ts changes rows and versions.
+ * `StoredTable` holds the operations on one incarnation of a table: those on its branches and tags,
+ * cleanup, verification, and synchronization with Lance. branch.ts changes rows and versions.
  *
  * A `StoredTable` holds no state: calls read the disk or caches that are checked against it.
  * `openTable` does not check whether the table exists.

@@ -1,10 +1,8 @@
 /**
- * `cherryPick`: commits to main, as one version, the changes of a branch since it was made or last
- * picked. If main has no version of its own since the branch was made, or since it took over all of
- * the branch, its next version has the content of the branch. If it has, but the branch only added
- * rows and neither changed its columns, those rows are appended to main. Anything else is refused
- * with the reason (`Obstacle`), and nothing is changed; a dry run commits nothing either. Files are
- * not copied: both branches refer to the same files.
+ * `cherryPick` commits to main, as one version, the changes of a branch since it was made or last
+ * picked. If main has no changes of its own, its next version has the content of the branch; if it
+ * has, the rows that the branch added are appended. A branch that cannot be joined is refused with
+ * the reason (`Obstacle`). Files are not copied: both branches refer to the same files.
  */
 import { crc32 } from 'node:zlib';
 import { type FragmentEntry, fileIds, liveRows } from '../../format/index.ts';

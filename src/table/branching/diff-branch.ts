@@ -1,5 +1,5 @@
 /**
- * `diffBranch`: compares the columns, indexes and rows of a version of a branch with those of a
+ * `diffBranch` compares the columns, indexes and rows of a version of a branch with those of a
  * version of main. A row is identified by the file that it was written to and its place in it. So a
  * row that an update or a compaction rewrote counts twice, once for each side. No column is read.
  */

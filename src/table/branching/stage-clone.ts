@@ -1,11 +1,9 @@
 /**
- * `stageClone`: builds a table in the staging folder whose version 1 holds the rows, columns and
- * indexes of a version of another table. Files never change, so each gets a second name (hard
- * link) in the new table; where the file system has no links, or the caller asks for copies, it is
- * copied. Later changes of the source do not affect the clone. The version is held meanwhile, so
- * that no cleanup removes its files. On any error the folder is removed, as for a source that
- * leaves its place (TableNotFound) or lacks a file (Corrupt); otherwise the caller renames it into
- * place.
+ * `stageClone` builds a table in the staging folder whose version 1 holds the rows, columns and
+ * indexes of a version of another table; the caller renames it into place. Files never change, so
+ * each gets a second name (hard link) in the new table, or is copied where there are no links. The
+ * version is held meanwhile, so that no cleanup removes its files. On any error the folder is
+ * removed.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

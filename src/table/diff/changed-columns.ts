@@ -1,8 +1,7 @@
 /**
- * `changedColumns`: reads pairs of rows that have one key in two versions, compares their values by
- * hashes, and counts for each column the pairs that differ in it. It also tells which columns
- * differ in each of the first pairs. `firstRows` reads the first rows of a list with all their
- * columns, to be shown as examples.
+ * `changedColumns` reads pairs of rows that have one key in two versions, compares their values by
+ * hashes, and counts for each column the pairs that differ in it. `firstRows` reads the first rows
+ * of a list with all their columns, to be shown as examples.
  */
 import { columnsOf, type RecordBatch } from '../../arrow/index.ts';
 import type { DiffRow } from '../../protocol/index.ts';

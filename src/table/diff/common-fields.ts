@@ -1,8 +1,7 @@
 /**
- * `commonFieldIds`: returns the bound below which a field id means the same column in two versions.
+ * `commonFieldIds` returns the bound below which a field id means the same column in two versions.
  * Branches number new fields independently after they split, so only ids assigned up to the version
- * at which they split are common. Within one branch, all ids are common. Returns 0 if the version
- * of the split is gone.
+ * at which they split are common. Within one branch, all ids are common.
  */
 import { MAIN_BRANCH } from '../../format/index.ts';
 import {

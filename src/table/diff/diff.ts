@@ -1,11 +1,9 @@
 /**
- * `diffVersions`: compares the columns, properties, metadata, fragments and rows of two versions
- * of a table, of one branch or of two. With a key, rows are matched by its values and compared, by
- * hashes, in the columns that both versions have with types that fit; the result includes the
- * first rows of each kind as examples, up to `limit` of them and 100,000 cells. Without a key, a
- * row is identified by the file that it was written to and its place in it; no column is read, and
- * there are no examples. A key column that is in neither version throws TableColumnNotFound, and
- * one that only one has, or that is another column or of another kind in each, InvalidInput.
+ * `diffVersions` compares the columns, properties, metadata, fragments and rows of two versions of
+ * a table, of one branch or of two. With a key, rows are matched by its values, and their other
+ * columns are compared by hashes; the result includes the first rows of each kind as examples.
+ * Without a key, a row is identified by the file that it was written to and its place in it, and no
+ * column is read.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

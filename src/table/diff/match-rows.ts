@@ -1,9 +1,7 @@
 /**
- * `matchRows`: finds which of the rows that two versions do not share are equal, and which of the
- * rest have the same key. Values and keys are compared only by hashes of 64 bits (`columnHashes`).
- * Equal rows are matched first, even repeated ones, then rows of one key, in row order. So keys
- * may be null or repeated, and a row that was only moved is no difference. The hashes count as
- * memory of the request, and InvalidInput is thrown beyond it.
+ * `matchRows` finds which of the rows that two versions do not share are equal, and which of the
+ * rest have the same key. Values and keys are compared by hashes of 64 bits. Equal rows are matched
+ * first, so a row that was only moved is no difference. The hashes count as memory of the request.
  */
 import type { Data } from '../../arrow/index.ts';
 import { hashValues, joinHashes, loadColumn, type ValueHashes } from '../../sql/index.ts';

@@ -1,7 +1,6 @@
 /**
- * `RowList`: keeps the places of rows, each with a hash of its values and one of its key, in an
- * array that grows. `Buckets` finds a row of a list by one of these hashes and marks it as taken,
- * in constant time even if many rows share the hash.
+ * `RowList` keeps the places of rows, each with a hash of its values and one of its key, in an
+ * array that grows. `Buckets` finds a row of a list by one of these hashes and marks it as taken.
  */
 import type { ValueHashes } from '../../sql/index.ts';
 

@@ -1,9 +1,8 @@
 /**
- * Compares the columns of two versions by the ids of their fields (`schemaDifferences`): which were
- * added and dropped, and which differ in name, type, nullability or metadata. An id that the
- * versions do not have in common stands for the same column only under the same name. Fields of
- * structs and lists are compared like columns and named by their path. `pairFields` pairs the
- * fields of both; `columnSummary` returns the name, type and nullability of one.
+ * `schemaDifferences` compares the columns of two versions by the ids of their fields: which were
+ * added and dropped, and which differ in name, type, nullability or metadata. Fields of structs and
+ * lists are compared like columns and named by their path. common-fields.ts tells which ids two
+ * branches have in common.
  */
 import { DataType, describeType, type Field } from '../../arrow/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';

@@ -1,9 +1,8 @@
 /**
- * `adapterOf`: returns the function that converts a stored column to the schema of a later version,
- * or null where none is needed; `adapterBetween` does so for a single field. Members of structs are
- * matched by field id (by name in files without ids), and missing ones are filled with nulls.
- * Narrower types are widened, and plain texts and bytes become views where the schema has views.
- * Types that do not fit throw Unsupported. `storedTree` joins the fields of a file with their ids.
+ * `adapterOf` returns the function that converts a stored column to the schema of a later version,
+ * or null where none is needed. Members of structs are matched by field id (by name in files
+ * without ids), and missing ones are filled with nulls. Narrower types are widened (widen.ts).
+ * Types that do not fit throw Unsupported.
  */
 
 import {

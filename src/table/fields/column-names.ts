@@ -1,8 +1,7 @@
 /**
- * Refuses columns by name or width, with InvalidInput. `checkName` refuses empty names, names with
- * a dot and the reserved names `_rowid` and `_rowoffset` in any case. `refuseTwins` refuses two
- * columns, or two members of a struct, of one name. `checkWidth` refuses a type whose null alone
- * takes more than 16 MiB.
+ * Refuses columns by name or width, with InvalidInput. `checkName` refuses names that a path or a
+ * query could not tell from others, `refuseTwins` two columns of one name, and `checkWidth` a type
+ * whose nulls take too much memory.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

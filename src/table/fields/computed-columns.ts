@@ -1,10 +1,8 @@
 /**
- * Finds the computed columns of a table: those that declare an SQL expression in the metadata of
- * their field, under the keys that LanceDB uses (`computedColumns`). `computedMetadata` makes such
- * a declaration; `keptMetadata` and `plainMetadata` return a field's metadata of these keys and
- * without them. Only a backfill writes values, and a value is null or the result of the expression
- * for the row: a change of a column that the expression reads makes it null again (`staleColumns`).
- * `refuseValue`, `refuseChange`, `refuseDrop` and `refuseMetadata` throw InvalidInput for changes
+ * `computedColumns` finds the columns of a table that declare an SQL expression in the metadata of
+ * their field, under the keys that LanceDB uses. A value of such a column is null or the result of
+ * the expression for the row; a change of a column that the expression reads makes it null again
+ * (`staleColumns`). `refuseValue`, `refuseChange`, `refuseDrop` and `refuseMetadata` refuse changes
  * that would break this rule.
  */
 import { DirspaceError } from '../../errors.ts';

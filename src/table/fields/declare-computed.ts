@@ -1,9 +1,9 @@
 /**
- * Declares computed columns and keeps other writers from filling them. `declaredColumn` makes the
- * type and the metadata of a new one, `checkDeclared` checks those that a schema brings along, and
- * `withoutValues` refuses rows that have values for them. `withStale` extends an update so that it
- * sets computed columns to null whose inputs it changes, and refuses one that gives them another
- * value. Refusals are InvalidInput. write/backfill.ts computes the values.
+ * Declares computed columns and keeps other writers from filling them, with InvalidInput.
+ * `declaredColumn` makes the type and the metadata of a new one, `checkDeclared` checks those that
+ * a schema brings along, and `withoutValues` refuses rows that have values for them. `withStale`
+ * makes an update set the computed columns to null whose inputs it changes. write/backfill.ts
+ * computes the values.
  */
 import {
   columnsOf,

@@ -1,9 +1,7 @@
 /**
- * Assigns stable ids to new fields (`assignFieldIds`): a field takes over the id of a known one of
- * the same name and type, as in an overwrite. Two columns of one name throw TableSchemaValidation.
- * `fieldTree` joins a schema and the ids of a manifest, depth first, into a tree, and throws
- * Corrupt if their numbers differ; `listFieldIds` is the inverse. `identifiedChildren` lists the
- * child fields that have ids: the values of a dictionary have none.
+ * `assignFieldIds` gives stable ids to new fields: a field takes over the id of a known one of the
+ * same name and type, as in an overwrite. `fieldTree` joins a schema and the ids of a manifest,
+ * depth first, into a tree, and `listFieldIds` is the inverse.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

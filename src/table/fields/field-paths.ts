@@ -1,10 +1,8 @@
 /**
- * Finds a field by its dotted path, such as `address.city` (`findField`), by exact names, or else
- * ignoring case if that is unique; throws TableColumnNotFound for an unknown path (`noColumn`).
- * `structPath` splits a path of structs into names, or returns undefined. `changeNode` copies the
- * tree of fields with one node changed or removed, `nodeWithChildren` copies a field with other
- * children, and `leafOf` returns the field that a path ends at. `requireOpen` throws InvalidInput
- * for fields inside anything but structs and lists; `fieldMetadata` reads a field's metadata.
+ * `findField` finds a field by its dotted path, such as `address.city`, by exact names, or else
+ * ignoring case if that is unique. An unknown path throws TableColumnNotFound. `changeNode` copies
+ * the tree of fields with one node changed or removed. `requireOpen` refuses fields inside anything
+ * but structs and lists.
  */
 import { DataType, describeType, Field, mapType, Struct } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

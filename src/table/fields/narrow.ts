@@ -1,10 +1,9 @@
 /**
- * Converts columns to types that hold fewer values, where each value fits (`Narrowing`): numbers to
+ * `Narrowing` converts columns to types that hold fewer values, where each value fits: numbers to
  * smaller or other numbers, times to coarser units, long texts and bytes to short ones, also inside
- * of structs and lists. `canNarrow` tells whether two types allow that. Floats are rounded to the
- * nearest value of the shorter type; a number beyond its range does not fit. The first value that
- * does not fit is refused with its row (`Misfit`), which `misfitError` turns into InvalidInput.
- * widen.ts handles conversions that fit every value.
+ * of structs and lists. The first value that does not fit is refused with its row (`Misfit`).
+ * `canNarrow` tells whether two types allow that; widen.ts handles conversions that fit every
+ * value.
  */
 import {
   type Data,
@@ -89,7 +88,10 @@ export type Evaluate = (expression: CompiledExpression, values: Data) => Awaitab
 
 const NAME = 'v';
 
-/** How columns of one field become columns of another type. */
+/**
+ * How columns of one field become columns of another type. Floats are rounded to the nearest value of
+ * the shorter type; a number beyond its range does not fit.
+ */
 export class Narrowing {
   readonly #to: DataType;
   /** The conversion if all values fit; undefined if values have to be checked. */

@@ -1,9 +1,7 @@
 /**
- * Decides whether columns of one type can become columns of another without losing a value
- * (`canWiden`). `wideningOf` returns the function that converts a column that is not nested, and
+ * `canWiden` tells whether columns of one type can become columns of another without losing a
+ * value. `wideningOf` returns the function that converts a column that is not nested, and
  * `widenList` changes the kind of a list; adapt.ts converts structs and the items of lists.
- * `listsFit` tells whether one kind of list can become another, whatever their items.
- * `withChildren` replaces the type and children of a column and keeps its rows and nulls.
  */
 import {
   type Data,

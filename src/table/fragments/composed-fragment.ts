@@ -1,8 +1,7 @@
 /**
- * `ComposedFragment`: reads a fragment whose columns lie in several files as if it were one file
+ * `ComposedFragment` reads a fragment whose columns lie in several files as if it were one file
  * that has the columns of all of them, in the order of the files. Its footer joins theirs, so that
- * pruning by statistics and adapting of columns see one file too. Throws Corrupt if the batches of
- * the files do not have the same numbers of rows.
+ * pruning by statistics and adapting of columns see one file too.
  */
 import { type Data, Schema } from '../../arrow/index.ts';
 import type { FragmentFooter } from '../../format/index.ts';

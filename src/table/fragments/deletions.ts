@@ -1,9 +1,7 @@
 /**
- * `deletedRows`: reads the deletion file of a fragment, or its slice of a shared one, through the
- * cache and verifies it against the manifest (`decodeVerified`, Corrupt on a mismatch). Throws
- * TableVersionNotFound if the version was deleted meanwhile. The result, `DeletedRows`, tells which
- * rows are live. write/deletion-files.ts writes these files; `rememberDeleted` caches rows that
- * were just written.
+ * `deletedRows` reads the deletion file of a fragment, or its slice of a shared one, through the
+ * cache and verifies it against the manifest. The result, `DeletedRows`, tells which rows are live;
+ * it is undefined for a fragment without deleted rows. write/deletion-files.ts writes these files.
  */
 import { crc32 } from 'node:zlib';
 import { firstAtLeast } from '../../binary-search.ts';

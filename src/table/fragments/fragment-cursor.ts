@@ -1,9 +1,8 @@
 /**
- * `FragmentCursor`: iterates over the fragments of a snapshot in row order, and reads only the
- * wanted parts of their list. It skips runs of fragments that the caller does not want by their row
- * counts and ids, which manifests and chunk indexes hold. Chunks that are small or have no index
- * are read whole. `next` returns a promise only where it has to wait. Blocks of the list are
- * verified and cached, and consecutive ones are read in growing numbers.
+ * `FragmentCursor` iterates over the fragments of a snapshot in row order, and skips runs of
+ * fragments that the caller does not want by their row counts and ids. Manifests and chunk indexes
+ * hold these, so most of a long list need not be read. `next` returns a promise only where it has
+ * to wait.
  */
 import {
   type ChunkBlock,

@@ -1,12 +1,8 @@
 /**
- * `LargeFragment`: reads columns, rows or parts of a value of a file of more than 16 KiB by byte
- * ranges, and verifies each range (Corrupt); `open` throws TableVersionNotFound if cleanup removed
- * the version. A few rows are read value by value where the type allows it; otherwise they are
- * picked from whole columns. It caches the footer and, if the read asks for that, whole columns
- * and decompressed frames. Frames, and columns read into pooled memory or for the caller of a
- * query, are cached only on their second read; a column whose values are read one by one often is
- * read whole and cached, sooner while the cache has room. Cached columns stay valid, because
- * fragments never change. `rememberFooter` caches a verified footer.
+ * `LargeFragment` reads columns, rows or parts of a value of a file of more than 16 KiB by byte
+ * ranges, and verifies each range. A few rows are read value by value where the type allows it;
+ * otherwise they are picked from whole columns. It caches the footer and, if the read asks for
+ * that, columns and decompressed frames. These stay valid, because fragments never change.
  */
 import {
   childFields,

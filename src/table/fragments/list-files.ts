@@ -1,10 +1,7 @@
 /**
- * `listFiles`: lists the files that hold the rows of a version, a page of fragments at a time in
- * row order, with the deleted rows of each fragment and the layout of its columns. A page ends
- * early once its layouts have 16 million characters as JSON. It reads the footer of each fragment:
- * names and types there may differ from the version's where the schema changed later.
- * `unlikeFragments` finds the fragments with deleted rows, and those whose columns a rewrite would
- * bring closer to the columns of the version.
+ * `listFiles` lists the files that hold the rows of a version, a page of fragments at a time in row
+ * order, with the deleted rows of each fragment and the layout of its columns (stored-layout.ts).
+ * `unlikeFragments` finds the fragments that a rewrite would bring closer to the version.
  */
 import {
   columnFiles,

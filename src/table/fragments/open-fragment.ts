@@ -1,8 +1,8 @@
 /**
- * `openFragment`: opens a fragment for reading. A small file is read whole (small-fragment.ts), a
+ * `openFragment` opens a fragment for reading. A small file is read whole (small-fragment.ts), a
  * larger one by ranges (large-fragment.ts); a fragment with overlays has several files, which are
- * read as one (composed-fragment.ts). Throws TableVersionNotFound if cleanup removed the version
- * meanwhile, and Corrupt for damage.
+ * read as one (composed-fragment.ts). It throws TableVersionNotFound if cleanup removed the version
+ * meanwhile.
  */
 import { columnFiles, type FragmentEntry } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

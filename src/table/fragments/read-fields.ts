@@ -1,9 +1,7 @@
 /**
- * `readFields`: reads columns of a version from one batch of a fragment, by field id, and adapts
- * them where the schema changed after the fragment was written. The mapping is computed once for
- * consecutive fragments of one schema. `plainPosition` tells where in the file a column lies that
- * needs no adapting, `fieldBytes` returns the size of such columns in the file, and `columnKey` a
- * key to cache results computed from a column.
+ * `readFields` reads columns of a version from one batch of a fragment, by field id, and adapts
+ * them where the schema changed after the fragment was written. `plainPosition` tells where in the
+ * file a column lies that needs no adapting.
  */
 import { type Data, nullColumn } from '../../arrow/index.ts';
 import type { FragmentEntry, FragmentFooter } from '../../format/index.ts';

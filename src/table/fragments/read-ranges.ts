@@ -1,6 +1,6 @@
 /**
- * `readRanges`: reads byte ranges of one file, into the caller's memory where that is given. A
- * range that begins where the one before it in the list ends is read together with it. `spaceFor`
+ * `readRanges` reads byte ranges of one file, into the caller's memory where that is given. A range
+ * that begins where the one before it in the list ends is read together with it. `spaceFor`
  * computes the memory needed.
  */
 import type { ByteRange } from '../../format/index.ts';

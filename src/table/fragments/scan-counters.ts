@@ -1,5 +1,5 @@
 /**
- * `ScanCounters`: counts the fragments and batches of a scan, how many of them it skipped, and the
+ * `ScanCounters` counts the fragments and batches of a scan, how many of them it skipped, and the
  * bytes of columns that it read. Analyzed query plans show these numbers.
  */
 export class ScanCounters {

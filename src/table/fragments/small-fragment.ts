@@ -1,8 +1,7 @@
 /**
- * `SmallFragment`: reads a fragment of up to 16 KiB by one read of the whole file, after which all
+ * `SmallFragment` reads a fragment of up to 16 KiB by one read of the whole file, after which all
  * columns are available synchronously. The file is cached as one entry if the read asks for that.
- * large-fragment.ts reads larger ones, and `isSmall` chooses between the two. `openSmall` throws
- * TableVersionNotFound if cleanup removed the version, and Corrupt for damage.
+ * large-fragment.ts reads larger ones, and `isSmall` chooses between the two.
  */
 import { type Data, gatherData, markShared, markSharedData } from '../../arrow/index.ts';
 import { plainBytes } from '../../bytes.ts';

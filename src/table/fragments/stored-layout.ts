@@ -1,9 +1,7 @@
 /**
- * `storedLayout`: describes, for programs that read fragment files themselves, in which file of a
+ * `storedLayout` describes, for programs that read fragment files themselves, in which file of a
  * fragment each column of a version lies, and under which name and type. These may differ from the
- * version's, because a fragment keeps what was true when it was written. The result also says
- * whether the fragment's file has exactly the columns of the version (`isPlain`), and whether
- * rewriting it would bring it closer to that (`isRewritable`).
+ * version's, because a fragment keeps what was true when it was written.
  */
 import { describeType, Schema, typesEqual } from '../../arrow/index.ts';
 import {

@@ -1,9 +1,8 @@
 /**
- * `adoptTags`: creates tags of the table from the tags that Lance's clients wrote into
- * `_refs/tags`, so that cleanup keeps their versions, and returns how many. It does so only if
- * these clients may write the table. A tag that the table already has keeps its version, whatever
- * the client's file says. The file of a tag that named another program's version, which was set
- * aside, is set aside too. Damaged or impossible tags are skipped.
+ * `adoptTags` creates tags of the table from the tags that Lance's clients wrote into `_refs/tags`,
+ * so that cleanup keeps their versions, and returns how many. A tag that the table already has
+ * keeps its version, whatever the client's file says. Nothing is adopted if these clients may not
+ * write the table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,16 +1,10 @@
 /**
- * `cleanup`: removes versions that were superseded longer ago than asked, with the files that only
- * they used. It also removes files that no version refers to, the leftovers of Lance's writers
- * among them, once they are old enough or their writer has died; temporary files stay for an hour
- * at least, and temporary files of Lance's clients, and all of theirs once they may not write the
- * table, for `DEFAULT_ORPHAN_GRACE` (7 days). Ages of files are taken from the file system's own
- * clock (`fileSystemTime`). A dry run only counts. If something that the remaining versions need
- * cannot be found, it removes no file besides the expired versions themselves, and throws
- * ServiceUnavailable, or TableNotFound if the table left its place.
+ * `cleanup` removes versions that were superseded longer ago than asked, with the files that only
+ * they used, and unused files of writers that have died or are long past. It keeps the newest
+ * version of every branch, tagged and held versions, and the files of writers in progress.
  *
- * It keeps the newest version of every branch, tagged and held versions, the files of writers in
- * progress, and the fragments of a table that lost all its versions. It lists files first, then
- * writers, then versions: table/versions/writers.ts explains why this order is safe.
+ * It lists files first, then writers, then versions: table/versions/writers.ts explains why this
+ * order is safe.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
@@ -94,7 +88,11 @@ export const DEFAULT_ORPHAN_GRACE: number = 7 * 24 * 3_600_000;
  */
 const TEMPORARY_GRACE = 3_600_000;
 
-/** @throws TableNotFound when the table left its place meanwhile, ServiceUnavailable */
+/**
+ * If something that the remaining versions need cannot be found, no file is removed besides the
+ * expired versions themselves.
+ * @throws ServiceUnavailable then, TableNotFound when the table left its place meanwhile
+ */
 export async function cleanup(
   engine: Engine,
   tableFolder: string,

@@ -1,14 +1,11 @@
 /**
- * Deletes versions for good (`deleteVersions`, which returns how many), safely beside concurrent
- * tags, holds and writers. `planDeletion` finds the versions that ranges name (an end of -1 is
- * open), and throws InvalidTableState for one that must stay (`keptVersions`) and InvalidInput for
- * a wrong range.
+ * `deleteVersions` deletes versions for good, safely beside concurrent tags, holds and writers.
+ * `planDeletion` finds the versions that ranges name, and refuses one that must stay.
  *
  * A run of versions is first marked, which hides it from lists, and then tags and holds are read
  * again. The creator of a tag or a hold looks for marks afterwards, so one side always sees the
- * other. The first version of the run becomes a tombstone, which keeps its number taken and leads
- * readers past the run. The others are removed in ascending order: a writer whose base still
- * exists then knows that the next number was never freed. An interrupted deletion can be repeated.
+ * other. The first version of the run becomes a tombstone, which leads readers past the run. An
+ * interrupted deletion can be repeated.
  */
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -122,7 +119,11 @@ export async function keptVersions(
   return kept;
 }
 
-/** Deletes them, save those that got a tag or a hold meanwhile; returns how many. */
+/**
+ * Deletes them, save those that got a tag or a hold meanwhile; returns how many. The versions of a run
+ * go in ascending order: a writer whose base still exists then knows that the next number was never
+ * freed.
+ */
 export async function deleteVersions(
   engine: Engine,
   branch: TableBranch,

@@ -1,11 +1,7 @@
 /**
  * Finds the version of a branch that a transaction committed: by its id (`findTransaction`), or by
  * an idempotency key (`findKeyed`), whose ids `keyedTransaction` makes. Both return undefined if
- * there is no such version, or it was deleted. They read digests of versions, not manifests.
- *
- * The keys of a branch are kept in the engine's cache with the version up to which they were
- * gathered. A later search adds the versions above that one, and gathers all again if it is gone or
- * another by its checksum, as after cleanup, or on a branch made anew.
+ * there is no such version, or it was deleted. The keys of a branch are kept in the engine's cache.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -79,6 +75,10 @@ export async function findKeyed(
 
 const cacheKey = ({ folder }: TableBranch): string => `keyed commits ${folder}`;
 
+/**
+ * The keys that were gathered up to a version, with those of the versions above it. All are gathered
+ * again if that version is gone or another, as after cleanup, or on a branch made anew.
+ */
 async function keyedCommits(
   engine: Engine,
   branch: TableBranch,

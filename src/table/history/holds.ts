@@ -1,7 +1,6 @@
 /**
- * `withHold`: keeps a version from being deleted while a new version, a tag, a branch or a clone is
- * made from it. It throws TableVersionNotFound if the version was deleted before. A hold is a file
- * beside the versions of a branch; `heldVersions` lists the versions held.
+ * `withHold` keeps a version from being deleted while a new version, a tag, a branch or a clone is
+ * made from it. A hold is a file beside the versions of a branch.
  *
  * Deletion marks versions first and then looks for holds. `withHold` creates the hold first and
  * then looks for marks. So one side always sees the other, without a lock or a clock. Cleanup

@@ -1,8 +1,7 @@
 /**
  * Exports the handling of old versions: deleting and holding them, cleanup of files that no version
  * refers to, digests of versions for lists, the search for the version of a transaction, and
- * changes of tags and branches that are safe beside deletions. Also exports the adoption of tags of
- * Lance's clients, and the examination of table folders without a visible version (`findStorage`).
+ * changes of tags and branches that are safe beside deletions.
  */
 
 export { adoptTags } from './adopt-tags.ts';

@@ -1,10 +1,8 @@
 /**
- * Creates and moves tags (`createVersionTag`; `updateVersionTag`, false if there is no such tag)
- * and deletes branches (`deleteUntaggedBranch`, false if there is no such branch), safely beside
- * concurrent deletions. A version is held while it is tagged (TableVersionNotFound if it is gone),
- * and a branch that a tag names is not deleted (InvalidTableState). A change of a tag is undone if
- * its table or branch is gone by then (TableNotFound, or CommitStateUnknown if it cannot be
- * undone). versions/tags.ts and versions/branches.ts write the files.
+ * Creates and moves tags (`createVersionTag`, `updateVersionTag`) and deletes branches
+ * (`deleteUntaggedBranch`), safely beside concurrent deletions. A version is held while it is
+ * tagged, and a branch that a tag names is not deleted. versions/tags.ts and versions/branches.ts
+ * write the files.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { TagRecord } from '../../format/index.ts';

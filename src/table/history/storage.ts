@@ -1,10 +1,8 @@
 /**
- * `findStorage`: finds the content of the folder of a table without a visible version: Lance's
- * data, fragments that no manifest refers to, other files of lost versions (deletions, chunks,
- * indexes), versions of another incarnation or of branches, or foreign files. It returns undefined
- * for a table that is only declared, and ignores files of writers in progress and of multi-table
- * commits that are undecided or aborted. `pendingFragments` recognises their fragments;
- * `hasAnnouncement` tells whether a writer has announced itself.
+ * `findStorage` finds the content of the folder of a table without a visible version: Lance's data,
+ * files of lost versions, versions of another incarnation or of branches, or foreign files. It
+ * returns undefined for a table that is only declared, and ignores files of writers in progress and
+ * of multi-table commits that are undecided or aborted.
  */
 import {
   branchesFolder,

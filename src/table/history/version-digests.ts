@@ -1,15 +1,10 @@
 /**
- * Returns digests of versions, which hold the facts that lists show, without reading each manifest
- * (`digestsOf`). Digests lie in files of 64 versions beside the manifests. `noteDigest` keeps those
- * of commits in memory and writes a file with every 64th version; a list adds what was missing to
- * files that no new version can join, and to others once 16 digests were missing. `versionNumbers`
- * lists the numbers of the versions.
+ * `digestsOf` returns digests of versions, which hold the facts that lists show, without reading
+ * each manifest. `noteDigest` keeps those of commits. Digests lie in files beside the manifests.
  *
- * The manifests are the truth. The newest version of a list is read from its manifest, and a digest
- * counts only if its checksum is the one that the version above it, itself found in this way, names
- * as its parent's. Other versions, such as those below a deleted run, are read from their
- * manifests. So a lost, torn or outdated file costs time and is never believed. Only `verify` looks
- * for damage inside manifests.
+ * The manifests are the truth. A digest counts only if its checksum is the one that the version
+ * above it names as its parent's, and the newest version of a list is read from its manifest. So a
+ * lost, torn or outdated file costs time and is never believed.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {
@@ -79,7 +74,8 @@ export async function noteDigest(engine: Engine, snapshot: Snapshot): Promise<vo
 
 /**
  * Digests of those of the versions that readers may see, in the order of `numbers`, which ascend or
- * descend. @throws Corrupt for a manifest that had to be read
+ * descend. A digest that cannot be trusted is made of the manifest; damage inside of other manifests
+ * is for `verify` to find. @throws Corrupt for a manifest that had to be read
  */
 export async function digestsOf(
   engine: Engine,
