@@ -1,5 +1,5 @@
 /**
- * `bitmapReader` and `labelListReader`: read BITMAP and LABEL_LIST segments, whose file has a row
+ * `bitmapReader` and `labelListReader` read BITMAP and LABEL_LIST segments, whose file has a row
  * for each distinct value: `value`, sorted with nulls last, `count` and `positions`. Rows with a
  * value are counted without reading their positions.
  */

@@ -1,9 +1,7 @@
 /**
- * `btreeReader`: reads BTREE segments, whose file has the columns `value`, sorted with nulls last,
- * and `position`. The rows that pass a test form runs of this order (`Span`). Binary search finds
- * the ends of the runs, first among the first values of the batches, then in one batch.
- * `SortedSegment` implements this search, and `positionsOf` reads the positions of runs; other
- * files search sorted values with them too.
+ * `btreeReader` reads BTREE segments, whose file has the columns `value`, sorted with nulls last,
+ * and `position`. The rows that pass a test form runs of this order (`Span`), whose ends a binary
+ * search finds (`SortedSegment`). `positionsOf` reads the positions of runs.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { firstAbove } from '../../binary-search.ts';

@@ -1,13 +1,8 @@
 /**
- * `chooseIndexes`: finds the rows that match a condition through the indexes of a version, if they
+ * `chooseIndexes` finds the rows that match a condition through the indexes of a version, if they
  * are a small enough share of all rows. The result holds candidate rows of the fragments that the
- * indexes cover; the caller scans the other fragments. If it is not exact, the condition has to be
- * checked on the candidates. `note` says which indexes are used, or why none is: small tables and
- * conditions on row ids use none.
- *
- * AND takes the index that names the fewest rows, and others that name about as few and cover the
- * same fragments. OR takes an index for each of its parts, or none. `indexFor` picks the index for
- * a test of one column.
+ * indexes cover; the caller scans the other fragments. AND takes the index that names the fewest
+ * rows, and others that name about as few. OR takes an index for each of its parts, or none.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {

@@ -1,10 +1,8 @@
 /**
- * `coverageOf`: finds which fragments of a version an index covers. A segment covers the fragments
+ * `coverageOf` finds which fragments of a version an index covers. A segment covers the fragments
  * of its runs that still exist and whose column is in the file that it was built from. It covers
  * none if the column has another type by now, or if its files cannot be read. Fragments that are
- * not covered are scanned. `readingIndexes` runs work that reads indexes, and runs it again without
- * a segment that turns out to be damaged. `indexedField` finds the field of an index in a version,
- * and `indexedType` the type of the values that the index holds.
+ * not covered are scanned.
  */
 import { type DataType, DataType as Types, typesEqual } from '../../arrow/index.ts';
 import {

@@ -1,9 +1,7 @@
 /**
- * Remembers segments of indexes that cannot be read, so that not every query reads them again.
- * `noteDamage` remembers one, `damageOf` tells what is wrong with it, and `withoutDamage` runs work
- * that reads indexes and repeats it where it met damage. A damaged segment covers nothing
- * (coverage.ts). Damage of other files is thrown. A catalog that is opened again reads the segments
- * again.
+ * Remembers segments of indexes that cannot be read (`noteDamage`, `damageOf`), so that not every
+ * query reads them again. `withoutDamage` runs work that reads indexes and repeats it where it met
+ * damage: a damaged segment covers nothing (coverage.ts). Damage of other files is thrown.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import { type IndexSegment, indexFile } from '../../format/index.ts';

@@ -1,9 +1,8 @@
 /**
- * `firstRows`: finds through the BTREE index of a column the rows that may be among the first in
- * its order, without sorting them. Rows with equal values are candidates together. The caller sorts
- * the candidates and the rows that the index does not cover. If a condition or deletions leave too
- * few candidates, more are taken. The index is not used if there would be too many candidates, and
- * for small tables or an order of all rows.
+ * `firstRows` finds through the BTREE index of a column the rows that may be among the first in its
+ * order, without sorting them; rows with equal values are candidates together. The caller sorts the
+ * candidates and the rows that the index does not cover. Small tables are sorted without it, and so
+ * are those with too many candidates.
  */
 import {
   BTREE,

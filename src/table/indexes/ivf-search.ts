@@ -1,9 +1,8 @@
 /**
- * `nearRows`: finds through an IVF index the rows whose vectors are likely to be nearest to query
+ * `nearRows` finds through an IVF index the rows whose vectors are likely to be nearest to query
  * vectors; the caller measures their exact distances. For each vector it searches the partitions of
  * all segments together, nearest first, until the rest are unlikely to hold a nearer row or the
- * request's limits are reached. Wanted rows whose vectors the index could assign to no partition
- * are always candidates.
+ * request's limits are reached.
  */
 
 import { joinedFloats } from '../../bytes.ts';

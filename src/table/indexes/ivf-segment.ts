@@ -1,9 +1,8 @@
 /**
- * `IvfSegment`: reads a segment of an IVF index. Its first file lists the partitions, which stay in
+ * `IvfSegment` reads a segment of an IVF index. Its first file lists the partitions, which stay in
  * memory with the segment; its second has the blocks of their rows, one partition after the other.
- * `place` loads a partition into the memory of kernels: for its first search into the memory of
- * that search, from the second on into the cache of sketches if there is room. `positionsOf` reads
- * the positions of a partition's rows. A file that does not fit its segment is Corrupt.
+ * `place` loads a partition into the memory of kernels, and `positionsOf` reads the positions of
+ * its rows.
  */
 
 import { DataType, getBit } from '../../arrow/index.ts';

@@ -1,9 +1,8 @@
 /**
- * `joinedIndexes`: computes the index entries of a version after some of its fragments were joined.
+ * `joinedIndexes` computes the index entries of a version after some of its fragments were joined.
  * Positions count rows over the runs of a segment. So neighbouring fragments without deleted rows
  * can be replaced in the list of runs by the fragments that hold the same rows, without changing a
- * file of an index. Fragments that were joined in another way are no longer covered. `runOf`
- * describes a fragment as a run.
+ * file of an index.
  */
 import {
   columnStamp,

@@ -1,5 +1,5 @@
 /**
- * `prewarmIndex`: reads and verifies all columns of an index, so that they are cached before the
+ * `prewarmIndex` reads and verifies all columns of an index, so that they are cached before the
  * first query, and returns the size of its files in bytes. If they do not fit the cache, later
  * columns evict earlier ones.
  */

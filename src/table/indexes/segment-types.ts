@@ -1,5 +1,5 @@
 /**
- * `indexReader`: returns the reader of a type of index, or undefined for types that this release
+ * `indexReader` returns the reader of a type of index, or undefined for types that this release
  * does not know. A reader tells which tests of its column it answers, and finds the rows of a
  * segment that pass one. To add a type, add a row here. Full-text and vector indexes answer no
  * test: text-segment.ts and ivf-segment.ts read them.

@@ -1,10 +1,8 @@
 /**
- * `OpenSegment`: opens a file of an index segment and reads its columns batch by batch; a file
- * that is missing, damaged or has other columns throws Corrupt. Files of indexes are read like
- * fragments (`entryOf`), with the same checksums and the same cache; columns are shared and must
- * not be changed. `placedRuns` returns the runs of a segment with their first positions,
- * `openFiles` checks that the files of a segment can be opened (Corrupt), and `entryFile` names a
- * file for errors.
+ * `OpenSegment` opens a file of an index segment and reads its columns batch by batch; a file that
+ * is missing, damaged or has other columns throws Corrupt. Files of indexes are read like fragments
+ * (`entryOf`), with the same checksums and the same cache. The columns are shared and must not be
+ * changed.
  */
 import type { Data } from '../../arrow/index.ts';
 import {

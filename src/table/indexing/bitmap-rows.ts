@@ -1,8 +1,8 @@
 /**
- * `bitmapRows`: computes the rows of a BITMAP or LABEL_LIST segment: the distinct values of a
+ * `bitmapRows` computes the rows of a BITMAP or LABEL_LIST segment: the distinct values of a
  * column, or of the items of its lists, in order with nulls last, each with the number of rows that
- * have it and their positions. One scan reads the column. Memory holds the distinct values, and 8
- * bytes for each row or item; only these bytes count as memory of the request.
+ * have it and their positions. One scan reads the column. Memory holds the distinct values and the
+ * positions.
  */
 import {
   Binary,
@@ -38,6 +38,7 @@ const MOST_VALUES = 4_096;
 const MOST_BYTES = 1 << 22;
 
 /**
+ * The positions count as memory of the request, 8 bytes for each row or item; the values do not.
  * @param part fragments without deleted rows: positions are the places of rows in it
  * @param onRows is told how many rows were read
  */

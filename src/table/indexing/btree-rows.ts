@@ -1,8 +1,7 @@
 /**
- * `btreeRows`: computes the rows of a BTREE segment: the values of a column in order, nulls last,
+ * `btreeRows` computes the rows of a BTREE segment: the values of a column in order, nulls last,
  * each with the position of its row. They come from an ordered read, which keeps about 60 bytes for
- * each row and counts them as memory of the request. Rows of equal values keep their order.
- * `withoutDictionary` decodes a dictionary column.
+ * each row. Rows of equal values keep their order.
  */
 import {
   columnsOf,

@@ -1,16 +1,8 @@
 /**
- * `createIndex`: builds an index of a column over the version that is the newest when it begins,
- * writes all segments, and then commits. Appends and other changes go on meanwhile; if one of them
- * drops the column or changes its type (ConcurrentModification), or takes the name
- * (TableIndexAlreadyExists), it fails. It replaces an index of the same name and column unless
- * told otherwise. Rows that are added later, and all rows without `train`, are scanned until
- * `updateIndexes` covers them. A table has at most 256 indexes with names of up to 200 characters
- * (InvalidInput). After a failure the written files are removed, unless the outcome of the commit
- * is unknown.
- *
- * `dropIndex` commits a version without an index, and `commitIndexes` one with a changed list of
- * indexes. `removeSegments` deletes files of segments that nothing refers to; `missingIndex` makes
- * the error for an index that is not there.
+ * `createIndex` builds an index of a column over the version that is the newest when it begins, and
+ * then commits it. Appends and other changes go on meanwhile; it fails if one of them drops the
+ * column, changes its type or takes the name. Rows that are added later are scanned until
+ * update-indexes.ts covers them. `dropIndex` commits a version without an index.
  */
 import { type DataType, describeType, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
@@ -70,6 +62,8 @@ export interface IndexCommitted extends Committed {
 }
 
 /**
+ * Replaces an index of the same name and column unless told otherwise. After a failure the written
+ * files are removed, unless the outcome of the commit is unknown.
  * @throws TableColumnNotFound, InvalidInput for a column that cannot have such an index,
  * TableIndexAlreadyExists, ConcurrentModification where the column was changed meanwhile
  */

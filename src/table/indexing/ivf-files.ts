@@ -1,10 +1,8 @@
 /**
- * `writeIvfFiles`: builds a segment of an IVF index over the vectors of some fragments. It scans
- * them twice: first to take a sample and find centroids, then to assign each vector to a
- * partition. It holds the sample, and about nine bits for each element of all vectors, counted as
- * memory of the request; `ivfRows` returns the most rows that a segment may have so that its codes
- * take 256 MiB. A runtime without the kernels throws Unsupported. The first file lists the
- * partitions, the second has blocks of their rows (indexes/ivf/layout.ts).
+ * `writeIvfFiles` builds a segment of an IVF index over the vectors of some fragments. It scans
+ * them twice: first to take a sample and find centroids, then to assign each vector to a partition.
+ * Memory holds the sample, and about nine bits for each element of all vectors. The first file
+ * lists the partitions, the second has blocks of their rows (indexes/ivf/layout.ts).
  */
 import {
   Bool,

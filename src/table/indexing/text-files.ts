@@ -1,8 +1,8 @@
 /**
- * `writeTextFiles`: writes the files of a full-text segment: the terms, in the order of their
- * bytes, with their postings; the number of tokens of each row; and the positions of the terms if
- * the index keeps them. All texts of the segment are read once. The postings are held in their
- * stored form and count as memory of the request. If anything fails, the files are deleted.
+ * `writeTextFiles` writes the files of a full-text segment: the terms, in the order of their bytes,
+ * with their postings; the number of tokens of each row; and the positions of the terms if the
+ * index keeps them. All texts of the segment are read once. Memory holds the postings in their
+ * stored form. If anything fails, the files are deleted.
  */
 import {
   Binary,

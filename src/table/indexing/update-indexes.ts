@@ -1,11 +1,8 @@
 /**
- * `updateIndexes`: brings the indexes of a branch up to date. It builds segments over the
- * fragments that an index does not cover. It merges small segments into these once there would be
- * more than four, or once more than a tenth of the rows is not covered, and drops segments that
- * cover nothing any more. A segment whose files cannot be opened, or were found damaged by a
- * query, is replaced. An index whose column is gone or has a type that cannot have it stays as it
- * is. All indexes are committed in one version, none if all are up to date; an index that was
- * changed meanwhile is left as it is.
+ * `updateIndexes` builds segments over the fragments that the indexes of a branch do not cover, and
+ * commits all indexes in one version. Where segments become many or much is not covered, it merges
+ * small segments into the new ones. It replaces damaged segments and drops those that cover nothing
+ * any more. An index that was changed meanwhile is left as it is.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,7 @@
 /**
- * `writeSegmentFile`: writes the rows of a segment as one file in the folder `indexes`, in batches
- * of 4,096 rows by default, so that a search reads little. It is written and checked like a
- * fragment, and removed on any error; without a row it throws Corrupt. `writeSegmentFiles` writes
- * the files of one segment, of which none stays if one fails. `segmentSchema` makes their schemas.
+ * `writeSegmentFile` writes the rows of a segment as one file in the folder of indexes, in short
+ * batches, so that a search reads little. It is written and checked like a fragment, and removed on
+ * any error. `writeSegmentFiles` writes the files of one segment, of which none stays if one fails.
  */
 import { type Field, type RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { type IndexFile, indexFile } from '../../format/index.ts';

@@ -1,9 +1,8 @@
 /**
- * `ColumnDigest`: digests the values of a column, in order, by SHA-256. Columns of one type with
- * the same values have the same digest, however they are cut into batches and whatever bytes lie in
- * the place of nulls. Numbers count by their bytes, so 0 and -0 differ; values of dictionaries must
- * be texts or bytes. Rows are not kept, so columns of any length are compared in the memory of one
- * batch.
+ * `ColumnDigest` digests the values of a column, in order, by SHA-256, so that columns of any
+ * length are compared in the memory of one batch. Columns of one type with the same values have the
+ * same digest, however they are cut into batches and whatever bytes lie in the place of nulls.
+ * Numbers count by their bytes, so 0 and -0 differ.
  */
 
 import { createHash, type Hash } from 'node:crypto';
@@ -26,6 +25,7 @@ import { plainColumn } from '../../format/index.ts';
 
 const DIGEST_BYTES = 32;
 
+/** The values of dictionaries must be texts or bytes. */
 export class ColumnDigest {
   /** Digests which rows are not null, and the lengths of those that vary. */
   readonly #rows: Hash = createHash('sha256');

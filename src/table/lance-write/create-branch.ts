@@ -1,9 +1,7 @@
 /**
- * `createLanceBranch`: makes the branch that a writer of Lance has staged, from the version that
- * its transaction names. It throws InvalidInput for a staged manifest that describes this version
- * differently from the table, or whose transaction makes no such branch, and Unsupported for a
- * deep clone and a version that Lance cannot read. The branch begins with the table's own version,
- * and the staged file is deleted.
+ * `createLanceBranch` makes the branch that a writer of Lance has staged, from the version that its
+ * transaction names. A staged manifest that describes this version differently from the table is
+ * refused. The branch begins with the table's own version, and the staged file is deleted.
  */
 import { MAIN_BRANCH } from '../../format/index.ts';
 import { plainPause, runSteps } from '../../steps.ts';

@@ -1,13 +1,9 @@
 /**
- * `createLanceVersion`: publishes the version that a writer of Lance has staged as the next version
+ * `createLanceVersion` publishes the version that a writer of Lance has staged as the next version
  * of a table. It checks what the manifest changes against the staged transaction, reads the new
- * data and deletion files whole, and writes their rows as the engine's own files. The client's
- * files are not needed afterwards.
- *
- * If another version has taken the number, it throws ConcurrentModification, and the writer can
- * build on the versions under `_versions`. If an aborted multi-table commit has taken it, a version
- * without changes is published first, so that there is one to build on. A repeated request finds
- * the version that the first one made.
+ * data and deletion files whole, and writes their rows as the engine's own files. If another
+ * version has taken the number, it throws ConcurrentModification. A repeated request finds the
+ * version that the first one made.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { type FragmentEntry, liveRows, type OperationKind } from '../../format/index.ts';

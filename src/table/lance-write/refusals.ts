@@ -1,8 +1,7 @@
 /**
  * Builds the errors that refuse the content of a staged Lance manifest: `invalid` for a damaged or
  * inconsistent one, and `unsupported` for one beyond what this release accepts. `blamed` turns
- * damage found while reading a client's files into such a refusal. `shown` quotes a text of the
- * manifest for messages.
+ * damage found while reading a client's files into such a refusal.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 

@@ -1,5 +1,5 @@
 /**
- * `requireSameRows`: refuses a compaction whose new fragments hold other live rows than the
+ * `requireSameRows` refuses a compaction whose new fragments hold other live rows than the
  * fragments they replace, or the same rows in another order. For each group of the transaction it
  * compares digests of every column, over the old fragments and over the new ones as written.
  */

@@ -1,11 +1,9 @@
 /**
- * `requireComputed`: refuses versions of Lance's writers that could leave a wrong value in a
+ * `requireComputed` refuses versions of Lance's writers that could leave a wrong value in a
  * computed column (Unsupported), because Lance knows of no such columns. A column that stays must
- * keep its declaration, its values in rows that stay, and the columns that its expression reads;
- * it may be dropped, but not added. New rows must be null there, as appended rows are:
- * `computedPlaces` lists the columns to be checked while the rows are read, and `refusedValue`
- * builds the error. The rows of a compaction are not checked, as they are compared with the rows
- * that they replace.
+ * keep its declaration, its values in rows that stay, and the columns that its expression reads.
+ * New rows must be null there; `computedPlaces` lists the columns to be checked while the rows are
+ * read.
  */
 import { typesEqual } from '../../arrow/index.ts';
 import {

@@ -1,10 +1,8 @@
 /**
- * Refuses a staged manifest whose rows would take far more bytes here than its data files have:
- * more than 256 MiB, and more than 64 bytes for each byte of the files (InvalidInput). `checkCosts`
- * checks this before any file is read, and that each new fragment has a field of the table;
- * `RowCosts` counts while rows are read. Lance stores nulls and absent columns in no bytes, and a
- * dictionary text once for any number of rows. This engine writes them out, so a manifest of a few
- * hundred bytes could otherwise ask for gigabytes.
+ * Refuses a staged manifest whose rows would take far more bytes here than its data files have,
+ * before its files are read (`checkCosts`) and while rows are read (`RowCosts`). Lance stores nulls
+ * and absent columns in no bytes, and a dictionary text once for any number of rows. This engine
+ * writes them out, so a manifest of a few hundred bytes could otherwise ask for gigabytes.
  */
 import { type Data, dataBytes } from '../../arrow/index.ts';
 import { nullBytes } from '../../format/index.ts';

@@ -1,9 +1,7 @@
 /**
- * `StagedFiles`: reads columns of the data files that a writer of Lance has staged for one
- * fragment, a `RowRange` at a time, in the types of the table. The files are untrusted: they must
- * have the sizes that the manifest says, the rows of the fragment and the types of the listed
- * fields. Missing files, other sizes and nulls in required fields throw InvalidInput, damage
- * Corrupt, and what the reader of Lance files does not know Unsupported.
+ * `StagedFiles` reads columns of the data files that a writer of Lance has staged for one fragment,
+ * a `RowRange` at a time, in the types of the table. The files are untrusted: they must have the
+ * sizes that the manifest says, the rows of the fragment and the types of the listed fields.
  */
 import { type Data, DataType, type Field, recordBatch, Schema } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

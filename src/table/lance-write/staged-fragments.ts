@@ -1,13 +1,10 @@
 /**
- * `planFragments`: compares the fragments of a staged Lance manifest with the fragments of the
- * version it builds on. It finds which stay, lose rows, get other columns, are new or are gone,
- * and refuses any other change (InvalidInput, or Unsupported for parts of Lance that tables here
- * lack). It reads no file. `reservedAfter` computes which reserved fragment ids are left, 32
- * ranges at most.
+ * `planFragments` compares the fragments of a staged Lance manifest with the fragments of the
+ * version it builds on. It finds which stay, lose rows, get other columns, are new or are gone, and
+ * refuses any other change. It reads no file.
  *
  * Clients go on using their own names for files that they wrote, so a file is known by that name
- * (`origin`) as well as by the table's; `namesOf` lists these names. The base path of a known file
- * is ignored, because the file is never read again.
+ * (`origin`) as well as by the table's; `namesOf` lists these names.
  */
 import {
   type FragmentEntry,

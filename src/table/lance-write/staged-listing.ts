@@ -1,9 +1,8 @@
 /**
  * Compares the fragments of a staged Lance manifest with those that its transaction lists, without
  * reading a file. Each function, such as `requireNew` or `requireGone`, refuses one kind of
- * difference with InvalidInput: fragments that were added, removed, changed or reordered, or that
- * lost values, without the transaction saying so. `firstPath` names the file by which the
- * fragments of a compaction are found.
+ * difference with InvalidInput: fragments that were added, removed, changed or reordered without
+ * the transaction saying so.
  */
 import type {
   LanceFileEntry,

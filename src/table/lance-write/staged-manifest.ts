@@ -1,11 +1,8 @@
 /**
- * `readStagedManifest`: reads the manifest that a writer of Lance has staged and refuses content
- * that no version of a table can accept (InvalidInput, Unsupported). Its path (`stagedLancePath`,
- * undefined for one that is none of Lance's) and its bytes are untrusted. `requireSameTable`
- * (TableNotFound), `requirePlace` and `requireNamedTable` (InvalidInput) refuse a manifest whose
- * writer has read a table that was dropped since, or that does not say which table it has read.
- * `keptTransaction` returns the client's transaction as the version stores it, or undefined if it
- * is over 4 MiB.
+ * `readStagedManifest` reads the manifest that a writer of Lance has staged and refuses content
+ * that no version of a table can accept. Its path (`stagedLancePath`) and its bytes are untrusted.
+ * `requireSameTable`, `requirePlace` and `requireNamedTable` refuse a manifest whose writer has
+ * read a table that was dropped since, or that does not say which table it has read.
  */
 import {
   joinPath,

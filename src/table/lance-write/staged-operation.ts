@@ -1,11 +1,8 @@
 /**
- * `checkOperation`: checks that the changes of a staged Lance manifest are the ones that its
- * transaction describes, because later writers rely on the transaction; other changes throw
- * InvalidInput. Returns the kind of operation that the new version records. `takenOperation`
- * refuses operations that tables here do not support, such as building an index (Unsupported), and
- * a transaction without one (InvalidInput). `requireUnchanged` refuses a first manifest of a
- * branch that changes fields, metadata or fragments; `isAnew` recognises operations that keep
- * nothing of the version before.
+ * `checkOperation` checks that the changes of a staged Lance manifest are the ones that its
+ * transaction describes, because later writers rely on the transaction. It returns the kind of
+ * operation that the new version records. `takenOperation` refuses operations that tables here do
+ * not support, such as building an index.
  */
 
 import { metadataEqual } from '../../arrow/index.ts';

@@ -1,10 +1,9 @@
 /**
- * `writeStagedRows`: writes the rows of a staged Lance manifest as fragments and deletion files of
+ * `writeStagedRows` writes the rows of a staged Lance manifest as fragments and deletion files of
  * the table. All new data files are decoded and all new deletion files read before anything is
  * published. A fragment with changed columns is rewritten with every row in its place, so row ids
- * and deleted rows stay. Values of computed columns, deleted rows that come back, files that are
- * missing or hold other rows, and rows that cost too much are refused on the way (InvalidInput).
- * `newSchema` returns the schema of the new version.
+ * and deleted rows stay. Values of computed columns and rows that cost too much are refused on the
+ * way.
  */
 import {
   type Data,

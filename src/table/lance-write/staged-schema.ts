@@ -1,10 +1,8 @@
 /**
- * `stagedSchema`: turns the fields of a staged Lance manifest into fields of the table, and tells
- * which are new or changed. It refuses a known field with another type or parent, names that are
- * not allowed, ids a million and more above those in use (InvalidInput), and types that Lance's
- * readers would not open here (Unsupported). Lance reuses the ids of dropped fields, and this
- * engine never does: a field whose id was used before gets a new id here, and the version records
- * both.
+ * `stagedSchema` turns the fields of a staged Lance manifest into fields of the table, tells which
+ * are new or changed, and refuses those that a table cannot take. Lance reuses the ids of dropped
+ * fields, and this engine never does: a field whose id was used before gets a new id here, and the
+ * version records both.
  */
 import {
   DataType,

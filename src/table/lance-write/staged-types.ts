@@ -1,5 +1,5 @@
 /**
- * `requireTypes`: refuses a staged data file whose own schema differs from the fields that the
+ * `requireTypes` refuses a staged data file whose own schema differs from the fields that the
  * manifest lists for it. Many types are stored alike, so reading a column by the wrong type would
  * give wrong values instead of an error.
  */

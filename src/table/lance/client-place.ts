@@ -1,14 +1,10 @@
 /**
- * `clientPlace`: makes a symbolic link to the folder of one table, by which clients of Lance open
- * and write it, and returns its path. No later table of the same name has that path. Returns
- * undefined where no link can be made, as on a file system without symbolic links, or in a
- * read-only catalog that has none for the table: clients then open the folder itself. A folder at
- * that path, left by a late client, is deleted. `clientPath` tells from a path which table its
- * client opened.
+ * `clientPlace` makes a symbolic link to the folder of one table, by which clients of Lance open
+ * and write it, and returns its path. No later table of the same name has that path. It returns
+ * undefined where no link can be made; clients then open the folder itself.
  *
- * A client names its table by the catalog's id and stages files at the path that it was given. When
- * it is behind, it builds its change on the newest manifest that it finds there. So the path alone
- * shows that a client still holds a table that was dropped since.
+ * A client that is behind builds its change on the newest manifest at the path that it was given.
+ * So the path alone shows that a client still holds a table that was dropped since (`clientPath`).
  */
 import { isDirspaceError } from '../../errors.ts';
 import { OPENED_FOLDER, openedFolder } from '../../format/index.ts';

@@ -1,10 +1,8 @@
 /**
  * Creates the files that Lance needs to open one version: a manifest in the table's `lance` folder
  * (`keptManifest`), and deletion files under Lance's names in `_deletions`. They are created when
- * first needed and then kept (in `keptManifestsFolder`); a kept manifest is compared with its
- * version only if the caller asks for that. `manifestBytes` encodes the manifest; if Lance cannot
- * read the version, the manifest makes Lance's readers refuse it. `holds` compares a file with
- * given bytes, and `manifestSizeOf` returns the size of a version's manifest.
+ * first needed and then kept. If Lance cannot read the version, the manifest makes Lance's readers
+ * refuse it.
  */
 import { createHash } from 'node:crypto';
 import {

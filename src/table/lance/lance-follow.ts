@@ -1,11 +1,10 @@
 /**
  * Updates the files by which Lance opens a table by its path, after each commit (`followCommit`)
  * and after changes of tags, branches and versions (`followTable`). It does so if the table's mode
- * asks for it or such files exist, because an older version would otherwise pass for the newest
- * (`hasToFollow`). Other tables written for Lance get their fence, if it is missing.
+ * asks for it or such files exist, because an older version would otherwise pass for the newest.
  *
- * A failure here never fails the change. verify then reports the files that Lance does not find,
- * and the next commit or a synchronization (lance-sync.ts) writes them.
+ * A failure here never fails the change. The next commit or a synchronization (lance-sync.ts)
+ * writes what is missing.
  */
 import { followsByPath } from '../../lance-mode.ts';
 import {

@@ -1,9 +1,7 @@
 /**
- * `lagByPath`: checks whether Lance, opening a table by its path, finds the newest version of a
- * branch, and returns a sentence on what it finds instead. Tables that are not kept up to date for
- * opening by path are not checked. Lance's files may lag, because a commit does not fail when they
- * cannot be written: after a crash, on a full disk, or when another program writes by path. It
- * reads a few files; verify compares all of them.
+ * `lagByPath` checks whether Lance, opening a table by its path, finds the newest version of a
+ * branch, and returns a sentence on what it finds instead. Lance's files may lag, because a commit
+ * does not fail when they cannot be written. It reads a few files; verify compares all of them.
  */
 import { lanceVersionFile } from '../../format/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';

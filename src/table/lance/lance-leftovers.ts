@@ -1,10 +1,8 @@
 /**
  * Finds files written for or by Lance that are no longer needed: manifests of deleted versions
- * (`goneManifests`), deletion files that nothing refers to (`goneDeletions`), and files that were
- * set aside (`asideFiles`). It also finds the files of Lance's writers that were refused
- * (`lanceDebris`), were killed (`lanceTemporaries`) or have finished (`writerFiles`). Files of
- * writers count from a given age on, manifests of other programs only once they were set aside. The
- * callers delete what is found.
+ * (`goneManifests`), deletion files that nothing refers to (`goneDeletions`), files that were set
+ * aside (`asideFiles`), and files of Lance's writers that were refused (`lanceDebris`), were killed
+ * (`lanceTemporaries`) or have finished (`writerFiles`). The callers delete what is found.
  */
 import {
   deletionsFolder,

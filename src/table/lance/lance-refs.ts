@@ -1,12 +1,8 @@
 /**
- * `placeRefs`: writes the tags and branches of a table as files in `_refs`, where Lance looks for
+ * `placeRefs` writes the tags and branches of a table as files in `_refs`, where Lance looks for
  * them, and the manifests of branches below `tree/`. It removes the engine's files of tags and
  * branches that no longer exist, and overwrites other programs' files only if a tag or branch has
- * their name. It reports names that Lance cannot have, and other programs' files. `wantedRefs`
- * computes the files without writing them; tags of deleted versions, and of branches that Lance
- * cannot name, get none. `deleteClientRef` removes the file of a tag or branch if it names the
- * given version. `isOwnRef`, `isSameRef`, `isClientTagOf` and `refBytes` examine one file, and
- * take one of more than 1 MiB for none.
+ * their name. `wantedRefs` computes the files without writing them.
  */
 import {
   encodeLanceBranch,

@@ -1,9 +1,8 @@
 /**
- * Tells the engine's own manifests in `_versions` (`isOwn`) from those that other programs wrote,
- * and renames a file so that Lance's readers do not find it (`moveAside`), unless it turns out to
- * be the engine's own. `setStrangersAside` renames all foreign manifests above the newest version
- * of a branch: they are no versions of the table, but Lance would take them for the newest. Cleanup
- * removes them later. `datasetOf` returns the folder by which Lance opens a branch.
+ * `isOwn` tells the engine's own manifests in `_versions` from those that other programs wrote, and
+ * `moveAside` renames a file so that Lance's readers do not find it. `setStrangersAside` renames
+ * all foreign manifests above the newest version of a branch: they are no versions of the table,
+ * but Lance would take them for the newest.
  */
 import {
   isOwnLanceManifest,

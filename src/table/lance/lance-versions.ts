@@ -1,16 +1,11 @@
 /**
- * Places the manifests by which Lance opens the versions of a branch by path, in `_versions` of
- * the table or of `tree/<branch>`: of one version (`placedManifest`), of one and those before it
- * (`placeVersion`), or of all, oldest first, while those of deleted versions are removed
- * (`placeVersions`). `isPlaced` tells whether the manifest of a version is in its place, and
- * `foundByPath` whether Lance finds versions, the fence or nothing there.
+ * Places the manifests by which Lance opens the versions of a branch by path: of one version and
+ * those before it (`placeVersion`), or of all (`placeVersions`). `isPlaced` tells whether the
+ * manifest of a version is in its place, and `foundByPath` what Lance finds there.
  *
- * A manifest gets its name by a link, or replaces an outdated one of the engine's own; one of
- * another program is renamed. If the name is not to be had in eight attempts, that throws
- * ServiceUnavailable, and the version itself stays committed. Several processes may do this at
- * once, and a crash is harmless. The links are made from a folder of the table's incarnation, so a
- * late writer cannot change a newer table of the same name (TableNotFound). Placing the first
- * versions of main marks the catalog's list of tables for Lance as outdated.
+ * Several processes may do this at once, and a crash is harmless. Manifests get their names by
+ * links from a folder of the table's incarnation, so a late writer cannot change a newer table of
+ * the same name. Files of other programs are renamed.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

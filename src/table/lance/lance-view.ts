@@ -1,10 +1,7 @@
 /**
- * Decides whether Lance can read a version of a table, and says why not (`lanceProblem`).
- * `lanceFieldsOf` lists the fields of a version as Lance does, or returns undefined if Lance cannot
- * hold one of them. `lanceView` collects the fields and fragments for Lance's manifest of the
- * version; `lanceDone` encodes the changes of the version. `lanceFacts` tells of a list of
- * fragments whether Lance can read them all and which have deleted rows. The only files read are
- * chunks of the version's manifest.
+ * `lanceProblem` tells why Lance cannot read a version of a table, or undefined if it can.
+ * `lanceView` collects the fields and fragments for Lance's manifest of the version, and
+ * `lanceDone` encodes the changes of the version.
  */
 import {
   columnFiles,
