@@ -1,8 +1,7 @@
 /**
  * Hashes merge keys with random words drawn for each process, so that a sender cannot choose keys
  * that collide and make a merge quadratic. `hashWords` hashes a 64-bit key by tabulation: two given
- * keys collide with probability 2^-32. `hashBytes` hashes a string of bytes, and its length, four
- * bytes at a time.
+ * keys collide with probability 2^-32. `hashBytes` hashes a string of bytes.
  */
 import { systemEnv } from '../../env.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `indexKeys`: builds an index of rows in memory by their key columns, against which the rows of
+ * `indexKeys` builds an index of rows in memory by their key columns, against which the rows of
  * other batches are matched. A key with a null in it matches nothing; NaN equals NaN, and 0 equals
- * -0. Lists, maps, structs and unions cannot be keys, and the keys of one text or binary column may
- * take 2 GiB in all (else InvalidInput). `showKey` formats a key for messages.
+ * -0. Lists, structs and the like cannot be keys (InvalidInput). `showKey` formats a key for
+ * messages.
  */
 import {
   type Data,

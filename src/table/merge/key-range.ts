@@ -1,7 +1,7 @@
 /**
- * `KeyRange`: decides from statistics which fragments and batches may hold one of the source's
- * keys. A merge that deletes no missing rows skips the other fragments, and keys of other batches
- * are not read. A null is no key.
+ * `KeyRange` decides from statistics which fragments and batches may hold one of the source's keys.
+ * A merge that deletes no missing rows skips the other fragments, and keys of other batches are not
+ * read.
  */
 import type { Data } from '../../arrow/index.ts';
 import {

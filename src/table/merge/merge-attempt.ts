@@ -1,10 +1,8 @@
 /**
- * `MergeAttempt`: runs one attempt of a merge on one version. It streams the target's rows past an
- * index of the source's rows, yields the batches to write, and collects the rows to delete. Rows
- * without a key column throw TableSchemaValidation. Null keys match nothing. Two source rows of
- * one key throw InvalidInput if the table has the key and matched rows are updated, whatever the
- * condition of the update; if the table does not have it, an insert takes both. merge.ts writes
- * and commits the result.
+ * `MergeAttempt` runs one attempt of a merge on one version. It streams the target's rows past an
+ * index of the source's rows, yields the batches to write, and collects the rows to delete. If
+ * matched rows are updated, two source rows with a key that the table has throw InvalidInput.
+ * merge.ts writes and commits the result.
  */
 import {
   type Data,

@@ -1,8 +1,7 @@
 /**
  * Applies the rules of computed columns to a merge. `withoutComputed` takes them out of the source
- * rows, which may have no values for them (InvalidInput). `staleByMerge` names the computed columns
- * that become null in updated rows, because the source sets one of their inputs; a key sets nothing
- * unless it is a float, as 0 matches -0.
+ * rows, which may have no values for them. `staleByMerge` names the computed columns that become
+ * null in updated rows, because the source sets one of their inputs.
  */
 import { DataType } from '../../arrow/index.ts';
 import {

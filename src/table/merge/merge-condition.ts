@@ -1,5 +1,5 @@
 /**
- * `compileCondition`: compiles the SQL condition of a merge, which compares a row of the table
+ * `compileCondition` compiles the SQL condition of a merge, which compares a row of the table
  * (`target.x`) with its row of the source (`source.x`). The result lists the columns it reads and
  * selects the pairs of rows that fulfil the condition.
  */

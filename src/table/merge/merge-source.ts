@@ -1,8 +1,7 @@
 /**
  * Reads the source rows of a merge into memory (`readSource`) and converts them to the table's
- * columns and types (`sourceColumns`). More than 1 GiB, or 2^31 rows and more, is refused with
- * PayloadTooLarge, more than the memory of the request before that with InvalidInput, and a column
- * that does not fit with TableSchemaValidation.
+ * columns and types (`sourceColumns`). Too many rows or bytes are refused, and a column that does
+ * not fit throws TableSchemaValidation.
  */
 import {
   batchBytes,

@@ -1,5 +1,5 @@
 /**
- * Completes source structs that lack some members (`keepMembers`): an updated row keeps the table's
+ * `keepMembers` completes source structs that lack some members: an updated row keeps the table's
  * values of those members. `missingMembers` finds the members that are missing, in nested structs
  * too; structs in lists are replaced whole.
  */

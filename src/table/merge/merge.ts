@@ -1,9 +1,8 @@
 /**
- * `mergeRows`: merges source rows into a table by key, in one version, or in none if nothing
+ * `mergeRows` merges source rows into a table by key, in one version, or in none if nothing
  * changes. As the request asks, it updates matched rows, inserts new ones, and deletes rows that
- * the source lacks. Throws InvalidInput if it asks for none of these or names no key, and if two
- * source rows match one row to be updated. After a conflict it starts over on the newer version.
- * `checkConditions` validates the conditions of a merge that creates its table.
+ * the source lacks. After a conflict it starts over on the newer version. `checkConditions`
+ * validates the conditions of a merge that creates its table.
  */
 import { recordBatchStream, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

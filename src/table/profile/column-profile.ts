@@ -1,9 +1,7 @@
 /**
- * `columnProfile`: turns the counts of a tally into the profile of a column. Values are formatted
+ * `columnProfile` turns the counts of a tally into the profile of a column, with values formatted
  * for display. The number of distinct values is estimated if only a sample of the rows was read or
- * there were too many to count. Bounds are taken from statistics where these tell those of all
- * rows exactly, and so is the number of nulls of a sample. The most frequent values are read from
- * the table by their rows.
+ * there were too many to count. The most frequent values are read from the table by their rows.
  */
 import { columnsOf, type Data, describeType, type Field } from '../../arrow/index.ts';
 import type { ColumnStatistics } from '../../format/index.ts';

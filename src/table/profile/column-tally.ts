@@ -1,10 +1,8 @@
 /**
- * `ColumnTally`: counts the values of one column, batch after batch: nulls, distinct values and
- * the most frequent ones of any type, bounds of numbers, times, booleans and texts (texts perhaps
- * shortened), the mean of numbers, and a histogram. The kind of the column (`kindOf`) decides what
- * the histogram counts: the lengths of texts, binaries and lists, the norms of vectors, or the
- * values of numbers and times. NaN is neither in bounds nor in the mean, and the histogram leaves
- * out infinities too. value-counts.ts counts distinct values, histogram.ts fills buckets.
+ * `ColumnTally` counts the values of one column, batch after batch: nulls, distinct and frequent
+ * values, bounds, the mean of numbers, and a histogram. The kind of the column (`kindOf`) decides
+ * what the histogram counts: the lengths of texts, binaries and lists, the norms of vectors, or the
+ * values of numbers and times. value-counts.ts counts distinct values, histogram.ts fills buckets.
  */
 import { type Data, DataType } from '../../arrow/index.ts';
 import { type ColumnStatistics, columnStatistics, mergeStatistics } from '../../format/index.ts';

@@ -1,11 +1,8 @@
 /**
- * `profileTable`: computes the profiles of columns of a version. It reads batches in an order of
+ * `profileTable` computes the profiles of columns of a version. It reads batches in an order of
  * which every beginning is a sample (sample-order.ts), and stops when its time is up; the result
- * then covers the rows that were read, and says so. A tally counts each column (column-tally.ts),
- * in the memory of the request: up to 65,536 distinct values exactly, fewer beside more than 64
- * columns, others by estimate. Without a filter, the bounds and nulls of a sample cover all rows
- * where the statistics of the fragments know them. `exactBounds` returns bounds from these
- * statistics alone, and undefined for a column of which they do not tell them exactly.
+ * then covers the rows that were read, and says so. `exactBounds` returns the bounds of whole
+ * columns from statistics alone, or undefined where these do not tell them exactly.
  */
 import { crc32 } from 'node:zlib';
 import type { Data } from '../../arrow/index.ts';

@@ -1,5 +1,5 @@
 /**
- * `SampleOrder`: orders the parts of a table, each of about one batch, so that the parts before any
+ * `SampleOrder` orders the parts of a table, each of about one batch, so that the parts before any
  * point in the order are spread evenly over the table. A reader that stops early has therefore seen
  * an even sample; one that reads on sees each part once.
  */

@@ -1,9 +1,8 @@
 /**
- * `ValueCounts`: counts how often each value of a column occurs, by the hashes of the values, in
+ * `ValueCounts` counts how often each value of a column occurs, by the hashes of the values, in
  * bounded memory. Up to a limit of distinct values, all counts are exact. Beyond it, the values
  * that were the most frequent so far are still counted exactly; a random share of the others,
- * chosen by bits of the hash, is kept to estimate their number. Each value is identified by the
- * first row that has it.
+ * chosen by bits of the hash, is kept to estimate their number.
  */
 import type { ValueHashes } from '../../sql/index.ts';
 

@@ -1,5 +1,5 @@
 /**
- * `orderedFound`: sorts the rows that a search found. A sort key is a column of the table, or the
+ * `orderedFound` sorts the rows that a search found. A sort key is a column of the table, or the
  * distance or score that the search adds. Rows of equal keys stay in the order in which they were
  * found. Then it leaves out as many of the first rows as the query's offset says.
  */

@@ -1,9 +1,8 @@
 /**
- * `IndexedTexts`: full-text search through index segments. Call `open`, `findTerms` if the query
- * has fuzzy words or prefixes, `read` and `score`, in this order, and `close` at the end. `read`
- * loads the postings of the query's terms and computes the statistics of scores (documents, tokens,
- * frequencies) over live rows; `score` ranks the rows that match the query and a prefilter. As in a
- * scan, rows deleted since the index was built count neither in statistics nor in results.
+ * `IndexedTexts` runs a full-text search through index segments. `read` loads the postings of the
+ * query's terms and computes the statistics of scores over live rows; `score` ranks the rows that
+ * match the query and a prefilter. As in a scan, rows deleted since the index was built count
+ * neither in statistics nor in results.
  */
 import type { HeldMemory } from '../../request-memory.ts';
 import {
@@ -58,6 +57,10 @@ const FEW_OF_ROWS = 1024;
 /** The cache has room for those of so many words. */
 const CACHED_IMPACTS = 16;
 
+/**
+ * Call `open`, `findTerms` if the query has fuzzy words or prefixes, `read` and `score`, in this
+ * order, and `close` at the end.
+ */
 export class IndexedTexts {
   /** The statistics of the live rows that the indexes cover. */
   readonly statistics: TextStatistics;

@@ -1,12 +1,8 @@
 /**
- * Finds through an index the rows whose distances a vector search has to measure. `vectorAccess`
- * finds the index that a search can use, or says why it measures all vectors (no SIMD in the
- * runtime, a lower bound, numbers that are too large), and chooses the metric if the request names
- * none: that of the index, else l2. If rows that the index does not cover are to be left out
- * (`isFast`), it lists the fragments to search, unless a part of the index is damaged. Among the
- * rows that the index covers, `nearIndexed` returns those that are likely to be nearest, or all
- * that match if they are few. It leaves out deleted rows and, with `prefilter`, rows that do not
- * match the predicate.
+ * `vectorAccess` finds the index that a vector search can use, or says why it measures all vectors,
+ * and chooses the metric if the request names none. `nearIndexed` returns, of the rows that the
+ * index covers, those that are likely to be nearest, or all that match if they are few; the search
+ * measures their distances.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {

@@ -1,8 +1,7 @@
 /**
- * `KeyRanks`: computes finer ranks for rows of a sorter whose ranks are equal. These come from the
- * keys behind the first and, in texts and bytes, from the bytes behind those that made the rank.
- * Bytes that all of the rows share are skipped. Works in short steps. `Piece` is the form in which
- * a sorter keeps rows.
+ * `KeyRanks` computes finer ranks for rows of a sorter whose ranks are equal. These come from the
+ * keys behind the first and, in texts and bytes, from the bytes behind those that made the rank. It
+ * works in short steps. `Piece` is the form in which a sorter keeps rows.
  */
 import type { Data } from '../../arrow/index.ts';
 import {

@@ -1,11 +1,8 @@
 /**
- * `nearestRows`: measures the vectors of a snapshot and returns the row ids and exact distances of
- * the nearest, as a `SearchRequest` asks. Of rows that an index covers, it measures only those
- * that the index chooses, so near ones may be missed. Of batches whose sketch is in memory, it
- * reads only the rows that may be among the nearest, unless these are many; a sketch is made when
- * its batch is searched for the second time. It yields to the event loop between turns.
- * `joinedMatches` joins the matches of several query vectors, without the first `offset` of each,
- * and turns positions into row ids.
+ * `nearestRows` measures the vectors of a snapshot and returns the row ids and exact distances of
+ * the nearest, as a `SearchRequest` asks. Of rows that an index covers, it measures those that the
+ * index chooses, so near ones may be missed. The sketch of a batch, where it is in memory, can rule
+ * out rows, which are then not read.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';

@@ -1,8 +1,7 @@
 /**
- * `RankSpans`: decides from the statistics of the first sort key which fragments and batches hold
+ * `RankSpans` decides from the statistics of the first sort key which fragments and batches hold
  * none of the first rows of an order, so that they are not read. Its `bound` is a rank that none of
- * the first `limit` rows exceeds. Statistics of fragments are checked before anything is read,
- * those of batches when their fragment is opened.
+ * the first `limit` rows exceeds.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type ColumnStatistics, type FragmentEntry, liveRows } from '../../format/index.ts';

@@ -1,9 +1,8 @@
 /**
- * `orderedScan`: reads the matching rows in the order of the sort keys. It streams their keys past
- * a sorter (row-sorter.ts), which keeps the first `limit` or all, then reads the rows in that
- * order, batch by batch. `planKeys` plans the read of the keys and refuses columns whose type has
- * no order. If only the first rows are wanted and a BTREE index of the first key can choose them,
- * it reads no other rows that the index covers.
+ * `orderedScan` reads the matching rows in the order of the sort keys. It streams their keys past a
+ * sorter (row-sorter.ts), which keeps the first `limit` or all, then reads the rows in that order,
+ * batch by batch. Where a BTREE index of the first key tells which rows may come first, it reads no
+ * other rows that the index covers.
  */
 import {
   type Data,

@@ -1,9 +1,7 @@
 /**
- * `RowSorter`: collects rows by their sort keys (`add`) and returns the ids of the first `limit`
- * in order (`finish`). It keeps up to twice `limit` rows in memory, or `limit` plus 2,048 if that
- * is more, tells `holding` of the bytes, which may throw, and works in short steps
- * (sort-steps.ts). Rows of equal keys keep their row order, so batches have to come in it. More
- * rows than `most` throw Internal if `limit` keeps them all.
+ * `RowSorter` collects rows by their sort keys (`add`) and returns the ids of the first `limit` in
+ * order (`finish`). Memory grows with `limit`, not with the rows that come. Rows of equal keys keep
+ * their row order, so batches have to come in it. It works in short steps (sort-steps.ts).
  */
 import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,11 +1,8 @@
 /**
- * `searchVectors`: finds the rows whose vectors are nearest to the query's. It measures exact
- * distances, of all rows or, where an index covers them, of the rows that the index chooses. With
- * `isFast`, rows that the index does not cover are left out. With `prefilter` only rows that match
- * the predicate count; otherwise the nearest rows are filtered afterwards. Vectors that are null or
- * hold a null never match. Rows are returned nearest first, or in the order that the request asks
- * for. In a column whose rows hold several vectors each, all query vectors together are one query
- * (vector/late-interaction.ts), and no index is used.
+ * `searchVectors` finds the rows whose vectors are nearest to the query's: of all rows or, where an
+ * index covers them, of the rows that the index chooses (nearest.ts). With `prefilter`, rows that
+ * match the predicate are ranked; otherwise the nearest rows are filtered afterwards. Where a row
+ * holds several vectors, all query vectors together are one query (vector/late-interaction.ts).
  */
 import {
   type Data,

@@ -1,9 +1,8 @@
 /**
- * Runs a query of a snapshot (`query`) as a scan, an ordered read, a vector search or a full-text
+ * `query` runs a query of a snapshot as a scan, an ordered read, a vector search or a full-text
  * search. `explainQuery` describes its plan, and `analyzeQuery` runs it and reports what it read.
- * All three take the same request, and reject for unknown columns and faulty SQL instead of
- * returning a stream or text. A search checks a filter of the rows found, and their order, only
- * after it has found them. read/take.ts reads rows by id or offset.
+ * All three take the same request, and reject for unknown columns and faulty SQL. read/take.ts
+ * reads rows by id or offset.
  */
 import type { Field, RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

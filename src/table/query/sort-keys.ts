@@ -2,9 +2,6 @@
  * Converts sort keys to typed buffers (`keyValues`), ranks them (`fillRanks`) and compares them
  * (`compareKeys`). A rank is a double that orders rows by their first key as far as its precision
  * allows. Rows of equal rank are compared key by key in the buffers, without JavaScript values.
- * `hasOrder` tells which types can be keys, and `isFinal` which ranks need no comparison. Others
- * rank a single row (`rankOfRow`) or a bound of statistics (`rankOfBound`), and count the bytes
- * that two values share (`sharedBytes`).
  *
  * NaN comes after every other number, both zeros are equal, and texts and bytes are ordered by
  * their bytes. Nulls come first or last as the key says, whatever its direction.

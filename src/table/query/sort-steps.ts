@@ -1,8 +1,7 @@
 /**
- * `sortedRows`: sorts row numbers by rank, rows of equal rank by finer ranks if they are many,
- * else by the given comparison; rows that `isFinal` tells to be equal keep their order. It is a
- * generator that yields after a few milliseconds of work, so that the event loop is not blocked.
- * Ranks are sorted by their bits: none may be NaN or -0.
+ * `sortedRows` sorts row numbers by rank, rows of equal rank by finer ranks if they are many, else
+ * by the given comparison. It is a generator that yields after a few milliseconds of work, so that
+ * the event loop is not blocked. Ranks are sorted by their bits: none may be NaN or -0.
  */
 import type { WorkMeter } from './sort-keys.ts';
 

@@ -1,10 +1,7 @@
 /**
  * Finds the columns that a full-text search reads. `textColumns` lists the top-level columns of a
- * version that can be searched; `textColumn` resolves one by its path, which may lead into structs,
- * and names the searchable ones in its errors. `unquoted` takes the backticks out of a path.
- * `isSearchable` tells whether a type can be searched, and `checkSearchable` throws InvalidInput
- * for a column that cannot have a full-text index. `TextReader` returns the texts of one batch of a
- * column, row by row.
+ * version that can be searched; `textColumn` resolves one by its path, which may lead into structs.
+ * `TextReader` returns the texts of one batch of a column, row by row.
  */
 import { type Data, DataType, describeType, getBit, type Offsets } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

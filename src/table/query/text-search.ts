@@ -1,13 +1,8 @@
 /**
- * `searchTexts`: finds the rows that match a full-text query best, through the indexes of their
- * columns and by reading the texts that these do not cover. A query that names no columns searches
- * those with an index, or else all top-level ones of text; without any it throws InvalidInput.
- * Scores are BM25 over the whole table at that version; neither the predicate nor the coverage of
- * an index changes them. With `isFast`, rows that no index covers are left out of scores and
- * results. With `prefilter`, rows that match the predicate are ranked; otherwise the best rows are
- * filtered afterwards. Rows are returned best first, or in the order that the request asks for.
- * `searchedColumns` and `needsPositions` tell which columns a query reads, and whether it needs
- * positions.
+ * `searchTexts` finds the rows that match a full-text query best, through the indexes of their
+ * columns and by reading the texts that these do not cover. Rows are ranked by BM25, whose
+ * statistics the predicate does not change. With `prefilter`, rows that match the predicate are
+ * ranked; otherwise the best rows are filtered afterwards.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

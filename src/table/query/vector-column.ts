@@ -1,11 +1,8 @@
 /**
- * `vectorColumn`: finds the column that a vector search reads, by its path, which may lead into
- * structs, or as the only top-level one that fits. It throws TableColumnNotFound for an unknown
- * name, and InvalidInput for a column without vectors and if none or several fit; both name the
- * vector columns of the table. `hasVectors` tells whether a row is one vector, and `isMultivector`
- * whether it is a list of them; `listSizeOf` and `elementTypeOf` tell their form. `vectorsOf`
- * returns the vectors of one batch in the form that the kernels take, and `vectorsAt` those of a
- * column within structs, null where a struct is (`fieldData`, `isWithin`).
+ * `vectorColumn` finds the column that a vector search reads, by its path, which may lead into
+ * structs, or as the only top-level one that fits; its errors name the vector columns of the table.
+ * `vectorsOf` returns the vectors of one batch in the form that the kernels take, and `vectorsAt`
+ * those of a column within structs.
  */
 import { type Data, DataType, describeType, getBit, setBit } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

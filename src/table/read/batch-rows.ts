@@ -1,17 +1,9 @@
 /**
- * Selects the matching rows of one batch of a fragment (`matchingRows`), then reads or computes
- * the columns asked for (`readSelected`, or `readLent` for columns that may lie in lent memory).
- * Of a fragment that an index covers, only the rows that the index found are considered. They are
- * taken as they are, unless the index is not exact and the predicate must be evaluated for them;
- * `isChosen` tells that an index chose the only rows to read. Rows that the predicate names by id
- * or offset, and by nothing else, are taken as they are too (named-rows.ts). Computed values count
- * against the request's memory.
- *
- * Columns that the predicate does not need are read only for the rows that matched, and only some
- * of their pages if those rows are few; with `indexesTexts`, texts may come as indices into whole
- * columns. `verdictOf` decides from statistics whether none, some or all rows of a batch match;
- * `overColumns` passes whole columns in lent memory to a function that must not keep them.
- * `neededFields` lists the columns to read.
+ * `matchingRows` selects the matching rows of one batch of a fragment. `readSelected` then reads or
+ * computes the columns asked for, or `readLent` for columns that may lie in lent memory. Of a
+ * fragment that an index covers, only the rows that the index found are considered. Columns that
+ * the predicate does not need are read only for the rows that matched. `verdictOf` decides from
+ * statistics.
  */
 import {
   type Data,

@@ -1,9 +1,8 @@
 /**
- * `readBlobs`: reads the bytes of blobs at rows, or a range of each, in the order of the row ids
+ * `readBlobs` reads the bytes of blobs at rows, or a range of each, in the order of the row ids
  * with repeats; the column `_size` tells how long each blob is as a whole. Every id is checked
  * before anything is answered. Of large files only the pages that hold the bytes asked for are
- * read. A batch has at most 4 MiB and 4,096 rows, or one longer value. Throws InvalidInput for an
- * id without a row and for a column without blobs, Unsupported for a blob at an address.
+ * read.
  */
 import {
   blobElsewhere,
@@ -60,7 +59,11 @@ export interface BlobRequest {
 const BATCH_BYTES = 1 << 22;
 const BATCH_ROWS = 4_096;
 
-/** A column of the bytes, null where the blob is, and one of the sizes of whole blobs. */
+/**
+ * A column of the bytes, null where the blob is, and one of the sizes of whole blobs.
+ * @throws InvalidInput for an id without a row and a column without blobs, Unsupported for a blob at
+ * an address
+ */
 export async function readBlobs(
   engine: Engine,
   snapshot: Snapshot,

@@ -1,9 +1,7 @@
 /**
- * `collectRows`: reads rows by their ids and puts them into batches in the order of the ids. Each
- * batch of the table is read once, in row order. Ids of deleted or unknown rows are left out. If
- * the plan caches columns, computes none, and at least one row in 64 of a batch is wanted, whole
- * columns are read and their rows picked in place; otherwise the wanted rows are copied first. It
- * yields to the event loop between turns. The plan's predicate, limit and offset are not applied.
+ * `collectRows` reads rows by their ids and puts them into batches in the order of the ids. Each
+ * batch of the table is read once, in row order. Ids of deleted or unknown rows are left out. The
+ * plan's predicate, limit and offset are not applied.
  */
 import {
   type Data,

@@ -1,8 +1,7 @@
 /**
- * `countWhere`: counts the rows of a snapshot that match a predicate; `countMatches` does so for a
+ * `countWhere` counts the rows of a snapshot that match a predicate; `countMatches` does so for a
  * plan. Fragments and batches that statistics decide, and fragments that an index has counted, are
- * not read. In batches without deleted rows that no index covers, matches are counted without
- * listing them, unless the predicate reads `_rowoffset`.
+ * not read.
  */
 import type { FragmentEntry } from '../../format/index.ts';
 import { type CountKernels, countKernels } from '../../sql/index.ts';

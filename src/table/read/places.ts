@@ -1,11 +1,8 @@
 /**
- * `Places`: iterates over the batches of a scan in row order. It skips fragments that cannot match
- * the predicate, that hold none of the rows named by an index or by row numbers, or that the plan
- * rules out. Without a predicate it also skips fragments within the offset. batch-rows.ts skips
- * single batches. With `allMatch` it also skips fragments of which all rows match, and reports
- * their rows. `next` returns a promise only where it has to wait; the reader of a place is open
- * until the next call. `fragmentPlaces` iterates over one fragment and reserves the server's
- * memory for each batch.
+ * `Places` iterates over the batches of a scan in row order, and skips fragments that cannot match
+ * the predicate or that the plan rules out; batch-rows.ts skips single batches. `next` returns a
+ * promise only where it has to wait; the reader of a place is open until the next call.
+ * `fragmentPlaces` iterates over one fragment and reserves the server's memory for each batch.
  */
 import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

@@ -1,12 +1,8 @@
 /**
- * `prepareReads`: warms up a table when it is opened. It reads the footer of the first fragment
- * that the manifest lists, or all of a small one, so that the first read finds them cached. Errors
- * are ignored, because that read will meet them again.
- *
- * A long footer is left to the first read, as decoding it takes longer than opening the table. Once
- * two tables were prepared and not read (`noteRead`), only one table of 64 is prepared, until one
- * of those is read. A program that asks thousands of tables for their schemas would otherwise pay
- * for reads that never follow.
+ * `prepareReads` warms up a table when it is opened: it reads the footer of the first fragment that
+ * the manifest lists, so that the first read finds it cached. Once some tables were prepared and
+ * not read (`noteRead`), few others are prepared. A program that asks thousands of tables for their
+ * schemas would otherwise pay for reads that never follow.
  */
 
 import { LONG_FOOTER_BYTES } from '../../format/index.ts';

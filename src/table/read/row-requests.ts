@@ -2,7 +2,7 @@
  * Sorts requests for rows into the order of the table: `groupedByFragment` divides row ids by
  * fragment, and `byOffset` sorts those of one fragment by their offsets in it, repeated ids
  * included. The results may lie in `SpareMemory` and are valid until the next requests use that
- * memory. Both work in steps. `wordsOf` returns the halves of 64-bit numbers.
+ * memory. Both work in steps.
  */
 import { newArray } from '../../arrow/index.ts';
 

@@ -1,9 +1,8 @@
 /**
  * Evaluates expressions over a batch in slices, so that a costly one yields to the event loop every
  * few milliseconds: `selectRows` and `countRows` for predicates, `evaluateRows` for values. Slices
- * have fewer rows if values are long or evaluation is slow. `sliceRows` computes their size, and
- * `byteSlices` cuts columns into slices of about 4 MiB. `breathe` yields when the plan's turn is
- * over, and throws if its signal is aborted.
+ * have fewer rows if values are long or evaluation is slow. `byteSlices` cuts columns into slices
+ * of about 4 MiB.
  */
 
 import {

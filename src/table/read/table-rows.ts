@@ -1,5 +1,5 @@
 /**
- * `TableRows`: numbers all rows of a version, deleted ones too, in the order of its fragments, and
+ * `TableRows` numbers all rows of a version, deleted ones too, in the order of its fragments, and
  * converts such numbers to row ids.
  */
 import type { Snapshot } from '../versions/index.ts';

@@ -1,11 +1,8 @@
 /**
- * `take`: reads rows by their ids, or by offsets in row order, in the order asked for and with
+ * `take` reads rows by their ids, or by offsets in row order, in the order asked for and with
  * repeats. Ids of deleted or unknown rows, and offsets past the last row, are left out.
- * `takenInParts` reads the rows of ordered reads, searches and comparisons as a series of batches.
- * It collects them in large lots (collect-rows.ts) and reads each batch of the table once for each
- * lot. A lot has at most 262,144 rows and 16 MiB, or up to an eighth of the request's memory if the
- * table does not fit the cache. `takenInParts` and `takeRows`, which returns one batch, ignore the
- * plan's predicate, limit and offset.
+ * `takenInParts` reads the rows of ordered reads, searches and comparisons in large lots
+ * (collect-rows.ts), each batch of the table once for each lot.
  */
 import {
   batchBytes,

@@ -1,10 +1,8 @@
 /**
- * `publishStaged`: publishes a caller's staged manifest, checked by read-staged.ts, as the next
- * version of its branch: at once, or invisible until a multi-table commit is decided. It ignores
- * the manifest's members for Lance's clients (`lanceWrites`, `lanceTransaction`) and computes them
- * again. `publishUnchanged` publishes a manifest of the engine's own as it is. Both delete the
- * staged file, and throw ConcurrentModification if another commit has taken the number.
- * `versionTaken` makes that error, and `deleteQuietly` deletes a file and ignores errors.
+ * `publishStaged` publishes a caller's staged manifest, checked by read-staged.ts, as the next
+ * version of its branch: at once, or invisible until a multi-table commit is decided.
+ * `publishUnchanged` publishes a manifest of the engine's own as it is. Both delete the staged
+ * file, and throw ConcurrentModification if another commit has taken the number.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, versionFile } from '../../format/index.ts';

@@ -1,11 +1,8 @@
 /**
  * Reads and validates staged manifests, which lie beside the published versions until
- * publish-staged.ts publishes them. Each must follow the newest version (ConcurrentModification if
- * another one has come), and the files of the fragments that it lists itself must exist and have
- * the sizes it says (InvalidInput). `readStagedVersion` reads the engine's own.
- * `readOfferedVersion` reads a caller's: it also checks chunks, deletion files and index files,
- * blames damage on the request (InvalidInput), and replaces a timestamp more than five minutes
- * from now.
+ * publish-staged.ts publishes them: `readStagedVersion` the engine's own, and `readOfferedVersion`
+ * a caller's. Each must follow the newest version, else ConcurrentModification. A caller's manifest
+ * is checked with the files that it refers to, and damage is blamed on the request (InvalidInput).
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

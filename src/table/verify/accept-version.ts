@@ -1,13 +1,10 @@
 /**
- * `acceptVersion`: makes an older version the newest one, if the versions after it are lost or
- * damaged; it throws ConcurrentModification if another process got in between. `planAcceptance`
- * finds that version, and returns undefined if nothing is lost or no whole version is left. Repair
- * calls both.
+ * `acceptVersion` makes an older version the newest one, if the versions after it are lost or
+ * damaged. `planAcceptance` finds that version. Repair calls both.
  *
- * The lost numbers are marked as a deleted run, and a tombstone takes the first of them. Remaining
- * files of the run are removed, and the version after the run restores the accepted one. Until
- * that last step the branch cannot be read. After a crash in between, the mark shows that the rest
- * is still to be done.
+ * The lost numbers are marked as a deleted run, and a tombstone takes the first of them. The
+ * version after the run then restores the accepted one. After a crash in between, the mark shows
+ * that the rest is still to be done.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

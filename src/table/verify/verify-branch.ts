@@ -1,5 +1,5 @@
 /**
- * `BranchVerifier`: verifies one branch of a table: the manifest of each version, the files that it
+ * `BranchVerifier` verifies one branch of a table: the manifest of each version, the files that it
  * refers to, gaps in the numbers that no deletion explains, marks of deleted runs, unknown files
  * and leftovers in the branch's folder, and signs that the newest versions were lost.
  */

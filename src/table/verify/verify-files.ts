@@ -1,9 +1,8 @@
 /**
- * `FileVerifier`: verifies the chunks, fragments, deletion files and index files that versions
- * refer to, by their checksums. Files are read from the disk, not from a cache, once for each way
- * in which versions describe them; of a shared deletion file, the part of each fragment is read
- * again. Fragments are read one column of one batch at a time. `problemIn` runs a check and returns
- * its error as text; it throws the reason of a signal that is aborted by then.
+ * `FileVerifier` verifies the chunks, fragments, deletion files and index files that versions refer
+ * to, by their checksums. Files are read from the disk, not from a cache, once for each way in
+ * which versions describe them. Fragments are read one column of one batch at a time. `problemIn`
+ * runs a check and returns its error as text.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,12 +1,8 @@
 /**
- * `verifyLancePath`: verifies the files that Lance finds by a table's path: manifests, tags and
+ * `verifyLancePath` verifies the files that Lance finds by a table's path: manifests, tags and
  * branches, or the fence, a manifest that Lance refuses to open. Damaged or wrong files are
- * problems, and so are manifests, tags and branches of other programs that the table does not
- * have. Missing files, and outdated ones of tags and branches, are leftovers: the next commit or a
- * synchronization writes them. Leftovers too are the engine's manifests of deleted versions, files
- * of Lance's writers, and tags of clients that the table can take over. It looks at nothing for a
- * table without versions, and ends early, without an error, where a version, tag or branch of the
- * table itself cannot be read, which other verifiers report.
+ * problems, and so are versions, tags and branches of other programs that the table does not have.
+ * Missing files are leftovers, because the next commit or a synchronization writes them.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,8 @@
 /**
- * `verifyLance`: verifies the files kept for Lance's readers in the table's folder. A manifest that
- * differs from the one that its version would get is a problem. Manifests without a version are
- * leftovers, and so are deletion files that no version refers to and files of Lance's writers
- * beside them; other files there are problems. verify-lance-path.ts verifies the files that Lance
- * finds by the table's path.
+ * `verifyLance` verifies the files kept for Lance's readers in the table's folder. A manifest that
+ * differs from the one that its version would get is a problem; manifests without a version and
+ * deletion files that no version refers to are leftovers. verify-lance-path.ts verifies the files
+ * that Lance finds by the table's path.
  */
 import {
   isLanceTemporary,

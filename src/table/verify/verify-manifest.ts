@@ -1,9 +1,7 @@
 /**
- * Checks a manifest against itself and the files it refers to (`checkManifest`), and the chain of
- * versions, in which each names its parent and the parent's checksum (`checkChain`); `checksumKey`
- * names the checksum of a version. Both report problems. `checkManifest` also throws Corrupt if the
- * schema cannot be read or does not fit its field ids, or if the decision of a multi-table commit
- * cannot be read.
+ * `checkManifest` checks a manifest against itself and the files it refers to. `checkChain` checks
+ * the chain of versions, in which each names its parent and the parent's checksum. Both report
+ * problems; a schema that does not fit its field ids throws Corrupt.
  */
 import {
   FRAGMENT_FEATURE_NAMES,

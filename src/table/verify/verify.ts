@@ -1,9 +1,7 @@
 /**
- * `verifyTable`: verifies one table on disk, past the caches: the versions of all branches, the
+ * `verifyTable` verifies one table on disk, past the caches: the versions of all branches, the
  * chain that they form, the files they refer to, the tags, the files for Lance, and unexpected
- * files in the table's folder. Foreign files beside a table that is only declared are not reported;
- * the engine's fragments are (`WITHOUT_MANIFEST`), unless an unfinished first write left them.
- * Damage is added to the findings rather than thrown.
+ * files in the table's folder. Damage is added to the findings rather than thrown.
  */
 import {
   branchesFolder,

@@ -1,5 +1,5 @@
 /**
- * `andThen`: like `then`, but calls its function synchronously when the value is not a promise,
+ * `andThen` is like `then`, but calls its function synchronously when the value is not a promise,
  * because a microtask takes as long as reading a few rows.
  */
 import type { Awaitable } from '../../store/index.ts';

@@ -1,5 +1,5 @@
 /**
- * `keptMemory`: creates the memory that open catalogs keep: budgets for the caches of metadata, of
+ * `keptMemory` creates the memory that open catalogs keep: budgets for the caches of metadata, of
  * table data and of sketches of vectors, and a pool of read buffers. A server shares one among all
  * catalogs that it opens, so that memory does not grow with their number.
  */

@@ -1,6 +1,4 @@
-/**
- * `Queue`: runs work under one key one at a time, first come, first served, within this process.
- */
+/** `Queue` runs work under one key one at a time, first come, first served, within this process. */
 export class Queue {
   readonly #tails = new Map<string, Promise<unknown>>();
 

@@ -1,8 +1,7 @@
 /**
- * `Scratch`: pools read buffers for bytes that are copied out at once, because allocating megabytes
- * for every batch costs more than reading them. It keeps at most 8 buffers of up to 16 MiB each,
- * and 64 MiB together (`SCRATCH_BYTES`). `LentColumns` holds the buffers of one batch and returns
- * them together.
+ * `Scratch` pools read buffers for bytes that are copied out at once, because allocating megabytes
+ * for every batch costs more than reading them. It keeps a few buffers of bounded size.
+ * `LentColumns` holds the buffers of one batch and returns them together.
  */
 
 import type { Data } from '../../arrow/index.ts';

@@ -1,7 +1,6 @@
 /**
- * `stagingFolder`: returns the path of a new folder under `.dirspace/staging/`, without creating
- * it. The name identifies the process, so that the folders of a dead process can be removed at
- * once.
+ * `stagingFolder` returns the path of a new folder under `.dirspace/staging/`, without creating it.
+ * The name identifies the process, so that the folders of a dead process can be removed at once.
  */
 import type { Env } from '../../env.ts';
 import { STAGING_FOLDER } from '../../format/index.ts';

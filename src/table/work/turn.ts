@@ -1,9 +1,8 @@
 /**
- * `Turn`: tells work that never waits when to yield to the event loop: after 8 ms or 256 steps, or
- * after 2 ms in its first turn if other work waits. It also notes whether a folder was checked for
- * links in this turn (`entered`). `inTurns` runs a generator of steps that way and closes it when
- * the signal aborts. Waiting tasks (`nextTurn`) continue first come, first served, one in each
- * round of the event loop, so that several long requests do not delay a short one.
+ * `Turn` tells work that never waits when to yield to the event loop: after 8 ms or 256 steps, or
+ * sooner in its first turn if other work waits. `inTurns` runs a generator of steps that way.
+ * Waiting tasks (`nextTurn`) continue first come, first served, one in each round of the event
+ * loop, so that several long requests do not delay a short one.
  */
 import { type Env, elapsed } from '../../env.ts';
 

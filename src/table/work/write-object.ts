@@ -1,5 +1,5 @@
 /**
- * `writeObject`: writes one new file whole, under a name that nothing refers to yet, and flushes it
+ * `writeObject` writes one new file whole, under a name that nothing refers to yet, and flushes it
  * if the store is durable. The caller flushes its folder.
  */
 import type { WritableStore } from '../../store/index.ts';
