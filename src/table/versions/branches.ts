@@ -3,10 +3,7 @@
  * `listBranches`, `deleteBranch`); `mainBranch` names main, which has no record. A branch is a
  * folder with a record and version files of its own. Its first version is a copy of its origin, so
  * the branch stays readable when the origin is deleted. Branches recorded for an earlier table in
- * the folder are not found, and `createBranch` replaces them; for a name that is taken it throws
- * TableBranchAlreadyExists. `deleteBranch` returns false if there is no such branch. It moves the
- * folder to the trash, out of reach of writers, and back if the caller's check refuses, such as
- * for a branch that a tag names (ConcurrentModification if the name was taken meanwhile).
+ * the folder are not found.
  */
 
 import { DirspaceError } from '../../errors.ts';

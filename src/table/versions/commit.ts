@@ -1,18 +1,9 @@
 /**
- * `commit`: commits the next version of a branch. It calls the caller's `build` on the newest
- * version, publishes the result under the next number, and starts over after a conflict. After
- * four lost attempts, or sooner where building took long, a writer takes an advisory lock, for
- * which others that begin later wait up to a second. ConcurrentModification: the commit timeout is
- * over, or, between two attempts, another writer committed an overwrite or restore that the change
- * does not survive, or a compaction if the change names rows by id. A materialized view refuses
- * changes of rows and columns other than a refresh or a restore (InvalidTableState).
- * CommitStateUnknown means that the version may or may not exist. No file of the caller is
- * removed.
- *
- * `nextManifest` and `madeVisible` also serve versions that are published without it, such as
- * staged ones. `newTransaction` makes the id of a commit, `incarnationOfTransaction` reads the
- * table from it, `sameContent` drafts a version without changes, and `notNextVersion` makes an
- * error.
+ * `commit` commits the next version of a branch. It calls the caller's `build` on the newest
+ * version, publishes the result under the next number, and starts over after a conflict. A writer
+ * that loses too often takes an advisory lock, for which others wait a little. CommitStateUnknown
+ * means that the version may or may not exist. `nextManifest` and `madeVisible` also serve versions
+ * that are published in other ways, such as staged ones.
  */
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -115,7 +106,10 @@ const DEAR = 50;
 const COURTESY = 1_000;
 
 /**
- * @throws ConcurrentModification when another change cannot be joined with this one
+ * No file of the caller is removed, whatever happens.
+ * @throws ConcurrentModification when the commit timeout is over, or when another writer committed,
+ * between two attempts, an overwrite or restore that the change does not survive, or a compaction
+ * and the change names rows by id
  * @throws CommitStateUnknown when it may or may not have been published
  */
 export async function commit(

@@ -1,8 +1,7 @@
 /**
- * Defines `Engine`, the services that all parts of the table engine use, such as the store,
- * caches, limits and locks. There is one for each open catalog. Also defines `Limits` and their
- * defaults (`DEFAULT_LIMITS`): batches of up to 65,536 rows or 8 MiB, fragments of 1,048,576 rows
- * or 256 MiB, indexes from 4,096 rows on, commits that give up after a minute.
+ * Defines `Engine`, the services that all parts of the table engine use, such as the store, caches,
+ * limits and locks. There is one for each open catalog. Also defines `Limits`, such as the rows of
+ * a batch and the time of a commit, and their defaults (`DEFAULT_LIMITS`).
  */
 
 import type { Counters } from '../../counters.ts';

@@ -1,9 +1,8 @@
 /**
- * `editFragments`: computes the list of fragments for the next version, and its totals, by adding,
- * replacing and removing entries. Once a manifest lists 32 entries itself, they move into a chunk
- * file that versions share, and 16 chunks of similar size become one, so that manifests do not grow
- * with history. A chunk with a changed entry is rewritten; in a long chunk, unchanged blocks are
- * copied. `fragmentListOf` takes the list from a manifest.
+ * `editFragments` computes the list of fragments for the next version, and its totals, by adding,
+ * replacing and removing entries. Entries move from the manifest into chunk files that versions
+ * share, so that manifests do not grow with history. It writes the chunk files that the new list
+ * needs. `fragmentListOf` takes the list from a manifest.
  */
 import {
   type ChunkBlock,

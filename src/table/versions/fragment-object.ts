@@ -2,8 +2,7 @@
  * Opens (`openObject`) or reads (`readObject`) the file of a fragment and checks its size;
  * `openSized` opens any file of a version. `missingFile` explains why a file is missing: cleanup
  * deleted its version (TableVersionNotFound), the table is gone (TableNotFound), or it is damage
- * (Corrupt). If none of these holds, the file is looked for again; the eighth miss is Corrupt.
- * `closedOnFailure` closes an opened file if the work on it fails.
+ * (Corrupt).
  */
 import { DirspaceError } from '../../errors.ts';
 import { entryFile, type FragmentEntry } from '../../format/index.ts';

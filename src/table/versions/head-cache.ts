@@ -1,10 +1,8 @@
 /**
- * `HeadCache`: caches what an open catalog last saw of its tables: newest versions, table records,
- * and the names of the tables in a folder. Entries are only starting points and are checked against
- * the disk on each use. `unchangedRecord` checks with one file system call, `unchangedMain` with
- * one for a table that has not changed lately, else with three to five; both return undefined if
- * anything has changed or the store does not answer synchronously. `head`, `record` and `names`
- * make no call, and the caller checks. `isUnchanged` compares the facts of one folder at two times.
+ * `HeadCache` caches what an open catalog last saw of its tables: newest versions, table records,
+ * and the names of the tables in a folder. `unchangedRecord` and `unchangedMain` check an entry
+ * with few file system calls, and return undefined where it must be read again. `head`, `record`
+ * and `names` make no call, and the caller checks.
  */
 import type { CacheCounts } from '../../counters.ts';
 import {

@@ -1,14 +1,10 @@
 /**
  * Finds the newest version of a branch (`resolveHead`; undefined if there is none yet) or one by
- * number (`snapshotAt`; else TableVersionNotFound). Throws TableNotFound if the table was dropped
- * or renamed. Versions of undecided or aborted multi-table commits are not visible.
+ * number (`snapshotAt`). Versions of undecided or aborted multi-table commits are not visible.
  *
  * Version numbers are contiguous, except for runs that were deleted, each of which begins with a
- * tombstone. If a number is missing although one of the seven after it exists, that version was
- * lost; later ones hold all its data, so the highest file counts. Throws Corrupt if a hint, a
- * deleted run or a cached head names a higher number than any file has. `isBaseGone` tells whether
- * a change failed because its base version was deleted, and `isStillThere` whether a version was
- * not.
+ * tombstone, and for versions that were lost. Later versions hold all data of a lost one. If the
+ * newest versions were lost, it throws Corrupt (lost-versions.ts).
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,7 @@
 /**
  * Reads and writes the hint of a branch (`readHint`, `writeHint`), a small file that names one of
- * its newest versions, where readers start to search. It is written after every eighth version
- * (`HINT_EVERY`), for versions that tags and branches name (`hintNamed`), and by repair (`hintAt`).
- * It does not decide which versions exist, and losing it is harmless. A hint above every existing
- * version shows a loss: see lost-versions.ts.
+ * its newest versions, where readers start to search. It does not decide which versions exist, and
+ * losing it is harmless. A hint above every existing version shows a loss: see lost-versions.ts.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { latestFile, parseVersionDigits, refuseNewer, versionDigits } from '../../format/index.ts';

@@ -1,10 +1,9 @@
 /**
- * Tells which table is in a folder by the incarnation id in its record (`incarnationAt`,
- * `isTableAt`). Builds the errors for a table that was dropped, moved or recreated meanwhile:
+ * `incarnationAt` tells which table is in a folder by the incarnation id in its record. Other
+ * functions build the errors for a table that was dropped, moved or recreated meanwhile:
  * `tableMadeAnew` (another is there), `tableLeft` (nothing was changed), `leftAtThatMoment` (the
- * outcome is unknown), `tableGone` (for a missing folder). `emptyTable` is the error for a table
- * that is only declared, and `isEmptyTable` recognises it. `tableNamed` formats the name of a table
- * for errors. `requireVersionsFolder` recreates the versions folder of a table that is still there.
+ * outcome is unknown) and `tableGone` (for a missing folder). `emptyTable` is the error for a table
+ * that is only declared.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';

@@ -1,14 +1,8 @@
 /**
- * `lanceToldOf`: adds to a new manifest the facts that Lance's clients need: whether they may write
- * the table, and the changes of the version as a Lance transaction, unless the manifest has one.
- * After a version that clients might not write, the transaction is a restore of that version,
- * whatever was changed. Otherwise the manifest's operation tells a restore or an overwrite; a
- * compaction or an append counts as one only if comparing the two versions allows it, and all else
- * follows from comparing them, because the operation that a staged manifest names may be wrong.
- *
- * Where Lance has no operation for a change, or clients would build on it wrongly, or the
- * transaction is over 4 MiB, there is none. A client that has read an older version then gives up.
- * `lanceFieldsIn` lists the fields of a manifest as Lance does.
+ * `lanceToldOf` adds to a new manifest the facts that Lance's clients need: whether they may write
+ * the table, and the changes of the version as a Lance transaction. Where Lance has no operation
+ * for a change, or clients would build on it wrongly, there is no transaction. A client that has
+ * read an older version then gives up.
  */
 
 import { metadataEqual } from '../../arrow/index.ts';
@@ -74,6 +68,12 @@ async function transactionOf(
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
 }
 
+/**
+ * After a version that clients might not write, a restore of that version, whatever was changed.
+ * Otherwise the manifest's operation tells a restore or an overwrite. A compaction or an append
+ * counts as one only if comparing the two versions allows it, and all else follows from comparing
+ * them, because the operation that a staged manifest names may be wrong.
+ */
 async function operationOf(
   engine: Engine,
   base: Snapshot,

@@ -1,11 +1,10 @@
 /**
- * Detects that the newest versions of a branch were lost (`lostTail`). `refuseLostTail` throws
- * Corrupt then, and otherwise returns the highest number with a file. Such a branch looks whole,
- * but a writer would use the lost numbers again.
+ * `lostTail` detects that the newest versions of a branch were lost, and `refuseLostTail` throws
+ * Corrupt then. Such a branch looks whole, but a writer would use the lost numbers again.
  *
  * A version is published before its hint, and the newest is never deleted. So versions were lost if
  * the hint, the record of deleted versions or the caller's memory shows a higher number than that
- * of any file. If no file is left, only the hint counts: it may be a new table.
+ * of any file.
  */
 import { DirspaceError } from '../../errors.ts';
 import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../../format/index.ts';

@@ -1,12 +1,9 @@
 /**
- * Records the decision of a multi-table commit with the ids of its tables (`decideMultiTable`,
- * which returns the decision that holds), and reads it (`multiTableDecision`, undefined if there
- * is none yet; `isMultiTableCommitted`). Each version of the commit names its id, and counts once
- * the decision file says `committed`. The first writer to create that file decides for good. A
- * writer that finds an abandoned commit in its way may abort it (settle-undecided.ts).
- * `decisionTables` returns the recorded ids, none if another writer decided. Damaged files, and
- * ids that are none (`isMultiTableId`), throw Corrupt, and files of a newer release
- * UnsupportedFormat.
+ * Records the decision of a multi-table commit with the ids of its tables (`decideMultiTable`), and
+ * reads it (`multiTableDecision`, undefined if there is none yet). Each version of the commit names
+ * its id, and counts once the decision file says `committed`. The first writer to create that file
+ * decides for good. A writer that finds an abandoned commit in its way may abort it
+ * (settle-undecided.ts).
  */
 import { DirspaceError } from '../../errors.ts';
 import { decisionFile, refuseNewer } from '../../format/index.ts';

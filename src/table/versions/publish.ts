@@ -1,11 +1,8 @@
 /**
- * `publish`: publishes one version under its number, by the function that table/open-engine.ts
- * gives the engine. It returns false if another version has that number or cleanup has deleted the
- * number; an abandoned multi-table commit in the way is aborted. After an error it reads back
- * whether the version is on disk, except after a failed flush, which is CommitStateUnknown.
- *
- * `stands` takes a version just published back if cleanup deleted its number together with its
- * base.
+ * `publish` publishes one version under its number, by the function that table/open-engine.ts gives
+ * the engine. It returns false if another version has that number or cleanup has deleted the
+ * number. CommitStateUnknown means that the version may or may not be there. `stands` takes a
+ * version just published back if cleanup deleted its number together with its base.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,7 @@
 /**
- * `settleUndecided`: settles the undecided multi-table commits above the newest visible version,
- * which block a writer. It waits for their decision and aborts those that stay undecided for two
- * seconds (`abortAbandoned`). It returns true if the caller has to look for the newest version
- * again.
+ * `settleUndecided` settles the undecided multi-table commits above the newest visible version,
+ * which block a writer. It waits for their decision and aborts those that stay undecided
+ * (`abortAbandoned`). It returns true if the caller has to look for the newest version again.
  */
 
 import type { Engine } from './engine.ts';

@@ -1,10 +1,7 @@
 /**
- * `Snapshot`: one immutable version of one branch, with its manifest, parsed schema and fields
+ * `Snapshot` is one immutable version of one branch, with its manifest, parsed schema and fields
  * with ids. `fragments()` lists its fragments, and reads the list's chunk files on first use
- * through the cache (`readChunk`); `fragmentRuns()` returns the same as one list for each chunk
- * and one for the manifest, and `outlineRuns()` only what Lance is told of them. A damaged chunk
- * throws Corrupt, and one of a version that was deleted meanwhile TableVersionNotFound. `blockKey`
- * names the entries of a part of a chunk in the cache.
+ * through the cache (`readChunk`). `outlineRuns()` returns only what Lance is told of them.
  */
 import type { Schema } from '../../arrow/index.ts';
 import {

@@ -1,10 +1,9 @@
 /**
- * Creates, finds, lists, moves and deletes the tags of a table (`createTag`, `findTag`,
- * `listTags`, `replaceTag`, `deleteTag`). A tag is a small file that names one version of one
- * branch and keeps it from cleanup. Tags recorded for an earlier table in the folder are not
- * found, and `createTag` replaces them; for a name that is taken it throws TableTagAlreadyExists.
- * `deleteTag` returns false if there is no such tag. A caller must hold the version
- * (history/holds.ts) while it makes a tag, as history/reference-changes.ts does.
+ * Creates, finds, lists, moves and deletes the tags of a table (`createTag`, `findTag`, `listTags`,
+ * `replaceTag`, `deleteTag`). A tag is a small file that names one version of one branch and keeps
+ * it from cleanup. A caller must hold the version while it makes a tag, as
+ * history/reference-changes.ts does. Tags recorded for an earlier table in the folder are not
+ * found.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,10 +1,8 @@
 /**
- * Reads and lists the version files of a branch. `readVersion`, `readManifest` and `listedVersions`
- * also return versions that readers may not see (`isVisible`); `visibleSnapshot` does not.
+ * Reads and lists the version files of a branch. `readVersion`, `readManifest` and the lists also
+ * return versions that readers may not see (`isVisible`); `visibleSnapshot` does not.
  * `visibleVersions` lists the versions that are not deleted, those of undecided or aborted
- * multi-table commits among them. `sortedVersions` separates those marked as deleted, and
- * `highestListed` returns the highest number with a file. Throws Corrupt for a file that holds
- * another version than its name says. head.ts finds the newest.
+ * multi-table commits among them. head.ts finds the newest.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

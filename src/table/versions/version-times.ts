@@ -1,9 +1,8 @@
 /**
  * Decides the timestamp of a new version (`nextTimestamp`) and when older ones were superseded
- * (`Supersession`), although the clocks of some writers may be wrong; up to five minutes
- * (`MAX_CLOCK_SKEW`) count as right. Where times contradict each other, a version counts as
- * superseded late rather than early. Versions are ordered by number; times only tell how old one
- * is.
+ * (`Supersession`), although the clocks of some writers may be wrong. Where times contradict each
+ * other, a version counts as superseded late rather than early. Versions are ordered by number;
+ * times only tell how old one is.
  */
 
 /**

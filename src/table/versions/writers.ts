@@ -1,17 +1,10 @@
 /**
  * Announces writers in progress (`announced`), so that cleanup keeps their files, and tells which
  * announced writers still work and which ended (`announcedWriters`). A writer creates a marker in
- * the table's folder before its first file and removes it once its commit is decided; the names of
- * its files begin with its id. `unannounced` names files of tables that are built aside.
- *
- * A writer has ended when its process has. A writer whose process cannot be checked, as on another
- * machine, counts as working until its marker is seven days old (`UNKNOWN_WRITER_GRACE`).
+ * the table's folder before its first file; the names of its files begin with its id.
  *
  * Cleanup lists files first, then markers, then versions. So a file whose writer has no marker any
- * more was either committed, and a version refers to it, or never will be. The marker's name holds
- * all its content, so it cannot be torn. It is not flushed, because no writer survives a power
- * loss. The marker of a first version is flushed and stays after a failure: it tells a crashed
- * first write from a table that lost its manifests.
+ * more was either committed, and a version refers to it, or never will be.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { parseWriter, writerFile } from '../../format/index.ts';
@@ -22,7 +15,12 @@ import type { Engine } from './engine.ts';
  */
 export const UNKNOWN_WRITER_GRACE: number = 7 * 24 * 3_600_000;
 
-/** Runs a change of a table under an announcement, with an engine that names files for it. */
+/**
+ * Runs a change of a table under an announcement, with an engine that names files for it. The marker's
+ * name holds all its content, so it cannot be torn. It is not flushed, because no writer survives a
+ * power loss. The marker of a first version is flushed and stays after a failure: it tells a crashed
+ * first write from a table that lost its manifests.
+ */
 export async function announced<Result>(
   engine: Engine,
   tableFolder: string,
