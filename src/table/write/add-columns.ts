@@ -1,9 +1,8 @@
 /**
- * `addColumns`: adds nullable columns, or fields of structs, in one version. Columns of nulls
- * change only the schema; for columns defined by SQL expressions, rewrite-fragments.ts writes the
- * values for every fragment. A computed column is null at first and keeps its expression
- * (fields/declare-computed.ts). Throws InvalidInput for an empty list, a name that is taken, a
- * parent that is no struct, and an expression that has no type or fails.
+ * `addColumns` adds nullable columns, or fields of structs, in one version. Columns of nulls change
+ * only the schema; for columns defined by SQL expressions, rewrite-fragments.ts writes the values
+ * for every fragment. A computed column is null at first and keeps its expression
+ * (fields/declare-computed.ts).
  */
 import { DataType, describeType, Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

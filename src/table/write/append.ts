@@ -1,10 +1,8 @@
 /**
  * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), each in
- * one version. `overwrite` also commits the first version of a table. If the table has a version by
- * then, it can refuse (`onlyFirst`) or append instead (`orAppend`), for which the rows are written
- * again if they have other field ids than that version. An overwrite keeps the history, and its
- * version takes the next number; it cannot switch Lance off (InvalidInput). `appended` and
- * `replaced` draft such versions for other writers.
+ * one version. `overwrite` also commits the first version of a table; if the table has a version by
+ * then, it can refuse (`onlyFirst`) or append instead (`orAppend`). An overwrite keeps the history.
+ * `appended` and `replaced` draft such versions for other writers.
  */
 
 import {

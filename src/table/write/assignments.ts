@@ -1,12 +1,8 @@
 /**
- * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`,
- * `compileAssignment`), and lists the columns to read for them (`neededColumns`,
- * `expressionColumns`). Unknown fields throw TableColumnNotFound; a field that is set twice or
- * lies in a list, and faulty SQL, throw InvalidInput. `assignedColumns` evaluates them batch by
- * batch into columns of the fields' types, and `assignedValues` evaluates a single one; both
- * refuse nulls in required fields (TableSchemaValidation) and values that do not fit
- * (InvalidInput). `readSource` gives expressions the columns that were read, and `withChild`
- * replaces one member of a struct.
+ * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`),
+ * and lists the columns to read for them (`neededColumns`). `assignedColumns` evaluates them batch
+ * by batch into columns of the fields' types; it refuses nulls in required fields and values that
+ * do not fit.
  */
 import { type Data, DataType, describeType, encodeDictionary, Vector } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

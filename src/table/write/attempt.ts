@@ -1,8 +1,7 @@
 /**
- * `commitWithFiles`: commits a change whose files depend on the version it is built on. After a
+ * `commitWithFiles` commits a change whose files depend on the version it is built on. After a
  * conflict the change is built again, and the files of the lost attempts are removed
- * (`AttemptFiles`). After an error, files are kept if the commit may have succeeded: of the errors
- * of `commit`, only ConcurrentModification and the reason of the signal show that it has not
+ * (`AttemptFiles`). After an error, files are kept if the commit may have succeeded
  * (`isBetweenAttempts`).
  */
 import { isDirspaceError } from '../../errors.ts';

@@ -1,10 +1,7 @@
 /**
- * `backfillColumn`: computes the values of a computed column, for the rows where it is null or
- * those that a filter selects. It commits one version, several that fill some fragments each, or
- * none if nothing is to be filled. Rows keep their ids and places. rewrite-fragments.ts writes the
- * values batch by batch; after a conflict, files already written are used again if the same rows of
- * the same files are to be filled. A filter by `_rowoffset` is refused where the fragments are
- * limited (InvalidInput).
+ * `backfillColumn` computes the values of a computed column, for the rows where it is null or those
+ * that a filter selects. It commits one version, several that fill some fragments each, or none if
+ * nothing is to be filled. Rows keep their ids and places. rewrite-fragments.ts writes the values.
  */
 import { DirspaceError } from '../../errors.ts';
 import { compilePredicate } from '../../sql/index.ts';

@@ -1,11 +1,8 @@
 /**
- * `compact`: rewrites runs of small fragments, and fragments with many deleted rows, as larger
- * ones; compaction-plan.ts chooses the runs. Unless it is `tiered`, it also rewrites fragments with
- * overlays, fragments that Lance can read only after that, and those whose compression differs from
- * the table's setting; with `plain`, also those with deleted rows or with other columns than the
- * version. It commits one version, none if there is nothing to rewrite, and up to three if
- * concurrent changes make it plan again. Rows keep their order and values; those that are rewritten
- * get new row ids. A dry run only reports.
+ * `compact` rewrites runs of small fragments, and fragments with many deleted rows, as larger ones;
+ * compaction-plan.ts chooses the runs. If concurrent changes get in the way, it plans again and
+ * commits another version. Rows keep their order and values; those that are rewritten get new row
+ * ids. A dry run only reports.
  */
 import { type RecordBatch, type RecordBatchStream, recordBatch } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';

@@ -1,9 +1,8 @@
 /**
- * `planCompaction`: chooses which neighbouring fragments compaction rewrites together, from their
- * entries in the manifest alone. A fragment on its own is chosen only if many of its rows are
- * deleted, if the caller says that it must be rewritten, or if it has overlays, which are joined to
- * it (not in `tiered` compaction). `tiered` also leaves out the fragments at the head of a run that
- * have more rows than all behind them.
+ * `planCompaction` chooses which neighbouring fragments compaction rewrites together, from their
+ * entries in the manifest alone. A fragment on its own is chosen only if there is a reason to
+ * rewrite it, such as many deleted rows. `tiered` leaves large fragments alone that have few rows
+ * behind them.
  */
 import { type FragmentEntry, liveRows, storedBytes } from '../../format/index.ts';
 

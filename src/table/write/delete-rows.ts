@@ -1,10 +1,8 @@
 /**
  * Deletes rows by id (`deleteRowsById`) or predicate (`deleteWhere`) in one version, or in none if
- * no row matches; ids of no live row are ignored. Fragments stay unchanged and get a deletion
- * file, which the fragments of a commit share; a fragment that becomes empty is dropped.
- * `deleteOffsets` writes these files for a commit; updates and merges use it to delete the rows
- * that they replace. `RowOffsets` collects rows of batches as offsets in their fragments, and
- * `matchingOffsets` those of all rows that a plan selects.
+ * no row matches. Fragments stay unchanged and get deletion files; a fragment that becomes empty is
+ * dropped. `deleteOffsets` writes these files for a commit; updates and merges use it to delete the
+ * rows that they replace.
  */
 
 import { joinedIntegers } from '../../bytes.ts';

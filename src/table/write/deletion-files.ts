@@ -1,10 +1,7 @@
 /**
- * `DeletionFiles`: writes the deletion files of one attempt of a commit. Fragments passed to `add`
- * share one file, so that a change of a thousand fragments flushes one file and not a thousand;
- * several files are written for more than about a million deleted rows. `write` writes a file for
- * one fragment, in the form that every release reads, and so does `finish` for a fragment that
- * shares its file with no other. The entries of the fragments name the files, so that the caller
- * can remove those of a lost attempt.
+ * `DeletionFiles` writes the deletion files of one attempt of a commit. Fragments passed to `add`
+ * share files, so that a change of a thousand fragments flushes one file and not a thousand.
+ * `write` writes a file for one fragment, in the form that every release reads.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';

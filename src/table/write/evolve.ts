@@ -1,10 +1,8 @@
 /**
  * Renames columns, changes their types and nullability (`alterColumns`), drops columns
- * (`dropColumns`), and changes the metadata of fields (`updateFieldMetadata`). It refuses
- * (InvalidInput) a type that a value does not fit, a required column that holds nulls, and dropping
- * the last column of a table or struct. Fragments stay, because readers adapt older ones by field
- * ids (table/fields/adapt.ts); only a column that is narrowed, or widened in a table written for
- * Lance, is written anew.
+ * (`dropColumns`), and changes the metadata of fields (`updateFieldMetadata`). Fragments stay,
+ * because readers adapt older ones by field ids (table/fields/adapt.ts). Only columns whose type
+ * changes may have to be written anew.
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
  * Exports the changes of a table: append, overwrite, delete, update, changes of columns, backfill,
  * metadata and compression, compaction, restore, and the staging of new tables. Other writers, such
- * as merges and clients of Lance, get the parts they share with these, such as `writeFragments`,
- * `commitWithFiles`, `AttemptFiles`, `DeletionFiles`, the matching of columns, and drafts of
- * versions (`appended`, `replaced`, `restored`, `replacingDraft`).
+ * as merges and clients of Lance, get the parts they share with these, such as `writeFragments` and
+ * `commitWithFiles`.
  */
 
 export { addColumns, type NewColumn } from './add-columns.ts';

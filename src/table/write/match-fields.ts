@@ -1,12 +1,8 @@
 /**
- * `matchFields`: matches the columns of incoming data with the fields of a table by name. Missing
+ * `matchFields` matches the columns of incoming data with the fields of a table by name. Missing
  * nullable columns become null, and narrower types are accepted if no value is lost; anything else
  * throws TableSchemaValidation. `fitFragments` checks fragments that were already written against
- * the newest schema, and throws ConcurrentModification if their columns were dropped or renamed, or
- * a nested column was made required meanwhile. It also refuses nulls in required columns
- * (TableSchemaValidation), and drops the statistics of widened columns and the Lance parts of
- * fragments that have such columns. `fitOf` caches the match of a schema, and `isWrittenFor` tells
- * whether fragments have the field ids of a version.
+ * the newest schema, and refuses nulls in required columns.
  */
 import { DataType, describeType, type Field, type Schema, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * `RequiredValues` refuses nulls in nested fields that may not be null, such as the items of a
  * `list<int32 not null>` (TableSchemaValidation). Values below a null struct or list do not count,
- * nor do those that no row refers to. `requiredIds` lists the nested fields that may not be null.
- * Top-level columns are checked by their statistics (`fitFragments`).
+ * nor do those that no row refers to. Top-level columns are checked by their statistics
+ * (`fitFragments`).
  */
 import {
   bitmapBytes,

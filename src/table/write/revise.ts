@@ -1,9 +1,8 @@
 /**
  * Commits versions that write no fragment. `restore` makes the content of an older version the
  * newest again, `replaceSchemaMetadata` replaces the metadata of the schema, and `setCompression`
- * sets how new fragments are compressed, and commits nothing if that is set already; of a table
- * that is only declared, the last two throw InvalidTableState. Old fragments stay as they are
- * until they are rewritten. `restored` builds the draft of a restore for other writers.
+ * sets how new fragments are compressed. `restored` builds the draft of a restore for other
+ * writers.
  */
 
 import type { Compression } from '../../compression.ts';

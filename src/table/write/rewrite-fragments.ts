@@ -1,13 +1,8 @@
 /**
- * Writes new and recomputed columns of existing fragments, and columns whose type changes, for all
- * rows or for chosen ones (`FragmentRewriter`). A value that does not fit its new type throws
- * InvalidInput with its row. A large fragment gets an overlay file; one that is small or has many
- * overlays is rewritten as a whole. Rows keep their places, so row ids and deletion files stay
- * valid. `rewriting` runs the commit: files of an attempt that lost to a conflict are used again if
- * they were written of the same rows of the same files, and removed otherwise. `inPlace` lifts the
- * size limits, so that a fragment is not split, and `onlyOne` checks that it was not.
- * `takesOverlay` tells whether a fragment gets an overlay. `replacedRows` puts new values into a
- * column, and `endOf` finds where a batch ends in a list of offsets.
+ * `FragmentRewriter` writes new and recomputed columns of existing fragments, and columns whose
+ * type changes, for all rows or for chosen ones. A large fragment gets an overlay file
+ * (`takesOverlay`); one that is small or has many overlays is rewritten as a whole. Rows keep their
+ * places, so row ids and deletion files stay valid. `rewriting` runs the commit.
  */
 import {
   concatData,

@@ -1,9 +1,7 @@
 /**
- * Builds the next version of a table with a changed schema (`schemaDraft`) and commits it
- * (`changeSchema`). After a conflict `changeSchema` calls the caller's `change` again with the
- * newer base; a change that returns undefined commits nothing. The version keeps the fragments of
- * its base unless the caller gives others. `schemaOf` builds an Arrow schema from changed fields
- * and the metadata of the base. add-columns.ts and backfill.ts commit drafts themselves.
+ * `schemaDraft` builds the next version of a table with a changed schema, and `changeSchema`
+ * commits it. After a conflict `changeSchema` calls the caller's `change` again with the newer
+ * base. The version keeps the fragments of its base unless the caller gives others.
  */
 import { type Schema, Schema as SchemaType } from '../../arrow/index.ts';
 import type { OperationKind } from '../../format/index.ts';

@@ -1,9 +1,8 @@
 /**
- * `updateInPlace`: updates rows of large fragments by writing an overlay file with the set columns
- * for all rows of a fragment. The rows keep their ids and places. It does so where at least a
- * hundredth of the rows match and that costs less than moving them (`isCheaper`); it returns
- * undefined if no fragment is large enough. update.ts moves the matching rows of other fragments,
- * which it gets from `MatchesLeft`, so that each attempt evaluates the predicate once.
+ * `updateInPlace` updates rows of large fragments by writing an overlay file with the set columns
+ * for all rows of a fragment, where that costs less than moving the rows that match. The rows keep
+ * their ids and places. update.ts moves the matching rows of other fragments, which it gets from
+ * `MatchesLeft`.
  */
 import {
   concatData,

@@ -1,11 +1,9 @@
 /**
- * `updateRows`: updates the rows that match a predicate, in one version, or in none if no row
+ * `updateRows` updates the rows that match a predicate, in one version, or in none if no row
  * matches. It marks the old rows as deleted and writes the changed ones as new fragments, so
  * updated rows get new row ids and come last in row order. Where many rows of a large fragment
- * change, the columns that are set are written beside it instead (update-in-place.ts), and its
- * rows keep their ids and places. Computed columns become null if they read a column that is set.
- * An update without columns, and a value that does not fit its column, throw InvalidInput.
- * `replacingDraft` builds such a version for merges too.
+ * change, it is updated in place instead (update-in-place.ts). `replacingDraft` builds such a
+ * version for merges too.
  */
 import {
   columnsOf,

@@ -1,12 +1,10 @@
 /**
- * `writeFragments`: writes a stream of batches as fragment files with bounded memory, before any
- * commit is tried. It removes all of them on an error, such as a null in a nested field that may
- * not be null (TableSchemaValidation); `removeFragments` removes fragments that no version refers
- * to. `writesLance` tells whether fragments of a table get a part that Lance reads.
+ * `writeFragments` writes a stream of batches as fragment files with bounded memory, before any
+ * commit is tried. It removes all of them on an error. `removeFragments` removes fragments that no
+ * version refers to.
  *
- * Each fragment is checked, because an encoder's mistake must not be committed. Up to about 64 KiB
- * it is decoded in memory before it is written, and up to 256 KiB it is read back whole; of a
- * larger fragment only the footer is read back.
+ * Each fragment is checked when it is written, because an encoder's mistake must not be committed:
+ * a small one is decoded as a whole, and of a large one the footer is read back.
  */
 import {
   batchBytes as bytesOf,
