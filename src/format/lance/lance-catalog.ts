@@ -1,8 +1,9 @@
 /**
  * Encodes and decodes `__manifest`, the table with a row for each namespace and table by which
  * Lance's directory namespace lists a catalog: its data files (`lanceCatalogFile`,
- * `LanceCatalogRows`) and its manifests (`lanceCatalogManifest`, `readLanceCatalogManifest`). Files
- * that this engine did not write byte for byte are Corrupt.
+ * `LanceCatalogRows`) and its manifests (`lanceCatalogManifest`, `readLanceCatalogManifest`). A
+ * data file that does not match the hash in its name is Corrupt, and so is a manifest that differs
+ * from what this engine writes.
  *
  * Source: the directory namespace of the Lance repository.
  */

@@ -1,9 +1,9 @@
 /**
  * `stageClone` builds a table in the staging folder whose version 1 holds the rows, columns and
  * indexes of a version of another table; the caller renames it into place. Files never change, so
- * each gets a second name (hard link) in the new table, or is copied where there are no links. The
- * version is held meanwhile, so that no cleanup removes its files. On any error the folder is
- * removed.
+ * each gets a second name (hard link) in the new table; it is copied where there are no links or
+ * the caller asks for copies. The version is held meanwhile, so that no cleanup removes its files.
+ * On any error the folder is removed.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * `updateIndexes` builds segments over the fragments that the indexes of a branch do not cover, and
  * commits all indexes in one version. Where segments become many or much is not covered, it merges
- * small segments into the new ones. It replaces damaged segments and drops those that cover nothing
- * any more. An index that was changed meanwhile is left as it is.
+ * small segments into the new ones. It also replaces damaged segments. An index that was changed
+ * meanwhile is left as it is.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -5,7 +5,7 @@
  *
  * Several processes may do this at once, and a crash is harmless. Manifests get their names by
  * links from a folder of the table's incarnation, so a late writer cannot change a newer table of
- * the same name. Files of other programs are renamed.
+ * the same name.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

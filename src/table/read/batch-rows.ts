@@ -2,8 +2,7 @@
  * `matchingRows` selects the matching rows of one batch of a fragment. `readSelected` then reads or
  * computes the columns asked for, or `readLent` for columns that may lie in lent memory. Of a
  * fragment that an index covers, only the rows that the index found are considered. Columns that
- * the predicate does not need are read only for the rows that matched. `verdictOf` decides from
- * statistics.
+ * the predicate does not need are read afterwards, for the rows that matched.
  */
 import {
   type Data,

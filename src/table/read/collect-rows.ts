@@ -1,7 +1,7 @@
 /**
- * `collectRows` reads rows by their ids and puts them into batches in the order of the ids. Each
- * batch of the table is read once, in row order. Ids of deleted or unknown rows are left out. The
- * plan's predicate, limit and offset are not applied.
+ * `collectRows` reads rows by their ids and puts them into batches in the order of the ids. It
+ * reads each batch that has some of the rows once, in row order. Ids of deleted or unknown rows are
+ * left out. The plan's predicate, limit and offset are not applied.
  */
 import {
   type Data,

@@ -1,7 +1,7 @@
 /**
  * `publishStaged` publishes a caller's staged manifest, checked by read-staged.ts, as the next
  * version of its branch: at once, or invisible until a multi-table commit is decided.
- * `publishUnchanged` publishes a manifest of the engine's own as it is. Both delete the staged
+ * `publishUnchanged` publishes a manifest of the engine's own as it is. Both then delete the staged
  * file, and throw ConcurrentModification if another commit has taken the number.
  */
 import { DirspaceError } from '../../errors.ts';

@@ -1,10 +1,10 @@
 /**
  * Finds the newest version of a branch (`resolveHead`; undefined if there is none yet) or one by
  * number (`snapshotAt`). Versions of undecided or aborted multi-table commits are not visible.
+ * `resolveHead` throws Corrupt where lost-versions.ts finds that the newest versions were lost.
  *
  * Version numbers are contiguous, except for runs that were deleted, each of which begins with a
- * tombstone, and for versions that were lost. Later versions hold all data of a lost one. If the
- * newest versions were lost, it throws Corrupt (lost-versions.ts).
+ * tombstone, and for versions that were lost. Later versions hold all data of a lost one.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -2,9 +2,9 @@
  * `lostTail` detects that the newest versions of a branch were lost, and `refuseLostTail` throws
  * Corrupt then. Such a branch looks whole, but a writer would use the lost numbers again.
  *
- * A version is published before its hint, and the newest is never deleted. So versions were lost if
- * the hint, the record of deleted versions or the caller's memory shows a higher number than that
- * of any file.
+ * A version is published before its hint, and the newest is never deleted. So a hint, a record of
+ * deleted versions or the caller's memory of a higher number than that of any file shows a loss. If
+ * no file is left, only the hint counts: it may be a new table.
  */
 import { DirspaceError } from '../../errors.ts';
 import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../../format/index.ts';

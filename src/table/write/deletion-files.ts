@@ -1,6 +1,6 @@
 /**
  * `DeletionFiles` writes the deletion files of one attempt of a commit. Fragments passed to `add`
- * share files, so that a change of a thousand fragments flushes one file and not a thousand.
+ * share files, so that a change of a thousand fragments flushes few files and not a thousand.
  * `write` writes a file for one fragment, in the form that every release reads.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';

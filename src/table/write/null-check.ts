@@ -1,7 +1,7 @@
 /**
  * `requireNoNulls` refuses to make a column required if it holds nulls. It counts nulls by a scan,
- * which skips fragments and batches that have none by their statistics. Fields of a struct that is
- * null do not count.
+ * which skips fragments and batches whose statistics show none. Fields of a struct that is null do
+ * not count.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
