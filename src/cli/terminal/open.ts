@@ -1,8 +1,8 @@
 /**
  * `openConnection` opens the catalog that a command works on: a directory, or a server with the
  * credentials of the environment (`serverHeaders`). The place is `--root`, `--uri`, `$DIRSPACE_URI`
- * or the current directory. A path without a catalog is refused with NamespaceNotFound, unless the
- * command creates one.
+ * or the current directory. A missing folder, and one without a catalog, are refused with
+ * NamespaceNotFound unless the command creates one.
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';

@@ -1,8 +1,7 @@
 /**
  * Guesses the type of a CSV column from its fields. `kindOf` classifies one field by bits of
- * `KIND`; `typeOfKinds` returns the narrowest type that holds all fields of some kinds without
- * changing a value. Codes with leading zeros are texts. `mayBeEmpty` tells whether `""` is a value
- * of a type; of other types it is null.
+ * `KIND`; `typeOfKinds` returns the narrowest type for fields of some kinds. Codes with leading
+ * zeros are texts. `mayBeEmpty` tells whether `""` is a value of a type; of other types it is null.
  */
 import {
   Bool,

@@ -1,8 +1,7 @@
 /**
  * `openText` opens a CSV file as UTF-8 text. It reads the first megabyte, from which encoding,
  * dialect and types are found out, and passes over a byte order mark and the lines of `skipLines`.
- * The caller may ask for a longer beginning, reads the rest (`after`) and closes the file. Bytes
- * that are no text of the encoding throw InvalidInput.
+ * The caller may ask for a longer beginning, reads the rest (`after`) and closes the file.
  */
 import { type ByteSource, fileProblem, firstPieces, goingOn } from '../files/index.ts';
 import type { CheckedCsvOptions } from './csv-options.ts';

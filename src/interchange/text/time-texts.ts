@@ -1,8 +1,7 @@
 /**
  * Writes dates, times of day and timestamps as ISO 8601 texts (`dateText`, `timeText`,
  * `timestampText`), exact to the nanosecond. A timestamp with a time zone is written in UTC, with a
- * Z. Times outside a day, and seconds too large for a date, are written as the stored number, which
- * no reader takes for another time.
+ * Z. Times outside a day, and seconds beyond 2^53, are written as the stored number.
  */
 import { type Data, type Date_, DateUnit, type Time, type Timestamp } from '../../arrow/index.ts';
 import { floorDivide, formatDate, SECONDS_PER_DAY } from '../../values/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `fromFile`, `fromCsv`, `fromJson`, `fromJsonLines` and `fromParquet` open files of other formats
  * as streams of record batches, which `createTable`, `add` and `mergeInsert` take. A stream can be
- * read once, in batches as they are pulled. Types that a file lacks are guessed from its beginning,
- * and a later row that does not fit fails the reading; `importFile` tries again.
+ * read once, in batches as they are pulled. Types that a file lacks are guessed, and a row that
+ * does not fit them fails the reading; `importFile` tries again.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CsvOptions } from '../../interchange/index.ts';

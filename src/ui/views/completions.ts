@@ -1,8 +1,8 @@
 /**
  * Lists the texts that can complete the word at the caret: in a condition names of columns and SQL
  * words (`completions`); in a statement also functions, tables, and the columns of the tables that
- * it names (`statementCompletions`). Names that are no plain identifiers are quoted. `wordBefore`
- * finds the word that ends at the caret, and `tablesNamed` the tables that a statement names.
+ * it names (`statementCompletions`). Names are quoted where SQL needs it. `wordBefore` finds the
+ * word that ends at the caret, and `tablesNamed` the known tables that a statement names.
  */
 import type { Column } from '../base/index.ts';
 
