@@ -2,8 +2,7 @@
  * Reads the state of a namespace and all below it from the store (`readState`): namespaces, tables,
  * newest versions, branches and tags. `compareStates` turns the difference of two states into the
  * events that watch.ts reports, in an order in which they could have happened. `readTable` and
- * `compareTables` do so for one table. A namespace whose record is damaged is still listed; a
- * damaged table throws Corrupt.
+ * `compareTables` do so for one table.
  */
 import { isDirspaceError } from '../errors.ts';
 import { type CatalogEvent, formatId, type ObjectPath } from '../protocol/index.ts';
@@ -43,7 +42,10 @@ export interface CatalogState {
   readonly tables: ReadonlyMap<string, TableState>;
 }
 
-/** Reads a namespace and all below it; the root, which is always there, is no part of the state. */
+/**
+ * Reads a namespace and all below it; the root, which is always there, is no part of the state. A
+ * namespace whose record is damaged is still listed. @throws Corrupt for a damaged table
+ */
 export async function readState(catalog: Catalog, below: ObjectPath): Promise<CatalogState> {
   const namespaces = new Map<string, NamespaceState>();
   const tables = new Map<string, TableState>();

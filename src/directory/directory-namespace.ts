@@ -1,11 +1,9 @@
 /**
  * `openDirectoryNamespace` opens a catalog of nested directories as a `Namespace`
- * (`DirectoryNamespace`). It validates requests, repeats the answers of known idempotency keys,
- * reports a root folder that is gone (ServiceUnavailable), and yields to the event loop from time
- * to time. Opening a catalog for writing starts one sweep of the trash in the background. `close`
- * ends that sweep, all watches and all jobs, and waits for automatic compactions; later calls throw
- * Closed. While the format file cannot be used, all calls but verify and repair throw Corrupt.
- * operation-table.ts returns the function of each operation.
+ * (`DirectoryNamespace`). It validates requests, repeats the answers of known idempotency keys, and
+ * yields to the event loop from time to time. `sweep` empties the trash in the background. `close`
+ * ends the sweep, all watches and all jobs, and waits for automatic compactions; later calls throw
+ * Closed. operation-table.ts returns the function of each operation.
  */
 
 import { setImmediate as nextRound } from 'node:timers/promises';

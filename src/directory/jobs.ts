@@ -1,10 +1,9 @@
 /**
  * Runs long operations as background jobs (`beginJob`), describes, lists and cancels them
- * (`describeJob`, `listJobs`, `cancelJob`). Jobs belong to one open catalog and are kept in memory.
- * At most 16 run at once (Throttling). An id that is not known throws TransactionNotFound. Of those
- * that ended, the latest are kept: up to 1,000, with up to 8 MiB of parameters and results. Closing
- * the catalog cancels running jobs (`endJobs`). What a cancelled operation had committed stays, and
- * nothing else.
+ * (`describeJob`, `listJobs`, `cancelJob`). Jobs belong to one open catalog and are kept in memory;
+ * of those that ended, the latest are kept. While too many run, `beginJob` throws Throttling.
+ * Closing the catalog cancels running jobs (`endJobs`). What a cancelled operation had committed
+ * stays.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,10 +1,9 @@
 /**
- * `openCatalog`: opens the catalog at a root. It makes the root if that is missing, unless the
- * catalog is opened read-only. It reads the format file, refuses a newer one (UnsupportedFormat),
- * and builds the table engine with caches, limits and automatic compaction. A damaged format file
- * does not fail the opening, but operations on the catalog. When an existing catalog is opened for
- * writing, it also finishes or removes the remains of crashed processes: intents, journals and
- * staging folders.
+ * `openCatalog` opens the catalog at a root, and makes a missing root unless the catalog is opened
+ * read-only. It reads the format file, and builds the table engine with caches, limits and
+ * automatic compaction. A damaged format file does not fail the opening, but operations on the
+ * catalog. When an existing catalog is opened for writing, it also finishes or removes the remains
+ * of crashed processes: intents, journals and staging folders.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

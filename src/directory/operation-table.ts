@@ -1,5 +1,5 @@
 /**
- * `handlerOf`: returns the function that carries out an operation on a directory catalog. The lists
+ * `handlerOf` returns the function that carries out an operation on a directory catalog. The lists
  * of namespaces and tables, and DescribeNamespace, need no import (`LISTS`). The first operation
  * that opens or reads a table imports read-handlers.ts, with half of the engine; any other imports
  * handlers.ts, with the rest. `Handlers` is the type of the table of all handlers.

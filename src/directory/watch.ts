@@ -1,8 +1,8 @@
 /**
- * `watchCatalog`: watches a catalog or a namespace and yields an event for each change.
+ * `watchCatalog` watches a catalog or a namespace and yields an event for each change.
  * Notifications of the file system only trigger a check: the state is read from the store and
- * compared with the last one (catalog-state.ts). A lost notification delays an event by up to five
- * seconds. A change that is undone between two checks may yield no event. A missing namespace
+ * compared with the last one (catalog-state.ts). A lost notification delays an event by some
+ * seconds, and a change that is undone between two checks may yield none. A missing namespace
  * throws NamespaceNotFound, from `ready` and from the iteration.
  */
 import { isTableFolder, ROOT_TABLES_FOLDER } from '../format/index.ts';

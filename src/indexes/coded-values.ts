@@ -1,5 +1,5 @@
 /**
- * `CodedValues`: numbers the distinct values of a column, batch by batch, in order of first
+ * `CodedValues` numbers the distinct values of a column, batch by batch, in order of first
  * appearance, and keeps one copy of each. `inOrder` returns the values in SQL's order, nulls last,
  * with their codes. Values that SQL's `=` calls equal share a code, and so do all NaN and all
  * nulls. `CodedPositions` collects pairs of a code and a position, and returns the positions of

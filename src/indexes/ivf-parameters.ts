@@ -1,11 +1,9 @@
 /**
- * Checks the options of a request for an IVF index and converts them to the parameters that the
- * manifest keeps (`ivfRequest`). It throws InvalidInput for unknown options, unknown distances,
- * more than 32,768 partitions or 1,000 iterations, and Unsupported for hamming. All names of IVF
- * types build one kind of index. The requested type is recorded, with the options that only that
- * type has in other engines; these have no effect. `ivfParameters` reads the parameters back, with
- * defaults for missing or invalid members. Its result computes the partitions of a segment from its
- * rows: as requested, or a quarter of the root of the rows, and at most four times that root.
+ * `ivfRequest` checks the options of a request for an IVF index and converts them to the parameters
+ * that the manifest keeps. Unknown options, and numbers out of bounds, throw InvalidInput. All
+ * names of IVF types build one kind of index. The requested type is recorded, with the options that
+ * only that type has in other engines; these have no effect. `ivfParameters` reads the parameters
+ * back, with defaults for missing or invalid members.
  */
 
 import { DirspaceError } from '../errors.ts';
@@ -42,7 +40,10 @@ const MOST_PER_ROOT = 4;
 
 export interface IvfParameters {
   readonly metric: IvfMetric;
-  /** How many partitions a segment of this many rows has; no more than four times their root. */
+  /**
+   * How many partitions a segment of this many rows has: as requested by their number or size, else
+   * a quarter of the root of the rows; no more than four times that root.
+   */
   partitions(rows: number): number;
   /** Vectors sampled for each centroid, to find centroids. */
   readonly sampleRate: number;

@@ -1,12 +1,9 @@
 /**
- * Encodes ascending positions as bytes, and decodes them (`encodePositions`, `decodePositions`), as
+ * Encodes ascending positions as bytes and decodes them (`encodePositions`, `decodePositions`), as
  * BITMAP and LABEL_LIST segments hold them for each value. Positions with the same upper 16 bits
  * are one container, which has the smallest of three forms: the lower 16 bits as they are, a bitmap
- * of 8 KiB, or runs. Decoding checks every length and the order (Corrupt), so that damaged bytes
- * cannot make it read past their end, hang, or return a position twice.
- *
- * All numbers are little-endian. A container is its upper bits (uint16), its form (uint16), how
- * many values or runs it has (uint32) and these; a run is its first value and its length less one.
+ * of 8 KiB, or runs. Decoding checks the lengths and the order, and throws Corrupt for bytes that
+ * do not fit.
  */
 import { corrupt } from '../json.ts';
 
@@ -17,7 +14,11 @@ const HEAD_BYTES = 8;
 const BITMAP_BYTES = 8_192;
 const CONTAINER = 65_536;
 
-/** @param positions ascending, each once */
+/**
+ * All numbers are little-endian. A container is its upper bits (uint16), its form (uint16), how
+ * many values or runs it has (uint32) and these; a run is its first value and its length less one.
+ * @param positions ascending, each once
+ */
 export function encodePositions(positions: Uint32Array): Uint8Array {
   const parts: Uint8Array[] = [];
   let bytes = 0;

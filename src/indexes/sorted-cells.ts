@@ -1,7 +1,7 @@
 /**
- * `sortedCells`: compares single values of an Arrow column with constants, without decoding the
- * rest of the column, for binary search in a sorted column. Values are ordered as SQL orders them:
- * NaN above every other number, both zeros equal, text and bytes by their bytes. Nulls come last.
+ * `sortedCells` compares single values of an Arrow column with constants, without decoding the rest
+ * of the column, for binary search in a sorted column. Values are ordered as SQL orders them: NaN
+ * above every other number, both zeros equal, text and bytes by their bytes. Nulls come last.
  * `comparePrefix` compares the starts of texts.
  */
 import { type Data, DataType, getBit, sliceData, validityOf } from '../arrow/index.ts';

@@ -1,12 +1,9 @@
 /**
- * Converts errors to the REST error body (`formatErrorBody`) and back (`parseErrorBody`). An error
- * that is Internal, or no DirspaceError, becomes a 500 that shows nothing of its cause.
- *
- * A parsed error is identified by the protocol's error number, and by the body's `context` where
- * several codes share a number. Without a known number, the status decides (that of the body's
- * `type`, if it is known), together with the operation for 404 and 409. The internal error by which
- * Lance's server reports a missing operation becomes Unsupported. `ERROR_STATUSES` lists the `type`
- * and `title` of each status. Messages of other servers are cut after 2,000 characters.
+ * Converts errors to the REST error body (`formatErrorBody`) and back (`parseErrorBody`). The body
+ * shows nothing of an error that is Internal or no DirspaceError. A parsed error is identified by
+ * the protocol's error number, and by the body's `context` where several codes share a number.
+ * Without a known number, the status and the operation decide. `ERROR_STATUSES` lists the `type`
+ * and `title` of each status.
  */
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
 import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';

@@ -1,12 +1,9 @@
 /**
  * Splits a request into path, query and body (`splitRequest`) on the client, and joins and checks
- * these parts on the server (`joinRequest`); both throw InvalidInput. `formatAnswer` and
- * `parseAnswer` do the same for JSON responses; an answer that does not fit its model is Internal.
- * `jsonText` writes bigints as strings. The operations table says where each member belongs, and
- * wire-query.ts translates members that differ on the wire. No I/O.
- *
- * Here `identity` and `context` are members of JSON bodies alone; client/ and server/ handle the
- * headers that carry them.
+ * these parts on the server (`joinRequest`). `formatAnswer` and `parseAnswer` do the same for JSON
+ * responses. The operations table says where each member belongs, and wire-query.ts translates
+ * members that differ on the wire. client/ and server/ send and receive the parts, and handle the
+ * headers that carry `identity` and `context`.
  */
 import { DirspaceError } from '../errors.ts';
 import { checkedRequest } from './checked-request.ts';

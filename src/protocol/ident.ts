@@ -1,12 +1,9 @@
 /**
  * Validates ids and converts them between a path of names (`['prod', 'user']`) and text joined by a
- * delimiter (`prod$user`): `checkPath`, `parseId`, `formatId`. The delimiter alone is the root.
- * Names have ASCII letters, digits, `_`, `-` and `.`; others throw InvalidInput, and `formatId`
- * refuses ids that would read as another path. `checkComponent` validates one name, and
- * `equalPaths` compares two paths. exchange.ts does the percent-encoding.
- *
- * `errorNaming` makes an error whose message names objects by their ids, and `namedBy` returns it
- * with other names, such as those of SQL.
+ * delimiter (`prod$user`): `checkPath`, `parseId`, `formatId`. Names have ASCII letters, digits,
+ * `_`, `-` and `.`; others throw InvalidInput. The delimiter alone is the root. `errorNaming` makes
+ * an error whose message names objects by their ids, and `namedBy` returns it with other names,
+ * such as those of SQL. exchange.ts does the percent-encoding.
  */
 import {
   DirspaceError,

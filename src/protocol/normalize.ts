@@ -1,13 +1,9 @@
 /**
- * `normalize`: validates untrusted JSON against a model and returns it as the model's type. It
- * drops nulls of optional members, which stand for omitted ones, converts the digits of wide
- * integers to bigints, and lowers a `k` that is no safe integer to the largest one that is. Members
- * that the model does not have are kept. Errors, which are InvalidInput unless the caller gives
- * another code, name the member, what was found and what was expected. Models nested more than 64
- * levels deep are refused. Maps are returned without a prototype, so that a key such as
- * `constructor` is present only if it was sent.
- *
- * `wideListsInSteps` converts long lists of integers in short steps beforehand.
+ * `normalize` validates untrusted JSON against a model and returns it as the model's type. It drops
+ * nulls of optional members, which stand for omitted ones, and converts the digits of wide integers
+ * to bigints. Members that the model does not have are kept. Errors name the member, what was found
+ * and what was expected. `wideListsInSteps` converts long lists of integers in short steps
+ * beforehand.
  */
 import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { type JsonSchema, MODELS, type Model, type ModelName } from './models/index.ts';
@@ -331,6 +327,7 @@ function compileObject({ properties, required = [], additionalProperties }: Json
   };
 }
 
+/** Maps have no prototype, so that a key such as `constructor` is present only if it was sent. */
 function compileMap(check: Check): Check {
   return (value, depth) => {
     if (!isObject(value)) return mismatch('an object', value);

@@ -1,10 +1,8 @@
 /**
  * Defines the request and response types of TakeRows, FetchBlobs, ProfileTable, DiffTable,
  * ListTableFiles, RunSql and ExplainSql; TakeRows, FetchBlobs and RunSql answer with Arrow. Values
- * in the JSON of profiles and differences are `ShownValue`: integers beyond 2^53, NaN, infinities,
- * decimals, dates and times are text, bytes are hexadecimal digits, nested values are JSON in text,
- * and text is cut after 256 characters. ListTableFiles describes the Arrow files that hold the rows
- * of a version, for programs that read them without this package.
+ * in the JSON of profiles and differences are `ShownValue`. ListTableFiles describes the Arrow
+ * files that hold the rows of a version, for programs that read them without this package.
  */
 import type { QueryColumns } from './models/index.ts';
 
@@ -45,7 +43,11 @@ export const FETCHED_FROM = {
   incarnation: 'dirspace:incarnation',
 } as const;
 
-/** A value as JSON holds it. */
+/**
+ * A value as JSON holds it: integers beyond 2^53, NaN, infinities, decimals, dates and times are
+ * text, bytes are hexadecimal digits, nested values are JSON in text, and text is cut after 256
+ * characters.
+ */
 export type ShownValue = string | number | boolean | null;
 
 /** Which columns of which rows to look at, and for how long. */

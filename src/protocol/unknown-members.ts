@@ -1,11 +1,8 @@
 /**
- * `refuseUnknownMembers`: refuses request members that the model does not have (InvalidInput), and
+ * `refuseUnknownMembers` refuses request members that the model does not have (InvalidInput), and
  * suggests the nearest known one (`meant`). Otherwise a change with a misspelt condition would run
- * without it. Maps and objects without a model may have any key, and null counts as left out.
- * `shown` quotes a name for messages.
- *
- * This is separate from normalize.ts because reads accept unknown members, which newer clients may
- * send.
+ * without it. `shown` quotes a name for messages. This is separate from normalize.ts because reads
+ * accept unknown members, which newer clients may send.
  */
 import { DirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';

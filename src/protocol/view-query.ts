@@ -1,8 +1,7 @@
 /**
  * Parses the query that defines a materialized view from the text of a request, which is JSON as
  * LanceDB writes it (`parseViewQuery`). `viewSource` returns the id of the source table, which the
- * server needs before it calls the catalog. Both throw InvalidInput for any other text, for unknown
- * members, and for more than about a million characters.
+ * server needs before it calls the catalog. Both throw InvalidInput for any other text.
  */
 import { DirspaceError } from '../errors.ts';
 import type { CreateMaterializedViewRequest, ViewQuery } from './models/index.ts';

@@ -1,12 +1,9 @@
 /**
- * Translates requests whose form on the wire differs from the form that catalogs take, namely
- * queries and RenameTable: `toWire` before sending, `fromWire` after receiving. A query needs `k`
- * and `vector` on the wire, and `EVERY_ROW` as `k` means no limit. `to_root: true` moves a table to
- * the root, because Lance's Java client sends an empty `new_namespace_id` for none; `renameTarget`
- * returns the namespace that a rename names, undefined if the table stays in its own, and throws
- * InvalidInput for the root beside another namespace.
- *
- * `oftenPassedOver` names members of a query that other servers may ignore.
+ * Translates queries and RenameTable requests between the form that catalogs take and the form on
+ * the wire: `toWire` before sending, `fromWire` after receiving. A query needs `k` and `vector` on
+ * the wire, so `EVERY_ROW` as `k` stands for no limit. `renameTarget` returns the namespace that a
+ * rename names, or undefined if the table stays in its own. `oftenPassedOver` names members of a
+ * query that other servers may ignore.
  */
 import { DirspaceError } from '../errors.ts';
 import type { AnyOperation } from './every-operation.ts';
@@ -69,6 +66,10 @@ export function renameTarget(request: RenameTableRequest): string[] | undefined 
   );
 }
 
+/**
+ * `to_root: true` moves a table to the root, because Lance's Java client sends an empty
+ * `new_namespace_id` for none.
+ */
 function renameToWire(request: RenameTableRequest): object {
   const namespace = renameTarget(request);
   const { to_root: _, ...members } = request;

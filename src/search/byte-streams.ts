@@ -1,9 +1,9 @@
 /**
- * `ByteStreams`: holds many growing byte strings in pages of 1 MiB. Each string is a chain of
- * slices, from 12 bytes up to 1 KiB, so a million short ones and a few long ones both waste
- * little. Strings are named by small integers and only grow; `bytesOf` copies one. Addresses have
- * 32 bits, so all together may take 4 GiB, and throw ResourceExhausted beyond;
- * table/indexing/text-files.ts counts `heldBytes` against the memory of its request.
+ * `ByteStreams` holds many growing byte strings in pages of 1 MiB. Each string is a chain of
+ * slices, from 12 bytes up to 1 KiB, so a million short ones and a few long ones both waste little.
+ * Strings are named by small integers and only grow; `bytesOf` copies one. All together may take 4
+ * GiB, because addresses have 32 bits; more throws ResourceExhausted. table/indexing/text-files.ts
+ * counts `heldBytes` against the memory of its request.
  */
 import { DirspaceError } from '../errors.ts';
 import { longer } from './term-table.ts';

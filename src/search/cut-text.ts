@@ -1,10 +1,9 @@
 /**
  * Cuts UTF-8 texts into tokens. `cutterOf` returns the cutter for the base tokenizer of the
- * settings, which hands each token to a `TokenTaker`. Tokens are handed on as they stand in the
- * text, except that runs of letters and digits, as `simple` and `icu/split` find them, have their
- * ASCII letters in lower case if the settings ask for it; too long runs are left out and keep
- * their position. `icu` and `icu/split` may cut a word in two after 16 KiB without white space. A
- * cutter works in steps and goes on where it stopped, so a text of any length can be cut in turns.
+ * settings, which hands each token to a `TokenTaker`. A cutter works in steps and goes on where it
+ * stopped, so a text of any length can be cut in turns. Tokens are handed on as they stand in the
+ * text, except that runs of letters and digits have their ASCII letters in lower case if the
+ * settings ask for it.
  */
 import { codePointAt, decodedBytes, isWordCharacter } from './characters.ts';
 import { HASH_FACTOR, HASH_START, longer } from './term-table.ts';

@@ -1,18 +1,17 @@
 /**
  * Finds the terms that the words of a query stand for. A fuzzy word stands for terms within a
- * number of edits, each of which inserts, removes or changes one character; an open word stands for
- * terms that begin with it. A `FuzzyLeaf` has the words of one part of the query, which share a
- * limit of terms: earlier words choose first, and each takes its terms in byte order. More than
- * 4,096 terms for a whole request throw InvalidInput. `NearWords` offers terms to all these words
- * of a column in one pass, in steps. It compares a fuzzy word only with terms of about its length
- * that have most of its characters, and stops where they differ too much. `autoFuzziness` tells the
- * edits for a word of so many characters, which `charactersIn` counts.
+ * number of edits, an open word for terms that begin with it. A `FuzzyLeaf` has the words of one
+ * part of the query, which share a limit of terms. `NearWords` offers terms to all these words of a
+ * column in one pass, in steps. More than `MOST_NEAR_TERMS` terms for a request throw InvalidInput.
+ * `autoFuzziness` tells the edits for a word of so many characters, which `charactersIn` counts.
  */
 import type { Offsets } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
 import { codePointAt, decodedBytes } from './characters.ts';
 
-/** A word that stands for the terms near to it. */
+/**
+ * A word that stands for the terms near to it: an edit inserts, removes or changes one character.
+ */
 export interface FuzzyWord {
   readonly term: Uint8Array;
   readonly edits: number;
@@ -187,7 +186,10 @@ export class NearTerms {
   }
 }
 
-/** The fuzzy words of one match in one column. */
+/**
+ * The fuzzy words of one match in one column. Earlier words choose first, and each takes its terms
+ * in byte order.
+ */
 export class FuzzyLeaf {
   readonly words: readonly NearTerms[];
   /** Terms that they may stand for together. */

@@ -1,13 +1,9 @@
 /**
- * Reads the stored positions of a term in documents, and tells whether the words of a phrase follow
- * each other. `hasPhrase` does so in steps and allows up to `slop` more positions between two words
- * than in the phrase; `PhraseOrder` does so for a document whose words are read block by block.
- * Each position is stored as its distance from the one before; postings-builder.ts collects them.
- * `PositionReader` decodes the positions of single documents, whose blocks and counts its caller
- * knows from the postings; it checks the bytes and throws BadPostings.
- *
- * For more than 128 documents, `sealPositions` puts a directory before the positions, with the
- * place where the positions of each block of postings begin (u32 each).
+ * Reads the stored positions of a term in documents (`PositionReader`) and tells whether the words
+ * of a phrase follow each other. `hasPhrase` does so in steps and allows up to `slop` more
+ * positions between two words than in the phrase; `PhraseOrder` does so for a document whose words
+ * are read block by block. `PositionReader` checks the bytes and throws BadPostings.
+ * `sealPositions` makes the bytes that are stored, from those that postings-builder.ts collects.
  */
 import { BLOCK, type BlockReader, bad, NumberReader } from './postings.ts';
 import type { PlannedPhrase } from './search-plan.ts';
@@ -18,8 +14,9 @@ export const SEALED_POSITIONS = 'sealed_positions';
 const START_BYTES = 4;
 
 /**
- * The positions of a term as they are stored.
- * @param postings of the term, before they are sealed
+ * The positions of a term as they are stored, each as its distance from the one before. For more
+ * than 128 documents a directory comes first: the places where the positions of each block of
+ * postings begin (u32 each). @param postings of the term, before they are sealed
  */
 export function sealPositions(
   bytes: Uint8Array,

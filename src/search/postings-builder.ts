@@ -1,9 +1,8 @@
 /**
- * `PostingsBuilder`: reads the texts of documents, one after the other, in steps (`addShort` at
+ * `PostingsBuilder` reads the texts of documents, one after the other, in steps (`addShort` at
  * once). `order` then returns the numbers of their terms in byte order, and `postingsOf` and
- * `positionsOf` what is stored of each. Memory holds the postings in the form that is stored,
- * about two bytes for each, and the distinct terms; callers bound it by `heldBytes`. Throws
- * InvalidInput for a document of more than 16,777,216 tokens, those left out not counted.
+ * `positionsOf` what is stored of each. Memory holds the postings in the form that is stored, about
+ * two bytes for each, and the distinct terms; callers bound it by `heldBytes`.
  */
 import { DirspaceError } from '../errors.ts';
 import { ByteStreams } from './byte-streams.ts';

@@ -1,16 +1,9 @@
 /**
  * Encodes and decodes the postings of a term: for each document that has it, the distance from the
- * one before and how often it occurs there. `sealPostings` puts a directory of blocks of 128
- * documents before those of more than 128. `readPostings` decodes all, and `BlockReader` single
- * blocks; its `countIn` looks single documents up. Decoding checks the bytes, which come from
- * files, and throws BadPostings. `NumberReader` reads single numbers, also for the positions of
- * phrases.ts.
- *
- * A document is a number of 7-bit groups: twice its distance from the document before less 1, plus
- * 1 where the term occurs more than once; then the count less 2 follows. A block of the directory
- * is the last document (u32), the end of its bytes (u32), and the highest share of its documents,
- * computed with the average length of the segment, in steps of MOST_SHARE / 65,535 rounded up
- * (u16).
+ * one before and how often it occurs there. `sealPostings` makes the bytes that are stored, with a
+ * directory of blocks before those of more than 128 documents. `readPostings` decodes all,
+ * `BlockReader` single blocks and documents. Decoding checks the bytes, which come from files, and
+ * throws BadPostings. `NumberReader` reads single numbers, also for phrases.ts.
  */
 import { MOST_SHARE, termShare } from './scores.ts';
 
@@ -51,9 +44,12 @@ export class NumberReader {
 }
 
 /**
- * The bytes of a term as they are stored.
- * @param lengths tokens of each document
- * @param average of those that have any
+ * The bytes of a term as they are stored. A document is a number of 7-bit groups: twice its
+ * distance from the document before less 1, plus 1 where the term occurs more than once; then the
+ * count less 2 follows. A block of the directory is the last document (u32), the end of its bytes
+ * (u32), and the highest share of its documents, computed with the average length of the segment,
+ * in steps of MOST_SHARE / 65,535 rounded up (u16). @param lengths tokens of each document @param
+ * average of those that have any
  */
 export function sealPostings(
   bytes: Uint8Array,

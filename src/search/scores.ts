@@ -2,10 +2,9 @@
  * Scores documents for a tree of queries by BM25 (k1 1.2, b 0.75). `scorerOf` compiles the tree
  * into a scorer, which takes how often each slot (the number of a term or phrase, search-plan.ts)
  * occurs in a document and how long its texts are. The scorer returns a 64-bit sum, which callers
- * round to 32 bits, or NaN if the document does not match; a boost by a negative query may make it
- * negative. `inverseFrequency`, `lengthNorm`, `shareOf` and `termShare` compute parts of a score,
- * and `Shares` those of the documents of one column. `MOST_SHARE` (2.2) is above every share of a
- * term.
+ * round to 32 bits, or NaN if the document does not match. `inverseFrequency`, `lengthNorm`,
+ * `shareOf` and `termShare` compute parts of a score, and `Shares` those of the documents of one
+ * column.
  */
 import type { LeafNode, TextQuery } from './text-query.ts';
 
@@ -43,7 +42,10 @@ export interface ScoredDocument {
   readonly lengths: ArrayLike<number>;
 }
 
-/** The score of a document; NaN where it does not match. */
+/**
+ * The score of a document; NaN where it does not match. A boost by a negative query may make it
+ * negative.
+ */
 export type Scorer = (document: ScoredDocument) => number;
 
 /** How much a document that has a term says, by how many have it. */

@@ -1,13 +1,10 @@
 /**
- * `SearchPlan`: a full-text query compiled against the columns that it searches (`ColumnSearch`
+ * `SearchPlan` is a full-text query compiled against the columns that it searches (`ColumnSearch`
  * for each). It cuts the query into words with each column's tokenizer, and gives every distinct
  * term a number, its slot. The reader of texts or of an index counts how often the term of each
- * slot occurs in a document; `scorer` then scores it. For most queries of one match, prefix or
- * phrase in one column, `weights` returns what each slot adds to a score, from which
- * sum-segment.ts finds the best documents faster; for other queries it returns undefined. `expand`
- * gives fuzzy words and prefixes the terms that they stand for. `SearchPlan.of` throws
- * InvalidInput for more than 4,096 words; a word counts once for each column in which it is
- * searched.
+ * slot occurs in a document; `scorer` then scores the document. For queries that sum-segment.ts can
+ * take, `weights` returns what each slot adds to a score; for others it returns undefined. `expand`
+ * gives fuzzy words and prefixes the terms that they stand for.
  */
 import { DirspaceError } from '../errors.ts';
 import type { Pause } from '../steps.ts';

@@ -1,10 +1,9 @@
 /**
- * `scoreSegment`: scores the documents of an index segment from the postings of a query's terms,
- * in steps, and adds those that match to a `TopRows`. It takes documents in windows, sorts the
- * entries of a window by document and gives the scorer one document after the other.
- * `phrasePostings` finds the documents where words follow each other, each with a count of 1, and
- * throws BadPostings for damaged positions. sum-segment.ts is faster, and handles only queries of
- * one match, prefix or phrase in one column.
+ * `scoreSegment` scores the documents of an index segment from the postings of a query's terms, in
+ * steps, and adds those that match to a `TopRows`. It takes documents in windows, sorts the entries
+ * of a window by document and gives the scorer one document after the other. `phrasePostings` finds
+ * the documents where words follow each other, each with a count of 1. sum-segment.ts is faster,
+ * and handles queries of one match, prefix or phrase in one column.
  */
 import { hasPhrase, type PositionReader } from './phrases.ts';
 import { BLOCK, type Postings } from './postings.ts';

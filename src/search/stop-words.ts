@@ -1,5 +1,5 @@
 /**
- * `stopWords`: returns the stop words of a language, which are too common to tell texts apart. The
+ * `stopWords` returns the stop words of a language, which are too common to tell texts apart. The
  * lists are those of the Snowball project and of NLTK, as LanceDB has them; Tamil has none.
  */
 import type { Language } from './languages.ts';

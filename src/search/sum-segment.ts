@@ -1,19 +1,9 @@
 /**
- * `sumSegment`: finds the best documents of an index segment for one match, prefix or phrase in one
- * column. The score of a document is the sum of the shares of its words, each times a weight. Works
- * in steps. It reads only the blocks of postings that may hold one of the best documents (MaxScore
- * of Turtle and Flood, with bounds by block).
- *
- * Documents are taken in windows. Some words together cannot lift a document above those found so
- * far. They are not searched for documents: their shares are looked up for the candidates that the
- * other words yield. Where all words are required, the rarest yields the candidates. For a phrase,
- * positions are read only for candidates with a high enough sum. The order in which shares are
- * added differs from window to window, so sums of 64 bits may differ from a scorer's in the last
- * bit.
- *
- * A common word may come with its impacts (`impactsOf`): an upper bound of its share in each
- * document, one byte each. They are added up in place of its shares, without a posting being
- * decoded, and the candidates that are left get exact sums at the end.
+ * `sumSegment` finds the best documents of an index segment for one match, prefix or phrase in one
+ * column, in steps. The score of a document is the sum of the shares of its words, each times a
+ * weight. Blocks of postings that cannot hold one of the best documents are skipped (MaxScore of
+ * Turtle and Flood, with bounds by block). `impactsOf` makes upper bounds of a common word's
+ * shares, which are added up in place of the shares, without a posting being decoded.
  */
 import { PhraseOrder, type PositionReader } from './phrases.ts';
 import { BLOCK, type BlockReader } from './postings.ts';
@@ -179,8 +169,14 @@ export function* impactsOf(
 }
 
 /**
- * @param built the average length that the segment was built by
- * @throws BadPostings
+ * Documents are taken in windows. Some words together cannot lift a document above those found so
+ * far. They are not searched for documents: their shares are looked up for the candidates that the
+ * other words yield. Where all words are required, the rarest yields the candidates. For a phrase,
+ * positions are read only for candidates with a high enough sum. Candidates by impacts get exact
+ * sums at the end. The order in which shares are added differs from window to window, so sums of 64
+ * bits may differ from a scorer's in the last bit.
+ *
+ * @param built the average length that the segment was built by @throws BadPostings
  */
 export function* sumSegment(
   { lengths, wanted, rowOf, rows }: Omit<SegmentDocuments, 'postings'>,

@@ -1,10 +1,9 @@
 /**
  * Defines the tree of a full-text query (`TextQuery`). `textQuery` builds it from the protocol's
  * forms, with their defaults; a plain text in double quotes is a phrase, any other an exact match
- * of words. It throws InvalidInput for queries that are contradictory, nested more than 16 deep,
- * of more than 1,024 parts or 1,048,576 UTF-16 units of text, or with a fuzziness above 16 or more
- * than 1,024 expansions. `leavesOf` lists its leaves (match, phrase and prefix queries), and
- * `describeTextQuery` formats it for plans.
+ * of words. It throws InvalidInput for queries that are contradictory or too large. `leavesOf`
+ * lists its leaves (match, phrase and prefix queries), and `describeTextQuery` formats it for
+ * plans.
  */
 import { DirspaceError } from '../errors.ts';
 import type {

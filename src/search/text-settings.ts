@@ -1,9 +1,7 @@
 /**
- * Defines how a text becomes words (`TextSettings`). `textSettings` reads the settings from
- * members named as the protocol and LanceDB's index details name them, and fills in
- * `DEFAULT_SETTINGS`, except that ngrams are neither stemmed nor dropped as stop words unless the
- * members ask for it. It throws InvalidInput for unknown names and for numbers out of bounds
- * (tokens of up to 32,766 bytes, ngrams of up to 64 characters, 10,000 stop words), and
+ * Defines how a text becomes words (`TextSettings`). `textSettings` reads the settings from members
+ * named as the protocol and LanceDB's index details name them, and fills in defaults
+ * (`DEFAULT_SETTINGS`). It throws InvalidInput for unknown names and for numbers out of bounds, and
  * Unsupported for jieba, lindera and stems without a stemmer. `settingsMembers` is its inverse, in
  * LanceDB's names.
  */

@@ -1,11 +1,8 @@
 /**
- * `Tokenizer`: finds the tokens of UTF-8 texts and numbers their terms, in steps. Tokens of
- * `maxTokenLength` bytes and more, and stop words, are left out but keep their position. With
- * neither stems nor stop words, ASCII text is cut and lower-cased byte by byte without a string;
- * any other token becomes a string only when it is met for the first time. Memory grows with the
- * distinct tokens, until `clear`. `tokensOf` lists the tokens of one text, up to 1,048,576, and
- * throws InvalidInput for more. Both throw Unsupported if stems are asked for in a language
- * without a stemmer.
+ * `Tokenizer` finds the tokens of UTF-8 texts and numbers their terms, in steps. Tokens that are
+ * too long, and stop words, are left out but keep their position. Memory grows with the distinct
+ * tokens, until `clear`. `tokensOf` lists the tokens of one text. Both throw Unsupported if stems
+ * are asked for in a language without a stemmer.
  */
 import { DirspaceError } from '../errors.ts';
 import { plainPause } from '../steps.ts';
@@ -19,6 +16,10 @@ const AT_ONCE = 4096;
 /** Stands for a distinct token that is left out. */
 const LEFT_OUT = -1;
 
+/**
+ * With neither stems nor stop words, ASCII text is cut and lower-cased byte by byte without a
+ * string; any other token becomes a string only when it is met for the first time.
+ */
 export class Tokenizer {
   readonly settings: TextSettings;
   /** Numbers of the terms of the last step, and where each stands in its text. */

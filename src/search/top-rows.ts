@@ -1,5 +1,5 @@
 /**
- * `TopRows`: keeps the `limit` best of numbered rows by their scores, rounded to 32 bits; of equal
+ * `TopRows` keeps the `limit` best of numbered rows by their scores, rounded to 32 bits; of equal
  * scores the lower row is better. Scores must not be NaN. `finish` returns the rows best first, in
  * steps. `createNearest` keeps them, with the negated scores as distances.
  */

@@ -1,5 +1,5 @@
 /**
- * `conditionOf`: translates a bound condition into tests that an index can answer, each of one
+ * `conditionOf` translates a bound condition into tests that an index can answer, each of one
  * column against constants, joined by AND and OR. Any other part becomes `other`. The values of a
  * test have the column's type and the order of `compareValues`. A test holds for every row for
  * which its part of the condition holds; if it is `exact`, it holds for no other row.

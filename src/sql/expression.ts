@@ -2,9 +2,8 @@
  * Compiles SQL text against a schema into a `CompiledExpression`, which evaluates, selects or
  * counts rows of batches, prunes chunks by statistics, and tells which part of a condition row ids
  * or an index can answer. `compileExpression` takes any expression, `compilePredicate` a condition;
- * both keep the last 128 texts of a schema object, of up to 64 Ki characters each, and compile long
- * texts in steps. `compileValue` compiles new values for a column. `compileTree` and
- * `compileConditionTree` take a parsed tree. All throw InvalidInput or TableColumnNotFound.
+ * both keep the texts that were compiled last for a schema object. `compileValue` compiles new
+ * values for a column. `compileTree` and `compileConditionTree` take a parsed tree.
  */
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

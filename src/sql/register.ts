@@ -1,9 +1,7 @@
 /**
- * `registerFunction`: registers a function of the program for the SQL expressions of its process,
- * and returns a function that ends the registration. Throws InvalidInput for a name that a function
- * of SQL or a registered one has, or that does not parse as the name of a function, for more than
- * 32 arguments, and for types other than booleans, integers, floats, texts, bytes and lists of
- * these. functions/registered.ts keeps the functions.
+ * `registerFunction` registers a function of the program for the SQL expressions of its process,
+ * and returns a function that ends the registration. A name that is taken or cannot be called, and
+ * types without plain values, throw InvalidInput. functions/registered.ts keeps the functions.
  */
 import { DirspaceError } from '../errors.ts';
 import { isBuiltIn } from './bind/index.ts';

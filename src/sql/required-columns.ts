@@ -1,5 +1,5 @@
 /**
- * `requirementsOf`: collects the inputs of a bound tree (top-level columns, nested paths, row ids
+ * `requirementsOf` collects the inputs of a bound tree (top-level columns, nested paths, row ids
  * and offsets) and estimates its cost per row.
  */
 

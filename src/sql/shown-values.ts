@@ -1,9 +1,9 @@
 /**
- * `shownValue`: converts a value of a column to JSON that a person can read. Numbers stay numbers
- * if no digit is lost. Other numbers (also NaN, infinities and -0), decimals, dates, times,
- * durations and intervals become text, bytes hexadecimal digits, and nested values JSON text. Texts
- * are cut at 256 characters. `shownNumber` converts a number, `inWords` a decimal or a time, and
- * `cutText` cuts a text.
+ * `shownValue` converts a value of a column to JSON that a person can read. Floats, and integers up
+ * to 2^53, stay numbers, except for NaN, infinities and -0. These, larger integers, decimals,
+ * dates, times, durations and intervals become text, bytes hexadecimal digits, and nested values
+ * JSON text. Long texts are cut. `shownNumber` converts a number, `inWords` a decimal or a time,
+ * and `cutText` cuts a text.
  */
 import type { DataType, Field } from '../arrow/index.ts';
 import type { ShownValue } from '../protocol/index.ts';

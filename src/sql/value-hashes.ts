@@ -1,10 +1,8 @@
 /**
- * `hashValues`: hashes the values of a column, 64 bits a row, so that equal values can be counted
+ * `hashValues` hashes the values of a column, 64 bits a row, so that equal values can be counted
  * and rows compared without keeping the values. Equal values have one hash in every batch: both
- * zeros are one value, so are all NaNs, and so are all nulls. Two given different values share a
- * hash with a probability of about 2^-64; numbers of at most 64 bits never do. The hash depends on
- * random words drawn for each process, so it must not be stored. `joinHashes` makes one hash of
- * several columns.
+ * zeros are one value, so are all NaNs, and so are all nulls. The hash depends on random words
+ * drawn for each process, so it must not be stored. `joinHashes` makes one hash of several columns.
  */
 import { systemEnv } from '../env.ts';
 import {
@@ -27,7 +25,10 @@ const [SEED_A = 1, SEED_B = 1, SEED_C = 1] = Array.from(
   () => (systemEnv.random() * 2 ** 32) | 0,
 );
 
-/** Of a column that was loaded from Arrow data. */
+/**
+ * Of a column that was loaded from Arrow data. Two given different values share a hash with a
+ * probability of about 2^-64; numbers of at most 64 bits never do.
+ */
 export function hashValues(column: Column): ValueHashes {
   const low = new Int32Array(column.length);
   const high = new Int32Array(column.length);

@@ -1,5 +1,5 @@
 /**
- * `SQL_WORDS`: lists words of a SELECT for completion: keywords in upper case, the most frequent
+ * `SQL_WORDS` lists words of a SELECT for completion: keywords in upper case, the most frequent
  * first; the sorted names of functions, aggregates and window functions; and the keywords that may
  * need quotes as names (`reserved`).
  */

@@ -1,5 +1,5 @@
 /**
- * `planInWords`: describes a plan as text, one line for each step. A step stands above the steps
+ * `planInWords` describes a plan as text, one line for each step. A step stands above the steps
  * that it reads from, which are indented. Columns have the names of the statement.
  */
 import type { Expression } from '../sql/index.ts';

@@ -1,13 +1,9 @@
 /**
- * `DiskWatch`: watches a folder tree on disk with chokidar, 64 levels deep, and reports the
- * folders whose entries changed (`onChange`), except those that its caller hides. It watches
- * folders only, with one system watch each, however many files they hold. If there is no root, it
- * looks for one twice a second, and `ready` waits.
- *
- * It starts a new watcher where chokidar stops noticing changes: when a folder is replaced under
- * its name, when the root goes away, or when the system runs out of watches. In the last case the
- * new watcher polls, and further errors of that kind are dropped; other errors go to `onError`.
- * After each start it requests a rescan, which covers missed changes.
+ * `DiskWatch` watches a folder tree on disk with chokidar and reports the folders whose entries
+ * changed (`onChange`), except those that its caller hides. It watches folders only, with one
+ * system watch each, however many files they hold. It starts a new watcher where chokidar stops
+ * noticing changes. After each start it requests a rescan, which covers missed changes. `ready`
+ * waits until there is a root.
  */
 import { setMaxListeners } from 'node:events';
 import nodeFs from 'node:fs';
@@ -176,7 +172,11 @@ export class DiskWatch {
     }
   }
 
-  /** A fresh instance takes over; its rescan hint covers what happened meanwhile. */
+  /**
+   * A fresh instance takes over; its rescan hint covers what happened meanwhile. Needed where
+   * chokidar stops noticing changes: when a folder is replaced under its name, when the root goes
+   * away, and when the system runs out of watches, where the fresh instance polls.
+   */
   #restart(): void {
     if (this.#restarting || this.#closed) return;
     this.#restarting = true;

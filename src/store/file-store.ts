@@ -1,14 +1,9 @@
 /**
- * `FileStore`: implements `Store` over node:fs or any object of its shape, such as memfs.
- * `openFileStore` opens one at a root and creates the root unless the store is read-only. A
- * read-only store refuses writes with ReadOnly, except that `alias` returns whether the link
- * exists already, and `syncFolders` still flushes. Symbolic links are refused with InvalidInput:
- * reads look for them at the object and at its folder, `enter` in the whole chain. Errors of the
- * system become those of disk/store-error.ts, except from `realPath`.
- *
- * Reads of up to 64 KiB and metadata use synchronous calls, which are twenty times faster for
- * them; so do larger reads into given memory while the disk is quick. Bulk writes and flushes go
- * through the thread pool, so that they do not block the process.
+ * `FileStore` implements `Store` over node:fs or any object of its shape, such as memfs.
+ * `openFileStore` opens one at a root and creates the root unless the store is read-only. Failed
+ * file system calls throw the errors of disk/store-error.ts. Small reads and metadata use
+ * synchronous calls, which are twenty times faster for them. Bulk writes and flushes go through the
+ * thread pool, so that they do not block the process.
  */
 
 import nodeFs from 'node:fs';

@@ -1,14 +1,9 @@
 /**
- * `withLock`: runs work under an advisory lock between processes, so that they do not all do the
- * same work. It waits ten seconds by default, then runs the work without the lock; in a read-only
- * store, or if the file system fails, it does so at once. An abort before the work begins throws
- * the signal's reason, and the work does not run. The work can ask its `Lease` whether the lock is
- * held: it may also be lost or taken over. Commits never depend on a lock: they rely on the
- * exclusive creation of files. `isLocked` tells whether a lock's file exists, even if its holder
- * has died.
- *
- * A lock is a file that names its holder's process. The lock of a process that is known to have
- * died is taken over at once, any other one after 30 seconds without a refresh.
+ * `withLock` runs work under an advisory lock between processes, so that they do not all do the
+ * same work. If the lock is not to be had in time, the work runs without it, and can ask its
+ * `Lease` whether the lock is held. Commits do not depend on a lock: they rely on the exclusive
+ * creation of files. A lock is a file that names its holder's process. The lock of a process that
+ * is known to have died is taken over at once, any other one after 30 seconds without a refresh.
  */
 import { createHash } from 'node:crypto';
 import { type Env, systemEnv } from '../env.ts';
@@ -60,7 +55,11 @@ function lockFile(key: string): string {
   return file;
 }
 
-/** Runs `fn` under the lock named `key`, or without it when it is not to be had in time. */
+/**
+ * Runs `fn` under the lock named `key`, or without it when it is not to be had in time; in a
+ * read-only store, or if the file system fails, without it at once. An abort before `fn` begins
+ * throws the signal's reason, and `fn` does not run.
+ */
 export async function withLock<T>(
   store: FileStore,
   key: string,

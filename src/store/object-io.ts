@@ -1,10 +1,9 @@
 /**
  * Reads one open file by ranges (`FileReader`) or writes one by appending (`FileWriter`). Reading
- * past the end throws Corrupt, and so does a file that became shorter. At full durability a writer
- * flushes after every 8 MiB while more is written, and again at the end. A write or flush that
- * failed is final: later calls throw Closed, until `abort` removes the file. `finish` returns the
- * size, and throws Internal if the file has another. A file descriptor is not closed while a read
- * on it is in progress, because the system reuses its number at once.
+ * past the end throws Corrupt. At full durability a writer flushes now and then while more is
+ * written, and again at the end. After a failed write or flush, `finish` throws, and `abort`
+ * removes the file. A file descriptor is not closed while a read on it is in progress, because the
+ * system reuses its number at once.
  */
 import { joined, totalLength } from '../bytes.ts';
 import { DirspaceError } from '../errors.ts';

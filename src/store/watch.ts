@@ -1,5 +1,5 @@
 /**
- * `watchFolder`: watches the folders under a catalog's root, on disk (disk-watch.ts) or in memory
+ * `watchFolder` watches the folders under a catalog's root, on disk (disk-watch.ts) or in memory
  * (change-hints.ts), and reports hints that something changed. Private and temporary names and the
  * bulk data of tables give no hints (`isHidden`).
  *

@@ -1,9 +1,9 @@
 /**
  * Defines the metrics of vector search (l2, cosine, dot, hamming), the element types and their
- * typed arrays. `checkMetric` checks that metric, element type and dimension (1 to 262,144) go
- * together, `checkWanted` how many rows are asked for, and `checkValues` that an array has the right
- * type and is long enough for its rows. They throw InvalidInput, which `invalid` makes. `elementTypeOf` takes a Uint16Array for half
- * floats.
+ * typed arrays. `checkMetric` checks that metric, element type and dimension go together,
+ * `checkWanted` how many rows are asked for, and `checkValues` that an array has the right type and
+ * is long enough for its rows. They throw InvalidInput, which `invalid` makes. `elementTypeOf`
+ * takes a Uint16Array for half floats.
  */
 import { DirspaceError } from '../errors.ts';
 

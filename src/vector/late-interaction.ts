@@ -1,10 +1,9 @@
 /**
- * `createLateSearch`: finds the k rows nearest to a query of several vectors, exactly, where each
+ * `createLateSearch` finds the k rows nearest to a query of several vectors, exactly, where each
  * row holds several vectors too (late interaction). The distance of a row is the sum, over the
- * query's vectors, of the distance from each to the row's nearest vector; null vectors and those
- * at distance NaN do not count. A row without such a distance for one of them, such as an empty or
- * null row, never matches. Batches are added and searched in steps, as in search.ts. Throws
- * InvalidInput for options that do not fit each other and for values of another type or length.
+ * query's vectors, of the distance from each to the row's nearest vector; null vectors and those at
+ * distance NaN do not count. A row without such a distance for one of them, such as an empty or
+ * null row, does not match. Batches are added and searched in steps, as in search.ts.
  */
 import { getBit } from '../arrow/index.ts';
 import { checkMetric, checkValues, checkWanted, invalid } from './elements.ts';

@@ -1,5 +1,5 @@
 /**
- * `createNearest`: keeps the k nearest rows that it is offered as a heap with the farthest on top,
+ * `createNearest` keeps the k nearest rows that it is offered as a heap with the farthest on top,
  * and returns them nearest first. Memory grows with the rows kept, which a k of Infinity does not
  * bound. Of equal distances, the lower row position is nearer. Rows at distance NaN must not be
  * offered.

@@ -1,7 +1,7 @@
 /**
- * `plainKernels`: implements the kernels in JavaScript, for runtimes without WebAssembly SIMD and
- * as a reference in tests. Rows are read in place, except for half floats, which are converted
- * first. `plainSum` chooses among the loops of plain-sums.ts, also for the norms of queries.
+ * `plainKernels` implements the kernels in JavaScript, for runtimes without WebAssembly SIMD and as
+ * a reference in tests. Rows are read in place, except for half floats, which are converted first.
+ * `plainSum` chooses among the loops of plain-sums.ts, also for the norms of queries.
  */
 
 import { halfValues } from '../values/index.ts';

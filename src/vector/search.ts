@@ -1,15 +1,9 @@
 /**
- * `createSearch`: finds the k vectors nearest to each query, exactly, in batches that callers add;
- * a k of Infinity keeps all rows within the bounds. A distance may equal the lower bound, not the
- * upper one; null rows and rows at distance NaN never match. It works in steps and throws
- * InvalidInput for options and batches that do not fit, and Closed for `add` and `finish` once it
- * was finished. `addSketched` also makes the sketch of a batch; of such a batch, `sift` returns
- * the rows to measure, or undefined if all have to be. As long as no k nearest are known, these
- * rows are for `limit`, which finds a first limit. `distances` measures each row of one array, for
- * tests, and `boundOf` rounds a bound as distances are rounded. `kernelsFor` chooses the kernels of
- * the runtime, and throws Unsupported if SIMD is asked for and missing. `openPartitions` gives IVF
- * indexes kernels with a memory of their own, or undefined without SIMD (`hasPartitions`).
- * table/query/nearest.ts supplies batches from tables.
+ * `createSearch` finds the k vectors nearest to each query, exactly, in batches that callers add.
+ * It works in steps; null rows and rows at distance NaN do not match. `addSketched` also makes the
+ * sketch of a batch, by which `sift` later returns the rows that have to be measured. `kernelsFor`
+ * chooses the kernels of the runtime, and `openPartitions` gives IVF indexes kernels with a memory
+ * of their own. table/query/nearest.ts supplies batches from tables.
  */
 
 import { getBit } from '../arrow/index.ts';
@@ -120,7 +114,8 @@ export interface VectorSearch {
   limit(batch: VectorBatch): Generator<void>;
   /**
    * For each query its matches, of equal distances the lower position first, whatever the order of
-   * batches. A row at no distance (NaN) is not among them. Ends the search.
+   * batches. A row at no distance (NaN) is not among them. Ends the search: `add` and `finish`
+   * throw Closed afterwards.
    */
   finish(): Generator<void, Matches[]>;
 }

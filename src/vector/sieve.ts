@@ -1,37 +1,10 @@
 /**
- * `sieveOf`: makes a filter for one query that rules out rows of a sketch (sketch.ts) farther away
- * than a limit. It returns undefined if the largest number of the query, for l2 less the centre,
- * is above 1e15 or below 1e-20. `candidates` takes up to `SIFTED_ROWS` rows at once and returns
- * those that remain in no order. Sketches take a quarter of the bytes of float32 vectors (the idea
- * of the VA-file: Weber, Schek and Blott, 1998). A row that is ruled out is farther by the
- * kernels' own arithmetic, roundings included. Measuring only the remaining candidates therefore
- * finds the same rows at the same distances. The proof:
- *
- * In what follows y is x - centre, s its sketch step * code, r its `left` (|y - s| <= r), q the
- * query, p the query less the centre for l2 and else the query itself, t * P what is left of p
- * when it is made of whole numbers of 16 bits, e = |p - t * P|, n the dimension, u = 2^-24, gamma
- * twice the relative error of a sum of n products, and eta = 32 u, where the kernel's own formula
- * errs by less than 8 u of the sum of its terms' sizes.
- *
- * l2. The kernels' sum is at least |x - q|^2 * (1 - gamma) - n * 2^-149. Where it is at most the
- * limit, |y - p| <= sqrt((limit + n * 2^-149) * (1 + 2 gamma)), and |s - tP| <= R + r, where R is
- * that root plus e. Squared: 2 s.tP + 2 R r - (|s|^2 - r^2) >= |tP|^2 - R^2. As 2 |s.tP| <= |s|^2
- * + |tP|^2, taking |s|^2, |tP|^2 times 1 - eta and r^2, R r, R^2 times 1 + eta makes up for
- * roundings.
- *
- * dot. The distance is 1 - the sum, rounded to float32: where it is at most the limit, the sum is
- * at least T = 1 - limit - |limit| * 2^-22. It is at most x.q + gamma |x| |q|, and x.q is at most
- * centre.tP + s.tP + r |tP| + |x| e. So s.tP + r |tP| - W |x| >= T - centre.tP, W = -e - gamma
- * |q|.
- *
- * cosine. The sum is divided by the root of two sums of squares, so that the quotient errs by 4
- * gamma at most, of rows with tiny squares as well, which are summed in doubles. As above, with T
- * |x| |q| in place of T: s.tP + r |tP| - W |x| >= -centre.tP, W = (T - 4 gamma) |q| - e.
- *
- * Of both, |s.tP| <= (|x| + |centre| + r) * |tP|: eta times that is given to W, the right-hand
- * side and the factor of r. What is too small for a float32 adds less than 1e-30, as steps are
- * 1e-18 or more and no query is taken whose largest element is below 1e-20; with LARGEST nothing
- * overflows.
+ * `sieveOf` makes a filter for one query that rules out rows of a sketch (sketch.ts) farther away
+ * than a limit. It returns undefined for a query whose numbers are too large or too small.
+ * `candidates` takes up to `SIFTED_ROWS` rows at once and returns those that remain, in no order.
+ * Measuring the remaining candidates finds the same rows at the same distances as measuring all;
+ * `aimAt` has the proof. Sketches take a quarter of the bytes of float32 vectors (the idea of the
+ * VA-file: Weber, Schek and Blott, 1998).
  */
 import type { Metric } from './elements.ts';
 import type { PreparedQuery } from './query.ts';
@@ -117,6 +90,33 @@ interface Aim {
   within(limit: number): Factors;
 }
 
+/**
+ * A row that is ruled out is farther by the kernels' own arithmetic, roundings included. The proof:
+ *
+ * In what follows y is x - centre, s its sketch step * code, r its `left` (|y - s| <= r), q the
+ * query, p the query less the centre for l2 and else the query itself, t * P what is left of p when
+ * it is made of whole numbers of 16 bits, e = |p - t * P|, n the dimension, u = 2^-24, gamma twice
+ * the relative error of a sum of n products, and eta = 32 u, where the kernel's own formula errs by
+ * less than 8 u of the sum of its terms' sizes.
+ *
+ * l2. The kernels' sum is at least |x - q|^2 * (1 - gamma) - n * 2^-149. Where it is at most the
+ * limit, |y - p| <= sqrt((limit + n * 2^-149) * (1 + 2 gamma)), and |s - tP| <= R + r, where R is
+ * that root plus e. Squared: 2 s.tP + 2 R r - (|s|^2 - r^2) >= |tP|^2 - R^2. As 2 |s.tP| <= |s|^2 +
+ * |tP|^2, taking |s|^2, |tP|^2 times 1 - eta and r^2, R r, R^2 times 1 + eta makes up for
+ * roundings.
+ *
+ * dot. The distance is 1 - the sum, rounded to float32: where it is at most the limit, the sum is
+ * at least T = 1 - limit - |limit| * 2^-22. It is at most x.q + gamma |x| |q|, and x.q is at most
+ * centre.tP + s.tP + r |tP| + |x| e. So s.tP + r |tP| - W |x| >= T - centre.tP, W = -e - gamma |q|.
+ *
+ * cosine. The sum is divided by the root of two sums of squares, so that the quotient errs by 4
+ * gamma at most, of rows with tiny squares as well, which are summed in doubles. As above, with T
+ * |x| |q| in place of T: s.tP + r |tP| - W |x| >= -centre.tP, W = (T - 4 gamma) |q| - e.
+ *
+ * Of both, |s.tP| <= (|x| + |centre| + r) * |tP|: eta times that is given to W, the right-hand side
+ * and the factor of r. What is too small for a float32 adds less than 1e-30, as steps are 1e-18 or
+ * more and no query is taken whose largest element is below 1e-20; with LARGEST nothing overflows.
+ */
 function aimAt(metric: Metric, query: Float32Array, centre: Float32Array): Aim | undefined {
   const dimension = query.length;
   const numbers = new Float64Array(query);

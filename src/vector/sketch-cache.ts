@@ -1,17 +1,10 @@
 /**
- * `SketchCache`: keeps the sketches of batches of vectors within a number of bytes, for all
- * searches of the catalogs that share it. On the second search of a batch, `admit` gives its
- * caller the place for a sketch, and nothing if there is no room or no memory: searches then do
- * without. Segments may be evicted once 32 searches in a row (`UNUSED_SEARCHES`) did not use them:
- * if the sketches of a table do not all fit, those that fit stay, and a search reads the vectors
- * of the other batches. A sketch that was of no use three times in a row is set aside (`get`
- * returns null for it), and tried again every 16 searches. `SketchScope` gives one catalog keys of
- * its own. Partitions of IVF indexes are kept in the same way (table/indexes/ivf-segment.ts).
- *
- * Sketches lie in memories of kernels (`Segment`), where they are sifted without being copied. A
- * segment is filled from its beginning and evicted as a whole. Its memory is never used again, so
- * that a search may go on with a sketch that was evicted meanwhile; it is freed once nothing
- * refers to it.
+ * `SketchCache` keeps the sketches of batches of vectors within a number of bytes, for all searches
+ * of the catalogs that share it. `admit` gives its caller the place for a sketch, or undefined:
+ * searches then do without. Sketches lie in memories of kernels (`Segment`), where they are sifted
+ * without being copied; a segment is evicted as a whole. Its memory is not used again, so that a
+ * search may go on with a sketch that was evicted meanwhile. `SketchScope` gives one catalog keys
+ * of its own.
  */
 import { reserve } from './residents.ts';
 import { SKETCHES_AT } from './sieve.ts';
@@ -19,7 +12,8 @@ import type { PartitionKernels, Sketch, SketchPlace } from './sketch.ts';
 
 /**
  * Segments that so many searches in a row did not use may be evicted. Fewer, and searches of
- * several tables in turn would make anew what the others' evicted.
+ * several tables in turn would make anew what the others' evicted. If the sketches of a table do
+ * not all fit, those that fit stay, and a search reads the vectors of the other batches.
  */
 export const UNUSED_SEARCHES = 32;
 /** Searches of a sketch in a row that had to measure many rows after all, until it is set aside. */

@@ -2,20 +2,7 @@
  * Builds the sketch of a batch of vectors of float32 or float16 (`Sketcher`, `sketchOf`): one byte
  * for each element and, for each row, a bound on its distance from its sketch. Also defines the
  * layout, from which sieve.ts derives bounds for each metric, and the interfaces of the kernels of
- * sketches and of IVF partitions. sketch-cache.ts keeps both within a number of bytes.
- *
- * The sketch of a row x is the vector centre + step * code, where the codes are whole numbers of
- * -127 to 127, and `left` is at least as large as the norm of x - centre - step * code.
- *
- * Rows of other lengths are filled up with zeros to whole groups of eight elements, whose products
- * and differences are 0. A half float is the float32 of the same value.
- *
- * Why that bound holds, with u = 2^-24: the kernel computes (x - c) - step * code in three
- * roundings. Their errors are at most u * |x - c| + u * |step * code| + u * |the result|, and as |x
- * - c| is at most 127.01 * step, below 2^-15 * step for each element. The sum of squares of n
- * results is off by a factor of 1 + gamma at most, and by n * 2^-150 where squares are too small
- * for a float32: a norm of 2^-75 for each element, and no step is below 1e-18. So sqrt(sum) * (1 +
- * gamma) + sqrt(n) * 2^-13 * step is enough.
+ * sketches and of IVF partitions. sketch-cache.ts keeps sketches within a number of bytes.
  */
 import { getBit } from '../arrow/index.ts';
 import type { ElementType, VectorValues } from './elements.ts';
@@ -121,6 +108,11 @@ export interface SketchPlace {
 /**
  * A sketch in the memory of kernels: the centre, whose float32 are as many as a row's, then groups.
  * A group past it can be read.
+ *
+ * The sketch of a row x is the vector centre + step * code, where the codes are whole numbers of
+ * -127 to 127, and `left` is at least as large as the norm of x - centre - step * code. Rows of
+ * other lengths are filled up with zeros to whole groups of eight elements, whose products and
+ * differences are 0. A half float is the float32 of the same value.
  */
 export interface Sketch extends SketchPlace {
   readonly rows: number;
@@ -183,7 +175,16 @@ export const isSketchable = (elementType: ElementType, dimension: number, rows: 
   dimension >= LEAST_DIMENSION &&
   dimension <= MOST_DIMENSION;
 
-/** Makes the sketch of rows that are sketchable, block by block as they are loaded. */
+/**
+ * Makes the sketch of rows that are sketchable, block by block as they are loaded.
+ *
+ * Why `left` is at least the norm of x - centre - step * code, with u = 2^-24: the kernel computes
+ * (x - c) - step * code in three roundings. Their errors are at most u * |x - c| + u * |step *
+ * code| + u * |the result|, and as |x - c| is at most 127.01 * step, below 2^-15 * step for each
+ * element. The sum of squares of n results is off by a factor of 1 + gamma at most, and by n *
+ * 2^-150 where squares are too small for a float32: a norm of 2^-75 for each element, and no step
+ * is below 1e-18. So sqrt(sum) * (1 + gamma) + sqrt(n) * 2^-13 * step is enough.
+ */
 export class Sketcher {
   readonly #sketching: Sketching;
   readonly #dimension: number;

@@ -1,15 +1,10 @@
 /**
- * `CatalogRoot`: reads and writes the catalog's format file, `.dirspace/format.json`. It records
- * whether names fold case, whether versions are managed, and whether new tables are written for
- * Lance. The first write to a catalog creates the file and the engine's folders, and throws
- * Unsupported on a disk without hard links; changing a setting writes the file again. Later writes
- * read it, at most once a second, because another process may have changed a setting.
- *
- * If the file is damaged, or missing from a catalog that has content, at opening, every operation
- * but verify and repair fails; later damage does not stop an opened catalog. A catalog without the
- * file can still be opened read-only. `propose` derives the content that repair would write, from
- * the names on disk and the legible part of the file, and `mend` writes it. `rootGone` builds the
- * error for a root that has disappeared.
+ * `CatalogRoot` reads and writes the catalog's format file, `.dirspace/format.json`. The file
+ * records whether names fold case, whether versions are managed, and whether new tables are written
+ * for Lance. The first write to a catalog creates the file and the engine's folders. Later writes
+ * read it at most once a second, because another process may have changed a setting. If the catalog
+ * must not be used before the file is repaired, `refusal` says why. `propose` derives the content
+ * that repair would write, and `mend` writes it.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

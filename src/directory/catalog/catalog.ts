@@ -1,15 +1,10 @@
 /**
  * Defines `Catalog`, one open catalog with its store and engine, and the look-ups that operations
- * begin with. `requireTable`, `requireNamespace`, `readNamespace` and `requireBranch` find what a
- * request names, and throw the error that the caller gets if it is missing (`missingNamespace`,
- * `missingBranch`); `findTable`, `findNamespace` and `readTableRecord` return undefined instead.
- * `requireIncarnation` and `requireStill` refuse another table of the same name (TableNotFound),
- * and `storedTable` opens one that was found. `namespaceId` and `tableId` validate ids, and
- * `showId` formats one for messages.
- *
- * `beginWrite` refuses writes to a read-only catalog, and sets up the root of a new one.
- * `requireRoom` refuses paths that would be too long. `locationOf` returns the absolute path of a
- * folder, and `followMove` updates files for Lance after a table moved.
+ * begin with. `requireTable`, `requireNamespace` and `requireBranch` find what a request names, or
+ * throw the error that its caller gets; `findTable` and `findNamespace` return undefined instead.
+ * `requireIncarnation` refuses another table of the same name, and `requireRoom` paths that would
+ * be too long. `beginWrite` refuses writes to a read-only catalog and sets up the root of a new
+ * one.
  */
 import type { AllowedLocation } from '../../allowed-locations.ts';
 import type { Env } from '../../env.ts';

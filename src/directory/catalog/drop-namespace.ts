@@ -2,12 +2,9 @@
  * Drops namespaces (`dropNamespaceFolder`) and replaces namespaces or tables (`replaceFolder`) by
  * renaming folders into the trash. If only an empty namespace may be dropped, it is checked again
  * after the rename, and brought back if something was created in it meanwhile. That drop and a
- * replacement take several steps and are recorded as intents (intents.ts); a drop with content is
- * one rename. `finishIntents` and `settleIntentsAt` complete or undo intents that were interrupted;
- * `finishIntents` leaves an intent alone for its first hour if its first step was not taken.
- * `isNamespaceEmpty` tells whether a namespace has no content, and `isUndecided` whether it is
- * still pending. A replacement that another writer disturbs throws ConcurrentModification, and one
- * whose outcome the disk leaves open CommitStateUnknown.
+ * replacement take several steps and are recorded as intents (intents.ts). `finishIntents` and
+ * `settleIntentsAt` complete or undo intents that were interrupted. `isNamespaceEmpty` tells
+ * whether a namespace has no content.
  */
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -120,7 +117,8 @@ export interface Replacement {
 
 /**
  * What is at the place goes to the trash whole, and the other folder takes its place. False, with
- * nothing changed, where nothing is there any more.
+ * nothing changed, where nothing is there any more. @throws ConcurrentModification if another
+ * writer disturbs it, CommitStateUnknown if the disk leaves its outcome open
  */
 export async function replaceFolder(catalog: Catalog, replacement: Replacement): Promise<boolean> {
   const { kind, id, place, staging } = replacement;

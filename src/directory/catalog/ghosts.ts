@@ -1,5 +1,5 @@
 /**
- * `moveToPlace`: renames a table's folder to its place, even if a ghost occupies it. A ghost is a
+ * `moveToPlace` renames a table's folder to its place, even if a ghost occupies it. A ghost is a
  * folder at the place of a table that has no record and only files of Lance, which another program
  * wrote there after the table was renamed or dropped (`isGhost`). The ghost is moved to the
  * quarantine (`clearGhost`). `recordQuarantine` notes where things in the quarantine were and why

@@ -3,8 +3,7 @@
  * operation of several steps before its first step and removes the record after the last one. After
  * an error it calls `recover`; if that fails too, the record stays. `pendingIntents` lists those
  * that are still recorded; drop-namespace.ts finishes those that a crash left. Every step can be
- * repeated, also beside a process that is still at work. `decodeIntent` parses a record, and throws
- * Corrupt for folders that an intent never moves.
+ * repeated, also beside a process that is still at work.
  */
 
 import {

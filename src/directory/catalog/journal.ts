@@ -1,11 +1,10 @@
 /**
  * Writes the journal of a multi-table commit before its first step (`writeJournal`): the tables
  * that it declares, deletes versions of and deregisters. Once the commit is decided,
- * `finishJournal` carries out the deletions and deregistrations, or takes the declarations back if
- * it was aborted; a table that was given rows meanwhile stays. When a catalog is opened for
- * writing, `finishJournals` does so for commits that a crash interrupted; commits undecided for an
- * hour are aborted first, and younger ones stay. `hasJournal` tells whether a commit is unfinished,
- * and `decodeJournal` parses a journal (Corrupt, UnsupportedFormat).
+ * `finishJournal` carries out the deletions and deregistrations. If it was aborted, `finishJournal`
+ * takes the declarations back; a table that was given rows meanwhile stays. When a catalog is
+ * opened for writing, `finishJournals` does so for commits that a crash interrupted. `hasJournal`
+ * tells whether a commit is unfinished.
  */
 
 import {
@@ -132,7 +131,10 @@ async function undeclare(catalog: Catalog, folder: string, incarnation: string):
   else await catalog.store.moveFolder(place, folder);
 }
 
-/** Called when a catalog is opened for writing. */
+/**
+ * Called when a catalog is opened for writing. Commits undecided for an hour are aborted first;
+ * younger ones stay.
+ */
 export async function finishJournals(catalog: Catalog): Promise<void> {
   for (const { name, kind } of (await catalog.store.list(TRANSACTIONS_FOLDER)) ?? []) {
     if (kind !== 'file' || parseJournalFile(name) === undefined) continue;

@@ -1,16 +1,9 @@
 /**
- * `answeredOnce`: runs a change with an idempotency key once, and keeps its answer in the catalog
- * for at least a day. A repeat gets the same answer, also after a restart, but without its
+ * `answeredOnce` runs a change that has an idempotency key and keeps its answer in the catalog. A
+ * repeat gets the kept answer for at least a day, also after a restart, but without its
  * `storage_options`, which are secret. A different request under the same key throws
- * IdempotencyKeyReused. An error of the first request frees the key, save those after which
- * something may have changed: CommitStateUnknown, ServiceUnavailable, Internal, Corrupt and foreign
- * errors. Requests without an idempotency stamp, reads, and those to a read-only catalog are run as
- * they are.
- *
- * A request is recorded as begun before it changes anything. After a crash before its answer the
- * key stays taken, and the same request is done again; operations/rows.ts recognises writes of rows
- * that took place. Of an answer over 1 MiB only its existence is recorded; the same request is then
- * refused. An answer that cannot be written is not kept, and does not fail the change.
+ * IdempotencyKeyReused. A request is recorded as begun before it changes anything. After a crash
+ * the same request is done again; operations/rows.ts recognises writes of rows that took place.
  */
 import { createHash } from 'node:crypto';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
@@ -38,8 +31,11 @@ const KEPT_PERIODS = 3;
 const LONGEST = 1024 * 1024;
 
 /**
- * The answer of an earlier request under the same key, or that of `work`, which is kept. Calls without
- * what tells requests apart are made as they are. @throws IdempotencyKeyReused, Corrupt
+ * The answer of an earlier request under the same key, or that of `work`, which is kept. Calls
+ * without what tells requests apart, reads, and calls to a read-only catalog are made as they are.
+ * An error that changed nothing frees the key. Of an answer over 1 MiB only its existence is
+ * recorded; the same request is then refused. An answer that cannot be written is not kept, and
+ * does not fail the change. @throws IdempotencyKeyReused, Corrupt
  */
 export async function answeredOnce<Answer>(
   catalog: Catalog,

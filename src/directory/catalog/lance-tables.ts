@@ -1,16 +1,10 @@
 /**
  * Handles tables whose rows other programs write in Lance's format: at a URI outside of the root,
- * in a folder of `.dirspace/lance`, or in the table's own folder. A folder of `.dirspace/lance` is
- * reserved when the table is declared, never moves and is never used again. `tablePlace` returns
- * where a table lies (`placeOf` for callers that have not looked at its versions), `lancePlace`
- * where other programs write it, and `lanceHome` that place as a folder of the root. `storageOf`
- * tells whether it has rows, and `lanceVersions` and `lanceVersion` find its versions by the names
- * of manifests.
- *
- * `rowsElsewhere` builds the error for an operation on such rows, and `isOfOthers` recognises it. A
- * file in the place of a reserved folder (`fence`, `isFence`) makes other programs' writes fail
- * once the table has rows of this engine (`closeToOthers`) or was removed for good
- * (`removeForGood`). `placesIn` lists the reserved places of the tables below a folder.
+ * in a reserved folder of `.dirspace/lance`, or in the table's own folder. `tablePlace` returns
+ * where a table lies, `lancePlace` where other programs write it, and `lanceVersions` its versions
+ * by the names of manifests. `rowsElsewhere` builds the error for an operation on such rows. A file
+ * in the place of a reserved folder (`fence`) makes other programs' writes fail once the table has
+ * rows of this engine or was removed for good.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
@@ -46,7 +40,10 @@ export function lancePlace(catalog: Catalog, { record, folder }: Table): string 
   return isOutside(location) ? location : locationOf(catalog, location);
 }
 
-/** The folder in the root in which a dataset of Lance may lie; undefined for one outside of it. */
+/**
+ * The folder in the root in which a dataset of Lance may lie; undefined for one outside of it. A
+ * folder that is reserved when the table is declared never moves and is never used again.
+ */
 export function lanceHome({ record, folder }: Table): string | undefined {
   const { location = folder } = record;
   return isOutside(location) ? undefined : location;

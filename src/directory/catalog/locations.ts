@@ -1,10 +1,10 @@
 /**
- * Resolves a location that a caller gives to a folder below the catalog's root (`folderAt`). It may
- * be relative to the root, an absolute path or a `file:` URI. Throws InvalidInput (`unusable`) for
- * locations outside of the root, and for the engine's own folders except those of deregistered
- * tables and of places reserved for other programs. Symbolic links are refused later, when the
- * folder is entered. `liesOutside` tells whether a table's location is outside of the root, and
- * `tableIdAt` returns the id of the table that belongs at a folder.
+ * `folderAt` resolves a location that a caller gives to a folder below the catalog's root. The
+ * location may be relative to the root, an absolute path or a `file:` URI. Locations outside of the
+ * root, and folders that belong to the engine itself, throw InvalidInput (`unusable`). Symbolic
+ * links are refused later, when the folder is entered. `liesOutside` tells whether a table's
+ * location is outside of the root, and `tableIdAt` returns the id of the table that belongs at a
+ * folder.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';
@@ -18,8 +18,9 @@ import type { ObjectPath } from '../../protocol/index.ts';
 import { type Catalog, locationOf } from './catalog.ts';
 
 /**
- * The folder that a location names, relative to the root.
- * @throws InvalidInput for one outside the root, or one that is the engine's own
+ * The folder that a location names, relative to the root. Of the engine's folders, those of
+ * deregistered tables and of places reserved for other programs are allowed. @throws InvalidInput
+ * for one outside the root, or one that is the engine's own
  */
 export function folderAt(catalog: Catalog, location: string): string {
   const folder = folded(catalog, relativeTo(catalog, location).replace(/\/$/, ''));

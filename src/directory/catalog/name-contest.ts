@@ -1,12 +1,10 @@
 /**
- * Decides which one exists when a table and a namespace of one name are created at the same time
- * (`decideNamespace`, `namespaceHasName`): exactly one of them, even if a process dies at any step.
- *
- * A new namespace takes its place with a pending marker, which makes it invisible, and then looks
- * for a table of its name. One atomic rename of the marker decides. The creator confirms the
- * namespace if it found no table; a table that takes its place meanwhile withdraws it
- * (`withdrawNamespace`). A table gives way only to a confirmed namespace, and a namespace only to a
- * table, so one stays. `clearNamespacePlace` removes invisible remains at a namespace's place.
+ * Decides which one exists when a table and a namespace of one name are created at the same time. A
+ * new namespace is invisible under a pending marker until `decideNamespace` renames the marker: to
+ * confirm the namespace, or to withdraw it because a table has its name. A table that has just
+ * taken its place asks `namespaceHasName`, which withdraws a pending namespace. The marker is
+ * renamed once and atomically, so both sides see the same decision. `clearNamespacePlace` makes
+ * room where an invisible namespace was left.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,13 +1,9 @@
 /**
- * `removeOutsideFiles`: removes the folders that tables of a trash entry have outside of the root,
+ * `removeOutsideFiles` removes the folders that tables of a trash entry have outside of the root,
  * if the allowed prefix of the folder has `dropFiles`. The entry is marked first, so that nothing
- * brings it back half removed, and stays in the trash until its folders are gone. After a crash or
- * an error the next removal goes on. It returns the folder of the entry, which the mark renames
- * (the same if nothing is to be removed), or undefined if the entry has left the trash.
- *
- * A folder is kept where another table of the catalog lies at, in or around it. A folder that holds
- * anything but a dataset, that a link leads to, or that touches the root is refused
- * (InvalidTableState), as is one whose prefix is not there.
+ * brings it back half removed, and stays in the trash until its folders are gone. A folder that
+ * another table of the catalog uses is kept. A folder that holds other files than a dataset's is
+ * refused with InvalidTableState, and the entry stays.
  */
 import { fileURLToPath } from 'node:url';
 import { ruleOf } from '../../allowed-locations.ts';

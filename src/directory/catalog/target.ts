@@ -1,16 +1,10 @@
 /**
- * `resolveTarget`: finds the table, branch and version that a request names. `targetToRead`,
+ * `resolveTarget` finds the table, branch and version that a request names. `targetToRead`,
  * `snapshotToRead` and `describedTarget` do so for reads, with fewer calls to the file system where
- * nothing has changed; `lanceTarget` does so for versions that other programs wrote.
- * `snapshotToRead` throws InvalidTableState, or Unsupported for rows in Lance's format, if there is
- * no version. `newestOfMain` returns the newest version of main, if any. `failureWithin` converts
- * an error inside a table to the error that the caller gets, and `missingTag` builds the error for
- * a missing tag.
- *
- * A request without a branch means main, and one without a version the newest. A tag names both, so
- * it is refused beside either. If a branch or version is missing, the table is looked up again, so
- * that a table that was moved or dropped meanwhile is reported as such. An old version can be
- * described even if the newest is damaged.
+ * nothing has changed; `lanceTarget` does so for versions that other programs wrote. A request
+ * without a branch means main, and one without a version the newest. A tag names both, so it is
+ * refused beside either. `failureWithin` converts an error inside a table to the error that the
+ * caller gets.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../format/index.ts';

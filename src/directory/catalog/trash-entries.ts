@@ -1,10 +1,9 @@
 /**
  * Numbers and records new entries of the trash (`newTrashFolder`, `prepareTrash`, `recordTrash`),
- * lists them (`trashEntries`) and tells when one was dropped (`droppedSince`). `newTrashFolder` and
- * `prepareTrash` return the path that the caller then moves a folder to. An entry is a folder
+ * lists them (`trashEntries`) and tells when one was dropped (`droppedSince`). An entry is a folder
  * `<number>-<uuid>/` with the record `<number>-<uuid>.json` beside it. Numbers grow with each drop,
- * independent of clocks, so they tell which of two was dropped last; drops at the same time may
- * have the same number. `readTrashRecord` reads one record, and returns the error of a damaged one.
+ * independent of clocks; drops at the same time may have the same number. `readTrashRecord` reads
+ * one record, and returns the error of a damaged one.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDirspaceError } from '../../errors.ts';

@@ -2,15 +2,8 @@
  * Lists the trash (`listTrash`), brings dropped tables back (`undropTable`) and removes entries for
  * good (`emptyTrash`). Entries are removed on request (`purgeTrash`), when the catalog's retention
  * is over (`sweepTrash`, `sweepInBackground`), or right after a drop if the catalog keeps no trash
- * (`settleDrop`). `listTrash` and `purgeTrash` also take deregistered tables. trash-entries.ts
- * numbers and reads the entries. Where files outside of the root must stay, their entry stays too:
- * `emptyTrash` throws InvalidTableState, `purgeTrash` throws that after it has removed the other
- * dropped entries.
- *
- * A sweep removes at most 1,000 entries and never fails. It also removes, after 30 days, what is
- * left of Lance tables that are gone: their fences, and the paths by which clients opened them,
- * with files that clients still wrote there. `numberedAnew` gives a drop a later number if by the
- * time of its rename another table had taken the name.
+ * (`settleDrop`). An entry stays if files of it outside of the root must stay. `numberedAnew`
+ * numbers a drop again; trash-entries.ts numbers and reads the entries.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
@@ -211,7 +204,11 @@ async function recordOrNone(catalog: Catalog, folder: string): Promise<TableReco
   }
 }
 
-/** Removes for good what was dropped longer ago than the age given. */
+/**
+ * Removes for good what was dropped longer ago than the age given, or deregistered if `detached` is
+ * set. @throws InvalidTableState where files outside of the root must stay, after the other entries
+ * were removed
+ */
 export async function purgeTrash(
   catalog: Catalog,
   request: PurgeTrashRequest,

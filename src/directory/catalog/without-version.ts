@@ -1,10 +1,8 @@
 /**
- * Explains why a table has no version to read (`withoutVersion`): it is only declared, or its
- * folder holds files that this catalog cannot read. Before a first write, `refuseStorage` refuses a
- * table with such files, and `claimForRows` also closes its reserved place to other programs.
- * `isOnlyDeclared` tells whether a table without a version has no files either. `refuseStorage`
- * throws TableAlreadyExists in mode create, and otherwise Unsupported for rows of Lance and
- * InvalidTableState for other files.
+ * `withoutVersion` explains why a table has no version to read: it is only declared, or its folder
+ * holds files that this catalog cannot read. Before a first write, `refuseStorage` refuses a table
+ * with such files, and `claimForRows` also closes its reserved place to other programs.
+ * `isOnlyDeclared` tells whether a table without a version has no files either.
  */
 import type { DirspaceError, ErrorCode } from '../../errors.ts';
 import { TABLE_FILE } from '../../format/index.ts';

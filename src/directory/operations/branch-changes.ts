@@ -1,9 +1,8 @@
 /**
  * Carries out DiffTable, DiffTableBranch and CherryPickTableBranch. DiffTable compares any two
  * versions of a table; the other two compare a branch of main with main, or bring its changes to
- * main. Both refuse main itself and branches of other branches (InvalidInput). If the changes
- * cannot be brought to main, the response of the cherry-pick says why. A missing branch throws
- * TableBranchNotFound, and a key that only one version has InvalidInput.
+ * main. Both refuse main itself and branches of other branches. If the changes cannot be brought to
+ * main, the response of the cherry-pick says why.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type IndexEntry, MAIN_BRANCH } from '../../format/index.ts';

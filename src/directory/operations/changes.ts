@@ -1,10 +1,8 @@
 /**
  * Carries out UpdateTable and MergeInsertIntoTable. A merge into a table that is only declared
- * creates it with all rows, whatever its clauses say. A merge may have a timeout, after which it
- * throws ServiceUnavailable and has changed nothing. Updates of properties are refused as
- * Unsupported. `beginChange` finds the branch that a change is for, and recognises a repeated
- * request by its idempotency key. Columns that are missing throw TableColumnNotFound, and rows or
- * values that do not fit TableSchemaValidation or InvalidInput.
+ * commits all its rows as the first version. A merge may have a timeout, after which it throws
+ * ServiceUnavailable and has changed nothing. `beginChange` finds the branch that a change is for,
+ * and recognises a repeated request by its idempotency key.
  */
 
 import type { ArrowBody } from '../../arrow/index.ts';

@@ -1,12 +1,9 @@
 /**
  * Carries out BatchCommitTables and BatchCreateTableVersions, which change several tables together
  * or not at all. Versions are prepared invisibly and become visible by one decision
- * (table/versions/multi-table-commit.ts). Tables are declared before it and taken away again if it
- * is to abort; deletions and deregistrations follow it (catalog/journal.ts). Several operations on
- * one target are refused (InvalidInput), as are versions that a client of Lance has staged
- * (Unsupported). A failure of the steps after the decision throws CommitStateUnknown, and the next
- * opening of the catalog finishes them. A commit that is not decided in time may be aborted by
- * another writer (ConcurrentModification).
+ * (table/versions/multi-table-commit.ts). Tables are declared before the decision; deletions and
+ * deregistrations follow it (catalog/journal.ts). If a step after the decision fails,
+ * CommitStateUnknown is thrown and the next opening of the catalog finishes the commit.
  */
 import { DirspaceError } from '../../errors.ts';
 import { detachedFolder, versionFile } from '../../format/index.ts';
@@ -61,6 +58,10 @@ export async function batchCreateTableVersions(
   };
 }
 
+/**
+ * @throws ConcurrentModification if another writer aborted the commit because it was not decided in
+ * time, CommitStateUnknown if a step after the decision failed
+ */
 export async function batchCommitTables(
   catalog: Catalog,
   request: BatchCommitTablesRequest,

@@ -2,11 +2,8 @@
  * Carries out CreateTable, DeclareTable and CloneTable. A new table is built whole in the staging
  * folder and renamed to its place (place-table.ts), so readers see all of it or nothing. Rows that
  * overwrite an existing table or fill a declared one are committed as a new version. A table
- * declared without a location gets a reserved folder where other programs may write it; a location
- * must be an allowed one outside of the root, or the place that the table's name gives. A clone has
- * the content of a version of another table, whose history, tags and branches stay there. A name
- * that is taken throws TableAlreadyExists, and a namespace that is missing NamespaceNotFound;
- * storage options are refused (InvalidInput).
+ * declared without a location gets a reserved folder where other programs may write it. A clone has
+ * the content of one version of another table, without its history, tags and branches.
  */
 
 import { outsideLocation } from '../../allowed-locations.ts';
@@ -162,7 +159,10 @@ async function findIfThere(catalog: Catalog, id: ObjectPath): Promise<Table | un
   return (await catalog.store.head(record)) === undefined ? undefined : findTable(catalog, id);
 }
 
-/** @throws NamespaceNotFound, TableAlreadyExists */
+/**
+ * A location must be an allowed one outside of the root, or the place that the table's name gives.
+ * @throws NamespaceNotFound, TableAlreadyExists, InvalidInput
+ */
 export async function declareTable(
   catalog: Catalog,
   request: DeclareTableRequest,

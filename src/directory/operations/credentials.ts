@@ -1,9 +1,8 @@
 /**
- * `vendedOptions`: finds the storage options that a client gets to open a table. For a table
- * outside of the root, the configuration of its location has the options or a vendor of them, and
- * the request may decline them. For a table inside, they come from the catalog's credential vendor,
- * if there is one and the request asks for them. A vendor that answers anything but strings is an
- * Internal error.
+ * `vendedOptions` finds the storage options that a client gets to open a table. For a table outside
+ * of the root, the configuration of its location has the options or a vendor of them, and the
+ * request may decline them. For a table inside, they come from the catalog's credential vendor, if
+ * there is one and the request asks for them.
  */
 
 import { ruleOf } from '../../allowed-locations.ts';

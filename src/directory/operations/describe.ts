@@ -1,11 +1,9 @@
 /**
- * Carries out DescribeTable (`describeTable`): returns the members that the request asks for, for a
- * table or one of its versions. Details of tables that other programs write come from Lance's
- * manifest. catalog/target.ts finds the version that is described. Also carries out TableExists
- * (`tableExists`) and ListTableFiles (`listTableFiles`), which lists the files that hold the rows
- * of a version, in pages of at most 10,000 fragments. What is missing throws TableNotFound or
- * TableVersionNotFound; a tag beside a version or branch, and a page token of another version,
- * InvalidInput.
+ * Carries out DescribeTable (`describeTable`), which returns the members that the request asks for,
+ * of a table or one of its versions. Details of tables that other programs write come from Lance's
+ * manifest. Also carries out TableExists (`tableExists`) and ListTableFiles (`listTableFiles`),
+ * which lists the files that hold the rows of a version, in pages. catalog/target.ts finds the
+ * version that a request names.
  */
 import { pathToFileURL } from 'node:url';
 import { describeType, type Schema } from '../../arrow/index.ts';

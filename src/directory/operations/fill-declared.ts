@@ -1,9 +1,8 @@
 /**
  * Publishes the first version of a declared table, when an insert (`fillDeclared`) or a merge
  * (`fillDeclaredUnlessFilled`) brings its first rows. If another writer publishes first, inserted
- * rows are added to that version or replace its rows, as the insert's mode says; for a merge the
- * function returns undefined, and its caller merges into that version. Rows that the columns do not
- * take throw TableSchemaValidation.
+ * rows are added to that version or replace its rows, as the insert's mode says. For a merge the
+ * function then returns undefined, and its caller merges into that version.
  */
 import { type RecordBatchStream, recordBatch, recordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,10 +1,9 @@
 /**
  * Carries out the index operations: creates, lists, describes and drops the indexes of a branch of
- * a table, and reads one into memory (`prewarmTableIndex`). Options that a type of index does not
- * have are refused (InvalidInput, Unsupported). An index is built before the request is answered,
- * unless `train` is false; rows that it does not cover are counted as not indexed until the table
- * is optimized, and are searched by a scan. An index that is missing throws TableIndexNotFound; a
- * name that is taken throws TableIndexAlreadyExists if `replace` is false.
+ * a table, and reads one into memory (`prewarmTableIndex`). An index is built before the request is
+ * answered, unless `train` is false. Rows that it does not cover are counted as not indexed until
+ * the table is optimized, and are searched by a scan. Options that a type of index does not have
+ * are refused.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

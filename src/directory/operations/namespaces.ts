@@ -1,11 +1,9 @@
 /**
  * Carries out the namespace operations: create, list, describe, drop, and change properties. A
- * namespace is a folder with a marker file that holds its properties. The root has none: it exists
- * already, and cannot be dropped or changed (InvalidInput). Mode overwrite replaces a namespace
- * with all that it holds; a namespace with content is dropped only with behavior cascade
- * (NamespaceNotEmpty otherwise). A creator that loses its place to others 64 times throws
- * ConcurrentModification. catalog/name-contest.ts decides between a namespace and a table of one
- * name, catalog/drop-namespace.ts moves dropped namespaces to the trash.
+ * namespace is a folder with a marker file that holds its properties. The root has no marker: it
+ * exists already, and cannot be dropped or changed. Mode overwrite replaces a namespace with all
+ * that it holds. catalog/name-contest.ts decides between a namespace and a table of one name,
+ * catalog/drop-namespace.ts moves dropped namespaces to the trash.
  */
 
 import { DirspaceError } from '../../errors.ts';

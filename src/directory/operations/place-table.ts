@@ -1,7 +1,7 @@
 /**
- * `placeTable`: renames a table that was built in staging to its place. Returns `taken` if the
- * place is occupied, and leaves the staging folder to the caller. Throws NamespaceNotFound if the
- * parent is gone. If a namespace has won the name, it takes the table out again and throws
+ * `placeTable` renames a table that was built in staging to its place. It returns `taken` if the
+ * place is occupied, and leaves the staging folder to the caller. It throws NamespaceNotFound if
+ * the parent is gone. If a namespace has won the name, it takes the table out again and throws
  * TableAlreadyExists; rows written to the table meanwhile go to the trash with it.
  * catalog/name-contest.ts decides who has the name.
  */

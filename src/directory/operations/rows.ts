@@ -1,10 +1,9 @@
 /**
  * Carries out the operations on rows (insert, delete) and on whole versions (restore, schema
- * metadata, statistics). changes.ts updates and merges, reads/query.ts counts. `repeatedCommit`
- * finds the earlier commit of a write with the same idempotency key (IdempotencyKeyReused if that
- * was another request), by the transaction id that `writeOptions` derives from the key. An insert
- * into a table that is only declared commits its first version. A faulty predicate throws
- * InvalidInput, and rows that do not fit TableSchemaValidation.
+ * metadata, statistics). An insert into a table that is only declared commits its first version.
+ * `repeatedCommit` finds the earlier commit of a write with the same idempotency key, by the
+ * transaction id that `writeOptions` derives from the key. changes.ts updates and merges,
+ * reads/query.ts counts.
  */
 import type { ArrowBody } from '../../arrow/index.ts';
 import {

@@ -113,7 +113,7 @@ const ELSEWHERE = [
 ] as const;
 
 /**
- * The work is done before the answer, whose `job_id` is that of its transaction.
+ * The work is done before the answer, whose `job_id` is that of its transaction, if it made one.
  * @throws TableColumnNotFound, InvalidInput for a column that is not computed
  */
 export async function alterTableBackfillColumns(

@@ -1,11 +1,8 @@
 /**
  * Carries out the operations on tables as entries of the catalog: drop, rename, deregister and
  * register. They move the table's folder by a rename: a drop into the trash, a deregistration into
- * `.dirspace/detached`. A registration with properties or over an existing table takes further
- * steps. A registration of a location outside of the root moves nothing: it makes a new entry, and
- * reads no file at that location. list-tables.ts lists tables. A name that is taken throws
- * TableAlreadyExists, a table that is missing TableNotFound, and a location without a table
- * InvalidInput.
+ * `.dirspace/detached`. A registration of a location outside of the root moves nothing: it makes a
+ * new entry, and reads no file at that location. list-tables.ts lists tables.
  */
 import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,12 +1,9 @@
 /**
  * Carries out DescribeTransaction (`describeTransaction`) and AlterTransaction
- * (`alterTransaction`), which sets or removes properties of a transaction and cancels a multi-table
- * commit in preparation; a committed one keeps its status. Properties lie in a file of their own.
- * The id of a transaction names the incarnation of its table, whose branches are searched for the
- * version. The id of a multi-table commit names its decision file or its journal. `onSomeBranch`
- * runs such a search, on main first. An id without a transaction throws TransactionNotFound; an
- * action that has no or two parts, a property of the engine, and one that its mode `fail` refuses,
- * throw InvalidInput.
+ * (`alterTransaction`), which sets or removes properties of a transaction and can cancel a
+ * multi-table commit that is still being prepared. The properties lie in a file of their own. The
+ * id of a transaction names the incarnation of its table; the id of a multi-table commit names its
+ * decision file or its journal. `onSomeBranch` searches the branches of a table, main first.
  */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';

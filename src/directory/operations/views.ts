@@ -1,11 +1,9 @@
 /**
  * Carries out CreateMaterializedView and RefreshMaterializedView. A view is a table whose manifests
  * record its source table and its query; it is read, tagged, indexed, renamed and dropped as any
- * other. It is created without rows, unless `with_no_data` is false. Only refreshes and restores
- * change its rows; other changes of rows and columns throw InvalidTableState. A refresh is finished
- * when it is answered, and its `job_id` is that of the transaction. Views that functions of
- * containers fill (`udtf`, `chunker`), and `auto_refresh`, are refused as Unsupported, and the
- * refresh of a plain table as InvalidInput. describe.ts tells of the view of a version.
+ * other. It is created without rows, unless `with_no_data` is false. Changes of its rows and
+ * columns other than refreshes and restores throw InvalidTableState. A refresh is finished when it
+ * is answered. describe.ts tells of the view of a version.
  */
 
 import { recordBatchStream } from '../../arrow/index.ts';
@@ -112,7 +110,7 @@ const ELSEWHERE = [
 ] as const;
 
 /**
- * The work is done before the answer.
+ * The work is done before the answer, whose `job_id` is that of its transaction, if it made one.
  * @throws TableNotFound for a view or a source that is not there, InvalidInput for a plain table
  */
 export async function refreshMaterializedView(

@@ -1,16 +1,10 @@
 /**
  * Keeps `__manifest`, the list by which Lance finds a catalog's tables, up to date. `changing` runs
- * an operation and then publishes its changes, if the catalog's Lance mode is `sync` or `write`; a
- * failure to publish does not fail the operation. The cost usually does not grow with the catalog.
- * `syncLanceCatalog` compares the list with the whole catalog, and throws ServiceUnavailable if
- * other writers publish first 64 times, and `changesList` tells whether the first version of a
- * table would change it.
- *
- * Where a list exists, an operation that changes the catalog first puts a marker beside it. The
- * next change compares the whole catalog if a marker's process has died or a failure left the note
- * `.stale`. It also does so after a writer on another machine or boot, and once the list holds over
- * 256 changes. A writer reads the newest version, then reads the catalog, and publishes under the
- * next number or begins again, so no change of another writer is lost.
+ * an operation and then publishes its changes to the list; a failure to publish does not fail the
+ * operation. `syncLanceCatalog` compares the list with the whole catalog. `changesList` tells
+ * whether the first version of a table would change it. A writer reads the newest version, then the
+ * catalog, and publishes under the next number or begins again, so no change of another writer is
+ * lost.
  */
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -225,7 +219,11 @@ function joinBatch(
   return done;
 }
 
-/** @returns undefined where it was not to compare the whole catalog */
+/**
+ * Compares the whole catalog if it is to, after a failure that was noted, beside the marker of a
+ * process that may have died, after a writer on another machine or boot, and once the list holds
+ * many changes. @returns undefined where it did not compare the whole catalog
+ */
 async function publish(
   catalog: Catalog,
   state: Following,

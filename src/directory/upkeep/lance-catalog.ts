@@ -1,15 +1,9 @@
 /**
  * Reads and publishes versions of `__manifest`, the table at the catalog's root by which Lance's
  * directory namespace lists the catalog. `newestListing` returns the newest version by this engine,
- * or that it is damaged, and sets aside newer ones by other programs; it returns undefined if there
- * are none, and throws InvalidTableState if all are by other programs or a namespace has the name
- * `__manifest`. `publishListing` writes a version: one manifest, created exclusively, so of
- * concurrent writers one wins and the others read again. follow-lance.ts decides what is listed;
- * verify-lance-catalog.ts reads single versions (`readListedVersion`, `readListing`).
- *
- * A version lists the rows of a large file that stays, without those that a deletion file names,
- * and the rows of a small file that each change rewrites. From time to time, publishing also
- * removes versions that are over an hour old or beyond the newest hundred.
+ * or that it is damaged. `publishListing` writes a version as one manifest, created exclusively, so
+ * of concurrent writers one wins and the others read again. follow-lance.ts decides what is listed;
+ * verify-lance-catalog.ts reads single versions.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
@@ -57,7 +51,10 @@ const KEPT_VERSIONS = 100;
 /** More of them than are kept are removed at once. */
 const REMOVED_AT_ONCE = 32;
 
-/** What a version of `__manifest` lists. */
+/**
+ * What a version of `__manifest` lists: the rows of a large file that stays, without those that a
+ * deletion file names, and the rows of a small file that each change rewrites.
+ */
 export interface Listing {
   readonly version: number;
   readonly scope: string;

@@ -1,12 +1,9 @@
 /**
- * `repairCatalog`: repairs a catalog that cannot be read, or lists what it would do. It moves torn
- * ends of branches, unreadable tags, fragments without a manifest, version hints of tables without
- * versions, empty folders and ghosts (catalog/ghosts.ts) into quarantine, with a record of where
- * each was. A branch then continues from its last whole version. If a file of an index is damaged
- * or lost, a new version of each branch leaves that part of the index out (`dropSegments`); no row
- * is lost. A lost or damaged format file is written again (if nothing tells whether versions are
- * managed, repair does nothing else and asks for that), and a table that shares a namespace's name
- * is detached. Problems that it cannot mend are returned as `left`. verify.ts finds the problems.
+ * `repairCatalog` repairs a catalog that cannot be read, or lists what it would do. It moves
+ * damaged and stray files into quarantine with a record of where each was, and makes a branch with
+ * a torn end continue from a whole version. A new version of a branch leaves out files of indexes
+ * that are damaged or lost (`dropSegments`). A damaged or missing format file is written again.
+ * Problems that stay are returned as `left`; verify.ts finds them.
  */
 
 import {
@@ -116,7 +113,10 @@ type FormatRepair =
   | { readonly unknown: true; readonly why: string }
   | { readonly unknown: false; readonly action: RepairAction };
 
-/** Writes the format file anew where it is damaged or missing, if `apply` is set. */
+/**
+ * Writes the format file anew where it is damaged or missing, if `apply` is set. If nothing tells
+ * whether versions are managed, the request has to: repair then does nothing else.
+ */
 async function mendFormat(
   catalog: Catalog,
   request: RepairRequest,

@@ -1,8 +1,8 @@
 /**
- * `RootPresence`: checks that the root folder of an open catalog still exists. A root that was
- * deleted, unmounted or replaced looks like an empty catalog. So the check runs before an operation
- * reports an error, or the answer that an empty catalog would give, and throws ServiceUnavailable
- * if the root is gone. `requireRoot` checks before folders are created at the root.
+ * `RootPresence` checks that the root folder of an open catalog still exists. A root that was
+ * deleted, unmounted or replaced looks like an empty catalog. So errors and answers that an empty
+ * catalog would give too are given only after a look at the root; if it is gone, ServiceUnavailable
+ * is thrown. `requireRoot` checks before folders are created at the root.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { FORMAT_FILE, PRIVATE_FOLDER } from '../../format/index.ts';

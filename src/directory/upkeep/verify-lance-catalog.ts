@@ -1,5 +1,5 @@
 /**
- * `verifyLanceCatalog`: verifies `__manifest`, the table by which Lance lists the catalog. Problems
+ * `verifyLanceCatalog` verifies `__manifest`, the table by which Lance lists the catalog. Problems
  * are damaged manifests, manifests of other programs, damaged files of the newest version, and
  * unknown files. Temporary and unused files are leftovers. So is a newest version that lists
  * another state of the catalog, which is reported only if the catalog's Lance mode keeps the list

@@ -1,11 +1,9 @@
 /**
- * `IvfBuilder`: makes the partitions of an IVF index from two passes over batches of vectors. First
- * `sample` takes some of them, up to 128 MiB as a rule, and `train` finds centroids; then `add`
- * gives each vector to the nearest centroid and keeps a byte and a bit for each element.
- * `partitions` then lists the partitions, and `writeBlock` lays out their rows, block by block. All
- * work but `writeBlock` is done in steps. Vectors whose numbers are too large to be laid out form a
- * last partition of their own. Vectors from which no distance is a number, such as those that are
- * null or hold NaN, are left out.
+ * `IvfBuilder` makes the partitions of an IVF index from two passes over batches of vectors. First
+ * `sample` takes some of them and `train` finds centroids; then `add` gives vectors to their
+ * nearest centroids and keeps a byte and a bit for each element. `partitions` lists the partitions,
+ * and `writeBlock` lays out their rows block by block. Vectors whose numbers are too large to be
+ * laid out form a last partition of their own. Vectors that are null or hold NaN are left out.
  */
 
 import { getBit } from '../../arrow/index.ts';

@@ -1,5 +1,5 @@
 /**
- * `clustersOf`: finds centroids of sampled vectors by Lloyd's iterations (k-means). Between two
+ * `clustersOf` finds centroids of sampled vectors by Lloyd's iterations (k-means). Between two
  * iterations, a centroid without rows is moved beside the one that has the most rows.
  */
 import { BENCH_ROWS, type Workbench } from './workbench.ts';

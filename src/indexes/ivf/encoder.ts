@@ -1,5 +1,5 @@
 /**
- * `RowEncoder`: encodes rows for an IVF index, one after another, and keeps them in memory: a bit
+ * `RowEncoder` encodes rows for an IVF index, one after another, and keeps them in memory: a bit
  * and a byte for each element, and a few numbers. `writeBlock` and `writeRows` then lay out up to
  * 32 of them, chosen by their numbers, in the forms of layout.ts.
  */

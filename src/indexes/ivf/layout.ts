@@ -1,14 +1,8 @@
 /**
  * Defines how an IVF index lays out vectors. `lengthOf` returns the number of elements of a vector
  * after the transform of turning.ts, `blockBytes` the size of a block of 32 rows, and `rowBytes`
- * the size of the values kept for each row. Vectors of more than 8,192 elements have no index
- * (`MOST_ELEMENTS`). docs/on-disk-format.md describes both.
- *
- * A block has one bit for each element of 32 rows, 1 where the row is above its centroid. Sixteen
- * bytes hold four bits of each row: those of rows 0 to 15 in the lower halves of the bytes, those
- * of rows 16 to 31 in the upper. Then come the sizes of the rows, their factors and their errors,
- * 32 float32 each. A row has a signed byte for each element, its size and the step of these bytes
- * as float32, its position as uint32, and four bytes of zero.
+ * the size of the values kept for each row. Vectors of more than `MOST_ELEMENTS` elements have no
+ * index. docs/on-disk-format.md describes both layouts.
  */
 
 export const BLOCK_ROWS = 32;
@@ -31,6 +25,16 @@ export const lengthOf = (dimension: number): number =>
 /** Where the facts of a block begin, which is also the size of the tables of a query. */
 export const factsAt = (length: number): number => length * 4;
 
+/**
+ * A block has one bit for each element of 32 rows, 1 where the row is above its centroid. Sixteen
+ * bytes hold four bits of each row: those of rows 0 to 15 in the lower halves of the bytes, those
+ * of rows 16 to 31 in the upper. Then come the sizes of the rows, their factors and their errors,
+ * 32 float32 each.
+ */
 export const blockBytes = (length: number): number => factsAt(length) + 3 * BLOCK_ROWS * 4;
 
+/**
+ * A row has a signed byte for each element, its size and the step of these bytes as float32, its
+ * position as uint32, and four bytes of zero.
+ */
 export const rowBytes = (length: number): number => length + 16;

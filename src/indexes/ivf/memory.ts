@@ -1,5 +1,5 @@
 /**
- * `PartitionMemory`: the WebAssembly memory of one search. It holds one partition at a time, is
+ * `PartitionMemory` is the WebAssembly memory of one search. It holds one partition at a time, is
  * opened for the first one, and grows to the largest. `requirePartitions` opens kernels with a
  * memory of their own, and throws Unsupported where the runtime lacks them.
  */

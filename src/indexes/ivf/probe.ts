@@ -1,16 +1,9 @@
 /**
- * `Probe`: searches partitions of an IVF index for the rows near one query vector. It estimates
- * each distance from one bit per element, and again from one byte per element if the first estimate
- * is small enough. `finish` returns the rows with the smallest estimates; the caller measures their
- * exact distances. The caller searches partitions in the order of `distancesTo`; `isEnough` tells
- * when the rest is unlikely to hold any of the nearest. A query of another length is InvalidInput.
- *
- * With q the query less the centroid (for dot: the query), and r a row less its centroid, l2 is
- * |r|^2 + |q|^2 - 2 r.q, and dot is 1 - c.q - r.q. From one bit for each element, r.q is estimated
- * as |r|^2 / sum|r_i| times the sum of the query's elements with the signs of r. Its error is about
- * |q| times the row's `error` (RaBitQ: Gao and Long, 2024): rows are left out whose estimate, less
- * some multiple of that error, is still too large. The sums are looked up, four elements at a time,
- * in tables of bytes (André, Kermarrec and Le Scouarnec, 2015).
+ * `Probe` searches partitions of an IVF index for the rows near one query vector. It estimates each
+ * distance from one bit per element, and again from one byte per element if the first estimate is
+ * small enough. `finish` returns the rows with the smallest estimates; the caller measures their
+ * exact distances. The caller searches partitions in the order of `distancesTo`, until `isEnough`
+ * tells that the rest is unlikely to hold any of the nearest.
  */
 import {
   createNearest,
@@ -95,6 +88,14 @@ function viewsOf(kernels: PartitionKernels): Views {
   return made;
 }
 
+/**
+ * With q the query less the centroid (for dot: the query), and r a row less its centroid, l2 is
+ * |r|^2 + |q|^2 - 2 r.q, and dot is 1 - c.q - r.q. From one bit for each element, r.q is estimated
+ * as |r|^2 / sum|r_i| times the sum of the query's elements with the signs of r. Its error is about
+ * |q| times the row's `error` (RaBitQ: Gao and Long, 2024): rows are left out whose estimate, less
+ * some multiple of that error, is still too large. The sums are looked up, four elements at a time,
+ * in tables of bytes (André, Kermarrec and Le Scouarnec, 2015).
+ */
 export class Probe {
   /** False where no distance from the query is a number. Its numbers are at most 1e15. */
   readonly isMeasurable: boolean;

@@ -1,5 +1,5 @@
 /**
- * `Workbench`: a memory of kernels in which blocks of rows are turned (`turn`) and given to their
+ * `Workbench` is a memory of kernels in which blocks of rows are turned (`turn`) and given to their
  * nearest centroids (`assign`), which `load` brings there. Rows are compared as whole numbers of 16
  * bits, so a row at almost the same distance from two centroids may get either; `measure` has to
  * look at a sample first, which sets their scale.

@@ -1,12 +1,9 @@
 /**
  * Converts Arrow schemas, fields and types to the protocol's JSON (`schemaToJson`,
- * `schemaToLanceJson`) and back (`schemaFromJson`, `sharedSchema`). Reading also validates JSON
- * from outside, up to `MAX_SCHEMA_FIELDS` and `MAX_SCHEMA_DEPTH`: it throws InvalidInput for
- * malformed JSON and TableSchemaValidation for a type that does not exist. Writing throws
- * TableSchemaValidation for a type that JSON cannot name. `typeToJson` and `typeFromJson` convert
- * one type. `sharedSchema` reads an object once, and all who ask get the same schema. JSON does not
- * hold the ids of dictionaries. arrow/type-names.ts and lance-names.ts write the names of types,
- * type-parser.ts reads them.
+ * `schemaToLanceJson`) and back (`schemaFromJson`, `sharedSchema`). Reading validates JSON from
+ * outside: malformed JSON throws InvalidInput, and a type that does not exist
+ * TableSchemaValidation. JSON does not hold the ids of dictionaries. arrow/type-names.ts and
+ * lance-names.ts write the names of types, type-parser.ts reads them.
  */
 import { DataType, type Dictionary, Field, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';

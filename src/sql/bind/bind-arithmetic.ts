@@ -1,10 +1,10 @@
 /**
- * `bindArithmetic`: binds `+ - * / %` by checking the types of the operands and choosing the type
- * of the result. The result of numbers is a 64-bit integer, a decimal of up to 38 digits or a
- * double. Dates and timestamps can be moved by intervals and durations, and the difference of two
- * is a duration; two intervals or two durations can be added and subtracted. A text literal beside
- * a date or timestamp is read as one too, or as an interval. Anything else throws InvalidInput, and
- * NULL gives NULL. evaluate/evaluate-arithmetic.ts and functions/intervals.ts compute the results.
+ * `bindArithmetic` binds `+ - * / %`: it checks the types of the operands and chooses the type of
+ * the result. The result of numbers is a 64-bit integer, a decimal or a double. Dates and
+ * timestamps can be moved by intervals and durations, and the difference of two is a duration. A
+ * text literal beside a date or timestamp is read as one too, or as an interval. Other operands
+ * throw InvalidInput. evaluate/evaluate-arithmetic.ts and functions/intervals.ts compute the
+ * results.
  */
 import {
   DateDay,

@@ -1,10 +1,10 @@
 /**
- * `bindCall`: binds a function call. Finds the function by name or alias (`ALIASES`), first among
- * the built-in ones (`SIGNATURES`, and `SPECIAL` of bind-forms.ts for those that need more than a
- * fixed signature), then among those that the program registered. Checks the number and types of
- * the arguments and chooses the type of the result; throws InvalidInput. A search for a constant
- * prefix, suffix or part, or for a regular expression that is plain text, becomes LIKE.
- * `FUNCTION_NAMES` lists the built-in functions, and `isBuiltIn` recognises their names.
+ * `bindCall` binds a function call: it checks the number and types of the arguments and chooses the
+ * type of the result. It finds the function by name or alias (`ALIASES`), first among the built-in
+ * ones (`SIGNATURES`, and `SPECIAL` of bind-forms.ts for those that need more than a fixed
+ * signature), then among those that the program registered. A search for constant text becomes LIKE
+ * where it can. `FUNCTION_NAMES` lists the built-in functions, and `isBuiltIn` recognises their
+ * names.
  */
 import { DataType, Decimal } from '../../arrow/index.ts';
 import {

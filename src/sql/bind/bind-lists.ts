@@ -2,9 +2,8 @@
  * Binds the list functions array_has (`bindArrayHas`), array_position (`bindArrayPosition`),
  * array_has_any and array_has_all (`bindArrays`). Also binds `x op ANY (list)` and `x op ALL
  * (list)` (`bindQuantified`), except for list literals, which bind.ts handles. Both sides are
- * converted to a common item type; what is no list, or has none, throws InvalidInput. NULL as an
- * argument, or as the list of ANY and ALL, gives NULL; a NULL left of these is compared with each
- * item, so that an empty list still gives false or true. functions/lists.ts computes the results.
+ * converted to a common item type; what is no list, or has none, throws InvalidInput.
+ * functions/lists.ts computes the results.
  */
 
 import { LIST_FUNCTIONS, quantified } from '../functions/index.ts';
@@ -52,7 +51,11 @@ function unified(name: string, list: Bound, item: Bound): [Bound, Bound] {
   return [coerceToCommon(list, listOf(type)), coerceToCommon(item, type)];
 }
 
-/** `item op ANY (list)` and `item op ALL (list)`, of a list that is not a literal. */
+/**
+ * `item op ANY (list)` and `item op ALL (list)`, of a list that is not a literal. NULL as the list
+ * gives NULL; a NULL as the item is compared with each item, so that an empty list still gives
+ * false or true.
+ */
 export function bindQuantified(
   op: CompareOperator,
   all: boolean,

@@ -1,9 +1,9 @@
 /**
  * Binds number literals (`numberLiteral`), negation (`bindNegate`), casts (`bindCast`), list
- * literals of up to 100,000 items (`bindList`) and IS DISTINCT FROM (`bindDistinct`). A number
- * literal keeps all its digits until its type is known; one beyond the range of doubles throws
- * InvalidInput, as do longer lists and casts that there are not. `typeForText` chooses nanoseconds
- * for a literal of a time or timestamp whose digits would not fit the default unit.
+ * literals (`bindList`) and IS DISTINCT FROM (`bindDistinct`). A number literal keeps all its
+ * digits until its type is known. Casts that there are not, and numbers and lists that are too
+ * large, throw InvalidInput. `typeForText` chooses nanoseconds for a literal of a time or timestamp
+ * whose digits would not fit the default unit.
  */
 import {
   type DataType,

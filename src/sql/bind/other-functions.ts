@@ -1,5 +1,5 @@
 /**
- * `otherFunction`: returns what to write in place of a function that other databases have and this
+ * `otherFunction` returns what to write in place of a function that other databases have and this
  * one does not, for the message that refuses it. Its table must not name a function that this
  * engine has.
  */

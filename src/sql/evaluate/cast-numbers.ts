@@ -1,9 +1,8 @@
 /**
- * `castNumbers`: converts a whole column at once, if doubles hold every value exactly: integers and
+ * `castNumbers` converts a whole column at once, if doubles hold every value exactly: integers and
  * floats to integers or to float32, decimals to float64, and timestamps without a time zone to
- * days. Returns null for all other casts, for most lenient or lossless ones, for values beyond
- * 2^53, and, unless the cast is lenient, for a value that does not fit. cast.ts then converts value
- * by value and names that value.
+ * days. It returns null for casts and values that it does not convert. cast.ts then converts value
+ * by value, and names a value that does not fit.
  */
 import { type DataType, Precision } from '../../arrow/index.ts';
 import {
@@ -24,6 +23,10 @@ import {
 /** Powers of ten up to this one are exact doubles. */
 const EXACT_POWER = 22;
 
+/**
+ * Null also for most lenient or lossless casts, for values beyond 2^53, and, unless the cast is
+ * lenient, for a value that does not fit.
+ */
 export function castNumbers(column: Column, to: DataType, mode: CastMode): NumberColumn | null {
   if (column.form !== 'number' && column.form !== 'wide') return null;
   const [f, g] = [familyOf(column.type), familyOf(to)];

@@ -1,6 +1,6 @@
 /**
- * `castColumn`: converts a column to another type. Explicit casts drop the fraction for integers
- * and round for decimals; implicit casts must keep the value. A value that does not fit throws
+ * `castColumn` converts a column to another type. Explicit casts drop the fraction for integers and
+ * round for decimals; implicit casts must keep the value. A value that does not fit throws
  * InvalidInput, or becomes null in TRY_CAST; items of lists are treated the same. `canCast` says
  * which families of types can be converted.
  */

@@ -1,10 +1,9 @@
 /**
- * `decimalColumn`: computes `+ - * /` of whole columns of decimals, or returns null; then
+ * `decimalColumn` computes `+ - * /` of whole columns of decimals, or returns null; then
  * evaluate-arithmetic.ts computes value by value. It computes sums and products with the integer
- * kernels, for at least 1,024 rows whose unscaled values fit 64 bits. It computes quotients in
- * doubles and rounds them half away from zero, for unscaled values up to 2^53 and scaled dividends
- * up to 2^52. It returns null also for `%`, a constant divided by a column, a division by zero and
- * results that may not fit.
+ * kernels, for columns whose unscaled values fit 64 bits. It computes quotients in doubles and
+ * rounds them half away from zero, for values that doubles hold exactly. It also returns null where
+ * it would have to throw or a result may not fit.
  */
 import type { Decimal } from '../../arrow/index.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';

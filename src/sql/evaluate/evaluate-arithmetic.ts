@@ -1,8 +1,8 @@
 /**
- * `evaluateArithmetic`: computes `+ - * / %` on two columns. Floats follow IEEE 754. Integers are
- * exact; decimals are exact or, where the type has fewer digits, rounded half away from zero. For
- * both, a result out of range and division by zero throw InvalidInput. Integer division truncates,
- * and % has the dividend's sign. number-kernels.ts computes long columns where it can;
+ * `evaluateArithmetic` computes `+ - * / %` on two columns. Floats follow IEEE 754. For integers
+ * and decimals, a result out of range and division by zero throw InvalidInput. Integer division
+ * truncates, and % has the dividend's sign. A decimal result of more digits than its type is
+ * rounded half away from zero. number-kernels.ts computes long columns where it can;
  * `compareArithmetic` also compares the results with a constant there. `rescaleColumn` counts a
  * column in a finer unit; `rounded` rescales one decimal.
  */

@@ -1,7 +1,6 @@
 /**
- * `compareColumns`: compares two columns row by row and returns a truth value per row, unknown
- * where either side is null. The rules are those of evaluate-compare.ts, which compares with a
- * constant.
+ * `compareColumns` compares two columns row by row and returns a truth value per row, unknown where
+ * either side is null. The rules are those of evaluate-compare.ts, which compares with a constant.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

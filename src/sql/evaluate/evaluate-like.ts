@@ -2,9 +2,8 @@
  * Evaluates LIKE and ILIKE over UTF-8 bytes to true, false or unknown (for null) for each row, at
  * once (`evaluateLike`) or in steps (`likeInSteps`), so that long texts and patterns do not block
  * the event loop. Exact, prefix, suffix and contains patterns have fast loops. For others, the
- * parts between the % are searched from left to right. A part with _ is compared at each position;
- * like-pattern.ts, which compiles the patterns, bounds the time by limiting such a part to 1000
- * bytes.
+ * parts between the % are searched from left to right. like-pattern.ts compiles the patterns, and
+ * bounds the time by limiting the length of a part with _.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';

@@ -2,10 +2,9 @@
  * Evaluates a bound tree over a frame of rows into a column, at once (`evaluate`) or in steps that
  * let other work run in between (`evaluateInSteps`). Values that do not fit, and more memory than
  * the frame has, throw InvalidInput. An operand of AND, OR, CASE or COALESCE that could fail is
- * evaluated only for the rows that need it. A tree over a single dictionary column is evaluated
- * once for each entry if there are fewer entries than rows. `logicInSteps` returns the truth
- * values of an AND or OR. `evaluateConstant` computes a tree without columns. The files
- * evaluate-*.ts and cast.ts compute single kinds of nodes.
+ * evaluated only for the rows that need it. `logicInSteps` returns the truth values of an AND or
+ * OR, and `evaluateConstant` computes a tree without columns. The files evaluate-*.ts and cast.ts
+ * compute single kinds of nodes.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,10 +1,10 @@
 /**
  * Compiles LIKE patterns from their UTF-8 bytes, at once (`compilePattern`) or in steps
- * (`compiledInSteps`), because a pattern that comes from a row may be very long. `checkPattern`
- * refuses a pattern that ends in its escape character or has, between two %, a part with _ of more
- * than 1000 bytes; compiling does so too. `matches` tests one text against a compiled pattern.
- * `find`, `matchAt` and `matchBefore` find one part of a pattern in a text. `compiledBytes` bounds
- * the memory that compiling takes.
+ * (`compiledInSteps`), because a pattern that comes from a row may be very long. A pattern that
+ * ends in its escape character, or has too long a part with _ between two %, throws InvalidInput,
+ * also from `checkPattern`. `matches` tests one text against a compiled pattern. `find`, `matchAt`
+ * and `matchBefore` find one part of a pattern in a text. `compiledBytes` bounds the memory that
+ * compiling takes.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

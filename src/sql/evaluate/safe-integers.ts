@@ -1,7 +1,8 @@
 /**
- * `safeIntegers`: computes `+ - * / %` of whole numbers that doubles hold exactly. Returns null if
- * the result of a row with a value is not such a number. Throws InvalidInput for a division by zero
- * in such a row. `quotient` divides two of the numbers, and `divisionByZero` throws that error.
+ * `safeIntegers` computes `+ - * / %` of whole numbers that doubles hold exactly. It returns null
+ * if the result of a row with a value is not such a number. It throws InvalidInput for a division
+ * by zero in such a row. `quotient` divides two of the numbers, and `divisionByZero` throws that
+ * error.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';

@@ -1,10 +1,9 @@
 /**
- * `toVector`: converts an evaluated column to an Arrow vector of a given type. A dictionary type
- * gives a vector of its plain values; within lists and structs, dictionaries stay dictionaries.
- * Throws InvalidInput for a value that does not fit the type, such as a list of another length
- * than a fixed-size list, and for texts or bytes of more than 2 GiB in all, and Unsupported for
- * types that expressions cannot produce, such as views. Claims memory from the request's budget
- * before it allocates texts and lists.
+ * `toVector` converts an evaluated column to an Arrow vector of a given type. A dictionary type
+ * gives a vector of its plain values; within lists and structs, dictionaries stay dictionaries. A
+ * value that does not fit the type throws InvalidInput, and a type that expressions cannot produce,
+ * such as a view, Unsupported. It claims memory from the request's budget before it allocates texts
+ * and lists.
  */
 import {
   type Data,

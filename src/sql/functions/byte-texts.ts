@@ -2,8 +2,7 @@
  * Fast paths of the text functions (such as substr, trim, replace and `||`): compute a whole column
  * from its UTF-8 bytes, without making strings. `overBytes` takes one column, with constants as the
  * other arguments; `joinedTexts` joins columns and constants. Results equal those of the function
- * on strings (strings.ts), which takes over otherwise: for other arguments, more than 4 MiB of
- * text, a text of more than 256 KiB in functions that look through texts, and calls that are
+ * on strings (strings.ts), which takes over for other arguments, long texts, and calls that are
  * errors. Trimmed and cut texts share the bytes of the column.
  */
 import type { DataType } from '../../arrow/index.ts';

@@ -3,8 +3,7 @@
  * pattern has none) and regexp_replace (of the first match, or of all with the flag `g`), with
  * DataFusion's semantics (`REGEXP_FUNCTIONS`). Works in steps, and counts them against the
  * request's budget for regular expressions, which throws when it is used up. ../regexp/ does the
- * matching, and throws InvalidInput for patterns that it refuses; its `compileRegexp` is exported
- * from here too.
+ * matching; its `compileRegexp` is exported from here too.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { RegexpBudget } from '../../regexp-budget.ts';

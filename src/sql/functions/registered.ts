@@ -1,14 +1,10 @@
 /**
- * Keeps the functions that a program registers for the SQL expressions of its own process
- * (`addFunction`, which returns a function that ends the registration; `registeredFunction`). They
- * have up to 32 arguments of plain types; a name that is taken, and other types, throw
- * InvalidInput. They are called once for each row, with copies of lists and bytes. A row with a
- * null argument is null without a call. If all arguments are constants, there is one call for each
- * batch. Evaluation in steps yields before each call. What a call throws becomes InvalidInput,
- * unless it is an error of this package. Results are checked against the declared type: null and
- * undefined are null, anything else that does not fit throws InvalidInput. `functionsVersion`
- * changes with each registration or removal, so that expressions compiled before are not used
- * again.
+ * Keeps the functions that a program registers for the SQL expressions of its own process:
+ * `addFunction`, which returns a function that ends the registration, and `registeredFunction`.
+ * Expressions call them row by row, with copies of lists and bytes; a row with a null argument is
+ * null without a call. A result that does not fit the declared type throws InvalidInput.
+ * `functionsVersion` changes with each registration or removal, so that expressions compiled before
+ * are not used again.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
@@ -89,6 +85,11 @@ function requirePlain(name: string, type: DataType): void {
 /** Of a value in a list, while it is held. */
 const ITEM_BYTES = 16;
 
+/**
+ * If all arguments are constants, there is one call for each batch; in steps, one yields before
+ * each call. What a call throws becomes InvalidInput, unless it is an error of this package. Of
+ * results, null and undefined are null.
+ */
 function runOf(name: string, call: UserFunction, returns: DataType): RowFunction {
   const compute = call as (...args: readonly Value[]) => unknown;
   // Yields before each row, because a call may take any time.

@@ -1,9 +1,8 @@
 /**
  * Computes the functions of text (`STRING_FUNCTIONS`), among them `||`, which also joins binaries;
  * each is null if an argument is null. Lengths and positions count code points, as in SQL;
- * octet_length and bit_length count bytes and bits. lpad, rpad, repeat, replace and || throw
- * InvalidInput for results of more than 16 Mi UTF-16 units, or bytes where || joins binaries, and
- * substr does for a negative length. bind/bind-forms.ts makes concat, which skips nulls, of `||`.
+ * octet_length and bit_length count bytes and bits. Results that would be too long throw
+ * InvalidInput. bind/bind-forms.ts makes concat, which skips nulls, of `||`.
  */
 
 import type { DataType } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `assembled`: builds one column from the rows that CASE or COALESCE choose from several columns,
+ * `assembled` builds one column from the rows that CASE or COALESCE choose from several columns,
  * without making a JavaScript value for each row. Texts share the bytes of their column if all come
- * from one; else they are copied, and their memory is claimed. Returns null if the forms of the
+ * from one; else they are copied, and their memory is claimed. It returns null if the forms of the
  * columns cannot be combined, or the copied texts would have more than 2 GiB.
  */
 import { type DataType, NO_BYTES } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `loadColumn`: converts Arrow data, nested types included, to the columns that expressions are
+ * `loadColumn` converts Arrow data, nested types included, to the columns that expressions are
  * evaluated over. Dictionary columns become plain values; `dictionaryParts` instead returns the
- * entries and each row's index, and `dictionaryRows` the indices alone. Throws Unsupported for
+ * entries and each row's index, and `dictionaryRows` the indices alone. It throws Unsupported for
  * offsets beyond 2 GiB and for types that expressions cannot read. load-buffers.ts reads the
  * buffers of flat types.
  */

@@ -1,7 +1,7 @@
 /**
- * `skipBlanks`: returns where the next token of an SQL text begins, after blanks and comments. Also
- * recognises blank characters (`isBlank`) and gives the codes of two characters (`APOSTROPHE`,
- * `HYPHEN`). Throws InvalidInput for a comment that is never closed.
+ * `skipBlanks` returns where the next token of an SQL text begins, after blanks and comments. A
+ * comment that is never closed throws InvalidInput. `isBlank` recognises blank characters, and
+ * `APOSTROPHE` and `HYPHEN` are the codes of two characters.
  */
 import { refuse } from './sql-error.ts';
 

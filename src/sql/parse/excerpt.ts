@@ -1,5 +1,5 @@
 /**
- * `formatExcerpt`: formats the line of a text that holds a position, with a caret under it, for
+ * `formatExcerpt` formats the line of a text that holds a position, with a caret under it, for
  * error messages. A long line is shortened to at most 72 UTF-16 units around the position.
  * `charactersBefore` counts the characters before an offset in UTF-16 units.
  */

@@ -1,8 +1,8 @@
 /**
- * `FromParser`: parses the FROM clauses of one statement. `joined` parses one of the items that
+ * `FromParser` parses the FROM clauses of one statement. `joined` parses one of the items that
  * commas separate: tables with their versions and aliases, queries in parentheses, and joins.
- * Throws InvalidInput for unsupported forms, such as NATURAL JOIN, and for more than 32 tables in
- * all FROM clauses together. `QueryParser` is what it needs of the statement's parser.
+ * Unsupported forms, such as NATURAL JOIN, and too many tables throw InvalidInput. `QueryParser` is
+ * what it needs of the statement's parser.
  */
 
 import type { Parser } from './parser.ts';

@@ -1,13 +1,8 @@
 /**
- * `Parser`: parses operators by precedence climbing, with PostgreSQL's precedence, and throws
- * InvalidInput with the position of what it cannot read. Bounds how deep an expression nests (500
- * levels) and how many literals the IN lists of a text have (200,000). Comparisons, IS DISTINCT
- * FROM, BETWEEN and LIKE do not chain. `^`, AT TIME ZONE, COLLATE and OPERATOR() are recognised
- * only to be refused as unsupported. primary.ts parses the operands. Methods such as `took`,
+ * `Parser` parses operators by precedence climbing, with PostgreSQL's precedence; primary.ts parses
+ * the operands. It throws InvalidInput with the position of what it cannot read. It bounds how deep
+ * an expression nests and how many literals the IN lists of a text have. Methods such as `took`,
  * `close` and `subquery` read single words, marks and queries for the other files of parse/.
- *
- * Operators from loosest to tightest: OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, other
- * operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs, `::`.
  */
 
 import { parsePrimary } from './primary.ts';
@@ -77,6 +72,12 @@ const WORD_LEVELS: ReadonlyMap<string, number> = new Map([
   ['collate', COLLATE],
 ]);
 
+/**
+ * Operators from loosest to tightest: OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, other
+ * operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs, `::`. Comparisons, IS DISTINCT FROM,
+ * BETWEEN and LIKE do not chain. `^`, AT TIME ZONE, COLLATE and OPERATOR() are recognised only to
+ * be refused as unsupported.
+ */
 export class Parser {
   readonly tokens: Tokens;
   /** Whether calls may be of many rows: those of statements. */

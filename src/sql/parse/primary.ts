@@ -1,9 +1,8 @@
 /**
- * `parsePrimary`: parses one operand of an expression: a literal, a column with its members, a
- * call, parentheses, a query in them, a list literal, CASE, or a form that begins with a keyword.
- * Everything else throws InvalidInput with its position, among it functions of the session such as
- * current_date, slices of lists and rows of several values. parser.ts parses the operators between
- * operands.
+ * `parsePrimary` parses one operand of an expression: a literal, a column with its members, a call,
+ * parentheses, a query in them, a list literal, CASE, or a form that begins with a keyword. What it
+ * does not support, such as current_date and slices of lists, throws InvalidInput with its
+ * position. parser.ts parses the operators between operands.
  */
 
 import { type Name, parseCall } from './calls.ts';

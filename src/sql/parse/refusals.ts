@@ -2,8 +2,7 @@
  * Throws three kinds of the parser's errors, all InvalidInput with a position: `refuseSyntax` for a
  * token that cannot stand where it does, `refuseKeyword` for a keyword that cannot name a column,
  * and `refuseUnsupported` for constructs of PostgreSQL's grammar that this engine lacks. The other
- * files of parse/ throw their other errors by `refuse` (sql-error.ts), among them many for forms
- * that are not supported.
+ * files of parse/ also throw errors of their own by `refuse` (sql-error.ts).
  */
 
 import { KEYWORDS } from './keywords.ts';

@@ -1,8 +1,8 @@
 /**
- * `parseSpecialCall`: parses calls that have a grammar of their own, such as CAST, EXTRACT,
- * POSITION, SUBSTRING and TRIM, and EXISTS with its query. Returns undefined where the keyword
- * begins no such call. Throws InvalidInput for calls that are not supported, such as GROUPING, ROW
- * and those of XML. calls.ts parses ordinary calls.
+ * `parseSpecialCall` parses calls that have a grammar of their own, such as CAST, EXTRACT,
+ * POSITION, SUBSTRING and TRIM, and EXISTS with its query. It returns undefined where the keyword
+ * begins no such call. It throws InvalidInput for calls that are not supported, such as GROUPING,
+ * ROW and those of XML. calls.ts parses ordinary calls.
  */
 
 import { parseArguments } from './calls.ts';

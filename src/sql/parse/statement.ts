@@ -1,10 +1,9 @@
 /**
- * `parseStatementText`: parses a SELECT into a tree, by PostgreSQL's grammar as far as statements/
+ * `parseStatementText` parses a SELECT into a tree, by PostgreSQL's grammar as far as statements/
  * can run it, with a few forms of other databases (QUALIFY, GROUP BY ALL, EXCLUDE, FOR VERSION AS
- * OF). Everything else throws InvalidInput with its position. Semicolons at the end are left out.
- * Queries nest at most 32 deep, and at most 400 UNION, EXCEPT and INTERSECT stand in one statement.
- * Expressions are parsed by `Parser`, with aggregates allowed, and FROM clauses by `FromParser`.
- * The caller bounds the length of the text.
+ * OF). What it does not support throws InvalidInput with its position. Expressions are parsed by
+ * `Parser`, with aggregates allowed, and FROM clauses by `FromParser`. The caller bounds the length
+ * of the text.
  */
 
 import { FromParser, type QueryParser } from './from-clause.ts';

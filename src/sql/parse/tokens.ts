@@ -1,10 +1,8 @@
 /**
- * `Tokens`: reads SQL text token by token in linear time, by PostgreSQL's rules for names, numbers,
- * quotes, operators and comments. It also accepts names in backticks, == for =, no-break spaces as
- * blanks, and a sign directly after an operator (a !=-1). Throws InvalidInput for quotes and
- * comments left open, malformed numbers, parameters, semicolons, and more than 60,000 tokens.
- * Literals in IN lists are not counted: the parser subtracts them from `parts`. Also defines the
- * kinds of tokens (`WORD`, `NAME`, ...).
+ * `Tokens` reads SQL text token by token in linear time, by PostgreSQL's rules for names, numbers,
+ * quotes, operators and comments. It also accepts a few spellings of other databases, such as names
+ * in backticks. Quotes and comments left open, malformed numbers and too many tokens throw
+ * InvalidInput. `WORD`, `NAME` and the constants beside them are the kinds of tokens.
  */
 
 import { APOSTROPHE, HYPHEN, isBlank, skipBlanks } from './blanks.ts';
@@ -26,7 +24,10 @@ export const OPERATOR = 6;
 /** Parentheses, brackets, comma, period, colons, and characters that mean nothing. */
 export const MARK = 7;
 
-/** Tokens of one text; the literals of an IN list are not counted. */
+/**
+ * Tokens of one text; the literals of an IN list are not counted: the parser subtracts them from
+ * `parts`.
+ */
 const MAX_PARTS = 60_000;
 
 const LETTER = 1;
@@ -69,6 +70,10 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
 /** An operator that holds one of these may end in a sign. */
 const KEEPS_SIGN = /[~!@#^&|%]/;
 
+/**
+ * Beyond PostgreSQL it accepts names in backticks, == for =, no-break spaces as blanks, and a sign
+ * directly after an operator (a !=-1). It refuses parameters and semicolons.
+ */
 export class Tokens {
   readonly sql: string;
   kind = END;

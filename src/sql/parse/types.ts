@@ -2,9 +2,8 @@
  * Parses type names with their arguments, such as `decimal(8,3)` (`parseTypeName`), and typed
  * literals such as DATE '2020-01-31': `parseTypedLiteral` those that begin with a keyword type,
  * `typedLiteral` those of any other name. `castExpression` builds the expression of a cast;
- * INTERVAL '1' DAY becomes the text '1 day'. Lengths of texts, list types and other fields of
- * intervals, such as DAY TO HOUR, throw InvalidInput. special-calls.ts parses CAST(..), parser.ts
- * `::`; type-names.ts maps the names to Arrow types.
+ * INTERVAL '1' DAY becomes the text '1 day'. special-calls.ts parses CAST(..), parser.ts `::`;
+ * type-names.ts maps the names to Arrow types.
  */
 
 import { COLUMN_NAME, RESERVED } from './keywords.ts';
@@ -59,7 +58,10 @@ const KEYWORD_TYPES: ReadonlyMap<string, string> = new Map([
 
 const INTERVAL_FIELDS = new Set(['year', 'month', 'day', 'hour', 'minute', 'second']);
 
-/** The type at the cursor. Throws InvalidInput for what is no type name, and for lists. */
+/**
+ * The type at the cursor. Throws InvalidInput for what is no type name, for lists, for lengths of
+ * texts, and for fields of intervals such as DAY TO HOUR.
+ */
 export function parseTypeName(parser: Parser): ParsedType {
   const { tokens } = parser;
   const at = tokens.start;

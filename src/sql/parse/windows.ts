@@ -1,9 +1,8 @@
 /**
  * Parses the clauses after the arguments of an aggregate or window function: FILTER (`parseFilter`)
  * and OVER (`parseOver`). `parseWindow` parses a window in parentheses, of OVER or of the WINDOW
- * clause. It throws InvalidInput for GROUPS, for EXCLUDE, for some frames that end before they
- * begin, and for frames of RANGE other than from UNBOUNDED PRECEDING to CURRENT ROW or UNBOUNDED
- * FOLLOWING. `parseOrder` parses ORDER BY, in windows, calls and statements.
+ * clause, and throws InvalidInput for frames that are not supported. `parseOrder` parses ORDER BY,
+ * in windows, calls and statements.
  */
 
 import type { Parser } from './parser.ts';
@@ -34,7 +33,10 @@ export function parseOver(parser: Parser): WindowSpec | string {
   return text;
 }
 
-/** A window in parentheses. */
+/**
+ * Refuses GROUPS, EXCLUDE, some frames that end before they begin, and frames of RANGE other than
+ * from UNBOUNDED PRECEDING to CURRENT ROW or UNBOUNDED FOLLOWING.
+ */
 export function parseWindow(parser: Parser): WindowSpec {
   const { tokens } = parser;
   const at = tokens.start;

@@ -1,8 +1,8 @@
 /**
- * `GroupSearch`: finds the positions of a match's groups, once the start and end of the match are
+ * `GroupSearch` finds the positions of a match's groups, once the start and end of the match are
  * known. It tries the program's paths in order of priority, each instruction at most once per
- * position. Works in steps: `goOn` returns null if it has to go on. Throws InvalidInput for a
- * match whose length times the instructions of the program is above 64 Mi.
+ * position. It works in steps: `goOn` returns null if it has to go on. A match that is too long for
+ * the program throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { ASSERT, CHAR, holds, MATCH, type Program, SPLIT } from './program.ts';

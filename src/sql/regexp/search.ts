@@ -2,8 +2,7 @@
  * Searches texts with the automata of a pattern. `Matcher` tells whether UTF-8 text has a match,
  * and `Searcher` finds the positions of matches and their groups in a string. The match is the
  * leftmost one; at the same start, earlier branches win. Both work in steps and report the work of
- * each. `Searcher` throws InvalidInput once it has passed more than 1,048,576 characters and 64
- * times the length of the text, and both if the automaton needs too many states.
+ * each. A search that takes too much work throws InvalidInput.
  */
 import { Automaton, DEAD } from './automaton.ts';
 import { GroupSearch } from './groups.ts';

@@ -1,9 +1,9 @@
 /**
- * `parsePattern`: parses regular expressions in the syntax of DataFusion's engine (Rust's `regex`
+ * `parsePattern` parses regular expressions in the syntax of DataFusion's engine (Rust's `regex`
  * crate), which is Perl's without back-references and look-around. `\d`, `\w`, `\s` and `\b` cover
- * all of Unicode, and `$` is the end of the text unless the flag `m` is set. A pattern has at most
- * 1,000 characters, 100 levels, 100 groups and 10 named properties, and repeats up to 1,000 times.
- * `refusePattern` throws InvalidInput for a refused pattern.
+ * all of Unicode, and `$` is the end of the text unless the flag `m` is set. The size of a pattern
+ * is limited, so that compiling it is fast. `refusePattern` throws InvalidInput for a refused
+ * pattern.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,5 +1,5 @@
 /**
- * `countCompared`: counts the rows of a column that match a comparison with a constant, straight
+ * `countCompared` counts the rows of a column that match a comparison with a constant, straight
  * from the Arrow buffers. It takes columns stored as doubles or signed 64-bit integers, timestamps
  * among them, with any operator, and texts and binaries of 32-bit offsets with = and <>. It returns
  * null for anything else, such as nested columns and columns with nulls, and without WebAssembly.

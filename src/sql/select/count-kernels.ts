@@ -1,10 +1,9 @@
 /**
- * `CountKernels`: counts numbers that are at most a constant (`atMost`) and texts that equal one
- * (`equalTexts`, null for a constant of more than 32,768 bytes and for very long texts), in
- * WebAssembly with 128-bit vectors. It owns the module and its memory. It lends five parts of that
- * memory, of 1 MiB each, to readers (`take`, undefined if none is left; `give`): columns that are
- * read into them are counted without a copy. `countKernels` returns null where the module cannot
- * be loaded.
+ * `CountKernels` counts numbers that are at most a constant (`atMost`) and texts that equal one
+ * (`equalTexts`), in WebAssembly with 128-bit vectors. `equalTexts` returns null for texts that are
+ * too long. It owns the module and its memory. It lends parts of that memory to readers (`take`,
+ * `give`): columns that are read into them are counted without a copy. `countKernels` returns null
+ * where the module cannot be loaded.
  */
 import { instantiate } from '../../wasm.ts';
 import { COUNT_BASE64 } from './count.wasm.ts';

@@ -1,5 +1,5 @@
 /**
- * `selectCompared`: returns the rows of a column that match a comparison with a constant, without
+ * `selectCompared` returns the rows of a column that match a comparison with a constant, without
  * evaluating a tree. It takes columns without nulls and without a dictionary: numbers held as
  * doubles with any operator but <>, and texts that = compares with a text that is not empty. For
  * anything else it returns null, and expression.ts evaluates the tree. `nextBelow` returns the

@@ -1,17 +1,20 @@
 /**
- * `inOneCase`: converts a column of texts to lower or upper case, with the results of the runtime's
+ * `inOneCase` converts a column of texts to lower or upper case, with the results of the runtime's
  * own functions. ASCII letters, and others whose counterpart has as many bytes, are changed in the
- * bytes, many at once. Texts are converted one by one if a letter takes more or fewer bytes in the
- * other case, or depends on its neighbours, as a capital sigma does. Returns null for no rows, for
- * more than 4 MiB of text (`MOST_AT_ONCE`), for more than 512 KiB of texts converted one by one,
- * and without WebAssembly.
+ * bytes, many at once. Other texts are converted one by one. It returns null for columns that it
+ * does not convert, such as those of more than 4 MiB (`MOST_AT_ONCE`); its caller then has to.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import type { BytesColumn } from '../typed/index.ts';
 import { gathered, spanOf } from './text-columns.ts';
 import { textKernels } from './text-kernels.ts';
 
-/** Null where the texts are many or long, or the kernels are missing. */
+/**
+ * Texts are converted one by one if a letter takes more or fewer bytes in the other case, or
+ * depends on its neighbours, as a capital sigma does. Null for no rows, for more than
+ * `MOST_AT_ONCE` bytes of text, for more than `MOST_CONVERTED` bytes of texts converted one by one,
+ * and without WebAssembly.
+ */
 export function inOneCase(
   texts: BytesColumn,
   upper: boolean,

@@ -1,10 +1,9 @@
 /**
- * Reads and changes the layout of text columns: `spanOf` tells where their bytes lie, and `isAscii`
- * whether they are ASCII alone, false where that cannot be told fast. `gathered` copies texts so
- * that they lie together, unless they do; `TextWriter` writes the texts of a new column one after
- * the other, and `copyText` copies one, from and to the views that `wordBytes` makes. `gathered`
- * and `TextWriter` claim their memory from the request's budget. `MOST_COLUMN_BYTES` bounds the
- * bytes of a column's values.
+ * Reads and changes the layout of text columns. `spanOf` tells where their bytes lie, and `isAscii`
+ * whether they are ASCII alone, as far as that can be told fast. `gathered` makes texts lie
+ * together; `TextWriter` writes the texts of a new column one after the other, and `copyText`
+ * copies one. `gathered` and `TextWriter` claim their memory from the request's budget.
+ * `MOST_COLUMN_BYTES` bounds the bytes of a column's values.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

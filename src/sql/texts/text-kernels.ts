@@ -1,5 +1,5 @@
 /**
- * `TextKernels`: processes the bytes of many texts in WebAssembly with 128-bit vectors. It changes
+ * `TextKernels` processes the bytes of many texts in WebAssembly with 128-bit vectors. It changes
  * the case of ASCII letters, tells which texts contain a given part of up to 64 bytes, counts code
  * points, and finds bytes that are not ASCII. It owns the module and its memory, and copies columns
  * through it in blocks. `textKernels` returns null where the module cannot be loaded; callers then

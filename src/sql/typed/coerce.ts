@@ -1,12 +1,9 @@
 /**
  * Converts operands to a given type (`coerce`) or to a type that holds all of them (`commonType`,
- * `coerceToCommon`). A literal takes the type of the other operand; anything else is cast. Unless
- * the mode allows a loss, a value that would lose something throws InvalidInput: a literal at
- * once, others when their row is evaluated. Two losses are always allowed: a number written with a
- * point becomes the nearest float, and in a common type a decimal beside a float the nearest
- * double. Also builds literals (`literal`, `settle`), reads them as times (`comparedNanos`),
- * compares types (`sameForm`, `isTemporal`, `nanosPerUnit`), and describes operands and types of
- * time for messages (`describe`, `locationOf`, `formsOf`).
+ * `coerceToCommon`). A literal takes the type of the other operand; anything else is cast. A
+ * conversion that would lose something throws InvalidInput, unless the mode or a rule at `coerce`
+ * allows the loss. Also builds literals (`literal`, `settle`), reads them as times
+ * (`comparedNanos`), compares types (`sameForm`), and describes operands for messages (`describe`).
  */
 import {
   DataType,
@@ -226,7 +223,12 @@ function child(type: DataType): DataType {
   return (type.children?.[0]?.type ?? type) as DataType;
 }
 
-/** `bound` as `type`: a typed literal, itself, or a cast. Throws InvalidInput where it would lose. */
+/**
+ * `bound` as `type`: a typed literal, itself, or a cast. Throws InvalidInput where it would lose
+ * and the mode does not allow that: for a literal at once, for others when their row is evaluated.
+ * Two losses are allowed in any mode: a number written with a point becomes the nearest float, and
+ * in a common type a decimal beside a float the nearest double.
+ */
 export function coerce(bound: Bound, type: DataType, mode: CastMode = 'lossless'): Bound {
   if (bound.kind === 'literal') {
     const value = literalValue(bound, type);

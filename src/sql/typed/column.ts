@@ -1,19 +1,19 @@
 /**
  * Defines `Column`, the evaluated columns of expressions (truth values, numbers, wide integers,
- * bytes, lists, structs, other values, constants). `reader` reads their values row by row,
- * `columnOf`, `constantColumn` and `truthColumn` build columns, `validityOf` tells which rows have
- * a value, `bothValid` which rows have one in two columns, and `maskNulls` marks rows without a
- * value as unknown truth values. `asSigned64`, `asExactNumbers` and `asSafeNumbers` return whole
- * numbers as typed arrays for fast loops, or null where these do not hold them.
- *
- * A single value is one of these: boolean, number (floats, integers of at most 32 bits, date32,
- * time32), bigint (wider integers, decimals without their scale, timestamps and other times in
- * their own unit), string, Uint8Array, an IntervalValue, an array for a list, a plain object for a
- * struct, null.
+ * bytes, lists, structs, other values, constants), and `Value`, a single value. `reader` reads
+ * values row by row; `columnOf`, `constantColumn` and `truthColumn` build columns. `validityOf` and
+ * `bothValid` tell which rows have a value, and `maskNulls` marks rows without one as unknown.
+ * `asSigned64`, `asExactNumbers` and `asSafeNumbers` return whole numbers in forms for fast loops,
+ * or null where these do not hold them.
  */
 import { Bool, type DataType } from '../../arrow/index.ts';
 import { familyOf, isWide } from './types.ts';
 
+/**
+ * One of these: boolean, number (floats, integers of at most 32 bits, date32, time32), bigint
+ * (wider integers, decimals without their scale, timestamps and other times in their own unit),
+ * string, Uint8Array, an IntervalValue, an array for a list, a plain object for a struct, null.
+ */
 export type Value = unknown;
 export type NumberArray = Float64Array | Float32Array | Int32Array;
 export type WideArray = BigInt64Array | BigUint64Array | readonly bigint[];

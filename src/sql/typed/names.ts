@@ -1,10 +1,9 @@
 /**
- * `resolveName`: resolves the path of a column or of a member of a struct (`a.b`) against a schema,
- * each part first exactly, then ignoring case. A column whose own name holds periods is found by
- * exactly that name, if the first part is the name of no column. Throws TableColumnNotFound with
- * the nearest name, or InvalidInput for an ambiguous name. `virtualColumn` recognises `_rowid` and
- * `_rowoffset` unless a column has that very name; `findIn` finds one field; `nearestName` finds
- * what a misspelt name probably means.
+ * `resolveName` resolves the path of a column or of a member of a struct (`a.b`) against a schema,
+ * each part first exactly, then ignoring case. It throws TableColumnNotFound with the nearest name,
+ * or InvalidInput for an ambiguous name. `virtualColumn` recognises `_rowid` and `_rowoffset`
+ * unless a column has that very name; `findIn` finds one field; `nearestName` finds what a misspelt
+ * name probably means.
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { editDistance } from '../../known-names.ts';

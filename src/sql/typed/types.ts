@@ -1,11 +1,10 @@
 /**
- * Classifies Arrow types for expressions: `familyOf` returns the family of a type, `typeText` its
- * name in messages, `integerRange` its range, `decimalScale` its scale, `timeUnitOf` its unit,
- * `timeZoneOf` its time zone, and `elementType` the item type of a list (`listOf` makes a list
- * type). `isWide` tells whether its values are bigints. `plainType` returns the value type of a
- * dictionary. `clockZoneOf` returns the time zone as `timeZoneOf` does, but throws InvalidInput for
- * one that the runtime does not know. `roundToFloat` rounds a number to a float type. `isNumeric`
- * and `isOrdered` tell about a family; `INT64`, `UTF8` and their like are shared types.
+ * Classifies Arrow types for expressions. `familyOf` returns the family of a type and `typeText`
+ * its name in messages; `integerRange`, `decimalScale`, `timeUnitOf`, `timeZoneOf` and
+ * `elementType` return parts of it. `isWide` tells whether its values are bigints, and `plainType`
+ * returns the value type of a dictionary. `clockZoneOf` throws InvalidInput for a time zone that
+ * the runtime does not know. `roundToFloat` rounds a number to a float type. `INT64`, `UTF8` and
+ * their like are shared types.
  */
 import {
   Binary,

@@ -1,5 +1,5 @@
 /**
- * `exactText`: writes a value of a list, struct or map as JSON text. Equal values of one type have
+ * `exactText` writes a value of a list, struct or map as JSON text. Equal values of one type have
  * one text, and different values different texts: both zeros are one value, and so are all NaNs.
  */
 import type { Value } from './column.ts';

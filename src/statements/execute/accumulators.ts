@@ -1,5 +1,5 @@
 /**
- * `accumulator`: creates the state of an aggregate. Counts and `any_value` are implemented here;
+ * `accumulator` creates the state of an aggregate. Counts and `any_value` are implemented here;
  * sums.ts implements sums, means and deviations, bounds.ts least and greatest values, also of
  * booleans, and collections.ts string_agg, array_agg and medians. The one of distinct-words.ts,
  * which counts distinct values without groups, is created by group.ts.

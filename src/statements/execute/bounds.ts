@@ -1,5 +1,5 @@
 /**
- * `bounds`: creates the accumulator of the least or greatest value of each group. Floats, integers
+ * `bounds` creates the accumulator of the least or greatest value of each group. Floats, integers
  * except those of uint64, timestamps, durations, texts and bytes have fast implementations; other
  * types are compared value by value. NaN is above all other numbers.
  */

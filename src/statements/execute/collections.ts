@@ -1,9 +1,8 @@
 /**
  * Implements the aggregates that keep all values of a group until its end: string_agg and array_agg
  * (`Collections`), in the order of the rows or of their ORDER BY, and medians (`Medians`). Values
- * stay in columns; when all rows have been read, their places are sorted by group, in steps. Throws
- * InvalidInput for an ORDER BY whose type has no order, and if string_agg makes texts of 2 GiB in
- * all for one batch of groups.
+ * stay in columns; when all rows have been read, their places are sorted by group, in steps. An
+ * ORDER BY whose type has no order throws InvalidInput.
  */
 import {
   bitmapBytes,

@@ -1,5 +1,5 @@
 /**
- * `DistinctWords`: counts the distinct values of a column over all rows, exactly: of numbers,
+ * `DistinctWords` counts the distinct values of a column over all rows, exactly: of numbers,
  * booleans, dates and times, which are two 32-bit words each. It is for statements without groups.
  * Values are split by their hashes into 256 parts, so that a part fits a processor's cache;
  * whenever a part is full, repeats are removed from it.

@@ -1,5 +1,5 @@
 /**
- * `groupedRows`: groups rows by keys and computes their aggregates, with FILTER and DISTINCT. The
+ * `groupedRows` groups rows by keys and computes their aggregates, with FILTER and DISTINCT. The
  * keys of all groups and the states of their aggregates are kept in memory; rows are not, except
  * values that aggregates such as array_agg collect. Without keys all rows form one group, even if
  * there are none.

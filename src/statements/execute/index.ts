@@ -1,6 +1,6 @@
 /**
- * `relationOf`: carries out a plan and returns its rows batch by batch. An inner join keeps the
- * side in memory that is estimated to have fewer rows.
+ * `relationOf` carries out a plan and returns its rows batch by batch. An inner join keeps the side
+ * in memory that is estimated to have fewer rows.
  */
 import type { Plan } from '../plan/index.ts';
 import { groupedRows } from './group.ts';

@@ -1,5 +1,5 @@
 /**
- * `joinedRows`: joins two relations by their keys. All rows of one side are kept in memory, and
+ * `joinedRows` joins two relations by their keys. All rows of one side are kept in memory, and
  * those of the other stream past it. Rows with a null among their keys have no partner. Without
  * keys every row of one side is paired with every row of the other. Pairs have to fulfil the
  * condition of the step as well. Left and full joins add rows without a partner, with nulls in

@@ -1,8 +1,8 @@
 /**
  * Picks rows of several batches by their places (`RowPlaces`: batch and row). `placedRows` picks
- * whole rows in any order, in batches of 65,536, and `columnsInOne` those of some columns; both work
- * in steps. `placesOf` makes places from row ids, `allPlaces` those of all rows, and `partitioned`
- * sorts places by the numbers of their rows' groups, which `numbersAt` looks up.
+ * whole rows in any order, and `columnsInOne` those of some columns; both work in steps. `placesOf`
+ * makes places from row ids, `allPlaces` those of all rows, and `partitioned` sorts places by the
+ * numbers of their rows' groups, which `numbersAt` looks up.
  */
 import {
   columnsOf,

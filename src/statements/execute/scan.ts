@@ -1,5 +1,5 @@
 /**
- * `scanned`: reads the table of a scan step. It asks the source for the columns, conditions, order
+ * `scanned` reads the table of a scan step. It asks the source for the columns, conditions, order
  * and limit of the step, in the table's own names. `filterText` formats the conditions as SQL.
  */
 import { columnsOf, type Data, type RecordBatch, recordBatch, Schema } from '../../arrow/index.ts';

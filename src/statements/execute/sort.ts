@@ -1,8 +1,8 @@
 /**
- * `sortedRows`: sorts rows by keys, in memory. With a limit of n rows it holds at most the larger
- * of 2 n and n + 262,144 rows, and one batch. A statement that needs more than the memory of a
- * request is refused. `placeSorter` returns the places of the first rows of batches in order, and
- * undefined if no key orders them. Both throw InvalidInput for keys whose type has no order.
+ * `sortedRows` sorts rows by keys, in memory. With a limit it drops the rows beyond it from time to
+ * time. A statement that needs more than the memory of a request is refused. `placeSorter` returns
+ * the places of the first rows of batches in order, and undefined if no key orders them. Both throw
+ * InvalidInput for keys whose type has no order.
  */
 import { type Data, describeType, type RecordBatch, sliceBatch } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

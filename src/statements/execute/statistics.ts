@@ -1,7 +1,7 @@
 /**
- * `knownRow`: answers a SELECT without GROUP BY from statistics and indexes, or by reading the rows
+ * `knownRow` answers a SELECT without GROUP BY from statistics and indexes, or by reading the rows
  * if these do not suffice. Each of its items has to be count(*), with or without WHERE, or min or
- * max of a column, without WHERE. Returns undefined for a group step of any other form.
+ * max of a column, without WHERE. It returns undefined for a group step of any other form.
  */
 import { type Data, type DataType, type RecordBatch, recordBatch } from '../../arrow/index.ts';
 import {

@@ -1,10 +1,8 @@
 /**
  * Accumulates sums, averages and deviations of groups. `IntegerSums` adds integers and decimals
- * exactly: the halves of 64-bit values separately, which are combined at the end, or before they
- * would be inexact. Averages are
- * doubles. `FloatSums` adds doubles row by row. `Deviations` computes variances by Welford's
- * method. `sumCheck` throws InvalidInput for a sum that its type cannot hold, and `doublesOf` reads
- * numbers of any type as doubles.
+ * exactly, `FloatSums` adds doubles row by row, and `Deviations` computes variances by Welford's
+ * method. Averages are doubles. `sumCheck` returns a function that throws InvalidInput for a sum
+ * that its type cannot hold, and `doublesOf` reads numbers of any type as doubles.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -32,6 +30,10 @@ const CARRY_ROWS = 1 << 20;
 /** High halves beyond this are moved on: those of the rows until the next time leave them below 2^53. */
 const MOST_HIGH = 2 ** 51;
 
+/**
+ * Adds the halves of 64-bit values separately; they are combined at the end, or before they would
+ * be inexact.
+ */
 export class IntegerSums implements Accumulator {
   readonly #aggregate: Aggregate;
   #low = new Float64Array(64);

@@ -1,11 +1,9 @@
 /**
- * `windowColumn`: computes the values of one window function for rows that are in order, partition
- * after partition. A running aggregate takes the rows of its partition up to the current row, or
- * up to its last peer, that is, the last row that is equal in order. Aggregates of whole
- * partitions are computed like those of groups (accumulators.ts), and those of any other frame by
- * window-frames.ts. `comparesPeers` tells whether calls need to know peers. Throws InvalidInput
- * for a sum that its type cannot hold, for an nth_value of less than 1, and for an ntile that is
- * null or less than 1 in the first row of its partition, the only one in which it is read.
+ * `windowColumn` computes the values of one window function for rows that are in order, partition
+ * after partition. A running aggregate takes the rows of its partition up to the current row, or up
+ * to its last peer, that is, the last row that is equal in order. Aggregates of whole partitions
+ * are computed like those of groups (accumulators.ts), and those of any other frame by
+ * window-frames.ts. `comparesPeers` tells whether calls need to know peers.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,7 @@
 /**
- * `ByteTable`: numbers distinct texts and binary values from 1 on, in the order of their first
+ * `ByteTable` numbers distinct texts and binary values from 1 on, in the order of their first
  * appearance. It is exact: values that differ have different numbers. Short values that came before
- * are found by `RecentTexts` without the table. It throws RangeError when it would grow beyond
- * 67,108,864 slots or 1 GiB of values.
+ * are found by `RecentTexts` without the table. It throws RangeError when it would grow too large.
  */
 import { drained } from '../../steps.ts';
 import { BLOCK_ROWS, type ByteValues, type RecentTexts, recentTexts } from './recent-texts.ts';

@@ -1,7 +1,7 @@
 /**
- * `KeyNumbers`: numbers rows of several columns, so that rows with equal values have the same
- * number in every batch. `add` numbers rows, `find` looks rows up without adding them and returns 0
- * for those with a null, and `columns` returns the values of numbers. It numbers the values of each
+ * `KeyNumbers` numbers rows of several columns, so that rows with equal values have the same number
+ * in every batch. `add` numbers rows, `find` looks rows up without adding them and returns 0 for
+ * those with a null, and `columns` returns the values of numbers. It numbers the values of each
  * column (value-numbers.ts), then pairs of these numbers, column after column; pairs of small
  * numbers are looked up without a hash.
  */

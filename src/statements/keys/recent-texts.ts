@@ -1,9 +1,8 @@
 /**
- * `RecentTexts`: a cache of texts of up to 16 bytes, each with the number that a table of texts
- * gave it, looked up in WebAssembly. All tables of the process share its 8,192 entries, and each
- * finds only its own. `find` looks up at most 4,096 rows, and returns undefined if their texts are
- * longer than 24 bytes on average or 256 KiB together. `recentTexts` returns the one of the
- * process, or null where the module cannot be loaded.
+ * `RecentTexts` is a cache of short texts, each with the number that a table of texts gave it,
+ * looked up in WebAssembly. All tables of the process share its entries, and each finds only its
+ * own. `find` looks up the rows of a block, and returns undefined if their texts are too long for
+ * it. `recentTexts` returns the one of the process, or null where the module cannot be loaded.
  */
 import { instantiate } from '../../wasm.ts';
 import { RECENT_BASE64 } from './recent.wasm.ts';
@@ -35,6 +34,10 @@ const DATA_BYTES = 1 << 18;
 /** Texts longer than this on average are not copied for the few short ones among them. */
 const MOST_AVERAGE = 24;
 
+/**
+ * Holds 8,192 texts of up to 16 bytes. A block is up to 4,096 rows whose texts have no more than 24
+ * bytes on average and 256 KiB together.
+ */
 export class RecentTexts {
   readonly #wasm: Exports;
   readonly #starts: Int32Array;

@@ -1,5 +1,5 @@
 /**
- * `SmallNumbers`: caches the numbers that a `WordTable` gave to integers between -524,288 and
+ * `SmallNumbers` caches the numbers that a `WordTable` gave to integers between -524,288 and
  * 524,287, by value, so that columns of codes, counts and keys are looked up without a hash. It is
  * given up for a column most of whose new values are outside this range.
  */

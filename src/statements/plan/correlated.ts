@@ -1,10 +1,9 @@
 /**
- * `plannedCorrelated`: plans a subquery whose WHERE reads columns of the query around it. The
- * subquery is run once for all rows: what it compares with outer columns becomes key columns of
- * its plan, and the query around it is joined on these. Returns undefined if its WHERE reads no
- * outer column. A term of AND that reads outer columns has to be an equation with only outer
- * columns on one side and only own columns on the other; other terms throw InvalidInput that names
- * them, and so do GROUP BY, HAVING, QUALIFY, OFFSET and some forms of LIMIT and aggregates.
+ * `plannedCorrelated` plans a subquery whose WHERE reads columns of the query around it, and
+ * returns undefined if its WHERE reads none. The subquery is run once for all rows: what it
+ * compares with outer columns becomes key columns of its plan, and the query around it is joined on
+ * these. A term of AND that reads outer columns has to be an equation with only outer columns on
+ * one side and only own columns on the other. Other terms and some clauses throw InvalidInput.
  */
 import { Field, Int64, Schema } from '../../arrow/index.ts';
 import {

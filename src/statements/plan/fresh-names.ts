@@ -1,5 +1,5 @@
 /**
- * `FreshNames`: gives each column of a plan a name that no other has, and keeps what the names that
+ * `FreshNames` gives each column of a plan a name that no other has, and keeps what the names that
  * it made stand for. `atMost` throws InvalidInput if a statement has too many parts of a kind.
  */
 import { refuse } from '../../sql/index.ts';

@@ -1,10 +1,9 @@
 /**
- * `plannedTables`: plans the FROM clause of a SELECT: tables, subqueries, queries of WITH, and
- * joins; tables separated by commas become a cross join. Returns the plan, with all columns, and
- * the `Scope` that resolves column names against it. Every table has the hidden column `ROW_ID`
- * too, unless it has its own of that name; subqueries have none. One alias for two tables, a
- * column of USING that a side lacks, and more new names than columns throw InvalidInput. Without
- * FROM, the plan has one row and no columns.
+ * `plannedTables` plans the FROM clause of a SELECT: tables, subqueries, queries of WITH, and
+ * joins; tables separated by commas become a cross join. It returns the plan, with all columns, and
+ * the `Scope` that resolves column names against it. A table also has the hidden column `ROW_ID`,
+ * unless it has its own of that name; subqueries have none. Without FROM, the plan has one row and
+ * no columns.
  */
 import { Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { type Expression, refuse, type TableReference } from '../../sql/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Builds joins from conditions (`joinOf`), and filters plans (`pushed`): each condition moves down
- * as far as its columns allow, such as into the scan of a table or the keys of an inner join, and
- * stays above the other steps. `comparableKeys` casts the keys of a join to types in which equal
- * values are equal, and throws InvalidInput for keys that cannot be compared.
+ * Builds joins from conditions (`joinOf`), and filters plans (`pushed`): conditions move down where
+ * they may, such as into the scan of a table or the keys of an inner join, and otherwise stay above
+ * a step. `comparableKeys` casts the keys of a join to types in which equal values are equal, and
+ * throws InvalidInput for keys that cannot be compared.
  */
 import { compileConditionTree, compileTree, type Expression, refuse } from '../../sql/index.ts';
 import { commonKeyType } from './key-types.ts';

@@ -1,5 +1,5 @@
 /**
- * `commonKeyType`: returns the type to which both sides of an equality between tables are cast. It
+ * `commonKeyType` returns the type to which both sides of an equality between tables are cast. It
  * is `same` if they compare as they are, and `none` if they cannot be compared. `castOf` does so
  * for the columns of a UNION and of VALUES, which must have one type, and throws InvalidInput where
  * there is none. `castUnlessSame` builds the cast. `MOST_DIGITS` is the precision of the widest

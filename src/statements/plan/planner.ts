@@ -1,11 +1,9 @@
 /**
- * `Planner`: turns the parsed tree of a statement into a plan. It holds the state that all parts
- * of a statement share: its tables, the queries of WITH, and the names that columns have in the
- * plan. It plans unions, INTERSECT and EXCEPT itself, and leaves each SELECT to select.ts. Errors
- * are InvalidInput or TableColumnNotFound with the place in the text, also for more than 100
- * queries of WITH, 100 parts of a UNION or 2,000 planned queries. Beside it are helpers for ORDER
- * BY and LIMIT (`sortKey`, `placeOf`, `windowed`) and the keys and labels of tables (`sourceKey`,
- * `tableLabel`).
+ * `Planner` turns the parsed tree of a statement into a plan. It holds the state that all parts of
+ * a statement share: its tables, the queries of WITH, and the names that columns have in the plan.
+ * It plans unions, INTERSECT and EXCEPT itself, and leaves each SELECT to select.ts. Beside it are
+ * helpers for ORDER BY and LIMIT (`sortKey`, `placeOf`, `windowed`) and the keys and labels of
+ * tables (`sourceKey`, `tableLabel`).
  */
 import { DataType, Int64, Schema } from '../../arrow/index.ts';
 import {

@@ -1,5 +1,5 @@
 /**
- * `pruned`: removes the columns of a plan that nothing reads, so that they are not read from disk.
+ * `pruned` removes the columns of a plan that nothing reads, so that they are not read from disk.
  * Where possible, it also moves LIMIT, with the ORDER BY before it, into the scan of a table; other
  * sorts are told how many rows the LIMIT above them needs. `namesOf` lists the names of a plan's
  * columns.

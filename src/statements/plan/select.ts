@@ -1,10 +1,9 @@
 /**
- * `plannedSelect`: plans one SELECT with its ORDER BY and LIMIT. Its clauses are planned in the
+ * `plannedSelect` plans one SELECT with its ORDER BY and LIMIT. Its clauses are planned in the
  * order in which SQL carries them out: FROM, WHERE, groups and their aggregates, HAVING, windows,
- * QUALIFY, the values of the items, DISTINCT, ORDER BY, LIMIT. Misplaced aggregates, columns that
- * are not grouped, more than 1,000 items or aggregates, 100 keys of GROUP BY and 16 stars throw
- * InvalidInput. The plans of single clauses are exported for correlated.ts, which plans subqueries
- * with outer columns.
+ * QUALIFY, the values of the items, DISTINCT, ORDER BY, LIMIT. Misplaced aggregates and columns
+ * that are not grouped throw InvalidInput. The plans of single clauses are exported for
+ * correlated.ts, which plans subqueries with outer columns.
  */
 import {
   type AggregateExpression,

@@ -1,9 +1,9 @@
 /**
  * Builds steps of plans, each with the schema of its rows: `projected`, `filtered`, `grouped`,
- * `distinctRows`, `sorted`, `united`. Throws InvalidInput for conditions that are not boolean and
- * for maps as keys of groups and of distinct rows; execute/sort.ts refuses keys that have no order.
- * `joinSchema` returns the schema of a join; joins.ts builds the join itself. `renamed` returns a
- * field under another name. Other steps are built where they are planned.
+ * `distinctRows`, `sorted`, `united`. Conditions that are not boolean, and maps as keys, throw
+ * InvalidInput; execute/sort.ts refuses keys that have no order. `joinSchema` returns the schema of
+ * a join; joins.ts builds the join itself. `renamed` returns a field under another name. Other
+ * steps are built where they are planned.
  */
 import { childFields, DataType, Field, Null, Schema } from '../../arrow/index.ts';
 import {

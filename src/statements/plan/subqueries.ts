@@ -1,10 +1,9 @@
 /**
- * `Subqueries`: plans the subqueries in the expressions of a SELECT. Each subquery is run as a
- * whole and joined to the plan. `rewrite` replaces subqueries by columns; `matching` filters the
- * plan by a condition, by a join where it is IN or EXISTS, and returns what is left of the
- * condition, if anything. correlated.ts plans subqueries that read columns of the query around
- * them. A subquery of several columns where a value is needed, and IN between types that cannot be
- * compared, throw InvalidInput. `hasSubquery` looks for one in an expression.
+ * `Subqueries` plans the subqueries in the expressions of a SELECT. Each subquery is run as a whole
+ * and joined to the plan. `rewrite` replaces subqueries by columns; `matching` filters the plan by
+ * a condition, by a join where it is IN or EXISTS, and returns what is left of the condition, if
+ * anything. correlated.ts plans subqueries that read columns of the query around them.
+ * `hasSubquery` looks for one in an expression.
  */
 import { Int64, Schema } from '../../arrow/index.ts';
 import {

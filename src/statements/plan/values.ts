@@ -1,6 +1,6 @@
 /**
- * `plannedValues`: plans VALUES as one step, with one type for each column. Literals of one kind
- * are typed once, as a statement may have thousands. Throws InvalidInput for values that name
+ * `plannedValues` plans VALUES as one step, with one type for each column. Literals of one kind are
+ * typed once, as a statement may have thousands. It throws InvalidInput for values that name
  * columns, and for values in one place whose types do not go together.
  */
 import { DataType, Field, Schema } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `plannedWindows`: plans the window functions of a SELECT. It adds one step for each distinct
+ * `plannedWindows` plans the window functions of a SELECT. It adds one step for each distinct
  * window, with a column for each call over it, and returns the plan and a function that replaces
- * the calls by these columns. FILTER and ORDER BY within a call, a window function within another,
- * and more than 100 calls throw InvalidInput.
+ * the calls by these columns. FILTER and ORDER BY within a call, and a window function within
+ * another, throw InvalidInput.
  */
 import { Field, Schema } from '../../arrow/index.ts';
 import {

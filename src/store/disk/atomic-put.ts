@@ -1,13 +1,9 @@
 /**
  * Creates, replaces, links, renames and removes whole files atomically. `putIfAbsent`, `nameAgain`
- * and `linkObject` never replace a file; `put` does, `renameFile` may. They return false if the
- * name is taken or the source is missing, except that `nameAgain` throws for a taken name and
- * returns undefined where the file system gives no second name; `remove` returns false if there is
- * nothing. With full durability, written contents are flushed, and so is the folder of each new
- * name, except by `nameAgain`, whose caller flushes it; removals are not flushed. A failed folder
- * flush throws CommitStateUnknown. An error before the name is made leaves at most a temporary
- * file. `putHint` is neither atomic nor flushed: it overwrites a small file in place and ignores
- * errors of the file system, but refuses a symbolic link among the folders above.
+ * and `linkObject` never replace a file; `put` and `renameFile` may. With full durability, written
+ * contents are flushed, and so is the folder of each new name, except by `nameAgain`, whose caller
+ * flushes it; removals are not flushed. A failed folder flush throws CommitStateUnknown. `putHint`
+ * is neither atomic nor flushed: it overwrites a small file in place.
  */
 import { parentFolder, TEMPORARY_PREFIX } from '../../paths.ts';
 import { type Disk, SMALL } from './disk.ts';
@@ -23,6 +19,7 @@ import { errnoOf, type FileSystem } from './file-system.ts';
 import { absolutePath, enterFolder, lookAt, requireFolder } from './safe-path.ts';
 import { isSystemFailure, missingFolder, outcomeUnknown, storeError } from './store-error.ts';
 
+/** False if the name is taken. An error before the name is made leaves at most a temporary file. */
 export async function putIfAbsent(
   disk: Disk,
   path: string,

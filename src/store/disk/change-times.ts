@@ -1,9 +1,7 @@
 /**
- * `ChangeTimes`: tells whether the time of a file's or folder's last change is so old that the
- * next change gets another time. Caches may then take an equal time for an unchanged folder. This
- * takes 100 ms on Linux for the root's own volume, if that is of a known local kind (ext, XFS,
- * Btrfs, tmpfs, overlayfs) and the time has a fraction of a second; elsewhere it takes two
- * seconds.
+ * `ChangeTimes` tells whether the time of a file's or folder's last change is so old that the next
+ * change gets another time. Caches may then take an equal time for an unchanged folder. This takes
+ * two seconds, or a tenth of one on local volumes of Linux whose times have fractions of a second.
  */
 import type { Env } from '../../env.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
@@ -19,6 +17,10 @@ const TEN_TICKS = 100;
  */
 const LOCAL = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630]);
 
+/**
+ * Waits a tenth of a second for the root's own volume, if that is of a kind in `LOCAL` and the time
+ * has a fraction of a second; elsewhere two seconds.
+ */
 export class ChangeTimes {
   readonly #env: Pick<Env, 'now'>;
   /** The device of a root on such a file system: another may be mounted below it. */

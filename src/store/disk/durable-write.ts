@@ -1,12 +1,9 @@
 /**
- * Writes all bytes to an open file (`writeAll`, `writeSmall`) and flushes files and folders to
- * disk (`flushFile`, `flushFolder`, `flushFolders`). Short writes are continued. Errors are the
- * file system's own, except that `flushFolders` throws those of store-error.ts once all flushes
- * have ended. `closeQuietly` and `unlinkQuietly` clean up and ignore errors.
- *
- * Flushes go through the thread pool, because a synchronous one blocks the process for as long as
- * the disk takes; `flushFolderSync` is for the time before a catalog is open. Flushing a folder
- * does nothing on Windows and on file systems that refuse it.
+ * Writes all bytes to an open file (`writeAll`, `writeSmall`) and flushes files and folders to disk
+ * (`flushFile`, `flushFolder`, `flushFolders`). Flushes go through the thread pool, because a
+ * synchronous one blocks the process for as long as the disk takes; `flushFolderSync` is for the
+ * time before a catalog is open. `flushFolders` throws the errors of store-error.ts, once all
+ * flushes have ended. `closeQuietly` and `unlinkQuietly` clean up and ignore errors.
  */
 import { joined } from '../../bytes.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -1,10 +1,8 @@
 /**
- * `aliasFolder`: gives a folder of the root a second path by a relative symbolic link, so that it
- * still leads there after the root was copied or moved. A link that leads elsewhere is replaced.
- * Returns false on Windows, where links are not possible, where something else stands at the path,
- * and in a read-only store unless the link exists. `findAlias` reads such a link; its folder is
- * undefined if it leads out of the root. The store itself never follows one: links are for other
- * programs.
+ * `aliasFolder` gives a folder of the root a second path by a relative symbolic link, so that the
+ * path still leads there after the root was copied or moved. It returns false where the link cannot
+ * be made, such as on Windows. `findAlias` reads such a link; its folder is undefined if it leads
+ * out of the root. The store itself follows no link: links are for other programs.
  */
 
 import { posix } from 'node:path';
@@ -14,7 +12,10 @@ import { errnoOf } from './file-system.ts';
 import { makeFolder } from './folder-moves.ts';
 import { absolutePath, enterFolder, lookAt } from './safe-path.ts';
 
-/** False where there are no links, or something else stands at `path`. */
+/**
+ * A link that leads elsewhere is replaced. False on Windows, where links are not possible, where
+ * something else stands at the path, and in a read-only store unless the link exists.
+ */
 export function aliasFolder(disk: Disk, path: string, folder: string): boolean {
   const { fs } = disk;
   // Windows makes links to folders for administrators only.

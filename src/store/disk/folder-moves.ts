@@ -1,16 +1,9 @@
 /**
  * Creates, moves and removes folders: `createFolder`, `moveFolder`, `deleteFolder` with all it
  * holds, `deleteEmptyFolder` only if it is empty. At full durability, the first two flush the
- * folders that hold new or moved names; removals are not flushed. A move whose flush fails throws
- * CommitStateUnknown. `makeFolder` and `makeFolders` create without a flush, and `syncFolders`
- * flushes. Missing folders are answers (`missing`, false) or nothing to do, except for creations
- * and, at full durability, `syncFolders`, which throw InvalidTableState. `deleteFolder` gives up
- * after emptying a folder nine times that others write into.
- *
- * A move is one rename and never replaces content: the target is checked first, and the system
- * refuses to replace a folder that has received content since. An empty folder that appears in
- * between is replaced. A folder that claims a name must therefore be moved there with its marker
- * already inside.
+ * folders that hold new or moved names; removals are not flushed. A move is one rename. It does not
+ * replace content, but may replace an empty folder, so a folder that claims a name must be moved
+ * there with its marker already inside. A move whose flush fails throws CommitStateUnknown.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -86,6 +79,10 @@ function removeIfEmpty(disk: Disk, folder: string): void {
   }
 }
 
+/**
+ * The target is checked first, and the system refuses to replace a folder that has received content
+ * since. An empty folder that appears in between is replaced.
+ */
 export async function moveFolder(
   disk: Disk,
   from: string,

@@ -1,7 +1,7 @@
 /**
- * `memoryFileSystem`: creates an empty file system in memory, with the methods of `node:fs` that
- * the store calls. Errors have the codes of POSIX, but some calls that POSIX would refuse succeed,
- * such as a rename over a folder with content, or a name of any length: strict-fs.ts refuses those.
+ * `memoryFileSystem` creates an empty file system in memory, with the methods of `node:fs` that the
+ * store calls. Errors have the codes of POSIX, but some calls that POSIX would refuse succeed, such
+ * as a rename over a folder with content, or a name of any length: strict-fs.ts refuses those.
  * There are no symbolic links, and the content is lost with the object.
  */
 import { constants } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * `probeCapabilities`: tests the file system under a root with temporary files: whether hard links
+ * `probeCapabilities` tests the file system under a root with temporary files: whether hard links
  * work and never replace a file, and whether names that differ only by case are the same. In a
  * read-only store nothing is written, and hard links are assumed. The caller decides whether to
  * refuse a root.

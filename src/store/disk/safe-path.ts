@@ -1,12 +1,9 @@
 /**
- * Resolves relative paths below the root and refuses those that could leave it (`absolutePath`)
- * with InvalidInput. `enterFolder` tells whether a folder exists and refuses symbolic links on the
- * way to it, also with InvalidInput; `enterIfThere` does the same faster if the folder is often
- * missing. `lookAt` inspects a path without following a link at its end. `requireFolder` throws
- * InvalidTableState instead of returning false. `absoluteFolder` also resolves the root itself.
- *
- * They do not protect against a hostile process of the same user that swaps folders for links
- * between the check and the use, because Node offers no way to.
+ * Resolves relative paths below the root (`absolutePath`), and throws InvalidInput for those that
+ * could leave it. `enterFolder` tells whether a folder exists and refuses symbolic links on the way
+ * to it; `requireFolder` throws for a missing one. `lookAt` inspects a path without following a
+ * link at its end. These checks do not protect against a hostile process of the same user that
+ * swaps folders for links between the check and the use, because Node offers no way to.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Disk } from './disk.ts';

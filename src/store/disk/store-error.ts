@@ -1,12 +1,9 @@
 /**
- * `storeError`: translates a failed file system call into a typed error that names the path as the
- * caller of the store gave it; codes that it does not know become Internal, and errors without a
- * code pass as they are. The system's own message, which holds absolute paths, is kept only as the
- * cause. Other functions build the errors for a missing folder (`missingFolder`:
- * InvalidTableState), a failed flush (`outcomeUnknown`: CommitStateUnknown) and a symbolic link
- * (`symbolicLink`: InvalidInput). `isMissingFolder` recognises the first, `isFailedFlush` the
- * second where the disk was asked to flush. `isSystemFailure` recognises any error of the file
- * system, translated or not, and `tellsMissing` one that says that nothing is at a path.
+ * `storeError` translates a failed file system call into a typed error that names the path as the
+ * caller of the store gave it. The system's own message, which holds absolute paths, is kept only
+ * as the cause. Other functions build the errors for a missing folder (`missingFolder`), a failed
+ * flush (`outcomeUnknown`) and a symbolic link (`symbolicLink`). `isSystemFailure`, `tellsMissing`,
+ * `isMissingFolder` and `isFailedFlush` recognise errors.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';
@@ -30,7 +27,10 @@ const CODES: ReadonlyMap<string, readonly [ErrorCode, string]> = new Map(
   } as const),
 );
 
-/** `action` reads as in "cannot read `a/b`". A DirspaceError passes through as it is. */
+/**
+ * `action` reads as in "cannot read `a/b`". A DirspaceError and an error without a code pass
+ * through as they are; codes that are not known become Internal.
+ */
 export function storeError(error: unknown, action: string, path: string): unknown {
   const errno = errnoOf(error);
   if (errno === undefined || (error as Error).name === 'DirspaceError') return error;

@@ -1,12 +1,9 @@
 /**
- * `strictFileSystem`: wraps a file system that a user passes in, so that it refuses calls that
- * POSIX refuses, with the same codes. node:fs, and file systems declared as trusted
- * (`trustFileSystem`), are returned as they are; an object that lacks a method throws
- * InvalidInput. `isNodeFileSystem` recognises node:fs.
- *
- * memfs allows renames over folders with content, into a folder's own child and between files and
- * folders, links to folders, and names of any length. The engine is safe only where these are
- * refused.
+ * `strictFileSystem` wraps a file system that a user passes in, so that it refuses calls that POSIX
+ * refuses, with the same codes. node:fs, and file systems declared as trusted (`trustFileSystem`),
+ * are returned as they are. memfs, for example, allows renames over folders with content and links
+ * to folders; the engine is safe only where these are refused. `isNodeFileSystem` recognises
+ * node:fs.
  */
 import nodeFs from 'node:fs';
 import { dirname } from 'node:path';
@@ -45,6 +42,10 @@ function systemError(code: string, call: string, path: string): Error {
   return Object.assign(new Error(`${code}, ${call} '${path}'`), { code, syscall: call, path });
 }
 
+/**
+ * Refuses what memfs allows: renames over folders with content, into a folder's own child and
+ * between files and folders, links to folders, and names of any length.
+ */
 function wrap(fs: FileSystem): FileSystem {
   const checkName = (call: string, path: string): void => {
     const bytes = Buffer.byteLength(path);

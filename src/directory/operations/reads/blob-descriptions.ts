@@ -1,5 +1,5 @@
 /**
- * `describedBlobs`: replaces the values in blob columns of an answer by descriptions of the form
+ * `describedBlobs` replaces the values in blob columns of an answer by descriptions of the form
  * that LanceDB returns: `kind` (0 for bytes of the table, 3 for a URI), `size` in bytes (0 for a
  * URI) and `blob_uri`; `position` and `blob_id` are always 0. Blobs in structs are described too;
  * blobs in lists are returned as they are. One without bytes and URI is null. Queries read the

@@ -1,8 +1,7 @@
 /**
  * Carries out ProfileTable: returns statistics of the columns of a version, such as nulls, bounds,
  * distinct values, the most frequent ones and a histogram. Beyond the time budget of the request
- * (200 ms by default) they are of a sample. A column that is missing throws TableColumnNotFound,
- * and `atMost` throws InvalidInput if a request asks for more than a limit.
+ * they are of a sample. `atMost` throws InvalidInput if a request asks for more than a limit.
  */
 import { DirspaceError } from '../../../errors.ts';
 import { MAIN_BRANCH } from '../../../format/index.ts';

@@ -2,8 +2,7 @@
  * Carries out QueryTable, TakeRows, FetchBlobs, CountTableRows and the operations that explain and
  * analyze query plans. Rows of one version are read by a scan with filter and order, by vector or
  * full-text search, or by ids and offsets; blobs are answered as descriptions, and FetchBlobs reads
- * their bytes. Members of a request that exclude each other, such as vectors in both forms, are
- * InvalidInput. table/query/ and table/read/ do the reading.
+ * their bytes. table/query/ and table/read/ do the reading.
  */
 import { handedOut, type RecordBatchStream, Schema } from '../../../arrow/index.ts';
 import { DirspaceError } from '../../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * Carries out RunSql and ExplainSql: opens the tables that a SELECT names, each at one version for
- * the whole statement, and hands them to statements/, which plans and runs it. A faulty statement
- * throws InvalidInput with the place in it; errors name tables as the statement does, with dots.
+ * the whole statement, and hands them to statements/, which plans and runs it. Errors name tables
+ * as the statement does, with dots.
  */
 import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
 import { DirspaceError } from '../../../errors.ts';

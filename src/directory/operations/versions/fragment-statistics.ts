@@ -1,8 +1,8 @@
 /**
- * `fragmentStatistics`: computes the statistics of a table's fragments for GetTableStats: the
- * number of fragments, the number of small ones (of fewer than 100,000 rows), and the minimum,
- * maximum, mean and percentiles of their row counts, deleted rows included. Without fragments all
- * numbers are 0.
+ * `fragmentStatistics` computes the statistics of a table's fragments for GetTableStats: the number
+ * of fragments, the number of small ones (of fewer than 100,000 rows), and the minimum, maximum,
+ * mean and percentiles of their row counts, deleted rows included. Without fragments all numbers
+ * are 0.
  */
 import type { FragmentStats, FragmentSummary } from '../../../protocol/index.ts';
 

@@ -1,10 +1,8 @@
 /**
  * Describes a table that other programs write in Lance's format from its manifest, without reading
  * rows: schema, metadata and counts (`lanceDetails`), or statistics (`lanceStats`). Manifests are
- * untrusted, and those over 8 MiB are not read. If a manifest or its schema cannot be understood,
- * `lanceDetails` gives the reason. `lanceStats` returns undefined if the manifest cannot be read or
- * lacks numbers of rows or bytes. `manifestIn` reads and parses a manifest of any size, and throws
- * for an unreadable one.
+ * untrusted. If one cannot be read, `lanceDetails` gives the reason and `lanceStats` returns
+ * undefined. `manifestIn` reads and parses a manifest, and throws for an unreadable one.
  */
 import { isDirspaceError } from '../../../errors.ts';
 import {

@@ -2,11 +2,9 @@
  * Carries out the operations on table versions (list, describe, create, delete) for tables that
  * other programs write in Lance's format (`isOfLance`). The versions are the manifests in the
  * table's dataset, so programs that commit directly and those that commit here see the same ones.
- * `createLanceVersion` publishes a client's staged manifest by one exclusive link; it throws
- * ConcurrentModification where the number is taken, and InvalidInput for a file that is not the
- * manifest of the next version (only the last bytes are checked of one over 8 MiB).
- * `deleteLanceVersions` removes only manifests, and refuses the newest (InvalidTableState).
- * Versions of tables outside of the root are not listed, described or deleted (Unsupported).
+ * `createLanceVersion` publishes a client's staged manifest by one exclusive link, so one of
+ * several writers gets the number. `deleteLanceVersions` removes manifests and refuses to remove
+ * the newest.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {

@@ -1,12 +1,9 @@
 /**
  * Carries out the operations on table versions: list, describe, publish a staged manifest, delete
- * ranges of versions. Clients of Lance get the paths of Lance's manifests (in a list, of its first
- * hundred versions), and may publish the versions and branches that they have staged if the table's
- * mode allows it (PermissionDenied otherwise). A read-only catalog makes no manifests of Lance: a
- * list leaves out versions without one, and describing such a version for Lance throws Unsupported.
- * lance-versions.ts handles tables that other programs write; commit-tables.ts publishes versions
- * of several tables at once. `offeredVersion` reads the manifest that a request offers, and
- * `versionRecord` describes a version in the protocol's form.
+ * ranges of versions. Clients of Lance may publish versions and branches that they have staged, if
+ * the table's Lance mode allows it. lance-versions.ts handles tables that other programs write;
+ * commit-tables.ts publishes versions of several tables at once. `offeredVersion` reads the
+ * manifest that a request offers, and `versionRecord` describes a version in the protocol's form.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import { digestOf, MAIN_BRANCH, type VersionDigest, versionFile } from '../../../format/index.ts';
@@ -90,7 +87,10 @@ export async function listTableVersions(
   return { versions, ...(page_token === undefined ? {} : { page_token }) };
 }
 
-/** With the manifests of Lance of the first ones. */
+/**
+ * With the manifests of Lance of the first ones. A read-only catalog makes none, and leaves out
+ * later versions among these that have none yet.
+ */
 async function recordsForLance(
   catalog: Catalog,
   branch: Branch,
