@@ -118,6 +118,35 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
   ],
   ['groups of no rows', `SELECT city, count(*) FROM ${P} WHERE id > 99 GROUP BY city`, []],
   [
+    'any_value of the row that ORDER BY puts first',
+    `SELECT any_value(name ORDER BY id DESC), any_value(age ORDER BY score), any_value(age ORDER BY id DESC) FILTER (WHERE id IN (1, 3)) FROM ${P}`,
+    [['eve', 36, 36]],
+  ],
+  [
+    'any_value of the row that ORDER BY puts first in each group',
+    `SELECT city, any_value(name ORDER BY id DESC), any_value(age ORDER BY id DESC), any_value(score ORDER BY id) FROM ${P} GROUP BY city ORDER BY city`,
+    [
+      ['Oslo', 'cy', 36, 1.5],
+      ['Rome', 'eve', 51, 2.5],
+      [null, 'dee', 20, null],
+    ],
+  ],
+  [
+    'any_value of no rows in order',
+    `SELECT any_value(name ORDER BY id), count(*) FROM ${P} WHERE id > 99`,
+    [[null, 0]],
+  ],
+  [
+    'means of sums that no double holds',
+    `SELECT avg(x), (SELECT avg(x) FROM (VALUES (CAST(30023997515803.31 AS decimal(20, 2))), (30023997515803.31), (30023997515803.31)) d(x)) FROM (VALUES (3002399751580331), (3002399751580331), (3002399751580331)) t(x)`,
+    [[3002399751580331, 30023997515803.31]],
+  ],
+  [
+    'means of windows, of sums that no double holds',
+    `SELECT avg(x) OVER (ORDER BY x), avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING) FROM (VALUES (3002399751580331), (3002399751580331), (3002399751580331)) t(x) LIMIT 1`,
+    [[3002399751580331, 3002399751580331]],
+  ],
+  [
     'distinct aggregates',
     `SELECT count(DISTINCT city), count(DISTINCT age), sum(DISTINCT age) FROM ${P}`,
     [[2, 3, 107]],

@@ -1,8 +1,8 @@
 /**
  * `accumulator` creates the state of an aggregate. Counts and `any_value` are implemented here;
  * sums.ts implements sums, means and deviations, bounds.ts least and greatest values, also of
- * booleans, and collections.ts string_agg, array_agg and medians. The one of distinct-words.ts,
- * which counts distinct values without groups, is created by group.ts.
+ * booleans, and collections.ts string_agg, array_agg, medians and any_value with ORDER BY. The one
+ * of distinct-words.ts, which counts distinct values without groups, is created by group.ts.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, familyOf, reader, type Value, validityOf } from '../../sql/index.ts';
@@ -44,7 +44,7 @@ export function accumulator(aggregate: Aggregate): Accumulator {
     case 'median':
       return new Medians(aggregate);
     case 'any_value':
-      return new AnyValue(aggregate.type);
+      return aggregate.order.length > 0 ? new Collections(aggregate) : new AnyValue(aggregate.type);
     default:
       return new Collections(aggregate);
   }

@@ -1,8 +1,8 @@
 /**
  * Implements the aggregates that keep all values of a group until its end: string_agg and array_agg
- * (`Collections`), in the order of the rows or of their ORDER BY, and medians (`Medians`). Values
- * stay in columns; when all rows have been read, their places are sorted by group, in steps. An
- * ORDER BY whose type has no order throws InvalidInput.
+ * (`Collections`), in the order of the rows or of their ORDER BY, any_value as the first of that
+ * order, and medians (`Medians`). Values stay in columns; when all rows have been read, their
+ * places are sorted by group, in steps. An ORDER BY whose type has no order throws InvalidInput.
  */
 import {
   bitmapBytes,
@@ -20,7 +20,15 @@ import {
   setBit,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { type Column, familyOf, loadColumn, toVector, validityOf } from '../../sql/index.ts';
+import {
+  type Column,
+  familyOf,
+  gatherColumn,
+  loadColumn,
+  toVector,
+  validityOf,
+  withValidity,
+} from '../../sql/index.ts';
 import { RowSorter } from '../../table/index.ts';
 import {
   type Accumulator,
@@ -120,7 +128,7 @@ export class Collections implements Accumulator {
     const { name, memory } = this.#aggregate;
     const values = columns[0] as Column;
     const { rows, groups } = counted(
-      name === 'string_agg' ? groupsWhere(given, validityOf(values)) : given,
+      name === 'array_agg' ? given : groupsWhere(given, validityOf(values)),
     );
     if (rows.length === 0) return;
     const types = this.#schema?.fields.map(({ type }) => type) ?? columns.map(({ type }) => type);
@@ -157,6 +165,7 @@ export class Collections implements Accumulator {
         row: places.row.subarray(from, from + rows),
       });
       const values = all as Data;
+      if (name === 'any_value') return firstsOf(values, ends, type);
       return name === 'string_agg'
         ? yield* joinedTexts(values, ends, this.#aggregate)
         : listsOf(values, ends, type);
@@ -220,6 +229,23 @@ function listsOf(values: Data, ends: Int32Array, type: DataType): Data {
     ...{ type, length: ends.length, nullCount, nullBitmap: valid, valueOffsets: offsets },
     child: values,
   } as never);
+}
+
+/** The first value of each group, null for those without rows. */
+function firstsOf(values: Data, ends: Int32Array, type: DataType): Column {
+  const { length } = ends;
+  if (values.length === 0) return { form: 'constant', type, length, value: null };
+  const rows = new Uint32Array(length);
+  const valid = new Uint8Array(length);
+  for (let group = 0, from = 0; group < length; group++) {
+    const end = ends[group] as number;
+    if (end > from) {
+      rows[group] = from;
+      valid[group] = 1;
+    }
+    from = end;
+  }
+  return withValidity(gatherColumn(loadColumn(values), rows), valid);
 }
 
 /** A text for each group, null for those without rows. */

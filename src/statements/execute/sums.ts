@@ -166,7 +166,7 @@ export class IntegerSums implements Accumulator {
       const means = new Float64Array(range.to);
       for (let group = range.from; group < range.to; group++) {
         const count = counts[group] ?? 0;
-        if (count > 0) means[group] = Number(this.#sum(group)) / scale / count;
+        if (count > 0) means[group] = meanOf(this.#sum(group), scale * count);
       }
       return numbersWhere(type, means, counts, range);
     }
@@ -206,6 +206,14 @@ function wholeSum(
     }
   } else return undefined;
   return { low, high, count };
+}
+
+/** An exact sum, divided. Of one that no double holds, whole part and rest are divided apart. */
+export function meanOf(sum: bigint, by: number): number {
+  const number = Number(sum);
+  if (Number.isSafeInteger(number) || !Number.isSafeInteger(by)) return number / by;
+  const divisor = BigInt(by);
+  return Number(sum / divisor) + Number(sum % divisor) / by;
 }
 
 /** @returns a function that throws InvalidInput for a sum that the type does not hold */

@@ -14,7 +14,7 @@ import {
   type Value,
 } from '../../sql/index.ts';
 import { aggregateName } from '../plan/index.ts';
-import { sumCheck } from './sums.ts';
+import { meanOf, sumCheck } from './sums.ts';
 import type { Part } from './window-functions.ts';
 
 /** Rows between two steps. */
@@ -94,7 +94,10 @@ function aggregateOf(
           familyOf(argument as DataType) === 'decimal' ? 10 ** (argument as Decimal).scale : 1;
         return function* (low, high) {
           const [sum, count] = [yield* sums.of(low, high), yield* counts.of(low, high)];
-          return sum === null ? null : Number(sum) / scale / Number(count);
+          if (sum === null) return null;
+          return typeof sum === 'bigint'
+            ? meanOf(sum, scale * Number(count))
+            : Number(sum) / Number(count);
         };
       }
       const check = isFloat ? undefined : sumCheck(type, 'A running sum');

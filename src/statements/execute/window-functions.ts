@@ -25,7 +25,7 @@ import { aggregateName, type WindowStep } from '../plan/index.ts';
 import { resultOf } from './accumulator.ts';
 import { accumulator } from './accumulators.ts';
 import { BATCH_ROWS } from './relation.ts';
-import { sumCheck } from './sums.ts';
+import { meanOf, sumCheck } from './sums.ts';
 import { endsOfFrames, framed } from './window-frames.ts';
 
 /** For each row whether it is the first of a partition, and of rows that are equal in order. */
@@ -476,6 +476,9 @@ function means(argument: DataType): Running {
       count++;
       sum = typeof sum === 'number' ? sum + Number(value) : sum + BigInt(value as number | bigint);
     },
-    value: () => (count === 0 ? null : Number(sum) / scale / count),
+    value: () => {
+      if (count === 0) return null;
+      return typeof sum === 'number' ? sum / count : meanOf(sum, scale * count);
+    },
   };
 }
