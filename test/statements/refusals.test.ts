@@ -33,6 +33,19 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
   ['SELECT nth_value(name) OVER () FROM cities', 'nth_value takes 2 arguments'],
   ['SELECT ntile(2.5) OVER () FROM cities', 'ntile takes a whole number, not float64'],
   ['SELECT lag(name, name) OVER () FROM cities', 'lag takes a whole number, not utf8'],
+  ["SELECT lag(name, 1, '', 2) OVER () FROM cities", 'lag takes 1 to 3 arguments'],
+  [
+    'SELECT count(*) OVER w FROM cities WINDOW w AS (), v AS (), W AS (ORDER BY name)',
+    'WINDOW defines W twice',
+  ],
+  [
+    'SELECT array_agg(DISTINCT name ORDER BY name, country) FROM cities',
+    'With DISTINCT, ORDER BY of array_agg(..) takes what the call is given',
+  ],
+  [
+    'SELECT country, max_by(name, country) FROM cities GROUP BY country',
+    'The function max_by is not known; write (SELECT x FROM .. ORDER BY y DESC LIMIT 1)',
+  ],
   ['SELECT lead(name, 0.5, name) OVER () FROM cities', 'lead takes a whole number, not float64'],
   [
     'SELECT count(*) FILTER (WHERE name) FROM cities',

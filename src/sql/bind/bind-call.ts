@@ -3,8 +3,8 @@
  * type of the result. It finds the function by name or alias (`ALIASES`), first among the built-in
  * ones (`SIGNATURES`, and `SPECIAL` of bind-forms.ts for those that need more than a fixed
  * signature), then among those that the program registered. A search for constant text becomes LIKE
- * where it can. `FUNCTION_NAMES` lists the built-in functions, and `isBuiltIn` recognises their
- * names.
+ * where it can. `FUNCTION_NAMES` lists the built-in functions, `isBuiltIn` recognises their names,
+ * and `checkFunctionName` refuses names of no function.
  */
 import { DataType, Decimal } from '../../arrow/index.ts';
 import {
@@ -17,7 +17,7 @@ import {
   registeredNames,
   STRING_FUNCTIONS,
 } from '../functions/index.ts';
-import { checked, refuse } from '../parse/index.ts';
+import { checked, QUANTIFIED, refuse } from '../parse/index.ts';
 import {
   BOOL,
   type Bound,
@@ -148,13 +148,7 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
   if (signature === undefined || run === undefined) {
     const own = registeredFunction(name);
     if (own !== undefined) return bindRegistered(name, own, args, at);
-    const instead = otherFunction(name);
-    if (instead !== undefined) refuse(at, `The function ${name} is not known; write ${instead}`);
-    const near = nearestName(name, [...FUNCTION_NAMES, ...registeredNames()]);
-    return refuse(
-      at,
-      `The function ${name} is not known${near === null ? '' : `; did you mean ${near}?`}`,
-    );
+    return refuseUnknown(name, at);
   }
   const [takes, gives] = signature;
   const wanted = [...takes.replaceAll('?', '')];
@@ -182,6 +176,22 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
   }
   const folded = prefixPattern(real, typed) ?? plainRegexp(real, typed);
   return folded ?? call(run, typed, type);
+}
+
+function refuseUnknown(name: string, at: number | undefined): never {
+  const instead = otherFunction(name);
+  if (instead !== undefined) refuse(at, `The function ${name} is not known; write ${instead}`);
+  const near = nearestName(name, [...FUNCTION_NAMES, ...registeredNames()]);
+  return refuse(
+    at,
+    `The function ${name} is not known${near === null ? '' : `; did you mean ${near}?`}`,
+  );
+}
+
+/** @throws InvalidInput for a call that means no function, whatever its arguments are */
+export function checkFunctionName(name: string, at: number | undefined): void {
+  if (isBuiltIn(name) || QUANTIFIED.test(name) || registeredFunction(name) !== undefined) return;
+  refuseUnknown(name, at);
 }
 
 /** A function of the program, whose arguments take the types that it was registered with. */

@@ -286,7 +286,11 @@ class StatementParser implements QueryParser {
     const windows: { name: string; spec: WindowSpec }[] = [];
     if (parser.took('window')) {
       do {
+        const { start } = tokens;
         const name = this.name('the name of a window is expected');
+        if (windows.some((window) => window.name.toLowerCase() === name.toLowerCase())) {
+          refuse(start, `WINDOW defines ${name} twice`);
+        }
         parser.takeWord('as');
         windows.push({ name, spec: parseWindow(parser) });
       } while (parser.tookMark(','));

@@ -7,6 +7,7 @@
  */
 import {
   type AggregateExpression,
+  checkFunctionName,
   compileTree,
   type Expression,
   formatExpression,
@@ -256,11 +257,22 @@ export function aggregatesOf(trees: readonly Expression[]): AggregateExpression[
       if (part.filter !== undefined && isOfMany(part.filter)) {
         refuse(part.at, 'FILTER takes a condition of one row');
       }
+      if (part.distinct) checkDistinctOrder(part);
       found.set(textOf(part), part);
       return false;
     });
   for (const tree of trees) look(tree);
   return [...found.values()];
+}
+
+/** Equal values may have different keys, of which none is the right one. */
+function checkDistinctOrder({ name, args, orderBy }: AggregateExpression): void {
+  const given = new Set(args.map(textOf));
+  for (const { value } of orderBy) {
+    if (!given.has(textOf(value))) {
+      refuse(value.at, `With DISTINCT, ORDER BY of ${name}(..) takes what the call is given`);
+    }
+  }
 }
 
 export function plannedGroups(
@@ -288,6 +300,8 @@ export function plannedGroups(
     rewritten(tree, (part) => {
       const name = names.get(textOf(part));
       if (name !== undefined) return columnTree(name, part.at);
+      // An aggregate of other databases is told as such, not by the columns that it is given.
+      if (part.kind === 'call') checkFunctionName(part.name, part.at);
       if (part.kind !== 'column') return undefined;
       const member = memberOf(part, names);
       if (member !== undefined) return member;

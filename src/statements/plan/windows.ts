@@ -81,11 +81,13 @@ function checkedCall(call: WindowCall): WindowCall {
 
 /** The value and the default of lag and lead in the one type that holds both. */
 function withDefault(call: WindowCall): WindowCall {
-  const [value, distance, otherwise] = call.args;
+  const [value, distance, otherwise, ...more] = call.args;
   const isShift = call.name === 'lag' || call.name === 'lead';
   if (!isShift || value === undefined || distance === undefined || otherwise === undefined) {
     return call;
   }
+  // That there are too many arguments is told by their number.
+  if (more.length > 0) return call;
   const first = (one: Expression, other: Expression): Expression => ({
     kind: 'case',
     whens: [
