@@ -47,19 +47,23 @@ export function assignFieldIds(
 ): { tree: readonly IdentifiedField[]; nextFieldId: number } {
   refuseRepeatedNames(fields);
   let next = firstFreeId;
-  const assign = (field: Field, siblings: readonly IdentifiedField[]): IdentifiedField => {
-    const before = siblings.find(
-      (sibling) =>
-        sibling.field.name === field.name && String(sibling.field.type) === String(field.type),
-    );
-    const id = before?.id ?? next++;
-    const children = identifiedChildren(field).map((child) =>
-      assign(child, before?.children ?? []),
-    );
-    return { id, field, children };
+  const assign = (
+    given: readonly Field[],
+    before: readonly IdentifiedField[],
+  ): readonly IdentifiedField[] => {
+    // Members of a struct may share name and type: each known one gives its id to one of them.
+    const left = [...before];
+    return given.map((field) => {
+      const at = left.findIndex(
+        (known) =>
+          known.field.name === field.name && String(known.field.type) === String(field.type),
+      );
+      const [same] = at < 0 ? [] : left.splice(at, 1);
+      const id = same?.id ?? next++;
+      return { id, field, children: assign(identifiedChildren(field), same?.children ?? []) };
+    });
   };
-  const tree = fields.map((field) => assign(field, known));
-  return { tree, nextFieldId: next };
+  return { tree: assign(fields, known), nextFieldId: next };
 }
 
 /** Columns are asked for by name. */
