@@ -41,6 +41,7 @@ import {
   Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
+import { isBetweenAttempts } from './attempt.ts';
 import { type Fit, fitFragments, fitOf, isWrittenFor } from './match-fields.ts';
 import { type NewFragment, removeFragments, writeFragments, writesLance } from './write.ts';
 
@@ -81,7 +82,7 @@ async function appendRows(
     required: base.fields,
     signal: options.signal,
   });
-  const committed = await commit(engine, base.branch, {
+  const committing = commit(engine, base.branch, {
     transaction: options.transaction,
     signal: options.signal,
     after: written.durable,
@@ -97,7 +98,26 @@ async function appendRows(
       }
     },
   });
+  const committed = await orRemoved(engine, base.branch, written.fragments, options, committing);
   return { ...committed, rows: written.rows };
+}
+
+/** Removes the fragments if the commit gave up before anything could refer to them. */
+async function orRemoved(
+  engine: Engine,
+  { tableFolder }: TableBranch,
+  fragments: readonly NewFragment[],
+  { signal }: WriteOptions,
+  committing: Promise<Committed>,
+): Promise<Committed> {
+  try {
+    return await committing;
+  } catch (error) {
+    // Cleanup removes what cannot be removed now.
+    if (isBetweenAttempts(error, signal))
+      await removeFragments(engine, tableFolder, fragments).catch(() => {});
+    throw error;
+  }
 }
 
 /** The rows with each column as the type of its field in the table: Lance adapts none. */
@@ -210,7 +230,7 @@ async function replaceRows(
   const committed =
     base === undefined
       ? await withoutLeftovers(engine, branch, written.fragments, landed)
-      : await landed;
+      : await orRemoved(engine, branch, written.fragments, options, landed);
   return { ...committed, rows: written.rows };
 }
 

@@ -5,7 +5,7 @@ import {
   openDirectoryNamespace,
 } from '../../../src/directory/directory-namespace.ts';
 import { systemEnv } from '../../../src/env.ts';
-import { everyCall, InterruptedCatalog } from '../../helpers/interrupted.ts';
+import { everyCall, InterruptedCatalog, publication } from '../../helpers/interrupted.ts';
 import { casesOf } from '../../helpers/long.ts';
 import { memoryFs } from '../../helpers/memory-fs.ts';
 import { outcomeOf } from '../../helpers/outcome.ts';
@@ -215,3 +215,24 @@ test('what a crash left in staging is removed once it is old', async () => {
   await openDirectoryNamespace({ root: '/c', fs, env });
   expect(fs.readdirSync('/c/.dirspace/staging')).toEqual(['00000000-empty', '00000000-young']);
 });
+
+test.each(['append', 'overwrite'] as const)(
+  'the fragments of an aborted %s that met another writer are removed',
+  async (mode) => {
+    const options = { root: '/c', fs: memoryFs(), durability: 'relaxed' } as const;
+    const other = await openDirectoryNamespace(options);
+    await other.createTable({ id: t }, people(2));
+    const catalog = await InterruptedCatalog.open(options);
+    const stop = new AbortController();
+    catalog.interrupt(publication, async () => {
+      await other.insertIntoTable({ id: t }, people(1, 20));
+      stop.abort(new Error('stopped'));
+    });
+    const { signal } = stop;
+    const work = catalog.namespace.insertIntoTable({ id: t, mode }, people(1, 10), { signal });
+    await expect(work).rejects.toThrow('stopped');
+    const { problems, leftovers } = await other.verify({});
+    expect([problems, leftovers]).toEqual([[], []]);
+    expect(await idsOf(other, t)).toEqual([0, 1, 20]);
+  },
+);
