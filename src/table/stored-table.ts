@@ -16,6 +16,7 @@ import {
   cleanup,
   createVersionTag,
   deleteUntaggedBranch,
+  fileSystemTime,
   updateVersionTag,
 } from './history/index.ts';
 import { deleteClientRef, followTable, type LanceSynced, syncLance } from './lance/index.ts';
@@ -171,7 +172,8 @@ export class StoredTable {
   /** Brings all that Lance finds by the table's path up to date. @throws TableNotFound */
   async syncLance(signal?: AbortSignal): Promise<LanceSynced> {
     await this.#adoptTags();
-    return syncLance(this.#engine, this.folder, this.incarnation, signal);
+    const now = (): Promise<number> => fileSystemTime(this.#engine);
+    return syncLance(this.#engine, this.folder, this.incarnation, now, signal);
   }
 
   /**

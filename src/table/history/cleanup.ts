@@ -149,7 +149,8 @@ async function cleanUp(
   const grace = Math.max(options.orphanGrace, DEFAULT_ORPHAN_GRACE);
   const graces = { open: options.orphanGrace, closed: grace };
   orphans.push(...(await writerFiles(engine, main, graces, now)).map(withoutWriter));
-  const broken = await lanceTemporaries(engine, tableFolder, grace, now);
+  const temporaries = await lanceTemporaries(engine, tableFolder);
+  const broken = temporaries.filter(({ modified }) => now - modified >= grace);
   orphans.push(...broken.map(withoutWriter));
   const isLost = await lostFragments(engine, main);
   let kept: number | undefined;

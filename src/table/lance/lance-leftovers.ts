@@ -91,22 +91,18 @@ async function foldersIn(engine: Engine, folder: string): Promise<string[]> {
 }
 
 /**
- * Data files and transactions that refused writers of Lance left, older than so many milliseconds:
- * none while Lance may read a manifest that a program of its own wrote, which may refer to them.
+ * Data files and transactions that refused writers of Lance left: none while Lance may read a
+ * manifest that a program of its own wrote, which may refer to them. Young ones may be those of a
+ * client at work.
  */
-export async function lanceDebris(
-  engine: Engine,
-  tableFolder: string,
-  grace: number,
-): Promise<LanceLeftover[]> {
+export async function lanceDebris(engine: Engine, tableFolder: string): Promise<LanceLeftover[]> {
   const found = await filesIn(engine, fragmentsFolder(tableFolder), isLanceData);
   const datasets = await datasetsOf(engine, tableFolder);
   for (const dataset of datasets) {
     const folder = lanceTransactionsFolder(dataset);
     found.push(...(await filesIn(engine, folder, isLanceTransaction)));
   }
-  const old = found.filter(({ modified }) => engine.env.now() - modified >= grace);
-  return old.length === 0 || (await isWrittenByOthers(engine, datasets)) ? [] : old;
+  return found.length === 0 || (await isWrittenByOthers(engine, datasets)) ? [] : found;
 }
 
 /** Whether Lance may read a manifest there that this engine did not make. */
@@ -120,21 +116,18 @@ async function isWrittenByOthers(engine: Engine, datasets: readonly string[]): P
 }
 
 /**
- * Files that Lance's object store was writing, older than so many milliseconds: a client of Lance
- * that was killed never comes back to them. Younger ones may be those of a client at work, which no
- * announcement tells.
+ * Files that Lance's object store was writing: a client of Lance that was killed never comes back to
+ * them. Young ones may be those of a client at work, which no announcement tells.
  */
 export async function lanceTemporaries(
   engine: Engine,
   tableFolder: string,
-  grace: number,
-  now: number,
 ): Promise<LanceLeftover[]> {
   const found: LanceLeftover[] = [];
   for (const dataset of await datasetsOf(engine, tableFolder))
     for (const folder of lanceTemporaryFolders(tableFolder, dataset))
       found.push(...(await filesIn(engine, folder, isLanceTemporary)));
-  return found.filter(({ modified }) => now - modified >= grace);
+  return found;
 }
 
 /** What was set aside, in the folders where Lance finds manifests and refs. */

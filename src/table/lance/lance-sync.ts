@@ -17,12 +17,14 @@ export interface LanceSynced extends PlacedRefs {
 
 /**
  * Writes nothing for a table that was never written for Lance.
+ * @param now the time by the file system's clock, in milliseconds
  * @throws TableNotFound where the table left its place
  */
 export async function syncLance(
   engine: Engine,
   tableFolder: string,
   incarnation: string,
+  now: () => Promise<number>,
   signal?: AbortSignal,
 ): Promise<LanceSynced> {
   const main = mainBranch(tableFolder, incarnation);
@@ -37,9 +39,11 @@ export async function syncLance(
   const refs = await placeRefs(engine, tableFolder, incarnation, options);
   const inTheWay = [...versions.inTheWay, ...refs.inTheWay];
   let removed = versions.removed + refs.removed;
-  const debris = await lanceDebris(engine, tableFolder, DEBRIS_GRACE);
-  debris.push(...(await lanceTemporaries(engine, tableFolder, DEBRIS_GRACE, engine.env.now())));
-  for (const { file } of debris) if (await engine.store.delete(file)) removed++;
+  const debris = await lanceDebris(engine, tableFolder);
+  debris.push(...(await lanceTemporaries(engine, tableFolder)));
+  const time = debris.length === 0 ? 0 : await now();
+  for (const { file, modified } of debris)
+    if (time - modified >= DEBRIS_GRACE && (await engine.store.delete(file))) removed++;
   return {
     versions: versions.versions + refs.versions,
     written: versions.written + refs.written,
