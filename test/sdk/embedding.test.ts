@@ -316,6 +316,16 @@ describe('the function of a server', () => {
       },
       'ServiceUnavailable',
     ],
+    [
+      200,
+      {
+        data: [
+          { index: 0, embedding: [1] },
+          { index: -1, embedding: [2] },
+        ],
+      },
+      'ServiceUnavailable',
+    ],
   ])('an answer of %s is an error', async (status, body, code) => {
     const made = new embedding.OpenAIEmbeddingFunction({ fetch: answering(status, body) });
     const wrong = made.computeSourceEmbeddings(['a', 'b']);

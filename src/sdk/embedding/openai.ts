@@ -104,7 +104,8 @@ function readVectors(text: string, wanted: number): number[][] {
   if (Array.isArray(rows) && rows.length === wanted) {
     for (const [at, row] of rows.entries()) {
       const place: unknown = row?.index ?? at;
-      if (!Number.isSafeInteger(place) || !Array.isArray(row?.embedding)) continue;
+      if (!Number.isSafeInteger(place) || (place as number) < 0) continue;
+      if (!Array.isArray(row?.embedding)) continue;
       vectors[place as number] = row.embedding;
     }
   }
