@@ -250,6 +250,20 @@ it('a byte order mark of binary is a character of its text', async () => {
   expect(await values("octet_length(CAST(X'EFBBBF61' AS text))")).toEqual(Array(4).fill(4n));
 });
 
+it('date_trunc refuses what its type does not hold', async () => {
+  const first = "arrow_cast(-9223372036854775807, 'Timestamp(Microsecond, None)')";
+  await expect(values(`date_trunc('day', ${first})`)).rejects.toThrow(/date_trunc.*out of range/);
+  expect(await values(`CAST(date_trunc('microsecond', ${first}) AS text)`)).toHaveLength(4);
+  const day = "arrow_cast(-2147483648 + octet_length(bin), 'Date32')";
+  await expect(values(`date_trunc('year', ${day})`)).rejects.toThrow(/date_trunc.*out of range/);
+});
+
+it('a column of texts is no time beside one', async () => {
+  for (const sql of ['s + d', 's - ts', 'd + s']) {
+    await expect(values(sql)).rejects.toThrow('does not work on');
+  }
+});
+
 it('a time of day has the unit that its digits ask for', async () => {
   const schema = new Schema([]);
   for (const [digits, unit] of [

@@ -163,7 +163,10 @@ function temporal(
       ? coerce(side, plainType(beside.type))
       : literal(INTERVAL, interval, side.at);
   };
-  if (f === 'text' && isTemporal(g)) return temporal(op, read(left, right), right, at);
+  if (f === 'text' && isTemporal(g)) {
+    const typed = read(left, right);
+    return familyOf(typed.type) === 'text' ? null : temporal(op, typed, right, at);
+  }
   if (g === 'text' && isTemporal(f)) {
     const typed = read(right, left);
     return familyOf(typed.type) === 'text' ? null : temporal(op, left, typed, at);

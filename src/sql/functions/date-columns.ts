@@ -113,7 +113,9 @@ export function truncatedColumn(
     const step = clock / perUnit;
     for (let i = 0; i < out.length; i++) out[i] = dayOf(values[i] as number, step) * step;
   }
-  return isSafe(out) ? numbers(type, times, out) : null;
+  // A day before those of 32 bits is refused where values are computed one by one.
+  if (!isSafe(out) || (perDay === 1 && out.some((day) => day < -(2 ** 31)))) return null;
+  return numbers(type, times, out);
 }
 
 /** Moved by `movedDay` for months (null for none), then by `days` and `nanos`. */

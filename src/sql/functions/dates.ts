@@ -5,6 +5,7 @@
  * accepted names; `fieldName` resolves aliases.
  */
 import type { DataType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
 import {
   civilFromDays,
   daysFromCivil,
@@ -153,7 +154,8 @@ export function truncateTo(unit: string, type: DataType): RowFunction {
   const zone = clockZoneOf(type);
   const perUnit = nanosPerUnit(type);
   const clock = CLOCK_UNITS[unit];
-  const byValue = strict('date_trunc', ([value]) => {
+  const least = -(1n << (isWide(type) ? 63n : 31n));
+  const compute = ([value]: readonly Value[]): Value => {
     const { days, nanos } = momentOf(value, type);
     const wall =
       clock === undefined
@@ -167,8 +169,15 @@ export function truncateTo(unit: string, type: DataType): RowFunction {
       instant = clock !== undefined ? wall - offset : fromWallClock(wall, zone);
     }
     const counted = floorDivide(instant, perUnit);
+    if (counted < least) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `The result of date_trunc('${unit}', ..) is out of range`,
+      );
+    }
     return isWide(type) ? counted : Number(counted);
-  });
+  };
+  const byValue = strict('date_trunc', compute, { fallible: true });
   return quicker(byValue, ([column]) =>
     truncatedColumn(column, type, clock === undefined ? undefined : Number(clock), (day) =>
       firstDay(day, unit),
