@@ -190,6 +190,13 @@ test('the plan tells what is read', async () => {
   expect(plan).toContain('the first 2');
   const read = await db.sql('SELECT name FROM prod.people ORDER BY age DESC LIMIT 2').explainPlan();
   expect(read).toContain('in order of age DESC, at most 2 rows');
+  const united = await db
+    .sql(
+      "SELECT n FROM (SELECT name AS n, id FROM prod.people UNION SELECT name, 7 FROM cities) u WHERE n > 'b'",
+    )
+    .explainPlan();
+  expect(united).toContain("Read prod.people: id, name, where name > 'b'");
+  expect(united).toContain("Read cities: name, where cities.name > 'b'");
   const own = await db
     .sql(
       'SELECT b.city, count(*) FROM prod.people a JOIN prod.people b ON a.id = b.id GROUP BY b.city HAVING count(*) > 1 ORDER BY count(*)',

@@ -88,6 +88,18 @@ export function pushed(plan: Plan, terms: readonly Expression[]): Plan {
       const input = pushed(plan.input, through);
       return kept({ ...plan, input }, above);
     }
+    case 'union': {
+      // A part that has only nulls in a column has no type there that a condition could be read with.
+      const isTyped = (term: Expression): boolean =>
+        [...columnsIn([term])].every((name) => {
+          const types = [plan, ...plan.inputs].map(
+            ({ schema }) => schema.fields.find((field) => field.name === name)?.type,
+          );
+          return types.every((type) => String(type) === String(types[0]));
+        });
+      const [through, above] = parted(terms, (term) => (isTyped(term) ? term : undefined));
+      return kept({ ...plan, inputs: plan.inputs.map((input) => pushed(input, through)) }, above);
+    }
     case 'join': {
       if (plan.join === 'inner') {
         const all = [...conjuncts(plan.condition), ...terms];
