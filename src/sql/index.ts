@@ -2,8 +2,8 @@
  * Exports the compiler of SQL expressions, which filter, compute and prune over record batches, and
  * the parser of SELECT statements, with their trees and formatting as SQL. Also exports the columns
  * that expressions load and compute, their types and values, hashes of values, the kernels that
- * count (`countKernels`), helpers for messages, `registerFunction`, `checkFunctionName`, and the words of
- * SQL for completion (`SQL_WORDS`).
+ * count (`countKernels`), helpers for messages, `registerFunction`, `checkFunctionName`, and the
+ * words of SQL for completion (`SQL_WORDS`).
  */
 
 export { checkFunctionName } from './bind/index.ts';

@@ -165,6 +165,86 @@ const CASES: readonly (readonly [about: string, sql: string, rows: readonly unkn
     `SELECT count(*) FILTER (WHERE active), sum(age) FILTER (WHERE city = 'Rome') FROM ${P}`,
     [[3, 71]],
   ],
+  [
+    'FILTER with OVER',
+    `SELECT id, count(*) FILTER (WHERE active) OVER (ORDER BY id), sum(age) FILTER (WHERE id <> 2) OVER (PARTITION BY city), string_agg(name, '') FILTER (WHERE id > 3) OVER (), max(id) FILTER (WHERE id < 3) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), count(age) FILTER (WHERE active IS NULL) OVER () FROM ${P} ORDER BY id`,
+    [
+      [1, 1, 36, 'deeeve', 1, 0],
+      [2, 1, 51, 'deeeve', 2, 0],
+      [3, 1, 36, 'deeeve', 2, 0],
+      [4, 2, 20, 'deeeve', null, 0],
+      [5, 3, 51, 'deeeve', null, 0],
+    ],
+  ],
+  [
+    'ORDER BY ALL',
+    `SELECT city, age FROM ${P} WHERE id <> 4 ORDER BY ALL DESC NULLS LAST LIMIT 3`,
+    [
+      ['Rome', 51],
+      ['Rome', 20],
+      ['Oslo', 36],
+    ],
+  ],
+  ['ORDER BY ALL of a UNION', 'SELECT 2 AS x UNION SELECT 1 ORDER BY ALL', [[1], [2]]],
+  [
+    'ORDER BY ALL of groups',
+    `SELECT age, count(*) FROM ${P} GROUP BY ALL ORDER BY ALL OFFSET 1`,
+    [
+      [36, 1],
+      [51, 1],
+      [null, 1],
+    ],
+  ],
+  [
+    'DISTINCT ON',
+    `SELECT DISTINCT ON (city) name, id FROM ${P} ORDER BY city, id DESC`,
+    [
+      ['cy', 3],
+      ['eve', 5],
+      ['dee', 4],
+    ],
+  ],
+  [
+    'DISTINCT ON of names, numbers and expressions',
+    `SELECT DISTINCT ON (old, 2) age > 30 AS old, active, name FROM ${P} WHERE active ORDER BY id`,
+    [
+      [true, true, 'ada'],
+      [false, true, 'dee'],
+    ],
+  ],
+  [
+    'DISTINCT ON of groups, with a limit',
+    `SELECT DISTINCT ON (count(*)) city FROM ${P} GROUP BY city ORDER BY count(*) DESC, city LIMIT 1`,
+    [['Oslo']],
+  ],
+  [
+    'NATURAL JOIN',
+    'SELECT * FROM (VALUES (1, 2, 3), (4, 5, 6)) a(x, y, z) NATURAL JOIN (VALUES (5, 4, 7), (2, 9, 8)) b(Y, x, w)',
+    [[4, 5, 6, 7]],
+  ],
+  [
+    'NATURAL LEFT and FULL JOIN',
+    `SELECT a.name, country, b.name FROM cities a NATURAL LEFT JOIN (SELECT 'Oslo' AS name) b NATURAL FULL JOIN (SELECT 'NO' AS country, 'Oslo' AS name) c WHERE country = 'NO'`,
+    [['Oslo', 'NO', 'Oslo']],
+  ],
+  [
+    'NATURAL JOIN of tables without a common name',
+    'SELECT * FROM (VALUES (1), (2)) a(x) NATURAL JOIN (VALUES (3)) b(y)',
+    [
+      [1, 3],
+      [2, 3],
+    ],
+  ],
+  [
+    'conditions on the items of lists of a UNION with a part of nulls',
+    `SELECT l[2] FROM (SELECT ['a', name] AS l FROM ${P} UNION ALL SELECT NULL) u WHERE l[2] > 'd' ORDER BY 1`,
+    [['dee'], ['eve']],
+  ],
+  [
+    'conditions on a UNION with a part of nulls',
+    `SELECT x FROM (SELECT age AS x FROM ${P} UNION ALL SELECT NULL UNION ALL SELECT 50) u WHERE x > 36 OR x IS NULL ORDER BY x`,
+    [[50], [51], [null], [null]],
+  ],
   ['distinct with FILTER', `SELECT count(DISTINCT age) FILTER (WHERE id > 1) FROM ${P}`, [[2]]],
   [
     'deviations',

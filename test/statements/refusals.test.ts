@@ -99,9 +99,28 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'SELECT * FROM prod/cities',
     'syntax error at or near "/"; namespaces and tables are joined by dots here',
   ],
+  ['SELECT * FROM cities NATURAL CROSS JOIN cities c', 'CROSS JOIN has no condition'],
+  ['SELECT * FROM cities NATURAL JOIN cities c ON true', 'syntax error at or near "ON"'],
+  ['SELECT * FROM cities NATURAL WHERE true', 'JOIN is expected'],
+  ['SELECT DISTINCT ON name FROM cities', "'(' is expected"],
+  ['SELECT DISTINCT ON (2) name FROM cities', 'There is no column 2; there are 1'],
   [
-    'SELECT * FROM cities NATURAL JOIN cities',
-    'NATURAL JOIN is not supported; name the columns with USING',
+    'SELECT (SELECT DISTINCT ON (c.name) c.name FROM cities c WHERE c.name = p.city) FROM prod.people p',
+    'has DISTINCT ON, which is not supported',
+  ],
+  ['SELECT name FROM cities ORDER BY ALL, name', 'syntax error'],
+  ['SELECT rank() OVER (ORDER BY ALL) FROM cities', 'syntax error at or near "ALL"'],
+  [
+    'SELECT row_number() FILTER (WHERE true) OVER () FROM cities',
+    'FILTER is not supported with OVER for row_number',
+  ],
+  [
+    'SELECT array_agg(name) FILTER (WHERE true) OVER () FROM cities',
+    'FILTER is not supported with OVER for array_agg',
+  ],
+  [
+    'SELECT sum(1) FILTER (WHERE rank() OVER () = 1) OVER () FROM cities',
+    'A window function is given another one',
   ],
   ['SELECT * FROM cities a JOIN cities b', 'ON or USING is expected'],
   [

@@ -1,7 +1,7 @@
 /**
  * `FromParser` parses the FROM clauses of one statement. `joined` parses one of the items that
  * commas separate: tables with their versions and aliases, queries in parentheses, and joins.
- * Unsupported forms, such as NATURAL JOIN, and too many tables throw InvalidInput. `QueryParser` is
+ * Unsupported forms, such as LATERAL, and too many tables throw InvalidInput. `QueryParser` is
  * what it needs of the statement's parser.
  */
 
@@ -52,12 +52,17 @@ export class FromParser {
     let left = this.#table();
     for (;;) {
       const at = this.#tokens.start;
+      const natural = parser.took('natural');
       const join = this.#joinKind();
-      if (join === undefined) return left;
+      if (join === undefined) {
+        if (natural) parser.refuseToken('JOIN is expected');
+        return left;
+      }
+      if (natural && join === 'cross') refuse(at, 'CROSS JOIN has no condition, and so no NATURAL');
       const right = this.#table();
       let on: Expression | undefined;
       let using: string[] | undefined;
-      if (join !== 'cross') {
+      if (join !== 'cross' && !natural) {
         if (parser.took('on')) on = parser.expression();
         else if (parser.took('using')) {
           using = this.#names.columnNames();
@@ -71,6 +76,7 @@ export class FromParser {
         right,
         ...(on === undefined ? {} : { on }),
         ...(using === undefined ? {} : { using }),
+        ...(natural ? { natural } : {}),
         at,
       };
     }
@@ -96,8 +102,6 @@ export class FromParser {
         parser.took('outer');
         parser.takeWord('join');
         return word;
-      case 'natural':
-        return refuse(start, 'NATURAL JOIN is not supported; name the columns with USING');
       case 'semi':
       case 'anti':
       case 'asof':

@@ -14,6 +14,8 @@ export interface Statement extends Located {
   readonly with: readonly NamedQuery[];
   readonly body: QueryBody;
   readonly orderBy: readonly OrderItem[];
+  /** ORDER BY ALL: by all columns, from left to right. */
+  readonly orderByAll?: Omit<OrderItem, 'value'>;
   /** Constants. */
   readonly limit?: Expression;
   readonly offset?: Expression;
@@ -46,6 +48,8 @@ export type QueryBody =
 export interface Select extends Located {
   readonly kind: 'select';
   readonly distinct: boolean;
+  /** DISTINCT ON: the first row of each of their values. */
+  readonly distinctOn?: readonly Expression[];
   readonly items: readonly SelectItem[];
   /** Those of the FROM clause, separated by commas; none without one. */
   readonly from: readonly TableReference[];
@@ -91,6 +95,8 @@ export type TableReference =
       readonly right: TableReference;
       readonly on?: Expression;
       readonly using?: readonly string[];
+      /** USING all columns whose names both sides have. */
+      readonly natural?: boolean;
     });
 
 /** Which version of a table: by number, by the name of a tag, or the newest of a branch. */

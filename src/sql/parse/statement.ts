@@ -1,7 +1,7 @@
 /**
  * `parseStatementText` parses a SELECT into a tree, by PostgreSQL's grammar as far as statements/
- * can run it, with a few forms of other databases (QUALIFY, GROUP BY ALL, EXCLUDE, FOR VERSION AS
- * OF). What it does not support throws InvalidInput with its position. Expressions are parsed by
+ * can run it, with a few forms of other databases (QUALIFY, GROUP BY ALL, ORDER BY ALL, EXCLUDE,
+ * FOR VERSION AS OF). What it does not support throws InvalidInput with its position. Expressions are parsed by
  * `Parser`, with aggregates allowed, and FROM clauses by `FromParser`. The caller bounds the length
  * of the text.
  */
@@ -20,7 +20,7 @@ import type {
 } from './statement-tree.ts';
 import { END, NAME, OPERATOR, Tokens, WORD } from './tokens.ts';
 import type { Expression, WindowSpec } from './tree.ts';
-import { parseOrder, parseWindow } from './windows.ts';
+import { parseDirection, parseOrderItems, parseWindow } from './windows.ts';
 
 /** Statements may nest so deep in each other. */
 const MAX_NESTED = 32;
@@ -116,7 +116,7 @@ class StatementParser implements QueryParser {
       while (parser.tookMark(','));
     }
     const body = this.#body();
-    const orderBy = tokens.word === 'order' ? parseOrder(parser) : [];
+    const { orderBy, orderByAll } = this.#order();
     let limit: Expression | undefined;
     let offset: Expression | undefined;
     for (;;) {
@@ -135,10 +135,20 @@ class StatementParser implements QueryParser {
       with: named,
       body,
       orderBy,
+      ...(orderByAll === undefined ? {} : { orderByAll }),
       ...(limit === undefined ? {} : { limit }),
       ...(offset === undefined ? {} : { offset }),
       at,
     };
+  }
+
+  /** ORDER BY with items, or with ALL. */
+  #order(): Pick<Statement, 'orderBy' | 'orderByAll'> {
+    const { parser } = this;
+    if (!parser.took('order')) return { orderBy: [] };
+    parser.takeWord('by');
+    if (parser.took('all')) return { orderBy: [], orderByAll: parseDirection(parser) };
+    return { orderBy: parseOrderItems(parser) };
   }
 
   #namedQuery(): NamedQuery {
@@ -254,11 +264,16 @@ class StatementParser implements QueryParser {
     const parser = this.parser;
     const tokens = this.#tokens;
     tokens.next();
-    let distinct = false;
-    if (parser.took('distinct')) {
-      if (tokens.word === 'on') refuse(tokens.start, 'DISTINCT ON is not supported');
-      distinct = true;
-    } else parser.took('all');
+    const distinctOn: Expression[] = [];
+    let distinct = parser.took('distinct');
+    if (distinct && parser.took('on')) {
+      const open = tokens.start;
+      parser.take('(');
+      do distinctOn.push(parser.expression());
+      while (parser.tookMark(','));
+      parser.close(')', '(', open);
+      distinct = false;
+    } else if (!distinct) parser.took('all');
     const items: SelectItem[] = [];
     do items.push(this.#item());
     while (parser.tookMark(','));
@@ -299,6 +314,7 @@ class StatementParser implements QueryParser {
     return {
       kind: 'select',
       distinct,
+      ...(distinctOn.length === 0 ? {} : { distinctOn }),
       items,
       from,
       groupBy,

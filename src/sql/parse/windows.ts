@@ -1,8 +1,8 @@
 /**
  * Parses the clauses after the arguments of an aggregate or window function: FILTER (`parseFilter`)
  * and OVER (`parseOver`). `parseWindow` parses a window in parentheses, of OVER or of the WINDOW
- * clause, and throws InvalidInput for frames that are not supported. `parseOrder` parses ORDER BY,
- * in windows, calls and statements.
+ * clause, and throws InvalidInput for frames that are not supported. `parseOrder` parses ORDER BY
+ * in windows and calls; statement.ts parses that of statements with `parseOrderItems`.
  */
 
 import type { Parser } from './parser.ts';
@@ -115,24 +115,30 @@ function frameBound(parser: Parser, side: 'start' | 'end'): number | undefined {
  * expression then, as it is behind the other clauses.
  */
 export function parseOrder(parser: Parser): OrderItem[] {
-  const { tokens } = parser;
   parser.takeWord('order');
   parser.takeWord('by');
+  return parseOrderItems(parser);
+}
+
+/** The items behind ORDER BY. */
+export function parseOrderItems(parser: Parser): OrderItem[] {
   const items: OrderItem[] = [];
   let height = 0;
   do {
     const value = parser.expression();
     height = Math.max(height, parser.height);
-    const descending = parser.took('desc');
-    if (!descending) parser.took('asc');
-    let nullsFirst: boolean | undefined;
-    if (parser.took('nulls')) {
-      nullsFirst = tokens.word === 'first';
-      if (!parser.took('first')) parser.takeWord('last');
-    }
-    const nulls = nullsFirst === undefined ? {} : { nullsFirst };
-    items.push({ value, ascending: !descending, ...nulls });
+    items.push({ value, ...parseDirection(parser) });
   } while (parser.tookMark(','));
   parser.height = height;
   return items;
+}
+
+/** [ASC | DESC] [NULLS FIRST | LAST] */
+export function parseDirection(parser: Parser): Omit<OrderItem, 'value'> {
+  const descending = parser.took('desc');
+  if (!descending) parser.took('asc');
+  if (!parser.took('nulls')) return { ascending: !descending };
+  const nullsFirst = parser.took('first');
+  if (!nullsFirst) parser.takeWord('last');
+  return { ascending: !descending, nullsFirst };
 }

@@ -5,7 +5,7 @@
  * these. A term of AND that reads outer columns has to be an equation with only outer columns on
  * one side and only own columns on the other. Other terms and some clauses throw InvalidInput.
  */
-import { Field, Int64, Schema } from '../../arrow/index.ts';
+import type { Field } from '../../arrow/index.ts';
 import {
   type AggregateExpression,
   compileTree,
@@ -17,11 +17,11 @@ import {
 } from '../../sql/index.ts';
 import { aggregateName, aggregateType } from './functions.ts';
 import { castUnlessSame, commonKeyType } from './key-types.ts';
-import type { Plan, SortKey, WindowStep } from './plan-tree.ts';
+import type { Plan } from './plan-tree.ts';
 import { type PlannedQuery, type Planner, placeOf, type RowWindow, sortKey } from './planner.ts';
 import type { Scope } from './scope.ts';
 import { aggregatesOf, isOfMany, itemsOf, plannedGroups, selected } from './select.ts';
-import { distinctRows, filtered, grouped, type NamedValue, projected } from './steps.ts';
+import { distinctRows, firstRows, grouped, type NamedValue, projected } from './steps.ts';
 import { hasSubquery } from './subqueries.ts';
 import { columnTree, conjuncts, rewritten, textOf, visit } from './trees.ts';
 
@@ -154,6 +154,7 @@ function refuseParts(asked: Asked, { select, window: { limit, offset = 0 } }: Pa
   const values = select.items.flatMap((item) => (item.kind === 'star' ? [] : [item.value]));
   const parts: [boolean, string][] = [
     [select.groupBy.length > 0 || select.groupByAll, 'GROUP BY'],
+    [select.distinctOn !== undefined, 'DISTINCT ON'],
     [select.having !== undefined, 'HAVING'],
     [select.qualify !== undefined, 'QUALIFY'],
     [values.some(hasSubquery), 'a sub-select among its columns'],
@@ -279,19 +280,10 @@ function firstOfKeys(
     const value = isItem ? item.value : planner.resolvedRow(given.value, scope, 'ORDER BY');
     return { name: planner.freshName(labelOf(value)), value, given };
   });
-  const input = projected(plan, [...shown, ...order]);
-  const number = planner.freshName('row number');
-  const window: WindowStep = {
-    kind: 'window',
-    input,
-    partitionBy: keys.map(({ name }) => columnTree(name)),
-    orderBy: order.map(({ name, given }): SortKey => sortKey(columnTree(name), given)),
-    frame: 'rows',
-    calls: [{ ...CALL, name: 'row_number' }],
-    schema: new Schema([...input.schema.fields, new Field(number, new Int64(), true)]),
-  };
-  return filtered(window, {
-    ...{ kind: 'binary', op: '=', left: columnTree(number) },
-    right: { kind: 'number', text: '1' },
-  });
+  return firstRows(
+    projected(plan, [...shown, ...order]),
+    keys.map(({ name }) => columnTree(name)),
+    order.map(({ name, given }) => sortKey(columnTree(name), given)),
+    planner.freshName('row number'),
+  );
 }

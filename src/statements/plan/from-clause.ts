@@ -153,6 +153,15 @@ function derived(
   };
 }
 
+/** Names of columns that both sides have, as the left one writes them. */
+function commonNames(left: Scope, right: Scope): string[] {
+  const [ours, theirs] = [left, right].map((scope) =>
+    scope.star([], undefined).map(({ name }) => name),
+  ) as [string[], string[]];
+  const known = new Set(theirs.map((name) => name.toLowerCase()));
+  return [...new Set(ours.filter((name) => known.has(name.toLowerCase())))];
+}
+
 function plannedJoin(
   planner: Planner,
   reference: Extract<TableReference, { kind: 'join' }>,
@@ -160,7 +169,8 @@ function plannedJoin(
   const left = plannedTable(planner, reference.left);
   const right = plannedTable(planner, reference.right);
   const both = bothScopes(left.scope, right.scope);
-  const { join, on, using = [], at } = reference;
+  const { join, on, natural, at } = reference;
+  const using = natural === true ? commonNames(left.scope, right.scope) : (reference.using ?? []);
   const terms: Expression[] = conjuncts(
     on === undefined ? undefined : planner.resolvedRow(on, both.within(planner.around), 'ON'),
   );

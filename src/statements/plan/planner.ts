@@ -149,10 +149,15 @@ export class Planner {
       statement.with.length === 0
         ? planner
         : new Planner(shared, known, planner.around, planner.asked);
-    return own.#body(statement.body, statement.orderBy, {
+    const window = {
       limit: countOf(statement.limit, 'LIMIT'),
       offset: countOf(statement.offset, 'OFFSET'),
-    });
+    };
+    const { orderByAll: all } = statement;
+    if (all === undefined) return own.#body(statement.body, statement.orderBy, window);
+    const { plan, names } = own.plain.#body(statement.body, [], {});
+    const keys = plan.schema.fields.map(({ name }) => sortKey(columnTree(name), all));
+    return { plan: windowed(sorted(plan, keys), window), names };
   }
 
   #body(body: QueryBody, orderBy: readonly OrderItem[], window: RowWindow): PlannedQuery {

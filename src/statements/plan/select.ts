@@ -31,7 +31,7 @@ import {
   windowed,
 } from './planner.ts';
 import type { Scope } from './scope.ts';
-import { distinctRows, filtered, grouped, projected, sorted } from './steps.ts';
+import { distinctRows, filtered, firstRows, grouped, projected, sorted } from './steps.ts';
 import { hasSubquery, Subqueries } from './subqueries.ts';
 import { asWritten, columnTree, conjuncts, rewritten, textOf, visit } from './trees.ts';
 import { plannedWindows } from './windows.ts';
@@ -67,18 +67,22 @@ export function plannedSelect(
   let keysBy = groupKeys(select, scope, items);
   let having = select.having === undefined ? undefined : ofNames(select.having);
   let qualify = select.qualify === undefined ? undefined : ofNames(select.qualify);
-  let order = orderBy.map((item): SortKey => {
-    const place = placeOf(item.value, names);
-    return sortKey(place === undefined ? ofNames(item.value) : (items[place] as Item).value, item);
-  });
+  const named = (tree: Expression): Expression => {
+    const place = placeOf(tree, names);
+    return place === undefined ? ofNames(tree) : (items[place] as Item).value;
+  };
+  let order = orderBy.map((item): SortKey => sortKey(named(item.value), item));
+  let firstOf = select.distinctOn?.map(named) ?? [];
   const everything = (): Expression[] => [
     ...items.map(({ value }) => value),
     ...order.map(({ value }) => value),
+    ...firstOf,
     ...[having, qualify].filter((tree) => tree !== undefined),
   ];
   const rewriteAll = (change: (tree: Expression) => Expression): void => {
     items = items.map((item) => ({ ...item, value: change(item.value) }));
     order = order.map((key) => ({ ...key, value: change(key.value) }));
+    firstOf = firstOf.map(change);
     having = having && change(having);
     qualify = qualify && change(qualify);
   };
@@ -106,6 +110,7 @@ export function plannedSelect(
   const aggregates = aggregatesOf(everything());
   let ofGroup: ((tree: Expression) => Expression) | undefined;
   atMost(keysBy.length, MOST_KEYS, 'keys of GROUP BY', select.at);
+  atMost(firstOf.length, MOST_KEYS, 'keys of DISTINCT ON', select.at);
   atMost(aggregates.length, MOST_ITEMS, 'aggregates', select.at);
   if (keysBy.length > 0 || aggregates.length > 0 || select.groupByAll || having !== undefined) {
     const groups = plannedGroups(planner, plan, keysBy, aggregates);
@@ -126,6 +131,7 @@ export function plannedSelect(
   return finishedSelect(planner, plan, {
     items,
     order,
+    firstOf,
     isDistinct: select.distinct,
     window,
     names,
@@ -327,6 +333,8 @@ function memberOf(part: ColumnTree, names: ReadonlyMap<string, string>): ColumnT
 interface Finish {
   readonly items: readonly Item[];
   readonly order: readonly SortKey[];
+  /** Keys of DISTINCT ON. */
+  readonly firstOf: readonly Expression[];
   readonly isDistinct: boolean;
   readonly window: RowWindow;
   readonly names: readonly string[];
@@ -335,7 +343,7 @@ interface Finish {
 
 /** The values of the items, with those to order by beside them until the rows are in order. */
 function finishedSelect(planner: Planner, input: Plan, finish: Finish): PlannedQuery {
-  const { items, order, isDistinct, window, names, at } = finish;
+  const { items, order, firstOf, isDistinct, window, names, at } = finish;
   const shown = items.map(({ name, value }) => ({ name: planner.freshName(name), value }));
   const byText = new Map(shown.map(({ name, value }) => [textOf(value), name]));
   const hidden: Item[] = [];
@@ -352,10 +360,20 @@ function finishedSelect(planner: Planner, input: Plan, finish: Finish): PlannedQ
     }
     return { ...key, value: columnTree(name) };
   });
+  const distinctOn = firstOf.map((value) => {
+    const text = textOf(value);
+    const name = byText.get(text) ?? planner.freshName(text);
+    if (!byText.has(text)) hidden.push({ name, value });
+    byText.set(text, name);
+    return columnTree(name);
+  });
   let plan: Plan = projected(input, [...shown, ...hidden]);
   if (isDistinct) plan = distinctRows(plan, at);
+  if (distinctOn.length > 0) {
+    plan = firstRows(plan, distinctOn, keys, planner.freshName('row number'));
+  }
   plan = windowed(sorted(plan, keys), window);
-  if (hidden.length > 0) {
+  if (plan.schema.fields.length > shown.length) {
     plan = projected(
       plan,
       shown.map(({ name }) => ({ name, value: columnTree(name) })),

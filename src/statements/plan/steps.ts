@@ -1,12 +1,13 @@
 /**
  * Builds steps of plans, each with the schema of its rows: `projected`, `filtered`, `grouped`,
- * `distinctRows`, `sorted`, `united`. Conditions that are not boolean, and maps as keys, throw
- * InvalidInput; execute/sort.ts refuses keys that have no order. `joinSchema` returns the schema of
- * a join; joins.ts builds the join itself. `renamed` returns a field under another name. Other
- * steps are built where they are planned.
+ * `distinctRows`, `firstRows`, `sorted`, `united`. Conditions that are not boolean, and maps as
+ * keys, throw InvalidInput; execute/sort.ts refuses keys that have no order. `joinSchema` returns
+ * the schema of a join; joins.ts builds the join itself. `renamed` returns a field under another
+ * name. Other steps are built where they are planned.
  */
-import { childFields, DataType, Field, Null, Schema } from '../../arrow/index.ts';
+import { childFields, DataType, Field, Int64, Null, Schema } from '../../arrow/index.ts';
 import {
+  type AggregateExpression,
   compileConditionTree,
   compileTree,
   type Expression,
@@ -21,7 +22,9 @@ import type {
   ProjectStep,
   SortKey,
   UnionStep,
+  WindowStep,
 } from './plan-tree.ts';
+import { columnTree } from './trees.ts';
 
 /** A column with its name and value. */
 export interface NamedValue {
@@ -119,3 +122,24 @@ export const united = (inputs: readonly Plan[], schema: Schema): UnionStep => ({
   inputs,
   schema,
 });
+
+/** The first row in order of each value of the keys; `number` names a new column that counts rows. */
+export function firstRows(
+  input: Plan,
+  partitionBy: readonly Expression[],
+  orderBy: readonly SortKey[],
+  number: string,
+): FilterStep {
+  const schema = new Schema([...input.schema.fields, new Field(number, new Int64(), true)]);
+  const call: AggregateExpression = {
+    ...{ kind: 'aggregate', name: 'row_number', args: [], star: false, distinct: false },
+    orderBy: [],
+  };
+  const window: WindowStep = {
+    ...{ kind: 'window', input, partitionBy, orderBy, frame: 'rows', calls: [call], schema },
+  };
+  return filtered(window, {
+    ...{ kind: 'binary', op: '=', left: columnTree(number) },
+    right: { kind: 'number', text: '1' },
+  });
+}

@@ -1,8 +1,8 @@
 /**
  * `plannedWindows` plans the window functions of a SELECT. It adds one step for each distinct
  * window, with a column for each call over it, and returns the plan and a function that replaces
- * the calls by these columns. FILTER and ORDER BY within a call, and a window function within
- * another, throw InvalidInput.
+ * the calls by these columns. ORDER BY within a call, and a window function within another, throw
+ * InvalidInput.
  */
 import { Field, Schema } from '../../arrow/index.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type WindowSpec,
 } from '../../sql/index.ts';
 import { atMost } from './fresh-names.ts';
-import { windowType } from './functions.ts';
+import { aggregateName, windowType } from './functions.ts';
 import type { Plan, WindowStep } from './plan-tree.ts';
 import { type Planner, sortKey } from './planner.ts';
 import { columnTree, rewritten, textOf, visit } from './trees.ts';
@@ -66,7 +66,12 @@ const WINDOW: AggregateExpression = {
 
 function checkedCall(call: WindowCall): WindowCall {
   const { args, over, filter, at } = call;
-  const parts = [...args, ...over.partitionBy, ...over.orderBy.map(({ value }) => value)];
+  const parts = [
+    ...args,
+    ...(filter === undefined ? [] : [filter]),
+    ...over.partitionBy,
+    ...over.orderBy.map(({ value }) => value),
+  ];
   for (const part of parts) {
     visit(part, (inner) => {
       if (inner.kind === 'aggregate')
@@ -74,10 +79,30 @@ function checkedCall(call: WindowCall): WindowCall {
       return true;
     });
   }
-  if (filter !== undefined) refuse(at, 'FILTER is not supported with OVER');
   if (call.orderBy.length > 0) refuse(at, 'ORDER BY within a call is not supported with OVER');
-  return withDefault(call);
+  return filter === undefined ? withDefault(call) : filteredCall(call, filter);
 }
+
+/** An aggregate that skips nulls, given a null where the condition of its FILTER is not true. */
+function filteredCall({ filter: _, ...call }: WindowCall, filter: Expression): WindowCall {
+  const { name, at } = call;
+  if (!SKIPS_NULLS.has(aggregateName(name))) {
+    refuse(at, `FILTER is not supported with OVER for ${name}`);
+  }
+  const [value, ...more] = call.star ? [ONE] : call.args;
+  if (value === undefined) return call;
+  const given: Expression = { kind: 'case', whens: [{ when: filter, value }] };
+  return { ...call, star: false, args: [given, ...more] };
+}
+
+const ONE: Expression = { kind: 'number', text: '1' };
+
+const SKIPS_NULLS: ReadonlySet<string> = new Set(
+  (
+    'count sum avg min max bool_and bool_or stddev_samp stddev_pop var_samp var_pop median ' +
+    'string_agg any_value'
+  ).split(' '),
+);
 
 /** The value and the default of lag and lead in the one type that holds both. */
 function withDefault(call: WindowCall): WindowCall {
