@@ -48,6 +48,7 @@ export {
   storeHalf,
 } from './half.ts';
 export { type IntervalValue, parseInterval } from './intervals.ts';
+export { shortestHalf, shortestSingle } from './short-floats.ts';
 export { convertUnit, inUnit, TIME_UNITS, unitsPerSecond } from './time-units.ts';
 export {
   fromWallClock,

@@ -20,7 +20,7 @@ import {
   Vector,
 } from '../../arrow/index.ts';
 import { cutText, inWords, type Value as SqlValue, shownNumber } from '../../sql/index.ts';
-import { decimalText, decimalWords } from '../../values/index.ts';
+import { decimalText, decimalWords, shortestSingle } from '../../values/index.ts';
 
 export type Cell = string | number | boolean | null;
 type Reader = (row: number) => Cell;
@@ -109,16 +109,7 @@ const exact = (value: number | bigint): Cell =>
 function floatReader(data: Data, precision: Precision): Reader {
   const vector = new Vector([data]);
   if (precision === Precision.DOUBLE) return (row) => shownNumber(vector.get(row));
-  return (row) => shownNumber(shortest(vector.get(row)));
-}
-
-/** The shortest decimal that is the same 32-bit float: 0.1 in place of 0.10000000149011612. */
-function shortest(value: number): number {
-  for (let digits = 6; digits < 10; digits++) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === Math.fround(value)) return short;
-  }
-  return value;
+  return (row) => shownNumber(shortestSingle(vector.get(row)));
 }
 
 function textCell(value: string | Uint8Array, most: number): Cell {

@@ -87,11 +87,17 @@ export function bindArrayHas(args: readonly Bound[], at: number | undefined): Bo
     : call(LIST_FUNCTIONS.array_has as RowFunction, found, BOOL);
 }
 
+/** A null has a place in a list as other values have. */
 export function bindArrayPosition(args: readonly Bound[], at: number | undefined): Bound {
+  const run = LIST_FUNCTIONS.array_position as RowFunction;
+  const [list, item] = args;
+  if (args.length === 2 && list !== undefined && item !== undefined) {
+    if (familyOf(list.type) === 'list' && familyOf(item.type) === 'null') {
+      return call(run, [list, literal(plainType(elementType(list.type)), null)], INT64);
+    }
+  }
   const found = listAndItem('array_position', args, at);
-  return found === null
-    ? literal(INT64, null, at)
-    : call(LIST_FUNCTIONS.array_position as RowFunction, found, INT64);
+  return found === null ? literal(INT64, null, at) : call(run, found, INT64);
 }
 
 export function bindArrays(name: string) {

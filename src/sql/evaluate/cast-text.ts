@@ -3,7 +3,7 @@
  * undefined where there is no such value or text, and throw InvalidInput for a time zone that the
  * runtime does not know. `misfitOf` explains in an error message why a text does not fit a type.
  */
-import type { DataType } from '../../arrow/index.ts';
+import { type DataType, type Float, Precision } from '../../arrow/index.ts';
 import {
   decimalText,
   exactToDouble,
@@ -18,6 +18,8 @@ import {
   parseExact,
   parseInterval,
   parseTimeOfDay,
+  shortestHalf,
+  shortestSingle,
   toWallClock,
 } from '../../values/index.ts';
 import {
@@ -117,7 +119,7 @@ export function textOf(value: Value, type: DataType): string | undefined {
     case 'int':
       return String(value);
     case 'float':
-      return floatText(value as number);
+      return floatText(shortestFloat(value as number, type as Float));
     case 'decimal':
       return decimalText(value as bigint, decimalScale(type));
     case 'bytes': {
@@ -161,6 +163,12 @@ function offsetText(seconds: number): string {
   const hours = part(Math.floor(size / 3600)).slice(1);
   const rest = size % 60 === 0 ? '' : part(size % 60);
   return `${seconds < 0 ? '-' : '+'}${hours}${part(Math.floor(size / 60) % 60)}${rest}`;
+}
+
+/** With the digits that tell it from other floats of its type. */
+function shortestFloat(value: number, { precision }: Float): number {
+  if (precision === Precision.DOUBLE) return value;
+  return precision === Precision.SINGLE ? shortestSingle(value) : shortestHalf(value);
 }
 
 function floatText(value: number): string {

@@ -8,7 +8,9 @@ import { compareWithConstant } from '../evaluate/index.ts';
 import type { CompareOperator } from '../parse/index.ts';
 import {
   type Column,
+  columnOf,
   compareValues,
+  constantColumn,
   exactText,
   FALSE,
   holds,
@@ -21,7 +23,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../typed/index.ts';
-import { strict } from './rows.ts';
+import { boundedReader, strict } from './rows.ts';
 
 const items = (value: Value): readonly Value[] => value as readonly Value[];
 
@@ -138,6 +140,29 @@ const arrayLength: RowFunction = {
   },
 };
 
+/** A null is found where the list has one: it is the one function here that looks for nulls. */
+const arrayPosition: RowFunction = {
+  name: 'array_position',
+  fallible: false,
+  evaluate([list, wanted]: readonly Column[], length, type, memory): Column {
+    if (list === undefined || wanted === undefined) return constantColumn(type, null, length);
+    const [readList, readWanted] = [boundedReader(list, memory), reader(wanted)];
+    const values: Value[] = new Array(length);
+    for (let i = 0; i < length; i++) {
+      const [found, value] = [readList(i) ?? null, readWanted(i) ?? null];
+      values[i] = found === null ? null : placeIn(items(found), value);
+    }
+    return columnOf(type, values);
+  },
+};
+
+function placeIn(list: readonly Value[], wanted: Value): bigint | null {
+  const at = list.findIndex((item) =>
+    item === null || wanted === null ? item === wanted : compareValues(item, wanted) === 0,
+  );
+  return at < 0 ? null : BigInt(at + 1);
+}
+
 export const LIST_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   array_has: arrayHas,
   array_has_any: strict('array_has_any', ([list, wanted], _type, memory) => {
@@ -149,10 +174,7 @@ export const LIST_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
     return items(wanted).every(among);
   }),
   array_length: arrayLength,
-  array_position: strict('array_position', ([list, wanted]) => {
-    const at = items(list).findIndex((item) => item !== null && compareValues(item, wanted) === 0);
-    return at < 0 ? null : BigInt(at + 1);
-  }),
+  array_position: arrayPosition,
   /** From 1; a negative index counts from the end; outside there is null. */
   array_element: strict('array_element', ([list, index]) => {
     const at = Number(index);

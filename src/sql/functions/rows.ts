@@ -3,7 +3,7 @@
  * null wherever an argument is null. In evaluation in steps, it yields between rows of long texts
  * (`STEP_UNITS` each), so that the event loop is not blocked. `strictInSteps` takes a function that
  * itself works in steps, for values that may each take long. `quicker` first tries a faster
- * computation of the whole column.
+ * computation of the whole column. `boundedReader` counts long values before it makes them.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
@@ -114,7 +114,7 @@ const LONG_BYTES = 1 << 20;
 const LONG_LIST = 1 << 16;
 const ITEM_BYTES = 16;
 
-function boundedReader(column: Column, memory: BatchMemory): (row: number) => Value {
+export function boundedReader(column: Column, memory: BatchMemory): (row: number) => Value {
   const read = reader(column);
   if (column.form !== 'bytes' && column.form !== 'list') return read;
   const { starts, ends, form } = column;
