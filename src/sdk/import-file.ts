@@ -150,7 +150,7 @@ export async function importFile(
       ...{ format, signal, types, columns, schema: known },
       version: dataset,
       csv: onReject === undefined ? csv : { ...csv, onReject: reject },
-      mayBeEmpty: asked.schema !== undefined,
+      mayBeEmpty: known !== undefined,
     });
   };
   const run = async (

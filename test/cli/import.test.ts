@@ -40,7 +40,7 @@ test('a column of nulls, and one of empty lists, has the type that --types gives
   ]);
 });
 
-test('of nothing is refused alike, however the nothing is written', async () => {
+test('of nothing makes no table and adds no row, however the nothing is written', async () => {
   const { file, run, typesOf } = fresh();
   const contents = [
     ['none.ndjson', ''],
@@ -54,10 +54,12 @@ test('of nothing is refused alike, however the nothing is written', async () => 
   for (const [name, content] of contents) {
     const path = file(name, content);
     const words = `${JSON.stringify(path)} is empty: it has no rows and no columns. A table without rows can be made with --schema.`;
-    for (const more of [['u'], ['u', '--types', 'n:int8'], ['t', '--mode', 'append']]) {
+    for (const more of [['u'], ['u', '--types', 'n:int8']]) {
       const refused = { code: EXIT.usage, out: '', error: `dirspace: ${words}\n` };
       expect(await run('import', path, ...more)).toEqual(refused);
     }
+    const added = await run('import', path, 't', '--mode', 'append');
+    expect(added).toMatchObject({ code: EXIT.ok, error: expect.stringMatching(/, 1 row\.\n$/) });
     const id = name.replace('.', '_');
     expect((await run('import', path, id, '--schema', schema)).code).toBe(EXIT.ok);
     expect((await typesOf(id)).map((line) => line.split(/ +/)[1])).toEqual(['int64']);

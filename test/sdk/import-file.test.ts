@@ -159,6 +159,16 @@ describe('modes', () => {
     );
   });
 
+  test.each(['ndjson', 'json', 'csv'])('a file of %s without rows adds none', async (format) => {
+    const db = await fresh();
+    const table = await db.createTable('t', [{ id: 1 }]);
+    const file = Buffer.from(format === 'json' ? '[]' : '');
+    for (const mode of [{ mode: 'append' }, { mode: 'merge', on: 'id' }] as const)
+      expect(await db.importFile(file, 't', [], { ...mode, format })).toMatchObject({ rows: 0 });
+    expect(await table.countRows()).toBe(1);
+    await expect(db.importFile(file, 'new', [], { format })).rejects.toThrow('no rows');
+  });
+
   test('rows that cannot be taken are counted and handed over, and progress is told', async () => {
     const db = await fresh();
     const rejected: RejectedRow[] = [];
