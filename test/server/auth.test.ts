@@ -96,6 +96,17 @@ describe('credentials', () => {
     ];
     await (await createServer({ namespace, auth: { apiKeys: different } })).close();
   });
+  test.each([' k', 'k\t', 'a\nb', 'a\u0000', 'ключ', ' '])(
+    'a key that no header carries is refused: %j',
+    async (key) => {
+      const keys = [{ name: 'one', grants: [grant('read')], key }];
+      const opened = createServer({ namespace: stubNamespace(), auth: { apiKeys: keys } });
+      await expect(opened).rejects.toMatchObject({
+        code: 'InvalidInput',
+        message: expect.stringMatching(/"one" .* no request could show it/),
+      });
+    },
+  );
   test('a key may be configured by its digest', async () => {
     const headers = { 'x-api-key': 'foo' };
     expect((await ask(pair, 'GET', '/v1/table', undefined, headers)).status).toBe(200);

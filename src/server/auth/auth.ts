@@ -169,8 +169,17 @@ function checkDistinct(known: readonly { digest: Buffer; principal: Principal }[
   }
 }
 
+/** What a header can carry: neither blanks at the ends nor control characters, in Latin-1. */
+const HEADER_VALUE = /^[\x21-\x7e\x80-\xff](?:[\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/;
+
 function digestOf({ key, sha256: hex, name }: ApiKey): Buffer {
-  if (key !== undefined && key !== '' && hex === undefined) return sha256(key);
+  if (key !== undefined && key !== '' && hex === undefined) {
+    if (HEADER_VALUE.test(key)) return sha256(key);
+    throw new DirspaceError(
+      'InvalidInput',
+      `The API key of ${JSON.stringify(name)} begins or ends with a blank, or has a character that no header can carry, so no request could show it. Use letters and digits.`,
+    );
+  }
   if (hex !== undefined && /^[0-9a-f]{64}$/i.test(hex) && key === undefined) {
     return Buffer.from(hex, 'hex');
   }
