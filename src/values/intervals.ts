@@ -38,7 +38,9 @@ export function parseInterval(text: string): IntervalValue | null {
   let rest = text.trim().toLowerCase();
   if (rest === '') return null;
   while (rest !== '') {
-    const clock = /^([+-]?)(\d{1,9}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?=\s|$)/.exec(rest);
+    const clock = /^([+-]?)(\d{1,9}):([0-5]\d)(?::([0-5]\d|60)(?:\.(\d{1,9}))?)?(?=\s|$)/.exec(
+      rest,
+    );
     const part = /^([+-]?[\d.]+)\s*([a-z]+)(?=[\s+-]|$)/.exec(rest);
     if (clock !== null) {
       const seconds =
