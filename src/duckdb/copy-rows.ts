@@ -3,8 +3,10 @@
  * lets other work run in between. Types and values that DuckDB does not hold throw Unsupported. If
  * it fails, the caller drops the table.
  */
+
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { columnsOf, type RecordBatch, type Schema, sliceData } from '../arrow/index.ts';
+import { DirspaceError } from '../errors.ts';
 import type { Table } from '../sdk/index.ts';
 import { quotedName } from '../sql-quotes.ts';
 import { refuseTwins, sqlType } from './column-types.ts';
@@ -42,6 +44,12 @@ export async function copyRows(
   if (columns !== undefined) query.select(columns as string[]);
   if (where !== undefined) query.where(where);
   const schema: Schema = await query.outputSchema(call);
+  if (schema.fields.length === 0) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `No column is left for ${JSON.stringify(name)}, and DuckDB has no table without columns. Name one in columns, or leave columns out.`,
+    );
+  }
   refuseTwins(schema.fields);
   const defined = schema.fields.map(
     (field) => `${quotedName(field.name)} ${sqlType(field.type, field.name)}`,

@@ -26,6 +26,7 @@ import {
 import { type Data, type DataType, sliceData } from '../../src/arrow/index.ts';
 import { refuseTwins, sqlType } from '../../src/duckdb/column-types.ts';
 import { columnValues } from '../../src/duckdb/column-values.ts';
+import { copyRows } from '../../src/duckdb/copy-rows.ts';
 import { loadPeer, type Peer } from '../../src/duckdb/peer.ts';
 import { registerTable } from '../../src/duckdb.ts';
 import { connect } from '../../src/sdk/connect.ts';
@@ -66,6 +67,15 @@ test('the package that is missing is named, and one that does not load', async (
   });
   const broken = () => Promise.reject(new Error('no binary for this platform'));
   await expect(peerOf(broken)).rejects.toThrow('cannot be loaded: Error: no binary');
+});
+
+test('a table without columns is refused by its own words', async () => {
+  const table = await (await connect('memory://')).createTable('t', [{ a: 1 }]);
+  const copied = copyRows(connection, peer as never, table, { name: 't', columns: [] });
+  await expect(copied).rejects.toMatchObject({
+    code: 'InvalidInput',
+    message: expect.stringContaining('No column is left for "t"'),
+  });
 });
 
 test('a connection of another copy of the package is refused', async () => {
