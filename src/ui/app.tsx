@@ -4,6 +4,7 @@
  * they may pass. Else it shows the tree beside a namespace, a table or the SQL view.
  */
 import {
+  ABOUT,
   type About,
   ask,
   dbOf,
@@ -16,6 +17,7 @@ import {
   useDatabase,
   useEffect,
   useState,
+  whenSignedOut,
 } from './base/index.ts';
 import { NamespacePage } from './namespace-page.tsx';
 import { SignIn } from './sign-in.tsx';
@@ -32,6 +34,7 @@ export function App() {
   const [failure, setFailure] = useState<unknown>();
   const [asked, setAsked] = useState(0);
 
+  useEffect(() => whenSignedOut(() => setAsked((times) => times + 1)), []);
   useEffect(() => {
     const follow = (): void => setLocation(here());
     window.addEventListener('popstate', follow);
@@ -42,7 +45,7 @@ export function App() {
     };
   }, []);
   useEffect(() => {
-    ask<About>('about').then((answer) => {
+    ask<About>(ABOUT).then((answer) => {
       setAbout(answer);
       setFailure(undefined);
     }, setFailure);

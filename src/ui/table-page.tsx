@@ -56,7 +56,7 @@ export function TablePage({ location, go }: { readonly location: Location; reado
   const asked = useAnswer<Answer>('table', {
     id: path,
     ...(branch === undefined ? {} : { branch }),
-    ...(version === undefined ? {} : { version: Number(version) }),
+    ...(version === undefined ? {} : { version: numberOf(version) }),
     db: query.db,
   });
   return (
@@ -68,6 +68,9 @@ export function TablePage({ location, go }: { readonly location: Location; reado
     </main>
   );
 }
+
+/** What is no number is sent as it is: the server says so. */
+const numberOf = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
 
 function Opened({
   answer,

@@ -26,6 +26,7 @@ export {
   useState,
 } from './preact.ts';
 export {
+  ABOUT,
   allPages,
   ask,
   isAborted,
@@ -34,6 +35,7 @@ export {
   signIn,
   signOut,
   useDatabase,
+  whenSignedOut,
 } from './server.ts';
 export type {
   About,

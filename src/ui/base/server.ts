@@ -38,14 +38,29 @@ export function useDatabase(name: string | undefined): void {
 /** The database that requests name; undefined where the server has one catalog. */
 export const databaseName = (): string | undefined => database;
 
+/** Asks who the caller is. */
+export const ABOUT = 'about';
+
+let signedOut: (() => void) | undefined;
+
+/** Set by the page: what to do when a request of a view finds that the session has ended. */
+export function whenSignedOut(listener: () => void): void {
+  signedOut = listener;
+}
+
 /** The JSON of an answer. @throws ServerError, and what `fetch` rejects with */
 export async function ask<Answer>(
   name: string,
   body: object = {},
   signal?: AbortSignal,
 ): Promise<Answer> {
-  const response = await send(`api/${name}`, body, signal);
-  return (await response.json()) as Answer;
+  try {
+    const response = await send(`api/${name}`, body, signal);
+    return (await response.json()) as Answer;
+  } catch (error) {
+    if (isSignedOut(error) && name !== ABOUT) signedOut?.();
+    throw error;
+  }
 }
 
 async function send(path: string, body: object, signal?: AbortSignal): Promise<Response> {
