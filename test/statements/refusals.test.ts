@@ -109,6 +109,10 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'has DISTINCT ON, which is not supported',
   ],
   ['SELECT name FROM cities ORDER BY ALL, name', 'syntax error'],
+  [
+    "SELECT c.l FROM (SELECT [name, 'x'] AS l FROM cities) b JOIN (SELECT [country] AS l FROM cities) c ON b.l <> c.l ORDER BY c.l",
+    'Rows cannot be ordered by c.l: values of list<utf8> have no order here (at position 123)',
+  ],
   ['SELECT rank() OVER (ORDER BY ALL) FROM cities', 'syntax error at or near "ALL"'],
   [
     'SELECT row_number() FILTER (WHERE true) OVER () FROM cities',
