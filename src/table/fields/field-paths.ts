@@ -1,6 +1,7 @@
 /**
  * `findField` finds a field by its dotted path, such as `address.city`, by exact names, or else
- * ignoring case if that is unique. An unknown path throws TableColumnNotFound. `changeNode` copies
+ * ignoring case if that is unique, or else with names in backticks as LanceDB quotes them. An
+ * unknown path throws TableColumnNotFound. `changeNode` copies
  * the tree of fields with one node changed or removed. `requireOpen` refuses fields inside anything
  * but structs and lists.
  */
@@ -29,10 +30,11 @@ export const fieldMetadata = (
 
 /**
  * Names match exactly, else without case where that is unique. A name that holds dots itself is
- * found too. @throws TableColumnNotFound
+ * found too, and so are names between backticks. @throws TableColumnNotFound
  */
 export function findField(fields: readonly IdentifiedField[], path: string): FieldPlace {
-  const found = search(fields, path, exactly) ?? search(fields, path, withoutCase);
+  const found =
+    anyCase(fields, path) ?? (isQuoted(path) ? anyCase(fields, unquoted(path)) : undefined);
   if (found !== undefined) {
     return { ...found, name: found.chain.map(({ field }) => field.name).join('.') };
   }
@@ -54,10 +56,19 @@ export function structPath(
   fields: readonly IdentifiedField[],
   path: string,
 ): readonly string[] | undefined {
-  const chain = search(fields, path, exactly)?.chain;
+  const chain = (
+    search(fields, path, exactly) ??
+    (isQuoted(path) ? search(fields, unquoted(path), exactly) : undefined)
+  )?.chain;
   const isOfStructs = chain?.slice(0, -1).every(({ field }) => DataType.isStruct(field.type));
   return isOfStructs === true ? chain?.map(({ field }) => field.name) : undefined;
 }
+
+const isQuoted = (path: string): boolean => path.includes('`');
+
+/** The path without the backticks around its names, as LanceDB writes "`row-id`"; two of them are one in a name. */
+const unquoted = (path: string): string =>
+  path.replaceAll(/`((?:[^`]|``)*)`/g, (_, name: string) => name.replaceAll('``', '`'));
 
 type Found = Pick<FieldPlace, 'chain' | 'positions'>;
 /** The position of the field of a name; -1 where there is none. */
@@ -77,6 +88,9 @@ const withoutCase: Named = (siblings, name) => {
   }
   return alike === 1 ? found : -1;
 };
+
+const anyCase = (fields: readonly IdentifiedField[], path: string): Found | undefined =>
+  search(fields, path, exactly) ?? search(fields, path, withoutCase);
 
 function search(
   siblings: readonly IdentifiedField[],

@@ -18,6 +18,7 @@ import type { HeldMemory } from '../../request-memory.ts';
 import { quotedPath } from '../../sql-quotes.ts';
 import { stepped } from '../../stepped.ts';
 import type { Awaitable } from '../../store/index.ts';
+import { structPath } from '../fields/index.ts';
 import { readFields } from '../fragments/index.ts';
 import { firstRows, type IndexChoice } from '../indexes/index.ts';
 import {
@@ -111,7 +112,7 @@ async function firstByIndex(
   const isByNumber = predicate?.usesRowId === true || predicate?.usesRowOffset === true;
   if (key === undefined || isByNumber || count === 0)
     return { indexed: undefined, note: undefined };
-  const path = key.kind === 'field' ? [key.field.field.name] : column.split('.');
+  const path = key.kind === 'field' ? [key.field.field.name] : pathOf(snapshot, column);
   const first = { path, ascending, nullsFirst };
   return firstRows(engine, snapshot, first, {
     count,
@@ -144,10 +145,12 @@ function keyColumns(snapshot: Snapshot, keys: readonly OrderKey[]): Record<strin
 }
 
 /** A column by its name, or a nested one with dots between the names, as SQL has it. */
-function columnSql({ fields }: Snapshot, column: string): string {
-  const isWhole = fields.some(({ field }) => field.name === column);
-  return quotedPath(isWhole ? [column] : column.split('.'));
-}
+const columnSql = (snapshot: Snapshot, column: string): string =>
+  quotedPath(pathOf(snapshot, column));
+
+/** The names may hold dots themselves; those of no field are left to SQL, which ignores case. */
+const pathOf = ({ fields }: Snapshot, column: string): readonly string[] =>
+  structPath(fields, column) ?? column.split('.');
 
 /** The first `limit` rows that the plan matches, in the order of the keys. */
 async function sortedBy(

@@ -32,7 +32,7 @@ export const textColumns = ({ fields }: Snapshot): readonly string[] =>
 
 /** @throws TableColumnNotFound, InvalidInput naming the columns that would do */
 export function textColumn(snapshot: Snapshot, path: string): TextColumn {
-  const place = findField(snapshot.fields, unquoted(path));
+  const place = findField(snapshot.fields, path);
   const { type } = leafOf(place).field;
   const above = place.chain.slice(0, -1);
   if (isSearchable(type) && above.every(({ field }) => DataType.isStruct(field.type))) {
@@ -55,10 +55,6 @@ export function checkSearchable(column: string, type: DataType): void {
     { details: { column, index_type: 'FTS' } },
   );
 }
-
-/** LanceDB's clients put names that hold dots in backticks. */
-export const unquoted = (path: string): string =>
-  path.replaceAll(/`((?:[^`]|``)*)`/g, (_, name: string) => name.replaceAll('``', '`'));
 
 const offsetsOf = (data: Data): Offsets => data.valueOffsets as unknown as Offsets;
 

@@ -1,6 +1,6 @@
 /**
  * `vectorColumn` finds the column that a vector search reads, by its path, which may lead into
- * structs, or as the only top-level one that fits; its errors name the vector columns of the table.
+ * structs, or as the only one that fits, a top-level one before others; its errors name the vector columns of the table.
  * `vectorsOf` returns the vectors of one batch in the form that the kernels take, and `vectorsAt`
  * those of a column within structs.
  */
@@ -10,7 +10,6 @@ import { suggestion } from '../../known-names.ts';
 import type { ElementType, VectorBatch, VectorValues } from '../../vector/index.ts';
 import { type FieldPlace, findField, type IdentifiedField, leafOf } from '../fields/index.ts';
 import type { Snapshot } from '../versions/index.ts';
-import { unquoted } from './text-column.ts';
 
 /** A column of vectors, or such a field of a struct. */
 export interface VectorColumn extends IdentifiedField {
@@ -38,10 +37,14 @@ export function vectorColumn(
   const able = snapshot.fields.filter(({ field }) => elementTypeNamed(field.type) !== undefined);
   const names = able.map(({ field }) => field.name).join(', ') || 'none';
   if (name === undefined) {
-    const fitting = able.filter(({ field }) => listSizeOf(field.type) === vector.length);
-    const [only, ...more] = fitting;
-    if (only !== undefined && more.length === 0) return topLevel(only);
-    const sizes = able.map(({ field }) => `${field.name} (${listSizeOf(field.type)})`).join(', ');
+    const all = [...able.map(topLevel), ...snapshot.fields.flatMap(vectorsIn)];
+    const fitting = all.filter(({ field }) => listSizeOf(field.type) === vector.length);
+    const whole = fitting.filter(({ members }) => members.length === 0);
+    const [only, ...more] = whole.length === 0 ? fitting : whole;
+    if (only !== undefined && more.length === 0) return only;
+    const sizes = all
+      .map(({ name: path, field }) => `${path} (${listSizeOf(field.type)})`)
+      .join(', ');
     // Programs search for the words that LanceDB has for it.
     throw new DirspaceError(
       'InvalidInput',
@@ -71,14 +74,33 @@ export function vectorColumn(
   );
 }
 
+/** The fields of vectors within a column of structs, however deep. */
+function vectorsIn(top: IdentifiedField): VectorColumn[] {
+  const column = top.field.name;
+  const within = (
+    node: IdentifiedField,
+    name: string,
+    members: readonly number[],
+  ): VectorColumn[] =>
+    DataType.isStruct(node.field.type)
+      ? node.children.flatMap((child, at) => {
+          const path = `${name}.${child.field.name}`;
+          const found = { ...child, name: path, column, members: [...members, at] };
+          return elementTypeNamed(child.field.type) === undefined
+            ? within(child, path, found.members)
+            : [found];
+        })
+      : [];
+  return within(top, column, []);
+}
+
 /** The vectors at a path through structs; undefined where there is no such field of vectors. */
 function nestedField(snapshot: Snapshot, path: string): VectorColumn | undefined {
-  const place = fieldIn(snapshot, unquoted(path));
+  const place = fieldIn(snapshot, path);
   if (place === undefined) return undefined;
   const above = place.chain.slice(0, -1);
   const leaf = leafOf(place);
-  if (above.length === 0 || !above.every(({ field }) => DataType.isStruct(field.type)))
-    return undefined;
+  if (!above.every(({ field }) => DataType.isStruct(field.type))) return undefined;
   if (elementTypeNamed(leaf.field.type) === undefined) return undefined;
   const [, ...members] = place.positions;
   return { ...leaf, name: place.name, column: place.chain[0]?.field.name as string, members };

@@ -81,6 +81,7 @@ test('are found as those of a column, with filters, distances and sketches', asy
       const expected = await hits(search('plain', at));
       expect(await hits(search('more.deep.v', at))).toEqual(expected);
       expect(await hits(search('`more`.`deep`.`v`', at))).toEqual(expected);
+      expect(await hits(search('`plain`', at))).toEqual(expected);
       expect(await hits(search('more.deep.w', at))).toEqual(await hits(search('other', at)));
       const filtered = await hits(search('plain', at).where('id % 3 = 1').distanceType('cosine'));
       const nested = search('more.deep.v', at).where('more.deep.n = 1').distanceType('cosine');
@@ -105,7 +106,7 @@ test('are found as those of a column, with filters, distances and sketches', asy
   await db.close();
 });
 
-test('are left to their name where none is given', async () => {
+test('are found without a name where no column fits and one of them does', async () => {
   const db = await connect('/c', { fs: memoryFs(), durability: 'relaxed' });
   const two = { id: 1, more: { vector: [1, 2] } };
   const table = await db.createTable('t', [{ ...two, a_vector: [1, 2, 3], b_vector: [1, 2] }]);
@@ -114,7 +115,7 @@ test('are left to their name where none is given', async () => {
   await expect(search(table, [1])).rejects.toMatchObject({
     code: 'InvalidInput',
     message:
-      'No vector column found to match with the query vector dimension: 1. Vectors and their elements: a_vector (3), b_vector (2).',
+      'No vector column found to match with the query vector dimension: 1. Vectors and their elements: a_vector (3), b_vector (2), more.vector (2).',
   });
   const none = await db.createTable('none', [{ id: 1 }]);
   await expect(search(none, [1])).rejects.toThrow('Vectors and their elements: none.');
@@ -122,6 +123,15 @@ test('are left to their name where none is given', async () => {
   await expect(search(alike, [1])).rejects.toThrow(
     'in several columns (a_vector (1), b_vector (1))',
   );
+  const deep = { n: 1, vector: [1, 0] };
+  const inner = await db.createTable('inner', [{ a: { b: 2, deep }, c_vector: [1, 2, 3] }]);
+  expect(await search(inner, [0, 0])).toMatchObject([{ a: { deep: { n: 1 } }, _distance: 1 }]);
+  expect(await search(inner, [1, 2, 3])).toMatchObject([{ _distance: 0 }]);
+  const both = await db.createTable('both', [{ a: { deep, vector: [3, 4] }, c: { vector: [5] } }]);
+  await expect(search(both, [0, 0])).rejects.toThrow(
+    'in several columns (a.deep.vector (2), a.vector (2), c.vector (1)); name the one to search',
+  );
+  expect(await search(both, [5])).toMatchObject([{ _distance: 0 }]);
   await db.close();
 });
 
