@@ -171,12 +171,33 @@ test('a function that is no good leaves the table as it was', async () => {
   await expect(db.createTable('t', rows, { embeddingFunction: other })).rejects.toThrow(
     'no column "txt"',
   );
-  class Unknown extends Lengths {}
-  const unnamed = { sourceColumn: 'text', function: new Unknown() };
-  await expect(db.createTable('t', rows, { embeddingFunction: unnamed })).rejects.toThrow(
-    'Unknown is not registered',
+  const nameless = { sourceColumn: 'text', function: new (class extends Lengths {})() };
+  await expect(db.createTable('t', rows, { embeddingFunction: nameless })).rejects.toThrow(
+    'has no name and is not registered',
   );
   expect(await db.tableNames()).toEqual([]);
+});
+
+test('a class that is not registered makes a table, and is needed under its name later', async () => {
+  class Unknown extends Lengths {}
+  const unregistered = { sourceColumn: 'text', function: new Unknown() };
+  const table = await db.createTable('t', [{ text: 'ab' }], { embeddingFunction: unregistered });
+  expect((await table.query().toArray()).map(({ vector }) => [...vector])).toEqual([[2, 1]]);
+  expect(LanceSchema({ a: new Unknown().sourceField(new Utf8()) }).metadata.size).toBe(0);
+  await expect(table.add([{ text: 'abc' }])).rejects.toThrow('register("Unknown")(Class)');
+  register('Unknown')(Unknown);
+  await table.add([{ text: 'abc' }]);
+  expect(await table.countRows('vector IS NOT NULL')).toBe(2);
+});
+
+test('a schema that names no functions keeps the columns that the data lacks', async () => {
+  const schema = makeArrowTable([{ a: 'x', b: { c: 1, d: 2 }, e: 'y' }]).schema;
+  schema.metadata.set('embedding_functions', '[]');
+  const table = await db.createTable('t', [{ a: 'x', b: { c: 1 } }], { schema });
+  expect((await table.schema()).fields.map(String)).toEqual(schema.fields.map(String));
+  expect((await table.query().toArray()).map((row) => row.toJSON())).toEqual([
+    { a: 'x', b: { c: 1, d: null }, e: null },
+  ]);
 });
 
 describe('the registry', () => {

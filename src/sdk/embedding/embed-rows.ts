@@ -51,7 +51,8 @@ export async function toEmbeddedStream(
 ): Promise<RecordBatchStream> {
   const asked = options.schema === undefined ? undefined : toSchema(options.schema);
   const named = asked?.metadata.get(METADATA_KEY);
-  if (given === undefined && asked !== undefined && named === undefined) {
+  const isNamed = named !== undefined && parseEmbeddingMetadata(named).length > 0;
+  if (given === undefined && asked !== undefined && !isNamed) {
     return toRecordBatchStream(data, options);
   }
   const partial = asked !== undefined || options.partial === true;

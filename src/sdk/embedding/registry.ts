@@ -1,8 +1,8 @@
 /**
  * `EmbeddingFunctionRegistry` keeps classes of embedding functions by name (`register`), so that a
  * table can name its function. It writes functions into the metadata of schemas as LanceDB's SDK
- * does, and creates them again from there. `getRegistry` returns the one registry of the process. A
- * name that is taken, and a function that is not registered, throw InvalidInput.
+ * does, and creates them again from there, which needs them registered. `getRegistry` returns the
+ * one registry of the process. A name that is taken, or that no class has, throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
@@ -117,15 +117,22 @@ export class EmbeddingFunctionRegistry {
     );
   }
 
-  /** @throws InvalidInput for a function whose class is not registered */
+  /**
+   * A class that is not registered is named as it is called, so that a table can be made with it;
+   * rows that come later need it registered under that name.
+   * @throws InvalidInput for one without a name, and what is no function
+   */
   functionToMetadata(conf: EmbeddingFunctionConfig): Record<string, unknown> {
-    const name = this.#names.get(conf.function.constructor);
-    if (name === undefined) {
+    const made = conf.function.constructor;
+    const registered = this.#names.get(made);
+    const isNamed = made.name !== '' && typeof conf.function.toJSON === 'function';
+    if (registered === undefined && !isNamed) {
       throw new DirspaceError(
         'InvalidInput',
-        `The embedding function ${conf.function.constructor.name} is not registered, so that no table can name it: call register() with its class.`,
+        'The embedding function is of a class that has no name and is not registered, or of no such class, so that no table can name it: call register() with a name and the class.',
       );
     }
+    const name = registered ?? made.name;
     const { sourceColumn, vectorColumn = DEFAULT_COLUMN } = conf;
     return { sourceColumn, vectorColumn, name, model: conf.function.toJSON() };
   }
