@@ -2,7 +2,7 @@
  * `Scannable` is a source of record batches whose schema is known beforehand, as in LanceDB's SDK,
  * made of a factory, a table, an iterable or a reader. It can be passed wherever data is taken; no
  * batch is read before the writer asks. A second scan of a source that can be scanned only once
- * throws InvalidInput.
+ * throws InvalidInput, as does an iterator or a reader that is said to be rescannable.
  */
 import type { RecordBatch } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
@@ -70,12 +70,18 @@ export class Scannable implements AsyncIterable<RecordBatch> {
     return new Scannable(table.schema, () => table.batches, rows, true);
   }
 
-  /** Of batches that come one by one. */
+  /** Of batches that come one by one. @throws InvalidInput for an iterator that is said to be rescannable */
   static async fromIterable(
     schema: SchemaLike,
     iter: Batches,
     opts: ScannableOptions = {},
   ): Promise<Scannable> {
+    if (opts.rescannable === true && isIterator(iter)) {
+      throw new DirspaceError(
+        'InvalidInput',
+        'The batches come from a one-shot iterator, and rescannable is true; leave it out, or use Scannable.fromFactory.',
+      );
+    }
     return new Scannable(schema, () => iter, opts.numRows, opts.rescannable ?? false);
   }
 
@@ -84,6 +90,12 @@ export class Scannable implements AsyncIterable<RecordBatch> {
     reader: Batches & { readonly schema: SchemaLike; open?(): unknown },
     opts: ScannableOptions = {},
   ): Promise<Scannable> {
+    if (opts.rescannable === true) {
+      throw new DirspaceError(
+        'InvalidInput',
+        'A reader is scanned once and does not accept rescannable; leave it out, or use Scannable.fromFactory.',
+      );
+    }
     await reader.open?.();
     return Scannable.fromIterable(reader.schema, reader, opts);
   }
@@ -101,6 +113,13 @@ export class Scannable implements AsyncIterable<RecordBatch> {
     // Batches of another copy of apache-arrow are rebuilt where they are taken.
     yield* (isIterator ? items(source as Iterators) : source) as AsyncIterable<RecordBatch>;
   }
+}
+
+/** Whether it is its own iterator, as generators are, or nothing but one; no batch is read. */
+function isIterator(iter: Batches | Iterators): boolean {
+  const given = (iter ?? {}) as Partial<Iterable<Batch> & AsyncIterable<Batch>>;
+  const begun = given[Symbol.asyncIterator]?.() ?? given[Symbol.iterator]?.();
+  return begun === undefined ? 'next' in given : Object.is(begun, iter);
 }
 
 async function* items(iterator: Iterators): AsyncGenerator<Batch> {

@@ -172,6 +172,38 @@ test('batches are taken from a Scannable, of any copy of Arrow', async () => {
   await expect(Scannable.fromTable(made, { rescannable: false })).rejects.toThrow('scanned again');
 });
 
+test('what is its own iterator cannot be said to be rescannable', async () => {
+  const { schema, batches } = makeArrowTable([{ id: 30 }]);
+  const rescannable = true;
+  const again = { [Symbol.iterator]: () => batches.values() };
+  for (const many of [batches, new Set(batches), again]) {
+    const source = await Scannable.fromIterable(schema, many, { rescannable });
+    const one = await db.createTable('many', source, { mode: 'overwrite' });
+    await one.add(source);
+    expect(await one.countRows()).toBe(2);
+  }
+  let read = 0;
+  function* generated() {
+    read++;
+    yield* batches;
+  }
+  async function* awaited() {
+    yield* generated();
+  }
+  const bare = { next: () => ({ done: true, value: undefined }) } as never;
+  for (const once of [generated(), awaited(), batches.values(), bare]) {
+    await expect(Scannable.fromIterable(schema, once, { rescannable })).rejects.toThrow('one-shot');
+    expect((await Scannable.fromIterable(schema, once)).rescannable).toBe(false);
+  }
+  expect(read).toBe(0);
+  const reader = arrow18.RecordBatchReader.from(
+    arrow18.tableToIPC(arrow18.tableFromArrays({ id: Float64Array.of(1) })),
+  );
+  await expect(Scannable.fromRecordBatchReader(reader, { rescannable })).rejects.toThrow(
+    'does not accept rescannable',
+  );
+});
+
 test('rows and version belong together while others commit', async () => {
   let commits = 1;
   const query = table.query.bind(table);
