@@ -154,6 +154,20 @@ test('options with the value undefined are none', async () => {
 test("LanceDB's configurations of dir and rest", async () => {
   const fs = memoryFs();
   const extraProperties = { trash_retention: '1d' };
+  const nested = { namespaceClientProperties: { manifest_enabled: 'true' }, fs };
+  const db = await connect('/c', nested);
+  await db.createNamespace(['team']);
+  expect((await db.listNamespaces()).namespaces).toEqual(['team']);
+  await db.close();
+  for (const [value, message] of [
+    ['false', 'namespaces are always there'],
+    ['yes', 'it is "true" or "false"'],
+  ] as const) {
+    const properties = { manifest_enabled: value };
+    await expect(connect('/c', { namespaceClientProperties: properties, fs })).rejects.toThrow(
+      message,
+    );
+  }
   const dir = { root: '/c', manifestEnabled: true, extraProperties };
   expect(await (await connectNamespace('dir', dir, { fs })).tableNames()).toEqual([]);
   await expect(connectNamespace('dir', { ...dir, manifestEnabled: false }, { fs })).rejects.toThrow(

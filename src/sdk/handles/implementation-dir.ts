@@ -17,10 +17,21 @@ import { checkProperties, flagProperty, type Properties } from './properties.ts'
 import { refuseRemoteOptions } from './remote-database.ts';
 import { sharedMemory } from './session.ts';
 
-const RULES = { required: ['root'], optional: ['managed_versioning', 'trash_retention', 'lance'] };
+const RULES = {
+  required: ['root'],
+  // LanceDB's nests namespaces where manifest_enabled is true; here they always nest.
+  optional: ['managed_versioning', 'trash_retention', 'lance', 'manifest_enabled'],
+};
 
 export function open(properties: Properties, options: ConnectOptions): Promise<Catalog> {
   const checked = checkProperties('dir', properties, RULES);
+  if (flagProperty(checked, 'manifest_enabled') === false) {
+    throw new DirspaceError(
+      'InvalidInput',
+      'The property "manifest_enabled" is "false": namespaces are always there; leave it out.',
+      { details: { property: 'manifest_enabled' } },
+    );
+  }
   const { fs, root, place } = placeOf(checked.root as string, options);
   const {
     readOnly,
