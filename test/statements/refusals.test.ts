@@ -81,6 +81,8 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'median is not supported over a window with a frame; leave this frame out of it',
   ],
   ['SELECT name FROM cities ORDER BY 2', 'There is no column 2; there are 1'],
+  ['SELECT name FROM cities ORDER BY -1', 'There is no column -1; there are 1'],
+  ['SELECT name FROM cities GROUP BY -1', 'There is no column -1; there are 1'],
   [
     'SELECT DISTINCT name FROM cities ORDER BY country',
     'With DISTINCT, ORDER BY takes what is selected',

@@ -322,7 +322,7 @@ export function windowed(input: Plan, { limit, offset = 0 }: RowWindow): Plan {
 
 /** The index of the column that an item of ORDER BY or GROUP BY names by its number or its name. */
 export function placeOf(value: Expression, names: readonly string[]): number | undefined {
-  if (value.kind === 'number' && /^\d+$/.test(value.text)) {
+  if (value.kind === 'number' && /^-?\d+$/.test(value.text)) {
     const place = Number(value.text);
     if (place >= 1 && place <= names.length) return place - 1;
     refuse(value.at, `There is no column ${value.text}; there are ${names.length}`);
