@@ -73,6 +73,8 @@ export class ChunkPages {
     if (levels > stored.length || levels > header.plainBytes) refuse('a page is cut short');
     if (!header.isCompressed || this.#codec === 0) return stored;
     const plain = header.plainBytes - levels;
+    // Where all values are null, some writers compress nothing and store no bytes.
+    if (plain === 0) return stored.subarray(0, levels);
     const values = await decompressPage(this.#codec, stored.subarray(levels), plain, refuse);
     return Buffer.concat([stored.subarray(0, levels), values]);
   }

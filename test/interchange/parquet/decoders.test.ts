@@ -411,6 +411,10 @@ describe('pages of a column', () => {
     expect(await as(1, v2(1, 1, false))).toBe('rdvalues');
     expect(await as(0, v2(1, 1, true))).toBe('rdvalues');
     await expect(as(0, v2(5, 4))).rejects.toThrow(CUT);
+    const nulls = Buffer.concat([head(3, 2, 2, v2(1, 1, true)), Buffer.from('rd')]);
+    expect(await textOf(pagesOf(nulls, 1))).toBe('rd');
+    const none = Buffer.concat([head(3, 3, 2, v2(1, 1, true)), Buffer.from('rd')]);
+    await expect(textOf(pagesOf(none, 1))).rejects.toThrow('no Snappy block');
     const short = Buffer.concat([head(3, 3, 8, v2(2, 2)), plain]);
     await expect(textOf(pagesOf(short))).rejects.toThrow(CUT);
   });
