@@ -125,10 +125,10 @@ export class ColumnCursor {
       }
       const [seen, deep] = [this.#seenRepetitions, this.#seenDefinitions];
       let at = this.#seenAt;
+      if (begun === 0 && seen[at] !== 0) this.#refuse('a column begins in the middle of a row');
       for (; at < this.#seenEnd; at++) {
         if (seen[at] === 0 && begun++ === rows) break;
       }
-      if (begun === 0) this.#refuse('a column begins in the middle of a row');
       const more = at - this.#seenAt;
       if (count + more > definitions.length) {
         if (count + more > MOST_LEVELS) this.#refuse('some rows have lists that are too long');

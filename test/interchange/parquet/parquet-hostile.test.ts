@@ -10,6 +10,7 @@ import { ChunkPages } from '../../../src/interchange/parquet/page-source.ts';
 import { snappyInSteps } from '../../../src/interchange/parquet/snappy.ts';
 import { BytesStore } from '../../../src/interchange/parquet/stores.ts';
 import { type Fields, writeThrift } from '../../../src/interchange/parquet/thrift-writer.ts';
+import { connect } from '../../../src/sdk/connect.ts';
 import { fromParquet } from '../../../src/sdk/files/index.ts';
 import { drained } from '../../../src/steps.ts';
 import { casesOf } from '../../helpers/long.ts';
@@ -104,6 +105,35 @@ test('every byte of a footer', async () => {
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MOST_BYTES);
     }
   }
+});
+
+/** A file of a table of these rows, without compression, with the bytes `from` changed to `to`. */
+async function changed(rows: object[], from: number[], to: number[]): Promise<Uint8Array> {
+  const table = await (await connect('memory://')).createTable('t', rows as never);
+  const options = { parquet: { compression: 'none' } } as const;
+  const parts: Uint8Array[] = [];
+  for await (const part of table.query().toBytes('parquet', options)) parts.push(part);
+  const bytes = Buffer.concat(parts);
+  const at = bytes.lastIndexOf(Buffer.from(from));
+  expect(at).toBeGreaterThan(0);
+  bytes.set(to, at);
+  return new Uint8Array(bytes);
+}
+
+test('a number of rows that a writer left at 0 is that of the row groups', async () => {
+  // The end of the schema, then a field of 64 bits: 7 rows, zigzag.
+  const rows = Array.from({ length: 7 }, (_, a) => ({ a }));
+  expect(await outcome(await changed(rows, [0x16, 14, 0x19], [0x16, 0, 0x19]))).toBe('7 rows');
+  const wrong = await outcome(await changed(rows, [0x16, 14, 0x19], [0x16, 2, 0x19]));
+  expect(wrong).toContain('its row groups have 7 rows, and it says 1');
+});
+
+test('a list that begins in the middle of a row is refused', async () => {
+  // Levels of two bytes: a group of eight, of which 0, 1, 0 are there, and then 1, 0, 0.
+  const rows = [{ l: [1, 2] }, { l: [3] }];
+  const levels = [2, 0, 0, 0, 3];
+  const bytes = await changed(rows, [...levels, 0b010], [...levels, 0b001]);
+  expect(await outcome(bytes)).toContain('a column begins in the middle of a row');
 });
 
 test('a page that does not match its checksum is refused', async () => {
