@@ -6,6 +6,7 @@ import {
   type Data,
   type DataType,
   Field,
+  Int32,
   List,
   Null,
   type RecordBatch,
@@ -469,5 +470,28 @@ describe('lists of nulls as apache-arrow writes them, with a null count of -1', 
     expect(of).toBeGreaterThan(0);
     new DataView(list.buffer).setBigInt64(of + 8, -1n, true);
     expect(await codeOf(read(list))).toEqual(['InvalidInput', expect.stringContaining('-1 nulls')]);
+  });
+});
+
+describe('the version in a footer', () => {
+  /** A file whose footer says that its metadata is of this version, counted from 0. */
+  const footed = (version: number): Uint8Array => {
+    const file = tableToIPC(new Table({ a: vectorFromArray([1, 2], new Int32()) }), 'file').slice();
+    const view = new DataView(file.buffer);
+    const footer = file.length - 10 - view.getInt32(file.length - 10, true);
+    const root = footer + view.getUint32(footer, true);
+    const fields = root - view.getInt32(root, true);
+    view.setInt16(root + view.getUint16(fields + 4, true), version, true);
+    return file;
+  };
+
+  it('may be missing, as writers up to 0.14 left it out', async () => {
+    expect((await read(footed(0))).map(({ numRows }) => numRows)).toEqual([2]);
+  });
+
+  it.each([1, 2, 5])('is refused where it is %d', async (version) => {
+    const [code, message] = await codeOf(read(footed(version)));
+    expect(code).toBe('InvalidInput');
+    expect(message).toContain(`V${version + 1}; only V4 and V5 are supported`);
   });
 });
