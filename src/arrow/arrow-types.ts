@@ -1,8 +1,9 @@
 /**
- * Answers questions about Arrow types: how values lie in buffers (`layoutOf`), which typed array
- * holds them (`valueArray`), how wide they are (`byteWidth`, `strideOf`), whether offsets have 64
- * bits (`hasLargeOffsets`), and which child fields a type has (`childFields`). `mapType` rebuilds
- * nested types with changed children, and `changeField` copies a field with some parts replaced.
+ * Answers questions about Arrow types. `layoutOf` tells how values lie in buffers, and `valueArray`
+ * which typed array holds them. `byteWidth` and `strideOf` tell how wide values are.
+ * `hasLargeOffsets` tells whether offsets have 64 bits, and `childFields` returns the child fields.
+ * `mapType` rebuilds nested types with changed children. `changeField` copies a field with some
+ * parts replaced.
  */
 
 import { DirspaceError } from '../errors.ts';

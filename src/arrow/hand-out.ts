@@ -1,8 +1,8 @@
 /**
- * Makes the columns of a result (`HandOut`), or a stream with its schema (`handedOut`), safe to
- * give away. The caller may write into the columns or transfer them to another thread; the engine,
- * its caches and other results do not see that. Only memory marked as shared (shared-memory.ts) is
- * copied: short columns at once, longer ones when they are first read (lazy-data.ts).
+ * Makes results safe to give away: `HandOut` the columns of one, `handedOut` a stream with its
+ * schema. The caller may write into the columns or transfer them to another thread. The engine, its
+ * caches and other results do not see that. Only memory marked as shared (shared-memory.ts) is
+ * copied. Short columns are copied at once, longer ones when they are first read (lazy-data.ts).
  */
 import { Data, type RecordBatch, type RecordBatchStream, type Schema, Vector } from './apache.ts';
 import { columnsOf, plainMaker, recordBatch } from './arrow-data.ts';

@@ -1,9 +1,9 @@
 /**
- * Lists the trash (`listTrash`), brings dropped tables back (`undropTable`) and removes entries for
- * good (`emptyTrash`). Entries are removed on request (`purgeTrash`), when the catalog's retention
- * is over (`sweepTrash`, `sweepInBackground`), or right after a drop if the catalog keeps no trash
- * (`settleDrop`). An entry stays if files of it outside of the root must stay. `numberedAnew`
- * numbers a drop again; trash-entries.ts numbers and reads the entries.
+ * Manages the trash of a catalog. `listTrash` lists it, `undropTable` brings a dropped table back,
+ * and `emptyTrash` removes entries for good. `purgeTrash` removes entries on request. `sweepTrash`
+ * and `sweepInBackground` remove them when the catalog's retention is over. `settleDrop` removes an
+ * entry right after the drop if the catalog keeps no trash. An entry stays if files of it outside of
+ * the root must stay. `numberedAnew` numbers a drop again; trash-entries.ts reads the entries.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

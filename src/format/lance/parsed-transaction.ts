@@ -1,7 +1,8 @@
 /**
  * `transactionSteps` parses the transaction in a Lance manifest, which describes the writer's
- * changes of the version that it read. Operations that tables here do not support are returned by
- * name only. A malformed message is Corrupt.
+ * changes of the version that it read. Some operations, such as data_replacement, are returned by
+ * name only. An operation that is unknown here is skipped, and `operation` is then undefined. A
+ * malformed message is Corrupt.
  *
  * Source: transaction.proto of the Lance repository.
  */

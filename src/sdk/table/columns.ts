@@ -1,8 +1,8 @@
 /**
- * Translates the SDK's arguments for adding (`newColumns`), altering (`alterationsOf`), dropping
- * (`columnNames`) and filling columns (`backfillMembers`), and for changing field metadata
- * (`fieldUpdates`), into members of the protocol's requests. Arguments of a wrong shape throw
- * InvalidInput; names, paths and SQL are left to the catalog to check.
+ * Translates the SDK's arguments for changes of columns into members of the protocol's requests.
+ * `newColumns` handles added columns, `alterationsOf` altered ones, and `columnNames` dropped ones.
+ * `backfillMembers` handles filled columns, and `fieldUpdates` changed field metadata. Arguments of
+ * a wrong shape throw InvalidInput. The catalog checks names, paths and SQL.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,9 @@
 /**
- * Builds HTTP answers: JSON (`jsonAnswer`), Arrow data (`arrowAnswer`), rows as a file of any
- * format (`rowsAnswer`), no body (`emptyAnswer`), errors (`failureAnswer`), and answers to what is
- * no valid HTTP request (`garbled`). Rows reject if they fail before their first batch. Error
- * messages leave out texts to be hidden. A change that timed out becomes CommitStateUnknown unless
- * it is repeatable.
+ * Builds HTTP answers. `jsonAnswer` sends JSON, `arrowAnswer` sends Arrow data, and `rowsAnswer`
+ * sends rows as a file of any format. `emptyAnswer` has no body, `failureAnswer` reports an error,
+ * and `garbled` answers what is no valid HTTP request. Rows reject if they fail before their first
+ * batch. Error messages leave out texts to be hidden. A change that timed out becomes
+ * CommitStateUnknown unless it is repeatable.
  */
 import {
   nullColumn,

@@ -1,8 +1,9 @@
 /**
- * Computes the functions of numbers (`NUMBER_FUNCTIONS`), and greatest and least of any type
- * (`EXTREME_FUNCTIONS`), which skip nulls. abs, negate, sign, floor, ceil, trunc and round are
- * exact for integers and decimals, which the binder has widened to 64 bits and 38 digits, and throw
- * InvalidInput for a result that does not fit. Others, such as sqrt and ln, work on doubles.
+ * Computes the functions of numbers (`NUMBER_FUNCTIONS`). `EXTREME_FUNCTIONS` holds greatest and
+ * least, which take any type and skip nulls. abs, negate, sign, floor, ceil, trunc and round are
+ * exact for integers and decimals. They throw InvalidInput for a result that does not fit. The
+ * binder has widened their operands to 64 bits or 38 digits. Others, such as sqrt and ln, work on
+ * doubles.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

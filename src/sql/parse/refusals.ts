@@ -1,8 +1,8 @@
 /**
- * Throws three kinds of the parser's errors, all InvalidInput with a position: `refuseSyntax` for a
- * token that cannot stand where it does, `refuseKeyword` for a keyword that cannot name a column,
- * and `refuseUnsupported` for constructs of PostgreSQL's grammar that this engine lacks. The other
- * files of parse/ also throw errors of their own by `refuse` (sql-error.ts).
+ * Throws three kinds of the parser's errors, all InvalidInput with a position. `refuseSyntax` refuses
+ * a token that cannot stand where it does. `refuseKeyword` refuses a keyword that cannot name a
+ * column. `refuseUnsupported` refuses constructs of PostgreSQL's grammar that this engine lacks. The
+ * other files of parse/ also throw errors of their own by `refuse` (sql-error.ts).
  */
 
 import { KEYWORDS } from './keywords.ts';

@@ -1,10 +1,9 @@
 /**
- * Computes with sets of code points, kept as sorted ranges: `setOf` and `single` build one,
- * `union`, `intersect`, `negate` and `subtract` combine them, and `has` looks up a code point. Also
- * provides the sets that patterns name: Unicode properties (`property`), `\d`, `\s` and `\w`
- * (`digits`, `spaces`, `words`), POSIX classes (`posixClass`) and the other cases of letters
- * (`foldedCase`). `property` and `posixClass` return null for an unknown name. The Unicode data
- * comes from the JavaScript runtime.
+ * Computes with sets of code points, which are kept as sorted ranges. `setOf` and `single` build a
+ * set. `union`, `intersect`, `negate` and `subtract` combine sets, and `has` looks up a code point.
+ * `digits`, `spaces` and `words` are the sets of `\d`, `\s` and `\w`. `property` finds a Unicode
+ * property and `posixClass` a POSIX class; both return null for an unknown name. `foldedCase` adds
+ * the other cases of letters. The Unicode data comes from the JavaScript runtime.
  */
 
 /** `[from, to, from, to, ...]`, both inclusive, ascending, and with gaps between the ranges. */

@@ -1,9 +1,9 @@
 /**
- * Implements the steps that remember nothing, or one row, from one batch to the next: conditions
- * (`filteredRows`), computed columns (`projectedRows`), LIMIT (`limitedRows`), the rows of several
- * inputs one after the other (`unitedRows`), repeated rows (`repeatedRows`), VALUES
- * (`writtenRows`), and subqueries that stand for a value (`singleRow`, and `checkedRows` for those
- * with outer columns). The last two throw InvalidInput if the subquery has several rows.
+ * Runs the steps of a statement that handle each batch by itself. `filteredRows` applies a
+ * condition, `projectedRows` computes columns, and `limitedRows` stops after LIMIT rows.
+ * `unitedRows`, `repeatedRows` and `writtenRows` implement UNION ALL, repeated rows and VALUES.
+ * `singleRow` and `checkedRows` run subqueries that stand for a value; they throw InvalidInput if
+ * there are several rows.
  */
 import {
   columnsOf,

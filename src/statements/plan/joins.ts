@@ -1,8 +1,8 @@
 /**
- * Builds joins from conditions (`joinOf`), and filters plans (`pushed`): conditions move down where
- * they may, such as into the scan of a table or the keys of an inner join, and otherwise stay above
- * a step. `comparableKeys` casts the keys of a join to types in which equal values are equal, and
- * throws InvalidInput for keys that cannot be compared.
+ * Plans joins and filters. `joinOf` builds a join from its conditions. `pushed` filters a plan: it
+ * moves conditions down where they may go, such as into the scan of a table or the keys of an inner
+ * join. Other conditions stay above a step. `comparableKeys` casts the keys of a join to types in
+ * which equal values are equal. It throws InvalidInput for keys that cannot be compared.
  */
 import { compileConditionTree, compileTree, type Expression, refuse } from '../../sql/index.ts';
 import { commonKeyType } from './key-types.ts';

@@ -1,8 +1,9 @@
 /**
- * Finds files written for or by Lance that are no longer needed: manifests of deleted versions
- * (`goneManifests`), deletion files that nothing refers to (`goneDeletions`), files that were set
- * aside (`asideFiles`), and files of Lance's writers that were refused (`lanceDebris`), were killed
- * (`lanceTemporaries`) or have finished (`writerFiles`). The callers delete what is found.
+ * Finds files written for Lance or by Lance that are no longer needed. The callers delete them.
+ * `goneManifests` finds the manifests of deleted versions. `goneDeletions` finds deletion files that
+ * nothing refers to. `asideFiles` finds files that were set aside. The others find files of Lance's
+ * writers: `lanceDebris` those of refused writers, `lanceTemporaries` those of killed writers, and
+ * `writerFiles` those of writers that have finished.
  */
 import {
   deletionsFolder,

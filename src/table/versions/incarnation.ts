@@ -1,9 +1,9 @@
 /**
  * `incarnationAt` tells which table is in a folder by the incarnation id in its record. Other
- * functions build the errors for a table that was dropped, moved or recreated meanwhile:
- * `tableMadeAnew` (another is there), `tableLeft` (nothing was changed), `leftAtThatMoment` (the
- * outcome is unknown) and `tableGone` (for a missing folder). `emptyTable` is the error for a table
- * that is only declared.
+ * functions build the errors for a table that was dropped, moved or recreated meanwhile.
+ * `tableMadeAnew` says that another table is there, and `tableLeft` that nothing was changed.
+ * `leftAtThatMoment` says that the outcome is unknown, and `tableGone` that the folder is missing.
+ * `emptyTable` is the error for a table that is only declared.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';

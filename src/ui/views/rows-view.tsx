@@ -1,8 +1,8 @@
 /**
- * `RowsView` shows the rows of a version in a grid, with a filter, an order, a choice of columns,
- * full-text search if there is an index for it, links to the rows as files, and the details of one
- * row. The grid requests rows as they come into sight. The server keeps what a filter, order or
- * search found, so that scrolling does not repeat it.
+ * `RowsView` shows the rows of a version in a grid. The user can filter and order them, choose
+ * columns, open the details of one row, and follow links to the rows as files. Full-text search is
+ * offered if there is an index for it. The grid requests rows as they come into sight. The server
+ * keeps what a filter, order or search found, so that scrolling does not repeat it.
  */
 
 import {
