@@ -187,10 +187,27 @@ const MAGIC: readonly (readonly [format: FileFormat, magic: readonly number[]])[
 ];
 const [BRACKET, BRACE] = [0x5b, 0x7b];
 
+/**
+ * Streams of Arrow before 0.15 have no mark: they begin with the length of the schema, and the place
+ * of its table. No text has so many zero bytes there.
+ */
+function isOldStream(head: Uint8Array): boolean {
+  if (head.length < 8) return false;
+  const view = new DataView(head.buffer, head.byteOffset, 8);
+  const [length, table] = [view.getUint32(0, true), view.getUint32(4, true)];
+  return length > 0 && length < 1 << 24 && table >= 4 && table < 32 && table % 4 === 0;
+}
+
+/** Undefined for texts. */
+const binaryFormat = (head: Uint8Array): FileFormat | undefined =>
+  isOldStream(head)
+    ? ARROW
+    : MAGIC.find(([, magic]) => magic.every((byte, at) => head[at] === byte))?.[0];
+
 /** The format that the first bytes say; CSV where they say nothing. */
 function formatOfBytes(head: Uint8Array): FileFormat {
-  const found = MAGIC.find(([, magic]) => magic.every((byte, at) => head[at] === byte));
-  if (found !== undefined) return found[0];
+  const found = binaryFormat(head);
+  if (found !== undefined) return found;
   const first = head.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
   return first === BRACKET ? JSON_ARRAY : first === BRACE ? JSON_LINES : CSV;
 }
@@ -226,7 +243,7 @@ function binaryProblem(
     return fileProblem(message, { file: name });
   }
   // A first column may be called PAR1, but texts have no control characters.
-  const found = MAGIC.find(([, magic]) => magic.every((byte, at) => head[at] === byte))?.[0];
+  const found = binaryFormat(head);
   if (found === undefined || !head.some((byte) => byte < 9)) return undefined;
   const message = `${name} holds ${found === PARQUET ? 'Parquet' : 'Arrow'}, and no ${format.name}. Read it as ${found.name}, by its ending or the format.`;
   return fileProblem(message, { file: name });

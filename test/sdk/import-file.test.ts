@@ -337,6 +337,16 @@ test.each([
   await expect((await fresh()).importFile(path, 't')).rejects.toThrow(message);
 });
 
+test('a stream of Arrow from before 0.15, whose messages have no mark, is found by its bytes', async () => {
+  const marked = Buffer.from(tableToIPC(tableFromArrays({ id: Int32Array.of(1, 2) }), 'stream'));
+  const old = Buffer.from(marked.toString('hex').replaceAll('ffffffff', ''), 'hex');
+  const { table } = await (await fresh()).importFile(old, 't');
+  expect(await rowsOf(table)).toEqual([{ id: 1 }, { id: 2 }]);
+  const path = join(temporaryFolder(), 'x.csv');
+  writeFileSync(path, old);
+  await expect((await fresh()).importFile(path, 't')).rejects.toThrow('holds Arrow, and no csv');
+});
+
 test('a stream of another format is closed when it is refused', async () => {
   let isClosed = false;
   async function* chunks(): AsyncGenerator<Uint8Array> {
