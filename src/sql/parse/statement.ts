@@ -1,9 +1,9 @@
 /**
- * `parseStatementText` parses a SELECT into a tree, by PostgreSQL's grammar as far as statements/
- * can run it, with a few forms of other databases (QUALIFY, GROUP BY ALL, ORDER BY ALL, EXCLUDE,
- * FOR VERSION AS OF). What it does not support throws InvalidInput with its position. Expressions are parsed by
- * `Parser`, with aggregates allowed, and FROM clauses by `FromParser`. The caller bounds the length
- * of the text.
+ * `parseStatementText` parses a SELECT into a tree. The grammar is PostgreSQL's as far as
+ * statements/ can run it, with a few forms of other databases (QUALIFY, GROUP BY ALL, ORDER BY ALL,
+ * EXCLUDE, FOR VERSION AS OF). What it does not support throws InvalidInput with its position.
+ * `Parser` parses expressions, with aggregates allowed, and `FromParser` parses FROM clauses. The
+ * caller bounds the length of the text.
  */
 
 import { FromParser, type QueryParser } from './from-clause.ts';
