@@ -13,7 +13,7 @@ import { breathe, refusal, Slowest } from './rounds.ts';
 
 const ROOT = '/c';
 const ID = ['ns', 't'];
-const LIMIT = 200;
+const LIMIT = 500;
 type Catalog = Awaited<ReturnType<typeof openDirectoryNamespace>>;
 
 /** A catalog with every kind of metadata in it, chunks too. */
