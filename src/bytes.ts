@@ -1,7 +1,7 @@
 /**
- * Works on byte arrays: adds up the lengths of several (`totalLength`), concatenates them
- * (`joined`, and `joinedIntegers` and `joinedFloats` for numbers), and views part of one as a plain
- * Uint8Array (`plainBytes`). A single piece is returned without being copied.
+ * Works on byte arrays. `totalLength` adds up the lengths of several arrays, and `joined`
+ * concatenates them; `joinedIntegers` and `joinedFloats` do so for numbers. `plainBytes` views part
+ * of an array as a plain Uint8Array. A single piece is returned without being copied.
  */
 
 export function totalLength(pieces: readonly { readonly length: number }[]): number {

@@ -1,8 +1,8 @@
 /**
- * Works on Arrow bitmaps, whose first bit is the least significant bit of a byte. Functions read
- * (`getBit`), set (`setBit`, `setBits`), count (`countBits`), slice (`sliceBits`) and copy bits
- * (`copyBits`). `bitmapBytes` is the size in bytes. Positions must be below 2^32; bounds are not
- * checked.
+ * Works on Arrow bitmaps, whose first bit is the least significant bit of a byte. `getBit` reads a
+ * bit, and `setBit` and `setBits` set bits. `countBits` counts bits, `sliceBits` slices them and
+ * `copyBits` copies them. `bitmapBytes` is the size in bytes. Positions must be below 2^32; bounds
+ * are not checked.
  */
 
 /** Bytes that hold so many bits, however many they are. */

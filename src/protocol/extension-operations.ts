@@ -1,9 +1,9 @@
 /**
- * Lists the operations that this engine has beyond the protocol (`EXTENSION_OPERATIONS`), in rows
- * of the same form as those of operations.ts. Client methods, server routes under `/v1/dirspace/`,
- * validation and the OpenAPI document are derived from them. `watch` is not listed, because it
- * returns a stream of events instead of one response. `FORM_ROUTES` lists the routes that do an
- * operation in a form of HTTP's own: the bytes of one blob, and inserts in parts.
+ * `EXTENSION_OPERATIONS` lists the operations that this engine has beyond the protocol, in the form
+ * of operations.ts. Client methods, server routes under `/v1/dirspace/`, validation and the OpenAPI
+ * document are derived from the list. `watch` is not listed, because it returns a stream of events
+ * instead of one response. `FORM_ROUTES` lists the routes with a form of their own: the bytes of
+ * one blob, and inserts in parts.
  */
 import {
   type AnswerKind,

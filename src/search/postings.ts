@@ -1,9 +1,9 @@
 /**
- * Encodes and decodes the postings of a term: for each document that has it, the distance from the
- * one before and how often it occurs there. `sealPostings` makes the bytes that are stored, with a
- * directory of blocks before those of more than 128 documents. `readPostings` decodes all,
- * `BlockReader` single blocks and documents. Decoding checks the bytes, which come from files, and
- * throws BadPostings. `NumberReader` reads single numbers, also for phrases.ts.
+ * Encodes and decodes the postings of a term: for each document, the distance from the one before
+ * and how often the term occurs. `sealPostings` encodes them, with a directory of blocks if there
+ * are more than 128 documents. `readPostings` decodes all, and `BlockReader` single blocks and
+ * documents. `NumberReader` reads single numbers, also for phrases.ts. Decoding checks the bytes,
+ * which come from files, and throws BadPostings.
  */
 import { MOST_SHARE, termShare } from './scores.ts';
 

@@ -1,9 +1,9 @@
 /**
  * `sumSegment` finds the best documents of an index segment for one match, prefix or phrase in one
- * column, in steps. The score of a document is the sum of the shares of its words, each times a
- * weight. Blocks of postings that cannot hold one of the best documents are skipped (MaxScore of
- * Turtle and Flood, with bounds by block). `impactsOf` makes upper bounds of a common word's
- * shares, which are added up in place of the shares, without a posting being decoded.
+ * column. It works in steps. The score of a document is the weighted sum of the shares of its
+ * words. Blocks of postings that cannot hold one of the best documents are skipped (MaxScore of
+ * Turtle and Flood, with bounds by block). `impactsOf` makes upper bounds for the shares of a
+ * common word, so that its postings need not be decoded.
  */
 import { PhraseOrder, type PositionReader } from './phrases.ts';
 import { BLOCK, type BlockReader } from './postings.ts';

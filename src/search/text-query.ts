@@ -1,8 +1,8 @@
 /**
  * Defines the tree of a full-text query (`TextQuery`). `textQuery` builds it from the protocol's
- * forms, with their defaults; a plain text in double quotes is a phrase, any other an exact match
- * of words. It throws InvalidInput for queries that are contradictory or too large. `leavesOf`
- * lists its leaves (match, phrase and prefix queries), and `describeTextQuery` formats it for
+ * forms and fills in the defaults. A plain text in double quotes is a phrase; any other text is an
+ * exact match of words. It throws InvalidInput if a query is contradictory or too large. `leavesOf`
+ * lists the match, phrase and prefix queries of a tree, and `describeTextQuery` formats a tree for
  * plans.
  */
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * `SQL_WORDS` lists words of a SELECT for completion: keywords in upper case, the most frequent
- * first; the sorted names of functions, aggregates and window functions; and the keywords that may
- * need quotes as names (`reserved`).
+ * `SQL_WORDS` lists words of a SELECT for completion. It has the keywords in upper case, the most
+ * frequent first. It has the sorted names of functions, aggregates and window functions. `reserved`
+ * lists the keywords that may need quotes as names.
  */
 import { FUNCTION_NAMES } from './bind/index.ts';
 import { AGGREGATES, KEYWORDS as NO_NAMES, WINDOW_FUNCTIONS } from './parse/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `withLock` runs work under an advisory lock between processes, so that they do not all do the
- * same work. If the lock is not to be had in time, the work runs without it, and can ask its
- * `Lease` whether the lock is held. Commits do not depend on a lock: they rely on the exclusive
- * creation of files. A lock is a file that names its holder's process. The lock of a process that
- * is known to have died is taken over at once, any other one after 30 seconds without a refresh.
+ * same work. If the lock cannot be taken in time, the work runs without it; its `Lease` tells
+ * whether the lock is held. Commits do not depend on a lock: they rely on the exclusive creation of
+ * files. A lock is a file that names its holder's process. If that process is known to have died,
+ * the lock is taken over at once, otherwise after 30 seconds without a refresh.
  */
 import { createHash } from 'node:crypto';
 import { type Env, systemEnv } from '../env.ts';

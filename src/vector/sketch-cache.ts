@@ -1,10 +1,9 @@
 /**
- * `SketchCache` keeps the sketches of batches of vectors within a number of bytes, for all searches
- * of the catalogs that share it. `admit` gives its caller the place for a sketch, or undefined:
- * searches then do without. Sketches lie in memories of kernels (`Segment`), where they are sifted
- * without being copied; a segment is evicted as a whole. Its memory is not used again, so that a
- * search may go on with a sketch that was evicted meanwhile. `SketchScope` gives one catalog keys
- * of its own.
+ * `SketchCache` keeps the sketches of batches of vectors within a number of bytes. All catalogs
+ * that share the cache search with it. `admit` returns the place for a sketch, or undefined:
+ * searches then do without it. Sketches lie in the memory of kernels (`Segment`), and a segment is
+ * evicted as a whole. Its memory is not used again, so a running search may finish with an evicted
+ * sketch. `SketchScope` gives one catalog its own keys.
  */
 import { reserve } from './residents.ts';
 import { SKETCHES_AT } from './sieve.ts';

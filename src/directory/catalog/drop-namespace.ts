@@ -1,10 +1,10 @@
 /**
  * Drops namespaces (`dropNamespaceFolder`) and replaces namespaces or tables (`replaceFolder`) by
  * renaming folders into the trash. If only an empty namespace may be dropped, it is checked again
- * after the rename, and brought back if something was created in it meanwhile. That drop and a
- * replacement take several steps and are recorded as intents (intents.ts). `finishIntents` and
- * `settleIntentsAt` complete or undo intents that were interrupted. `isNamespaceEmpty` tells
- * whether a namespace has no content.
+ * after the rename. If something was created in it meanwhile, it is brought back. Such a drop and a
+ * replacement take several steps, so they are recorded as intents (intents.ts). `finishIntents` and
+ * `settleIntentsAt` complete or undo interrupted intents. `isNamespaceEmpty` tells whether a
+ * namespace has no content.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,10 +1,10 @@
 /**
  * Decides which one exists when a table and a namespace of one name are created at the same time. A
- * new namespace is invisible under a pending marker until `decideNamespace` renames the marker: to
- * confirm the namespace, or to withdraw it because a table has its name. A table that has just
- * taken its place asks `namespaceHasName`, which withdraws a pending namespace. The marker is
- * renamed once and atomically, so both sides see the same decision. `clearNamespacePlace` makes
- * room where an invisible namespace was left.
+ * new namespace is invisible until `decideNamespace` renames its pending marker. The rename
+ * confirms the namespace, or withdraws it because a table has its name. After a new table has taken
+ * its place, `namespaceHasName` withdraws a pending namespace. The marker is renamed once and
+ * atomically, so both sides see the same decision. `clearNamespacePlace` removes an invisible
+ * namespace that was left behind.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

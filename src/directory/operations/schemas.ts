@@ -1,9 +1,9 @@
 /**
  * Carries out the operations that add, alter and drop columns, and that change the metadata of
- * fields, and fills computed columns (`alterTableBackfillColumns`). Virtual columns, whose values
- * come from images of containers, are refused as Unsupported, as are options that spread a backfill
- * over machines. A request repeated under its idempotency key gets the version that the first one
- * committed; a backfill that commits several versions goes on instead.
+ * fields. `alterTableBackfillColumns` fills computed columns. Virtual columns, whose values come
+ * from container images, are refused as Unsupported. So are options that spread a backfill over
+ * machines. A request repeated under its idempotency key gets the version that the first one
+ * committed. A backfill that commits several versions goes on instead.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

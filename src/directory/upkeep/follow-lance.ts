@@ -1,10 +1,10 @@
 /**
  * Keeps `__manifest`, the list by which Lance finds a catalog's tables, up to date. `changing` runs
- * an operation. In the modes sync and write it then publishes the changes to the list; a failure to
- * publish does not fail the operation. In the other modes it notes that an existing list may lag
- * behind. `syncLanceCatalog` compares the list with the whole catalog. `changesList` tells whether
- * the first version of a table would change it. A writer reads the newest version, then the catalog,
- * and publishes under the next number or begins again, so no change of another writer is lost.
+ * an operation. In the modes sync and write it then publishes the changes; a failure to publish
+ * does not fail the operation. In the other modes it notes that an existing list may be outdated.
+ * `syncLanceCatalog` compares the list with the whole catalog. `changesList` tells whether the
+ * first version of a table would change the list. Publishing is repeated if another writer was
+ * first, so no change is lost.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

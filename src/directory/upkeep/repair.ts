@@ -1,8 +1,8 @@
 /**
  * `repairCatalog` repairs a catalog that cannot be read, or lists what it would do. It moves
- * damaged and stray files into quarantine with a record of where each was, and makes a branch with
- * a torn end continue from a whole version. A new version of a branch leaves out files of indexes
- * that are damaged or lost (`dropSegments`). A damaged or missing format file is written again.
+ * damaged and stray files into quarantine, and records where each was. If the end of a branch is
+ * torn, the branch continues from a whole version. If files of indexes are damaged or lost, a new
+ * version leaves them out (`dropSegments`). A damaged or missing format file is written again.
  * Problems that stay are returned as `left`; verify.ts finds them.
  */
 

@@ -1,8 +1,9 @@
 /**
- * Encodes (`encodeDeletions`) and decodes (`decodeDeletions`) deletion files: the deleted rows of
- * one fragment as ascending offsets, in an Arrow file of one column. A shared file holds the
- * deleted rows of several fragments (`encodeSharedDeletions`); a reader of one of them needs only
- * its slice (`decodeDeletionSlice`). Callers verify the checksum that the fragment's entry holds.
+ * Encodes (`encodeDeletions`) and decodes (`decodeDeletions`) deletion files. A deletion file lists
+ * the deleted rows of one fragment as ascending offsets, in an Arrow file of one column. A shared
+ * file holds the deleted rows of several fragments (`encodeSharedDeletions`). To read one of them,
+ * only its slice is needed (`decodeDeletionSlice`). Callers verify the checksum that the fragment's
+ * entry holds.
  */
 
 import { crc32 } from 'node:zlib';

@@ -1,8 +1,8 @@
 /**
  * `floatsOf` converts a vector of any element type to the float32 values that an IVF index is made
- * of, and tells how the index treats it. `plain` vectors are laid out, those of a cosine index with
- * length 1; `odd` vectors have numbers too large for that, so every search measures them; from
- * `none` no distance is a number.
+ * of. It also tells how the index treats the vector. `plain` vectors are laid out; those of a
+ * cosine index have length 1. `odd` vectors have numbers too large for that, so every search
+ * measures them. No distance from a `none` vector is a number.
  */
 
 import { halfValue } from '../../values/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Counts the bytes that the views of a Utf8View or BinaryView column point to (`usedViewBytes`),
- * and compacts the buffers to the bytes that valid rows use (`compactViews`).
+ * Handles the buffers behind Utf8View and BinaryView columns. `usedViewBytes` counts the bytes that
+ * the views point to. `compactViews` reduces the buffers to the bytes that valid rows use.
  *
  * A view has 16 bytes: the length, then up to 12 bytes of the value. For a longer value it has the
  * first four bytes, a buffer's number and a position in that buffer.

@@ -1,8 +1,8 @@
 /**
- * Parses type names with parameters but no child fields into Arrow types, one function each
- * (`timestamp`, `decimal`, ...): times, timestamps, durations, intervals, decimals, fixed-size
- * binaries. Names that do not fit call the caller's `refuse`. Also exports the parameter checks
- * that type-parser.ts uses.
+ * Parses type names with parameters but no child fields into Arrow types. There is one function for
+ * each, such as `timestamp` or `decimal`. They cover times, timestamps, durations, intervals,
+ * decimals and fixed-size binaries. If a name does not fit, they call the caller's `refuse`.
+ * type-parser.ts also uses the checks of parameters.
  */
 import {
   checkDecimal,

@@ -1,8 +1,8 @@
 /**
  * Provides headers for each request of a remote catalog, from a function or a `HeaderProvider` as
- * in LanceDB's SDK: `StaticHeaderProvider`, or `OAuthHeaderProvider`, which fetches a new token
- * before the old one expires. `withProvidedHeaders` adds them to every call of a `fetch`. If the
- * provider fails, the call rejects with Unauthenticated, and nothing is sent.
+ * in LanceDB's SDK. `StaticHeaderProvider` has fixed headers. `OAuthHeaderProvider` fetches a new
+ * token before the old one expires. `withProvidedHeaders` adds the headers to every call of a
+ * `fetch`. If the provider fails, the call rejects with Unauthenticated, and nothing is sent.
  */
 import type { Fetch } from '../../client/index.ts';
 import { systemEnv } from '../../env.ts';

@@ -1,8 +1,8 @@
 /**
- * `Job` is a handle on work that a program starts and need not wait for, as in LanceDB's SDK, with
- * state, result, failure, progress, events and cancellation. A `JobSource` carries it out:
- * local-job.ts in this process, catalog-job.ts where the catalog is. `wait` throws what the job
- * failed with, and InvalidTableState if it was cancelled.
+ * `Job` is a handle on work that runs in the background, as in LanceDB's SDK. It offers state,
+ * result, failure, progress, events and cancellation. A `JobSource` carries the work out:
+ * local-job.ts in this process, catalog-job.ts in the process of the catalog. `wait` throws the
+ * error that the job failed with, or InvalidTableState if it was cancelled.
  */
 import {
   type Table as ArrowTable,

@@ -1,8 +1,8 @@
 /**
- * `MergeInsertBuilder` collects the actions of a merge for rows that match, are new, or are missing
- * from the source, and runs it (`execute`), with a time limit if one is given. A merge makes one
- * new version, or changes nothing; `MergeResult` counts the rows. Malformed arguments throw
- * InvalidInput.
+ * `MergeInsertBuilder` collects the actions of a merge: for rows that match, are new, or are
+ * missing from the source. `execute` runs the merge, with a time limit if one is given. A merge
+ * makes one new version, or changes nothing. `MergeResult` counts the rows. Malformed arguments
+ * throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';

@@ -1,9 +1,9 @@
 /**
- * Simplifies bound trees without changing their meaning. `fold` computes constants, `flat` merges
- * nested ANDs or ORs, `negated` negates a condition without doubling NOT, and `asRange` joins `>=`
- * and `<=` of one expression into a range. A constant whose computation fails stays as it is, so
- * that only rows that need its value meet the error; a literal that does not fit its explicit cast
- * throws at once.
+ * Simplifies bound trees without changing their meaning. `fold` computes constants, and `flat`
+ * merges nested ANDs or ORs. `negated` negates a condition without doubling NOT, and `asRange`
+ * joins `>=` and `<=` of one expression into a range. A constant whose computation fails stays as
+ * it is, so that only rows that need its value meet the error. A literal that does not fit its
+ * explicit cast throws at once.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';

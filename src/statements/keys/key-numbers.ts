@@ -1,9 +1,9 @@
 /**
- * `KeyNumbers` numbers rows of several columns, so that rows with equal values have the same number
- * in every batch. `add` numbers rows, `find` looks rows up without adding them and returns 0 for
- * those with a null, and `columns` returns the values of numbers. It numbers the values of each
- * column (value-numbers.ts), then pairs of these numbers, column after column; pairs of small
- * numbers are looked up without a hash.
+ * `KeyNumbers` numbers rows by their values in several columns. Rows with equal values have the
+ * same number in every batch. `add` numbers rows, and `columns` returns the values of numbers.
+ * `find` looks rows up without adding them, and returns 0 for rows with a null. The values of each
+ * column are numbered first (value-numbers.ts), and then pairs of these numbers, column after
+ * column.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { Column } from '../../sql/index.ts';

@@ -1,9 +1,9 @@
 /**
  * Builds steps of plans, each with the schema of its rows: `projected`, `filtered`, `grouped`,
- * `distinctRows`, `firstRows`, `sorted`, `united`. Conditions that are not boolean, and maps as
+ * `distinctRows`, `firstRows`, `sorted` and `united`. Conditions that are not boolean, and maps as
  * keys, throw InvalidInput; execute/sort.ts refuses keys that have no order. `joinSchema` returns
  * the schema of a join; joins.ts builds the join itself. `renamed` returns a field under another
- * name. Other steps are built where they are planned.
+ * name.
  */
 import { childFields, DataType, Field, Int64, Null, Schema } from '../../arrow/index.ts';
 import {

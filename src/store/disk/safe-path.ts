@@ -1,9 +1,9 @@
 /**
- * Resolves relative paths below the root (`absolutePath`), and throws InvalidInput for those that
- * could leave it. `enterFolder` tells whether a folder exists and refuses symbolic links on the way
- * to it; `requireFolder` throws for a missing one. `lookAt` inspects a path without following a
- * link at its end. These checks do not protect against a hostile process of the same user that
- * swaps folders for links between the check and the use, because Node offers no way to.
+ * Keeps paths within the root. `absolutePath` resolves a relative path, and throws InvalidInput if
+ * it could leave the root. `enterFolder` tells whether a folder exists and refuses symbolic links
+ * on the way to it; `requireFolder` throws if the folder is missing. `lookAt` inspects a path
+ * without following a link at its end. Node offers no protection against a process of the same user
+ * that swaps a folder for a link after the check.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Disk } from './disk.ts';

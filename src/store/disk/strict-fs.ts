@@ -1,9 +1,8 @@
 /**
- * `strictFileSystem` wraps a file system that a user passes in, so that it refuses calls that POSIX
- * refuses, with the same codes. node:fs, and file systems declared as trusted (`trustFileSystem`),
- * are returned as they are. memfs, for example, allows renames over folders with content and links
- * to folders; the engine is safe only where these are refused. `isNodeFileSystem` recognises
- * node:fs.
+ * `strictFileSystem` wraps a file system that a user passes in. The wrapper refuses calls that
+ * POSIX refuses, with the same codes. The engine relies on these refusals, but memfs, for example,
+ * allows renames over folders with content. node:fs and file systems declared as trusted
+ * (`trustFileSystem`) are returned unwrapped. `isNodeFileSystem` recognises node:fs.
  */
 import nodeFs from 'node:fs';
 import { dirname } from 'node:path';

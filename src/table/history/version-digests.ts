@@ -1,10 +1,11 @@
 /**
- * `digestsOf` returns digests of versions, which hold the facts that lists show, without reading
- * each manifest. `noteDigest` keeps those of commits. Digests lie in files beside the manifests.
+ * Lists versions without reading each manifest. `digestsOf` returns digests of versions, which hold
+ * the facts that lists show, and `noteDigest` keeps those of commits. Digests lie in files beside
+ * the manifests.
  *
- * The manifests are the truth. A digest counts only if its checksum is the one that the version
- * above it names as its parent's, and the newest version of a list is read from its manifest. So a
- * lost, torn or outdated file costs time and is never believed.
+ * The manifests are the truth. A digest counts only if its checksum is the one that the next
+ * version names as its parent's. The newest version of a list is read from its manifest. A lost,
+ * torn or outdated digest file is therefore never believed; it only costs time.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * Refuses a staged manifest whose rows would take far more bytes here than its data files have,
- * before its files are read (`checkCosts`) and while rows are read (`RowCosts`). Lance stores nulls
- * and absent columns in no bytes, and a dictionary text once for any number of rows. This engine
- * writes them out, so a manifest of a few hundred bytes could otherwise ask for gigabytes.
+ * Protects the engine from small staged manifests that would need gigabytes of memory. Lance stores
+ * nulls and absent columns in no bytes, and a dictionary text once for any number of rows. This
+ * engine writes them all out. `checkCosts` refuses such a manifest before its files are read, and
+ * `RowCosts` does so while rows are read.
  */
 import { type Data, dataBytes } from '../../arrow/index.ts';
 import { nullBytes } from '../../format/index.ts';

@@ -1,10 +1,11 @@
 /**
- * Finds the newest version of a branch (`resolveHead`; undefined if there is none yet) or one by
- * number (`snapshotAt`). Versions of undecided or aborted multi-table commits are not visible.
- * `resolveHead` throws Corrupt where lost-versions.ts finds that the newest versions were lost.
+ * Finds a version of a branch. `resolveHead` finds the newest, or returns undefined if there is
+ * none yet; `snapshotAt` finds one by number. Versions of undecided or aborted multi-table commits
+ * are not visible. `resolveHead` throws Corrupt if lost-versions.ts finds that the newest versions
+ * were lost.
  *
- * Version numbers are contiguous, except for runs that were deleted, each of which begins with a
- * tombstone, and for versions that were lost. Later versions hold all data of a lost one.
+ * Version numbers are contiguous, except for lost versions and deleted runs. A deleted run begins
+ * with a tombstone. Later versions hold all data of a lost one.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,9 @@
 /**
- * `parseLocation` and `formatLocation` read and write the state of the page in the fragment of its
- * address, so that back, forward and links work: `#/t/prod/user?view=rows&where=id%20%3E%203` is a
- * table, `#/n/prod` a namespace, `#/sql` the SQL view. The browser does not send the fragment to
- * the server. `changed` builds the same place with other members of its query.
+ * Keeps the state of the page in the fragment of its address, so that back, forward and links work.
+ * `parseLocation` reads the fragment and `formatLocation` writes it.
+ * `#/t/prod/user?view=rows&where=id%20%3E%203` is a table, `#/n/prod` a namespace, and `#/sql` the
+ * SQL view. The browser does not send the fragment to the server. `changed` builds the same place
+ * with other members of its query.
  */
 
 export type Kind = 'n' | 't' | 'sql';

@@ -1,7 +1,7 @@
 /**
  * `RowScroll` maps positions of a scroll bar to rows. Browsers limit heights to some 30 million
- * pixels, so a higher table gets a scroll bar whose positions stand for shares of the rows
- * (`isMapped`); the wheel and the keys then move by rows. It has no state: positions are rows, with
+ * pixels. The scroll bar of a higher table therefore stands for shares of the rows (`isMapped`),
+ * and the wheel and the keys move by rows. `RowScroll` has no state: positions are rows, with
  * fractions.
  */
 

@@ -1,10 +1,9 @@
 /**
- * Carries out the operations on table versions (list, describe, create, delete) for tables that
- * other programs write in Lance's format (`isOfLance`). The versions are the manifests in the
- * table's dataset, so programs that commit directly and those that commit here see the same ones.
- * `createLanceVersion` publishes a client's staged manifest by one exclusive link, so one of
- * several writers gets the number. `deleteLanceVersions` removes manifests and refuses to remove
- * the newest.
+ * Lists, describes, creates and deletes versions of tables that other programs write in Lance's
+ * format (`isOfLance`). The versions are the manifests in the table's dataset, so programs that
+ * commit directly see the same versions. `createLanceVersion` publishes a client's staged manifest
+ * by one exclusive link, so only one of several writers gets the number. `deleteLanceVersions`
+ * removes manifests, but never the newest.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {
