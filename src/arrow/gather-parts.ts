@@ -1,7 +1,7 @@
 /**
- * `gatherParts` builds one column from rows of several columns, each at the place that the caller
- * gives, and cuts it into parts. It is a generator that yields between steps. Numbers and texts are
- * copied once, straight to their places; nested columns, views, 64-bit offsets and columns with
+ * `gatherParts` builds one column from rows of several columns, and cuts it into parts. The caller
+ * gives the place of each row. It is a generator that yields between steps. Numbers and texts are
+ * copied once, straight to their places. Nested columns, views, 64-bit offsets and columns with
  * different dictionaries are joined first and then picked. Parts share dictionaries and the data
  * buffers of views with the sources.
  */

@@ -1,9 +1,9 @@
 /**
- * `openCatalog` opens the catalog at a root, and makes a missing root unless the catalog is opened
+ * `openCatalog` opens the catalog at a root. It makes a missing root, unless the catalog is opened
  * read-only. It reads the format file, and builds the table engine with caches, limits and
- * automatic compaction. A damaged format file does not fail the opening, but operations on the
- * catalog. When an existing catalog is opened for writing, it also finishes or removes the remains
- * of crashed processes: intents, journals and staging folders.
+ * automatic compaction. A damaged format file does not fail the opening, but makes operations on
+ * the catalog fail. When an existing catalog is opened for writing, it also finishes or removes the
+ * remains of crashed processes: intents, journals and staging folders.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

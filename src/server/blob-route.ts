@@ -1,7 +1,7 @@
 /**
- * `blobRoute` answers GET for the bytes of one blob, whole or a range of it, and 204 for a blob
- * that is null. It calls FetchBlobs piece by piece as the caller takes the bytes, so that no long
- * value is held as a whole, and stays with the version that the first piece came from.
+ * `blobRoute` answers GET requests for the bytes of one blob, whole or a range of it. A blob that
+ * is null gives 204. The route calls FetchBlobs piece by piece as the caller takes the bytes, so
+ * that no long value is held as a whole. All pieces come from the same version as the first.
  */
 import { columnsOf, type RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

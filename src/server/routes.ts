@@ -1,7 +1,7 @@
 /**
  * `answerOperation` carries out one request of an operation and returns the HTTP answer; errors are
- * thrown. It authenticates the caller, waits for the body and for a place in the queue, and calls
- * the catalog through scope and permissions (auth/). The repetition of a write under its
+ * thrown. It authenticates the caller, and waits for the body and for a place in the queue. Then it
+ * calls the catalog through scope and permissions (auth/). A write that is repeated under its
  * idempotency key gets the stored answer. A route with a form of its own, such as that of blobs,
  * passes a `Form`.
  */

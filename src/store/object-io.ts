@@ -1,9 +1,9 @@
 /**
  * Reads one open file by ranges (`FileReader`) or writes one by appending (`FileWriter`). Reading
- * past the end throws Corrupt. At full durability a writer flushes now and then while more is
- * written, and again at the end. After a failed write or flush, `finish` throws, and `abort`
- * removes the file. A file descriptor is not closed while a read on it is in progress, because the
- * system reuses its number at once.
+ * past the end throws Corrupt. At full durability a writer flushes now and then, and again at the
+ * end. After a failed write or flush, `finish` throws, and `abort` removes the file. A file
+ * descriptor stays open while a read is in progress, because the system reuses a closed one at
+ * once.
  */
 import { joined, totalLength } from '../bytes.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * Converts a count of one of Arrow's time units (s, ms, us, ns) into another (`convertUnit`), and
- * an instant into a count (`inUnit`). Both return undefined where the result would lose precision.
- * `TIME_UNITS` has their names, and `unitsPerSecond` how many make a second.
+ * Converts between Arrow's time units (s, ms, us, ns). `convertUnit` converts a count of one unit
+ * into another, and `inUnit` converts an instant into a count. Both return undefined if the result
+ * would lose precision. `TIME_UNITS` has the names of the units, and `unitsPerSecond` how many make
+ * a second.
  */
 import type { Instant } from './zones.ts';
 

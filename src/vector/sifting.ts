@@ -1,9 +1,9 @@
 /**
  * `Sifting` chooses the rows of sketched batches that a search has to measure. `candidates` returns
  * the rows that may be within the limits of the queries, or undefined if too many remain. While a
- * query has no limit yet, `guess` returns some more than k rows that are likely to be near;
+ * query has no limit yet, `guess` returns slightly more than k rows that are likely to be near;
  * measuring them sets a limit. It returns undefined if no distance separates so few. Both return
- * undefined if there is no sieve (sieve.ts) for one of the queries.
+ * undefined if one of the queries has no sieve (sieve.ts).
  */
 import type { Metric } from './elements.ts';
 import type { PreparedQuery } from './query.ts';

@@ -1,7 +1,8 @@
 /**
- * Parses `--at` (a version or tag) and `--branch` (`versionOf`, `versionNumber`), and opens a table
- * at the version that they name, or at the newest (`openSelected`). A branch beside a tag, and a
- * number that is too large, throw UsageError.
+ * Handles the options that select a version of a table. `versionOf` and `versionNumber` parse
+ * `--at` (a version or tag) and `--branch`. `openSelected` opens a table at the version that the
+ * options name, or at the newest. A branch beside a tag, and a number that is too large, throw
+ * UsageError.
  */
 import type { Table } from '../../sdk/index.ts';
 import { type Call, type Options, UsageError } from './command.ts';

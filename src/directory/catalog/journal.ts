@@ -1,10 +1,10 @@
 /**
- * Writes the journal of a multi-table commit before its first step (`writeJournal`): the tables
- * that it declares, deletes versions of and deregisters. Once the commit is decided,
- * `finishJournal` carries out the deletions and deregistrations. If it was aborted, `finishJournal`
- * takes the declarations back; a table that was given rows meanwhile stays. When a catalog is
- * opened for writing, `finishJournals` does so for commits that a crash interrupted. `hasJournal`
- * tells whether a commit is unfinished.
+ * Writes the journal of a multi-table commit before its first step (`writeJournal`). The journal
+ * lists the tables that the commit declares, deletes versions of or deregisters. Once the commit is
+ * decided, `finishJournal` carries out the deletions and deregistrations. If the commit was
+ * aborted, it takes the declarations back; a table that was given rows meanwhile stays.
+ * `finishJournals` does so for interrupted commits when a catalog is opened for writing.
+ * `hasJournal` tells whether a commit is unfinished.
  */
 
 import {

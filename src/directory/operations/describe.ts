@@ -1,9 +1,9 @@
 /**
- * Carries out DescribeTable (`describeTable`), which returns the members that the request asks for,
- * of a table or one of its versions. Details of tables that other programs write come from Lance's
- * manifest. Also carries out TableExists (`tableExists`) and ListTableFiles (`listTableFiles`),
- * which lists the files that hold the rows of a version, in pages. catalog/target.ts finds the
- * version that a request names.
+ * Carries out the operations that describe a table. `describeTable` returns the members that the
+ * request asks for, of a table or one of its versions. For tables that other programs write, the
+ * details come from Lance's manifest. `tableExists` carries out TableExists. `listTableFiles` lists
+ * the files that hold the rows of a version, in pages. catalog/target.ts finds the version that a
+ * request names.
  */
 import { pathToFileURL } from 'node:url';
 import { describeType, type Schema } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Carries out the operations on rows (insert, delete) and on whole versions (restore, schema
- * metadata, statistics). An insert into a table that is only declared commits its first version.
- * `repeatedCommit` finds the earlier commit of a write with the same idempotency key, by the
- * transaction id that `writeOptions` derives from the key. changes.ts updates and merges,
+ * Carries out the operations that insert and delete rows, and those on whole versions: restore,
+ * schema metadata and statistics. An insert into a table that is only declared commits its first
+ * version. `writeOptions` derives a transaction id from an idempotency key. `repeatedCommit` uses
+ * this id to find the earlier commit of a repeated write. changes.ts updates and merges, and
  * reads/query.ts counts.
  */
 import type { ArrowBody } from '../../arrow/index.ts';

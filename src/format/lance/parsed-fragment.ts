@@ -1,6 +1,6 @@
 /**
- * Parses the messages for fragments, fields, indexes and base paths in Lance's manifests,
- * transactions and data files, one function each (`parseFragment`, `parseField`, ...). Malformed
+ * Parses messages in Lance's manifests, transactions and data files. There is one function each for
+ * fragments, fields, indexes and base paths, such as `parseFragment` or `parseField`. Malformed
  * messages are Corrupt. The results hold the values as the file states them; callers check whether
  * they fit together.
  *

@@ -1,7 +1,7 @@
 /**
- * Formulates why a row of CSV cannot be taken (`whyRefused`), and what the caller may do about it
- * (`adviceFor`, `OTHER_ENCODING`), which is added where the row ends the reading. The advice names
- * options of the SDK; the command line puts its own in their place.
+ * Explains why a row of CSV cannot be taken. `whyRefused` gives the reason. `adviceFor` and
+ * `OTHER_ENCODING` say what the caller may do about it; they are added if the row ends the reading.
+ * The advice names options of the SDK, and the command line puts its own in their place.
  */
 import type { RecordProblem } from './csv-scanner.ts';
 

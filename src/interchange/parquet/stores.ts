@@ -1,7 +1,7 @@
 /**
- * Collects the values of a column that are not null: numbers and values of one width in one array
- * (`FixedStore`), bytes of any length with their offsets (`BytesStore`). Both grow as values are
- * added, up to a bound. `take` hands on what was collected, and the store begins anew.
+ * Collects the values of a column that are not null. `FixedStore` holds numbers and other values of
+ * one width in one array. `BytesStore` holds bytes of any length with their offsets. Both grow as
+ * values are added, up to a bound. `take` returns the collected values and empties the store.
  */
 import type { Refuse } from './thrift.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Computes the low 32 bits of the 64-bit xxHash, which are the content checksum of Zstandard
- * frames, at once (`xxh64Low`), in steps (`xxh64LowInSteps`) or of pieces (`Xxh64`). It works on
- * 32-bit halves, because bigints are many times slower.
+ * frames. `xxh64Low` does so at once, `xxh64LowInSteps` in steps, and `Xxh64` piece by piece. The
+ * code works on 32-bit halves, because bigints are many times slower.
  */
 import { drained } from '../../steps.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Builds encoding tables for Zstandard's finite state entropy (FSE): `fseNormalised` scales counts
- * to the size of a table, `fseEncodeTable` builds the table, and `writeFseTable` its description;
- * zstd-tables.ts has the inverse. `fseStream` encodes the few weights of a Huffman code with two
- * states; sequences are encoded by zstd.wat.
+ * Builds encoding tables for Zstandard's finite state entropy (FSE). `fseNormalised` scales counts
+ * to the size of a table, `fseEncodeTable` builds the table, and `writeFseTable` writes its
+ * description. `fseStream` encodes the few weights of a Huffman code with two states.
+ * zstd-tables.ts has the inverse, and zstd.wat encodes sequences.
  */
 
 export interface Normalised {

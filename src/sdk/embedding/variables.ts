@@ -1,7 +1,7 @@
 /**
- * Holds the variables of embedding functions, which keep secrets out of tables: an option says
+ * Holds the variables of embedding functions, which keep secrets out of tables. An option says
  * `$var:name` or `$var:name:default`, and each process sets the value (`setVariable`,
- * `getVariable`). `variable` resolves such a reference, or throws InvalidInput if there is neither
+ * `getVariable`). `variable` resolves such a reference. It throws InvalidInput if there is neither
  * a value nor a default.
  */
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * Leaves columns of files out: `checkColumns` checks the names that a caller asks for,
- * `onlyColumns` picks the columns of batches, `onlyFields` those of a schema, and `OnlyMembers` the
- * members of objects. They come in the order asked for. A name that is missing throws InvalidInput;
- * of objects, only if `check` finds that none had it.
+ * Reads only the columns of files that a caller asks for, in the order asked for. `checkColumns`
+ * checks the names. `onlyColumns` picks the columns of batches, `onlyFields` those of a schema, and
+ * `OnlyMembers` the members of objects. A name that is missing throws InvalidInput. For objects, it
+ * does so only if `check` finds that none had the name.
  */
 import {
   columnsOf,

@@ -1,8 +1,8 @@
 /**
- * `Branches` lists, creates, opens, compares and deletes the branches of one table, without the
- * main branch, and brings the changes of a branch to main (`cherryPick`). A branch that a tag names
- * cannot be deleted (InvalidTableState). A cherry-pick that cannot be made resolves with the status
- * `failed` and its reasons.
+ * `Branches` lists, creates, opens, compares and deletes the branches of one table. It leaves out
+ * the main branch. `cherryPick` brings the changes of a branch to main. If it cannot, it resolves
+ * with the status `failed` and the reasons. A branch that a tag names cannot be deleted: that
+ * throws InvalidTableState.
  */
 import {
   type BranchDiff,

@@ -1,7 +1,7 @@
 /**
- * Defines the results of a table's changes, of `stats` and of `optimize`, and converts the
+ * Defines the results of a table's changes, of `stats` and of `optimize`. It converts the
  * protocol's responses to them (`writeResult`, `addResult`, ...). Other results stand beside their
- * methods, such as MergeResult (merge-insert.ts). A figure that the catalog does not report is
+ * methods, such as MergeResult in merge-insert.ts. A figure that the catalog does not report is
  * absent, 0, or 1 for `numAttempts`.
  */
 import type {

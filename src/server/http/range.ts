@@ -1,7 +1,7 @@
 /**
- * `parseRange`: reads the `Range` header of a request as one range of bytes (RFC 9110). It returns
- * undefined if there is no such header, if it is not a single range of bytes, or if an `If-Range`
- * header stands beside it; the caller then sends the whole.
+ * `parseRange` reads the `Range` header of a request as one range of bytes (RFC 9110). It returns
+ * undefined if the header is missing or is not a single range of bytes. It also does so if there is
+ * an `If-Range` header. The caller then sends the whole.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 

@@ -1,10 +1,10 @@
 /**
- * Keeps the functions that a program registers for the SQL expressions of its own process:
- * `addFunction`, which returns a function that ends the registration, and `registeredFunction`.
- * Expressions call them row by row, with copies of lists and bytes; a row with a null argument is
- * null without a call. A result that does not fit the declared type throws InvalidInput.
- * `functionsVersion` changes with each registration or removal, so that expressions compiled before
- * are not used again.
+ * Keeps the functions that a program registers for the SQL expressions of its own process.
+ * `addFunction` registers a function and returns another that ends the registration;
+ * `registeredFunction` finds one. Expressions call them row by row, with copies of lists and bytes.
+ * A row with a null argument is null without a call. A result that does not fit the declared type
+ * throws InvalidInput. `functionsVersion` changes with each registration or removal, so that
+ * outdated compiled expressions are not used again.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * `KEYWORDS` lists the keywords (in lower case) that PostgreSQL does not accept as every kind of
- * name. Each maps to the kind of object that it may still name: a column (`COLUMN_NAME`), a
- * function or type (`FUNCTION_NAME`), or none (`RESERVED`).
+ * `KEYWORDS` lists the keywords, in lower case, that PostgreSQL restricts as names. Each maps to
+ * the kind of object that it may still name: a column (`COLUMN_NAME`), a function or type
+ * (`FUNCTION_NAME`), or none (`RESERVED`).
  */
 
 /** May stand for nothing but itself. */

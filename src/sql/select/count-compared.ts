@@ -1,9 +1,9 @@
 /**
  * `countCompared` counts the rows of a column that match a comparison with a constant, straight
- * from the Arrow buffers. It takes columns stored as doubles or signed 64-bit integers, timestamps
- * among them, with any operator, and texts and binaries of 32-bit offsets with = and <>. It returns
- * null for anything else, such as nested columns and columns with nulls, and without WebAssembly.
- * The caller then counts by evaluating.
+ * from the Arrow buffers. It takes any operator for columns stored as doubles or signed 64-bit
+ * integers, timestamps among them. For texts and binaries of 32-bit offsets it takes = and <>. It
+ * returns null in other cases, for example for columns with nulls or without WebAssembly. The
+ * caller then counts by evaluating.
  */
 import { type Data, DataType } from '../../arrow/index.ts';
 import type { CompareOperator } from '../parse/index.ts';

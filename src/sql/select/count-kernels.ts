@@ -1,9 +1,9 @@
 /**
- * `CountKernels` counts numbers that are at most a constant (`atMost`) and texts that equal one
- * (`equalTexts`), in WebAssembly with 128-bit vectors. `equalTexts` returns null for texts that are
- * too long. It owns the module and its memory. It lends parts of that memory to readers (`take`,
- * `give`): columns that are read into them are counted without a copy. `countKernels` returns null
- * where the module cannot be loaded.
+ * `CountKernels` counts values of a column in WebAssembly with 128-bit vectors. `atMost` counts
+ * numbers that are at most a constant. `equalTexts` counts texts that equal a constant, or returns
+ * null if the texts are too long. `CountKernels` owns the module and its memory. It lends parts of
+ * that memory to readers (`take`, `give`), so that columns read into them are counted without a
+ * copy. `countKernels` returns null if the module cannot be loaded.
  */
 import { instantiate } from '../../wasm.ts';
 import { COUNT_BASE64 } from './count.wasm.ts';

@@ -1,9 +1,9 @@
 /**
  * `TextKernels` processes the bytes of many texts in WebAssembly with 128-bit vectors. It changes
- * the case of ASCII letters, tells which texts contain a given part of up to 64 bytes, counts code
- * points, and finds bytes that are not ASCII. It owns the module and its memory, and copies columns
- * through it in blocks. `textKernels` returns null where the module cannot be loaded; callers then
- * use their own loops.
+ * the case of ASCII letters, counts code points, and finds bytes that are not ASCII. It also tells
+ * which texts contain a given part of up to 64 bytes. It owns the module and its memory, and copies
+ * columns through it in blocks. `textKernels` returns null if the module cannot be loaded; callers
+ * then use their own loops.
  */
 
 import { instantiate } from '../../wasm.ts';

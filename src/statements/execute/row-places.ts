@@ -1,8 +1,8 @@
 /**
- * Picks rows of several batches by their places (`RowPlaces`: batch and row). `placedRows` picks
- * whole rows in any order, and `columnsInOne` those of some columns; both work in steps. `placesOf`
- * makes places from row ids, `allPlaces` those of all rows, and `partitioned` sorts places by the
- * numbers of their rows' groups, which `numbersAt` looks up.
+ * Picks rows of several batches by their places. `RowPlaces` names a batch and a row for each.
+ * `placedRows` picks whole rows in any order, and `columnsInOne` those of some columns; both work
+ * in steps. `placesOf` makes places from row ids, and `allPlaces` makes those of all rows.
+ * `partitioned` sorts places by the numbers of their rows' groups, which `numbersAt` looks up.
  */
 import {
   columnsOf,

@@ -1,7 +1,8 @@
 /**
  * `listFiles` lists the files that hold the rows of a version, a page of fragments at a time in row
- * order, with the deleted rows of each fragment and the layout of its columns (stored-layout.ts).
- * `unlikeFragments` finds the fragments that a rewrite would bring closer to the version.
+ * order. It adds the deleted rows of each fragment and the layout of its columns
+ * (stored-layout.ts). `unlikeFragments` finds the fragments that a rewrite would bring closer to
+ * the version.
  */
 import {
   columnFiles,

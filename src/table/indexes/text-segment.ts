@@ -1,7 +1,7 @@
 /**
- * `TextSegment` reads a segment of a full-text index: the postings of a term, the terms with a
- * prefix, the number of tokens of each row, and the positions of a term if the index keeps them.
- * Its columns are cached like those of fragments.
+ * `TextSegment` reads a segment of a full-text index. It finds the postings of a term, the terms
+ * with a prefix, and the number of tokens of each row. It also finds the positions of a term, if
+ * the index keeps them. Its columns are cached like those of fragments.
  */
 import type { Data, Offsets } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';

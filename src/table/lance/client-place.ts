@@ -1,10 +1,11 @@
 /**
- * `clientPlace` makes a symbolic link to the folder of one table, by which clients of Lance open
- * and write it, and returns its path. No later table of the same name has that path. It returns
- * undefined where no link can be made; clients then open the folder itself.
+ * `clientPlace` makes a symbolic link to the folder of one table, and returns the link's path.
+ * Clients of Lance open and write the table by that path. It returns undefined if no link can be
+ * made; clients then open the folder itself.
  *
- * A client that is behind builds its change on the newest manifest at the path that it was given.
- * So the path alone shows that a client still holds a table that was dropped since (`clientPath`).
+ * No later table of the same name gets that path. A client that is behind builds its change on the
+ * newest manifest at the path that it was given. So the path alone shows that a client still holds
+ * a table that was dropped since (`clientPath`).
  */
 import { isDirspaceError } from '../../errors.ts';
 import { OPENED_FOLDER, openedFolder } from '../../format/index.ts';

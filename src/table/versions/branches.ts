@@ -1,8 +1,8 @@
 /**
  * Creates, finds, lists and deletes branches of a table (`createBranch`, `findBranch`,
- * `listBranches`, `deleteBranch`); `mainBranch` names main, which has no record. A branch is a
+ * `listBranches`, `deleteBranch`). `mainBranch` names main, which has no record. A branch is a
  * folder with a record and version files of its own. Its first version is a copy of its origin, so
- * the branch stays readable when the origin is deleted. Branches recorded for an earlier table in
+ * the branch stays readable when the origin is deleted. Branches that belong to an earlier table in
  * the folder are not found.
  */
 

@@ -2,9 +2,10 @@
  * `lostTail` detects that the newest versions of a branch were lost, and `refuseLostTail` throws
  * Corrupt then. Such a branch looks whole, but a writer would use the lost numbers again.
  *
- * A version is published before its hint, and the newest is never deleted. So a hint, a record of
- * deleted versions or the caller's memory of a higher number than that of any file shows a loss. If
- * no file is left, only the hint counts: it may be a new table.
+ * A version is published before its hint, and the newest is never deleted. So versions were lost if
+ * a higher number than that of any file is known. The number comes from a hint, a record of deleted
+ * versions, or the caller's memory. If no file is left, only the hint counts: it may be a new
+ * table.
  */
 import { DirspaceError } from '../../errors.ts';
 import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../../format/index.ts';

@@ -1,8 +1,9 @@
 /**
- * Describes a table that other programs write in Lance's format from its manifest, without reading
- * rows: schema, metadata and counts (`lanceDetails`), or statistics (`lanceStats`). Manifests are
- * untrusted. If one cannot be read, `lanceDetails` gives the reason and `lanceStats` returns
- * undefined. `manifestIn` reads and parses a manifest, and throws for an unreadable one.
+ * Describes a table that other programs write in Lance's format, from its manifest and without
+ * reading rows. `lanceDetails` returns schema, metadata and counts, and `lanceStats` returns
+ * statistics. Manifests are untrusted. If one cannot be read, `lanceDetails` gives the reason and
+ * `lanceStats` returns undefined. `manifestIn` reads and parses a manifest, and throws if it cannot
+ * be read.
  */
 import { isDirspaceError } from '../../../errors.ts';
 import {
