@@ -364,26 +364,26 @@ function finishedSelect(planner: Planner, input: Plan, finish: Finish): PlannedQ
   const shown = items.map(({ name, value }) => ({ name: planner.freshName(name), value }));
   const byText = new Map(shown.map(({ name, value }) => [textOf(value), name]));
   const hidden: Item[] = [];
-  const keys = order.map((key): SortKey => {
-    const text = textOf(key.value);
+  /** The name of the column that holds the value: one that is shown, or a hidden one. */
+  const columnOf = (value: Expression): string => {
+    const text = textOf(value);
     let name = byText.get(text);
-    const member = key.value.kind === 'column' ? memberOf(key.value, byText) : undefined;
-    if (name === undefined && isDistinct && member !== undefined) return { ...key, value: member };
     if (name === undefined) {
-      if (isDistinct) refuse(key.value.at, 'With DISTINCT, ORDER BY takes what is selected');
       name = planner.freshName(text);
       byText.set(text, name);
-      hidden.push({ name, value: key.value });
+      hidden.push({ name, value });
     }
-    return { ...key, value: columnTree(name) };
+    return name;
+  };
+  const keys = order.map((key): SortKey => {
+    const { value } = key;
+    if (!isDistinct || byText.has(textOf(value)))
+      return { ...key, value: columnTree(columnOf(value)) };
+    const member = value.kind === 'column' ? memberOf(value, byText) : undefined;
+    if (member === undefined) refuse(value.at, 'With DISTINCT, ORDER BY takes what is selected');
+    return { ...key, value: member };
   });
-  const distinctOn = firstOf.map((value) => {
-    const text = textOf(value);
-    const name = byText.get(text) ?? planner.freshName(text);
-    if (!byText.has(text)) hidden.push({ name, value });
-    byText.set(text, name);
-    return columnTree(name);
-  });
+  const distinctOn = firstOf.map((value) => columnTree(columnOf(value)));
   let plan: Plan = projected(input, [...shown, ...hidden]);
   if (isDistinct) plan = distinctRows(plan, at);
   if (distinctOn.length > 0) {
