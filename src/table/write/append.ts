@@ -98,24 +98,27 @@ async function appendRows(
       }
     },
   });
-  const committed = await orRemoved(engine, base.branch, written.fragments, options, committing);
+  const committed = await orRemoved(engine, base.branch, written.fragments, committing, (error) =>
+    isBetweenAttempts(error, options.signal),
+  );
   return { ...committed, rows: written.rows };
 }
 
-/** Removes the fragments if the commit gave up before anything could refer to them. */
+/**
+ * Removes the fragments if the commit fails with an error after which no version can refer to them.
+ * Cleanup removes what cannot be removed now.
+ */
 async function orRemoved(
   engine: Engine,
   { tableFolder }: TableBranch,
   fragments: readonly NewFragment[],
-  { signal }: WriteOptions,
   committing: Promise<Committed>,
+  isUnused: (error: unknown) => boolean,
 ): Promise<Committed> {
   try {
     return await committing;
   } catch (error) {
-    // Cleanup removes what cannot be removed now.
-    if (isBetweenAttempts(error, signal))
-      await removeFragments(engine, tableFolder, fragments).catch(() => {});
+    if (isUnused(error)) await removeFragments(engine, tableFolder, fragments).catch(() => {});
     throw error;
   }
 }
@@ -227,10 +230,12 @@ async function replaceRows(
     await removeFragments(engine, branch.tableFolder, written.fragments).catch(() => {});
     return committed;
   });
-  const committed =
+  // Fragments that no version refers to would look like those of a table that lost its versions.
+  const isUnused = (error: unknown): boolean =>
     base === undefined
-      ? await withoutLeftovers(engine, branch, written.fragments, landed)
-      : await orRemoved(engine, branch, written.fragments, options, landed);
+      ? !isDirspaceError(error, 'CommitStateUnknown')
+      : isBetweenAttempts(error, options.signal);
+  const committed = await orRemoved(engine, branch, written.fragments, landed, isUnused);
   return { ...committed, rows: written.rows };
 }
 
@@ -282,23 +287,6 @@ function refuseWithoutLance(base: Snapshot | undefined, { lance }: OverwriteOpti
     'lance is "off", and the table is written for Lance, which stays so. Leave lance out, or create a table of another name.',
     { details: { property: 'lance' } },
   );
-}
-
-/** Fragments that no version refers to would look like those of a table that lost its versions. */
-async function withoutLeftovers(
-  engine: Engine,
-  { tableFolder }: TableBranch,
-  fragments: readonly NewFragment[],
-  committing: Promise<Committed>,
-): Promise<Committed> {
-  try {
-    return await committing;
-  } catch (error) {
-    if (isDirspaceError(error, 'CommitStateUnknown')) throw error;
-    // Cleanup removes what cannot be removed now.
-    await removeFragments(engine, tableFolder, fragments).catch(() => {});
-    throw error;
-  }
 }
 
 export interface Content {
