@@ -160,7 +160,7 @@ export const cleanupSafety: ProofRow = {
   async run(context) {
     let files = 0;
     let told = 0;
-    const cases = await eachSeed(context, { ci: 40, short: 200 }, async (seed) => {
+    const cases = await eachSeed(context, { ci: 15, short: 200 }, async (seed) => {
       const { wrong, deleted, expired } = await cleanSeed(seed);
       files += deleted;
       told += expired;

@@ -32,7 +32,7 @@ const ROLES: readonly Role[] = [
 const ROUNDS = { ci: 1, short: 4, nightly: Number.POSITIVE_INFINITY };
 /** A round ends with so many acknowledged changes, or after so long. */
 const CHANGES = { ci: 150, short: 250, nightly: 1200 };
-const ROUND_MS = { ci: 5_000, short: 8_000, nightly: 60_000 };
+const ROUND_MS = { ci: 3_000, short: 8_000, nightly: 60_000 };
 /** Processes that are started before they are needed. */
 const SPARES = 3;
 /** Between kills, at most. */

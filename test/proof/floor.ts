@@ -10,9 +10,9 @@ import { inFolder } from './processes.ts';
 import { inRounds } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
-const TABLES = { ci: 500, short: 10_000, nightly: 10_000 };
-const VERSIONS = { ci: 500, short: 10_000, nightly: 10_000 };
-const COMMITS = { ci: 100, short: 400, nightly: 1_000 };
+const TABLES = { ci: 300, short: 10_000, nightly: 10_000 };
+const VERSIONS = { ci: 300, short: 10_000, nightly: 10_000 };
+const COMMITS = { ci: 50, short: 400, nightly: 1_000 };
 /** Milliseconds: three times what the plan asks of a quiet machine. */
 const LIST_ALL = 150;
 const NEWEST = 60;

@@ -7,7 +7,7 @@ import { seeded } from '../helpers/seeded.ts';
 import { inFolder, scriptPath } from './processes.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
-const FILLS = { ci: 3, short: 20, nightly: 500 };
+const FILLS = { ci: 1, short: 20, nightly: 500 };
 const DISK = 8 * 1024 * 1024;
 /** Fewer do not suffice to load the modules. */
 const DESCRIPTORS = [192, 256];

@@ -20,7 +20,7 @@ import { inFolder } from './processes.ts';
 import { inRounds } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
-const SWAPS = { ci: 60, short: 240, nightly: 2_000 };
+const SWAPS = { ci: 20, short: 240, nightly: 2_000 };
 
 class Judge {
   cases = 0;
@@ -113,7 +113,7 @@ async function run(context: ProofContext): Promise<{ cases: number; note: string
     const forged = forgedDocuments();
     const random = seeded(context.seed);
     for (const attack of forged) {
-      if (context.size === 'ci' && random() > 0.1) continue;
+      if (context.size === 'ci' && random() > 0.04) continue;
       await judge.attack(template, `${folder}/work`, attack);
     }
     await judge.requests(template, `${folder}/work`);

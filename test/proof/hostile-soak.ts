@@ -14,7 +14,7 @@ import type { ProofContext, ProofRow } from './row.ts';
 import { mergeBody, soakRows } from './soak-data.ts';
 
 const ROWS = { ci: 150_000, short: 1_000_000, nightly: 12_000_000 };
-const SECONDS = { ci: 8, short: 25, nightly: 300 };
+const SECONDS = { ci: 6, short: 25, nightly: 300 };
 const MIB = 1024 * 1024;
 const REQUEST_MEMORY = 48 * MIB;
 const SERVER_MEMORY = 128 * MIB;
@@ -25,8 +25,8 @@ const MEMORY_BOUND = 384 * MIB + CACHE_BYTES + BUFFER_BYTES + 2 * SERVER_MEMORY;
 /** Slow clients of each kind. */
 const SLOW_CLIENTS = 12;
 const CLIENTS = 6;
-/** Milliseconds. */
-const DESCRIBE_P99 = 100;
+/** Milliseconds; on machines that others load, a process is up to three times as slow. */
+const DESCRIBE_P99 = { ci: 250, short: 100, nightly: 100 };
 /** One that waits for a place takes as long as what has it. */
 const DESCRIBE_WORST = 1_000;
 /** Requests at once that take long, more than a table has places for. */
@@ -165,9 +165,9 @@ async function round(
       violated(`the server took ${mib(after.peak)}, and may take ${mib(MEMORY_BOUND)}`);
     }
     const p99 = quantile(figures.describes.own, 0.99);
-    if (p99 > DESCRIBE_P99) violated(`the p99 of describe is ${p99.toFixed(1)} ms`);
+    if (p99 > DESCRIBE_P99[size]) violated(`the p99 of describe is ${p99.toFixed(1)} ms`);
     for (const [share, most] of [
-      [0.99, DESCRIBE_P99],
+      [0.99, DESCRIBE_P99[size]],
       [1, DESCRIBE_WORST],
     ] as const) {
       const taken = quantile(crowded.own, share);

@@ -116,7 +116,7 @@ export const incarnations: ProofRow = {
   row: 'T12 drop and rename races',
   async run(context) {
     const total = new Map<string, number>();
-    const cases = await eachSeed(context, { ci: 60, short: 500 }, async (seed) => {
+    const cases = await eachSeed(context, { ci: 25, short: 500 }, async (seed) => {
       const { wrong, outcomes } = await race(seed);
       for (const [outcome, times] of outcomes)
         total.set(outcome, (total.get(outcome) ?? 0) + times);

@@ -11,7 +11,7 @@ import { Child, inFolder } from './processes.ts';
 import type { ProofRow } from './row.ts';
 
 /** Kills in each kind of operation, spread over its calls; at night every call has its turn. */
-const KILLS = { ci: 2, short: 36, nightly: Number.POSITIVE_INFINITY };
+const KILLS = { ci: 1, short: 36, nightly: Number.POSITIVE_INFINITY };
 /** Processes at work at once, each with another one that starts up meanwhile. */
 const LANES = 2;
 

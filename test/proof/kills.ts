@@ -8,7 +8,7 @@ import { emptyState } from './kill-model.ts';
 import { Child, inFolder } from './processes.ts';
 import type { ProofRow } from './row.ts';
 
-const KILLS = { ci: 20, short: 150, nightly: 10_000 };
+const KILLS = { ci: 8, short: 150, nightly: 10_000 };
 /** Catalogs that one process works on at once: each kill hits every one of them. */
 const LANES = 3;
 /** Processes at work, each with its own catalogs. */

@@ -38,7 +38,7 @@ interface Line {
 }
 
 const CHILDREN = 8;
-const TRIALS = { ci: 4, short: 20, nightly: 500 } as const;
+const TRIALS = { ci: 2, short: 20, nightly: 500 } as const;
 /** Longer than a holder may be silent. */
 const STALE = 60_000;
 const HOUR = 3_600_000;

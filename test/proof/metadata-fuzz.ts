@@ -10,10 +10,10 @@ import type { ProofContext, ProofRow } from './row.ts';
 
 /** Milliseconds for each MB, and for what is smaller. */
 const LIMIT = 500;
-const RANDOM_CASES = { ci: 500, short: 4_000, nightly: 4_000 };
+const RANDOM_CASES = { ci: 200, short: 4_000, nightly: 4_000 };
 
 /** Every how many forged documents a catalog is used with. */
-const USED_STEP = { ci: 400, short: 70, nightly: 5 };
+const USED_STEP = { ci: 1200, short: 70, nightly: 5 };
 
 class Judge {
   cases = 0;

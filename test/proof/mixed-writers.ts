@@ -3,7 +3,7 @@ import { connect } from '../../src/index.ts';
 import { Child } from './processes.ts';
 import type { ProofContext } from './row.ts';
 
-const SIZES = { ci: [4, 10], short: [8, 40], nightly: [16, 250] } as const;
+const SIZES = { ci: [4, 6], short: [8, 40], nightly: [16, 250] } as const;
 
 export interface Change {
   readonly kind: 'append' | 'overwrite' | 'delete' | 'update' | 'compact';

@@ -203,7 +203,7 @@ export const powerLoss: ProofRow = {
   async run(context) {
     let relaxed = 0;
     let damaged = 0;
-    const cases = await eachSeed(context, { ci: 150, short: 2_000 }, async (seed) => {
+    const cases = await eachSeed(context, { ci: 60, short: 2_000 }, async (seed) => {
       if (seed % 4 !== 0) return fullProblems(seed);
       const { wrong, detected } = await relaxedProblems(seed);
       relaxed++;

@@ -14,7 +14,7 @@ import { KINDS, type Kind, type Offer, OfferGenerator, rowsOf } from './random-o
 import { breathe, inRounds, refusal } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
-const CASES = { ci: 600, short: 10_500, nightly: 10_500 };
+const CASES = { ci: 250, short: 10_500, nightly: 10_500 };
 const RENEWED = 250;
 const DATA = '/c/data/t.table/data';
 

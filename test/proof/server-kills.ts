@@ -15,7 +15,7 @@ import { breathe, inRounds } from './rounds.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
 const WRITERS = 50;
-const KILLS = { ci: 4, short: 20, nightly: 60 } as const;
+const KILLS = { ci: 2, short: 20, nightly: 60 } as const;
 /** Every so many writes of a writer one adds to its counter instead, which shows what is doubled. */
 const COUNT_EVERY = 4;
 
