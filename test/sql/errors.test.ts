@@ -46,7 +46,7 @@ const REFUSED: readonly (readonly [sql: string, position: number | undefined, sa
   ['i32 FROM t', 5, /syntax error/],
   ["'é' = 's' AND i32 @> 1", 19, /operator @> is not supported/],
   ['now() > ts', 1, /function now is not known; write a literal, such as TIMESTAMP/],
-  ['mean(i32) > 1', 1, /function mean is not known; write avg\(x\) \(at/],
+  ['std(i32) > 1', 1, /function std is not known; write stddev\(x\) \(at/],
   ['group_concat(s) = 1', 1, /write string_agg\(x, ','\)/],
   ['nxw() > ts', 1, /function nxw is not known \(at/],
   ['ab(i32) > 1', 1, /did you mean abs\?/],

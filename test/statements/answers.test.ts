@@ -17,8 +17,8 @@ import {
 } from '../../src/arrow/index.ts';
 import { RequestMemory } from '../../src/request-memory.ts';
 import { type Column, reader } from '../../src/sql/index.ts';
-import { Medians } from '../../src/statements/execute/collections.ts';
-import { IntegerSums } from '../../src/statements/execute/sums.ts';
+import { Quantiles } from '../../src/statements/aggregates/quantiles.ts';
+import { IntegerSums } from '../../src/statements/aggregates/sums.ts';
 import { drained } from '../../src/steps.ts';
 import { type Catalog, statementCatalog } from './catalog.ts';
 
@@ -951,15 +951,15 @@ describe('statements', () => {
   test('the median of more values than are sorted at once, NaN above all others', () => {
     const type = new Float64();
     const call = { name: 'median', type, argument: type, separator: '', order: [] };
-    const medians = new Medians({ ...call, memory: new RequestMemory() });
+    const quantiles = new Quantiles({ ...call, memory: new RequestMemory() });
     const count = 140_001;
     const values = Float64Array.from({ length: count }, (_, at) =>
       at % 7 === 3 ? Number.NaN : (at * 7919) % count,
     );
     const rows = { form: 'number', type, length: count, values, valid: null } as const;
-    medians.add(new Int32Array(count), 1, [rows]);
+    quantiles.add(new Int32Array(count), 1, [rows]);
     const sorted = values.slice().sort();
-    const found = reader(drained(medians.result({ from: 0, to: 1 })))(0);
+    const found = reader(drained(quantiles.result({ from: 0, to: 1 })))(0);
     expect(found).toBe(sorted[70_000]);
     expect(Number.isNaN(sorted.at(-1))).toBe(true);
   });

@@ -43,8 +43,8 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'With DISTINCT, ORDER BY of array_agg(..) takes what the call is given',
   ],
   [
-    'SELECT country, max_by(name, country) FROM cities GROUP BY country',
-    'The function max_by is not known; write (SELECT x FROM .. ORDER BY y DESC LIMIT 1)',
+    'SELECT country, group_concat(name) FROM cities GROUP BY country',
+    "The function group_concat is not known; write string_agg(x, ',')",
   ],
   ['SELECT lead(name, 0.5, name) OVER () FROM cities', 'lead takes a whole number, not float64'],
   [

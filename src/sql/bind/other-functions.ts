@@ -5,18 +5,13 @@
  */
 
 const OTHERS: Readonly<Record<string, string>> = {
-  ...entries('array_agg(x)', ['list', 'collect_list', 'collect_set', 'group_array']),
+  ...entries('array_agg(x)', ['collect_list', 'collect_set', 'group_array']),
   ...entries("string_agg(x, ',')", ['group_concat', 'listagg', 'array_to_string']),
   ...entries('count(*) FILTER (WHERE ..)', ['count_if', 'countif']),
   ...entries('sum(x) FILTER (WHERE ..)', ['sum_if', 'sumif']),
-  ...entries('avg(x)', ['mean']),
   ...entries('stddev(x)', ['std']),
   ...entries('variance(x)', ['var']),
-  ...entries('median(x)', ['quantile', 'percentile', 'percentile_cont', 'approx_percentile']),
-  ...entries('any_value(x), or first_value(x) OVER (..)', ['first', 'arbitrary']),
-  ...entries('last_value(x) OVER (..)', ['last']),
-  ...entries('(SELECT x FROM .. ORDER BY y DESC LIMIT 1)', ['max_by', 'arg_max', 'argmax']),
-  ...entries('(SELECT x FROM .. ORDER BY y LIMIT 1)', ['min_by', 'arg_min', 'argmin']),
+  ...entries('quantile_cont(x, 0.5)', ['percentile', 'approx_percentile', 'approx_quantile']),
   ...entries('CASE WHEN .. THEN .. ELSE .. END', ['if', 'iif', 'decode']),
   ...entries('coalesce(x, y)', ['isnull', 'zeroifnull']),
   ...entries('upper(x)', ['ucase']),

@@ -24,7 +24,9 @@ export const AGGREGATES: ReadonlySet<string> = new Set(
   (
     'count sum avg min max stddev variance array_agg string_agg bool_and bool_or every median ' +
     'approx_distinct first_value last_value corr covar_pop covar_samp var_pop stddev_pop ' +
-    'var_samp stddev_samp any_value'
+    'var_samp stddev_samp any_value first last arbitrary mode arg_min arg_max argmin argmax ' +
+    'min_by max_by quantile quantile_cont quantile_disc percentile_cont percentile_disc bit_and ' +
+    'bit_or bit_xor mean list'
   ).split(' '),
 );
 
@@ -39,7 +41,7 @@ export const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(
 /** The cursor is on the opening parenthesis. */
 export function parseCall(parser: Parser, { path, at }: Name): Expression {
   const { tokens } = parser;
-  const name = (path.at(-1) ?? '').toLowerCase();
+  let name = (path.at(-1) ?? '').toLowerCase();
   const open = tokens.start;
   tokens.next();
   let star = false;
@@ -81,11 +83,15 @@ export function parseCall(parser: Parser, { path, at }: Name): Expression {
     if (AGGREGATES.has(name)) refuseForm(name, at);
     return { kind: 'call', name, args, at };
   }
-  if (word === 'within')
-    refuse(at, 'WITHIN GROUP is not supported; write the order inside of the call');
-  const filter = word === 'filter' ? parseFilter(parser) : undefined;
+  if (word === 'within') {
+    [args, orderBy] = parseWithinGroup(parser, name, { args, orderBy, at });
+    height = Math.max(height, parser.height);
+  } else checkOrder(name, args, orderBy, at);
+  const filter = tokens.word === 'filter' ? parseFilter(parser) : undefined;
   if (filter !== undefined) height = Math.max(height, parser.height);
   const over = tokens.word === 'over' ? parseOver(parser) : undefined;
+  if (over !== undefined) name = OF_WINDOW.get(name) ?? name;
+  if (distinct && OF_ROWS.has(name)) refuse(at, `${name}(DISTINCT ..) is not supported`);
   if (over !== undefined) height = Math.max(height, parser.height);
   const isOfMany = AGGREGATES.has(name) || (WINDOW_FUNCTIONS.has(name) && over !== undefined);
   if (!isOfMany) {
@@ -107,6 +113,62 @@ export function parseCall(parser: Parser, { path, at }: Name): Expression {
     ...(over === undefined ? {} : { over }),
     at,
   };
+}
+
+/** Names that a window has other names for. */
+const OF_WINDOW: ReadonlyMap<string, string> = new Map([
+  ['first', 'first_value'],
+  ['arbitrary', 'first_value'],
+  ['last', 'last_value'],
+]);
+/** Whose result depends on which rows there are, not on which values. */
+const OF_ROWS: ReadonlySet<string> = new Set(
+  'first last arbitrary mode arg_min arg_max argmin argmax min_by max_by'.split(' '),
+);
+const PERCENTILES: ReadonlySet<string> = new Set(['percentile_cont', 'percentile_disc']);
+const QUANTILES: ReadonlySet<string> = new Set(['quantile', 'quantile_cont', 'quantile_disc']);
+
+/** An order within the parentheses of a call, which those of quantiles do not take. */
+function checkOrder(
+  name: string,
+  args: readonly Expression[],
+  orderBy: readonly OrderItem[],
+  at: number,
+): void {
+  if (PERCENTILES.has(name)) {
+    const other = name.replace('percentile', 'quantile');
+    refuse(at, `Write ${name}(0.5) WITHIN GROUP (ORDER BY x), or ${other}(x, 0.5)`);
+  }
+  const [first] = orderBy;
+  if (first === undefined || !QUANTILES.has(name)) return;
+  refuse(first.value.at ?? args[0]?.at ?? at, `${name}(..) takes no ORDER BY`);
+}
+
+/** WITHIN GROUP (ORDER BY x): x becomes the first argument. */
+function parseWithinGroup(
+  parser: Parser,
+  name: string,
+  { args, orderBy, at }: { args: Expression[]; orderBy: OrderItem[]; at: number },
+): [Expression[], OrderItem[]] {
+  const { tokens } = parser;
+  const within = tokens.start;
+  tokens.next();
+  parser.takeWord('group');
+  const open = tokens.start;
+  parser.take('(');
+  const order = parseOrder(parser);
+  parser.close(')', '(', open);
+  const isMode = name === 'mode';
+  if (!isMode && !PERCENTILES.has(name)) {
+    refuse(within, `WITHIN GROUP is not supported for ${name}; write the order inside of the call`);
+  }
+  const [item, ...more] = order;
+  if (item === undefined || more.length > 0 || args.length !== (isMode ? 0 : 1)) {
+    const given = isMode ? 'nothing' : 'a share from 0 to 1';
+    refuse(at, `${name}(..) WITHIN GROUP takes ${given}, and ORDER BY one value`);
+  }
+  if (orderBy.length > 0) refuse(at, `${name}(..) takes its order in WITHIN GROUP`);
+  return [[item.value, ...args], order];
 }
 
 function refuseForm(name: string, at: number): never {

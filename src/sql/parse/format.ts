@@ -162,10 +162,17 @@ const OWN_SYNTAX: ReadonlyMap<string, string> = new Map([
 function writeAggregate(tree: AggregateExpression): string {
   const { name, args, star, distinct, orderBy, filter, over } = tree;
   const order = orderBy.length === 0 ? '' : ` ORDER BY ${orderItems(orderBy)}`;
+  if (name.startsWith('percentile_') && orderBy.length > 0) {
+    const share = args.slice(1);
+    const call = `${formatName(name)}(${distinct ? 'DISTINCT ' : ''}${commas(share)})`;
+    return `${call} WITHIN GROUP (${order.trim()})${writeFilter(filter)}${writeWindow(over)}`;
+  }
   const inner = star ? '*' : `${distinct ? 'DISTINCT ' : ''}${commas(args)}${order}`;
-  const where = filter === undefined ? '' : ` FILTER (WHERE ${write(filter)[0]})`;
-  return `${formatName(name)}(${inner})${where}${writeWindow(over)}`;
+  return `${formatName(name)}(${inner})${writeFilter(filter)}${writeWindow(over)}`;
 }
+
+const writeFilter = (filter: Expression | undefined): string =>
+  filter === undefined ? '' : ` FILTER (WHERE ${write(filter)[0]})`;
 
 const FRAMES = {
   rows: 'ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW',

@@ -22,11 +22,17 @@ import {
   validityOf,
   withValidity,
 } from '../../sql/index.ts';
+import {
+  type Accumulator,
+  accumulator,
+  aggregateOf,
+  columnsOfCall,
+  DistinctWords,
+  type GroupRange,
+  resultOf,
+} from '../aggregates/index.ts';
 import { isOfWords, type KeyColumn, KeyNumbers, ValueNumbers, WordTable } from '../keys/index.ts';
-import { aggregateName, type GroupStep, textOf } from '../plan/index.ts';
-import { type Accumulator, type GroupRange, resultOf } from './accumulator.ts';
-import { accumulator } from './accumulators.ts';
-import { DistinctWords } from './distinct-words.ts';
+import { aggregateName, type GroupStep } from '../plan/index.ts';
 import { columnReader, dataNamed, oneStep, type Relation, run, type Work } from './relation.ts';
 
 export function groupedRows(input: Relation, step: GroupStep, work: Work): Relation {
@@ -170,6 +176,11 @@ function keyReader(
   };
 }
 
+/** Aggregates that distinct values give the result of all. */
+const SAME_WHEN_DISTINCT: ReadonlySet<string> = new Set(
+  'min max bool_and bool_or bit_and bit_or any_value'.split(' '),
+);
+
 /** One aggregate of all groups, with the rows that it leaves out. */
 class GroupAggregate {
   readonly #state: Accumulator;
@@ -192,8 +203,7 @@ class GroupAggregate {
     this.#isWhole = isWhole;
     this.#filter =
       call.filter === undefined ? undefined : columnReader([call.filter], schema, work);
-    const order = call.orderBy.map(({ value }) => value);
-    const [argument, ...more] = call.args;
+    const [argument] = call.args;
     const argumentType = argument === undefined ? undefined : compileTree(argument, schema).type;
     const name = aggregateName(call.name);
     const isDistinct = call.distinct || call.name === 'approx_distinct';
@@ -204,21 +214,10 @@ class GroupAggregate {
       this.#columns = columnReader(call.args, schema, work);
       return;
     }
-    this.#state = accumulator({
-      name,
-      type,
-      argument: call.star ? undefined : argumentType,
-      separator: separatorOf(more[0]),
-      memory: work.memory,
-      order: call.orderBy.map(({ ascending, nullsFirst }) => ({
-        ascending,
-        nullsFirst: nullsFirst ?? !ascending,
-      })),
-    });
-    const trees: Expression[] = argument === undefined ? [] : [argument, ...order];
-    this.#columns = columnReader(trees, schema, work);
+    this.#state = accumulator(aggregateOf(call, { type, argument: argumentType }, work.memory));
+    this.#columns = columnReader(columnsOfCall(call), schema, work);
     // The least of distinct values is the least of all.
-    const matters = !['min', 'max', 'bool_and', 'bool_or', 'any_value'].includes(name);
+    const matters = !SAME_WHEN_DISTINCT.has(name);
     if (isDistinct && matters && plain !== undefined) {
       this.#values = new ValueNumbers(plain);
       // With one group, a value with a new number occurs for the first time. Null has no number.
@@ -248,6 +247,9 @@ class GroupAggregate {
           ? firstOf(numbers, before)
           : firstInGroups(counted, numbers, this.#pairs);
       await run(this.#work, oneStep());
+    }
+    if (this.#state.reserve !== undefined) {
+      await run(this.#work, this.#state.reserve(batch.numRows));
     }
     if (this.#isWhole && counted === groups && this.#state.addWhole !== undefined) {
       this.#state.addWhole(groups.length, columns);
@@ -312,10 +314,4 @@ function whereTrue(groups: Int32Array, condition: Column | undefined): Int32Arra
     counted[row] = isTrue ? (groups[row] as number) : -1;
   }
   return counted;
-}
-
-function separatorOf(tree: Expression | undefined): string {
-  if (tree === undefined) return '';
-  if (tree.kind === 'string') return tree.value;
-  throw new TypeError(`The separator ${textOf(tree)} was not checked`);
 }

@@ -43,8 +43,7 @@ export function* oneStep(): Generator<void, void> {
   yield;
 }
 
-/** Rows of the batches that steps make. */
-export const BATCH_ROWS = 1 << 16;
+export { BATCH_ROWS } from '../aggregates/index.ts';
 
 /** Computes trees over batches of one schema. */
 export function columnReader(

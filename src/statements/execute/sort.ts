@@ -8,9 +8,9 @@ import { type Data, describeType, type RecordBatch, sliceBatch } from '../../arr
 import { DirspaceError } from '../../errors.ts';
 import { compileTree, familyOf } from '../../sql/index.ts';
 import { hasOrder, RowSorter } from '../../table/index.ts';
+import { placedRows, placesOf, type RowPlaces } from '../aggregates/index.ts';
 import { type SortKey, textOf } from '../plan/index.ts';
 import { collected, type Relation, run, type Work } from './relation.ts';
-import { placedRows, placesOf, type RowPlaces } from './row-places.ts';
 
 /** Rows that are collected before the first of them are picked, at least. */
 const SPARE_ROWS = 1 << 18;

@@ -13,8 +13,8 @@ import {
   reader,
   type Value,
 } from '../../sql/index.ts';
+import { meanOf, sumCheck } from '../aggregates/index.ts';
 import { aggregateName } from '../plan/index.ts';
-import { meanOf, sumCheck } from './sums.ts';
 import type { Part } from './window-functions.ts';
 
 /** Rows between two steps. */

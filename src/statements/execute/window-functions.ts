@@ -21,11 +21,16 @@ import {
   validityOf,
   withValidity,
 } from '../../sql/index.ts';
+import {
+  accumulator,
+  aggregateOf,
+  columnsOfCall,
+  meanOf,
+  resultOf,
+  sumCheck,
+} from '../aggregates/index.ts';
 import { aggregateName, type WindowStep } from '../plan/index.ts';
-import { resultOf } from './accumulator.ts';
-import { accumulator } from './accumulators.ts';
 import { BATCH_ROWS } from './relation.ts';
-import { meanOf, sumCheck } from './sums.ts';
 import { endsOfFrames, framed } from './window-frames.ts';
 
 /** For each row whether it is the first of a partition, and of rows that are equal in order. */
@@ -297,15 +302,9 @@ function* ofPartitions(
   { partitions }: Partitions,
   memory: RequestMemory,
 ): Generator<void, Column> {
-  const separator = call.args[1]?.kind === 'string' ? call.args[1].value : '';
-  const state = accumulator({
-    name: aggregateName(call.name),
-    type,
-    argument: call.star ? undefined : columns[0]?.type,
-    separator,
-    order: [],
-    memory,
-  });
+  const argument = columns[0]?.type;
+  const state = accumulator(aggregateOf(call, { type, argument }, memory));
+  const taken = columns.slice(0, columnsOfCall(call).length);
   const rows = partitions.length;
   const groups = new Int32Array(rows);
   let size = 0;
@@ -318,7 +317,8 @@ function* ofPartitions(
     for (let from = 0; from < rows; from += BATCH_ROWS) {
       const own = groups.subarray(from, Math.min(rows, from + BATCH_ROWS));
       const part = Uint32Array.from({ length: own.length }, (_, at) => from + at);
-      const given = columns.slice(0, 1).map((column) => gatherColumn(column, part));
+      const given = taken.map((column) => gatherColumn(column, part));
+      if (state.reserve !== undefined) yield* state.reserve(own.length);
       state.add(own.slice(), size, given);
       held.set(state.bytes);
       yield;

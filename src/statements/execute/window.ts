@@ -22,6 +22,13 @@ import {
   plainType,
   toVector,
 } from '../../sql/index.ts';
+import {
+  allPlaces,
+  columnsInOne,
+  numbersAt,
+  partitioned,
+  type RowPlaces,
+} from '../aggregates/index.ts';
 import { KeyNumbers } from '../keys/index.ts';
 import { columnsIn, type WindowStep } from '../plan/index.ts';
 import {
@@ -35,7 +42,6 @@ import {
   run,
   type Work,
 } from './relation.ts';
-import { allPlaces, columnsInOne, numbersAt, partitioned, type RowPlaces } from './row-places.ts';
 import { placeSorter } from './sort.ts';
 import { comparesPeers, type Partitions, windowColumn } from './window-functions.ts';
 

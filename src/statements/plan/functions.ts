@@ -29,6 +29,18 @@ import type { WindowStep } from './plan-tree.ts';
 
 /** Names that mean the same. */
 const SAME: Readonly<Record<string, string>> = {
+  arbitrary: 'first',
+  argmax: 'arg_max',
+  argmin: 'arg_min',
+  first_value: 'first',
+  last_value: 'last',
+  list: 'array_agg',
+  max_by: 'arg_max',
+  mean: 'avg',
+  min_by: 'arg_min',
+  percentile_cont: 'quantile_cont',
+  percentile_disc: 'quantile_disc',
+  quantile: 'quantile_disc',
   stddev: 'stddev_samp',
   variance: 'var_samp',
   every: 'bool_and',
@@ -39,6 +51,8 @@ export const aggregateName = (name: string): string => SAME[name] ?? name;
 
 interface AggregateRule {
   readonly args: number;
+  /** What the second argument is, where there is one. */
+  readonly second?: 'separator' | 'share' | 'ordered';
   readonly takes: (family: Family) => boolean;
   readonly wanted: string;
   readonly gives: (type: DataType) => DataType;
@@ -46,16 +60,29 @@ interface AggregateRule {
 
 const isNumber = (family: Family): boolean =>
   family === 'int' || family === 'float' || family === 'decimal';
+const isInteger = (family: Family): boolean => family === 'int';
 const anything = (): boolean => true;
+const same = (type: DataType): DataType => type;
+const ORDERED = 'values that have an order';
 const double = (): DataType => new Float64();
 
 const RULES: Readonly<Record<string, AggregateRule>> = {
   count: { args: 1, takes: anything, wanted: '', gives: () => new Int64() },
   sum: { args: 1, takes: isNumber, wanted: 'numbers', gives: sumType },
   avg: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
-  min: { args: 1, takes: isOrdered, wanted: 'values that have an order', gives: (type) => type },
-  max: { args: 1, takes: isOrdered, wanted: 'values that have an order', gives: (type) => type },
-  any_value: { args: 1, takes: anything, wanted: '', gives: (type) => type },
+  min: { args: 1, takes: isOrdered, wanted: ORDERED, gives: same },
+  max: { args: 1, takes: isOrdered, wanted: ORDERED, gives: same },
+  any_value: { args: 1, takes: anything, wanted: '', gives: same },
+  first: { args: 1, takes: anything, wanted: '', gives: same },
+  last: { args: 1, takes: anything, wanted: '', gives: same },
+  mode: { args: 1, takes: anything, wanted: '', gives: same },
+  arg_min: { args: 2, second: 'ordered', takes: anything, wanted: '', gives: same },
+  arg_max: { args: 2, second: 'ordered', takes: anything, wanted: '', gives: same },
+  quantile_cont: { args: 2, second: 'share', takes: isNumber, wanted: 'numbers', gives: double },
+  quantile_disc: { args: 2, second: 'share', takes: isOrdered, wanted: ORDERED, gives: same },
+  bit_and: { args: 1, takes: isInteger, wanted: 'whole numbers', gives: same },
+  bit_or: { args: 1, takes: isInteger, wanted: 'whole numbers', gives: same },
+  bit_xor: { args: 1, takes: isInteger, wanted: 'whole numbers', gives: same },
   stddev_samp: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
   stddev_pop: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
   var_samp: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
@@ -63,7 +90,13 @@ const RULES: Readonly<Record<string, AggregateRule>> = {
   median: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
   bool_and: { args: 1, takes: (f) => f === 'bool', wanted: 'booleans', gives: () => new Bool() },
   bool_or: { args: 1, takes: (f) => f === 'bool', wanted: 'booleans', gives: () => new Bool() },
-  string_agg: { args: 2, takes: (f) => f === 'text', wanted: 'texts', gives: () => new Utf8() },
+  string_agg: {
+    args: 2,
+    second: 'separator',
+    takes: (f) => f === 'text',
+    wanted: 'texts',
+    gives: () => new Utf8(),
+  },
   array_agg: {
     args: 1,
     takes: anything,
@@ -106,17 +139,45 @@ export function aggregateType(call: AskedCall, types: readonly DataType[]): Data
     return refuse(at, `The aggregate ${name} is not supported; there are ${KNOWN_AGGREGATES}`);
   }
   if (types.length !== rule.args) {
-    refuse(at, `${name} takes ${rule.args === 1 ? 'one argument' : 'a text and a separator'}`);
+    refuse(at, `${name} takes ${GIVEN[rule.second ?? 'nothing']}`);
   }
-  if (name === 'string_agg' && call.args[1]?.kind !== 'string') {
-    refuse(call.args[1]?.at ?? at, 'The separator of string_agg is a text in single quotes');
-  }
+  checkSecond(rule, call, types[1]);
   const type = plainType(types[0] as DataType);
   const family = familyOf(type);
   if (family !== 'null' && !rule.takes(family)) {
     refuse(at, `${name} takes ${rule.wanted}, not ${typeText(type)}`);
   }
   return rule.gives(type);
+}
+
+/** What a call is given, by its second argument. */
+const GIVEN = {
+  nothing: 'one argument',
+  separator: 'a text and a separator',
+  share: 'a value and a share from 0 to 1',
+  ordered: 'a value and another that has an order',
+};
+
+const isShare = (number: number): boolean => number >= 0 && number <= 1;
+
+function checkSecond(
+  { second }: AggregateRule,
+  { name, args, at: place }: AskedCall,
+  type: DataType | undefined,
+): void {
+  const given = args[1];
+  const at = given?.at ?? place;
+  if (second === 'separator' && given?.kind !== 'string') {
+    refuse(at, 'The separator of string_agg is a text in single quotes');
+  }
+  if (second === 'share' && !(given?.kind === 'number' && isShare(Number(given.text)))) {
+    refuse(at, `The share that ${name} takes is a number from 0 to 1, such as 0.5`);
+  }
+  if (second === 'ordered' && type !== undefined) {
+    const family = familyOf(plainType(type));
+    if (family === 'null' || isOrdered(family)) return;
+    refuse(at, `${name} takes ${ORDERED} here, not ${typeText(type)}`);
+  }
 }
 
 const KNOWN_AGGREGATES = [...Object.keys(RULES), ...Object.keys(SAME)].sort().join(', ');

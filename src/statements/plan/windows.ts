@@ -79,7 +79,11 @@ function checkedCall(call: WindowCall): WindowCall {
       return true;
     });
   }
-  if (call.orderBy.length > 0) refuse(at, 'ORDER BY within a call is not supported with OVER');
+  // That of WITHIN GROUP is by the argument.
+  const isShare = aggregateName(call.name).startsWith('quantile_');
+  if (call.orderBy.length > 0 && !isShare) {
+    refuse(at, 'ORDER BY within a call is not supported with OVER');
+  }
   return filter === undefined ? withDefault(call) : filteredCall(call, filter);
 }
 
@@ -100,7 +104,7 @@ const ONE: Expression = { kind: 'number', text: '1' };
 const SKIPS_NULLS: ReadonlySet<string> = new Set(
   (
     'count sum avg min max bool_and bool_or stddev_samp stddev_pop var_samp var_pop median ' +
-    'string_agg any_value'
+    'string_agg any_value mode quantile_cont quantile_disc bit_and bit_or bit_xor arg_min arg_max'
   ).split(' '),
 );
 

@@ -123,6 +123,8 @@ const COMPUTED = [
   'f > 0',
 ];
 const NUMBERS = ['i8', 'i32', 'u32', 'n64', 'dec', 'f', 'i8 + 1', 'n64 * 2', 'CAST(i8 AS double)'];
+const ORDERED = KEYS.filter((name) => !name.startsWith('st.'));
+const SHARES = ['0', '0.1', '0.25', '0.3', '0.5', '0.9', '0.999', '1'];
 const key = () => (random() < 0.75 ? pick(KEYS) : pick(COMPUTED));
 const aggregate = () => {
   const call = pick([
@@ -143,6 +145,24 @@ const aggregate = () => {
     () => 'array_agg(i8 ORDER BY rid)',
     () => 'any_value(c || c) IS NULL',
     () => `sum(${pick(['i8', 'n64'])}) + count(*)`,
+    () =>
+      `${pick(['first', 'last', 'arbitrary', 'any_value', 'mode'])}(${key()} ORDER BY ${pick(['rid', 'rid DESC', 'i8 NULLS FIRST, rid', 's DESC NULLS LAST, rid'])})`,
+    () => `${pick(['sum', 'avg'])}(${pick(['f', 'n64', 'dec', 'i8 / 3.0e0'])} ORDER BY rid DESC)`,
+    () => `quantile_cont(${pick(['i8', 'n64', 'f', 'u32'])}, ${pick(SHARES)})`,
+    () => `${pick(['quantile', 'quantile_disc'])}(${pick(ORDERED)}, ${pick(SHARES)})`,
+    () =>
+      `percentile_${pick(['cont', 'disc'])}(${pick(SHARES)}) WITHIN GROUP (ORDER BY ${pick(['i8', 'n64', 'f'])})`,
+    () => `percentile_disc(${pick(SHARES)}) WITHIN GROUP (ORDER BY ${pick(ORDERED)})`,
+    // DuckDB takes the least value for a share of 0 in descending order.
+    () =>
+      `percentile_${pick(['cont', 'disc'])}(${pick(SHARES.slice(1))}) WITHIN GROUP (ORDER BY ${pick(['i8', 'n64', 'f'])} DESC)`,
+    () => `percentile_disc(${pick(SHARES.slice(1))}) WITHIN GROUP (ORDER BY ${pick(ORDERED)} DESC)`,
+    () => `quantile_disc(DISTINCT ${pick(ORDERED)}, ${pick(SHARES)})`,
+    () =>
+      `${pick(['arg_min', 'arg_max', 'min_by', 'max_by'])}(${key()}, ${pick(['rid', '-rid', 'c || CAST(rid AS text)'])})`,
+    () =>
+      `${pick(['arg_min', 'arg_max'])}(${pick(['s', 'i8', 'd'])}, ${pick(['f', 'ts', 'i64', 'dec'])} ORDER BY rid)`,
+    () => `${pick(['bit_and', 'bit_or', 'bit_xor'])}(${pick(['i8', 'i32', 'u32', 'n64', 'i64'])})`,
   ])();
   const takesFilter = /\)$/.test(call) && random() < 0.2;
   return takesFilter
@@ -496,8 +516,7 @@ const rounded = (number) => {
 function canon(value) {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return rounded(value);
-  if (typeof value === 'bigint')
-    return Number.isSafeInteger(Number(value)) ? String(value) : Number(value).toPrecision(9);
+  if (typeof value === 'bigint') return String(value);
   if (typeof value === 'string' || typeof value === 'boolean') return value;
   if (value instanceof Date) return `date ${value.getTime()}`;
   if (Array.isArray(value)) return value.map(canon);

@@ -15,6 +15,8 @@ export interface Accumulator {
    * @param size how many groups there are now
    */
   add(groups: Int32Array, size: number, columns: readonly Column[]): void;
+  /** Makes room for the rows of a batch, in steps, before they are added. */
+  reserve?(rows: number): Generator<void, void>;
   /** Takes a batch all rows of which are of group 0, where that is faster than `add`. */
   addWhole?(rows: number, columns: readonly Column[]): void;
   /**
@@ -43,7 +45,9 @@ export interface Aggregate {
   /** The type of its first argument; undefined for `count(*)`. */
   readonly argument: DataType | undefined;
   readonly separator: string;
-  /** Directions of the keys whose columns follow the argument. */
+  /** Of quantiles: the share as it is written, from 0 to 1, and whether the greatest value is at 0. */
+  readonly quantile?: { readonly share: string; readonly descending: boolean };
+  /** Directions of the keys whose columns follow the arguments. */
   readonly order: readonly Direction[];
   /** That values are computed and collected in. */
   readonly memory: RequestMemory;

@@ -1,25 +1,44 @@
 /**
- * `accumulator` creates the state of an aggregate. Counts and `any_value` are implemented here;
- * sums.ts implements sums, means and deviations, bounds.ts least and greatest values, also of
- * booleans, and collections.ts string_agg, array_agg, medians and any_value with ORDER BY. The one
- * of distinct-words.ts, which counts distinct values without groups, is created by group.ts.
+ * `accumulator` creates the state of an aggregate. Counts are implemented here; sums.ts implements
+ * sums, means and deviations, bounds.ts least and greatest values, also of booleans,
+ * chosen-values.ts first, last, any_value, arg_min and arg_max, and collections.ts what keeps all
+ * values, which is also what depends on an ORDER BY within the call. The one of distinct-words.ts,
+ * which counts distinct values without groups, is created by group.ts.
  */
 import type { DataType } from '../../arrow/index.ts';
-import { type Column, familyOf, reader, type Value, validityOf } from '../../sql/index.ts';
+import { type Column, familyOf, validityOf } from '../../sql/index.ts';
 import {
   type Accumulator,
   type Aggregate,
-  columnFor,
   type GroupRange,
   groupsWhere,
   roomFor,
-  VALUE_BYTES,
 } from './accumulator.ts';
+import { Bits } from './bits.ts';
 import { bounds } from './bounds.ts';
-import { Collections, Medians } from './collections.ts';
+import { AnyValue, EndValue, ValueAtBound } from './chosen-values.ts';
+import { Collections } from './collections.ts';
+import { Modes } from './modes.ts';
+import { Quantiles } from './quantiles.ts';
 import { Deviations, FloatSums, IntegerSums } from './sums.ts';
 
+/** Aggregates whose result is one whatever the order of the rows is, or that have one of their own. */
+const WITHOUT_ORDER: ReadonlySet<string> = new Set(
+  (
+    'count min max bool_and bool_or bit_and bit_or bit_xor median quantile_cont quantile_disc ' +
+    'string_agg array_agg'
+  ).split(' '),
+);
+
 export function accumulator(aggregate: Aggregate): Accumulator {
+  const { name, argument, order } = aggregate;
+  const isSum = name === 'sum' || name === 'avg';
+  const isExact = isSum && argument !== undefined && familyOf(argument) !== 'float';
+  if (order.length === 0 || WITHOUT_ORDER.has(name) || isExact) return stateOf(aggregate);
+  return new Collections(aggregate, () => stateOf({ ...aggregate, order: [] }));
+}
+
+function stateOf(aggregate: Aggregate): Accumulator {
   const { name, argument } = aggregate;
   if (argument === undefined || name === 'count') return new Counts(aggregate.type);
   const family = familyOf(argument);
@@ -41,10 +60,23 @@ export function accumulator(aggregate: Aggregate): Accumulator {
       return bounds({ ...aggregate, name: 'min' }, argument);
     case 'bool_or':
       return bounds({ ...aggregate, name: 'max' }, argument);
+    case 'bit_and':
+    case 'bit_or':
+    case 'bit_xor':
+      return new Bits(aggregate);
     case 'median':
-      return new Medians(aggregate);
+    case 'quantile_cont':
+      return new Quantiles(aggregate);
+    case 'mode':
+      return new Modes(aggregate);
     case 'any_value':
-      return aggregate.order.length > 0 ? new Collections(aggregate) : new AnyValue(aggregate.type);
+      return new AnyValue(aggregate);
+    case 'first':
+    case 'last':
+      return new EndValue(aggregate);
+    case 'arg_min':
+    case 'arg_max':
+      return new ValueAtBound(aggregate);
     default:
       return new Collections(aggregate);
   }
@@ -85,36 +117,3 @@ class Counts implements Accumulator {
     return { form: 'number', type: this.#type, length: to - from, values, valid: null };
   }
 }
-
-/** The first value that there is. */
-class AnyValue implements Accumulator {
-  readonly #type: DataType;
-  readonly #values: Value[] = [];
-  bytes = 0;
-
-  constructor(type: DataType) {
-    this.#type = type;
-  }
-
-  add(given: Int32Array, _: number, [column]: readonly [Column]): void {
-    const groups = groupsWhere(given, validityOf(column));
-    const read = reader(column);
-    for (let row = 0; row < groups.length; row++) {
-      const group = groups[row] as number;
-      if (group < 0 || this.#values[group] !== undefined) continue;
-      const value = kept(read(row));
-      this.#values[group] = value;
-      this.bytes += VALUE_BYTES + sizeOf(value);
-    }
-  }
-
-  result(range: GroupRange): Column {
-    return columnFor(this.#type, range, (group) => this.#values[group] ?? null);
-  }
-}
-
-/** A value that does not keep the batch in memory which it is of. */
-const kept = (value: Value): Value => (value instanceof Uint8Array ? value.slice() : value);
-
-const sizeOf = (value: Value): number =>
-  typeof value === 'string' ? 2 * value.length : value instanceof Uint8Array ? value.length : 16;

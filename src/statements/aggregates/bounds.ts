@@ -154,7 +154,8 @@ class WideBounds implements Accumulator {
   }
 }
 
-function wideWords(column: Column): Int32Array {
+/** The values as two words each, the lower one first. */
+export function wideWords(column: Column): Int32Array {
   if (column.form === 'wide' && column.values instanceof BigInt64Array) {
     return new Int32Array(column.values.buffer, column.values.byteOffset, column.length * 2);
   }

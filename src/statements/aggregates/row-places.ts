@@ -15,7 +15,9 @@ import {
   recordBatch,
   type Schema,
 } from '../../arrow/index.ts';
-import { BATCH_ROWS } from './relation.ts';
+
+/** Rows of the batches that steps make. */
+export const BATCH_ROWS: number = 1 << 16;
 
 /** Rows by the number of their batch and their place in it. */
 export interface RowPlaces {

@@ -1,0 +1,73 @@
+/**
+ * Keeps which group each collected row is of, batch by batch (`GroupedRows`), and sorts the places
+ * of the rows by group, in steps. `counted` leaves out the rows of a batch that do not count.
+ * collections.ts and quantiles.ts keep the values.
+ */
+import type { RowPlaces } from './row-places.ts';
+
+/** Bytes that the place of a row takes in the end, with its group. */
+export const PLACE_BYTES = 12;
+
+/** Rows by group: those of group g are from `starts[g]` on, up to `starts[g + 1]`. */
+export interface ByGroup {
+  readonly starts: Uint32Array;
+  readonly places: RowPlaces;
+}
+
+/** The rows that count, of all batches, with a number of their group each. */
+export class GroupedRows {
+  readonly groups: Int32Array[] = [];
+  rows = 0;
+  #size = 0;
+
+  /** @param groups of rows that all count */
+  add(groups: Int32Array, size: number): void {
+    this.groups.push(groups);
+    this.rows += groups.length;
+    this.#size = Math.max(this.#size, size);
+  }
+
+  *starts(): Generator<void, Uint32Array> {
+    const starts = new Uint32Array(this.#size + 1);
+    for (const groups of this.groups) {
+      for (let row = 0; row < groups.length; row++) {
+        (starts[(groups[row] as number) + 1] as number)++;
+      }
+      yield;
+    }
+    for (let group = 0; group < this.#size; group++) {
+      (starts[group + 1] as number) += starts[group] as number;
+    }
+    return starts;
+  }
+
+  /** In the order in which the rows came. */
+  *inOrder(): Generator<void, ByGroup> {
+    const starts = yield* this.starts();
+    const next = starts.slice();
+    const places = { batch: new Uint32Array(this.rows), row: new Uint32Array(this.rows) };
+    for (const [batch, groups] of this.groups.entries()) {
+      for (let row = 0; row < groups.length; row++) {
+        const to = (next[groups[row] as number] as number)++;
+        places.batch[to] = batch;
+        places.row[to] = row;
+      }
+      yield;
+    }
+    return { starts, places };
+  }
+}
+
+/** The numbers of the rows that count, and their groups. */
+export function counted(groups: Int32Array): { rows: Uint32Array; groups: Int32Array } {
+  const rows = new Uint32Array(groups.length);
+  let count = 0;
+  for (let row = 0; row < groups.length; row++) {
+    if ((groups[row] as number) >= 0) rows[count++] = row;
+  }
+  if (count === groups.length) return { rows, groups: groups.slice() };
+  return {
+    rows: rows.subarray(0, count),
+    groups: Int32Array.from(rows.subarray(0, count), (row) => groups[row] as number),
+  };
+}

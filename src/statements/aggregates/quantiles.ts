@@ -1,0 +1,122 @@
+/**
+ * Accumulates medians and other continuous quantiles of numbers, as doubles (`Quantiles`). All
+ * values of a group are kept until its end, and sorted in steps. collections.ts implements
+ * quantile_disc, which picks a value.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import { type Column, validityOf } from '../../sql/index.ts';
+import {
+  type Accumulator,
+  type Aggregate,
+  type GroupRange,
+  groupsWhere,
+  numbersWhere,
+} from './accumulator.ts';
+import { counted, GroupedRows, PLACE_BYTES } from './grouped-rows.ts';
+import { doublesOf } from './sums.ts';
+
+/** Rows of a step. */
+const STEP_ROWS = 1 << 16;
+
+/** The value at a share of the values of a group in order, or between the two there. */
+export class Quantiles implements Accumulator {
+  readonly #type: DataType;
+  readonly #share: number;
+  readonly #descending: boolean;
+  readonly #rows = new GroupedRows();
+  readonly #values: Float64Array[] = [];
+  #sorted: { readonly starts: Uint32Array; readonly values: Float64Array } | undefined;
+  bytes = 0;
+
+  /** Without a share: medians. */
+  constructor({ type, quantile }: Aggregate) {
+    this.#type = type;
+    this.#share = Number(quantile?.share ?? 0.5);
+    this.#descending = quantile?.descending ?? false;
+  }
+
+  add(given: Int32Array, size: number, [column]: readonly Column[]): void {
+    const values = column as Column;
+    const { rows, groups } = counted(groupsWhere(given, validityOf(values)));
+    if (rows.length === 0) return;
+    const numbers = doublesOf(values);
+    this.#rows.add(groups, size);
+    this.#values.push(Float64Array.from(rows, (row) => numbers[row] as number));
+    this.bytes += rows.length * (PLACE_BYTES + 16);
+  }
+
+  *result(range: GroupRange): Generator<void, Column> {
+    this.#sorted ??= yield* this.#byGroup();
+    const { starts, values } = this.#sorted;
+    const quantiles = new Float64Array(range.to);
+    const counts = new Float64Array(range.to);
+    for (let group = range.from; group < Math.min(range.to, starts.length - 1); group++) {
+      const [from, to] = [starts[group] as number, starts[group + 1] as number];
+      if (from === to) continue;
+      const sorted = yield* inOrder(values.subarray(from, to));
+      const last = sorted.length - 1;
+      const place = this.#descending ? last - last * this.#share : last * this.#share;
+      const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]] as [number, number];
+      quantiles[group] = low === high ? low : between(low, high, place - Math.floor(place));
+      counts[group] = 1;
+      yield;
+    }
+    return numbersWhere(this.#type, quantiles, counts, range);
+  }
+
+  *#byGroup(): Generator<void, { starts: Uint32Array; values: Float64Array }> {
+    const starts = yield* this.#rows.starts();
+    const next = starts.slice();
+    const values = new Float64Array(this.#rows.rows);
+    for (const [batch, groups] of this.#rows.groups.entries()) {
+      const numbers = this.#values[batch] as Float64Array;
+      for (let row = 0; row < groups.length; row++) {
+        values[(next[groups[row] as number] as number)++] = numbers[row] as number;
+      }
+      yield;
+    }
+    return { starts, values };
+  }
+}
+
+/** Weighs both ends, whose difference may be infinite. */
+const between = (low: number, high: number, part: number): number =>
+  part === 0 ? low : low * (1 - part) + high * part;
+
+/** Numbers in order, NaN last, sorted in runs that are then merged. It may use the array given. */
+function* inOrder(values: Float64Array): Generator<void, Float64Array> {
+  for (let from = 0; from < values.length; from += STEP_ROWS) {
+    values.subarray(from, from + STEP_ROWS).sort();
+    if (values.length > STEP_ROWS) yield;
+  }
+  let source = values;
+  for (let run = STEP_ROWS; run < values.length; run *= 2) {
+    const merged = new Float64Array(values.length);
+    for (let from = 0; from < values.length; from += 2 * run) {
+      yield* merge(source, merged, from, Math.min(values.length, from + run), from + 2 * run);
+    }
+    source = merged;
+  }
+  return source;
+}
+
+/** Merges the runs from `from` and from `middle` on. */
+function* merge(
+  source: Float64Array,
+  into: Float64Array,
+  from: number,
+  middle: number,
+  until: number,
+): Generator<void, void> {
+  const end = Math.min(source.length, until);
+  let left = from;
+  let right = middle;
+  for (let to = from; to < end; to++) {
+    const isLeft =
+      right >= end ||
+      (left < middle &&
+        (Number.isNaN(source[right]) || (source[left] as number) <= (source[right] as number)));
+    into[to] = (isLeft ? source[left++] : source[right++]) as number;
+    if (to % STEP_ROWS === 0) yield;
+  }
+}
