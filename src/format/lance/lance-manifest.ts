@@ -461,7 +461,7 @@ function areEqual(one: readonly number[], other: readonly number[]): boolean {
 
 /**
  * Writes the members of a fragment: first its id, then its file, whose name comes first.
- * @param base whose files they are; those of the dataset itself if absent
+ * @param base whose data files they are; those of the dataset itself if absent
  */
 function writeFragment(
   into: ProtoMessage,
@@ -480,8 +480,9 @@ function writeFragment(
   }
   if (deletion !== undefined) {
     const deleted = into.begin(3);
+    // Below the dataset itself, also on a branch: cleanup by Lance takes deletion files of a table that
+    // only its branches name for unused.
     into.integer(2, 0).integer(3, deletionId(deletion)).integer(4, deletion.rows);
-    if (base !== undefined) into.integer(7, base);
     into.end(deleted);
   }
   into.integer(4, rows);

@@ -1,7 +1,7 @@
 /**
  * Creates the files that Lance needs to open one version: a manifest in the table's `lance` folder
- * (`keptManifest`), and deletion files under Lance's names in `_deletions`. They are created when
- * first needed and then kept. If Lance cannot read the version, the manifest makes Lance's readers
+ * (`keptManifest`), and deletion files under Lance's names in the `_deletions` of its branch. They
+ * are created when first needed and then kept. If Lance cannot read the version, the manifest makes Lance's readers
  * refuse it.
  */
 import { createHash } from 'node:crypto';
@@ -23,6 +23,7 @@ import { corrupt } from '../../json.ts';
 import { deletedRows } from '../fragments/index.ts';
 import type { Engine, Snapshot, TableBranch } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
+import { datasetOf } from './lance-strangers.ts';
 import { lanceDone, lanceFacts, lanceView } from './lance-view.ts';
 
 export interface LanceManifestFile {
@@ -85,9 +86,13 @@ async function writtenWithDeletions(engine: Engine, snapshot: Snapshot): Promise
 export function keptManifestsFolder(engine: Engine, branch: TableBranch): string {
   const { tableFolder, folder } = branch;
   if (branch.branch === MAIN_BRANCH) return lanceManifestsFolder(tableFolder, folder);
-  const place = createHash('sha256').update(engine.locate(tableFolder)).digest('hex').slice(0, 8);
+  const dependsOn = `${BRANCH_FORM} ${engine.locate(tableFolder)}`;
+  const place = createHash('sha256').update(dependsOn).digest('hex').slice(0, 8);
   return lanceManifestsFolder(tableFolder, folder, place);
 }
+
+/** Raised where manifests of branches become others for the same version: they are made anew then. */
+const BRANCH_FORM = 2;
 
 /**
  * The size of the manifest that Lance is to read as a version, whether it was made already or not.
@@ -138,7 +143,7 @@ async function linkDeletions(
   fragments: readonly FragmentOutline[],
 ): Promise<void> {
   const { store } = engine;
-  const { tableFolder } = snapshot.branch;
+  const dataset = datasetOf(snapshot.branch);
   let hasFolder = false;
   const making = new Set<Promise<unknown>>();
   const failures: unknown[] = [];
@@ -147,9 +152,10 @@ async function linkDeletions(
       const { deletion } = fragment;
       if (deletion === undefined) continue;
       if (failures.length > 0) break;
-      const name = lanceDeletionFile(tableFolder, fragment.id, lanceDeletionId(deletion.file));
+      const name = lanceDeletionFile(dataset, fragment.id, lanceDeletionId(deletion.file));
       if ((await store.head(name)) !== undefined) continue;
-      if (!hasFolder) await store.createFolder(lanceDeletionsFolder(tableFolder), tableFolder);
+      if (!hasFolder)
+        await store.createFolder(lanceDeletionsFolder(dataset), snapshot.branch.tableFolder);
       hasFolder = true;
       const made = makeDeletions(engine, snapshot, fragment, deletion, name)
         .catch((error) => failures.push(error))

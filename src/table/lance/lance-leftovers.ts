@@ -180,10 +180,14 @@ export async function goneDeletions(
     if (!path.startsWith(`${folder}/`)) continue;
     ids.add(lanceDeletionId(objectId(path)));
   }
-  return filesIn(engine, lanceDeletionsFolder(tableFolder), (file) => {
+  const isGone = (file: string): boolean => {
     const id = parseLanceDeletion(file);
     return id !== undefined && !ids.has(id);
-  });
+  };
+  const found: LanceLeftover[] = [];
+  for (const dataset of await datasetsOf(engine, tableFolder))
+    found.push(...(await filesIn(engine, lanceDeletionsFolder(dataset), isGone)));
+  return found;
 }
 
 async function filesIn(

@@ -14,6 +14,7 @@ import {
   lanceBranchesFolder,
   lanceBranchesTree,
   lanceDataset,
+  lanceDeletionsFolder,
   lanceRefFile,
   lanceTagsFolder,
   lanceVersionsFolder,
@@ -21,6 +22,7 @@ import {
   MAIN_BRANCH,
   type NamedByRef,
   namesSame,
+  parseLanceDeletion,
   parseLanceRef,
   parseLanceRefFile,
   parseLanceVersionFile,
@@ -198,6 +200,11 @@ class Refs implements PlacedRefs {
             (parseLanceVersionFile(entry.name) !== undefined && (await isOwn(this.#engine, path))));
         if (!isOurs) kept++;
         else if (await store.delete(path, via)) this.removed++;
+      }
+      const deletions = kind === 'folder' ? lanceDeletionsFolder(dataset) : undefined;
+      for (const entry of deletions ? ((await store.list(deletions)) ?? []) : []) {
+        const isOurs = entry.kind === 'file' && parseLanceDeletion(entry.name) !== undefined;
+        if (isOurs && (await store.delete(`${deletions}/${entry.name}`, via))) this.removed++;
       }
       // Cleanup removes what clients of Lance wrote for versions of the branch.
       if (kept === 0 && kind === 'folder')

@@ -7,6 +7,7 @@
 import {
   isLanceTemporary,
   isLanceWriterFile,
+  lanceBranchesTree,
   lanceDeletionId,
   lanceDeletionsFolder,
   lanceFolder,
@@ -48,7 +49,19 @@ export async function verifyLance(
   }
   const ids = new Set([...referenced].map((path) => lanceDeletionId(objectId(path))));
   const isDeclared = branches.every(({ versions }) => versions.length === 0);
-  const folder = lanceDeletionsFolder(tableFolder);
+  const trees = await inspector.list(lanceBranchesTree(tableFolder));
+  const datasets = trees.flatMap(({ kind, path }) => (kind === 'folder' ? [path] : []));
+  for (const dataset of [tableFolder, ...datasets])
+    await checkDeletions(inspector, lanceDeletionsFolder(dataset), ids, isDeclared);
+}
+
+/** Checks the deletion files under Lance's names that a branch has. */
+async function checkDeletions(
+  inspector: FolderInspector,
+  folder: string,
+  ids: ReadonlySet<bigint>,
+  isDeclared: boolean,
+): Promise<void> {
   for (const entry of await inspector.list(folder)) {
     const name = entry.kind === 'file' ? entry.name : '';
     const id = parseLanceDeletion(name);
