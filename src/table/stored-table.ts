@@ -10,13 +10,13 @@ import { onDemand } from '../on-demand.ts';
 import { Branch, branchHeld, openBranch } from './branch.ts';
 import type { BranchDifference, CherryPicked, CherryPickOptions } from './branching/index.ts';
 import {
-  adoptTags,
   type CleanupOptions,
   type CleanupReport,
   cleanup,
   createVersionTag,
-  deleteUntaggedBranch,
+  deleteUnneededBranch,
   fileSystemTime,
+  followTags,
   updateVersionTag,
 } from './history/index.ts';
 import { deleteClientRef, followTable, type LanceSynced, syncLance } from './lance/index.ts';
@@ -124,8 +124,8 @@ export class StoredTable {
    * @throws InvalidTableState where a tag names it
    */
   async deleteBranch(branch: SideBranch): Promise<boolean> {
-    await this.#adoptTags();
-    const deleted = await deleteUntaggedBranch(this.#engine, branch);
+    await this.#followTags();
+    const deleted = await deleteUnneededBranch(this.#engine, branch);
     if (!deleted) return false;
     const { parentBranch, parentVersion: version } = branch.record;
     await this.#withoutClientRef('branch', branch.branch, { branch: parentBranch, version });
@@ -144,14 +144,14 @@ export class StoredTable {
 
   /** @throws TableTagAlreadyExists, TableVersionNotFound */
   async createTag(name: string, branch: TableBranch, version: number): Promise<void> {
-    await this.#adoptTags();
+    await this.#followTags();
     await createVersionTag(this.#engine, name, branch, version);
     await this.#follow();
   }
 
   /** Lets a tag name another version; false where there is none. @throws TableVersionNotFound */
   async updateTag(name: string, branch: TableBranch, version: number): Promise<boolean> {
-    await this.#adoptTags();
+    await this.#followTags();
     const updated = await updateVersionTag(this.#engine, name, branch, version);
     if (updated) await this.#follow();
     return updated;
@@ -159,7 +159,7 @@ export class StoredTable {
 
   /** False where there is none. */
   async deleteTag(name: string): Promise<boolean> {
-    await this.#adoptTags();
+    await this.#followTags();
     const record = await this.tag(name);
     if (record === undefined) return false;
     // First: a tag that is found there without a record becomes one of the table.
@@ -171,7 +171,7 @@ export class StoredTable {
 
   /** Brings all that Lance finds by the table's path up to date. @throws TableNotFound */
   async syncLance(signal?: AbortSignal): Promise<LanceSynced> {
-    await this.#adoptTags();
+    await this.#followTags();
     const now = (): Promise<number> => fileSystemTime(this.#engine);
     return syncLance(this.#engine, this.folder, this.incarnation, now, signal);
   }
@@ -185,8 +185,8 @@ export class StoredTable {
   }
 
   /** Before all that keeps or changes tags. */
-  async #adoptTags(): Promise<void> {
-    await adoptTags(this.#engine, this.folder, this.incarnation);
+  async #followTags(): Promise<void> {
+    await followTags(this.#engine, this.folder, this.incarnation);
   }
 
   #withoutClientRef(
@@ -212,7 +212,7 @@ export class StoredTable {
 
   /** Removes old versions, and files that no version refers to. */
   async cleanup(options: CleanupOptions): Promise<CleanupReport> {
-    if (!options.dryRun) await this.#adoptTags();
+    if (!options.dryRun) await this.#followTags();
     const report = await cleanup(this.#engine, this.folder, this.incarnation, options);
     if (!options.dryRun && report.versions > 0) await this.moved();
     return report;

@@ -1,8 +1,8 @@
 /**
  * `adoptTags` creates tags of the table from the tags that Lance's clients wrote into `_refs/tags`,
- * so that cleanup keeps their versions, and returns how many. A tag that the table already has
- * keeps its version, whatever the client's file says. Nothing is adopted if these clients may not
- * write the table.
+ * so that cleanup keeps their versions, and returns how many. `followTags` also moves tags of the
+ * table that such a client moved. A tag whose file a client deleted stays. Nothing is adopted if
+ * these clients may not write the table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {
@@ -13,25 +13,41 @@ import {
   parseLanceRef,
   parseLanceRefFile,
   parseTagFile,
+  tagFile,
   tagsFolder,
 } from '../../format/index.ts';
 import { isClientTagOf, moveAside, refBytes } from '../lance/index.ts';
 import {
   type Engine,
   findBranch,
+  findTag,
   mainBranch,
   resolveHead,
   visibleSnapshot,
 } from '../versions/index.ts';
-import { createVersionTag } from './reference-changes.ts';
+import { createVersionTag, updateVersionTag } from './reference-changes.ts';
 
 const LEFT = ['InvalidInput', 'TableTagAlreadyExists', 'TableVersionNotFound', 'Corrupt'] as const;
 
 /** How many tags were adopted; none where Lance's clients may not write the table. */
-export async function adoptTags(
+export const adoptTags = (
   engine: Engine,
   tableFolder: string,
   incarnation: string,
+): Promise<number> => adopt(engine, tableFolder, incarnation, false);
+
+/** Adopts new tags and moved ones. It looks at the file of each tag, which a commit has no time for. */
+export const followTags = (
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+): Promise<number> => adopt(engine, tableFolder, incarnation, true);
+
+async function adopt(
+  engine: Engine,
+  tableFolder: string,
+  incarnation: string,
+  followsMoves: boolean,
 ): Promise<number> {
   const { store } = engine;
   const folder = lanceTagsFolder(tableFolder);
@@ -49,12 +65,15 @@ export async function adoptTags(
   );
   let adopted = 0;
   for (const name of names) {
-    if (known.has(name)) continue;
+    const isKnown = known.has(name);
+    if (isKnown && !(followsMoves && (await isLater(engine, tableFolder, name)))) continue;
     const bytes = await refBytes(engine, lanceRefFile(folder, name));
     // One of ours is what is left of a tag that was deleted.
     const named = bytes && !isOwnLanceRef(bytes) && parseLanceRefFile('tag', bytes);
     if (!named) continue;
     const branch = named.branch ?? MAIN_BRANCH;
+    const record = isKnown ? await findTag(engine, tableFolder, incarnation, name) : undefined;
+    if (record?.branch === branch && record.version === named.version) continue;
     try {
       const home =
         branch === MAIN_BRANCH ? main : await findBranch(engine, tableFolder, incarnation, branch);
@@ -67,7 +86,8 @@ export async function adoptTags(
         await moveAside(engine, path);
         continue;
       }
-      await createVersionTag(engine, name, home, named.version);
+      if (!isKnown) await createVersionTag(engine, name, home, named.version);
+      else if (!(await updateVersionTag(engine, name, home, named.version))) continue;
       adopted++;
     } catch (error) {
       // A name that no tag may have, what is damaged or comes or goes meanwhile: verify reports it.
@@ -75,4 +95,11 @@ export async function adoptTags(
     }
   }
   return adopted;
+}
+
+/** Whether the file of a tag in `_refs/tags` was written after the table's own record of the tag. */
+async function isLater({ store }: Engine, tableFolder: string, name: string): Promise<boolean> {
+  const file = await store.head(lanceRefFile(lanceTagsFolder(tableFolder), name));
+  const record = await store.head(tagFile(tableFolder, name));
+  return file !== undefined && record !== undefined && file.modified > record.modified;
 }

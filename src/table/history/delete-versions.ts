@@ -21,6 +21,7 @@ import {
 import {
   type Engine,
   highestListed,
+  listBranches,
   listTags,
   resolveHead,
   type TableBranch,
@@ -81,13 +82,15 @@ const NEWEST = 'it is the newest, which a table always keeps';
 
 const HELD = 'it is being restored, tagged or branched from';
 
+const ORIGIN = 'writers of Lance need it as the origin of ';
+
 function adviceFor(reason: string, version: number): string {
   if (reason === NEWEST) {
     return `End the range at ${version}, which is exclusive, or at -1, to delete the older ones.`;
   }
-  return reason === HELD
-    ? 'Leave the version out, or try again later.'
-    : 'Delete the tag first, or leave the version out.';
+  if (reason === HELD) return 'Leave the version out, or try again later.';
+  const what = reason.startsWith(ORIGIN) ? 'branch' : 'tag';
+  return `Delete the ${what} first, or leave the version out.`;
 }
 
 /** The newest version, with those of undecided multi-table commits that build on it. */
@@ -193,7 +196,10 @@ async function markRuns(
 const markOf = (branch: TableBranch, { first, last }: VersionRun): string =>
   deletedRunFile(branch.folder, first, last);
 
-/** Versions of the branch that tags name or that are held, with the reason. */
+/**
+ * Versions of the branch that tags name, that are held, or that Lance needs as the origin of another
+ * branch, with the reason.
+ */
 async function neededVersions(
   engine: Engine,
   branch: TableBranch,
@@ -203,6 +209,17 @@ async function neededVersions(
   for (const version of await heldVersions(engine, branch)) needed.set(version, HELD);
   for (const [tag, record] of await listTags(engine, branch.tableFolder, branch.incarnation)) {
     if (record.branch === branch.branch) needed.set(record.version, `the tag ${tag} names it`);
+  }
+  // A cleanup by Lance reads the version that each branch was made from, and fails without it.
+  const head = await resolveHead(engine, branch);
+  if (head?.snapshot.manifest.lanceWrites !== true) return needed;
+  for (const { branch: name, record } of await listBranches(
+    engine,
+    branch.tableFolder,
+    branch.incarnation,
+  )) {
+    if (record.parentBranch === branch.branch)
+      needed.set(record.parentVersion, `${ORIGIN}the branch ${name}`);
   }
   return needed;
 }

@@ -4,7 +4,7 @@
  * changes of tags and branches that are safe beside deletions.
  */
 
-export { adoptTags } from './adopt-tags.ts';
+export { adoptTags, followTags } from './adopt-tags.ts';
 export {
   type CleanupOptions,
   type CleanupReport,
@@ -15,6 +15,6 @@ export {
 export { deleteVersions, planDeletion } from './delete-versions.ts';
 export { findKeyed, findTransaction, keyedTransaction } from './find-commit.ts';
 export { withHold } from './holds.ts';
-export { createVersionTag, deleteUntaggedBranch, updateVersionTag } from './reference-changes.ts';
+export { createVersionTag, deleteUnneededBranch, updateVersionTag } from './reference-changes.ts';
 export { type FoundStorage, findStorage, pendingFragments } from './storage.ts';
 export { digestsOf, noteDigest, versionNumbers } from './version-digests.ts';

@@ -1,10 +1,10 @@
 /**
  * Creates and moves tags (`createVersionTag`, `updateVersionTag`) and deletes branches
- * (`deleteUntaggedBranch`), safely beside concurrent deletions. A version is held while it is
+ * (`deleteUnneededBranch`), safely beside concurrent deletions. A version is held while it is
  * tagged, and a branch that a tag names is not deleted. versions/tags.ts and versions/branches.ts
  * write the files.
  */
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { TagRecord } from '../../format/index.ts';
 import { isMissingFolder } from '../../store/index.ts';
 import {
@@ -16,8 +16,10 @@ import {
   findTag,
   hintNamed,
   leftAtThatMoment,
+  listBranches,
   listTags,
   replaceTag,
+  resolveHead,
   type TableBranch,
   tableLeft,
   tableNamed,
@@ -54,8 +56,12 @@ export function updateVersionTag(
   });
 }
 
-/** False where the branch is not there. @throws InvalidTableState where a tag names it */
-export async function deleteUntaggedBranch(engine: Engine, branch: FoundBranch): Promise<boolean> {
+/**
+ * False where the branch is not there.
+ * @throws InvalidTableState where a tag names it, or where clients of Lance may write the table and
+ * another branch was made from it: as in Lance, whose cleanup fails without it
+ */
+export async function deleteUnneededBranch(engine: Engine, branch: FoundBranch): Promise<boolean> {
   const { tableFolder, incarnation, branch: name, record } = branch;
   const refuseTagged = async (): Promise<void> => {
     for (const [tag, { branch: named }] of await listTags(engine, tableFolder, incarnation)) {
@@ -68,9 +74,34 @@ export async function deleteUntaggedBranch(engine: Engine, branch: FoundBranch):
       );
     }
   };
-  await refuseTagged();
+  const refuseOrigin = async (): Promise<void> => {
+    const made = await listBranches(engine, tableFolder, incarnation);
+    const child = made.find((other) => other.record.parentBranch === name);
+    if (child === undefined || !(await isWrittenByLance(engine, child))) return;
+    const table = tableNamed(engine, tableFolder);
+    throw new DirspaceError(
+      'InvalidTableState',
+      `The branch ${child.branch} of the table ${table.name} was made from the branch ${name}, which writers of Lance need as long as it is there. Delete the branch ${child.branch} first.`,
+      { details: { ...table.details, branch: name } },
+    );
+  };
+  const refuse = async (): Promise<void> => {
+    await refuseTagged();
+    await refuseOrigin();
+  };
+  await refuse();
   // Once more when it is out of sight: whoever makes a tag looks for the branch afterwards.
-  return deleteBranch(engine, tableFolder, name, record.id, refuseTagged);
+  return deleteBranch(engine, tableFolder, name, record.id, refuse);
+}
+
+async function isWrittenByLance(engine: Engine, branch: TableBranch): Promise<boolean> {
+  try {
+    return (await resolveHead(engine, branch))?.snapshot.manifest.lanceWrites === true;
+  } catch (error) {
+    // A branch that lost its versions keeps no other.
+    if (!isDirspaceError(error, 'Corrupt')) throw error;
+    return false;
+  }
 }
 
 /** Runs `work` while no other writer can delete the version that a tag is to name. */

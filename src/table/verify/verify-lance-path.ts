@@ -16,6 +16,7 @@ import {
   LANCE_HINT,
   lanceBranchesFolder,
   lanceBranchesTree,
+  lanceDeletionsFolder,
   lanceFence,
   lanceFenceFile,
   lanceManifestFile,
@@ -217,8 +218,9 @@ class PathVerifier {
         if (bytes !== undefined) {
           if (await holds(this.#engine, entry.path, bytes)) return;
           if (await isSameRef(this.#engine, kind, entry.path, bytes)) return;
-          // It is as it was before the last change of the tag or branch.
-          if (await isWholeRef(this.#engine, entry.path))
+          // It is as it was before the last change of the tag or branch, or a client moved the tag.
+          const isMoved = kind === 'tag' && (await this.#isAdoptable(name, entry.path));
+          if (isMoved || (await isWholeRef(this.#engine, entry.path)))
             return this.#inspector.leftover(entry.path, 'unsynced');
           throw new Error(`It is not what Lance is to read as the ${kind} ${name}. ${MEND}`);
         }
@@ -239,7 +241,7 @@ class PathVerifier {
 
   /**
    * Whether it is a client's tag of a version that exists: synchronizing makes it a tag of the
-   * table.
+   * table, or moves the tag of its name.
    */
   async #isAdoptable(name: string, path: string): Promise<boolean> {
     const bytes = this.#writes && isRefName(name) ? await refBytes(this.#engine, path) : undefined;
@@ -264,6 +266,8 @@ class PathVerifier {
       const versions = lanceVersionsFolder(entry.path);
       const written = this.#writes ? lanceWriterFolders(entry.path) : [];
       for (const inside of await this.#inspector.list(entry.path)) {
+        // Deletion files are checked with those of the table.
+        if (inside.kind === 'folder' && inside.path === lanceDeletionsFolder(entry.path)) continue;
         if (inside.kind === 'folder' && inside.path !== versions && written.includes(inside.path))
           await this.#written(inside.path);
         else if (inside.kind === 'folder' && isLanceDebris(inside.name))

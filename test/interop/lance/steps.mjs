@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkFence } from './fence.mjs';
 import { formsIn } from './forms.mjs';
+import { checkReferences } from './reference-writers.mjs';
 import { checkCorpus, checkWrites } from './writes.mjs';
 
 const [python, count, seed, lancedb] = process.argv.slice(2);
@@ -94,6 +95,10 @@ try {
   const commits = Math.ceil(count / 2);
   const wrong = await checkWrites({ python, lancedb, entry, place, served, commits, seed });
   failed = wrong || failed;
+  if (lancedb !== undefined) {
+    const given = { python, lancedb, entry, place, served, steps: commits, seed };
+    failed = (await checkReferences(given)) || failed;
+  }
   const tables = Math.ceil((count * 6) / 25);
   failed = (await checkCorpus({ python, entry, place, served, tables, seed })) || failed;
 } finally {

@@ -8,6 +8,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { randomFrom } from './random.mjs';
 
 const [entry, root, uri, packages, steps, seed] = process.argv.slice(2);
 const { connect, Index } = await import(pathToFileURL(entry).href);
@@ -16,14 +17,7 @@ const { connectNamespace } = load('@lancedb/lancedb');
 
 const DIMENSION = 16;
 const ROWS = 5000;
-let state = Number(seed) >>> 0 || 1;
-/** xorshift32. */
-function random() {
-  state ^= state << 13;
-  state ^= state >>> 17;
-  state = (state ^ (state << 5)) >>> 0;
-  return state / 2 ** 32;
-}
+const random = randomFrom(seed);
 const below = (limit) => Math.floor(random() * limit);
 let nextId = 0;
 const WORDS = ['amber', 'birch', 'cedar', 'delta', 'ember', 'fjord', 'grove', 'heath'];

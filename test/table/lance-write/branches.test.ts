@@ -239,15 +239,115 @@ test('tags that a client writes are those of the table from the next commit on',
     'tag lost.json',
     'tag no name.json',
   ]);
-  // The table's own stands, and it goes with the client's file.
-  lanceTag('first', 2);
-  expect((await problems()) as unknown[]).toHaveLength(5);
-  await create(client.delete(new Map([[0, [0, 1]]])));
-  expect(await tags()).toMatchObject(adopted);
-  lanceTag('first', 1);
+  // It goes with the client's file.
   await db.namespace.deleteTableTag({ id: ['t'], tag: 'first' });
   await create(client.delete(new Map([[0, [0, 1, 2]]])));
   expect(Object.keys((await tags()) as object)).toEqual(['of.dev']);
+});
+
+test('a tag that a client moves is moved, and one that the table moves later is not', async () => {
+  await create(client.delete(new Map([[0, [0]]])));
+  lanceTag('first', 1);
+  lanceTag('second', 1);
+  await create(client.delete(new Map([[0, [0, 1]]])));
+  expect(await tags()).toMatchObject({ first: { version: 1 }, second: { version: 1 } });
+  await db.namespace.createTableTag({ id: ['t'], tag: 'own', version: 1 });
+  expect(await leftovers()).toEqual([]);
+  const settle = (name: string, seconds: number): void =>
+    current.utimesSync(`/c/${FOLDER}/_refs/tags/${name}.json`, seconds, seconds);
+  const now = Date.now() / 1000;
+  for (const [name, version] of [
+    ['first', 2],
+    ['second', 9],
+    ['own', 2],
+  ] as const) {
+    lanceTag(name, version);
+    settle(name, now + 60);
+  }
+  expect(await leftovers()).toEqual([
+    { path: `${FOLDER}/_refs/tags/first.json`, kind: 'unsynced' },
+    { path: `${FOLDER}/_refs/tags/own.json`, kind: 'unsynced' },
+  ]);
+  expect((await problems()) as unknown[]).toHaveLength(1);
+  await db.namespace.createTableTag({ id: ['t'], tag: 'more', version: 1 });
+  // No version has the number 9: the table's own stands.
+  const moved = { first: { version: 2 }, second: { version: 1 }, own: { version: 2 } };
+  expect(await tags()).toMatchObject(moved);
+  expect(await leftovers()).toEqual([]);
+  expect(await problems()).toEqual([]);
+  // Older than the table's own record.
+  lanceTag('first', 1);
+  settle('first', now - 3_600);
+  await db.namespace.deleteTableTag({ id: ['t'], tag: 'more' });
+  expect(await tags()).toMatchObject(moved);
+});
+
+test('a branch from which others were made stays as long as they do', async () => {
+  await db.namespace.createTableBranch({ id: ['t'], name: 'dev' });
+  await db.namespace.createTableBranch({ id: ['t'], name: 'inner', from_branch: 'dev' });
+  await expect(db.namespace.deleteTableBranch({ id: ['t'], name: 'dev' })).rejects.toMatchObject({
+    code: 'InvalidTableState',
+    message:
+      'The branch inner of the table t was made from the branch dev, which writers of Lance need as long as it is there. Delete the branch inner first.',
+  });
+  await db.namespace.deleteTableBranch({ id: ['t'], name: 'inner' });
+  await db.namespace.deleteTableBranch({ id: ['t'], name: 'dev' });
+  const closed = await connect('/c', { fs: current, lance: 'read' });
+  const id = ['closed'];
+  await closed.namespace.createTable({ id }, people(2));
+  await closed.namespace.createTableBranch({ id, name: 'dev' });
+  await closed.namespace.createTableBranch({ id, name: 'inner', from_branch: 'dev' });
+  await closed.namespace.deleteTableBranch({ id, name: 'dev' });
+});
+
+test('cleanup keeps the versions that branches were made from', async () => {
+  await create(await client.append(people(1, 50), 1));
+  await db.namespace.createTableBranch({ id: ['t'], name: 'dev', from_version: 1 });
+  await create(await client.append(people(1, 51), 1));
+  await db.namespace.insertIntoTable({ id: ['t'] }, people(1, 52));
+  const versions = async (): Promise<unknown> =>
+    (await db.namespace.listTableVersions({ id: ['t'] })).versions.map(({ version }) => version);
+  const cleanup = (): Promise<unknown> =>
+    db.namespace.cleanupTable?.({ id: ['t'], older_than_millis: 0 } as never) as never;
+  await cleanup();
+  expect(await versions()).toEqual([1, 4]);
+  const range = { start_version: 1, end_version: 2 };
+  await expect(
+    db.namespace.batchDeleteTableVersions({ id: ['t'], ranges: [range] }),
+  ).rejects.toMatchObject({
+    code: 'InvalidTableState',
+    message:
+      'Version 1 cannot be deleted: writers of Lance need it as the origin of the branch dev. No version was deleted. Delete the branch first, or leave the version out.',
+  });
+  await db.namespace.deleteTableBranch({ id: ['t'], name: 'dev' });
+  await cleanup();
+  expect(await versions()).toEqual([4]);
+});
+
+test('deletion files of a branch lie below the branch, where a cleanup of main leaves them', async () => {
+  await db.namespace.deleteFromTable({ id: ['t'], predicate: 'id = 0' });
+  await db.namespace.createTableBranch({ id: ['t'], name: 'dev' });
+  await db.namespace.deleteFromTable({ id: ['t'], predicate: 'id = 1', branch: 'dev' });
+  const links = (): string[] =>
+    files
+      .all()
+      .filter((path) => path.startsWith(FOLDER) && /_deletions\/./.test(path))
+      .map((path) => path.slice(FOLDER.length + 1, path.lastIndexOf('/')));
+  expect(links()).toEqual(['_deletions', 'tree/dev/_deletions', 'tree/dev/_deletions']);
+  const dev = client.branchOff('dev')[0];
+  const [fragment] = dev.read('18446744073709551612.manifest').fragments;
+  expect(fragment?.deletion).toMatchObject({ rows: 2, base: undefined });
+  expect(fragment?.files[0]).toMatchObject({ base: 0 });
+  expect(await problems()).toEqual([]);
+  // Below a branch a link that no version names is a leftover, and cleanup takes it.
+  const stray = `${FOLDER}/tree/dev/_deletions/7-0-77.arrow`;
+  files.write(stray, Buffer.from('x'));
+  const found = async (): Promise<unknown> =>
+    (await db.namespace.verify?.({}))?.leftovers.filter(({ path }) => path.includes('77'));
+  expect(await found()).toEqual([{ path: stray, kind: 'orphan' }]);
+  await db.namespace.deleteTableBranch({ id: ['t'], name: 'dev' });
+  expect(links()).toEqual(['_deletions']);
+  expect(await problems()).toEqual([]);
 });
 
 test('cleanup keeps the version of a tag that a client wrote last', async () => {
