@@ -164,7 +164,7 @@ function isoWeekDate(year: number, week: number, day: number): number | undefine
   return days < monday(year + 1) ? days + day - 1 : undefined;
 }
 
-const MONTHS = [
+export const MONTHS: readonly string[] = [
   ...['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september'],
   ...['october', 'november', 'december'],
 ];

@@ -49,6 +49,7 @@ export {
 } from './half.ts';
 export { type IntervalValue, parseInterval } from './intervals.ts';
 export { shortestHalf, shortestSingle } from './short-floats.ts';
+export { formattedTime, parsedTime, type TimeFormat, timeFormat } from './time-formats.ts';
 export { convertUnit, inUnit, TIME_UNITS, unitsPerSecond } from './time-units.ts';
 export {
   fromWallClock,

@@ -192,8 +192,12 @@ class TreeLowering implements Lowering {
       const name = record(step.String).sval;
       const indices = record(step.A_Indices);
       if (typeof name === 'string') result = { kind: 'field', arg: result, name, ...at };
-      else if (indices.is_slice === true || indices.uidx === undefined) {
-        refuse('at' in at ? at.at : undefined, 'A slice of a list is not supported');
+      else if (indices.is_slice === true) {
+        const first: Expression =
+          indices.lidx === undefined ? { kind: 'number', text: '1' } : this.child(indices.lidx);
+        const last: Expression =
+          indices.uidx === undefined ? { kind: 'number', text: '-1' } : this.child(indices.uidx);
+        result = { kind: 'call', name: 'array_slice', args: [result, first, last], ...at };
       } else {
         const index = this.child(indices.uidx);
         result =

@@ -35,7 +35,6 @@ const REFUSED_ON_PURPOSE: readonly RegExp[] = [
   /^AT TIME ZONE is not supported here/,
   /^IS (JSON|DOCUMENT|NORMALIZED) is not supported here/,
   /^ESCAPE takes a string of one character/,
-  /^A slice of a list is not supported/,
   /^'\*' is not supported here; name the columns/,
   /^\w+ is not supported: an expression has no clock and no session/,
   /^(GROUPING|DEFAULT|UNIQUE|TREAT|SUBSTRING \.\. SIMILAR) is not supported here/,

@@ -10,12 +10,14 @@ import { DataType, Decimal } from '../../arrow/index.ts';
 import {
   compileRegexp,
   LIST_FUNCTIONS,
+  levenshtein,
   NUMBER_FUNCTIONS,
   REGEXP_FUNCTIONS,
   type RegisteredFunction,
   registeredFunction,
   registeredNames,
   STRING_FUNCTIONS,
+  TEXT_PART_FUNCTIONS,
 } from '../functions/index.ts';
 import { checked, QUANTIFIED, refuse } from '../parse/index.ts';
 import {
@@ -25,6 +27,7 @@ import {
   describe,
   FLOAT64,
   familyOf,
+  flagsOf,
   INT64,
   listOf,
   literal,
@@ -69,6 +72,11 @@ export const SIGNATURES: Readonly<Record<string, Signature>> = {
   regexp_like: ['ttt?', BOOL],
   regexp_match: ['ttt?', listOf(UTF8)],
   regexp_replace: ['tttt?', UTF8],
+  regexp_extract: ['tti?', UTF8],
+  regexp_extract_all: ['tti?', listOf(UTF8)],
+  string_split: ['tt', listOf(UTF8)],
+  translate: ['ttt', UTF8],
+  levenshtein: ['tt', INT64],
   sqrt: ['f', FLOAT64],
   cbrt: ['f', FLOAT64],
   exp: ['f', FLOAT64],
@@ -114,6 +122,10 @@ export const ALIASES: Readonly<Record<string, string>> = {
   list_length: 'array_length',
   cardinality: 'array_length',
   list_element: 'array_element',
+  list_slice: 'array_slice',
+  list_value: 'make_array',
+  str_split: 'string_split',
+  editdist3: 'levenshtein',
   list_position: 'array_position',
   date_part: 'extract',
   datepart: 'extract',
@@ -132,6 +144,8 @@ const RUN: Readonly<Record<string, RowFunction>> = {
   ...NUMBER_FUNCTIONS,
   ...REGEXP_FUNCTIONS,
   ...LIST_FUNCTIONS,
+  ...TEXT_PART_FUNCTIONS,
+  levenshtein,
 };
 
 export const FUNCTION_NAMES: readonly string[] = [
@@ -141,6 +155,10 @@ export const FUNCTION_NAMES: readonly string[] = [
 /** Throws InvalidInput naming the function, what it was given and what it takes. */
 export function bindCall(name: string, args: readonly Bound[], at: number | undefined): Bound {
   const real = Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
+  // The length of a list is that of its items.
+  if (real === 'length' && args[0] !== undefined && familyOf(args[0].type) === 'list') {
+    return bindCall('array_length', args, at);
+  }
   const special = Object.hasOwn(SPECIAL, real) ? SPECIAL[real] : undefined;
   if (special !== undefined) return special(args, at);
   const signature = Object.hasOwn(SIGNATURES, real) ? SIGNATURES[real] : undefined;
@@ -168,9 +186,9 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
   }
   // A result may need more than 38 digits.
   if (DataType.isDecimal(type)) return call({ ...run, fallible: true }, typed, wider(type));
-  const [, pattern, flags] = typed;
+  const [, pattern] = typed;
   if (real.startsWith('regexp_') && pattern?.kind === 'literal') {
-    const plain = real === 'regexp_replace' ? typed[3] : flags;
+    const plain = flagsOf(real, typed);
     const given = plain?.kind === 'literal' ? String(plain.value) : '';
     checked(pattern.at ?? at, () => compileRegexp(String(pattern.value), given));
   }

@@ -42,7 +42,8 @@ import {
 import { argument, call } from './bind-arguments.ts';
 import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindCompare } from './bind-compare.ts';
-import { bindArrayHas, bindArrayPosition, bindArrays } from './bind-lists.ts';
+import { bindRead, bindTypeOf, bindWritten } from './bind-formats.ts';
+import { bindArrayHas, bindArrayPosition, bindArrays, bindSlice } from './bind-lists.ts';
 
 export const SPECIAL: Readonly<
   Record<string, (args: readonly Bound[], at: number | undefined) => Bound>
@@ -64,6 +65,11 @@ export const SPECIAL: Readonly<
   octet_length: bindOctetLength,
   arrow_cast: bindArrowCast,
   make_array: bindMakeArray,
+  array_slice: bindSlice,
+  strftime: bindWritten,
+  strptime: bindRead('strptime'),
+  try_strptime: bindRead('try_strptime'),
+  typeof: bindTypeOf,
 };
 
 function bindCoalesce(args: readonly Bound[], at: number | undefined): Bound {

@@ -1,12 +1,12 @@
 /**
  * Binds the list functions array_has (`bindArrayHas`), array_position (`bindArrayPosition`),
- * array_has_any and array_has_all (`bindArrays`). Also binds `x op ANY (list)` and `x op ALL
+ * array_has_any and array_has_all (`bindArrays`), and slices (`bindSlice`). Also binds `x op ANY (list)` and `x op ALL
  * (list)` (`bindQuantified`), except for list literals, which bind.ts handles. Both sides are
  * converted to a common item type; what is no list, or has none, throws InvalidInput.
  * functions/lists.ts computes the results.
  */
 
-import { LIST_FUNCTIONS, quantified } from '../functions/index.ts';
+import { LIST_FUNCTIONS, quantified, textSlice } from '../functions/index.ts';
 import { type CompareOperator, refuse } from '../parse/index.ts';
 import {
   BOOL,
@@ -23,9 +23,11 @@ import {
   locationOf,
   plainType,
   type RowFunction,
+  settle,
   typeText,
+  UTF8,
 } from '../typed/index.ts';
-import { call } from './bind-arguments.ts';
+import { argument, call } from './bind-arguments.ts';
 
 /** The list, and the other argument as one of its members. */
 function listAndItem(
@@ -98,6 +100,25 @@ export function bindArrayPosition(args: readonly Bound[], at: number | undefined
   }
   const found = listAndItem('array_position', args, at);
   return found === null ? literal(INT64, null, at) : call(run, found, INT64);
+}
+
+/** A part of a list or of a text; both bounds are of it. */
+export function bindSlice(args: readonly Bound[], at: number | undefined): Bound {
+  const [whole, first, last] = args;
+  if (args.length !== 3 || whole === undefined || first === undefined || last === undefined) {
+    return refuse(at, 'array_slice takes 3 arguments');
+  }
+  const family = familyOf(whole.type);
+  if (family !== 'list' && family !== 'text' && family !== 'null') {
+    refuse(locationOf(whole) ?? at, `A slice is of a list or a text, not of ${describe(whole)}`);
+  }
+  const bounds = [first, last].map((bound) => argument('A slice', bound, 'i', at));
+  const type = family === 'text' ? UTF8 : plainType(whole.type);
+  if ([whole, ...bounds].some((arg) => familyOf(arg.type) === 'null')) {
+    return literal(type, null, at);
+  }
+  const run = family === 'text' ? textSlice : (LIST_FUNCTIONS.array_slice as RowFunction);
+  return call(run, [settle(whole), ...bounds], type);
 }
 
 export function bindArrays(name: string) {

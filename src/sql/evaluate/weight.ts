@@ -5,7 +5,7 @@
  */
 
 import { compileRegexp } from '../regexp/index.ts';
-import { type Bound, childrenOf, familyOf } from '../typed/index.ts';
+import { type Bound, childrenOf, familyOf, flagsOf } from '../typed/index.ts';
 
 /** Kinds of nodes that take longer per row than one comparison. */
 const WEIGHTS: { readonly [kind in Bound['kind']]?: number } = {
@@ -44,8 +44,8 @@ const ROW_PATTERN_WEIGHT = 4096;
 
 function patternWeight(node: Bound): number {
   if (node.kind !== 'call' || !node.run.name.startsWith('regexp_')) return 0;
-  const [, pattern, third, fourth] = node.args;
-  const flags = node.run.name === 'regexp_replace' ? fourth : third;
+  const [, pattern] = node.args;
+  const flags = flagsOf(node.run.name, node.args);
   if (pattern?.kind !== 'literal' || typeof pattern.value !== 'string') return ROW_PATTERN_WEIGHT;
   if (flags !== undefined && flags.kind !== 'literal') return ROW_PATTERN_WEIGHT;
   return STATE_WEIGHT * compileRegexp(pattern.value, String(flags?.value ?? '')).states;
@@ -59,7 +59,9 @@ const KEYS_OF_VISIT = 8;
 const LIGHT_WORK = 1 << 16;
 
 /** Functions whose text may be many times as long as what they are given. */
-const GROWING: ReadonlySet<string> = new Set(['repeat', 'lpad', 'rpad', 'replace']);
+const GROWING: ReadonlySet<string> = new Set([
+  ...['repeat', 'lpad', 'rpad', 'replace', 'strftime', 'string_split'],
+]);
 
 export interface Weight {
   readonly nodes: number;

@@ -12,6 +12,7 @@ export {
   TRUNCATIONS,
   truncateTo,
 } from './dates.ts';
+export { levenshtein } from './distances.ts';
 export { moveDate, moveTimestamp, negateInterval, sumIntervals } from './intervals.ts';
 export { LIST_FUNCTIONS, quantified } from './lists.ts';
 export { EXTREME_FUNCTIONS, NUMBER_FUNCTIONS } from './numbers.ts';
@@ -26,3 +27,5 @@ export {
   type UserFunction,
 } from './registered.ts';
 export { STRING_FUNCTIONS } from './strings.ts';
+export { TEXT_PART_FUNCTIONS, textSlice } from './text-parts.ts';
+export { readBy, writtenBy } from './time-formats.ts';

@@ -24,6 +24,7 @@ import {
   type Value,
 } from '../typed/index.ts';
 import { boundedReader, strict } from './rows.ts';
+import { sliceOf } from './text-parts.ts';
 
 const items = (value: Value): readonly Value[] => value as readonly Value[];
 
@@ -175,6 +176,9 @@ export const LIST_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   }),
   array_length: arrayLength,
   array_position: arrayPosition,
+  array_slice: strict('array_slice', ([list, first, last]) =>
+    items(list).slice(...sliceOf(items(list).length, first as Value, last as Value)),
+  ),
   /** From 1; a negative index counts from the end; outside there is null. */
   array_element: strict('array_element', ([list, index]) => {
     const at = Number(index);

@@ -1,11 +1,13 @@
 /**
  * Computes regexp_like, regexp_match (the groups of the first match, or the whole match if the
  * pattern has none) and regexp_replace (of the first match, or of all with the flag `g`), with
- * DataFusion's semantics (`REGEXP_FUNCTIONS`). Works in steps, and counts them against the
+ * DataFusion's semantics, and DuckDB's regexp_extract and regexp_extract_all, of one group of the
+ * first match or of all matches (`REGEXP_FUNCTIONS`). Works in steps, and counts them against the
  * request's budget for regular expressions, which throws when it is used up. ../regexp/ does the
  * matching; its `compileRegexp` is exported from here too.
  */
 import type { DataType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
 import type { RegexpBudget } from '../../regexp-budget.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';
@@ -188,6 +190,35 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
     if (rest !== null) yield* rest;
     return parts;
   }),
+  /** A group of the first match; empty where there is none. */
+  regexp_extract: strictInSteps('regexp_extract', function* (args, _type, memory) {
+    const compiled = compiledLast(args, 3) ?? (yield* compiledAnew(args, 3, memory.regexp));
+    const [text, group] = [args[0] as string, groupOf(compiled, args[2])];
+    let part: string | null = null;
+    const each = (found: Found): void => {
+      part = partOf(text, found, group);
+    };
+    const search = { groups: group > 0, all: false, each };
+    const rest = searched(compiled, text, search, memory.regexp);
+    if (rest !== null) yield* rest;
+    return part ?? '';
+  }),
+  /** A group of each match, null where it took no part. */
+  regexp_extract_all: strictInSteps('regexp_extract_all', function* (args, _type, memory) {
+    const compiled = compiledLast(args, 3) ?? (yield* compiledAnew(args, 3, memory.regexp));
+    const [text, group] = [args[0] as string, groupOf(compiled, args[2])];
+    memory.take(LIST_BYTES);
+    const parts: Value[] = [];
+    const each = (found: Found): void => {
+      const part = partOf(text, found, group);
+      memory.take(ITEM_BYTES + 2 * (part?.length ?? 0));
+      parts.push(part);
+    };
+    const search = { groups: group > 0, all: true, work: PIECE_WORK, each };
+    const rest = searched(compiled, text, search, memory.regexp);
+    if (rest !== null) yield* rest;
+    return parts;
+  }),
   regexp_replace: strictInSteps('regexp_replace', function* (args, _type, memory) {
     const all = ((args[3] ?? '') as string).includes('g');
     const compiled = compiledLast(args, 3) ?? (yield* compiledAnew(args, 3, memory.regexp));
@@ -212,6 +243,16 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
     return made + text.slice(last);
   }),
 };
+
+/** The number of the group asked for; 0 is the whole match. @throws InvalidInput */
+function groupOf({ groups }: LinearRegexp, asked: Value | undefined): number {
+  const group = Number(asked ?? 0);
+  if (group >= 0 && group <= groups.length) return group;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The pattern has ${groups.length} groups; there is no group ${group}.`,
+  );
+}
 
 /** Putting in a piece of a template, in characters that are searched meanwhile. */
 const PIECE_WORK = 8;

@@ -38,7 +38,7 @@ import { strict } from './rows.ts';
 /** A longer result is refused whatever the memory: repeat and lpad could ask for any size. */
 const MAX_LENGTH = 1 << 24;
 
-function points(text: string): number {
+export function points(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this asks for ASCII
   if (!/[^\x00-\x7f]/.test(text)) return text.length;
   let pairs = 0;
@@ -50,7 +50,7 @@ function points(text: string): number {
 }
 
 /** Code points [from, to) of `text`, both from 0. */
-function slicePoints(text: string, from: number, to: number): string {
+export function slicePoints(text: string, from: number, to: number): string {
   if (points(text) === text.length) return text.slice(from, to);
   const start = unitOfPoint(text, 0, from);
   return text.slice(start, unitOfPoint(text, start, to - from));

@@ -1,7 +1,7 @@
 /**
  * `parsePrimary` parses one operand of an expression: a literal, a column with its members, a call,
  * parentheses, a query in them, a list literal, CASE, or a form that begins with a keyword. What it
- * does not support, such as current_date and slices of lists, throws InvalidInput with its
+ * does not support, such as current_date, throws InvalidInput with its
  * position. parser.ts parses the operators between operands.
  */
 
@@ -27,7 +27,8 @@ export function parsePrimary(parser: Parser): Expression {
     case STRING: {
       const { text } = tokens;
       tokens.next();
-      return { kind: 'string', value: text, at };
+      parser.height = 0;
+      return indexed(parser, { kind: 'string', value: text, at });
     }
     case BITS:
       return bytes(parser, at);
@@ -93,10 +94,20 @@ function list(parser: Parser, at: number): Expression {
   }
   parser.close(']', '[', open);
   parser.height = height + 1;
-  return { kind: 'array', items, at };
+  return indexed(parser, { kind: 'array', items, at });
 }
 
-/** What follows a value in parentheses, or a column: `.member`, `['member']` and `[1]`. */
+/** With what follows in brackets, which PostgreSQL takes behind parentheses and columns only. */
+const indexed = (parser: Parser, value: Expression): Expression =>
+  parser.isMark('[') ? members(parser, value) : value;
+
+/** The bounds of a slice that are left out. */
+const WHOLE_SLICE: { readonly first: Expression; readonly last: Expression } = {
+  first: { kind: 'number', text: '1' },
+  last: { kind: 'number', text: '-1' },
+};
+
+/** What follows a value in parentheses, or a column: `.member`, `['member']`, `[1]` and `[1:2]`. */
 function members(parser: Parser, value: Expression): Expression {
   const { tokens } = parser;
   const { at = 0 } = value;
@@ -111,12 +122,24 @@ function members(parser: Parser, value: Expression): Expression {
       parser.bound();
       continue;
     }
-    if (parser.isMark(':')) refuse(at, 'A slice of a list is not supported');
-    const index = parser.expression();
-    if (parser.isMark(':')) refuse(at, 'A slice of a list is not supported');
+    const begin = parser.isMark(':') ? undefined : parser.expression();
+    let inside = begin === undefined ? 0 : parser.height;
+    let end: Expression | undefined;
+    const isSlice = parser.tookMark(':');
+    if (isSlice && !parser.isMark(']')) {
+      end = parser.expression();
+      inside = Math.max(inside, parser.height);
+    }
+    if (parser.isMark(':')) refuse(tokens.start, 'A slice takes no step');
     parser.close(']', '[', start);
-    parser.height = Math.max(height, parser.height) + 1;
+    parser.height = Math.max(height, inside) + 1;
     parser.bound();
+    if (isSlice || begin === undefined) {
+      const args = [result, begin ?? WHOLE_SLICE.first, end ?? WHOLE_SLICE.last];
+      result = { kind: 'call', name: 'array_slice', args, at };
+      continue;
+    }
+    const index = begin;
     result =
       index.kind === 'string'
         ? { kind: 'field', arg: result, name: index.value, at }
@@ -152,7 +175,9 @@ function afterName(parser: Parser, name: Name): Expression {
     while (parser.tookMark('.')) (path as string[]).push(memberName(parser));
   }
   const isFunction = name.functions || path.length > 1;
-  if (isFunction && parser.isMark('(')) return parseCall(parser, { ...name, path });
+  if (isFunction && parser.isMark('(')) {
+    return indexed(parser, parseCall(parser, { ...name, path }));
+  }
   if (isFunction && tokens.kind === STRING) return typedLiteral(parser, path, [], name.at);
   if (!name.columns) refuseKeyword(path[0] ?? '', name.at);
   parser.height = 0;

@@ -2,7 +2,8 @@
  * Defines `Bound`, the expression tree after binding: names are resolved, every node has a type,
  * and coercions are explicit. Also defines `RowFunction`, which computes a function over columns,
  * and the modes of casts (`CastMode`). `childrenOf` lists the nodes below one, and `canFail` says
- * whether evaluating a tree may throw for some rows. bind/ builds the tree.
+ * whether evaluating a tree may throw for some rows. `flagsOf` finds the flags of a call for a
+ * regular expression. bind/ builds the tree.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
@@ -219,4 +220,10 @@ function dividesSafely({ op, right, type }: Extract<Bound, { kind: 'arithmetic' 
   const by = right.value;
   if (typeof by !== 'bigint' || by === 0n) return false;
   return op === '%' || (op === '/' && by !== -1n);
+}
+
+/** The argument of a function of regular expressions that has its flags. */
+export function flagsOf(name: string, args: readonly Bound[]): Bound | undefined {
+  if (name.startsWith('regexp_extract')) return undefined;
+  return name === 'regexp_replace' ? args[3] : args[2];
 }

@@ -10,6 +10,7 @@ export {
   type CastMode,
   canFail,
   childrenOf,
+  flagsOf,
   type RowFunction,
 } from './bound.ts';
 export {

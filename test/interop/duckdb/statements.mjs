@@ -121,6 +121,24 @@ const COMPUTED = [
   'i8 > 3',
   'CAST(i8 AS double)',
   'f > 0',
+  "translate(s, 'ab1', 'x')",
+  "levenshtein(c, 'k1')",
+  "string_split(s, 'a')",
+  "string_split(c, '0')[-1]",
+  's[2:3]',
+  'c[:-2]',
+  'l[2:]',
+  'l[-2:-2]',
+  'len(l)',
+  "strftime(d, '%a %A %w %u %d %-d %b %B %m %y %Y %j %U %W %V %G %x')",
+  "strftime(ts, '%c.%f %g %-H %I %-I %p %M %-S')",
+  "strptime(strftime(d, '%d/%m/%Y'), '%d/%m/%Y')",
+  "try_strptime(c, 'k%d')",
+  "regexp_extract_all(s, '[a-z]')",
+  "regexp_extract_all(c, '([a-z])(x)?(.)', 3)",
+  "regexp_extract(s, '([a-z])([0-9])?', 1)",
+  'typeof(i8)',
+  'typeof(dec)',
 ];
 const NUMBERS = ['i8', 'i32', 'u32', 'n64', 'dec', 'f', 'i8 + 1', 'n64 * 2', 'CAST(i8 AS double)'];
 const ORDERED = KEYS.filter((name) => !name.startsWith('st.'));
@@ -146,7 +164,10 @@ const aggregate = () => {
     () => 'any_value(c || c) IS NULL',
     () => `sum(${pick(['i8', 'n64'])}) + count(*)`,
     () =>
-      `${pick(['first', 'last', 'arbitrary', 'any_value', 'mode'])}(${key()} ORDER BY ${pick(['rid', 'rid DESC', 'i8 NULLS FIRST, rid', 's DESC NULLS LAST, rid'])})`,
+      `${pick(['first', 'last', 'arbitrary', 'any_value'])}(${key()} ORDER BY ${pick(['rid', 'rid DESC', 'i8 NULLS FIRST, rid', 's DESC NULLS LAST, rid'])})`,
+    // To DuckDB's mode each NaN is a value of its own.
+    () =>
+      `mode(${pick(KEYS.filter((name) => name !== 'g'))} ORDER BY ${pick(['rid', 'rid DESC', 's NULLS FIRST, rid'])})`,
     () => `${pick(['sum', 'avg'])}(${pick(['f', 'n64', 'dec', 'i8 / 3.0e0'])} ORDER BY rid DESC)`,
     () => `quantile_cont(${pick(['i8', 'n64', 'f', 'u32'])}, ${pick(SHARES)})`,
     () => `${pick(['quantile', 'quantile_disc'])}(${pick(ORDERED)}, ${pick(SHARES)})`,
@@ -207,7 +228,8 @@ function topGroups() {
     '1 ASC NULLS LAST',
   ]);
   // Lists have no order here.
-  if (/array_agg/.test(call)) return both(`SELECT ${by} AS x0, ${call} AS x1 FROM t GROUP BY 1`);
+  if (/array_agg|_split\(s|l\[|_all\(/.test(`${by} ${call}`))
+    return both(`SELECT ${by} AS x0, ${call} AS x1 FROM t GROUP BY 1`);
   const sql = glued([
     `SELECT ${by} AS x0, ${call} AS x1 FROM t`,
     where(),

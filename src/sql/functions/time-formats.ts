@@ -1,0 +1,68 @@
+/**
+ * Creates the functions strftime (`writtenBy`), of dates and timestamps, and strptime and
+ * try_strptime (`readBy`), for a constant format. A timestamp with a time zone is written by the
+ * clocks of that zone; one without is read as it stands. values/time-formats.ts has the letters.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
+import {
+  floorDivide,
+  formattedTime,
+  NANOS_PER_DAY,
+  NANOS_PER_SECOND,
+  parsedTime,
+  type TimeFormat,
+  toWallClock,
+} from '../../values/index.ts';
+import { clockZoneOf, nanosPerUnit, type RowFunction } from '../typed/index.ts';
+import { strict } from './rows.ts';
+
+/** No letter writes more. */
+const MOST_OF_PART = 40;
+
+/** @param type of the date or timestamp */
+export function writtenBy(format: TimeFormat, type: DataType): RowFunction {
+  const most = format.text.length + MOST_OF_PART * format.parts.length;
+  const perUnit = nanosPerUnit(type);
+  const zone = clockZoneOf(type);
+  return strict('strftime', ([value], _type, memory) => {
+    memory.text(most);
+    const instant = BigInt(value as number | bigint) * perUnit;
+    const clock = zone === null ? instant : toWallClock(instant, zone);
+    const days = floorDivide(clock, NANOS_PER_DAY);
+    return formattedTime(format, {
+      days: Number(days),
+      nanos: clock - days * NANOS_PER_DAY,
+      offset: Number((clock - instant) / NANOS_PER_SECOND),
+      ...(zone !== null && { zone }),
+    });
+  });
+}
+
+/** The range of int64, which timestamps are of. */
+const MOST = 2n ** 63n;
+
+/** @param lenient gives null for texts that do not fit; else they are errors */
+export function readBy(format: TimeFormat, lenient: boolean): RowFunction {
+  const name = lenient ? 'try_strptime' : 'strptime';
+  return strict(
+    name,
+    ([value], type) => {
+      const text = value as string;
+      const time = parsedTime(format, text);
+      if (time !== undefined) {
+        const nanos = BigInt(time.days) * NANOS_PER_DAY + time.nanos;
+        const unit = nanosPerUnit(type);
+        const units = floorDivide(nanos - BigInt(time.offset ?? 0) * NANOS_PER_SECOND, unit);
+        if (units >= -MOST && units < MOST) return units;
+      }
+      if (lenient) return null;
+      const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+      throw new DirspaceError(
+        'InvalidInput',
+        `strptime cannot read ${shown} as ${format.text}. try_strptime gives NULL for such texts.`,
+      );
+    },
+    { fallible: !lenient },
+  );
+}
