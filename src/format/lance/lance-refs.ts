@@ -57,8 +57,17 @@ const encode = (value: object): Uint8Array =>
   Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 
 /** Whether a tag or branch file was written by an engine of this kind, as it is or damaged. */
-export const isOwnLanceRef = (bytes: Uint8Array): boolean =>
-  new RegExp(`"${WRITTEN_BY}"\\s*:\\s*"${WRITER}"`).test(Buffer.from(bytes).toString('latin1'));
+export function isOwnLanceRef(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes).toString('latin1');
+  if (textOf(text, WRITTEN_BY) !== WRITER) return false;
+  // A client that moves a tag keeps its metadata, and notes when it did.
+  const [created, updated] = [textOf(text, 'createdAt'), textOf(text, 'updatedAt')];
+  return created === undefined || updated === undefined || created === updated;
+}
+
+/** A text that a file says, without parsing it. */
+const textOf = (file: string, member: string): string | undefined =>
+  new RegExp(`"${member}"\\s*:\\s*"([^"]*)"`).exec(file)?.[1];
 
 /** What the file of a tag or branch names, which may be another program's; undefined where it names nothing. */
 export interface NamedByRef {

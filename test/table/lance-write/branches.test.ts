@@ -282,6 +282,23 @@ test('a tag that a client moves is moved, and one that the table moves later is 
   expect(await tags()).toMatchObject(moved);
 });
 
+test('a tag of this package that a client moves is moved, though its file says who made it', async () => {
+  await create(client.delete(new Map([[0, [0]]])));
+  await db.namespace.createTableTag({ id: ['t'], tag: 'own', version: 1 });
+  const path = `/c/${FOLDER}/_refs/tags/own.json`;
+  const made = JSON.parse(String(current.readFileSync(path)));
+  expect(made).toMatchObject({ version: 1, metadata: { written_by: 'dirspace' } });
+  // pylance changes these members alone.
+  const moved = { ...made, version: 2, updatedAt: '2100-01-01T00:00:00.000000001Z' };
+  current.writeFileSync(path, JSON.stringify(moved));
+  const now = Date.now() / 1000;
+  current.utimesSync(path, now + 60, now + 60);
+  await db.namespace.syncLance?.({ id: ['t'] });
+  expect(await tags()).toMatchObject({ own: { version: 2 } });
+  expect(await leftovers()).toEqual([]);
+  expect(await problems()).toEqual([]);
+});
+
 test('a branch from which others were made stays as long as they do', async () => {
   await db.namespace.createTableBranch({ id: ['t'], name: 'dev' });
   await db.namespace.createTableBranch({ id: ['t'], name: 'inner', from_branch: 'dev' });
