@@ -83,9 +83,12 @@ function python() {
 
 /**
  * Random tables with random histories, opened by pylance and LanceDB over REST and by path, and random datasets of
- * Lance, read here: `lance [COUNT] [SEED]`.
+ * Lance, read here: `lance [COUNT] [SEED]`. `lance histories [COMMITS] [SEED]` lets clients write one table with tags
+ * and branches, and nothing else.
  */
-async function lance([count = '500', seed = '1']) {
+async function lance(given) {
+  const isHistories = given[0] === 'histories';
+  const [count = isHistories ? '60' : '500', seed = '1'] = isHistories ? given.slice(1) : given;
   const bin = pythonWith('the Lance library');
   const { buildPrograms } = await import('./lance/programs.mjs');
   await buildPrograms(join(folder, '.built'));
@@ -94,7 +97,8 @@ async function lance([count = '500', seed = '1']) {
   const failed = failure('npm', install, { cwd: lancedb });
   if (failed !== undefined) console.log(`The LanceDB client is left out: ${failed}`);
   const client = failed === undefined ? [lancedb] : [];
-  run(process.execPath, ['steps.mjs', bin, count, seed, ...client]);
+  const script = isHistories ? join('histories', 'main.mjs') : 'steps.mjs';
+  run(process.execPath, [script, bin, count, seed, ...client]);
 }
 
 /**

@@ -1,44 +1,19 @@
 /** Makes the tables, serves them and lets Lance open them: `steps.mjs PYTHON COUNT SEED [LANCEDB]`. */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkFence } from './fence.mjs';
 import { formsIn } from './forms.mjs';
+import { checkHistories } from './histories/run.mjs';
 import { checkReferences } from './reference-writers.mjs';
+import { served } from './served.mjs';
 import { checkCorpus, checkWrites } from './writes.mjs';
 
 const [python, count, seed, lancedb] = process.argv.slice(2);
 const here = import.meta.dirname;
 const entry = join(here, '../../../dist/index.js');
 const place = mkdtempSync(join(tmpdir(), 'dirspace-lance-'));
-
-/** Serves a root until `work` is done. */
-async function served(root, work) {
-  const cli = join(here, '../../../dist/cli/main.js');
-  const server = spawn(process.execPath, [cli, 'serve', '--root', root, '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  try {
-    let text = '';
-    const address = await new Promise((resolve, reject) => {
-      const look = (piece) => {
-        text += piece;
-        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text);
-        if (found !== null) resolve(found[0]);
-      };
-      server.stdout.on('data', look);
-      server.stderr.on('data', look);
-      server.on('exit', () => reject(new Error(`The server ended: ${text}`)));
-    });
-    server.removeAllListeners('exit');
-    return await work(address);
-  } finally {
-    server.kill();
-    await once(server, 'exit');
-  }
-}
 
 /** The status of a script that prints what it found. */
 const python3 = (script, ...given) =>
@@ -99,6 +74,8 @@ try {
     const given = { python, lancedb, entry, place, served, steps: commits, seed };
     failed = (await checkReferences(given)) || failed;
   }
+  const histories = { python, lancedb, entry, root: join(place, 'histories'), served };
+  failed = (await checkHistories({ ...histories, commits: Number(count), seed })) || failed;
   const tables = Math.ceil((count * 6) / 25);
   failed = (await checkCorpus({ python, entry, place, served, tables, seed })) || failed;
 } finally {
