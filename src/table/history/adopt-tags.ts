@@ -5,26 +5,9 @@
  * these clients may not write the table.
  */
 import { isDirspaceError } from '../../errors.ts';
-import {
-  isOwnLanceRef,
-  lanceRefFile,
-  lanceTagsFolder,
-  MAIN_BRANCH,
-  parseLanceRef,
-  parseLanceRefFile,
-  parseTagFile,
-  tagFile,
-  tagsFolder,
-} from '../../format/index.ts';
-import { isClientTagOf, moveAside, refBytes } from '../lance/index.ts';
-import {
-  type Engine,
-  findBranch,
-  findTag,
-  mainBranch,
-  resolveHead,
-  visibleSnapshot,
-} from '../versions/index.ts';
+import { lanceTagsFolder, parseLanceRef, parseTagFile, tagsFolder } from '../../format/index.ts';
+import { clientTag, moveAside } from '../lance/index.ts';
+import { type Engine, findTag, mainBranch, resolveHead } from '../versions/index.ts';
 import { createVersionTag, updateVersionTag } from './reference-changes.ts';
 
 const LEFT = ['InvalidInput', 'TableTagAlreadyExists', 'TableVersionNotFound', 'Corrupt'] as const;
@@ -66,28 +49,21 @@ async function adopt(
   let adopted = 0;
   for (const name of names) {
     const isKnown = known.has(name);
-    if (isKnown && !(followsMoves && (await isLater(engine, tableFolder, name)))) continue;
-    const bytes = await refBytes(engine, lanceRefFile(folder, name));
-    // One of ours is what is left of a tag that was deleted.
-    const named = bytes && !isOwnLanceRef(bytes) && parseLanceRefFile('tag', bytes);
-    if (!named) continue;
-    const branch = named.branch ?? MAIN_BRANCH;
-    const record = isKnown ? await findTag(engine, tableFolder, incarnation, name) : undefined;
-    if (record?.branch === branch && record.version === named.version) continue;
+    if (isKnown && !followsMoves) continue;
     try {
-      const home =
-        branch === MAIN_BRANCH ? main : await findBranch(engine, tableFolder, incarnation, branch);
-      if (home === undefined) continue;
-      const snapshot = await visibleSnapshot(engine, home, named.version);
-      if (snapshot === undefined) continue;
-      const path = lanceRefFile(folder, name);
-      if (!(await isClientTagOf(engine, snapshot, path, named))) {
+      const found = await clientTag(engine, main, name);
+      if (found === undefined) continue;
+      const { path, isOfVersion, snapshot } = found;
+      const { branch: home, version } = snapshot;
+      const record = isKnown ? await findTag(engine, tableFolder, incarnation, name) : undefined;
+      if (record?.branch === home.branch && record.version === version) continue;
+      if (!isOfVersion) {
         // By it Lance's readers would take the rows of this version for those of another.
         await moveAside(engine, path);
         continue;
       }
-      if (!isKnown) await createVersionTag(engine, name, home, named.version);
-      else if (!(await updateVersionTag(engine, name, home, named.version))) continue;
+      if (!isKnown) await createVersionTag(engine, name, home, version);
+      else if (!(await updateVersionTag(engine, name, home, version))) continue;
       adopted++;
     } catch (error) {
       // A name that no tag may have, what is damaged or comes or goes meanwhile: verify reports it.
@@ -95,11 +71,4 @@ async function adopt(
     }
   }
   return adopted;
-}
-
-/** Whether the file of a tag in `_refs/tags` was written after the table's own record of the tag. */
-async function isLater({ store }: Engine, tableFolder: string, name: string): Promise<boolean> {
-  const file = await store.head(lanceRefFile(lanceTagsFolder(tableFolder), name));
-  const record = await store.head(tagFile(tableFolder, name));
-  return file !== undefined && record !== undefined && file.modified > record.modified;
 }

@@ -24,13 +24,12 @@ export {
   writerFiles,
 } from './lance-leftovers.ts';
 export {
+  clientTag,
   deleteClientRef,
-  isClientTagOf,
   isOwnRef,
   isSameRef,
   type PlacedRefs,
   placeRefs,
-  refBytes,
   type WantedRefs,
   wantedRefs,
 } from './lance-refs.ts';

@@ -26,13 +26,16 @@ import {
   parseLanceRef,
   parseLanceRefFile,
   parseLanceVersionFile,
+  tagFile,
 } from '../../format/index.ts';
 import {
   type Engine,
   type FoundBranch,
+  findBranch,
   listBranches,
   listTags,
   mainBranch,
+  resolveHead,
   type Snapshot,
   type TableBranch,
   visibleSnapshot,
@@ -159,11 +162,20 @@ class Refs implements PlacedRefs {
     this.unnamed = unnamed;
     await this.#files(lanceBranchesFolder(tableFolder), branches);
     await this.#goneBranches(branches);
-    await this.#files(lanceTagsFolder(tableFolder), tags);
+    const newest = (await resolveHead(this.#engine, this.#main))?.snapshot;
+    const follows = newest?.manifest.lanceWrites === true;
+    await this.#files(lanceTagsFolder(tableFolder), tags, follows);
   }
 
-  /** Lets a folder hold these files, and none of ours besides. */
-  async #files(folder: string, wanted: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  /**
+   * Lets a folder hold these files, and none of ours besides.
+   * @param follows whether tags that a client of Lance moved are left to be followed
+   */
+  async #files(
+    folder: string,
+    wanted: ReadonlyMap<string, Uint8Array>,
+    follows = false,
+  ): Promise<void> {
     const { store } = this.#engine;
     const via = this.#main.folder;
     for (const { name, kind } of (await store.list(folder)) ?? []) {
@@ -178,6 +190,8 @@ class Refs implements PlacedRefs {
       this.#options.signal?.throwIfAborted();
       const path = lanceRefFile(folder, name);
       if (await holds(this.#engine, path, bytes)) continue;
+      // A client moved the tag just now; the next change of a tag follows it.
+      if (follows && (await clientTag(this.#engine, this.#main, name))?.isOfVersion) continue;
       await store.put(path, bytes, via);
       this.written++;
     }
@@ -230,7 +244,7 @@ export async function isSameRef(
  * have had another version of that number, which was set aside since: a tag of it is older, and
  * names another manifest.
  */
-export async function isClientTagOf(
+async function isClientTagOf(
   engine: Engine,
   snapshot: Snapshot,
   path: string,
@@ -241,6 +255,40 @@ export async function isClientTagOf(
   // A copy of a catalog may have other times.
   if (manifestSize === (await manifestSizeOf(engine, snapshot))) return true;
   return tag.modified >= version.modified;
+}
+
+/** A tag as a client of Lance wrote it into `_refs/tags`. */
+export interface ClientTag {
+  readonly path: string;
+  readonly snapshot: Snapshot;
+  /** Whether the client meant this version, and none of another program that had its number. */
+  readonly isOfVersion: boolean;
+}
+
+/**
+ * Undefined where there is no such file of a client, where its version is gone, and where the table
+ * itself made or moved the tag later than the client.
+ */
+export async function clientTag(
+  engine: Engine,
+  main: TableBranch,
+  name: string,
+): Promise<ClientTag | undefined> {
+  const { tableFolder, incarnation } = main;
+  const path = lanceRefFile(lanceTagsFolder(tableFolder), name);
+  const record = await engine.store.head(tagFile(tableFolder, name));
+  const written = await engine.store.head(path);
+  if (written === undefined || (record && record.modified >= written.modified)) return undefined;
+  const bytes = await refBytes(engine, path);
+  // One of ours is what is left of a tag that was moved or deleted.
+  const named = bytes && !isOwnLanceRef(bytes) && parseLanceRefFile('tag', bytes);
+  if (!named) return undefined;
+  const branch = named.branch ?? MAIN_BRANCH;
+  const home =
+    branch === MAIN_BRANCH ? main : await findBranch(engine, tableFolder, incarnation, branch);
+  const snapshot = home && (await visibleSnapshot(engine, home, named.version));
+  if (snapshot === undefined) return undefined;
+  return { path, snapshot, isOfVersion: await isClientTagOf(engine, snapshot, path, named) };
 }
 
 /** Removes the file of a tag or branch, such as a client's, if it names that version. */
@@ -271,7 +319,7 @@ export async function isOwnRef(engine: Engine, path: string): Promise<boolean> {
 }
 
 /** Undefined where the file is not there, and where it is too large for one. */
-export async function refBytes(engine: Engine, path: string): Promise<Uint8Array | undefined> {
+async function refBytes(engine: Engine, path: string): Promise<Uint8Array | undefined> {
   const facts = await engine.store.head(path);
   if (facts === undefined || facts.size > MOST_BYTES) return undefined;
   return engine.store.get(path);

@@ -28,26 +28,24 @@ import {
   lanceWriterFolders,
   MAIN_BRANCH,
   parseLanceRef,
-  parseLanceRefFile,
   parseLanceVersionFile,
   parseStagedLanceManifest,
   readLanceManifest,
 } from '../../format/index.ts';
 import {
+  clientTag,
   datasetOf,
   foundByPath,
   hasToFollow,
   holds,
-  isClientTagOf,
   isOwn,
   isOwnRef,
   isSameRef,
   keptManifestsFolder,
   manifestBytes,
-  refBytes,
   wantedRefs,
 } from '../lance/index.ts';
-import { type Engine, findBranch, type TableBranch, visibleSnapshot } from '../versions/index.ts';
+import { type Engine, type TableBranch, visibleSnapshot } from '../versions/index.ts';
 import { problemIn } from './verify-files.ts';
 import { type Entry, type FolderInspector, isTemporaryFile } from './verify-folder.ts';
 import type { VerifiedBranch } from './verify-manifest.ts';
@@ -219,14 +217,14 @@ class PathVerifier {
           if (await holds(this.#engine, entry.path, bytes)) return;
           if (await isSameRef(this.#engine, kind, entry.path, bytes)) return;
           // It is as it was before the last change of the tag or branch, or a client moved the tag.
-          const isMoved = kind === 'tag' && (await this.#isAdoptable(name, entry.path));
+          const isMoved = kind === 'tag' && (await this.#isAdoptable(name));
           if (isMoved || (await isWholeRef(this.#engine, entry.path)))
             return this.#inspector.leftover(entry.path, 'unsynced');
           throw new Error(`It is not what Lance is to read as the ${kind} ${name}. ${MEND}`);
         }
         if (await isOwnRef(this.#engine, entry.path))
           return this.#inspector.leftover(entry.path, 'orphan');
-        if (kind === 'tag' && (await this.#isAdoptable(name, entry.path)))
+        if (kind === 'tag' && (await this.#isAdoptable(name)))
           return this.#inspector.leftover(entry.path, 'unsynced');
         throw new Error(
           `Another program wrote it, and the table has no such ${kind}. Make the ${kind} in the table, or remove the file.`,
@@ -243,17 +241,9 @@ class PathVerifier {
    * Whether it is a client's tag of a version that exists: synchronizing makes it a tag of the
    * table, or moves the tag of its name.
    */
-  async #isAdoptable(name: string, path: string): Promise<boolean> {
-    const bytes = this.#writes && isRefName(name) ? await refBytes(this.#engine, path) : undefined;
-    const named = bytes && parseLanceRefFile('tag', bytes);
-    if (!named) return false;
-    const { tableFolder, incarnation } = this.#main;
-    const home =
-      (named.branch ?? MAIN_BRANCH) === MAIN_BRANCH
-        ? this.#main
-        : await findBranch(this.#engine, tableFolder, incarnation, named.branch as string);
-    const snapshot = home && (await visibleSnapshot(this.#engine, home, named.version));
-    return snapshot !== undefined && (await isClientTagOf(this.#engine, snapshot, path, named));
+  async #isAdoptable(name: string): Promise<boolean> {
+    if (!this.#writes || !isRefName(name)) return false;
+    return (await clientTag(this.#engine, this.#main, name))?.isOfVersion === true;
   }
 
   /** Checks what lies below `tree`, except the versions of branches, which were checked already. */

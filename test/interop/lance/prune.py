@@ -17,7 +17,7 @@ while not ended.is_set():
         done = dataset.cleanup_old_versions(datetime.timedelta(0), error_if_tagged_old_versions=False)
     except OSError as error:
         # A tag or branch that went while Lance read what they are.
-        if "Not found" not in str(error) or "/_refs/" not in str(error):
+        if "Not found" not in str(error) or not any(folder in str(error) for folder in ("/_refs/", "/tree/")):
             raise
         continue
     runs += 1

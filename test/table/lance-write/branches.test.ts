@@ -1,10 +1,12 @@
 /** Branches that writers of Lance make and write, and those of this package that they write. */
+import { utimesSync, writeFileSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
 import type { ParsedBase, ParsedDataFile } from '../../../src/format/lance/parsed-fragment.ts';
 import type { CreateTableVersionRequest } from '../../../src/protocol/index.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { filesOf } from '../../helpers/catalog-files.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
+import { guardedFs } from '../../helpers/guarded-fs.ts';
 import {
   type ClientFragment,
   type ClientManifest,
@@ -14,6 +16,7 @@ import {
   type Operation,
 } from '../../helpers/lance-client.ts';
 import { idsOf, people } from '../../helpers/people.ts';
+import { temporaryFolder } from '../../helpers/temporary.ts';
 import type { CatalogFiles } from '../../suites/namespace/context.ts';
 
 const FOLDER = 'data/t.table';
@@ -297,6 +300,34 @@ test('a tag of this package that a client moves is moved, though its file says w
   expect(await tags()).toMatchObject({ own: { version: 2 } });
   expect(await leftovers()).toEqual([]);
   expect(await problems()).toEqual([]);
+});
+
+test('a tag that a client moves while another is made is not written over', async () => {
+  const root = temporaryFolder();
+  const path = `${root}/${FOLDER}/_refs/tags/first.json`;
+  let moves = false;
+  const fs = guardedFs({
+    root,
+    escaped: () => {},
+    before: (_call, name) => {
+      if (!moves || !name.includes('/tags/more')) return;
+      moves = false;
+      writeFileSync(path, JSON.stringify({ branch: null, version: 2, manifestSize: 1 }));
+      utimesSync(path, Date.now() / 1000 + 60, Date.now() / 1000 + 60);
+    },
+  });
+  const opened = await connect(root, { fs, lance: 'write' });
+  const id = ['t'];
+  await opened.namespace.createTable({ id }, people(5));
+  await opened.namespace.insertIntoTable({ id }, people(1, 5));
+  await opened.namespace.createTableTag({ id, tag: 'first', version: 1 });
+  moves = true;
+  await opened.namespace.createTableTag({ id, tag: 'more', version: 1 });
+  expect(moves).toBe(false);
+  await opened.namespace.deleteTableTag({ id, tag: 'more' });
+  const found = (await opened.namespace.listTableTags({ id })).tags;
+  expect(found).toMatchObject({ first: { version: 2 } });
+  await opened.close();
 });
 
 test('a branch from which others were made stays as long as they do', async () => {
