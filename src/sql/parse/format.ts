@@ -135,6 +135,12 @@ function write(tree: Expression): [text: string, level: number] {
       return [writeAggregate(tree), ATOM];
     case 'subquery': {
       const query = `(${tree.text})`;
+      if (tree.form === 'any' && tree.arg !== undefined) {
+        return [`${at(tree.arg, COMPARE + 1)} ${tree.op ?? '='} ANY ${query}`, COMPARE];
+      }
+      if (tree.form === 'rows' && tree.arg?.kind === 'array') {
+        return [`(${commas(tree.arg.items)}) IN ${query}`, RANGE];
+      }
       if (tree.arg !== undefined) return [`${at(tree.arg, RANGE + 1)} IN ${query}`, RANGE];
       return [tree.form === 'exists' ? `EXISTS ${query}` : query, ATOM];
     }

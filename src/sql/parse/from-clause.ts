@@ -92,6 +92,8 @@ export class FromParser {
         return 'inner';
       case 'inner':
       case 'cross':
+      case 'semi':
+      case 'anti':
         this.#tokens.next();
         parser.takeWord('join');
         return word;
@@ -102,8 +104,6 @@ export class FromParser {
         parser.took('outer');
         parser.takeWord('join');
         return word;
-      case 'semi':
-      case 'anti':
       case 'asof':
       case 'lateral':
         return refuse(start, `${word.toUpperCase()} is not supported`);

@@ -7,6 +7,7 @@
 
 import { parsePrimary } from './primary.ts';
 import { refuseSyntax, refuseUnsupported } from './refusals.ts';
+import { parseQuantifiedQuery } from './row-values.ts';
 import { refuse, shorten } from './sql-error.ts';
 import type { Statement } from './statement-tree.ts';
 import { END, MARK, OPERATOR, STRING, type Tokens, WORD } from './tokens.ts';
@@ -251,13 +252,9 @@ export class Parser {
     const open = tokens.start;
     this.take('(');
     if (this.beginsSubquery()) {
-      const isAny = word !== 'all';
-      if (op !== (isAny ? '=' : '<>')) {
-        refuse(at, `${op} ${word.toUpperCase()} takes no query; = ANY and <> ALL do`);
-      }
-      const query = this.subquery('in', at, left);
+      const query = parseQuantifiedQuery(this, left, op, word !== 'all', at);
       this.close(')', '(', open);
-      return isAny ? query : { kind: 'not', arg: query, at };
+      return query;
     }
     this.refuseQuery(open);
     const list = this.expression();

@@ -9,6 +9,7 @@ import { type Name, parseCall } from './calls.ts';
 import { COLUMN_NAME, FUNCTION_NAME, RESERVED } from './keywords.ts';
 import type { Parser } from './parser.ts';
 import { refuseKeyword, refuseUnsupported } from './refusals.ts';
+import { parseRowCondition } from './row-values.ts';
 import { parseSpecialCall } from './special-calls.ts';
 import { refuse } from './sql-error.ts';
 import { BITS, END, MARK, NAME, NUMBER, STRING, WORD } from './tokens.ts';
@@ -75,7 +76,7 @@ function parenthesised(parser: Parser, at: number): Expression {
   }
   parser.refuseQuery(at);
   const inner = parser.expression();
-  if (parser.isMark(',')) refuseUnsupported(at, 'A row of several values');
+  if (parser.isMark(',')) return parseRowCondition(parser, inner, at);
   parser.close(')', '(', at);
   return members(parser, inner);
 }

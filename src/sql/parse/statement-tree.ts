@@ -71,7 +71,8 @@ export type SelectItem =
       readonly exclude: readonly string[];
     });
 
-export type JoinKind = 'inner' | 'left' | 'right' | 'full' | 'cross';
+/** `semi` and `anti`: the rows of the left side that have a match on the right one, or none. */
+export type JoinKind = 'inner' | 'left' | 'right' | 'full' | 'cross' | 'semi' | 'anti';
 
 export type TableReference =
   | (Located & {

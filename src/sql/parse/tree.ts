@@ -159,10 +159,16 @@ export interface AggregateExpression extends Located {
 /** A query in place of a value: statements alone have these, as they do aggregates. */
 export interface SubqueryExpression extends Located {
   readonly kind: 'subquery';
-  /** `value`: that of its one row. `in`: whether `arg` is among its rows. `exists`: whether it has any. */
-  readonly form: 'value' | 'in' | 'exists';
-  /** Of `in` alone. */
+  /**
+   * `value`: that of its one row. `in`: whether `arg` is among its rows, and `rows` the same of the
+   * items of `arg`, an array, and several columns. `any`: whether `arg op value` is true of a row.
+   * `exists`: whether it has any.
+   */
+  readonly form: 'value' | 'in' | 'rows' | 'any' | 'exists';
+  /** Of `in`, `rows` and `any`. */
   readonly arg?: Expression;
+  /** Of `any` alone. */
+  readonly op?: CompareOperator;
   readonly query: Statement;
   /** The query as it is written, without the parentheses around it. */
   readonly text: string;

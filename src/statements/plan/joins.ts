@@ -11,7 +11,7 @@ import { namesOf } from './pruned.ts';
 import { filtered, joinSchema } from './steps.ts';
 import { columnsIn, conjuncts, joined, rewritten, textOf } from './trees.ts';
 
-const isWithin = (tree: Expression, names: ReadonlySet<string>): boolean =>
+export const isWithin = (tree: Expression, names: ReadonlySet<string>): boolean =>
   [...columnsIn([tree])].every((name) => names.has(name));
 
 /** A join of two plans whose pairs fulfil all terms. */
@@ -52,7 +52,7 @@ export function joinOf(
 }
 
 /** The two sides of an equation between the tables; undefined for other terms. */
-function keyOf(
+export function keyOf(
   term: Expression,
   left: ReadonlySet<string>,
   right: ReadonlySet<string>,

@@ -15,6 +15,7 @@ import {
   typeText,
 } from '../../sql/index.ts';
 import type { Asked, Correlated } from './correlated.ts';
+import { aggregateType } from './functions.ts';
 import { joinOf } from './joins.ts';
 import { castUnlessSame, commonKeyType } from './key-types.ts';
 import type { Plan } from './plan-tree.ts';
@@ -71,13 +72,16 @@ export class Subqueries {
 
   /** The rows for which a term is true. */
   matching(term: Expression): Expression | undefined {
-    if (term.kind !== 'subquery' || term.form === 'value') return this.rewrite(term);
+    if (term.kind !== 'subquery' || term.form === 'value' || term.form === 'any') {
+      return this.rewrite(term);
+    }
     if (term.form === 'exists') {
       const { plan, correlated } = this.#query(term);
       if (correlated === undefined) return this.#exists(term, plan);
       this.plan = joinOf('inner', this.plan, plan, equations(correlated));
       return undefined;
     }
+    if (term.form === 'rows') return this.#matchingRows(term);
     const arg = this.rewrite(term.arg as Expression);
     // A constant is a key of no join.
     if (columnsIn([arg]).size === 0) return this.rewrite(term);
@@ -85,6 +89,32 @@ export class Subqueries {
     const { plan, key } = this.#distinct(term, arg, query);
     const terms = [...equations(query.correlated), equation(arg, key)];
     this.plan = joinOf('inner', this.plan, plan, terms);
+    return undefined;
+  }
+
+  /** The rows whose values are those of a row of the query. */
+  #matchingRows(term: SubqueryExpression): undefined {
+    const row = term.arg?.kind === 'array' ? term.arg.items : [];
+    const { plan, correlated } = this.#query(term);
+    if (correlated !== undefined || plan.schema.fields.length !== row.length) {
+      const columns =
+        correlated === undefined
+          ? `has ${plan.schema.fields.length} columns`
+          : 'reads columns of the query around it, which is not supported; EXISTS does that';
+      refuse(
+        term.at,
+        `A row of ${row.length} values is looked up in the rows of a sub-select that ${columns}`,
+      );
+    }
+    const pairs = row.map((item, at) => {
+      const arg = this.rewrite(item);
+      const column = columnTree(plan.schema.fields[at]?.name ?? '');
+      const name = this.#planner.freshName(`${textOf(term)} ${at}`);
+      return { arg, name, value: this.#comparable(term, arg, plan, column) };
+    });
+    const rows = distinctRows(projected(plan, pairs), term.at);
+    const terms = pairs.map(({ arg, name }) => equation(arg, name));
+    this.plan = joinOf('inner', this.plan, rows, terms);
     return undefined;
   }
 
@@ -108,6 +138,13 @@ export class Subqueries {
       }
       case 'in':
         return this.#isIn(part);
+      case 'rows':
+        return refuse(
+          part.at,
+          'A row of several values IN a sub-select is a condition of WHERE that AND joins to others; write EXISTS or NOT EXISTS elsewhere',
+        );
+      case 'any':
+        return this.#isAny(part);
     }
   }
 
@@ -150,42 +187,62 @@ export class Subqueries {
     const { correlated } = query;
     const { plan, key } = this.#distinct(part, arg, query);
     const hit = this.#hit(part, plan, [...equations(correlated), equation(arg, key)]);
-    const rows = this.#planner.freshName(`${textOf(part)} rows`);
-    const values = this.#planner.freshName(`${textOf(part)} values`);
     const again = correlated === undefined ? this.#oneColumn(part) : query;
-    const calls = [
-      { name: rows, call: COUNT },
-      { name: values, call: { ...COUNT, star: false, args: [columnOfValues(again)] } },
-    ];
-    if (correlated === undefined) this.#pair(counted(again.plan, calls));
+    const [rows, values] = this.#summedUp(part, again, [
+      COUNT,
+      { ...COUNT, star: false, args: [columnOfValues(again)] },
+    ]) as [string, string];
+    return unlessNull(part, arg, hit, rows, values);
+  }
+
+  /** Whether a comparison is true of a value of the query: the least or the greatest one tell. */
+  #isAny(part: SubqueryExpression): Expression {
+    const arg = this.rewrite(part.arg as Expression);
+    const query = this.#oneColumn(part);
+    const column = columnOfValues(query);
+    const op = part.op ?? '<>';
+    const of = { ...COUNT, star: false, args: [column] };
+    const bounds = op === '<>' ? ['min', 'max'] : [op.startsWith('>') ? 'min' : 'max'];
+    const [rows, values, ...names] = this.#summedUp(part, query, [
+      COUNT,
+      of,
+      ...bounds.map((name) => ({ ...of, name, ...(part.at === undefined ? {} : { at: part.at }) })),
+    ]) as [string, string];
+    const tests = (names as string[]).map(
+      (name): Expression => ({
+        ...{ kind: 'binary', op, left: arg, right: columnTree(name) },
+        ...(part.at === undefined ? {} : { at: part.at }),
+      }),
+    );
+    const [test] = tests as [Expression];
+    const hit: Expression = tests.length === 1 ? test : { kind: 'or', args: tests };
+    return unlessNull(part, arg, hit, rows, values);
+  }
+
+  /** The names of columns with aggregates of the rows of a query, or of those for the keys of a row. */
+  #summedUp(
+    part: SubqueryExpression,
+    { plan, correlated }: PlannedQuery,
+    aggregates: readonly AggregateExpression[],
+  ): string[] {
+    const calls = aggregates.map((call) => ({
+      name: this.#planner.freshName(`${textOf(part)} ${textOf(call)}`),
+      call,
+    }));
+    const typeOf = (call: AggregateExpression) =>
+      aggregateType(
+        call,
+        call.args.map((arg) => compileTree(arg, plan.schema).type),
+      );
+    if (correlated === undefined) this.#pair(grouped(plan, [], calls, typeOf));
     else {
       const keys = correlated.keys.map(({ name, outer }) => ({
         ...{ name: this.#planner.freshName(name), value: columnTree(name), outer },
       }));
-      const counts = grouped(again.plan, keys, calls, () => new Int64(), part.at);
-      this.plan = joinOf('left', this.plan, counts, equations({ keys }));
+      const sums = grouped(plan, keys, calls, typeOf, part.at);
+      this.plan = joinOf('left', this.plan, sums, equations({ keys }));
     }
-    const count = (name: string): Expression => ({
-      ...{ kind: 'call', name: 'coalesce', args: [columnTree(name), ZERO] },
-    });
-    const isNull: Expression = { kind: 'is', arg, test: 'null', negated: false };
-    const hasNull: Expression = {
-      ...{ kind: 'binary', op: '<', left: count(values), right: count(rows) },
-    };
-    const no: Expression = { kind: 'boolean', value: false };
-    return {
-      kind: 'case',
-      whens: [
-        { when: hit, value: { kind: 'boolean', value: true } },
-        {
-          when: { kind: 'binary', op: '=', left: count(rows), right: ZERO },
-          value: no,
-        },
-        { when: { kind: 'or', args: [isNull, hasNull] }, value: { kind: 'null' } },
-      ],
-      otherwise: no,
-      ...(part.at === undefined ? {} : { at: part.at }),
-    };
+    return calls.map(({ name }) => name);
   }
 
   /** The different values of a query, in the type in which they compare with `arg`, with its keys. */
@@ -195,12 +252,6 @@ export class Subqueries {
     query: PlannedQuery,
   ): { plan: Plan; key: string } {
     const column = columnOfValues(query);
-    const { type } = compileTree(column, query.plan.schema);
-    const own = compileTree(arg, this.plan.schema).type;
-    const cast = commonKeyType(own, type);
-    if (cast === 'none') {
-      refuse(part.at, `IN compares ${typeText(own)} with ${typeText(type)}; cast one of them`);
-    }
     const key = this.#planner.freshName(textOf(part));
     const keys = (query.correlated?.keys ?? []).map(({ name }) => ({
       ...{ name, value: columnTree(name) },
@@ -208,15 +259,31 @@ export class Subqueries {
     // Values that are equal once they are cast would come twice otherwise.
     const values = projected(query.plan, [
       ...keys,
-      { name: key, value: castUnlessSame(column, cast) },
+      { name: key, value: this.#comparable(part, arg, query.plan, column) },
     ]);
     return { plan: distinctRows(values, part.at), key };
+  }
+
+  /** A column of a query in the type in which it compares with `arg`. */
+  #comparable(
+    part: SubqueryExpression,
+    arg: Expression,
+    plan: Plan,
+    column: Expression,
+  ): Expression {
+    const { type } = compileTree(column, plan.schema);
+    const own = compileTree(arg, this.plan.schema).type;
+    const cast = commonKeyType(own, type);
+    if (cast === 'none') {
+      refuse(part.at, `IN compares ${typeText(own)} with ${typeText(type)}; cast one of them`);
+    }
+    return castUnlessSame(column, cast);
   }
 
   /** The query, which may read columns of this one. */
   #query(part: SubqueryExpression): PlannedQuery {
     const asked: Asked = {
-      form: part.form,
+      form: part.form === 'any' || part.form === 'rows' ? 'in' : part.form,
       outer: this.#scope,
       mapped: this.#mapped,
       typeOf: (tree) => compileTree(tree, this.plan.schema).type,
@@ -264,3 +331,38 @@ const equation = (arg: Expression, key: string): Expression => ({
   ...{ kind: 'binary', op: '=', left: arg, right: columnTree(key) },
   ...(arg.at === undefined ? {} : { at: arg.at }),
 });
+
+/**
+ * Whether `hit`, of the rows of a query: null where it is not and either side is null, but false
+ * where the query has no rows.
+ * @param rows a column that counts them @param values one that counts those with a value
+ */
+function unlessNull(
+  part: SubqueryExpression,
+  arg: Expression,
+  hit: Expression,
+  rows: string,
+  values: string,
+): Expression {
+  const count = (name: string): Expression => ({
+    ...{ kind: 'call', name: 'coalesce', args: [columnTree(name), ZERO] },
+  });
+  const isNull: Expression = { kind: 'is', arg, test: 'null', negated: false };
+  const hasNull: Expression = {
+    ...{ kind: 'binary', op: '<', left: count(values), right: count(rows) },
+  };
+  const no: Expression = { kind: 'boolean', value: false };
+  return {
+    kind: 'case',
+    whens: [
+      { when: hit, value: { kind: 'boolean', value: true } },
+      {
+        when: { kind: 'binary', op: '=', left: count(rows), right: ZERO },
+        value: no,
+      },
+      { when: { kind: 'or', args: [isNull, hasNull] }, value: { kind: 'null' } },
+    ],
+    otherwise: no,
+    ...(part.at === undefined ? {} : { at: part.at }),
+  };
+}

@@ -373,6 +373,15 @@ function subqueries() {
       'i8 = ANY (SELECT k FROM u)',
       'i8 <> ALL (SELECT k FROM u WHERE k IS NOT NULL)',
       'i8 IN (SELECT k FROM u INTERSECT SELECT i8 FROM t)',
+      `i8 ${pick(['<', '<=', '>', '>=', '<>', '='])} ${pick(['ANY', 'ALL'])} (SELECT k FROM u${pick(['', ' WHERE k IS NOT NULL', ' WHERE k = 3', ' WHERE uid < 0', ' WHERE k > 900', ' WHERE k > 2 AND k < 5'])})`,
+      `f ${pick(['<', '>', '<>'])} ${pick(['ANY', 'ALL'])} (SELECT w FROM u WHERE uid > 50)`,
+      `s ${pick(['<', '>=', '<>'])} ${pick(['ANY', 'ALL'])} (SELECT name FROM u WHERE name ${pick(["> 'ab'", 'IS NULL', 'IS NOT NULL'])})`,
+      `n64 ${pick(['<', '>'])} ALL (SELECT g FROM t WHERE g IS NOT NULL)`,
+      // To DuckDB two rows with nulls are equal or not; in PostgreSQL it is unknown.
+      '(rid, rid % 2) IN ((1, 0), (2, 0), (4, 0), (5, 1), (6, 1))',
+      "(c, rid % 5) NOT IN (('k01', 1), ('k00', 2))",
+      "(c, rid % 3) = ('k01', 1)",
+      "(c, rid % 3) <> ('k01', 2)",
     ]);
   const exists = () =>
     pick([
@@ -391,6 +400,18 @@ function subqueries() {
     () => glued([`SELECT rid AS x0 FROM t WHERE ${condition()} AND `, predicate(1)]),
     () => both(`SELECT rid AS x0, ${value()} AS x1, ${term()} AS x2 FROM t WHERE rid < 300`),
     () => both(`SELECT ${value()} AS x0, ${exists()} AS x1`),
+    () =>
+      both(
+        `SELECT rid AS x0 FROM t WHERE (${pick(['i8, s', 'n64, c', 'i8 + 1, dict'])}) IN (SELECT ${pick(['k, name', 'k, name', 'uid - 20, name'])} FROM u) AND (${condition()})`,
+      ),
+    () =>
+      both(
+        `SELECT a.rid AS x0, a.s AS x1 FROM t a ${pick(['SEMI', 'ANTI'])} JOIN u b ON ${pick(['a.i8 = b.k', 'a.s = b.name', 'a.n64 = b.k AND a.s = b.name', 'a.i8 = b.k AND b.w > 3', 'a.i8 = b.k AND a.rid < 99', 'a.f = b.k', 'a.dec = b.k', 'a.i8 % 5 = b.k % 5 AND b.uid = 3'])} WHERE ${pick(['a.rid < 300', 'a.s IS NOT NULL', 'true'])}`,
+      ),
+    () =>
+      both(
+        `SELECT k AS x0, count(*) AS x1 FROM u ${pick(['SEMI', 'ANTI'])} JOIN (SELECT i8 AS k, c AS name FROM t) q USING (${pick(['k', 'k, name', 'name'])}) GROUP BY k`,
+      ),
     () =>
       both(
         `SELECT c AS x0, sum(i8 + ${value()}) AS x1, ${value()} AS x2 FROM t GROUP BY c HAVING count(*) > ${value()} OR ${exists()}`,
@@ -446,6 +467,8 @@ function correlated() {
       () => `a.s IN (SELECT u.name FROM u WHERE ${on()})`,
       () => `7 IN (SELECT u.uid FROM u WHERE ${on()})`,
       () => `a.i8 > ${value()}`,
+      () =>
+        `a.i8 ${pick(['<', '>=', '<>', '='])} ${pick(['ANY', 'ALL'])} (SELECT u.uid FROM u WHERE ${on()})`,
       () =>
         `EXISTS (SELECT 1 FROM u WHERE ${on()} AND u.k IN (SELECT b.i8 FROM t b WHERE b.s = u.name))`,
     ])();
