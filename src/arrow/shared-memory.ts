@@ -1,8 +1,8 @@
 /**
  * Marks ArrayBuffers that more than one result may read, such as those of cached columns
- * (`markShared`, `markSharedData`); hand-out.ts copies columns in a marked buffer (`isShared`)
- * before a caller gets them. `apart` returns bytes that fill their ArrayBuffer as they are, and a
- * copy of others; it looks at no mark.
+ * (`markShared`, `markSharedData`). hand-out.ts asks `isShared`, and copies columns in a marked
+ * buffer before a caller gets them. `apart` returns bytes that fill their ArrayBuffer, and copies
+ * them if they do not.
  */
 import type { Data } from './apache.ts';
 

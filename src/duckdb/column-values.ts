@@ -1,8 +1,8 @@
 /**
- * `columnValues` converts the values of a column to the values that DuckDB's chunks take: numbers
- * and bigints in typed arrays if there are no nulls, booleans and texts as they are, objects of
- * DuckDB's classes for other types. A value that DuckDB cannot hold, such as nanoseconds where it
- * has microseconds, throws Unsupported with the path of the column.
+ * `columnValues` converts the values of a column to those that DuckDB's chunks take. Numbers
+ * without nulls become typed arrays, booleans and texts stay as they are, and other types become
+ * objects of DuckDB's classes. A value that DuckDB cannot hold, such as nanoseconds in a column of
+ * microseconds, throws Unsupported with the path of the column.
  */
 import {
   type Data,

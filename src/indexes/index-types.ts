@@ -1,9 +1,8 @@
 /**
- * Defines the types of indexes that this release builds and parses their names (`indexTypeOf`),
- * ignoring letter case, `_`, `-` and blanks, as LanceDB's clients write `LABEL_LIST` or
- * `LabelList`. Most names of vector indexes stand for one type, `IVF_SQ`. Types that only other
- * engines have throw Unsupported, with advice on what to use instead; unknown names throw
- * InvalidInput.
+ * Defines the types of indexes that this release builds, and parses their names (`indexTypeOf`) in
+ * the spellings that LanceDB's clients use, such as `LABEL_LIST` and `LabelList`. Most names of
+ * vector indexes stand for one type, `IVF_SQ`. A type that only other engines have throws
+ * Unsupported with advice; an unknown name throws InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Defines `OperationRow`, a row of an operations table: method, path, query, body, answer, errors
- * and permission (`stricter` if some members need more). A row also says whether the operation
- * changes the catalog, may be repeated, may take long, or only looks up what the catalog knows.
- * Functions construct rows, one for each kind of body (`json`, `map`, `arrowStream`, `bodyless`).
+ * Defines `OperationRow`, the description of one operation of the protocol: its method, path,
+ * query, body, answer, errors and permission. A row also says whether the operation changes the
+ * catalog, may be repeated, or may take long. The functions `json`, `map`, `arrowStream` and
+ * `bodyless` construct rows, one for each kind of body.
  */
 
 /** How a member travels in the query string. */

@@ -1,9 +1,9 @@
 /**
  * `TextCollector` reads texts document by document for a `SearchPlan`. It counts the statistics of
- * all documents and keeps the term counts of those that match and that `end` was given a row for;
- * `score` scores these at the end, because scores need the statistics of the whole table. What it
- * keeps is not bounded: callers watch `heldBytes`. `TermFinder` offers the terms of texts to the
- * fuzzy words and prefixes of a plan. `DocumentTexts` says where the texts of a document lie.
+ * all documents and keeps the term counts of those that match. `score` computes their scores at the
+ * end, because scores need the statistics of the whole table. Callers bound the memory by
+ * `heldBytes`. `TermFinder` offers terms to fuzzy words and prefixes, and `DocumentTexts` says
+ * where the texts of a document lie.
  */
 import type { NearWords } from './fuzzy-terms.ts';
 import { hasPhrase, type PositionList } from './phrases.ts';

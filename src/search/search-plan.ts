@@ -1,10 +1,9 @@
 /**
- * `SearchPlan` is a full-text query compiled against the columns that it searches (`ColumnSearch`
- * for each). It cuts the query into words with each column's tokenizer, and gives every distinct
- * term a number, its slot. The reader of texts or of an index counts how often the term of each
- * slot occurs in a document; `scorer` then scores the document. For queries that sum-segment.ts can
- * take, `weights` returns what each slot adds to a score; for others it returns undefined. `expand`
- * gives fuzzy words and prefixes the terms that they stand for.
+ * `SearchPlan` is a full-text query compiled against the columns that it searches. It cuts the
+ * query into words with each column's tokenizer and numbers the distinct terms. The reader of texts
+ * or of an index counts these terms in a document, and `scorer` scores the document. `weights`
+ * returns what each term adds to a score, if sum-segment.ts can take the query. `expand` gives
+ * fuzzy words and prefixes the terms that they stand for.
  */
 import { DirspaceError } from '../errors.ts';
 import type { Pause } from '../steps.ts';

@@ -1,8 +1,8 @@
 /**
- * Defines `Trial`, the hooks that a test fixture adds to a server: control routes that take and
- * return JSON (`controlRoutes`), extra headers, a listener for answered requests, and a function
- * that answers requests of operations in place of the server. Controls need no credentials, and the
- * listener does not hear of them (`isControl`). `createTrialServer` makes servers with these hooks.
+ * Defines `Trial`, the hooks that a test fixture adds to a server. A fixture can add control routes
+ * (`controlRoutes`) and headers, listen to answered requests, and answer requests in place of the
+ * server. Control routes need no credentials, and the listener does not hear of them.
+ * `createTrialServer` makes a server with these hooks.
  */
 import type { AnyOperation } from '../protocol/index.ts';
 import {

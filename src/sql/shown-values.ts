@@ -1,9 +1,8 @@
 /**
  * `shownValue` converts a value of a column to JSON that a person can read. Floats, and integers up
- * to 2^53, stay numbers, except for NaN, infinities and -0. These, larger integers, decimals,
- * dates, times, durations and intervals become text, bytes hexadecimal digits, and nested values
- * JSON text. Long texts are cut. `shownNumber` converts a number, `inWords` a decimal or a time,
- * and `cutText` cuts a text.
+ * to 2^53, stay numbers. NaN, infinities, -0, larger integers, decimals, times and intervals become
+ * text. Bytes become hexadecimal digits, and nested values JSON text. Long texts are cut.
+ * `shownNumber`, `inWords` and `cutText` do parts of it.
  */
 import type { DataType, Field } from '../arrow/index.ts';
 import type { ShownValue } from '../protocol/index.ts';

@@ -1,9 +1,9 @@
 /**
- * Identifies a process by host key, process id and start time, as a part of file names
- * (`processTag`, `parseProcessTag`; `thisProcess` is the own). `hasDied` tells whether the files of
- * such a process may be taken over: true only for a process of the same host key that is gone. On
- * Linux the key covers machine, boot and container (pid namespace); elsewhere only host name and
- * platform, so equal host names are taken for one machine. Files of other keys are judged by age.
+ * Identifies a process in file names, by host key, process id and start time. `processTag` makes
+ * that part of a name, `parseProcessTag` reads it, and `thisProcess` is the own one. `hasDied` is
+ * true only for a process of the same host key that is gone. On Linux the host key covers machine,
+ * boot and container. On other systems it is the host name and the platform, so two machines of one
+ * name count as one.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';

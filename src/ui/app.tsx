@@ -1,7 +1,7 @@
 /**
- * `App`: renders the whole page. It follows the address, asks the server who the caller is, and
- * asks for a key if the answer is 401; other failures are shown, with a button to try again where
- * they may pass. Else it shows the tree beside a namespace, a table or the SQL view.
+ * `App` renders the whole page. It follows the address and asks the server who the caller is. If
+ * the answer is 401 it asks for a key; other failures are shown, with a button to try again if they
+ * may pass. Otherwise it shows the tree beside a namespace, a table or the SQL view.
  */
 import {
   ABOUT,

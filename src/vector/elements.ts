@@ -1,9 +1,8 @@
 /**
- * Defines the metrics of vector search (l2, cosine, dot, hamming), the element types and their
- * typed arrays. `checkMetric` checks that metric, element type and dimension go together,
- * `checkWanted` how many rows are asked for, and `checkValues` that an array has the right type and
- * is long enough for its rows. They throw InvalidInput, which `invalid` makes. `elementTypeOf`
- * takes a Uint16Array for half floats.
+ * Defines the metrics of vector search (l2, cosine, dot, hamming), and the element types with their
+ * typed arrays. `checkMetric` checks that metric, element type and dimension go together.
+ * `checkWanted` checks how many rows are asked for, and `checkValues` the type and length of an
+ * array. They throw InvalidInput. `elementTypeOf` takes a Uint16Array for half floats.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,9 +1,8 @@
 /**
- * `createLateSearch` finds the k rows nearest to a query of several vectors, exactly, where each
- * row holds several vectors too (late interaction). The distance of a row is the sum, over the
- * query's vectors, of the distance from each to the row's nearest vector; null vectors and those at
- * distance NaN do not count. A row without such a distance for one of them, such as an empty or
- * null row, does not match. Batches are added and searched in steps, as in search.ts.
+ * `createLateSearch` finds the k nearest rows when both the query and each row hold several vectors
+ * (late interaction). Each vector of the query counts its distance to the nearest vector of the
+ * row, and the sum is the distance of the row. The search is exact. A row in which one of them
+ * finds no vector, such as an empty row, does not match. Batches are added and searched in steps.
  */
 import { getBit } from '../arrow/index.ts';
 import { checkMetric, checkValues, checkWanted, invalid } from './elements.ts';

@@ -1,10 +1,9 @@
 /**
- * `sieveOf` makes a filter for one query that rules out rows of a sketch (sketch.ts) farther away
- * than a limit. It returns undefined for a query whose numbers are too large or too small.
- * `candidates` takes up to `SIFTED_ROWS` rows at once and returns those that remain, in no order.
- * Measuring the remaining candidates finds the same rows at the same distances as measuring all;
- * `aimAt` has the proof. Sketches take a quarter of the bytes of float32 vectors (the idea of the
- * VA-file: Weber, Schek and Blott, 1998).
+ * `sieveOf` makes a filter for one query. The filter rules out rows that are farther away than a
+ * limit, by their sketches alone (sketch.ts). `candidates` takes up to `SIFTED_ROWS` rows and
+ * returns those that remain; measuring these finds the same rows as measuring all, as `aimAt`
+ * proves. It returns undefined for a query whose numbers are too large or too small. The idea is
+ * that of the VA-file (Weber, Schek and Blott, 1998).
  */
 import type { Metric } from './elements.ts';
 import type { PreparedQuery } from './query.ts';

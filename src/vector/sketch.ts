@@ -1,8 +1,8 @@
 /**
- * Builds the sketch of a batch of vectors of float32 or float16 (`Sketcher`, `sketchOf`): one byte
- * for each element and, for each row, a bound on its distance from its sketch. Also defines the
- * layout, from which sieve.ts derives bounds for each metric, and the interfaces of the kernels of
- * sketches and of IVF partitions. sketch-cache.ts keeps sketches within a number of bytes.
+ * Builds the sketch of a batch of vectors of float32 or float16 (`Sketcher`, `sketchOf`). A sketch
+ * has one byte for each element, and for each row a bound on the error that this makes. sieve.ts
+ * computes limits of distances from it. This file also defines the layout of sketches and the
+ * interfaces of the kernels that read them; sketch-cache.ts keeps sketches in bounded memory.
  */
 import { getBit } from '../arrow/index.ts';
 import type { ElementType, VectorValues } from './elements.ts';

@@ -1,8 +1,8 @@
 /**
  * `dirspace trash` lists dropped tables and namespaces (`ls`), brings a table back (`restore`), or
- * removes entries for good (`empty`); on a terminal `empty` asks first, unless `--yes` is given.
- * With `--detached` it lists or removes deregistered tables instead. `dirspace undrop` does the
- * same as `dirspace trash restore`.
+ * removes entries for good (`empty`). On a terminal `empty` asks first, unless `--yes` is given.
+ * With `--detached` it lists or removes deregistered tables. `dirspace undrop` is another name of
+ * `dirspace trash restore`.
  */
 import { systemEnv } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,7 @@
 /**
- * Parses the column types that a user gives: `parseTypes` reads the text of `--types
- * name:type,...`, and `readSchema` reads the JSON of `--schema`, as `describe --json` prints it,
- * from a file or as it is given. Both throw UsageError for malformed text and unknown types,
- * `readSchema` also for a file that cannot be read.
+ * Parses the column types that a user gives. `parseTypes` reads the text of `--types
+ * name:type,...`. `readSchema` reads the JSON of `--schema`, which `describe --json` prints, from a
+ * file or from the command line. Both throw UsageError for malformed text and unknown types.
  */
 import { readFileSync } from 'node:fs';
 import type { DataType, Schema } from '../../arrow/index.ts';

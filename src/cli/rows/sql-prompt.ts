@@ -1,8 +1,8 @@
 /**
- * `runPrompt` reads SQL statements from the lines of standard input, each up to its semicolon, and
- * prints their answers. Lines that begin with a backslash are commands, such as `\d` for the
- * tables. On a terminal, words of SQL, names of tables and their columns are completed, and a
- * failed statement prints its error and the prompt goes on; otherwise the error is thrown.
+ * `runPrompt` reads SQL statements from standard input, each up to its semicolon, and prints their
+ * answers. A line that begins with a backslash is a command, such as `\d` for the tables. On a
+ * terminal words are completed, and the prompt goes on after an error. Without a terminal the error
+ * is thrown.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * Defines the interface of commands (`Command`, `ServiceCommand`), their input (`Call`, with the
- * parsed `Options`), their result (`Answer`, `RowsAnswer`), and the process around them
- * (`Surroundings`). It also defines errors that commands end with, such as `UsageError`, and
- * functions that read positional arguments (`argument`, `action`, `nameFor`).
+ * Defines what a command is: `Command` and `ServiceCommand` describe it, a `Call` is its input, and
+ * an `Answer` or `RowsAnswer` its result. `Surroundings` is the process around it. `UsageError` and
+ * its like end a command with a message. `argument`, `action` and `nameFor` read positional
+ * arguments.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

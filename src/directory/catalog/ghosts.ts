@@ -1,9 +1,8 @@
 /**
- * `moveToPlace` renames a table's folder to its place, even if a ghost occupies it. A ghost is a
- * folder at the place of a table that has no record and only files of Lance, which another program
- * wrote there after the table was renamed or dropped (`isGhost`). The ghost is moved to the
- * quarantine (`clearGhost`). `recordQuarantine` notes where things in the quarantine were and why
- * they were moved; for ghosts the reason is `GHOST`.
+ * `moveToPlace` renames a table's folder to its place, even if a ghost occupies it. A ghost
+ * (`isGhost`) is a folder with files of Lance and no record: another program wrote it after the
+ * table was renamed or dropped. `clearGhost` moves it to the quarantine, and `recordQuarantine`
+ * notes where it was and why it was moved.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {

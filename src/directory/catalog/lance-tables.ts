@@ -1,10 +1,9 @@
 /**
- * Handles tables whose rows other programs write in Lance's format: at a URI outside of the root,
- * in a reserved folder of `.dirspace/lance`, or in the table's own folder. `tablePlace` returns
- * where a table lies, `lancePlace` where other programs write it, and `lanceVersions` its versions
- * by the names of manifests. `rowsElsewhere` builds the error for an operation on such rows. A file
- * in the place of a reserved folder (`fence`) makes other programs' writes fail once the table has
- * rows of this engine or was removed for good.
+ * Handles tables whose rows other programs write in Lance's format. `tablePlace` returns where a
+ * table lies, `lancePlace` where other programs write it, and `lanceVersions` its versions by the
+ * names of manifests. `rowsElsewhere` builds the error for an operation on such rows. A file in
+ * place of a reserved folder (`fence`) stops other programs' writes once the table has rows of this
+ * engine or was removed.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

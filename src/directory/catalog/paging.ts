@@ -1,9 +1,8 @@
 /**
- * Cuts sorted lists into pages (`pageOf`) and validates page tokens and limits (`pageStart`,
- * `pageLimit`; InvalidInput). A page token encodes the last key of the page before (`pageToken`),
- * so an entry that stays in the list is neither missed nor repeated. Without a limit a page has all
- * entries. `byCodeUnits` compares names in the order of lists, and `firstAfter` searches a sorted
- * list.
+ * Cuts sorted lists into pages (`pageOf`), and checks page tokens (`pageStart`) and limits
+ * (`pageLimit`). A page token encodes the last key of the page before, so an entry that stays in
+ * the list is neither missed nor repeated. Without a limit a page has all entries. `byCodeUnits`
+ * compares names in the order of lists, and `firstAfter` searches a sorted list.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,9 +1,9 @@
 /**
- * Numbers and records new entries of the trash (`newTrashFolder`, `prepareTrash`, `recordTrash`),
- * lists them (`trashEntries`) and tells when one was dropped (`droppedSince`). An entry is a folder
- * `<number>-<uuid>/` with the record `<number>-<uuid>.json` beside it. Numbers grow with each drop,
- * independent of clocks; drops at the same time may have the same number. `readTrashRecord` reads
- * one record, and returns the error of a damaged one.
+ * Numbers and records new entries of the trash (`newTrashFolder`, `prepareTrash`, `recordTrash`)
+ * and lists them (`trashEntries`). An entry is a folder `<number>-<uuid>/` with a record
+ * `<number>-<uuid>.json` beside it. Numbers grow with each drop, whatever the clocks say; drops at
+ * the same time may share one. `readTrashRecord` reads one record, or returns the error of a
+ * damaged one.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `Workbench` is a memory of kernels in which blocks of rows are turned (`turn`) and given to their
- * nearest centroids (`assign`), which `load` brings there. Rows are compared as whole numbers of 16
- * bits, so a row at almost the same distance from two centroids may get either; `measure` has to
- * look at a sample first, which sets their scale.
+ * `Workbench` prepares rows for an IVF index in the memory of the kernels: `load` brings blocks of
+ * rows there, `turn` rotates them, and `assign` gives each to its nearest centroid. Rows are
+ * compared as whole numbers of 16 bits, so a row between two centroids may get either. `measure`
+ * looks at a sample first and sets the scale.
  */
 import { type PartitionKernels, reserve } from '../../vector/index.ts';
 import { signsOf, spanOf } from './turning.ts';

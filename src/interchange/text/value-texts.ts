@@ -1,8 +1,8 @@
 /**
- * Writes the texts of values that CSV and JSON files share (`plainText`, undefined for texts,
- * intervals, dictionaries and nested types), and finds the bytes of texts and binaries (`bytesAt`)
- * and the nulls (`nullAt`) of a column. docs/data-in-and-out.md lists the form of each type; the
- * readers of both formats accept these forms.
+ * Writes values as the texts that CSV and JSON files share (`plainText`); docs/data-in-and-out.md
+ * lists the form of each type. It returns undefined for types that the formats write differently,
+ * such as texts and nested types. `bytesAt` finds the bytes of texts and binaries, and `nullAt` the
+ * nulls of a column.
  */
 import {
   type Data,

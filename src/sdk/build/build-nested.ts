@@ -1,8 +1,8 @@
 /**
- * Builds list (`buildList`), fixed-size list (`buildFixedList`), struct (`buildStruct`) and map
- * (`buildMap`) columns from JavaScript values: flattens the values and builds the child columns.
- * Values of another shape throw TableSchemaValidation. `listPlace`, `fixedPlace` and `structPlace`
- * tell where a nested value stands, such as `a.b[3]`, and whether its parent is null.
+ * Builds nested columns from JavaScript values: lists (`buildList`), fixed-size lists
+ * (`buildFixedList`), structs (`buildStruct`) and maps (`buildMap`). It flattens the values and
+ * builds the child columns. Values of another shape throw TableSchemaValidation. `listPlace`,
+ * `fixedPlace` and `structPlace` tell where a nested value stands, such as `a.b[3]`.
  */
 import {
   type Data,

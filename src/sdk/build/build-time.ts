@@ -1,9 +1,8 @@
 /**
- * Builds date, time, timestamp, duration and interval columns (`buildDate`, `buildTime`, ...) from
- * JavaScript values. Dates and timestamps take a Date, milliseconds since the epoch, or text; a
- * bigint is a count of the column's own unit. Text of a timestamp is read by its own offset, else
- * in the column's time zone, else in UTC. Values that would lose something throw
- * TableSchemaValidation.
+ * Builds date, time, timestamp, duration and interval columns from JavaScript values (`buildDate`,
+ * `buildTime`, ...). Dates and timestamps take a Date, milliseconds since the epoch, or text; a
+ * bigint counts the column's own unit. The text of a timestamp is read by its own offset, or in the
+ * column's time zone, or in UTC. Values that would lose something throw TableSchemaValidation.
  */
 import {
   type Data,

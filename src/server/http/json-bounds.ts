@@ -1,8 +1,8 @@
 /**
- * `JsonBounds` limits the nesting of a JSON text while it arrives (`MAX_JSON_DEPTH`), the number of
- * its values (`MAX_JSON_VALUES`), and of its lists, objects, names and strings (`MAX_JSON_PARTS`).
- * Parsing millions of them would block the event loop for seconds. Beyond a limit it throws
- * InvalidInput; it does not check the syntax.
+ * `JsonBounds` limits a JSON text while it arrives: its nesting (`MAX_JSON_DEPTH`), its values
+ * (`MAX_JSON_VALUES`), and its lists, objects, names and strings together (`MAX_JSON_PARTS`).
+ * Parsing millions of them would block the event loop for seconds. A text beyond a limit throws
+ * InvalidInput. The syntax is not checked here.
  */
 import { DirspaceError } from '../../errors.ts';
 

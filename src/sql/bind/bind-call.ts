@@ -1,10 +1,9 @@
 /**
  * `bindCall` binds a function call: it checks the number and types of the arguments and chooses the
- * type of the result. It finds the function by name or alias (`ALIASES`), first among the built-in
- * ones (`SIGNATURES`, and `SPECIAL` of bind-forms.ts for those that need more than a fixed
- * signature), then among those that the program registered. A search for constant text becomes LIKE
- * where it can. `FUNCTION_NAMES` lists the built-in functions, `isBuiltIn` recognises their names,
- * and `checkFunctionName` refuses names of no function.
+ * type of the result. It looks for the function among the built-in ones and then among those that
+ * the program registered. Names may be aliases (`ALIASES`). A search for a constant text becomes
+ * LIKE if that is possible. `FUNCTION_NAMES` lists the built-in functions, `isBuiltIn` recognises
+ * their names, and `checkFunctionName` refuses unknown ones.
  */
 import { DataType, Decimal } from '../../arrow/index.ts';
 import {

@@ -1,9 +1,8 @@
 /**
- * Binds the list functions array_has (`bindArrayHas`), array_position (`bindArrayPosition`),
- * array_has_any and array_has_all (`bindArrays`), and slices (`bindSlice`). Also binds `x op ANY (list)` and `x op ALL
- * (list)` (`bindQuantified`), except for list literals, which bind.ts handles. Both sides are
- * converted to a common item type; what is no list, or has none, throws InvalidInput.
- * functions/lists.ts computes the results.
+ * Binds calls that take lists: array_has (`bindArrayHas`), array_position (`bindArrayPosition`),
+ * array_has_any and array_has_all (`bindArrays`). `bindQuantified` binds `x op ANY (list)` and `x
+ * op ALL (list)`; bind.ts handles list literals there. Both sides are converted to a common item
+ * type. An operand that is no list throws InvalidInput.
  */
 
 import { LIST_FUNCTIONS, quantified, textSlice } from '../functions/index.ts';

@@ -1,9 +1,8 @@
 /**
  * Binds number literals (`numberLiteral`), negation (`bindNegate`), casts (`bindCast`), list
  * literals (`bindList`) and IS DISTINCT FROM (`bindDistinct`). A number literal keeps all its
- * digits until its type is known. Casts that there are not, and numbers and lists that are too
- * large, throw InvalidInput. `typeForText` chooses nanoseconds for a literal of a time or timestamp
- * whose digits would not fit the default unit.
+ * digits until its type is known. An unknown cast, and a number or list that is too large, throw
+ * InvalidInput. `typeForText` chooses the unit of a literal time or timestamp.
  */
 import {
   type DataType,

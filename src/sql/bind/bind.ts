@@ -1,9 +1,9 @@
 /**
- * Binds a syntax tree to a schema: resolves columns, checks types, inserts conversions and computes
- * constants. `bindExpression` binds any expression, `bindPredicate` a condition. For long
- * conditions, `bindTerms` binds the terms of an AND or OR in steps, and `prepareLists` reads long
- * IN lists in steps beforehand, so that neither blocks the event loop. `Binder` is the state that
- * they share. Unknown columns throw TableColumnNotFound, and types that do not fit InvalidInput.
+ * Binds a syntax tree to a schema: it resolves columns, checks types, inserts conversions and
+ * computes constants. `bindExpression` binds any expression, and `bindPredicate` a condition.
+ * `bindTerms` and `prepareLists` do the same for long conditions and long IN lists in steps, so
+ * that neither blocks the event loop. Unknown columns throw TableColumnNotFound, and types that do
+ * not fit InvalidInput.
  */
 import { DataType, Null as NullType, type Schema } from '../../arrow/index.ts';
 import { checkPattern } from '../evaluate/index.ts';

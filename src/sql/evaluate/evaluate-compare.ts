@@ -1,10 +1,8 @@
 /**
  * Compares a column with a constant (`compareWithConstant`) or with two bounds (`inRange`), and
- * returns a truth value per row. Numbers of different types compare exactly, without rounding. NaN
- * equals NaN and is greater than all else, and -0 equals 0. Text compares in the order of code
- * points. `compareBytes` orders two byte strings, and `equalBytes` tests those of a column for
- * equality; `packed` and `lastFour` read a few bytes as one number. evaluate-compare-columns.ts
- * compares two columns.
+ * returns a truth value per row. Numbers of different types compare exactly. NaN equals NaN and is
+ * the greatest number, and -0 equals 0. Text compares in the order of code points. `compareBytes`
+ * and `equalBytes` compare byte strings; `packed` and `lastFour` read a few bytes as one number.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

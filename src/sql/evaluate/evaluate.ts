@@ -1,10 +1,9 @@
 /**
- * Evaluates a bound tree over a frame of rows into a column, at once (`evaluate`) or in steps that
- * let other work run in between (`evaluateInSteps`). Values that do not fit, and more memory than
- * the frame has, throw InvalidInput. An operand of AND, OR, CASE or COALESCE that could fail is
- * evaluated only for the rows that need it. `logicInSteps` returns the truth values of an AND or
- * OR, and `evaluateConstant` computes a tree without columns. The files evaluate-*.ts and cast.ts
- * compute single kinds of nodes.
+ * Evaluates a bound tree over a frame of rows into a column: `evaluate` does so at once, and
+ * `evaluateInSteps` lets other work run in between. An operand of AND, OR, CASE or COALESCE that
+ * could fail is evaluated only for the rows that need it. Values that do not fit their type throw
+ * InvalidInput, and so does too much memory. `logicInSteps` returns the truth values of an AND or
+ * OR, and `evaluateConstant` computes a tree without columns.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,10 +1,8 @@
 /**
- * Compiles LIKE patterns from their UTF-8 bytes, at once (`compilePattern`) or in steps
- * (`compiledInSteps`), because a pattern that comes from a row may be very long. A pattern that
- * ends in its escape character, or has too long a part with _ between two %, throws InvalidInput,
- * also from `checkPattern`. `matches` tests one text against a compiled pattern. `find`, `matchAt`
- * and `matchBefore` find one part of a pattern in a text. `compiledBytes` bounds the memory that
- * compiling takes.
+ * Compiles LIKE patterns from their UTF-8 bytes. `compilePattern` does so at once, and
+ * `compiledInSteps` in steps, because a pattern that comes from a row may be very long. `matches`
+ * tests a text against a compiled pattern; `find`, `matchAt` and `matchBefore` look for one part of
+ * it. A pattern that ends in its escape character throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

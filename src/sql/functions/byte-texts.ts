@@ -1,9 +1,9 @@
 /**
- * Fast paths of the text functions (such as substr, trim, replace and `||`): compute a whole column
- * from its UTF-8 bytes, without making strings. `overBytes` takes one column, with constants as the
- * other arguments; `joinedTexts` joins columns and constants. Results equal those of the function
- * on strings (strings.ts), which takes over for other arguments, long texts, and calls that are
- * errors. Trimmed and cut texts share the bytes of the column.
+ * Computes text functions, such as substr, trim and replace, for a whole column from its UTF-8
+ * bytes, without making strings. `overBytes` takes one column with constants beside it;
+ * `joinedTexts` joins columns and constants. The results equal those of strings.ts, which takes
+ * over for other arguments, long texts, and calls that are errors. Trimmed and cut texts share the
+ * bytes of the column.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,9 +1,9 @@
 /**
- * Computes fields, truncations and moves of whole columns of dates and timestamps without a time
- * zone, counted in doubles (`fieldOfColumn`, `truncatedColumn`, `movedColumn`). The results of some
- * thousand days are cached, because days repeat. Returns null for what dates.ts and intervals.ts
- * compute value by value: other types, time zones, and values or results that a double does not
- * hold exactly.
+ * Computes date functions over whole columns of dates and timestamps without a time zone: fields
+ * (`fieldOfColumn`), truncations (`truncatedColumn`) and moves (`movedColumn`). Results of some
+ * thousand days are cached, because days repeat. It returns null for other types, for time zones,
+ * and for values that a double does not hold exactly: dates.ts and intervals.ts compute those value
+ * by value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

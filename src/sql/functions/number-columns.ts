@@ -1,8 +1,8 @@
 /**
- * Computes functions of numbers over whole columns: `overNumbers` where doubles hold every value
- * exactly, with a loop of `LOOPS`; `overDoubles` where the arguments are doubles; `extremeOf` takes
- * the greatest or the least of several columns. Results equal those of the functions of single
- * values in numbers.ts, which compute everything else, such as decimals and integers beyond 2^53.
+ * Computes functions of numbers over whole columns. `overNumbers` serves columns whose values
+ * doubles hold exactly, `overDoubles` serves columns of doubles, and `extremeOf` takes the greatest
+ * or least of several columns. The results equal those of numbers.ts, which computes all other
+ * cases value by value, such as decimals and integers beyond 2^53.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

@@ -1,9 +1,8 @@
 /**
- * Scans quoted SQL text and returns its value and where it ends: '..', E'..', ".." and `..`
- * (`scanQuote`), U&'..' and U&".." with UESCAPE (`scanUnicodeQuote`), and $tag$..$tag$
- * (`scanDollarQuote`). Parts of a '..', E'..' or U&'..' that are separated only by blanks with a
- * line end are joined into one. Throws InvalidInput for an unclosed quote, an invalid escape, and a
- * parameter such as $1.
+ * Scans quoted SQL text and returns its value and where it ends. `scanQuote` takes '..', E'..',
+ * ".." and `..`; `scanUnicodeQuote` takes U&'..' and U&".."; `scanDollarQuote` takes $tag$..$tag$.
+ * Parts of a '..', E'..' or U&'..' on several lines are joined into one. An unclosed quote, an
+ * invalid escape, and a parameter such as $1 throw InvalidInput.
  */
 
 import { APOSTROPHE, isBlank, skipBlanks } from './blanks.ts';

@@ -1,8 +1,7 @@
 /**
- * Throws three kinds of the parser's errors, all InvalidInput with a position. `refuseSyntax` refuses
- * a token that cannot stand where it does. `refuseKeyword` refuses a keyword that cannot name a
- * column. `refuseUnsupported` refuses constructs of PostgreSQL's grammar that this engine lacks. The
- * other files of parse/ also throw errors of their own by `refuse` (sql-error.ts).
+ * Throws errors of the parser, all of them InvalidInput with a position. `refuseSyntax` refuses a
+ * token that cannot stand where it does. `refuseKeyword` refuses a keyword as the name of a column.
+ * `refuseUnsupported` refuses what PostgreSQL's grammar has and this engine lacks.
  */
 
 import { KEYWORDS } from './keywords.ts';

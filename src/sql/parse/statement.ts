@@ -1,9 +1,8 @@
 /**
- * `parseStatementText` parses a SELECT into a tree. The grammar is PostgreSQL's as far as
- * statements/ can run it, with a few forms of other databases (QUALIFY, GROUP BY ALL, ORDER BY ALL,
- * EXCLUDE, FOR VERSION AS OF). What it does not support throws InvalidInput with its position.
- * `Parser` parses expressions, with aggregates allowed, and `FromParser` parses FROM clauses. The
- * caller bounds the length of the text.
+ * `parseStatementText` parses the text of a SELECT into a tree. The grammar is PostgreSQL's as far
+ * as statements/ can run it. A few forms come from other databases, such as QUALIFY and FOR VERSION
+ * AS OF. What it does not support throws InvalidInput with its position. The caller bounds the
+ * length of the text.
  */
 
 import { FromParser, type QueryParser } from './from-clause.ts';

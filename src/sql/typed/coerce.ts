@@ -1,9 +1,9 @@
 /**
- * Converts operands to a given type (`coerce`) or to a type that holds all of them (`commonType`,
- * `coerceToCommon`). A literal takes the type of the other operand; anything else is cast. A
- * conversion that would lose something throws InvalidInput, unless the mode or a rule at `coerce`
- * allows the loss. Also builds literals (`literal`, `settle`), reads them as times
- * (`comparedNanos`), compares types (`sameForm`), and describes operands for messages (`describe`).
+ * `coerce` converts an operand to a type, and `coerceToCommon` converts several to one type that
+ * holds them all. A literal takes the type of the other operand; anything else is cast. A
+ * conversion that would lose something throws InvalidInput, unless a rule at `coerce` allows the
+ * loss. `literal` and `settle` build literals, `sameForm` compares types, and `describe` names
+ * operands in messages.
  */
 import {
   DataType,

@@ -1,10 +1,9 @@
 /**
- * Defines `Column`, the evaluated columns of expressions (truth values, numbers, wide integers,
- * bytes, lists, structs, other values, constants), and `Value`, a single value. `reader` reads
- * values row by row; `columnOf`, `constantColumn` and `truthColumn` build columns. `validityOf` and
- * `bothValid` tell which rows have a value, and `maskNulls` marks rows without one as unknown.
- * `asSigned64`, `asExactNumbers` and `asSafeNumbers` return whole numbers in forms for fast loops,
- * or null where these do not hold them.
+ * Defines `Column`, the result of an expression for a batch of rows, and `Value`, a single value.
+ * `reader` reads a column row by row. `columnOf`, `constantColumn` and `truthColumn` build columns.
+ * `validityOf` and `bothValid` tell which rows have a value, and `maskNulls` makes the others
+ * unknown. `asSigned64`, `asExactNumbers` and `asSafeNumbers` return whole numbers in forms for
+ * fast loops, or null if these cannot hold them.
  */
 import { Bool, type DataType } from '../../arrow/index.ts';
 import { familyOf, isWide } from './types.ts';

@@ -1,9 +1,9 @@
 /**
- * Defines `Relation`, the rows that a step of a plan yields, batch by batch, and `Work`, the
- * resources that the steps of one statement share. `run` runs a generator and lets other work go on
- * between its steps; `oneStep` is such a step alone. `collected` keeps all batches of a relation in
- * memory and counts their bytes, and `asOneBatch` joins them; `columnReader` evaluates expressions
- * over batches, and `dataNamed` finds a column of one by its name.
+ * Defines `Relation`, the rows that a step of a plan yields, and `Work`, what the steps of one
+ * statement share. `run` runs a generator and lets other work go on between its steps; `oneStep`
+ * makes such a step. `collected` keeps all batches of a relation in memory and counts their bytes.
+ * `asOneBatch` joins them, `columnReader` evaluates expressions over them, and `dataNamed` finds a
+ * column by its name.
  */
 import {
   batchBytes,

@@ -1,9 +1,9 @@
 /**
- * `windowColumn` computes the values of one window function for rows that are in order, partition
- * after partition. A running aggregate takes the rows of its partition up to the current row, or up
- * to its last peer, that is, the last row that is equal in order. Aggregates of whole partitions
- * are computed like those of groups (accumulators.ts), and those of any other frame by
- * window-frames.ts. `comparesPeers` tells whether calls need to know peers.
+ * `windowColumn` computes one window function for rows in order, partition after partition. A
+ * running aggregate takes the rows up to the current one, or up to the last row that is equal to it
+ * in order (its last peer). Aggregates of whole partitions are computed like those of groups, and
+ * those of other frames by window-frames.ts. `comparesPeers` tells whether calls need to know
+ * peers.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * `Planner` turns the parsed tree of a statement into a plan. It holds the state that all parts of
- * a statement share: its tables, the queries of WITH, and the names that columns have in the plan.
- * It plans unions, INTERSECT and EXCEPT itself, and leaves each SELECT to select.ts. Beside it are
- * helpers for ORDER BY and LIMIT (`sortKey`, `placeOf`, `windowed`) and the keys and labels of
- * tables (`sourceKey`, `tableLabel`).
+ * `Planner` turns the parsed tree of a statement into a plan. It holds what all parts of a
+ * statement share: its tables, the queries of WITH, and the names of columns in the plan. It plans
+ * UNION, INTERSECT and EXCEPT itself, and leaves each SELECT to select.ts. Helpers for ORDER BY and
+ * LIMIT, and for keys and labels of tables, stand beside it.
  */
 import { DataType, Int64, Schema } from '../../arrow/index.ts';
 import {

@@ -1,9 +1,9 @@
 /**
  * Creates, replaces, links, renames and removes whole files atomically. `putIfAbsent`, `nameAgain`
- * and `linkObject` never replace a file; `put` and `renameFile` may. With full durability, written
- * contents are flushed, and so is the folder of each new name, except by `nameAgain`, whose caller
- * flushes it; removals are not flushed. A failed folder flush throws CommitStateUnknown. `putHint`
- * is neither atomic nor flushed: it overwrites a small file in place.
+ * and `linkObject` never replace a file; `put` and `renameFile` may. With full durability contents
+ * are flushed, and so is the folder of a new name; the caller of `nameAgain` does that itself.
+ * Removals are not flushed. A failed flush of a folder throws CommitStateUnknown. `putHint` is
+ * neither atomic nor flushed.
  */
 import { parentFolder, TEMPORARY_PREFIX } from '../../paths.ts';
 import { type Disk, SMALL } from './disk.ts';

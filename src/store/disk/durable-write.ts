@@ -1,9 +1,8 @@
 /**
- * Writes bytes to files and makes them durable. `writeAll` and `writeSmall` write all bytes to an
- * open file. `flushFile`, `flushFolder` and `flushFolders` flush to disk through the thread pool,
- * because a synchronous flush blocks the process for as long as the disk takes. `flushFolderSync` is
- * for the time before a catalog is open. `flushFolders` throws the errors of store-error.ts, once
- * all flushes have ended. `closeQuietly` and `unlinkQuietly` clean up and ignore errors.
+ * Writes bytes to files and makes them durable. `writeAll` and `writeSmall` write to an open file.
+ * `flushFile`, `flushFolder` and `flushFolders` flush to disk through the thread pool, because a
+ * synchronous flush blocks the process. `flushFolderSync` is for the time before a catalog is open.
+ * `closeQuietly` and `unlinkQuietly` clean up and ignore errors.
  */
 import { joined } from '../../bytes.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -1,8 +1,8 @@
 /**
  * Defines `FileSystem`, the part of node:fs that the store calls; node:fs and memfs satisfy it.
- * `checkFileSystem` throws InvalidInput for an object that lacks a required method. `readFolder`
- * lists a folder, and `canonicalPath` resolves links. `completed` turns callbacks into promises.
- * `openFlags` computes the flags for opening a file, and `errnoOf` reads the errno of an error.
+ * `checkFileSystem` throws InvalidInput for an object that lacks a method. `readFolder` lists a
+ * folder, and `canonicalPath` resolves links. `completed` turns callbacks into promises,
+ * `openFlags` computes flags for opening a file, and `errnoOf` reads the errno of an error.
  */
 
 import { DirspaceError } from '../../errors.ts';

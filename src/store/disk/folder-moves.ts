@@ -1,9 +1,9 @@
 /**
- * Creates, moves and removes folders: `createFolder`, `moveFolder`, `deleteFolder` with all it
- * holds, `deleteEmptyFolder` only if it is empty. At full durability, the first two flush the
- * folders that hold new or moved names; removals are not flushed. A move is one rename. It does not
- * replace content, but may replace an empty folder, so a folder that claims a name must be moved
- * there with its marker already inside. A move whose flush fails throws CommitStateUnknown.
+ * Creates, moves and removes folders: `createFolder`, `moveFolder`, `deleteFolder` with all that it
+ * holds, and `deleteEmptyFolder`. A move is one rename. It never replaces content, but it may
+ * replace an empty folder: so a folder that claims a name is moved there with its marker inside.
+ * With full durability the first two flush the folders that hold the names, and a failed flush of a
+ * move throws CommitStateUnknown.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -1,9 +1,8 @@
 /**
- * `storeError` translates a failed file system call into a typed error that names the path as the
- * caller of the store gave it. The system's own message, which holds absolute paths, is kept only
- * as the cause. Other functions build the errors for a missing folder (`missingFolder`), a failed
- * flush (`outcomeUnknown`) and a symbolic link (`symbolicLink`). `isSystemFailure`, `tellsMissing`,
- * `isMissingFolder` and `isFailedFlush` recognise errors.
+ * `storeError` turns a failed file system call into a typed error with the path as the caller of
+ * the store gave it. The system's own message has absolute paths and is kept only as the cause.
+ * `missingFolder`, `outcomeUnknown` and `symbolicLink` build errors for common failures.
+ * `isSystemFailure`, `tellsMissing`, `isMissingFolder` and `isFailedFlush` recognise errors.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';

@@ -1,8 +1,8 @@
 /**
- * `searchVectors` finds the rows whose vectors are nearest to the query's: of all rows or, where an
- * index covers them, of the rows that the index chooses (nearest.ts). With `prefilter`, rows that
- * match the predicate are ranked; otherwise the nearest rows are filtered afterwards. Where a row
- * holds several vectors, all query vectors together are one query (vector/late-interaction.ts).
+ * `searchVectors` finds the rows whose vectors are nearest to the query's. It searches all rows, or
+ * those that an index chooses (nearest.ts). With `prefilter` only rows that match the predicate are
+ * ranked; without it the nearest rows are filtered afterwards. If rows hold several vectors, the
+ * vectors of the query count together (vector/late-interaction.ts).
  */
 import {
   type Data,

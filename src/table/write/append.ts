@@ -1,7 +1,7 @@
 /**
- * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), each in
- * one version. `overwrite` also commits the first version of a table; if the table has a version by
- * then, it can refuse (`onlyFirst`) or append instead (`orAppend`). An overwrite keeps the history.
+ * `append` adds rows to a table, and `overwrite` replaces all its rows and its schema; each makes
+ * one version. An overwrite keeps the history. It also commits the first version of a table. If
+ * there is a version by then, it refuses (`onlyFirst`) or appends (`orAppend`) if asked to.
  * `appended` and `replaced` draft such versions for other writers.
  */
 

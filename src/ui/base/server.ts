@@ -1,7 +1,7 @@
 /**
- * Sends the requests of the page to the server, as JSON with the session's cookie: `ask` for one
- * answer, `allPages` for the pages of a list, `signIn` and `signOut` for the session. A request
- * that is refused throws `ServerError`, and so does one without an answer, with status 0.
+ * Sends the page's requests to the server as JSON, with the session's cookie. `ask` gets one
+ * answer, `allPages` all pages of a list, and `signIn` and `signOut` begin and end the session. A
+ * refused request throws `ServerError`; a request without an answer throws one with status 0.
  * `isSignedOut`, `isPassing` and `isAborted` tell failures apart.
  */
 

@@ -1,8 +1,8 @@
 /**
- * Lists the texts that can complete the word at the caret: in a condition names of columns and SQL
- * words (`completions`); in a statement also functions, tables, and the columns of the tables that
- * it names (`statementCompletions`). Names are quoted where SQL needs it. `wordBefore` finds the
- * word that ends at the caret, and `tablesNamed` the known tables that a statement names.
+ * Lists the words that can complete what stands before the caret. `completions` is for conditions
+ * and offers columns and SQL words; `statementCompletions` is for statements and offers functions
+ * and tables too. Names are quoted if SQL needs it. `wordBefore` finds the word that ends at the
+ * caret, and `tablesNamed` the known tables that a statement names.
  */
 import type { Column } from '../base/index.ts';
 
