@@ -67,8 +67,9 @@ test('what cannot be done is refused before there is a job, or fails the job', a
   const { db, table } = await setUp();
   const refused = table.refreshColumnAsync('x');
   await expect(refused).rejects.toMatchObject({ code: 'InvalidInput' });
-  for (const call of [table.refreshColumnAsync('none'), table.createIndexAsync('none')])
-    await expect(call).rejects.toMatchObject({ code: 'TableColumnNotFound' });
+  const missing = { code: 'TableColumnNotFound' };
+  await expect(table.refreshColumnAsync('none')).rejects.toMatchObject(missing);
+  await expect(table.createIndexAsync('none')).rejects.toMatchObject(missing);
   expect(await db.listJobs()).toEqual([]);
   const job = await table.createIndexAsync('id', { config: Index.labelList() });
   await expect(job.wait()).rejects.toMatchObject({ code: 'InvalidInput' });
