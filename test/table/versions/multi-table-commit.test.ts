@@ -74,10 +74,10 @@ test.each([
 ])('a version cannot name the multi-table commit %j', async (forged) => {
   const { one } = await engines();
   for (const look of [
-    multiTableDecision(one.engine, forged),
-    decideMultiTable(one.engine, forged, 'aborted'),
+    () => multiTableDecision(one.engine, forged),
+    () => decideMultiTable(one.engine, forged, 'aborted'),
   ]) {
-    await expect(look).rejects.toMatchObject({
+    await expect(look()).rejects.toMatchObject({
       code: 'Corrupt',
       message: `A version names ${JSON.stringify(forged)} as its multi-table commit; such ids have 8 to 64 characters of 0-9, a-f and "-".`,
     });
