@@ -54,6 +54,7 @@ export const PARTS = {
       'test/directory/namespace.test.ts',
       'test/table/history/version-times.test.ts',
       'test/table/versions/writers.test.ts',
+      'test/table/lance-write/branches.test.ts',
       'test/directory/trash.test.ts',
       'test/directory/lance-tables.test.ts',
       'test/directory/outside-files.test.ts',
