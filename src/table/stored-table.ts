@@ -121,7 +121,8 @@ export class StoredTable {
 
   /**
    * False where the branch is not there any more, or has another one of its name in its place.
-   * @throws InvalidTableState where a tag names it
+   * @throws InvalidTableState where a tag names it, or a branch that Lance's clients may write was
+   * made from it
    */
   async deleteBranch(branch: SideBranch): Promise<boolean> {
     await this.#followTags();

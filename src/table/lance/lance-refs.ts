@@ -204,9 +204,13 @@ class Refs implements PlacedRefs {
     for (const { name, kind } of (await store.list(lanceBranchesTree(tableFolder))) ?? []) {
       if (wanted.has(name)) continue;
       const dataset = lanceDataset(tableFolder, name);
+      if (kind !== 'folder') {
+        this.strangers.push(dataset);
+        continue;
+      }
       const versions = lanceVersionsFolder(dataset);
-      let kept = kind === 'folder' ? 0 : 1;
-      for (const entry of kind === 'folder' ? ((await store.list(versions)) ?? []) : []) {
+      let kept = 0;
+      for (const entry of (await store.list(versions)) ?? []) {
         const path = `${versions}/${entry.name}`;
         const isOurs =
           entry.kind === 'file' &&
@@ -215,13 +219,13 @@ class Refs implements PlacedRefs {
         if (!isOurs) kept++;
         else if (await store.delete(path, via)) this.removed++;
       }
-      const deletions = kind === 'folder' ? lanceDeletionsFolder(dataset) : undefined;
-      for (const entry of deletions ? ((await store.list(deletions)) ?? []) : []) {
+      const deletions = lanceDeletionsFolder(dataset);
+      for (const entry of (await store.list(deletions)) ?? []) {
         const isOurs = entry.kind === 'file' && parseLanceDeletion(entry.name) !== undefined;
         if (isOurs && (await store.delete(`${deletions}/${entry.name}`, via))) this.removed++;
       }
       // Cleanup removes what clients of Lance wrote for versions of the branch.
-      if (kept === 0 && kind === 'folder')
+      if (kept === 0)
         for (const folder of lanceWriterFolders(dataset)) await store.deleteEmptyFolder(folder);
       if (kept > 0 || !(await store.deleteEmptyFolder(dataset))) this.strangers.push(dataset);
     }
