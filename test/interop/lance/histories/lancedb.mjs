@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { digest, MAIN, numbers, rowsText } from './model.mjs';
+import { changedBy, digest, MAIN, numbers, rowsText } from './model.mjs';
 
 const [uri, packages, seed] = process.argv.slice(2);
 const load = createRequire(join(packages, 'package.json'));
@@ -14,6 +14,7 @@ const db = await connectNamespace('rest', { uri });
 const pick = numbers(Number(seed));
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const tell = (line) => say({ who: 'LanceDB', ...line });
+const changed = changedBy(tell);
 const stored = (rows) => rows.map(([id, name, v]) => ({ id: BigInt(id), name, v: BigInt(v) }));
 
 let next = 1_000_000;
@@ -43,17 +44,6 @@ const branchNames = async () =>
 async function anyBranch(odds) {
   const names = await branchNames();
   return names.length === 0 || pick(100) >= odds ? MAIN : names[pick(names.length)];
-}
-
-async function changed(branch, change, run) {
-  let result;
-  try {
-    result = await run();
-  } catch (error) {
-    tell({ event: 'unknown', branch, change, why: String(error) });
-    throw error;
-  }
-  tell({ event: 'changed', branch, version: result.version, change });
 }
 
 const rowsOfOwn = (branch, count) => {

@@ -14,6 +14,21 @@ export function numbers(seed) {
   return (count) => Math.floor(random() * count);
 }
 
+/** Branches that nobody deletes: one with a tag cannot be, and their files are there as long as the table is. */
+export const LASTING = /^[bjp]-/;
+
+/** Tells of a change when it is acknowledged, with its version, or that nothing is known of it. */
+export const changedBy = (tell) => async (branch, change, run) => {
+  let result;
+  try {
+    result = await run();
+  } catch (error) {
+    tell({ event: 'unknown', branch, change, why: String(error) });
+    throw error;
+  }
+  tell({ event: 'changed', branch, version: result.version, change });
+};
+
 /** One line a row, by id; `rows` are `[id, name, v]`. */
 export const rowsText = (rows) =>
   [...rows]

@@ -6,7 +6,7 @@
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { Field, Int64, Schema, Utf8 } from 'apache-arrow';
-import { digest, MAIN, numbers, rowsText } from './model.mjs';
+import { changedBy, digest, LASTING, MAIN, numbers, rowsText } from './model.mjs';
 
 const [entry, root, seed] = process.argv.slice(2);
 const { connect } = await import(pathToFileURL(entry).href);
@@ -14,6 +14,7 @@ const db = await connect(root, { lance: 'write' });
 const pick = numbers(Number(seed));
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const tell = (line) => say({ who: 'dirspace', ...line });
+const changed = changedBy(tell);
 const stored = (rows) => rows.map(([id, name, v]) => ({ id: BigInt(id), name, v: BigInt(v) }));
 
 let next = 2_000_000;
@@ -41,21 +42,6 @@ const anyVersion = async (branch) => {
   const versions = await (await onBranch(branch)).listVersions();
   return versions[pick(versions.length)].version;
 };
-
-/** Branches that nobody deletes: one with a tag cannot be. */
-const LASTING = /^[bjp]-/;
-
-/** A change that is acknowledged with its version, or of which nothing is known. */
-async function changed(branch, change, run) {
-  let result;
-  try {
-    result = await run();
-  } catch (error) {
-    tell({ event: 'unknown', branch, change, why: String(error) });
-    throw error;
-  }
-  tell({ event: 'changed', branch, version: result.version, change });
-}
 
 const rowsOfOwn = (branch, count) => {
   const rows = Array.from({ length: count }, () => [next++, `own ${next}`, 0]);

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { History, MAIN } from './model.mjs';
+import { History, LASTING, MAIN } from './model.mjs';
 
 const here = import.meta.dirname;
 
@@ -51,8 +51,6 @@ class Side {
   }
 }
 
-/** Branches that nobody deletes, so that their files are there as long as the table is. */
-const LASTING = /^[bjp]-/;
 /** Files of the table that a branch shares, which a prune of the table has to keep for those who open it now. */
 const LOST_FILE = /Not found: \S*\/(?:history\.table|opened\/[^/]+)\/(?:_deletions|data)\//;
 
