@@ -1,9 +1,9 @@
 /**
  * `normalize` validates untrusted JSON against a model and returns it as the model's type. It drops
- * nulls of optional members, which stand for omitted ones, and converts the digits of wide integers
- * to bigints. Members that the model does not have are kept. Errors name the member, what was found
- * and what was expected. `wideListsInSteps` converts long lists of integers in short steps
- * beforehand.
+ * nulls of optional members, which stand for omitted ones unless the model says that null is a
+ * value, and converts the digits of wide integers to bigints. Members that the model does not have
+ * are kept. Errors name the member, what was found and what was expected. `wideListsInSteps`
+ * converts long lists of integers in short steps beforehand.
  */
 import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { type JsonSchema, MODELS, type Model, type ModelName } from './models/index.ts';
@@ -304,15 +304,16 @@ function compileObject({ properties, required = [], additionalProperties }: Json
   const members = Object.entries(properties).map(([name, schema]) => ({
     name,
     optional: !required.includes(name),
+    hasNull: schema.anyOf?.some(({ type }) => type === 'null') === true,
     check: compile(schema),
   }));
   return (value, depth) => {
     if (!isObject(value)) return mismatch('an object', value);
     let result: Record<string, unknown> | undefined;
-    for (const { name, optional, check } of members) {
+    for (const { name, optional, hasNull, check } of members) {
       const found = value[name];
       if (found === undefined && optional) continue;
-      if (found === null && optional) {
+      if (found === null && optional && !hasNull) {
         result ??= { ...value };
         delete result[name];
         continue;

@@ -230,9 +230,9 @@ class Parser {
   }
 }
 
-/** The protocol's null, which arrives as an absent member, goes by the length of each word. */
-const fuzzinessOf = (fuzziness: number | undefined): number | 'auto' =>
-  fuzziness === undefined ? 'auto' : atMost(fuzziness, 'fuzziness', MOST_FUZZINESS);
+/** Null goes by the length of each word; absent, words are looked for as they are, as Lance does. */
+const fuzzinessOf = (fuzziness: number | null = 0): number | 'auto' =>
+  fuzziness === null ? 'auto' : atMost(fuzziness, 'fuzziness', MOST_FUZZINESS);
 
 const expansions = (most = 50): number => atMost(most, 'max_expansions', MOST_EXPANSIONS);
 

@@ -100,7 +100,7 @@ export function naiveScores(
     if (match.column === undefined) {
       return best(columns.map((column) => again({ match: { ...match, column } })));
     }
-    const { fuzziness, prefix_length: prefix = 0, max_expansions: most = 50, column } = match;
+    const { fuzziness = 0, prefix_length: prefix = 0, max_expansions: most = 50, column } = match;
     const all = match.operator?.toLowerCase() === 'and';
     const groupOf = (word: string, room: number): readonly string[] => {
       if (fuzziness === 0) return [word];

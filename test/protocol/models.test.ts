@@ -86,11 +86,16 @@ describe('every model', () => {
     const { required = [], properties = {} } = MODELS[name] as JsonSchema;
     const [value] = fc.sample(modelArbitrary(name), { numRuns: 1, seed: 2 });
     for (const member of Object.keys(properties)) {
-      if (required.includes(member)) continue;
+      if (required.includes(member) || `${name}.${member}` === 'MatchQuery.fuzziness') continue;
       const result = normalize(name, { ...(value as object), [member]: null });
       expect(Object.keys(result)).not.toContain(member);
     }
   });
+});
+
+it('null is kept where the model has it as a value', () => {
+  const query = { terms: 'x', fuzziness: null };
+  expect(normalize('MatchQuery', { ...query, boost: null })).toEqual(query);
 });
 
 describe('what is refused names the member', () => {

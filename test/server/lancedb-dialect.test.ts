@@ -134,6 +134,14 @@ describe('requests', () => {
       { full_text_query: { structured_query: { query: { match: { terms: 'x' } } } } },
     ],
     [
+      { full_text_query: { query: { match: { terms: 'x', fuzziness: null, boost: null } } } },
+      {
+        full_text_query: {
+          structured_query: { query: { match: { terms: 'x', fuzziness: null } } },
+        },
+      },
+    ],
+    [
       { full_text_query: { query: { prefix: { terms: 'x', column: 'a' } } } },
       {
         full_text_query: { structured_query: { query: { prefix: { terms: 'x', column: 'a' } } } },
@@ -160,8 +168,8 @@ describe('requests', () => {
                   {
                     multi_match: {
                       match_queries: [
-                        { fuzziness: 0, terms: 'x', column: 'a', boost: 1 },
-                        { fuzziness: 0, terms: 'x', column: 'b', boost: 2 },
+                        { terms: 'x', column: 'a', boost: 1 },
+                        { terms: 'x', column: 'b', boost: 2 },
                       ],
                     },
                   },

@@ -13,6 +13,7 @@ import {
   count,
   map,
   name,
+  nullable,
   number,
   object,
   positive,
@@ -27,7 +28,8 @@ export const MatchQuery = object(
   {
     boost: number,
     column: name,
-    fuzziness: count,
+    // Absent, words are looked for as they are; null goes by the length of each word.
+    fuzziness: nullable(count),
     max_expansions: count,
     operator: string,
     prefix_length: count,

@@ -64,7 +64,7 @@ export class MatchQuery implements FullTextQuery {
         terms: textOf(query, 'MatchQuery'),
         column,
         boost,
-        fuzziness: fuzziness ?? undefined,
+        fuzziness,
         max_expansions: maxExpansions,
         operator: operatorOf(operator),
         prefix_length: prefixLength,

@@ -78,7 +78,6 @@ function plainMultiMatch(value: unknown): unknown {
   const boosts: readonly unknown[] = Array.isArray(boost) ? boost : [];
   return {
     match_queries: columns.map((column, at) => ({
-      fuzziness: 0,
       ...rest,
       terms: query,
       column,

@@ -98,6 +98,7 @@ describe('answers of LanceDB, and of prefixes', () => {
       [13],
     ],
     ['no expansion', new MatchQuery('appel', 'text', { fuzziness: 2, maxExpansions: 0 }), []],
+    ['a word as it is', query({ match: { terms: 'apel', column: 'text' } }), []],
     ['near words by length', new MatchQuery('apel', 'text', { fuzziness: null }), [13, 1, 0, 3]],
     ['near words of two letters', new MatchQuery('ax', 'text', { fuzziness: null }), []],
     [
