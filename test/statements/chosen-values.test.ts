@@ -15,6 +15,17 @@ const over = (call: string, rows: string): string => `SELECT ${call} FROM (VALUE
 
 test.each<[about: string, sql: string, rows: unknown[][]]>([
   [
+    'decimals that a CASE gives as they are',
+    over(
+      'var_pop(y), median(y), stddev_pop(y), quantile_cont(y, 0.25), avg(y), max(y)'.replaceAll(
+        'y',
+        "CASE WHEN x THEN CAST('4.5' AS decimal(9, 2)) ELSE CAST('-2.5' AS decimal(9, 2)) END",
+      ),
+      '(1, true), (2, false)',
+    ),
+    [[12.25, 1, 3.5, -0.75, 1, '4.50']],
+  ],
+  [
     'the first and the last row, whose values may be null',
     `SELECT first(age ORDER BY id), last(score ORDER BY id), first(age ORDER BY id DESC), last(age ORDER BY name DESC), arbitrary(name), any_value(age ORDER BY age) FROM ${P} WHERE id > 2`,
     [[null, 4, 51n, null, 'cy', 20n]],

@@ -27,6 +27,15 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
   ['SELECT corr(1, 2) FROM cities', 'The aggregate corr is not supported'],
   ['SELECT row_number() FROM cities', 'row_number needs a window'],
   [
+    'SELECT array_agg(name ORDER BY [name]) FROM cities',
+    'Rows cannot be ordered by ARRAY[name]: values of list<utf8> have no order here (at position 32)',
+  ],
+  [
+    'SELECT c.name, (SELECT first(p.id ORDER BY [p.id]) FROM prod.people p WHERE p.city = c.name) FROM cities c',
+    'values of list<int32> have no order here (at position 44)',
+  ],
+  ["SELECT CAST(X'00ff' AS text)", "X'00ff' does not fit utf8; TRY_CAST gives NULL instead"],
+  [
     'SELECT nth_value(name, 1.5) OVER () FROM cities',
     'nth_value takes a whole number, not float64',
   ],

@@ -167,7 +167,7 @@ function offsetText(seconds: number): string {
 
 /** With the digits that tell it from other floats of its type. */
 function shortestFloat(value: number, { precision }: Float): number {
-  if (precision === Precision.DOUBLE) return value;
+  if (precision === Precision.DOUBLE || value === 0) return value;
   return precision === Precision.SINGLE ? shortestSingle(value) : shortestHalf(value);
 }
 

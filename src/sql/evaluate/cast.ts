@@ -126,7 +126,11 @@ function fitting(
   if (result !== undefined) return result;
   if (mode === 'lenient') return null;
   const shown =
-    typeof value === 'string' ? `'${shorten(value)}'` : shorten(textOf(value, from) ?? '');
+    typeof value === 'string'
+      ? `'${shorten(value)}'`
+      : value instanceof Uint8Array
+        ? `X'${shorten(hexOf(value))}'`
+        : shorten(textOf(value, from) ?? '');
   const forms = typeof value === 'string' ? misfitOf(value, to) : '';
   const hint =
     mode === 'lossless' ? '; a CAST says that loss is meant' : '; TRY_CAST gives NULL instead';
@@ -135,6 +139,9 @@ function fitting(
     `${shown}${place} does not fit ${typeText(to)}${forms}${place === '' ? hint : ''}`,
   );
 }
+
+/** As a literal of SQL has it; of long values the beginning. */
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(0, 64)).toString('hex');
 
 function converter(from: DataType, to: DataType, mode: CastMode): Converter {
   const [f, g] = [familyOf(from), familyOf(to)];

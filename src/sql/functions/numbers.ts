@@ -170,8 +170,8 @@ export const NUMBER_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   acos: double('acos', Math.acos),
   atan: double('atan', Math.atan),
   atan2: double('atan2', Math.atan2),
-  radians: double('radians', (value) => (value * Math.PI) / 180),
-  degrees: double('degrees', (value) => (value * 180) / Math.PI),
+  radians: double('radians', (value) => value * (Math.PI / 180)),
+  degrees: double('degrees', (value) => value * (180 / Math.PI)),
   power: double('power', (base, exponent) => base ** exponent),
   isnan: strict('isnan', ([value]) => Number.isNaN(value)),
 };

@@ -41,6 +41,7 @@ const split: ComputeInSteps = function* ([value, separator], _type, memory) {
       if (parts.length % STEP_UNITS === STEP_UNITS - 1) yield;
       add(parts, one, memory);
     }
+    if (text === '') add(parts, '', memory);
     return parts;
   }
   let from = 0;

@@ -3,7 +3,7 @@
  * string_agg and array_agg, in the order of the rows or of their ORDER BY, quantile_disc, and those
  * with an ORDER BY whose result depends on it, such as sums of floats, which another accumulator
  * computes from the rows in that order. Values stay in columns; when all rows have been read, their
- * places are sorted by group, in steps. An ORDER BY whose type has no order throws InvalidInput.
+ * places are sorted by group, in steps. plan/ refuses an ORDER BY whose type has no order.
  */
 import {
   bitmapBytes,

@@ -236,8 +236,9 @@ function sumRange(type: DataType): readonly [bigint, bigint] {
 
 /** The numbers of a column as doubles, whatever their type. */
 export function doublesOf(column: Column): ArrayLike<number> {
-  if (column.form === 'number') return column.values;
   const scale = familyOf(column.type) === 'decimal' ? 10 ** (column.type as Decimal).scale : 1;
+  // Decimals are without their scale in every form.
+  if (column.form === 'number' && scale === 1) return column.values;
   const read = reader(column);
   return Float64Array.from({ length: column.length }, (_, row) => Number(read(row) ?? 0) / scale);
 }

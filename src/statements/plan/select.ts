@@ -10,15 +10,12 @@ import {
   checkFunctionName,
   compileTree,
   type Expression,
-  familyOf,
   formatExpression,
   type OrderItem,
   refuse,
   type Select,
-  typeText,
   type WindowSpec,
 } from '../../sql/index.ts';
-import { hasOrder } from '../../table/index.ts';
 import { plannedCorrelated } from './correlated.ts';
 import { atMost } from './fresh-names.ts';
 import { plannedTables } from './from-clause.ts';
@@ -34,7 +31,15 @@ import {
   windowed,
 } from './planner.ts';
 import type { Scope } from './scope.ts';
-import { distinctRows, filtered, firstRows, grouped, projected, sorted } from './steps.ts';
+import {
+  checkOrder,
+  distinctRows,
+  filtered,
+  firstRows,
+  grouped,
+  projected,
+  sorted,
+} from './steps.ts';
 import { hasSubquery, Subqueries } from './subqueries.ts';
 import { asWritten, columnTree, conjuncts, rewritten, textOf, visit } from './trees.ts';
 import { plannedWindows } from './windows.ts';
@@ -131,7 +136,8 @@ export function plannedSelect(
   rewriteAll(windows.rewrite);
   if (qualify !== undefined) plan = filtered(plan, qualify);
   for (const [place, { value }] of order.entries()) {
-    checkOrder(planner, plan, value, orderBy[place]?.value.at);
+    const written = textOf(asWritten(value, planner.written));
+    checkOrder(value, plan.schema, written, orderBy[place]?.value.at);
   }
 
   return finishedSelect(planner, plan, {
@@ -143,17 +149,6 @@ export function plannedSelect(
     names,
     at: select.at,
   });
-}
-
-/** Told here, where the names of the statement are known; execute/ checks all that it sorts. */
-function checkOrder(planner: Planner, plan: Plan, key: Expression, at: number | undefined): void {
-  const { type } = compileTree(key, plan.schema);
-  if (familyOf(type) === 'null' || hasOrder(type)) return;
-  const written = textOf(asWritten(key, planner.written));
-  refuse(
-    at,
-    `Rows cannot be ordered by ${written}: values of ${typeText(type)} have no order here`,
-  );
 }
 
 /** The rows for which all terms are true; those without queries are told to the tables first. */

@@ -1,9 +1,9 @@
 /**
  * Builds steps of plans, each with the schema of its rows: `projected`, `filtered`, `grouped`,
- * `distinctRows`, `firstRows`, `sorted` and `united`. Conditions that are not boolean, and maps as
- * keys, throw InvalidInput; execute/sort.ts refuses keys that have no order. `joinSchema` returns
- * the schema of a join; joins.ts builds the join itself. `renamed` returns a field under another
- * name.
+ * `distinctRows`, `firstRows`, `sorted` and `united`. Conditions that are not boolean, maps as keys,
+ * and an ORDER BY within an aggregate whose values have no order (`checkOrder`) throw InvalidInput;
+ * execute/sort.ts refuses what it sorts. `joinSchema` returns the schema of a join; joins.ts builds
+ * the join itself. `renamed` returns a field under another name.
  */
 import { childFields, DataType, Field, Int64, Null, Schema } from '../../arrow/index.ts';
 import {
@@ -11,9 +11,11 @@ import {
   compileConditionTree,
   compileTree,
   type Expression,
+  familyOf,
   refuse,
   typeText,
 } from '../../sql/index.ts';
+import { hasOrder } from '../../table/index.ts';
 import type {
   FilterStep,
   GroupStep,
@@ -24,7 +26,7 @@ import type {
   UnionStep,
   WindowStep,
 } from './plan-tree.ts';
-import { columnTree } from './trees.ts';
+import { columnTree, textOf } from './trees.ts';
 
 /** A column with its name and value. */
 export interface NamedValue {
@@ -86,6 +88,7 @@ export function grouped(
     return new Field(name, type, true, fieldOf(name, value, input.schema).metadata);
   };
   for (const { call } of aggregates) {
+    for (const { value } of call.orderBy) checkOrder(value, input.schema, textOf(value), value.at);
     if (call.filter !== undefined) compileConditionTree(call.filter, input.schema);
   }
   return {
@@ -98,6 +101,19 @@ export function grouped(
       ...aggregates.map(({ name, call }) => new Field(name, typeOf(call), call.name !== 'count')),
     ]),
   };
+}
+
+/**
+ * @param written what the statement calls the key
+ * @throws InvalidInput for a key whose values have no order
+ */
+export function checkOrder(key: Expression, schema: Schema, written: string, at?: number): void {
+  const { type } = compileTree(key, schema);
+  if (familyOf(type) === 'null' || hasOrder(type)) return;
+  refuse(
+    at,
+    `Rows cannot be ordered by ${written}: values of ${typeText(type)} have no order here`,
+  );
 }
 
 const hasMap = (type: DataType): boolean =>
