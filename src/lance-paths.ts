@@ -1,8 +1,8 @@
 /**
- * Builds and parses the names of the files that Lance reads or writes in a table or catalog:
- * manifests, data and deletion files, transactions, tags and branches, and the table by which Lance
- * knows a catalog (`LANCE_CATALOG`). Parsers (`parseLanceVersionFile`, ...) return undefined for
- * other names. The engine's own names are in paths.ts. No I/O.
+ * Builds and parses the names of files and folders that Lance reads or writes. They are the
+ * manifests, data files, tags and branches of a table, and the table `__manifest` by which Lance
+ * knows a catalog. Parsers return undefined for names of other forms. This file does no I/O. The
+ * engine's own names are in paths.ts.
  */
 import {
   DOCUMENT_SUFFIX,

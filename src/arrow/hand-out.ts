@@ -1,8 +1,9 @@
 /**
- * Makes results safe to give away: `HandOut` the columns of one, `handedOut` a stream with its
- * schema. The caller may write into the columns or transfer them to another thread. The engine, its
- * caches and other results do not see that. Only memory marked as shared (shared-memory.ts) is
- * copied. Short columns are copied at once, longer ones when they are first read (lazy-data.ts).
+ * Makes the columns of a result safe to give to a caller. The caller may change them or transfer
+ * them to another thread, and the engine and its caches do not notice. Only memory marked as shared
+ * is copied (shared-memory.ts). Short columns are copied at once; long ones are copied when they
+ * are first read (lazy-data.ts). `HandOut` does so for columns, and `handedOut` for a stream of
+ * batches.
  */
 import { Data, type RecordBatch, type RecordBatchStream, type Schema, Vector } from './apache.ts';
 import { columnsOf, plainMaker, recordBatch } from './arrow-data.ts';

@@ -1,9 +1,8 @@
 /**
- * Encodes ascending positions as bytes and decodes them (`encodePositions`, `decodePositions`), as
- * BITMAP and LABEL_LIST segments hold them for each value. Positions with the same upper 16 bits
- * are one container, which has the smallest of three forms: the lower 16 bits as they are, a bitmap
- * of 8 KiB, or runs. Decoding checks the lengths and the order, and throws Corrupt for bytes that
- * do not fit.
+ * Encodes an ascending list of positions as bytes, and decodes it. The segments of BITMAP and
+ * LABEL_LIST indexes store such a list for each value. Positions that share their upper 16 bits are
+ * stored together in the shortest of three forms: a list, a bitmap or runs. `decodePositions`
+ * throws Corrupt for bytes whose lengths or order are wrong.
  */
 import { corrupt } from '../json.ts';
 

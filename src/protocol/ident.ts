@@ -1,9 +1,9 @@
 /**
- * Validates ids and converts them between a path of names (`['prod', 'user']`) and text joined by a
- * delimiter (`prod$user`): `checkPath`, `parseId`, `formatId`. Names have ASCII letters, digits,
- * `_`, `-` and `.`; others throw InvalidInput. The delimiter alone is the root. `errorNaming` makes
- * an error whose message names objects by their ids, and `namedBy` returns it with other names,
- * such as those of SQL. exchange.ts does the percent-encoding.
+ * Checks ids, and converts them between a list of names (`['prod', 'user']`) and text
+ * (`prod$user`). A name has ASCII letters, digits, `_`, `-` and `.`; others throw InvalidInput. The
+ * delimiter alone stands for the root. `errorNaming` makes errors that name objects by id, and
+ * `namedBy` words them with other names, such as those of SQL. exchange.ts does the
+ * percent-encoding.
  */
 import {
   DirspaceError,

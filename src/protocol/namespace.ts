@@ -1,9 +1,9 @@
 /**
- * Defines `Namespace`, the interface of a catalog, in process or remote: one method for each row of
- * operations.ts, with the protocol's request and response types, and `close`. Also defines
- * `CallOptions`, which each operation takes, and `IdempotencyStamp`, which tells a repeated write
- * from a different one under the same key. `unsupportedOperations` makes a base class whose methods
- * reject with Unsupported (`unsupported`).
+ * Defines `Namespace`, the interface of every catalog, in this process or on a server. It has one
+ * method for each operation of the protocol, with typed requests and responses, and `close`.
+ * `CallOptions` are the options of each call, and `IdempotencyStamp` tells a repeated write from
+ * another one with the same key. `unsupportedOperations` makes a base class whose methods reject
+ * with Unsupported.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * Opens connections. `connect` opens the directory catalog at a path or `file:` URL, one in memory
- * (`memory://`), or a database on a server (`db://NAME` with `hostOverride`). `connectNamespace`
- * opens a catalog by the name of its implementation, such as `dir` or `rest`. Both have the
- * connection's operations traced and counted, if a `tracer` or metrics were asked for.
+ * Opens connections. `connect` opens a catalog in a directory, in memory (`memory://`), or as a
+ * database on a server (`db://NAME`). `connectNamespace` opens a catalog by the name of its
+ * implementation, such as that of a directory or of a REST server. Operations of a connection are
+ * traced and counted if the program asked for it.
  */
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * `Connection` is an open catalog for programs, with methods for namespaces, tables, views, files,
- * SQL, jobs, the trash, transactions, Lance datasets and watching. It reaches the catalog, a
- * directory or a server, through `Namespace`; operations that a catalog lacks reject with
- * Unsupported. `close` cancels the jobs that the connection runs in this process, and ends the
- * handles of its tables.
+ * `Connection` is an open catalog, and the object that most programs begin with. Its methods work
+ * on namespaces, tables, views, files, jobs and the trash, and run SQL. It does not care whether
+ * the catalog is a directory or a server. An operation that the catalog lacks rejects with
+ * Unsupported. `close` ends the handles of tables, and cancels the jobs that run in this process.
  */
 import { systemEnv } from '../env.ts';
 import type {

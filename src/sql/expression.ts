@@ -1,9 +1,9 @@
 /**
- * Compiles SQL text against a schema into a `CompiledExpression`, which evaluates, selects or
- * counts rows of batches, prunes chunks by statistics, and tells which part of a condition row ids
- * or an index can answer. `compileExpression` takes any expression, `compilePredicate` a condition;
- * both keep the texts that were compiled last for a schema object. `compileValue` compiles new
- * values for a column. `compileTree` and `compileConditionTree` take a parsed tree.
+ * Compiles SQL text against a schema. `compileExpression` takes any expression and
+ * `compilePredicate` a condition; both cache recent texts for each schema object. The result, a
+ * `CompiledExpression`, computes values, selects or counts rows, and skips chunks by their
+ * statistics. It also tells what part of a condition an index or row ids can answer. `compileTree`
+ * takes a tree that is parsed already.
  */
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

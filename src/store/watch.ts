@@ -1,10 +1,10 @@
 /**
- * `watchFolder` watches the folders under a catalog's root, on disk (disk-watch.ts) or in memory
- * (change-hints.ts), and reports hints that something changed. Private and temporary names and the
- * bulk data of tables give no hints (`isHidden`).
+ * `watchFolder` reports hints that something below a catalog's root changed. It watches the disk
+ * (disk-watch.ts), or the changes of this process in another file system, such as one in memory
+ * (change-hints.ts). Private and temporary files and the rows of tables give no hints.
  *
- * Hints come late, twice, out of order, without a change, and sometimes not at all. Callers read
- * the state from the store, and also poll slowly.
+ * A hint may be late, come twice, come without a change, or be missing. So callers read the state
+ * from the store, and also poll slowly.
  */
 import { relative } from 'node:path';
 import { type Env, systemEnv } from '../env.ts';

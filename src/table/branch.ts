@@ -1,10 +1,10 @@
 /**
- * `Branch` holds the operations on one branch of a table: it lists, opens and deletes versions,
- * makes branches from them, commits changes, and publishes versions that callers or writers of
- * Lance have staged. It also finds or makes the manifests by which Lance reads versions.
+ * `Branch` has the operations on one branch of a table. It lists and opens versions, commits
+ * changes, makes branches, and deletes versions. It also publishes versions that others have
+ * staged, and finds or makes the manifests by which Lance reads versions.
  *
- * A `Branch` holds no state: calls read the disk or caches that are checked against it.
- * `openBranch` does not check whether the branch exists.
+ * A `Branch` holds no state of its own: it reads the disk, or caches that are checked against the
+ * disk. `openBranch` does not check whether the branch exists.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

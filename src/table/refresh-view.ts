@@ -1,9 +1,9 @@
 /**
- * `refreshView` updates a materialized view to a version of its source, in at most one version of
- * the view. If the source only grew and its columns are the same, the added rows are read and
- * appended; otherwise, or on request, all rows are computed again. Concurrent refreshes do not
- * duplicate rows: a refresh that finds the result of another one plans again, and gives up after
- * some tries (ConcurrentModification).
+ * `refreshView` updates a materialized view to a version of its source, as one version of the view
+ * at most. If the source only got more rows, and its columns are the same, only the added rows are
+ * computed. In other cases, or on request, all rows are computed again. Refreshes at the same time
+ * do not duplicate rows: one plans again after another was faster. After 16 times it throws
+ * ConcurrentModification.
  */
 import { DirspaceError } from '../errors.ts';
 import type { ManifestView, ViewSource } from '../format/index.ts';

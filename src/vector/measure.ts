@@ -1,9 +1,9 @@
 /**
- * `createMeasure` computes distances between stored vectors and queries, one block of rows at a
- * time. The kernels (kernels.ts) compute sums of squares, products or bits; this file turns them
- * into the distance of the metric (elements.ts): l2 stays squared, dot is 1 - the product. A loaded
- * block serves any number of queries prepared for the same metric, element type and dimension. For
- * cosine, rows whose sum of squares leaves the range of their type are scaled first.
+ * `createMeasure` computes the distances of stored vectors from a query, one block of rows at a
+ * time. The kernels (kernels.ts) compute sums; this file turns the sums into distances. The
+ * distance of `l2` is the squared one, and that of `dot` is 1 minus the product. One loaded block
+ * serves many queries of the same metric, element type and dimension. For `cosine`, a row of floats
+ * whose squares would be too large or too small is scaled first.
  */
 import type { ElementType, Metric, VectorValues } from './elements.ts';
 import type { Kernels, VectorBlock } from './kernels.ts';

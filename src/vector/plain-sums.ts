@@ -1,8 +1,7 @@
 /**
- * Computes the sums of kernels.wat in plain JavaScript: squared differences and products of
- * float32, float64 and bytes, and differing bits of bytes. Additions and roundings have the same
- * order as there (f32 in eight lanes, f64 in four; sums of bytes are exact), so that the results
- * are equal to the last bit.
+ * Computes the sums of kernels.wat in plain JavaScript. They are sums of squared differences, of
+ * products and of differing bits. Additions and roundings have the same order as there, so the
+ * results are equal to the last bit.
  */
 
 const { fround } = Math;

@@ -1,9 +1,8 @@
 /**
- * `dirspace completion <shell>` prints the completion script of bash, zsh or fish. The script in
- * turn calls `dirspace completion words` (in bash `line`) with the text typed so far, which prints
- * the words that fit at the cursor, one per line, or `:files` for file names. Ids are looked up in
- * the catalog, which is opened read-only. `wordsOfLine` splits a command line into words as a shell
- * does.
+ * `dirspace completion` prints the script by which bash, zsh or fish complete commands. That script
+ * calls `dirspace completion words` with the text typed so far, and gets the words that fit. The
+ * answer `:files` asks the shell for file names. To complete ids, the catalog is opened read-only.
+ * Bash gives the whole line, and `wordsOfLine` splits it into words.
  */
 import type { Connection } from '../../sdk/index.ts';
 import {

@@ -1,9 +1,8 @@
 /**
- * `Kit` makes and records the calls of one case, and creates fresh tables and namespaces for it. A
- * case that needs an operation which was not shown to work ends undecided (`Undecided`), and so
- * does one that the server refuses for lack of credentials or room. The file also exports the
- * assertions of cases, such as `holds`, `same`, `fails` and `refused`, and `pagesOf`, which reads a
- * list page by page.
+ * `Kit` sends and records the calls of one case, and creates fresh tables and namespaces for it.
+ * Sometimes a case cannot be decided: an operation that it needs does not work, or the server wants
+ * credentials or is overloaded. The case then ends with `Undecided`. The file also has the
+ * assertions of cases, such as `same` and `fails`, and `pagesOf`, which reads a list page by page.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';

@@ -1,9 +1,9 @@
 /**
- * Lists the tables and the namespaces in a namespace (`tablesIn`, `namespacesIn`) and all tables of
- * a catalog (`allTables`), each in name order, after a given one. They cache the names in a folder
- * while it is unchanged, so that a page takes few calls to the file system. A namespace that is not
- * there has none. `tableFoldersIn` lists folders that are named like tables, without looking into
- * them; `isTable` looks for the record of a table.
+ * Lists tables and namespaces in the order of their names. `tablesIn` and `namespacesIn` list those
+ * in one namespace, and `allTables` lists all tables below one. The names in a folder are cached as
+ * long as the folder does not change. A namespace that does not exist gives an empty list.
+ * `tableFoldersIn` lists folders that are named like tables, and `isTable` tells whether one is a
+ * table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

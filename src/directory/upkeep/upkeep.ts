@@ -1,8 +1,8 @@
 /**
- * Carries out CleanupTable and OptimizeTable: validates the request (InvalidInput) and runs the
- * table engine's cleanup, or its compaction, change of compression and update of indexes, with a
- * cleanup if the request asks for one. Then it sweeps the trash, except in a dry run.
- * auto-compact.ts compacts in the background.
+ * Carries out CleanupTable and OptimizeTable. CleanupTable removes old versions and unused files.
+ * OptimizeTable compacts a branch, changes its compression if asked to, updates its indexes, and
+ * cleans up on request. Afterwards the trash is swept. A dry run changes nothing. Wrong ages or
+ * goals throw InvalidInput. auto-compact.ts compacts in the background.
  */
 import { checkCompression } from '../../compression.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * Encodes (`encodeTable`, ...) and decodes (`decodeTable`, ...) the small JSON records of a
- * catalog: its format file, namespaces, tables, tags, branches, trash entries, and the answers kept
- * under idempotency keys. Decoding throws Corrupt for damage and UnsupportedFormat for a newer
- * format.
+ * Encodes and decodes the small JSON files of a catalog. There is a record for the format, each
+ * namespace, table, tag and branch, each entry of the trash, and each idempotency key. Each kind
+ * has a pair of functions, such as `encodeTable` and `decodeTable`. Decoding throws Corrupt for
+ * damage, and UnsupportedFormat for a newer format.
  */
 import {
   arrayMember,

@@ -1,9 +1,9 @@
 /**
- * Encodes (`encodeLayout`) and decodes (`decodeLayoutInSteps`) the layout of a fragment: the
- * lengths, checksums and statistics of each column of each batch, and the places of dictionaries
- * and of the part for Lance. It is stored as JSON in the footer's metadata, so a reader finds a
- * column with the footer alone. layout-cuts.ts lets a reader of a long layout parse only the
- * columns that it wants.
+ * Encodes and decodes the layout of a fragment file. The layout tells where the columns of each
+ * batch lie, with their checksums and statistics. It also has the places of dictionaries and of the
+ * part for Lance. It is JSON in the footer of the file, so a reader that has the footer finds each
+ * column. A long layout is decoded in steps, and a column of it only when it is asked for
+ * (layout-cuts.ts).
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,9 @@
 /**
- * Encodes and decodes `__manifest`, the table with a row for each namespace and table by which
- * Lance's directory namespace lists a catalog: its data files (`lanceCatalogFile`,
+ * Encodes and decodes `__manifest`, a table by which Lance's directory namespace lists a catalog.
+ * It has a row for each namespace and each table. Here are its data files (`lanceCatalogFile`,
  * `LanceCatalogRows`) and its manifests (`lanceCatalogManifest`, `readLanceCatalogManifest`). A
- * data file that does not match the hash in its name is Corrupt, and so is a manifest that differs
- * from what this engine writes.
+ * data file that does not match the hash in its name is Corrupt. So is a manifest that differs from
+ * what this engine would write.
  *
  * Source: the directory namespace of the Lance repository.
  */

@@ -1,8 +1,8 @@
 /**
- * Reads dates (`dateOf`), times of day (`timeOf`) and timestamps (`momentOf`, whose answer the next
- * call overwrites) from fields. The ISO forms of dates and timestamps are read from the bytes;
- * other texts are parsed by the grammar of `values/`. When types are guessed (`strict`), only ISO
- * 8601 with separators counts: `20200131` is a number then, and `31 January 2020` a text.
+ * Reads dates, times of day and timestamps from fields of a CSV file. ISO forms of dates and
+ * timestamps are read from the bytes, because this is fast; other texts are parsed in values/.
+ * While types are guessed (`strict`), only ISO forms count, so `20200131` stays a number.
+ * `momentOf` returns the same object each time: its next call overwrites it.
  */
 import { daysFromCivil, daysInMonth, parseDateTime, parseTimeOfDay } from '../../values/index.ts';
 import { plainText } from './csv-numbers.ts';

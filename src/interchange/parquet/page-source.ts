@@ -1,7 +1,8 @@
 /**
- * `ChunkPages`: reads the pages of one column chunk in order, those of indexes left out. Bytes are
- * read in windows, so that many columns can be read side by side; each page is decompressed when it
- * is read, and compared with its checksum if it has one and Node can compute it.
+ * `ChunkPages` reads the pages of one column chunk in order, and decompresses them. Pages of
+ * indexes are left out. Bytes are read in windows, so that many columns can be read side by side in
+ * little memory. A page that has a checksum is compared with it, if this version of Node can
+ * compute it.
  */
 import zlib from 'node:zlib';
 import type { FileBytes } from '../../ipc/index.ts';

@@ -1,8 +1,9 @@
 /**
- * `writeSchema` converts an Arrow schema to the elements of a Parquet schema, and describes each
- * leaf (`WriteLeaf`): its physical type, its path, and the depth of lists and optional parts around
- * it. A column of a type that Parquet does not have throws Unsupported. `plainType` returns the
- * type of a dictionary's values, and other types as they are.
+ * `writeSchema` converts an Arrow schema to a Parquet schema. It also lists the leaves
+ * (`WriteLeaf`), the columns that Parquet stores for nested types. A leaf has its path, its
+ * physical type, and the depth of lists and optional parts around it. A type that Parquet lacks
+ * throws Unsupported with the name of the column. Dictionaries are written as their values
+ * (`plainType`).
  */
 import {
   childFields,

@@ -1,8 +1,8 @@
 /**
- * Writes numbers as text: integers (`integerText`), floats (`floatText`, `writeFloat`) and decimals
- * (`decimalTexts`). No digit is lost: a float gets the shortest text that parses to the same
- * double, and a float32 is written as the double of the same value. `countsOf` and `floatsOf` read
- * integers of 64 bits and floats of any width.
+ * Writes integers, floats and decimals as text, for example `floatText` for a column of floats. No
+ * digit is lost. A float gets the shortest text that gives the same double when it is parsed. A
+ * float32 is written as the double of the same value. `countsOf` and `floatsOf` read the values of
+ * a column as numbers; integers beyond 2^53 are bigints.
  */
 import {
   type Data,

@@ -1,8 +1,8 @@
 /**
- * Decodes Zstandard frames of a declared size, at once (`decodeZstd`, `decodeZstdInto`) or in steps
- * (`decodeZstdInSteps`), and verifies their checksums. The input is untrusted: content that does
- * not have the declared size is refused. A frame goes to Node's decoder (node-zstd.ts), to the
- * kernels (zstd-short.ts) or to plain code (zstd-blocks.ts), mainly by its length.
+ * Decodes Zstandard data whose size is declared. `decodeZstd` does so at once, and
+ * `decodeZstdInSteps` lets other work go on. The input may come from anybody, so its checksums are
+ * verified and content of another size is refused. Mainly by its length, a frame is decoded by Node
+ * (node-zstd.ts), the kernels (zstd-short.ts) or plain code (zstd-blocks.ts).
  */
 import { drained, type WaitingSteps } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,8 +1,7 @@
 /**
- * Defines the JSON Schemas, with their TypeScript types, that validate the requests of QueryTable,
- * ExplainTableQueryPlan and AnalyzeTableQueryPlan, the parts of a query (columns, vector, full-text
- * search, ordering), and the JSON responses. QueryTable answers with Arrow, so it has no response
- * schema.
+ * Defines the JSON Schemas and TypeScript types of the requests of QueryTable, and of explaining
+ * and analyzing a query plan. The parts of a query are here too: columns, vector, full-text search
+ * and ordering. QueryTable answers with Arrow data, so only the two others have a response schema.
  */
 
 import { request, response } from './common.ts';

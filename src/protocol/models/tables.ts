@@ -1,7 +1,8 @@
 /**
- * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses on
- * tables as entries of a catalog (list, create, declare, register, describe, rename, drop, ...),
- * and of table statistics.
+ * Defines the JSON Schemas and TypeScript types of requests and responses about tables as entries
+ * of a catalog. The operations are list, create, declare, register, describe, rename, drop and the
+ * like. The statistics of a table are here too. Schemas of rows, columns and versions are in the
+ * other files of this folder.
  */
 
 import { request, response } from './common.ts';

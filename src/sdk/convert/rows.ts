@@ -1,8 +1,8 @@
 /**
- * Converts record batches to JavaScript objects, one a row, for `toArray()` and similar methods:
- * one batch at once (`batchRows`), or many in steps that let the event loop go on (`collectRows`).
- * Keys are column names in the order of the schema; read-column.ts documents the values. Rows share
- * no memory with the batch.
+ * Converts record batches to JavaScript objects, one for each row, for `toArray()` and similar
+ * methods. `batchRows` converts one batch at once. `collectRows` converts many and lets the event
+ * loop go on meanwhile. The keys of an object are the names of the columns. read-column.ts
+ * describes the values. The objects share no memory with the batch.
  */
 import {
   childFields,

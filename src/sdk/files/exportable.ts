@@ -1,8 +1,8 @@
 /**
- * `Exportable` is the base class of queries and tables. Its methods write their rows as files in
- * other formats (`toCsv`, `toParquet`, ...; `toFile` chooses by the ending of the name), to a path
- * or a stream, or yield the bytes of such a file (`toBytes`). A file appears at its path when it is
- * complete. An unknown format throws InvalidInput.
+ * `Exportable` is the base class of queries and tables. Its methods write the rows to a file or
+ * stream in another format, such as `toCsv` and `toParquet`. `toFile` takes the format from the
+ * ending of the file's name, and `toBytes` yields the bytes of the file instead. The file appears
+ * under its name only when it is complete. An unknown format throws InvalidInput.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CallOptions } from '../../protocol/index.ts';

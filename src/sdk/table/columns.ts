@@ -1,8 +1,7 @@
 /**
- * Translates the SDK's arguments for changes of columns into members of the protocol's requests.
- * `newColumns` handles added columns, `alterationsOf` altered ones, and `columnNames` dropped ones.
- * `backfillMembers` handles filled columns, and `fieldUpdates` changed field metadata. Arguments of
- * a wrong shape throw InvalidInput. The catalog checks names, paths and SQL.
+ * Translates arguments of the SDK that change columns into the protocol's form. They add, alter,
+ * drop and fill columns, or change the metadata of fields. Arguments of a wrong shape throw
+ * InvalidInput. The names of columns and the SQL are checked by the catalog, not here.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

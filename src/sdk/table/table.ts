@@ -1,8 +1,8 @@
 /**
- * `Table` is a handle on one table, at the newest version of a branch or pinned to one version
- * (position.ts). Its methods read, search, change, optimize and describe the table, and open its
- * tags and branches; the other files of this folder carry out most of them. A pinned handle refuses
- * changes with InvalidInput, and a closed one throws Closed.
+ * `Table` is a handle on one table. It stands for the newest version of a branch, or is pinned to
+ * one version (position.ts). Its methods read, search, change, optimize and describe the table, and
+ * give its tags and branches. Most of the work is done in other files of this folder. A pinned
+ * handle refuses changes with InvalidInput, and a closed one throws Closed.
  */
 import {
   type Table as ArrowTable,

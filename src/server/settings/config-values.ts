@@ -1,8 +1,8 @@
 /**
- * Reads typed values of a configuration: `text`, `texts`, `flag`, `count`, `portNumber`, `list`,
- * `object` and `mapOf` (an object with any keys); `optional` reads a value that may be absent.
- * Errors (`invalid`) name the member and the kind of the value found (`kindOf`). They show a port
- * number, but no value that may be a secret.
+ * Reads the values of a configuration and checks their types. There is one function for each type,
+ * such as `text`, `flag` and `object`; `optional` allows a value to be absent. A wrong value throws
+ * InvalidInput, which names the member and the kind of value found. Except for numbers of ports,
+ * errors do not show the value itself, because it may be a secret.
  */
 import { DirspaceError } from '../../errors.ts';
 

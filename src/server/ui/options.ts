@@ -1,7 +1,7 @@
 /**
- * Defines the options of the browser page (`UiOptions`) and validates them: `uiOptions` returns
- * undefined if the page is not to be served, and throws InvalidInput for unknown members and for a
- * ticket of less than 32 characters, which could be guessed.
+ * Defines and checks the options of the browser page (`UiOptions`). `uiOptions` returns undefined
+ * if the page is off. Unknown members throw InvalidInput. So does a ticket with a token of fewer
+ * than 32 characters, which somebody could guess.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Credentials } from '../auth/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `enterPage` prepares a request of the page as the server prepares requests of operations. It
- * authenticates the session, or the headers if there is none (`identifyPage`), finds the database,
- * reads the body, takes a place in the queue, and returns a `PageCaller`. Its calls pass the same
- * checks of rights and scope as those of the protocol, and are reads only (`PAGE_OPERATIONS`).
+ * `enterPage` prepares a request of the browser page. It finds out who the caller is
+ * (`identifyPage`), finds the database, reads the body and takes a place in the queue, as the
+ * server does for operations. The `PageCaller` that it returns can call only reads
+ * (`PAGE_OPERATIONS`). Each call passes the same checks of rights as a call of the protocol.
  */
 import { DirspaceError } from '../../errors.ts';
 import { lateOptions, type RequestOf, type ResponseOf } from '../../protocol/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Plans joins and filters. `joinOf` builds a join from its conditions. `pushed` filters a plan: it
- * moves conditions down where they may go, such as into the scan of a table or the keys of an inner
- * join. Other conditions stay above a step. `comparableKeys` casts the keys of a join to types in
- * which equal values are equal. It throws InvalidInput for keys that cannot be compared.
+ * Plans joins and filters. `joinOf` builds a join of two plans from its conditions. `pushed`
+ * filters a plan and moves conditions as far down as it can, for example into the scan of a table.
+ * `comparableKeys` converts the keys of a join to common types. Keys that cannot be compared throw
+ * InvalidInput.
  */
 import { compileConditionTree, compileTree, type Expression, refuse } from '../../sql/index.ts';
 import { commonKeyType } from './key-types.ts';

@@ -1,9 +1,8 @@
 /**
- * `plannedSelect` plans one SELECT with its ORDER BY and LIMIT. Its clauses are planned in the
- * order in which SQL carries them out: FROM, WHERE, groups and their aggregates, HAVING, windows,
- * QUALIFY, the values of the items, DISTINCT, ORDER BY, LIMIT. Misplaced aggregates and columns
- * that are not grouped throw InvalidInput. The plans of single clauses are exported for
- * correlated.ts, which plans subqueries with outer columns.
+ * `plannedSelect` plans one SELECT with its ORDER BY and LIMIT. It plans the clauses in the order
+ * in which SQL runs them, from FROM and WHERE to ORDER BY and LIMIT. An aggregate in the wrong
+ * place, or a column that is not grouped, throws InvalidInput. The functions for single clauses are
+ * exported for correlated.ts. That file plans subqueries that read columns of the outer query.
  */
 import {
   type AggregateExpression,

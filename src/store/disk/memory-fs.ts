@@ -1,8 +1,8 @@
 /**
- * `memoryFileSystem` creates an empty file system in memory, with the methods of `node:fs` that the
- * store calls. Errors have the codes of POSIX, but some calls that POSIX would refuse succeed, such
- * as a rename over a folder with content, or a name of any length: strict-fs.ts refuses those.
- * There are no symbolic links, and the content is lost with the object.
+ * `memoryFileSystem` creates an empty file system in memory. It has the methods of node:fs that the
+ * store calls, but no symbolic links. Errors have the codes of POSIX. Some calls succeed that POSIX
+ * would refuse, such as renaming a file over a folder; strict-fs.ts refuses those. The content is
+ * lost with the object.
  */
 import { constants } from 'node:fs';
 import { type Env, systemEnv } from '../../env.ts';

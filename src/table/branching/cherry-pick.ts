@@ -1,8 +1,9 @@
 /**
- * `cherryPick` commits to main, as one version, the changes of a branch since it was made or last
- * picked. If main has no changes of its own, its next version has the content of the branch; if it
- * has, the rows that the branch added are appended. A branch that cannot be joined is refused with
- * the reason (`Obstacle`). Files are not copied: both branches refer to the same files.
+ * `cherryPick` brings the changes of a branch to main, as one version. It takes the changes since
+ * the branch was made, or since it was last picked. If main did not change meanwhile, it gets the
+ * content of the branch. Otherwise main gets the rows that the branch added, if it changed nothing
+ * else and main has the same columns. In all other cases the answer is an `Obstacle` with the
+ * reason. No file is copied.
  */
 import { crc32 } from 'node:zlib';
 import { type FragmentEntry, fileIds, liveRows } from '../../format/index.ts';

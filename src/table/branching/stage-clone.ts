@@ -1,9 +1,8 @@
 /**
- * `stageClone` builds a table in the staging folder whose version 1 holds the rows, columns and
- * indexes of a version of another table; the caller renames it into place. Files never change, so
- * each gets a second name (hard link) in the new table; it is copied where there are no links or
- * the caller asks for copies. The version is held meanwhile, so that no cleanup removes its files.
- * On any error the folder is removed.
+ * `stageClone` builds a new table from one version of another table: its rows, columns and indexes.
+ * The new table lies in the staging folder until the caller renames it into place. Files are not
+ * copied but get a second name (hard link), unless the caller asks for copies or links do not work.
+ * Cleanup cannot remove the version meanwhile. On any error the new folder is removed.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

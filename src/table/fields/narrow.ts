@@ -1,9 +1,8 @@
 /**
- * `Narrowing` converts columns to types that hold fewer values, where each value fits: numbers to
- * smaller or other numbers, times to coarser units, long texts and bytes to short ones, also inside
- * of structs and lists. The first value that does not fit is refused with its row (`Misfit`).
- * `canNarrow` tells whether two types allow that; widen.ts handles conversions that fit every
- * value.
+ * `Narrowing` converts columns to a type that may not hold all of their values, such as int64 to
+ * int32. It does so inside structs and lists too. The first value that does not fit throws
+ * `Misfit`, which tells its row. `canNarrow` tells whether values of one type may be values of
+ * another. widen.ts converts columns to types that hold all values.
  */
 import {
   type Data,

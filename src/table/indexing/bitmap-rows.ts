@@ -1,8 +1,8 @@
 /**
- * `bitmapRows` computes the rows of a BITMAP or LABEL_LIST segment: the distinct values of a
- * column, or of the items of its lists, in order with nulls last, each with the number of rows that
- * have it and their positions. One scan reads the column. Memory holds the distinct values and the
- * positions.
+ * `bitmapRows` computes the rows of a segment of a BITMAP or LABEL_LIST index. There is a row for
+ * each distinct value of the column, or of the items of its lists. It has the value, the number of
+ * table rows with that value, and their positions. The values are in order, with nulls last. The
+ * column is read once; its distinct values and the positions are held in memory.
  */
 import {
   Binary,

@@ -1,8 +1,8 @@
 /**
- * `writeTextFiles` writes the files of a full-text segment: the terms, in the order of their bytes,
- * with their postings; the number of tokens of each row; and the positions of the terms if the
- * index keeps them. All texts of the segment are read once. Memory holds the postings in their
- * stored form. If anything fails, the files are deleted.
+ * `writeTextFiles` writes the files of one segment of a full-text index. They hold the terms with
+ * their postings, the number of words of each row and, if the index keeps them, the positions of
+ * the words. Each text is read once. The postings are held in memory in the form in which they are
+ * stored. If anything fails, the files are deleted.
  */
 import {
   Binary,

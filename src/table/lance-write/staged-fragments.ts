@@ -1,10 +1,10 @@
 /**
- * `planFragments` compares the fragments of a staged Lance manifest with the fragments of the
- * version it builds on. It finds which stay, lose rows, get other columns, are new or are gone, and
- * refuses any other change. It reads no file.
+ * `planFragments` compares the fragments of a manifest that a writer of Lance has staged with those
+ * of the version before. It finds which fragments stay, are new or are gone, and which lose rows or
+ * get other columns. Any other change throws InvalidInput or Unsupported. No file is read.
  *
- * Clients go on using their own names for files that they wrote, so a file is known by that name
- * (`origin`) as well as by the table's; `namesOf` lists these names.
+ * A writer of Lance goes on using its own names for files that it wrote. So a file is known by that
+ * name (`origin`) as well as by the table's; `namesOf` lists both.
  */
 import {
   type FragmentEntry,

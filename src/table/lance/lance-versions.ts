@@ -1,11 +1,10 @@
 /**
- * Places the manifests by which Lance opens the versions of a branch by path: of one version and
- * those before it (`placeVersion`), or of all (`placeVersions`). `isPlaced` tells whether the
- * manifest of a version is in its place, and `foundByPath` what Lance finds there.
+ * Puts the manifests of a branch where Lance looks for them by the table's path. `placeVersion`
+ * does so for a new version, and `placeVersions` for all versions of the branch. A manifest of
+ * another program that is in the way is set aside. `foundByPath` tells what Lance finds there.
  *
- * Several processes may do this at once, and a crash is harmless. Manifests get their names by
- * links from a folder of the table's incarnation, so a late writer cannot change a newer table of
- * the same name.
+ * Several processes may do this at once, and a crash does no harm. The manifests are links from a
+ * folder of this very table, so a late writer cannot change a newer table of the same name.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * `ColumnTally` counts the values of one column, batch after batch: nulls, distinct and frequent
- * values, bounds, the mean of numbers, and a histogram. The kind of the column (`kindOf`) decides
- * what the histogram counts: the lengths of texts, binaries and lists, the norms of vectors, or the
- * values of numbers and times. value-counts.ts counts distinct values, histogram.ts fills buckets.
+ * `ColumnTally` collects the profile of one column, batch by batch. It counts nulls and frequent
+ * values, and keeps the least and greatest value and the mean of numbers. A histogram is filled
+ * too. It counts numbers and times as they are, texts and lists by their length, and vectors by
+ * their norm. value-counts.ts counts distinct values, and histogram.ts fills the buckets.
  */
 import { type Data, DataType } from '../../arrow/index.ts';
 import { type ColumnStatistics, columnStatistics, mergeStatistics } from '../../format/index.ts';

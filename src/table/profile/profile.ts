@@ -1,8 +1,9 @@
 /**
- * `profileTable` computes the profiles of columns of a version. It reads batches in an order of
- * which every beginning is a sample (sample-order.ts), and stops when its time is up; the result
- * then covers the rows that were read, and says so. `exactBounds` returns the bounds of whole
- * columns from statistics alone, or undefined where these do not tell them exactly.
+ * `profileTable` computes the profiles of the columns of a version. It reads parts of the table in
+ * an order in which the first ones are always a sample (sample-order.ts). When its time is up it
+ * stops, and the result says that it covers a sample. `exactBounds` finds the least and greatest
+ * values of columns without reading rows. It returns undefined for a column whose statistics do not
+ * tell them exactly.
  */
 import { crc32 } from 'node:zlib';
 import type { Data } from '../../arrow/index.ts';

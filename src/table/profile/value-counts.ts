@@ -1,8 +1,8 @@
 /**
- * `ValueCounts` counts how often each value of a column occurs, by the hashes of the values, in
- * bounded memory. Up to a limit of distinct values, all counts are exact. Beyond it, the values
- * that were the most frequent so far are still counted exactly; a random share of the others,
- * chosen by bits of the hash, is kept to estimate their number.
+ * `ValueCounts` counts how often each value of a column occurs, in bounded memory. It knows values
+ * only by their hashes. Up to a limit of distinct values all counts are exact. Beyond the limit,
+ * the values that were most frequent so far are still counted exactly. Of the others a random share
+ * is kept, which gives an estimate of how many distinct values there are.
  */
 import type { ValueHashes } from '../../sql/index.ts';
 

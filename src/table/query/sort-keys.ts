@@ -1,10 +1,10 @@
 /**
- * Converts sort keys to typed buffers (`keyValues`), ranks them (`fillRanks`) and compares them
- * (`compareKeys`). A rank is a double that orders rows by their first key as far as its precision
- * allows. Rows of equal rank are compared key by key in the buffers, without JavaScript values.
+ * Compares rows by the keys of an ORDER BY, without making JavaScript values. `keyValues` gives the
+ * values of a key column in typed arrays. `fillRanks` computes a rank, a double that orders most
+ * rows by their first key. `compareKeys` compares rows of equal rank exactly.
  *
- * NaN comes after every other number, both zeros are equal, and texts and bytes are ordered by
- * their bytes. Nulls come first or last as the key says, whatever its direction.
+ * NaN comes after all other numbers, both zeros are equal, and texts are ordered by their bytes.
+ * Nulls come first or last as the key says, in both directions.
  */
 import {
   type Data,

@@ -1,7 +1,9 @@
 /**
- * `BranchVerifier` verifies one branch of a table: the manifest of each version, the files that it
- * refers to, gaps in the numbers that no deletion explains, marks of deleted runs, unknown files
- * and leftovers in the branch's folder, and signs that the newest versions were lost.
+ * `BranchVerifier` checks one branch of a table on disk. It reads the manifest of each version, and
+ * checks the files that the manifest refers to. It also looks for missing versions, unknown files,
+ * leftovers, and signs that the newest versions were lost. What it finds is added to the findings
+ * and is not thrown. verify-manifest.ts checks single manifests, and compares the checksums of
+ * versions.
  */
 import {
   decodeVersion,

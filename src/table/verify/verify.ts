@@ -1,7 +1,8 @@
 /**
- * `verifyTable` verifies one table on disk, past the caches: the versions of all branches, the
- * chain that they form, the files they refer to, the tags, the files for Lance, and unexpected
- * files in the table's folder. Damage is added to the findings rather than thrown.
+ * `verifyTable` checks one table on disk without using the caches. It checks the versions of all
+ * branches and the files that they refer to, the tags, and the files for Lance. It also looks for
+ * files in the folder that do not belong there. Damage is added to the findings and is not thrown.
+ * verify-branch.ts checks single branches.
  */
 import {
   branchesFolder,

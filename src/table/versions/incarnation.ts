@@ -1,9 +1,9 @@
 /**
- * `incarnationAt` tells which table is in a folder by the incarnation id in its record. Other
- * functions build the errors for a table that was dropped, moved or recreated meanwhile.
- * `tableMadeAnew` says that another table is there, and `tableLeft` that nothing was changed.
- * `leftAtThatMoment` says that the outcome is unknown, and `tableGone` that the folder is missing.
- * `emptyTable` is the error for a table that is only declared.
+ * `incarnationAt` reads the record in a folder and returns the id of the table that is there, its
+ * incarnation. Two tables never have the same incarnation, even under one name. Most other
+ * functions build errors for a table that was dropped, moved or made again during an operation.
+ * `tableLeft` says that nothing was changed. `leftAtThatMoment` says that it is not known
+ * (CommitStateUnknown).
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';

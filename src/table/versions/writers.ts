@@ -1,10 +1,11 @@
 /**
- * Announces writers in progress (`announced`), so that cleanup keeps their files, and tells which
- * announced writers still work and which ended (`announcedWriters`). A writer creates a marker in
- * the table's folder before its first file; the names of its files begin with its id.
+ * Announces writers in progress, so that cleanup does not remove their files. `announced` creates a
+ * marker in the table's folder before the writer's first file. `announcedWriters` tells which
+ * writers still work and which have ended. A writer whose process cannot be checked, as on another
+ * machine, counts as working for seven days.
  *
- * Cleanup lists files first, then markers, then versions. So a file whose writer has no marker any
- * more was either committed, and a version refers to it, or never will be.
+ * Cleanup lists files first, then markers, then versions. So a file without a marker was either
+ * committed, and a version refers to it, or never will be.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { parseWriter, writerFile } from '../../format/index.ts';

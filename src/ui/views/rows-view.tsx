@@ -1,8 +1,8 @@
 /**
- * `RowsView` shows the rows of a version in a grid. The user can filter and order them, choose
- * columns, open the details of one row, and follow links to the rows as files. Full-text search is
- * offered if there is an index for it. The grid requests rows as they come into sight. The server
- * keeps what a filter, order or search found, so that scrolling does not repeat it.
+ * `RowsView` shows the rows of one version in a grid. The user can filter and sort the rows, choose
+ * columns, open all values of one row, and download rows as files. A search box for words appears
+ * if a column has a full-text index. The grid asks the server for rows as they come into sight. The
+ * server keeps the result of a filter or search, so that scrolling does not repeat it.
  */
 
 import {

@@ -1,8 +1,8 @@
 /**
- * Carries out QueryTable, TakeRows, FetchBlobs, CountTableRows and the operations that explain and
- * analyze query plans. Rows of one version are read by a scan with filter and order, by vector or
- * full-text search, or by ids and offsets; blobs are answered as descriptions, and FetchBlobs reads
- * their bytes. table/query/ and table/read/ do the reading.
+ * Carries out the operations that read rows, such as QueryTable, TakeRows and CountTableRows. It
+ * translates requests for table/query/ and table/read/, which do the reading. Explaining and
+ * analyzing a query plan are here too. Queries answer blobs as descriptions; FetchBlobs reads their
+ * bytes. A request that contradicts itself throws InvalidInput.
  */
 import { handedOut, type RecordBatchStream, Schema } from '../../../arrow/index.ts';
 import { DirspaceError } from '../../../errors.ts';
