@@ -1,8 +1,8 @@
 /**
- * Defines `Compression`, which says whether the fragments of a table are compressed. `COMPRESSIONS`
- * lists the modes, and `DEFAULT_COMPRESSION` is the mode of tables that name none.
- * `checkCompression` validates a value, `isCompression` tests one, and `compressionProperty` reads
- * it from a table's properties, or gives undefined if it is absent.
+ * Defines `Compression`, the three modes in which the fragments of a table may be compressed.
+ * `DEFAULT_COMPRESSION` is the mode of tables that name none. `checkCompression` checks a value,
+ * and throws InvalidInput. `compressionProperty` reads the mode from a table's properties, or
+ * returns undefined.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `Progress` aborts work that makes no progress for a given time, or that a caller's signal or
- * `abort` ends. `moved` restarts the timeout; `pause` stops it until `resume`. `signal` and
- * `onAbort` report the abort, and `race` rejects with its reason. The creator calls `end`, which
- * releases the timer and the listeners on the callers' signals.
+ * `Progress` aborts work that makes no progress for a given time. The work reports progress by
+ * `moved`; `pause` stops the timeout until `resume`. A signal of the caller aborts the work too.
+ * `race` rejects with the reason as soon as the work is aborted. The creator calls `end`, which
+ * releases the timer and the listeners.
  */
 
 export class Progress {

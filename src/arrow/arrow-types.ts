@@ -1,9 +1,8 @@
 /**
- * Answers questions about Arrow types. `layoutOf` tells how values lie in buffers, and `valueArray`
- * which typed array holds them. `byteWidth` and `strideOf` tell how wide values are.
- * `hasLargeOffsets` tells whether offsets have 64 bits, and `childFields` returns the child fields.
- * `mapType` rebuilds nested types with changed children. `changeField` copies a field with some
- * parts replaced.
+ * Answers questions about Arrow types. `layoutOf` tells how the values of a type lie in buffers.
+ * Other functions tell the typed array that holds them, their width, and whether offsets have 64
+ * bits. `mapType` rebuilds a nested type with changed children. `changeField` copies a field with
+ * some parts replaced.
  */
 
 import { DirspaceError } from '../errors.ts';

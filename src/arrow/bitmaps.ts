@@ -1,8 +1,7 @@
 /**
- * Works on Arrow bitmaps, whose first bit is the least significant bit of a byte. `getBit` reads a
- * bit, and `setBit` and `setBits` set bits. `countBits` counts bits, `sliceBits` slices them and
- * `copyBits` copies them. `bitmapBytes` is the size in bytes. Positions must be below 2^32; bounds
- * are not checked.
+ * Reads, sets, counts, slices and copies the bits of Arrow bitmaps, for example with `getBit` and
+ * `setBits`. The first bit is the least significant bit of a byte. Positions must be below 2^32.
+ * Bounds are not checked.
  */
 
 /** Bytes that hold so many bits, however many they are. */

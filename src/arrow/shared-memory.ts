@@ -1,8 +1,7 @@
 /**
- * Marks ArrayBuffers that more than one result may read, such as those of cached columns
- * (`markShared`, `markSharedData`). hand-out.ts asks `isShared`, and copies columns in a marked
- * buffer before a caller gets them. `apart` returns bytes that fill their ArrayBuffer, and copies
- * them if they do not.
+ * Marks memory that more than one result may read, such as that of cached columns (`markShared`,
+ * `markSharedData`). hand-out.ts asks `isShared`, and copies such memory before a caller gets it.
+ * `apart` returns bytes that fill their ArrayBuffer. It copies them if they do not.
  */
 import type { Data } from './apache.ts';
 

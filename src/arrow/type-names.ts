@@ -1,8 +1,8 @@
 /**
- * `typeName` formats an Arrow type as its name in the protocol's JSON, such as `timestamp:us:UTC`;
- * protocol/types/type-parser.ts parses the names. Types that Arrow does not have go to the caller's
- * `refuse`. The file also recognises and finds columns of blobs, which are structs with an
- * extension name (`isBlobField`, `blobPaths`, `blobPath`).
+ * `typeName` gives an Arrow type its name in the protocol's JSON, such as `timestamp:us:UTC`.
+ * protocol/types/type-parser.ts parses these names. A type that Arrow does not have goes to the
+ * caller's `refuse`. The file also finds columns of blobs (`blobPaths`): they are structs whose
+ * field has an extension name.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

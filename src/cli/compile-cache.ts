@@ -1,8 +1,8 @@
 /**
- * `useCompileCache` turns on Node's compile cache, so that the next command starts faster, and does
- * nothing on any failure. Node runs the code that it loads from the folder, so the folder must
- * belong to the user and be writable by no one else. main.ts imports this file before the rest of
- * the program, so it imports no project file.
+ * `useCompileCache` turns on Node's compile cache, so that the next command starts faster. It does
+ * nothing on any failure. Node runs the code that it finds in the cache. So a folder of another
+ * user, or one that others can write to, is not used. The program imports this file first
+ * (main.ts), so it imports no other file of the project.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import nodeModule from 'node:module';

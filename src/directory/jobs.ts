@@ -1,9 +1,8 @@
 /**
- * Runs long operations as background jobs. `beginJob` starts a job, and `describeJob`, `listJobs`
- * and `cancelJob` describe, list and cancel jobs. Jobs belong to one open catalog and are kept in
- * memory; of the jobs that ended, the latest are kept. While too many run, `beginJob` throws
- * Throttling. Closing the catalog cancels running jobs (`endJobs`). Commits that a cancelled
- * operation had made stay.
+ * Runs long operations as background jobs. `beginJob` starts one, and other functions describe,
+ * list and cancel jobs. Jobs belong to one open catalog and are kept in memory. Of the jobs that
+ * ended, the latest are kept. While too many run, `beginJob` throws Throttling. Closing the catalog
+ * cancels running jobs (`endJobs`). Commits that a cancelled job has made stay.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

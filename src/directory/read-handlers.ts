@@ -1,7 +1,7 @@
 /**
  * `READS` has the functions of the operations that open and read tables. They are loaded without
- * the rest of the engine (operation-table.ts), so what they import must not import what changes
- * tables or runs SELECT statements: a program that only reads would parse it all.
+ * the rest of the engine (operation-table.ts), so that a program that only reads starts fast. For
+ * that, this file must not import anything that changes tables or runs SELECT statements.
  */
 import { type Catalog, failureWithin } from './catalog/index.ts';
 import type { Handlers, ReadOperation } from './operation-table.ts';

@@ -1,9 +1,8 @@
 /**
  * Converts errors to the REST error body (`formatErrorBody`) and back (`parseErrorBody`). The body
- * shows nothing of an error that is Internal or no DirspaceError. A parsed error is identified by
- * the protocol's error number, and by the body's `context` where several codes share a number.
- * Without a known number, the status and the operation decide. `ERROR_STATUSES` lists the `type`
- * and `title` of each status.
+ * shows nothing of an error that is Internal or no DirspaceError. An error is recognised by the
+ * protocol's number. The body's `context` helps where several codes share a number. Without a known
+ * number, the status and the operation decide.
  */
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
 import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';

@@ -1,8 +1,8 @@
 /**
- * Defines options and results of a connection's methods, such as `CreateTableOptions` and
- * `ListTablesResult`; others are defined beside their methods or by the protocol. Its functions
- * translate options into request members, such as `createMode`, `propertiesOf` and `page`, and
- * `pathAndOptions` reads `(path, options)` and `(options)`.
+ * Defines options and results of a connection's methods, such as `CreateTableOptions`. Others are
+ * defined beside their methods or by the protocol. Functions translate the options into members of
+ * requests, such as `createMode` and `propertiesOf`. `pathAndOptions` sorts out the arguments of
+ * methods whose path may be left out.
  */
 
 import { type Compression, checkCompression } from '../compression.ts';

@@ -1,8 +1,8 @@
 /**
- * `createView`, `openView` and `viewNames` create, open and list materialized views for a
- * connection. A `MaterializedView` gives the table and the definition of a view, and `refresh`
- * computes its rows; a new view is empty. Opening a plain table throws InvalidTableState.
- * `viewNames` leaves out tables that cannot be described.
+ * Creates, opens and lists materialized views for a connection. A `MaterializedView` gives the
+ * table and the definition of a view. A new view is empty; `refresh` computes its rows. Opening a
+ * plain table throws InvalidTableState. `viewNames` describes each table, and leaves out tables
+ * that cannot be described.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type {

@@ -1,9 +1,8 @@
 /**
  * `TextCollector` reads texts document by document for a `SearchPlan`. It counts the statistics of
- * all documents and keeps the term counts of those that match. `score` computes their scores at the
- * end, because scores need the statistics of the whole table. Callers bound the memory by
- * `heldBytes`. `TermFinder` offers terms to fuzzy words and prefixes, and `DocumentTexts` says
- * where the texts of a document lie.
+ * all documents, and keeps the word counts of those that match. Scores need the statistics of the
+ * whole table, so `score` computes them at the end. Callers bound the memory by `heldBytes`.
+ * `TermFinder` finds the terms that fuzzy words and prefixes stand for.
  */
 import type { NearWords } from './fuzzy-terms.ts';
 import { hasPhrase, type PositionList } from './phrases.ts';

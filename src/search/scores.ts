@@ -1,10 +1,8 @@
 /**
- * Scores documents for a tree of queries by BM25 (k1 1.2, b 0.75). `scorerOf` compiles the tree
- * into a scorer, which takes how often each slot (the number of a term or phrase, search-plan.ts)
- * occurs in a document and how long its texts are. The scorer returns a 64-bit sum, which callers
- * round to 32 bits, or NaN if the document does not match. `inverseFrequency`, `lengthNorm`,
- * `shareOf` and `termShare` compute parts of a score, and `Shares` those of the documents of one
- * column.
+ * Scores documents by BM25 (k1 1.2, b 0.75). `scorerOf` turns a tree of queries into a function. It
+ * takes the counts of each term or phrase in a document and the length of its texts. It returns the
+ * score as a 64-bit float, which callers round to 32 bits, or NaN if the document does not match.
+ * Other functions compute parts of a score, such as `termShare`.
  */
 import type { LeafNode, TextQuery } from './text-query.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `TermTable` numbers distinct byte strings from 0 on, in the order of their first appearance. One
- * array holds the bytes of all terms, so that a million terms take only a few objects. `hashOf`
- * computes the hash that `intern` takes; `HASH_START` and `HASH_FACTOR` are for callers that
- * compute it as they copy bytes. `longer` copies a typed array into a larger one.
+ * `TermTable` gives distinct terms (byte strings) numbers from 0 on, in the order of their first
+ * appearance. One array holds the bytes of all terms, so that a million terms take only a few
+ * objects. `intern` takes the hash of a term, which `hashOf` computes. The hash differs in each
+ * process, so that nobody can choose terms that collide.
  */
 import { systemEnv } from '../env.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `Readiness`: tells `/ready` why a server cannot do its work now: it is stopping, the event loop
- * is late, or a root cannot be used. The reasons do not name anything that is stored; details go to
- * the log.
+ * `Readiness` tells `/ready` why a server cannot do its work now. The server may be stopping, its
+ * event loop may be late, or it cannot use a root. The reasons do not name anything that is stored.
+ * Details go to the log.
  */
 import type { Databases } from './databases.ts';
 import type { EventLoopPressure } from './observe/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `checkServerOptions` validates the names and types of the options of `createServer` and
- * `startServer`, and throws InvalidInput. Unknown names are refused, because a misspelt `readOnly`
- * would allow writing, and a misspelt `auth` would let everyone in. Members of options that are
- * objects, such as `limits`, are checked where they are used.
+ * `checkServerOptions` checks the names and types of the options of a server, and throws
+ * InvalidInput. Unknown names are refused, because a misspelt `readOnly` would allow writing. A
+ * misspelt `auth` would let everyone in. Members of options that are objects, such as `limits`, are
+ * checked where they are used.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,8 +1,8 @@
 /**
- * Defines `Fault`: an error, a delay or a broken connection with which a fixture answers some
- * requests of an operation. `checkFaults` validates a list of them, and `FaultPlan` holds it:
- * `take` returns the first fault that applies to a request and counts it. `errorOf` builds the
- * error that the client gets, and `droppedAnswer` and `cutAnswer` the broken answers.
+ * Defines `Fault`, with which a test fixture disturbs some requests of an operation. A fault is an
+ * error, a delay or a broken connection. `checkFaults` validates a list of faults. `FaultPlan`
+ * holds the list, and `take` returns the first fault that applies to a request. Other functions
+ * build the error or the broken answer that the client gets.
  */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * Formats and parses dates and times by formats of strftime, such as `%d.%m.%Y %H:%M`. `timeFormat`
- * compiles a format and throws InvalidInput for letters that there are not, `formattedTime` writes
- * a moment by it, and `parsedTime` reads one, and returns undefined where the text does not fit.
- * Letters and their meaning are DuckDB's; names of days and months are English.
+ * Formats and parses dates and times by a format of strftime, such as `%d.%m.%Y %H:%M`.
+ * `timeFormat` compiles a format, and throws InvalidInput for unknown letters. `formattedTime`
+ * writes a moment by it. `parsedTime` reads one, or returns undefined if the text does not fit. The
+ * letters mean what they mean in DuckDB. Names of days and months are English.
  */
 import { DirspaceError } from '../errors.ts';
 import { civilFromDays, daysFromCivil, daysInMonth, isoWeek, isoWeekday } from './calendar.ts';

@@ -1,9 +1,8 @@
 /**
- * `zoneOffset` computes the UTC offset of a time zone at an instant; `toWallClock` and
- * `fromWallClock` convert between instants and the local times of a zone. `instantOf` and
- * `instantNanosOf` find the instant that a parsed text names. The rules of named zones come from
- * the JavaScript runtime (Intl). A zone that the runtime does not know throws RangeError;
- * `isKnownZone` tells beforehand.
+ * Converts between instants and the local times of time zones. `zoneOffset` gives the offset of a
+ * zone at an instant, and `toWallClock` the local time. `instantOf` finds the instant that a parsed
+ * text names. The rules of named zones come from the JavaScript runtime (Intl). A zone that it does
+ * not know throws RangeError; `isKnownZone` tells beforehand.
  */
 import { daysFromCivil, floorDivide, NANOS_PER_SECOND, SECONDS_PER_DAY } from './calendar.ts';
 import type { DateTimeText } from './date-time-text.ts';

@@ -1,7 +1,7 @@
 /**
- * Defines `Kernels`, the interface of functions that sum squared differences, products or differing
- * bits between a query and each row of a block (`VectorBlock`). simd-kernels.ts and
- * plain-kernels.ts implement it, with sums that are equal to the last bit; only the first can
+ * Defines `Kernels`, the interface of functions that compare a query with each row of a block of
+ * vectors. They sum squared differences, products or differing bits. simd-kernels.ts and
+ * plain-kernels.ts implement it, with sums that are equal to the last bit. Only the first can
  * sketch rows. `gatherRows` copies rows into a block.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';

@@ -1,8 +1,8 @@
 /**
- * `dirspace trash` lists dropped tables and namespaces (`ls`), brings a table back (`restore`), or
- * removes entries for good (`empty`). On a terminal `empty` asks first, unless `--yes` is given.
- * With `--detached` it lists or removes deregistered tables. `dirspace undrop` is another name of
- * `dirspace trash restore`.
+ * The command `dirspace trash` works on dropped tables and namespaces. It lists them, brings a
+ * table back, or removes entries for good. Before it removes any, it asks on a terminal, unless
+ * `--yes` is given. With `--detached` it lists or removes deregistered tables instead. The command
+ * `dirspace undrop` brings a table back too.
  */
 import { systemEnv } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';

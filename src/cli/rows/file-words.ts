@@ -1,6 +1,6 @@
 /**
- * Formats bytes as megabytes (`megabytes`), and reads `\t` and `tab` as a tab (`unescaped`), for
- * the commands `import` and `export`.
+ * Two helpers of the commands `import` and `export`. `megabytes` formats a number of bytes.
+ * `unescaped` reads the words for a tab, such as `\t`, because a tab is hard to type.
  */
 
 export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;

@@ -1,8 +1,7 @@
 /**
- * Writes the rows of a query to a file or to standard output as CSV, JSON, Parquet or Arrow, for
- * `dirspace export` and `dirspace sql`. `OUTPUT_OPTIONS` are the options that say where and how,
- * with their words in `OUTPUT_CHOICES`; `outputOf` checks them before anything is read, and
- * `writeRows` writes.
+ * Writes the rows of a query to a file or to standard output, for the commands `export` and `sql`.
+ * The formats are CSV, JSON, Parquet and Arrow. `outputOf` checks the options before anything is
+ * read, and throws UsageError if they do not go together. `writeRows` then writes.
  */
 import type { Exportable, ExportProgress, ToFileOptions } from '../../sdk/index.ts';
 import {

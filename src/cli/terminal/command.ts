@@ -1,8 +1,7 @@
 /**
- * Defines what a command is: `Command` and `ServiceCommand` describe it, a `Call` is its input, and
- * an `Answer` or `RowsAnswer` its result. `Surroundings` is the process around it. `UsageError` and
- * its like end a command with a message. `argument`, `action` and `nameFor` read positional
- * arguments.
+ * Defines what a command of the command line is. A `Command` describes it, a `Call` is its input,
+ * and an `Answer` its result. `Surroundings` is the process around it. `UsageError` and its like
+ * end a command with a message. The file also reads options and positional arguments.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,8 +1,7 @@
 /**
  * Formats values as text for commands. `toJson` writes JSON that loses no digit of an integer.
- * `columns` and `facts` align columns for people, and `cell` formats their values. `shortCell` cuts
- * a long text, and `counted` formats a number of things. Characters that control a terminal are
- * escaped. cli/print.ts writes the text to standard output.
+ * `columns` and `facts` align values in columns for people. Long texts can be cut, and characters
+ * that control a terminal are escaped. cli/print.ts writes the text to standard output.
  */
 import { Buffer } from 'node:buffer';
 import { displayWidth } from '../../display-width.ts';

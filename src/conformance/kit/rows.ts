@@ -1,6 +1,7 @@
 /**
- * Builds the rows that cases send (`rows`, `rowsWithNull`, `vectorRows`), and reads the rows of
- * query results (`readRows`, `valuesIn`, `countOf`, `namesOf`).
+ * Builds the rows that cases of the conformance suite send, such as `rows` and `vectorRows`.
+ * `readRows` reads the rows of a query's result. Other functions give the values of a column, the
+ * number of rows and the names of the columns.
  */
 import {
   Field,

@@ -1,9 +1,8 @@
 /**
- * `resolveTarget` finds the table, branch and version that a request names. `targetToRead`,
- * `snapshotToRead` and `describedTarget` do so for reads, with fewer calls to the file system if
- * nothing has changed. `lanceTarget` does so for versions that other programs wrote. The default is
- * the newest version of main. A tag names both a branch and a version, so it is refused beside
- * either. `failureWithin` converts an error inside a table to the error that the caller gets.
+ * `resolveTarget` finds the table, branch and version that a request names. Without a name it is
+ * the newest version of main. `snapshotToRead` and others do so for reads, with fewer calls to the
+ * file system if nothing has changed. A tag names both a branch and a version, so it is refused
+ * beside either. `failureWithin` turns an error inside a table into the error that the caller gets.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../format/index.ts';

@@ -1,9 +1,8 @@
 /**
- * Numbers and records new entries of the trash (`newTrashFolder`, `prepareTrash`, `recordTrash`)
- * and lists them (`trashEntries`). An entry is a folder `<number>-<uuid>/` with a record
- * `<number>-<uuid>.json` beside it. Numbers grow with each drop, whatever the clocks say; drops at
- * the same time may share one. `readTrashRecord` reads one record, or returns the error of a
- * damaged one.
+ * Makes entries of the trash and lists them. An entry is a folder `<number>-<uuid>/` with a record
+ * beside it, which `recordTrash` writes. Numbers grow with each drop, whatever the clocks say.
+ * Drops at the same time may share one. `trashEntries` lists the newest first. `readTrashRecord`
+ * reads one record, or returns the error of a damaged one.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDirspaceError } from '../../errors.ts';

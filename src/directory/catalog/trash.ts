@@ -1,9 +1,8 @@
 /**
- * Manages the trash of a catalog. `listTrash` lists it, `undropTable` brings a dropped table back,
- * and `emptyTrash` removes entries for good. `purgeTrash` removes entries on request. `sweepTrash`
- * and `sweepInBackground` remove them when the catalog's retention is over. `settleDrop` removes an
- * entry right after the drop if the catalog keeps no trash. An entry stays if files of it outside of
- * the root must stay. `numberedAnew` numbers a drop again; trash-entries.ts reads the entries.
+ * Carries out the operations of the trash. `listTrash` lists it, `undropTable` brings a table back,
+ * and `purgeTrash` removes entries on request. `sweepTrash` removes those whose time of retention
+ * is over; `settleDrop` does so right after the drop if the catalog keeps no trash. An entry stays
+ * if files of it outside of the root must stay. trash-entries.ts makes and reads entries.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -2,7 +2,7 @@
  * `placeTable` renames a table that was built in staging to its place. It returns `taken` if the
  * place is occupied, and leaves the staging folder to the caller. It throws NamespaceNotFound if
  * the parent is gone. If a namespace has won the name, it takes the table out again and throws
- * TableAlreadyExists; rows written to the table meanwhile go to the trash with it.
+ * TableAlreadyExists. If rows were written to it meanwhile, it goes to the trash.
  * catalog/name-contest.ts decides who has the name.
  */
 import { isOutside, parentFolder } from '../../format/index.ts';

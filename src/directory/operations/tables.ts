@@ -1,8 +1,9 @@
 /**
  * Carries out the operations on tables as entries of the catalog: drop, rename, deregister and
- * register. They move the table's folder by a rename: a drop into the trash, a deregistration into
- * `.dirspace/detached`. A registration of a location outside of the root moves nothing: it makes a
- * new entry, and reads no file at that location. list-tables.ts lists tables.
+ * register. Each moves the table's folder by a rename. A dropped table goes to the trash, and a
+ * deregistered one to `.dirspace/detached`. A table that lies outside of the root is not moved when
+ * it is registered. It gets a new entry, and none of its files is read. list-tables.ts lists
+ * tables.
  */
 import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -68,7 +68,7 @@ export interface FragmentEntry extends ColumnFile {
   /** One entry per column as format/fragment/statistics.ts encodes it; empty for a replaced one. */
   readonly statistics: readonly unknown[];
   readonly deletion: DeletionEntry | undefined;
-  /** Oldest first. Overlays.ts reads and adds them. */
+  /** Oldest first. The functions of overlays.ts read and add them. */
   readonly overlays?: readonly OverlayEntry[] | undefined;
   /** Set of a file of an index, which is read like a fragment and lies in another folder; never stored. */
   readonly isOfIndex?: true | undefined;

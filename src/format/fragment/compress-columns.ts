@@ -250,7 +250,7 @@ interface ValueBuffer {
   readonly texts: number | undefined;
 }
 
-/** Those of a column, in the order of column-writer.ts. */
+/** Those of a column, in the order of ipc/encode/column-writer.ts. */
 function valueBuffers(type: DataType, column: EncodedColumn): ValueBuffer[] {
   const found: ValueBuffer[] = [];
   let next = 0;

@@ -287,7 +287,7 @@ interface Content extends FileRange {
   readonly isCompressed: boolean;
 }
 
-/** Steps through a column in the order of column-writer.ts. */
+/** Steps through a column in the order of ipc/encode/column-writer.ts. */
 class Cursor {
   readonly #encoded: StoredColumn;
   /** Of compressed batches, whose buffers have prefixes. */

@@ -1,9 +1,9 @@
 /**
- * `IvfBuilder` makes the partitions of an IVF index from two passes over batches of vectors. First
- * `sample` takes some of them and `train` finds centroids; then `add` gives vectors to their
- * nearest centroids and keeps a byte and a bit for each element. `partitions` lists the partitions,
- * and `writeBlock` lays out their rows block by block. Vectors whose numbers are too large to be
- * laid out form a last partition of their own. Vectors that are null or hold NaN are left out.
+ * `IvfBuilder` makes the partitions of an IVF index from two passes over batches of vectors. In the
+ * first pass `sample` takes some of them, and `train` finds centroids. In the second, `add` gives
+ * each vector to its nearest centroid, and keeps a byte and a bit for each element. `partitions`
+ * then lists the partitions. Vectors with too large numbers form a partition of their own. Those
+ * that are null or hold NaN are left out.
  */
 
 import { getBit } from '../../arrow/index.ts';

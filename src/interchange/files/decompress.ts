@@ -1,8 +1,8 @@
 /**
- * `decompressed`: decompresses a file of gzip or Zstandard piece by piece, so that memory does not
- * grow with it; damaged content throws InvalidInput. `compressionOf` tells from the first bytes how
- * a file is compressed, whatever its name says; `compressionOfName` and `plainName` read the ending
- * of its name.
+ * `decompressed` decompresses a file of gzip or Zstandard piece by piece, so that memory does not
+ * grow with it. Damaged content throws InvalidInput. `compressionOf` tells from the first bytes how
+ * a file is compressed, whatever its name says. `compressionOfName` looks at the ending of the
+ * name.
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';

@@ -1,8 +1,8 @@
 /**
- * `fileSource` opens a file or a named pipe of the user as a `ByteSource`, and `openedFile` one
- * whose `Stats` the caller has. A missing file and a folder throw InvalidInput. A file that is
- * changed or removed while ranges of it are read is refused, because some of its rows would be
- * those of another file; `pieces` does not look for changes.
+ * `fileSource` opens a file or a named pipe of the user as a `ByteSource`. A missing file and a
+ * folder throw InvalidInput. So does a file that changes while ranges of it are read, because some
+ * rows would be those of another file. Reading it in `pieces` does not look for changes.
+ * `openedFile` does the same for a file whose `Stats` are known.
  */
 import { createReadStream, open, type Stats } from 'node:fs';
 import { open as openHandle, stat } from 'node:fs/promises';

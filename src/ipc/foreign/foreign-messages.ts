@@ -1,7 +1,8 @@
 /**
- * Parses the message headers (`readMessage`) and the file footer (`readFooter`) of other programs'
- * Arrow data from their flatbuffers, and makes the errors for bad data (`invalid`, `tooLarge`).
- * foreign-schema.ts parses schemas, foreign-columns.ts decodes bodies.
+ * Parses the message headers and the file footer of Arrow data from other programs. `readMessage`
+ * and `readFooter` do so from their flatbuffers, and throw InvalidInput. `invalid` and `tooLarge`
+ * make the errors for bad data. foreign-schema.ts parses schemas, and foreign-columns.ts decodes
+ * bodies.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FlatTable, type Refuse, rootTable } from '../codecs/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `findMessage` finds the first record batch or dictionary message in a range of another program's
- * Arrow file. foreign-file.ts searches the gaps between the blocks that the footer lists, because
- * rows there would be lost silently.
+ * `findMessage` looks for rows that the footer of another program's Arrow file does not list. It
+ * finds the first message with a record batch or a dictionary in a range of the file. The gaps
+ * between the listed blocks are searched so (foreign-file.ts), because rows there would be lost
+ * silently.
  */
 import { setImmediate } from 'node:timers/promises';
 

@@ -1,7 +1,7 @@
 /**
- * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
- * adding, altering, dropping and backfilling columns, and of changing the metadata of a table's
- * schema and fields.
+ * Defines the JSON Schemas and TypeScript types of requests and responses that change columns.
+ * Columns can be added, altered, dropped and filled, and the metadata of the schema and of fields
+ * can be changed. The schemas of other operations are in the other files of this folder.
  */
 
 import { request, response } from './common.ts';

@@ -1,7 +1,7 @@
 /**
  * `lanceTypeName` returns the name that Lance's clients know for an Arrow type, or Arrow's own name
- * where Lance has none; a type that Arrow does not have goes to the caller's `refuse`.
- * type-parser.ts reads both.
+ * if Lance has none. A type that Arrow does not have goes to the caller's `refuse`. type-parser.ts
+ * reads both kinds of names.
  */
 import { DataType, Precision, type Refuse, Type, typeName } from '../../arrow/index.ts';
 

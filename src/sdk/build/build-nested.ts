@@ -1,8 +1,8 @@
 /**
- * Builds nested columns from JavaScript values: lists (`buildList`), fixed-size lists
- * (`buildFixedList`), structs (`buildStruct`) and maps (`buildMap`). It flattens the values and
- * builds the child columns. Values of another shape throw TableSchemaValidation. `listPlace`,
- * `fixedPlace` and `structPlace` tell where a nested value stands, such as `a.b[3]`.
+ * Builds columns of lists, structs and maps from JavaScript values, for example `buildList`. It
+ * flattens the values and builds the child columns. Values of another shape throw
+ * TableSchemaValidation. `listPlace` and its like tell in errors where a nested value stands, such
+ * as `a.b[3]`.
  */
 import {
   type Data,

@@ -1,7 +1,8 @@
 /**
- * `toSchema` converts a schema in any form that a user may pass (of this or another copy of
- * apache-arrow, JSON, or fields whose types are names) into a Schema of this package's copy.
- * Anything else throws InvalidInput, and an unknown type Unsupported.
+ * `toSchema` converts a schema in any form that a user may pass into a Schema of this package's
+ * copy of apache-arrow. The form may be a schema of another copy, JSON, or fields with names of
+ * types. Anything else throws InvalidInput, and an unknown type Unsupported. Two columns of one
+ * name throw TableSchemaValidation.
  */
 import type { DataType, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

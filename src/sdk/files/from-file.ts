@@ -1,8 +1,8 @@
 /**
- * `fromFile`, `fromCsv`, `fromJson`, `fromJsonLines` and `fromParquet` open files of other formats
- * as streams of record batches, which `createTable`, `add` and `mergeInsert` take. A stream can be
- * read once, in batches as they are pulled. Types that a file lacks are guessed, and a row that
- * does not fit them fails the reading; `importFile` tries again.
+ * `fromFile` opens a file of another format as a stream of record batches, for example to create a
+ * table from it. `fromCsv`, `fromJson` and others do so for one format. A stream can be read once,
+ * and reads batches as they are pulled. Types that a file lacks are guessed. A row that does not
+ * fit them throws InvalidInput; `importFile` tries again with other types.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CsvOptions } from '../../interchange/index.ts';

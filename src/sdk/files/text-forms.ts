@@ -1,8 +1,7 @@
 /**
- * Converts texts that stand for other values, such as base64 for bytes and `NaN` for a float, also
- * inside nested values: in a column of CSV (`csvForms`), or in rows of JSON in place (`jsonForms`,
- * undefined if no column has such a type). A text that does not fit stays as it is, and is refused
- * when the column is built.
+ * Converts texts that stand for other values, such as base64 for bytes and `NaN` for a float. It
+ * does so inside nested values too. `csvForms` converts a column of CSV, and `jsonForms` rows of
+ * JSON in place. A text that does not fit stays as it is, and is refused when the column is built.
  */
 import {
   childFields,

@@ -1,7 +1,7 @@
 /**
- * Treats some failures as answers: `ownOr` uses a fallback if a catalog lacks an operation or
- * rejects with Unsupported, and `isThere` turns errors of the codes that it is given, such as
- * TableNotFound, into false. Other errors are rethrown.
+ * Treats some failures as answers. `ownOr` does something else if a catalog lacks an operation, or
+ * rejects it with Unsupported. `isThere` returns false for errors of given codes, such as
+ * TableNotFound. Other errors are thrown again.
  */
 import { type ErrorCode, isDirspaceError } from '../../errors.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `open` opens the catalog implementation `rest`: it converts its properties and the connect
- * options to the options of `RestNamespace`. Properties named `headers.X` become headers, and
- * `clientConfig` and a header provider add others. Unknown properties, a `session` and the options
- * of `db://` addresses throw InvalidInput.
+ * `open` opens a catalog on a REST server, the implementation `rest`. It converts properties and
+ * connect options to the options of `RestNamespace`. Properties named `headers.X` become headers.
+ * The options may add others. Unknown properties, a session, and options of `db://` addresses throw
+ * InvalidInput.
  */
 import { platformFetch, RestNamespace } from '../../client/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `remoteDatabase` translates `db://NAME[/PREFIX]` and LanceDB's options for it (`apiKey`,
- * `hostOverride`, `clientConfig`, ...) to the properties and options of a `rest` catalog. LanceDB's
- * cloud and options without a counterpart throw Unsupported with an alternative, except that
- * `region` is ignored. `refuseRemoteOptions` refuses the options of `db://` for other catalogs.
+ * `remoteDatabase` lets programs written for LanceDB open `db://NAME` on a server. It translates
+ * the address and LanceDB's options to those of a `rest` catalog. LanceDB's cloud, and options
+ * without a counterpart, throw Unsupported with an alternative; `region` is ignored.
+ * `refuseRemoteOptions` refuses these options for other catalogs.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ClientConfig, ConnectOptions } from './connect-options.ts';

@@ -1,9 +1,8 @@
 /**
- * Defines `TableTarget`, the table, branch and version that a table handle points at, and `Home`,
- * which the handles of one connection share. `onTable`, `onBranch`, `atVersion` and
- * `detailedRequest` build the request members that name a target. `pathOf` and `tableId` check the
- * types of paths and names; the catalog decides which names are legal. `displayPath` formats a path
- * for messages.
+ * Defines `TableTarget`, the table, branch and version that a table handle points at. `Home` is
+ * what the handles of one connection share. Some functions build the members of a request that name
+ * a target, such as `onTable`. `pathOf` and `tableId` check the types of paths and names. The
+ * catalog decides which names are legal.
  */
 
 import type { Env } from '../../env.ts';

@@ -1,9 +1,9 @@
 /**
- * Builds queries over the rows of a table: `Query` by predicate, order and text, `VectorQuery` by
- * nearest vectors; `FilteredQuery` is their base. With `fullTextSearch` a VectorQuery is hybrid: a
- * reranker fuses the rows of both searches. Methods change the builder and return it; `nearestTo`,
- * `groupBy` and `aggregate` return a new query. Malformed vectors, counts and orderings throw
- * InvalidInput.
+ * Builds queries over the rows of a table. `Query` selects rows by predicate, order and text, and
+ * `VectorQuery` finds the nearest vectors. A `VectorQuery` that also has words is hybrid: a
+ * reranker joins the rows of both searches. Most methods change the query and return it.
+ * `nearestTo` and the methods for groups return a new one. Malformed vectors, counts and orderings
+ * throw InvalidInput.
  */
 import {
   concatBatches,

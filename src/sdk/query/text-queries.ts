@@ -1,9 +1,7 @@
 /**
- * Defines full-text queries as objects: `MatchQuery`, `PhraseQuery`, `PrefixQuery`, `BoostQuery`,
- * `MultiMatchQuery` and `BooleanQuery`, which `fullTextSearch` and `search` take besides plain
- * text. Each builds the protocol's form of itself; the catalog checks columns and values.
- * `tokenize` returns the words that a search would look for, and `relativeTokens` does so by the
- * settings of an index.
+ * Defines full-text queries as objects, such as `MatchQuery`, `PhraseQuery` and `BooleanQuery`. A
+ * search takes them in place of plain text. Each builds the protocol's form of itself. The catalog
+ * checks columns and values. `tokenize` returns the words that a search would look for.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FtsQuery } from '../../protocol/index.ts';

@@ -1,9 +1,8 @@
 /**
- * `TableInsight` describes a table: `stats` by the sizes of its newest version, `profile` by the
- * values of its columns, and `diff` by the differences of two versions. The catalog computes them;
- * here members of its answers are renamed to camel case. A catalog without `profile` or `diff`
- * rejects with Unsupported. `storageOptions` returns what the catalog vends for access to the
- * table's files.
+ * `TableInsight` describes a table. `stats` tells the sizes of its newest version, `profile` what
+ * its values are like, and `diff` how two versions differ. The catalog computes them; here the
+ * members of its answers get names in camel case. A catalog without the operation rejects with
+ * Unsupported.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * `permittedCaller` wraps a Caller for one principal, who has grants on namespaces. It refuses
- * calls with PermissionDenied and filters lists; a refusal does not reveal what exists. Answers
- * leave out storage credentials without `admin` on the table. `permittedDatabase`, `mayUseDatabase`
- * and `checkMayReadMetrics` decide who may use a database and `/metrics`.
+ * `permittedCaller` lets one principal call a catalog within the grants that it has on namespaces.
+ * Other calls throw PermissionDenied, and lists show only what may be read. A refusal does not
+ * reveal what exists. Storage credentials need `admin` on the table. `permittedDatabase` and
+ * `checkMayReadMetrics` decide who may use a database and `/metrics`.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

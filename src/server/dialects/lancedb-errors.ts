@@ -1,8 +1,7 @@
 /**
- * `lancedbError` chooses for an error body the HTTP status to which LanceDB's clients react
- * correctly. They take a 404 for a missing table, or for a missing job in requests about jobs; they
- * send a request again after 409 and 500, and give up after 400. An address without a route becomes
- * 406.
+ * `lancedbError` changes the status of an error so that LanceDB's clients react correctly. They
+ * take a 404 for a missing table, or for a missing job. They send a request again after 409 and
+ * 500, and give up after 400. An address without a route becomes 406.
  */
 import { ERROR_KINDS } from '../../errors.ts';
 import {

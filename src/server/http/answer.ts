@@ -1,9 +1,8 @@
 /**
- * Builds HTTP answers. `jsonAnswer` sends JSON, `arrowAnswer` sends Arrow data, and `rowsAnswer`
- * sends rows as a file of any format. `emptyAnswer` has no body, `failureAnswer` reports an error,
- * and `garbled` answers what is no valid HTTP request. Rows reject if they fail before their first
- * batch. Error messages leave out texts to be hidden. A change that timed out becomes
- * CommitStateUnknown unless it is repeatable.
+ * Builds HTTP answers, for example `jsonAnswer` for JSON and `rowsAnswer` for rows in any format.
+ * `failureAnswer` reports an error, and removes texts that must stay hidden. Rows that fail before
+ * their first batch reject, so that the error still gets a status. A change that timed out becomes
+ * CommitStateUnknown, unless it may be repeated.
  */
 import {
   nullColumn,

@@ -1,7 +1,7 @@
 /**
- * Reads the members of a request of the page: the table and version that it names (`pinnedTable`),
- * and single values (`textOf`, `optionalText`, `textList`, `countOf`, `rowIdOf`). Each function
- * throws InvalidInput that names the member.
+ * Reads the members of a request of the browser page. `pinnedTable` reads the table and version
+ * that it names. Other functions read single values, such as texts, counts and row ids. Each throws
+ * InvalidInput that names the member.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Body } from './page-caller.ts';

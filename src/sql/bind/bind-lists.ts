@@ -1,8 +1,8 @@
 /**
- * Binds calls that take lists: array_has (`bindArrayHas`), array_position (`bindArrayPosition`),
- * array_has_any and array_has_all (`bindArrays`). `bindQuantified` binds `x op ANY (list)` and `x
- * op ALL (list)`; bind.ts handles list literals there. Both sides are converted to a common item
- * type. An operand that is no list throws InvalidInput.
+ * Binds calls that take lists, such as array_has, array_position, array_has_any and array_slice.
+ * `bindQuantified` binds `x op ANY (list)` and `x op ALL (list)`; bind.ts handles list literals
+ * there. Both sides are converted to a common item type. An operand that is no list throws
+ * InvalidInput, but slices take texts too.
  */
 
 import { LIST_FUNCTIONS, quantified, textSlice } from '../functions/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Binds number literals (`numberLiteral`), negation (`bindNegate`), casts (`bindCast`), list
- * literals (`bindList`) and IS DISTINCT FROM (`bindDistinct`). A number literal keeps all its
- * digits until its type is known. An unknown cast, and a number or list that is too large, throw
- * InvalidInput. `typeForText` chooses the unit of a literal time or timestamp.
+ * Binds number literals, negation, casts, list literals and IS DISTINCT FROM. A number literal
+ * keeps all its digits until its type is known (`numberLiteral`). An unknown cast throws
+ * InvalidInput (`bindCast`), and so does a number or list that is too large. `typeForText` chooses
+ * the unit of a literal time or timestamp.
  */
 import {
   type DataType,

@@ -1,9 +1,8 @@
 /**
- * Simplifies bound trees without changing their meaning. `fold` computes constants, and `flat`
- * merges nested ANDs or ORs. `negated` negates a condition without doubling NOT, and `asRange`
- * joins `>=` and `<=` of one expression into a range. A constant whose computation fails stays as
- * it is, so that only rows that need its value meet the error. A literal that does not fit its
- * explicit cast throws at once.
+ * Simplifies bound trees without changing their meaning. `fold` computes constants. Other functions
+ * merge nested ANDs, negate conditions, and join `>=` and `<=` into a range. If the computation of
+ * a constant fails, the constant stays. So only rows that need its value meet the error. A literal
+ * that does not fit its explicit cast throws at once.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';

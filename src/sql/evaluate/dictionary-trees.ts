@@ -1,7 +1,7 @@
 /**
- * `onlyDictionary` returns the dictionary column that a bound tree depends on, or null if it reads
- * anything else. evaluate.ts then evaluates the tree once per dictionary entry instead of once per
- * row.
+ * `onlyDictionary` returns the dictionary column that a bound tree depends on. It returns null if
+ * the tree reads anything else. evaluate.ts then evaluates the tree once for each entry of the
+ * dictionary, not once for each row.
  */
 import { DataType } from '../../arrow/index.ts';
 import { type Bound, type BoundColumn, childrenOf } from '../typed/index.ts';

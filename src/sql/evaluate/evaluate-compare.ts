@@ -1,8 +1,8 @@
 /**
- * Compares a column with a constant (`compareWithConstant`) or with two bounds (`inRange`), and
- * returns a truth value per row. Numbers of different types compare exactly. NaN equals NaN and is
- * the greatest number, and -0 equals 0. Text compares in the order of code points. `compareBytes`
- * and `equalBytes` compare byte strings; `packed` and `lastFour` read a few bytes as one number.
+ * Compares a column with a constant (`compareWithConstant`) or with two bounds (`inRange`). The
+ * result is a truth value for each row. Numbers of different types compare exactly. NaN equals NaN
+ * and is the greatest number, and -0 equals 0. Text compares in the order of code points. Functions
+ * on byte strings, such as `compareBytes`, serve other files too.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

@@ -1,9 +1,9 @@
 /**
- * Evaluates LIKE and ILIKE over UTF-8 bytes to true, false or unknown (for null) for each row, at
- * once (`evaluateLike`) or in steps (`likeInSteps`), so that long texts and patterns do not block
- * the event loop. Exact, prefix, suffix and contains patterns have fast loops. For others, the
- * parts between the % are searched from left to right. like-pattern.ts compiles the patterns, and
- * bounds the time by limiting the length of a part with _.
+ * Evaluates LIKE and ILIKE for each row, over UTF-8 bytes. A row without a value gives unknown.
+ * `evaluateLike` does so at once. `likeInSteps` lets other work go on, because texts and patterns
+ * may be long. Exact, prefix, suffix and contains patterns have fast loops. In others the parts
+ * between % are searched from left to right. like-pattern.ts compiles the patterns, and limits the
+ * length of a part with _.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';

@@ -1,8 +1,8 @@
 /**
- * Computes extract (`extractField`) of dates, timestamps and times of day, and date_trunc
- * (`truncateTo`) of dates and timestamps. A timestamp with a time zone is read in that zone, except
- * for its epoch. `DATE_FIELDS`, `CLOCK_FIELDS` (of a time of day) and `TRUNCATIONS` list the
- * accepted names; `fieldName` resolves aliases.
+ * Computes two date functions row by row. `extractField` is extract, and `truncateTo` is
+ * date_trunc. A timestamp with a time zone is read in that zone, except for its epoch. Lists such
+ * as `DATE_FIELDS` have the accepted names, and `fieldName` resolves aliases. date-columns.ts
+ * computes whole columns where it can.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

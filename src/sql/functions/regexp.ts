@@ -1,10 +1,9 @@
 /**
- * Computes regexp_like, regexp_match (the groups of the first match, or the whole match if the
- * pattern has none) and regexp_replace (of the first match, or of all with the flag `g`), with
- * DataFusion's semantics, and DuckDB's regexp_extract and regexp_extract_all, of one group of the
- * first match or of all matches (`REGEXP_FUNCTIONS`). Works in steps, and counts them against the
- * request's budget for regular expressions, which throws when it is used up. ../regexp/ does the
- * matching; its `compileRegexp` is exported from here too.
+ * Computes the SQL functions of regular expressions (`REGEXP_FUNCTIONS`). regexp_like, regexp_match
+ * and regexp_replace work as in DataFusion. regexp_extract and regexp_extract_all work as in
+ * DuckDB. Long work is done in steps, which count against the request's budget. The budget throws
+ * when it is used up. ../regexp/ does the matching, and its `compileRegexp` is exported from here
+ * too.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

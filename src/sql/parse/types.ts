@@ -1,8 +1,7 @@
 /**
- * Parses type names with their arguments, such as `decimal(8,3)` (`parseTypeName`), and typed
- * literals such as DATE '2020-01-31': `parseTypedLiteral` those that begin with a keyword type,
- * `typedLiteral` those of any other name. `castExpression` builds the expression of a cast;
- * INTERVAL '1' DAY becomes the text '1 day'. special-calls.ts parses CAST(..), parser.ts `::`;
+ * Parses type names with their arguments, such as `decimal(8,3)` (`parseTypeName`). It also parses
+ * literals that begin with a type, such as DATE '2020-01-31'. `castExpression` builds a cast;
+ * INTERVAL '1' DAY becomes the text '1 day'. special-calls.ts parses CAST(..), and parser.ts `::`.
  * type-names.ts maps the names to Arrow types.
  */
 

@@ -1,8 +1,7 @@
 /**
- * Computes with sets of code points, which are kept as sorted ranges. `setOf` and `single` build a
- * set. `union`, `intersect`, `negate` and `subtract` combine sets, and `has` looks up a code point.
- * `digits`, `spaces` and `words` are the sets of `\d`, `\s` and `\w`. `property` finds a Unicode
- * property and `posixClass` a POSIX class; both return null for an unknown name. `foldedCase` adds
+ * Computes with sets of code points, which are kept as sorted ranges. Functions build, combine and
+ * search sets, such as `setOf`, `union` and `has`. Others give the sets of classes such as \d, of
+ * POSIX classes and of Unicode properties. They return null for an unknown name. `foldedCase` adds
  * the other cases of letters. The Unicode data comes from the JavaScript runtime.
  */
 

@@ -1,7 +1,8 @@
 /**
- * Reads single characters of UTF-8 bytes (`sizeAt`, `pointAt`) and of strings (`widthAt`,
- * `pointBefore`). `kindBefore` and `kindAt` classify the characters beside a position, for
- * assertions such as `\b`. Also defines `Found`, the positions of a match and its groups.
+ * Reads single characters of texts for the matcher of regular expressions. `sizeAt` and `pointAt`
+ * read UTF-8 bytes, and `widthAt` and `pointBefore` read strings. `kindBefore` and its like
+ * classify the characters beside a position, for assertions such as \b. Also defines `Found`, the
+ * positions of a match and its groups.
  */
 import { EDGE, type Program } from './program.ts';
 

@@ -1,9 +1,9 @@
 /**
  * `CountKernels` counts values of a column in WebAssembly with 128-bit vectors. `atMost` counts
  * numbers that are at most a constant. `equalTexts` counts texts that equal a constant, or returns
- * null if the texts are too long. `CountKernels` owns the module and its memory. It lends parts of
- * that memory to readers (`take`, `give`), so that columns read into them are counted without a
- * copy. `countKernels` returns null if the module cannot be loaded.
+ * null if they are too long. The object owns the module and its memory. It lends parts of the
+ * memory to readers, so that columns read into them need no copy. `countKernels` returns null if
+ * the module cannot be loaded.
  */
 import { instantiate } from '../../wasm.ts';
 import { COUNT_BASE64 } from './count.wasm.ts';

@@ -1,9 +1,8 @@
 /**
- * Reads and changes the layout of text columns. `spanOf` tells where their bytes lie, and `isAscii`
- * whether they are ASCII alone, as far as that can be told fast. `gathered` makes texts lie
- * together; `TextWriter` writes the texts of a new column one after the other, and `copyText`
- * copies one. `gathered` and `TextWriter` claim their memory from the request's budget.
- * `MOST_COLUMN_BYTES` bounds the bytes of a column's values.
+ * Reads and changes the layout of text columns. `isAscii` tells whether a column is ASCII alone, as
+ * far as that can be told fast. `gathered` makes texts lie together, and `TextWriter` writes the
+ * texts of a new column one after the other. Both claim their memory from the request's budget. A
+ * column's values have at most `MOST_COLUMN_BYTES` bytes.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

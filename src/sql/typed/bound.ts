@@ -1,9 +1,8 @@
 /**
- * Defines `Bound`, the expression tree after binding: names are resolved, every node has a type,
- * and coercions are explicit. Also defines `RowFunction`, which computes a function over columns,
- * and the modes of casts (`CastMode`). `childrenOf` lists the nodes below one, and `canFail` says
- * whether evaluating a tree may throw for some rows. `flagsOf` finds the flags of a call for a
- * regular expression. bind/ builds the tree.
+ * Defines `Bound`, the expression tree after binding. Names are resolved there, every node has a
+ * type, and conversions are explicit. Also defines `RowFunction`, which computes a function over
+ * columns. `childrenOf` lists the nodes below one. `canFail` tells whether evaluating a tree may
+ * throw for some rows. bind/ builds the tree.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,9 +1,8 @@
 /**
- * `coerce` converts an operand to a type, and `coerceToCommon` converts several to one type that
- * holds them all. A literal takes the type of the other operand; anything else is cast. A
- * conversion that would lose something throws InvalidInput, unless a rule at `coerce` allows the
- * loss. `literal` and `settle` build literals, `sameForm` compares types, and `describe` names
- * operands in messages.
+ * `coerce` converts an operand to a type, and `commonType` finds a type that holds several. A
+ * literal takes the type of the other operand; anything else is cast. A conversion that would lose
+ * something throws InvalidInput, unless a rule at `coerce` allows the loss. Other functions build
+ * literals, compare types, and name operands in messages (`describe`).
  */
 import {
   DataType,

@@ -1,9 +1,8 @@
 /**
  * Defines `Column`, the result of an expression for a batch of rows, and `Value`, a single value.
- * `reader` reads a column row by row. `columnOf`, `constantColumn` and `truthColumn` build columns.
- * `validityOf` and `bothValid` tell which rows have a value, and `maskNulls` makes the others
- * unknown. `asSigned64`, `asExactNumbers` and `asSafeNumbers` return whole numbers in forms for
- * fast loops, or null if these cannot hold them.
+ * `reader` reads a column row by row, and `columnOf` builds one from values. `validityOf` tells
+ * which rows have a value. Functions such as `asSafeNumbers` return whole numbers in forms for fast
+ * loops, or null if these cannot hold them.
  */
 import { Bool, type DataType } from '../../arrow/index.ts';
 import { familyOf, isWide } from './types.ts';

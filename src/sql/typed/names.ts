@@ -1,9 +1,8 @@
 /**
- * `resolveName` resolves the path of a column or of a member of a struct (`a.b`) against a schema,
- * each part first exactly, then ignoring case. It throws TableColumnNotFound with the nearest name,
- * or InvalidInput for an ambiguous name. `virtualColumn` recognises `_rowid` and `_rowoffset`
- * unless a column has that very name; `findIn` finds one field; `nearestName` finds what a misspelt
- * name probably means.
+ * `resolveName` finds the column, or member of a struct, that a path such as a.b names in a schema.
+ * Each part is compared exactly first, and then ignoring case. An unknown name throws
+ * TableColumnNotFound with the nearest name, and an ambiguous one InvalidInput. `virtualColumn`
+ * recognises `_rowid` and `_rowoffset`, unless a column has that very name.
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { editDistance } from '../../known-names.ts';

@@ -1,10 +1,9 @@
 /**
- * Classifies Arrow types for expressions. `familyOf` returns the family of a type and `typeText`
- * its name in messages; `integerRange`, `decimalScale`, `timeUnitOf`, `timeZoneOf` and
- * `elementType` return parts of it. `isWide` tells whether its values are bigints, and `plainType`
- * returns the value type of a dictionary. `clockZoneOf` throws InvalidInput for a time zone that
- * the runtime does not know. `roundToFloat` rounds a number to a float type. `INT64`, `UTF8` and
- * their like are shared types.
+ * Classifies Arrow types for expressions. `familyOf` returns the family of a type, and `typeText`
+ * its name in messages. Other functions return parts of a type, such as its range, scale, unit or
+ * time zone. A time zone that the runtime does not know throws InvalidInput (`clockZoneOf`).
+ * `plainType` returns the value type of a dictionary. Common types are shared objects, such as
+ * `INT64`.
  */
 import {
   Binary,

@@ -1,9 +1,9 @@
 /**
- * `accumulator` creates the state of an aggregate. Counts are implemented here; sums.ts implements
- * sums, means and deviations, bounds.ts least and greatest values, also of booleans,
- * chosen-values.ts first, last, any_value, arg_min and arg_max, and collections.ts what keeps all
- * values, which is also what depends on an ORDER BY within the call. The one of distinct-words.ts,
- * which counts distinct values without groups, is created by group.ts.
+ * `accumulator` creates the state of an aggregate, which takes rows and gives the results of
+ * groups. Counts are implemented here, and other aggregates in other files of this folder. For
+ * example, sums.ts computes sums and means, and bounds.ts least and greatest values. If the result
+ * depends on an ORDER BY within the call, collections.ts keeps the rows and orders them.
+ * distinct-words.ts is not created here but in group.ts.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, familyOf, validityOf } from '../../sql/index.ts';

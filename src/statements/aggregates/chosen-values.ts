@@ -1,8 +1,8 @@
 /**
- * Accumulates one chosen value of each group: any_value, the first that is not null (`AnyValue`);
- * first and last, which may be null (`EndValue`); and arg_min and arg_max, the value of the row
- * where another is least or greatest (`ValueAtBound`), of equal ones the first. Rows count in the
- * order in which they are added; in-order.ts adds them by an ORDER BY.
+ * Aggregates that choose one value of each group. `AnyValue` takes the first that is not null.
+ * `EndValue` computes first and last, which may be null. `ValueAtBound` computes arg_min and
+ * arg_max, the value of the row where another value is least or greatest. Rows count in the order
+ * in which they are added. For an ORDER BY, collections.ts adds them in that order.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, compareValues, reader, type Value, validityOf } from '../../sql/index.ts';

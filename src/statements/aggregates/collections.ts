@@ -1,9 +1,9 @@
 /**
- * Implements the aggregates that keep all values of a group until its end (`Collections`):
- * string_agg and array_agg, in the order of the rows or of their ORDER BY, quantile_disc, and those
- * with an ORDER BY whose result depends on it, such as sums of floats, which another accumulator
- * computes from the rows in that order. Values stay in columns; when all rows have been read, their
- * places are sorted by group, in steps. plan/ refuses an ORDER BY whose type has no order.
+ * `Collections` implements the aggregates that need all values of a group at its end. They are
+ * string_agg, array_agg and quantile_disc. There are also those whose result depends on an ORDER BY
+ * within the call, such as sums of floats. For these another accumulator gets the rows in that
+ * order. Values stay in columns, and only their places are sorted, in steps. An ORDER BY whose type
+ * has no order throws InvalidInput.
  */
 import {
   bitmapBytes,

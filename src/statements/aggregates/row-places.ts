@@ -1,8 +1,7 @@
 /**
  * Picks rows of several batches by their places. `RowPlaces` names a batch and a row for each.
- * `placedRows` picks whole rows in any order, and `columnsInOne` those of some columns; both work
- * in steps. `placesOf` makes places from row ids, and `allPlaces` makes those of all rows.
- * `partitioned` sorts places by the numbers of their rows' groups, which `numbersAt` looks up.
+ * `placedRows` picks whole rows in any order, and `columnsInOne` those of some columns. Both work
+ * in steps. `partitioned` sorts places by the numbers of the groups of their rows.
  */
 import {
   columnsOf,

@@ -1,9 +1,8 @@
 /**
  * Defines `Relation`, the rows that a step of a plan yields, and `Work`, what the steps of one
- * statement share. `run` runs a generator and lets other work go on between its steps; `oneStep`
- * makes such a step. `collected` keeps all batches of a relation in memory and counts their bytes.
- * `asOneBatch` joins them, `columnReader` evaluates expressions over them, and `dataNamed` finds a
- * column by its name.
+ * statement share. `run` runs a generator and lets other work go on between its steps. `collected`
+ * keeps all batches of a relation in memory and counts their bytes. `columnReader` evaluates
+ * expressions over batches.
  */
 import {
   batchBytes,

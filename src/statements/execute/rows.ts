@@ -1,9 +1,8 @@
 /**
  * Runs the steps of a statement that handle each batch by itself. `filteredRows` applies a
- * condition, `projectedRows` computes columns, and `limitedRows` stops after LIMIT rows.
- * `unitedRows`, `repeatedRows` and `writtenRows` implement UNION ALL, repeated rows and VALUES.
- * `singleRow` and `checkedRows` run subqueries that stand for a value; they throw InvalidInput if
- * there are several rows.
+ * condition, `projectedRows` computes columns, and `limitedRows` stops after LIMIT rows. Others run
+ * UNION ALL and VALUES, and repeat rows. A subquery that stands for a value throws InvalidInput if
+ * it has several rows (`singleRow`, `checkedRows`).
  */
 import {
   columnsOf,

@@ -1,9 +1,7 @@
 /**
  * `commonKeyType` returns the type to which both sides of an equality between tables are cast. It
- * is `same` if they compare as they are, and `none` if they cannot be compared. `castOf` does so
- * for the columns of a UNION and of VALUES, which must have one type, and throws InvalidInput where
- * there is none. `castUnlessSame` builds the cast. `MOST_DIGITS` is the precision of the widest
- * decimal.
+ * is `same` if they compare as they are, and `none` if they cannot be compared. `castOf` finds the
+ * one type of a column of a UNION or of VALUES. It throws InvalidInput if there is none.
  */
 import type { DataType, Decimal, Timestamp } from '../../arrow/index.ts';
 import {

@@ -1,9 +1,8 @@
 /**
- * Builds steps of plans, each with the schema of its rows: `projected`, `filtered`, `grouped`,
- * `distinctRows`, `firstRows`, `sorted` and `united`. Conditions that are not boolean, maps as keys,
- * and an ORDER BY within an aggregate whose values have no order (`checkOrder`) throw InvalidInput;
- * execute/sort.ts refuses what it sorts. `joinSchema` returns the schema of a join; joins.ts builds
- * the join itself. `renamed` returns a field under another name.
+ * Builds steps of plans with the schema of their rows, for example `projected`, `filtered` and
+ * `grouped`. A condition that is not boolean throws InvalidInput, and so does a map as a key. Keys
+ * that have no order are refused later, by execute/sort.ts. `joinSchema` returns the schema of a
+ * join; joins.ts builds the join itself.
  */
 import { childFields, DataType, Field, Int64, Null, Schema } from '../../arrow/index.ts';
 import {

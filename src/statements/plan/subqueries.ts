@@ -1,9 +1,8 @@
 /**
  * `Subqueries` plans the subqueries in the expressions of a SELECT. Each subquery is run as a whole
  * and joined to the plan. `rewrite` replaces subqueries by columns. `matching` filters the plan by
- * a condition, with a join for IN and EXISTS, and returns what is left of the condition.
- * correlated.ts plans subqueries that read columns of the query around them. `hasSubquery` looks
- * for a subquery in an expression.
+ * a condition with IN or EXISTS, by a join. It returns what is left of the condition. correlated.ts
+ * plans subqueries that read columns of the query around them.
  */
 import { Int64, Schema } from '../../arrow/index.ts';
 import {

@@ -1,9 +1,7 @@
 /**
- * Processes trees of expressions for the planner. `rewritten` replaces parts, `visit` calls a
- * function with each part, and `columnsIn` lists the columns that are read; none of them looks into
- * subqueries. `conjuncts` and `joined` split and combine terms of AND, and `textOf` gives equal
- * trees equal texts. `columnTree` makes the tree of a column, and `asWritten` puts back the names
- * of the statement.
+ * Processes trees of expressions for the planner. `rewritten` replaces parts, `visit` looks at each
+ * part, and `columnsIn` lists the columns that are read. None of them looks into subqueries.
+ * `conjuncts` splits the terms of AND. `textOf` gives equal trees equal texts.
  */
 import { type Expression, formatExpression } from '../../sql/index.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Creates, replaces, links, renames and removes whole files atomically. `putIfAbsent`, `nameAgain`
- * and `linkObject` never replace a file; `put` and `renameFile` may. With full durability contents
- * are flushed, and so is the folder of a new name; the caller of `nameAgain` does that itself.
+ * Creates, replaces, links, renames and removes whole files atomically. `putIfAbsent` and functions
+ * that link never replace a file; `put` and `renameFile` may. With full durability, contents are
+ * flushed, and so is the folder of a new name. The caller of `nameAgain` flushes the folder itself.
  * Removals are not flushed. A failed flush of a folder throws CommitStateUnknown. `putHint` is
  * neither atomic nor flushed.
  */

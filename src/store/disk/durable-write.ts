@@ -1,8 +1,8 @@
 /**
  * Writes bytes to files and makes them durable. `writeAll` and `writeSmall` write to an open file.
- * `flushFile`, `flushFolder` and `flushFolders` flush to disk through the thread pool, because a
- * synchronous flush blocks the process. `flushFolderSync` is for the time before a catalog is open.
- * `closeQuietly` and `unlinkQuietly` clean up and ignore errors.
+ * `flushFile` and `flushFolder` flush to disk through the thread pool, because a synchronous flush
+ * blocks the process. `flushFolderSync` is for the time before a catalog is open. Functions named
+ * quietly clean up and ignore errors.
  */
 import { joined } from '../../bytes.ts';
 import { type Disk, SMALL } from './disk.ts';

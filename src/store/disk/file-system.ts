@@ -1,8 +1,8 @@
 /**
- * Defines `FileSystem`, the part of node:fs that the store calls; node:fs and memfs satisfy it.
- * `checkFileSystem` throws InvalidInput for an object that lacks a method. `readFolder` lists a
- * folder, and `canonicalPath` resolves links. `completed` turns callbacks into promises,
- * `openFlags` computes flags for opening a file, and `errnoOf` reads the errno of an error.
+ * Defines `FileSystem`, the part of node:fs that the store calls. node:fs and memfs satisfy it.
+ * `checkFileSystem` throws InvalidInput for an object that lacks a method. Small functions call the
+ * file system, such as `readFolder`. `errnoOf` reads the code of a failed call, by which errors are
+ * told apart.
  */
 
 import { DirspaceError } from '../../errors.ts';

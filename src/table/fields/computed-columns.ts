@@ -1,9 +1,9 @@
 /**
- * `computedColumns` finds the columns of a table that are computed from an SQL expression. The
- * expression stands in the metadata of the field, under the keys that LanceDB uses. Each value is
- * null or the result of the expression for its row. When a column that the expression reads
- * changes, the value becomes null again (`staleColumns`). `refuseValue`, `refuseChange`,
- * `refuseDrop` and `refuseMetadata` refuse changes that would break this rule.
+ * Handles columns whose values are computed from an SQL expression. The expression stands in the
+ * metadata of the field, under the keys that LanceDB uses. Each value is null or the result of the
+ * expression for its row. When a column that the expression reads changes, the value becomes null
+ * again (`staleColumns`). Changes that would break this rule throw InvalidInput, for example in
+ * `refuseDrop`.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { IdentifiedField } from './field-ids.ts';

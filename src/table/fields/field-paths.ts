@@ -1,9 +1,9 @@
 /**
- * `findField` finds a field by its dotted path, such as `address.city`, by exact names, or else
- * ignoring case if that is unique, or else with names in backticks as LanceDB quotes them. An
- * unknown path throws TableColumnNotFound. `changeNode` copies
- * the tree of fields with one node changed or removed. `requireOpen` refuses fields inside anything
- * but structs and lists.
+ * `findField` finds a field by its dotted path, such as address.city. Names are compared exactly;
+ * if none fits, case is ignored where that is unique. Names in backticks work too, as LanceDB
+ * writes them. An unknown path throws TableColumnNotFound. `changeNode` copies the tree of fields
+ * with one node changed or removed. `requireOpen` refuses fields inside anything but structs and
+ * lists.
  */
 import { DataType, describeType, Field, mapType, Struct } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * `btreeReader` reads BTREE segments, whose file has the columns `value`, sorted with nulls last,
- * and `position`. The rows that pass a test form runs of this order (`Span`), whose ends a binary
- * search finds (`SortedSegment`). `positionsOf` reads the positions of runs.
+ * `btreeReader` answers tests of values by the segments of a BTREE index. The file of a segment has
+ * the values in order, with nulls last, and the positions of their rows. The rows that pass a test
+ * form runs of this order. A binary search finds the ends of a run (`SortedSegment`), and
+ * `positionsOf` reads the positions in it.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { firstAbove } from '../../binary-search.ts';

@@ -1,9 +1,8 @@
 /**
- * Finds files written for Lance or by Lance that are no longer needed. The callers delete them.
- * `goneManifests` finds the manifests of deleted versions. `goneDeletions` finds deletion files that
- * nothing refers to. `asideFiles` finds files that were set aside. The others find files of Lance's
- * writers: `lanceDebris` those of refused writers, `lanceTemporaries` those of killed writers, and
- * `writerFiles` those of writers that have finished.
+ * Finds files in a table that were written for Lance or by Lance and are no longer needed. Callers
+ * delete them. `goneManifests` finds manifests of deleted versions, and `goneDeletions` deletion
+ * files that nothing refers to. Other functions find files that were set aside, and those that
+ * writers of Lance left when they were refused, were killed or had finished.
  */
 import {
   deletionsFolder,

@@ -1,8 +1,8 @@
 /**
- * `verifyLance` verifies the files kept for Lance's readers in the table's folder. A manifest that
- * differs from the one that its version would get is a problem; manifests without a version and
- * deletion files that no version refers to are leftovers. verify-lance-path.ts verifies the files
- * that Lance finds by the table's path.
+ * `verifyLance` checks the files in a table's folder that are kept for Lance's readers. A manifest
+ * that differs from what it should be is a problem. A manifest without a version is a leftover, and
+ * so is a deletion file that no version refers to. verify-lance-path.ts checks the files that Lance
+ * finds by the table's path.
  */
 import {
   isLanceTemporary,

@@ -1,8 +1,8 @@
 /**
- * `append` adds rows to a table, and `overwrite` replaces all its rows and its schema; each makes
- * one version. An overwrite keeps the history. It also commits the first version of a table. If
- * there is a version by then, it refuses (`onlyFirst`) or appends (`orAppend`) if asked to.
- * `appended` and `replaced` draft such versions for other writers.
+ * `append` adds rows to a table, and `overwrite` replaces all its rows and its schema. Each makes
+ * one version. An overwrite keeps the history, and also commits the first version of a table. If
+ * somebody else committed a first version meanwhile, it refuses (`onlyFirst`) or appends
+ * (`orAppend`) if asked to. `appended` and `replaced` draft such versions for other writers.
  */
 
 import {

@@ -1,7 +1,7 @@
 /**
- * Formats numbers (`count`, `counted`, `short`), bytes, times (`moment`, in UTC) and column types
- * (`typeText`) as text for people. `columnsOf` lists the columns of a schema, and `isVector`
- * recognises vector columns.
+ * Formats numbers, bytes, times and column types as text for people. `moment` gives times in UTC,
+ * so that all who share a link see the same text. `columnsOf` lists the columns of a schema, and
+ * `isVector` recognises vector columns.
  */
 import type { Column, JsonField, JsonType } from './types.ts';
 

@@ -1,9 +1,8 @@
 /**
  * Keeps the state of the page in the fragment of its address, so that back, forward and links work.
- * `parseLocation` reads the fragment and `formatLocation` writes it.
- * `#/t/prod/user?view=rows&where=id%20%3E%203` is a table, `#/n/prod` a namespace, and `#/sql` the
- * SQL view. The browser does not send the fragment to the server. `changed` builds the same place
- * with other members of its query.
+ * `parseLocation` reads the fragment, and `formatLocation` writes it. `#/t/prod/user?view=rows` is
+ * a table, `#/n/prod` a namespace, and `#/sql` the SQL view. The browser does not send the fragment
+ * to the server.
  */
 
 export type Kind = 'n' | 't' | 'sql';

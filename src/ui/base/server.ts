@@ -1,8 +1,8 @@
 /**
  * Sends the page's requests to the server as JSON, with the session's cookie. `ask` gets one
- * answer, `allPages` all pages of a list, and `signIn` and `signOut` begin and end the session. A
+ * answer, and `allPages` all pages of a list. `signIn` and `signOut` begin and end the session. A
  * refused request throws `ServerError`; a request without an answer throws one with status 0.
- * `isSignedOut`, `isPassing` and `isAborted` tell failures apart.
+ * Functions such as `isSignedOut` tell failures apart.
  */
 
 /** An answer of the server that tells of a failure. */

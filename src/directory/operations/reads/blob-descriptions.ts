@@ -1,9 +1,8 @@
 /**
- * `describedBlobs` replaces the values in blob columns of an answer by descriptions of the form
- * that LanceDB returns: `kind` (0 for bytes of the table, 3 for a URI), `size` in bytes (0 for a
- * URI) and `blob_uri`; `position` and `blob_id` are always 0. Blobs in structs are described too;
- * blobs in lists are returned as they are. One without bytes and URI is null. Queries read the
- * bytes by the expression `"column"."data"`.
+ * `describedBlobs` replaces the blobs in an answer by descriptions, in the form that LanceDB
+ * returns. A description says whether the bytes are in the table or at a URI, and how many are in
+ * the table. A blob without bytes and URI is null. Blobs in structs are described too; blobs in
+ * lists are returned as they are. A query can read the bytes by `"column"."data"`.
  */
 import {
   changeField,
