@@ -1,7 +1,7 @@
 /**
- * Measures how many columns a text or one grapheme takes on a terminal (`displayWidth`, `widthOf`),
- * and splits text into graphemes, the characters that a reader sees (`graphemes`). Control
- * characters are not handled: callers remove or escape them first.
+ * Measures how many columns a text takes on a terminal (`displayWidth`). `graphemes` splits text
+ * into the characters that a reader sees, and `widthOf` measures one of them. Control characters
+ * are not handled. Callers remove or escape them first.
  */
 
 /** ASCII without controls. */

@@ -1,5 +1,5 @@
 /**
- * `onDemand`: imports a module when it is first used, so that a program does not parse code that it
+ * `onDemand` imports a module when it is first used, so that a program does not parse code that it
  * never runs. Once the module is loaded, a use calls it directly, without a turn of the event loop.
  * If an import fails, the next use tries again.
  */

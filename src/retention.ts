@@ -1,5 +1,5 @@
 /**
- * `parseRetention`: converts the time for which the trash keeps dropped objects to milliseconds. It
+ * `parseRetention` converts the time for which the trash keeps dropped objects to milliseconds. It
  * takes a number of milliseconds or a text such as `7d` or `12h`, and throws InvalidInput for
  * anything else. The default is 7 days (`DEFAULT_TRASH_RETENTION`); 0 keeps nothing.
  */

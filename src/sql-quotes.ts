@@ -1,6 +1,6 @@
 /**
- * Quotes names and texts for SQL: a column's name (`quotedName`), the path of a nested column
- * (`quotedPath`) and a string literal (`quotedText`), whatever characters they have.
+ * Quotes names and texts for SQL, whatever characters they have. `quotedName` quotes the name of a
+ * column, `quotedPath` the path of a nested column, and `quotedText` a string literal.
  */
 
 export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

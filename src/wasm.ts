@@ -1,7 +1,7 @@
 /**
- * `instantiate`: loads a WebAssembly module that is kept as base64 and returns its exports. Returns
- * null if there is no WebAssembly or the module cannot be loaded, for example because its 128-bit
- * vector instructions are not supported.
+ * `instantiate` loads a WebAssembly module that is kept as base64 and returns its exports. It
+ * returns null if there is no WebAssembly or the module cannot be loaded, for example because its
+ * 128-bit vector instructions are not supported.
  */
 
 /** What is used of WebAssembly, which the typings in use do not declare. */

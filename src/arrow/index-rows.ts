@@ -1,7 +1,7 @@
 /**
- * Builds dictionary columns whose indices pick rows of a column, without copying values:
- * `indexedRows` from a column, `indicesOf` from a vector that several such columns share. Row
- * numbers must be below 2^31.
+ * Builds dictionary columns whose indices pick rows of a column, so that no value is copied.
+ * `indexedRows` builds one from a column. `indicesOf` builds one from a vector that several such
+ * columns share. Row numbers must be below 2^31.
  */
 import { type Data, Dictionary, Int32, makeData, Vector } from './apache.ts';
 

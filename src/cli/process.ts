@@ -1,5 +1,5 @@
 /**
- * `runProcess`: runs the command line in this process and sets its exit code. It connects `runCli`
+ * `runProcess` runs the command line in this process and sets its exit code. It connects `runCli`
  * (run.ts) to the process's arguments, environment, streams, signals and questions on the terminal.
  */
 import { createInterface } from 'node:readline/promises';

@@ -1,5 +1,5 @@
 /**
- * `readArguments`: parses command-line arguments with commander, and returns the command with its
+ * `readArguments` parses command-line arguments with commander, and returns the command with its
  * arguments and options. If it printed help or the version instead, it returns the exit code.
  * Unknown commands or options and a wrong number of arguments throw `UsageError` with a hint.
  */

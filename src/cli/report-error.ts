@@ -1,6 +1,6 @@
 /**
- * `errorText`: formats an error for standard error: a message for people, or one line of JSON for
- * programs, with code, message, exit code and details.
+ * `errorText` formats an error for standard error. People get a message. Programs get one line of
+ * JSON with code, message, exit code and details.
  */
 import { isDirspaceError } from '../errors.ts';
 import {

@@ -1,5 +1,5 @@
 /**
- * `openLanceBytes`: opens one file of a Lance dataset for reading by ranges. Throws Corrupt with
+ * `openLanceBytes` opens one file of a Lance dataset for reading by ranges. It throws Corrupt with
  * the path for a missing file and for anything but a regular file. `wholeFile` reads a whole file;
  * it returns undefined for a missing one and throws UnsupportedFormat for one over its limit.
  * `damaged` builds the error for a damaged file.

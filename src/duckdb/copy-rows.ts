@@ -1,5 +1,5 @@
 /**
- * `copyRows`: creates a temporary table of DuckDB, fills it with the rows of a query in chunks, and
+ * `copyRows` creates a temporary table of DuckDB, fills it with the rows of a query in chunks, and
  * lets other work run in between. Types and values that DuckDB does not hold throw Unsupported. If
  * it fails, the caller drops the table.
  */

@@ -1,8 +1,8 @@
 /**
- * Defines the types of indexes that this release builds, and parses their names (`indexTypeOf`) in
- * the spellings that LanceDB's clients use, such as `LABEL_LIST` and `LabelList`. Most names of
- * vector indexes stand for one type, `IVF_SQ`. A type that only other engines have throws
- * Unsupported with advice; an unknown name throws InvalidInput.
+ * Defines the types of indexes that this release builds. `indexTypeOf` parses their names in the
+ * spellings of LanceDB's clients, such as `LABEL_LIST` and `LabelList`. Most names of vector
+ * indexes stand for one type, `IVF_SQ`. A type that only other engines have throws Unsupported with
+ * advice; an unknown name throws InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `blob`: declares a column of blobs, for which queries return descriptions instead of bytes. The
- * field equals LanceDB's; LanceDB's thresholds are kept as metadata without effect. Throws
+ * `blob` declares a column of blobs, for which queries return descriptions instead of bytes. The
+ * field equals LanceDB's; LanceDB's thresholds are kept as metadata without effect. It throws
  * InvalidInput for an invalid threshold.
  */
 import { BLOB_METADATA, Field, LargeBinary, Struct, Utf8 } from '../arrow/index.ts';

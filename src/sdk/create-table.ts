@@ -1,8 +1,8 @@
 /**
- * `createTable` converts the rows of a new table to Arrow, fills vectors by embedding functions,
- * sends the rows to the catalog, and returns the table's handle. Unknown options throw
- * InvalidInput, and options of LanceDB that ask for another file format Unsupported.
- * `tableToCreate` normalises the argument forms of `Connection.createTable`.
+ * `createTable` creates a table from rows and returns its handle. It converts the rows to Arrow,
+ * fills vectors by embedding functions, and sends the rows to the catalog. Unknown options throw
+ * InvalidInput. Options of LanceDB that ask for another file format throw Unsupported.
+ * `tableToCreate` reads the forms of arguments that `Connection.createTable` takes.
  */
 import {
   type CreateTableArguments,

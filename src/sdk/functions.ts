@@ -1,8 +1,8 @@
 /**
- * `registerFunction`: lets SQL expressions of this process call a function of the program, with a
- * signature of type names or Arrow types, and returns a function that ends the registration. Checks
- * the arguments and converts the types, and throws InvalidInput for those it cannot use;
- * sql/register.ts checks the name and registers.
+ * `registerFunction` lets SQL expressions of this process call a function of the program. The
+ * signature has names of types, or Arrow types. It returns a function that ends the registration.
+ * Arguments and types that it cannot use throw InvalidInput. sql/register.ts checks the name and
+ * registers the function.
  */
 import type { DataType } from '../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';

@@ -1,5 +1,5 @@
 /**
- * `packBits`: packs bits into bytes, for vectors that are compared by `hamming` distance.
+ * `packBits` packs bits into bytes, for vectors that are compared by `hamming` distance.
  */
 
 /** Eight numbers of 0 and others to a byte, the first in its lowest bit; the last byte is filled up with 0. */

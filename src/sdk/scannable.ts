@@ -1,8 +1,8 @@
 /**
- * `Scannable` is a source of record batches whose schema is known beforehand, as in LanceDB's SDK,
- * made of a factory, a table, an iterable or a reader. It can be passed wherever data is taken; no
- * batch is read before the writer asks. A second scan of a source that can be scanned only once
- * throws InvalidInput, as does an iterator or a reader that is said to be rescannable.
+ * `Scannable` is a source of record batches whose schema is known beforehand, as in LanceDB's SDK.
+ * It is made of a factory, a table, an iterable or a reader, and can be passed wherever data is
+ * taken. No batch is read before the writer asks. A second scan of a source that can be scanned
+ * only once throws InvalidInput. So does an iterator or a reader that is said to be rescannable.
  */
 import type { RecordBatch } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * `Collector`: asks V8 to collect garbage when the process holds many more bytes of buffers than
- * its requests and caches use, since V8 alone would let far more accumulate. The server calls
- * `look` as requests release memory.
+ * `Collector` asks V8 to collect garbage when the process holds many more bytes of buffers than its
+ * requests and caches use. V8 alone would let far more accumulate. The server calls `look` as
+ * requests release memory.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

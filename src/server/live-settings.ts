@@ -1,5 +1,5 @@
 /**
- * `settled`: builds, from the server's options, the settings that may change while it runs (auth,
+ * `settled` builds, from the server's options, the settings that may change while it runs (auth,
  * allowed hosts, CORS, certificate). It checks all of them before the caller replaces the current
  * ones, and throws InvalidInput. `checkAddress` refuses to listen without authentication on an
  * address that is not a loopback one.

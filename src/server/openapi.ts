@@ -1,5 +1,5 @@
 /**
- * `openApiDocument`: builds the OpenAPI 3.1 document of the protocol and this engine's extensions
+ * `openApiDocument` builds the OpenAPI 3.1 document of the protocol and this engine's extensions
  * from the operations table and the request and response models. The server's own routes, such as
  * `/ready`, are included; those of the browser page are not.
  */

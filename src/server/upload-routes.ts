@@ -1,7 +1,7 @@
 /**
- * `uploadRoutes` builds the routes of inserts in parts: one begins an upload, one takes a part of
- * it, one makes all parts one version, one aborts it. Each checks anew that the caller may insert
- * into the table. uploads.ts has what is under way.
+ * `uploadRoutes` builds the routes of inserts in parts. They begin an upload, take a part of it,
+ * make all parts one version, or abort it. Each checks anew that the caller may insert into the
+ * table. uploads.ts has what is under way.
  */
 import { DirspaceError } from '../errors.ts';
 import { openArrowBody } from '../ipc/index.ts';

@@ -1,6 +1,6 @@
 /**
  * `rowNumbersOf` extracts the row ids that a condition names, as in `_rowid = 7` or `_rowid IN
- * (..)`, alone or joined to other conditions by AND. It does the same for `_rowoffset`. A scan then
+ * (..)`. AND may join them to other conditions. It does the same for `_rowoffset`. A scan then
  * reads only those rows. It returns null if the condition names none.
  */
 import type { Bound } from './typed/index.ts';

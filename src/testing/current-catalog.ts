@@ -1,7 +1,7 @@
 /**
- * `CurrentCatalog`: provides a namespace that forwards each call to the current catalog
- * (`connection`), so that a server keeps its address when a fixture is reset. `replace` exchanges
- * the catalog and closes the previous one; calls in progress there may fail.
+ * `CurrentCatalog` lets a server keep its address when a fixture is reset. It provides a namespace
+ * that forwards each call to the current catalog (`connection`). `replace` exchanges the catalog
+ * and closes the previous one. Calls in progress there may fail.
  */
 import type { Connection } from '../sdk/index.ts';
 

@@ -1,4 +1,6 @@
-/** `NamespacePage`: shows the properties of a namespace. */
+/**
+ * `NamespacePage` shows the properties of a namespace.
+ */
 import { Answered, type Location, Pairs, useAnswer } from './base/index.ts';
 
 export function NamespacePage({ location }: { readonly location: Location }) {

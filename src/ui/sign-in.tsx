@@ -1,6 +1,6 @@
 /**
- * `SignIn`: asks for an API key or a bearer token and sends it to the server, which keeps it for
- * the session. The page does not keep it.
+ * `SignIn` asks for an API key or a bearer token and sends it to the server, which keeps it for the
+ * session. The page does not keep it.
  */
 import { Failure, signIn, useState } from './base/index.ts';
 

@@ -1,5 +1,5 @@
 /**
- * `TablePage`: opens a table at the version and branch that the address names, and shows its views
+ * `TablePage` opens a table at the version and branch that the address names, and shows its views
  * as tabs. The tabs share the version, the branch and the filter. A table that is only declared has
  * no views.
  */

@@ -1,5 +1,5 @@
 /**
- * `compareText`: orders two strings by code points, which is the order of their UTF-8 bytes.
+ * `compareText` orders two strings by code points, which is the order of their UTF-8 bytes.
  * JavaScript's `<` orders by UTF-16 code units, which puts U+E000 to U+FFFF behind the characters
  * above them.
  */

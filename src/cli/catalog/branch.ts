@@ -1,5 +1,5 @@
 /**
- * `dirspace branch`: lists, creates and deletes the branches of a table. Deleting a branch deletes
+ * `dirspace branch` lists, creates and deletes the branches of a table. Deleting a branch deletes
  * its versions.
  */
 import type { Table } from '../../sdk/index.ts';

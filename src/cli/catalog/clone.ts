@@ -1,5 +1,5 @@
 /**
- * `dirspace clone`: creates a table from a version of another table. The new table shares the files
+ * `dirspace clone` creates a table from a version of another table. The new table shares the files
  * of the old one; with `--copy` they are copied.
  */
 import { defined } from '../../sdk/index.ts';

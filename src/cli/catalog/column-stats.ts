@@ -1,5 +1,5 @@
 /**
- * `statsText`: formats the profile of a table for `dirspace describe --stats`, one line for each
+ * `statsText` formats the profile of a table for `dirspace describe --stats`, one line for each
  * column. On a terminal that is wide enough it adds histograms (`sparkline`). `statsBuckets` is the
  * number of buckets to ask for.
  */

@@ -1,6 +1,6 @@
 /**
- * `dirspace create-namespace`: creates a namespace, optionally with properties. `--parents` works
- * as in `mkdir -p`: it also creates missing namespaces above, and accepts a namespace that exists
+ * `dirspace create-namespace` creates a namespace, optionally with properties. `--parents` works as
+ * in `mkdir -p`: it also creates missing namespaces above, and accepts a namespace that exists
  * already. If the command fails, the new namespaces above are removed, unless they have other
  * content by then.
  */

@@ -1,5 +1,5 @@
 /**
- * `dirspace describe`: shows the schema, version, location and properties of a table, or the
+ * `dirspace describe` shows the schema, version, location and properties of a table, or the
  * properties of a namespace. `--stats` adds statistics of the columns (column-stats.ts), or the
  * totals of all tables below the namespace. If an id could name either, a table comes first.
  */

@@ -1,7 +1,7 @@
 /**
- * `dirspace files`: lists the Arrow files that hold the rows of a version, and where the deleted
- * rows of each are recorded, for programs that read them without this package. `--no-deletions` and
- * `--plain` fail if the files alone do not give the rows.
+ * `dirspace files` lists the Arrow files that hold the rows of a version, for programs that read
+ * them without this package. It also lists where the deleted rows of each file are recorded.
+ * `--no-deletions` and `--plain` fail if the files alone do not give the rows.
  */
 import type { FragmentFiles, Table, TableFiles } from '../../sdk/index.ts';
 import {

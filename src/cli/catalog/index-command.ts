@@ -1,5 +1,5 @@
 /**
- * `dirspace index`: builds, lists and drops indexes of a table. `create` returns when the index is
+ * `dirspace index` builds, lists and drops indexes of a table. `create` returns when the index is
  * built, and says how many rows it covers and how many were added meanwhile. The types are btree
  * (the default), bitmap, label-list and ivf; full-text indexes are left to the SDK.
  */

@@ -1,5 +1,5 @@
 /**
- * `dirspace log`: lists the versions of a table, newest first, with time, operation, tags and
+ * `dirspace log` lists the versions of a table, newest first, with time, operation, tags and
  * transaction. `--graph` lists the versions of all branches instead (log-graph.ts).
  */
 import { defined } from '../../sdk/index.ts';

@@ -1,4 +1,6 @@
-/** `dirspace rename`: renames a table, or moves it to another namespace. */
+/**
+ * `dirspace rename` renames a table, or moves it to another namespace.
+ */
 import { type Answer, argument, type Call, type Command, parseObject } from '../terminal/index.ts';
 
 export const rename: Command = {

@@ -1,5 +1,5 @@
 /**
- * `dirspace restore`: writes a new version of a table with the contents of an old one, which is
+ * `dirspace restore` writes a new version of a table with the contents of an old one, which is
  * given by number or tag.
  */
 import { defined } from '../../sdk/index.ts';

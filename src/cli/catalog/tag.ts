@@ -1,5 +1,5 @@
 /**
- * `dirspace tag`: lists, creates, moves and deletes the tags of a table. Deleting a tag keeps the
+ * `dirspace tag` lists, creates, moves and deletes the tags of a table. Deleting a tag keeps the
  * version it names.
  */
 import type { Table } from '../../sdk/index.ts';

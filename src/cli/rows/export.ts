@@ -1,7 +1,7 @@
 /**
- * `dirspace export`: writes the rows of a table, or those that a predicate and other options
- * select, to a file or to standard output, as CSV, JSON, Parquet or Arrow. With `--lance` it writes
- * one whole version as a Lance dataset in a new folder.
+ * `dirspace export` writes the rows of a table to a file or to standard output, as CSV, JSON,
+ * Parquet or Arrow. A predicate and other options can select rows and columns. With `--lance` it
+ * writes one whole version as a Lance dataset in a new folder.
  */
 import {
   type Answer,

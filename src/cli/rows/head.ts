@@ -1,4 +1,6 @@
-/** `dirspace head`: shows the first rows of a table, 10 by default. */
+/**
+ * `dirspace head` shows the first rows of a table, 10 by default.
+ */
 import {
   argument,
   type Call,

@@ -1,5 +1,5 @@
 /**
- * `dirspace sql`: runs a SELECT over the tables of a catalog, or shows its plan with `--explain`.
+ * `dirspace sql` runs a SELECT over the tables of a catalog, or shows its plan with `--explain`.
  * With `-o` or `--format` it writes the rows to a file or in a format. Without a statement it reads
  * statements from standard input, with a prompt on a terminal (sql-prompt.ts).
  */

@@ -1,5 +1,5 @@
 /**
- * `dirspace lance sync`: updates the files by which Lance opens tables directly by path, for one
+ * `dirspace lance sync` updates the files by which Lance opens tables directly by path, for one
  * table, the tables below a namespace, or the whole catalog. Files of other programs that are in
  * the way are set aside.
  */

@@ -1,5 +1,5 @@
 /**
- * `dirspace optimize`: joins the small fragments of a table into larger ones. Unless
+ * `dirspace optimize` joins the small fragments of a table into larger ones. Unless
  * `--keep-versions` is given, it also removes old versions, by default those older than 7 days.
  * `--compression` and `--plain` also rewrite fragments that are not as asked. `--dry-run` changes
  * nothing.

@@ -1,6 +1,6 @@
 /**
- * `dirspace ui` serves the page of a catalog to this machine alone until the process is asked to
- * end, and prints an address that opens one session. The catalog is opened read-only. Routes that
+ * `dirspace ui` serves the page of a catalog to this machine alone, until the process is asked to
+ * end. It prints an address that opens one session. The catalog is opened read-only. Routes that
  * read the catalog need that session, or a secret that is not printed.
  */
 import { randomBytes } from 'node:crypto';

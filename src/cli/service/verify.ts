@@ -1,5 +1,5 @@
 /**
- * `dirspace verify`: checks the files of a catalog, or of one namespace, for damage and for
+ * `dirspace verify` checks the files of a catalog, or of one namespace, for damage and for
  * references to missing files. It lists the problems found and fails with Corrupt if there are any.
  * `--trash` includes the tables in the trash.
  */

@@ -1,5 +1,5 @@
 /**
- * `OutputStream`: writes to standard output with backpressure. A write fails with `OutputClosed`
+ * `OutputStream` writes to standard output with backpressure. A write fails with `OutputClosed`
  * once the reader is gone, and with `OutputFailed` if the output cannot be written, such as on a
  * full disk. `end` reports failures that show only after the last write. After `outliveReaders`
  * neither is an error.

@@ -1,5 +1,5 @@
 /**
- * `showProgress`: shows on standard error the progress of work that takes over a second. A terminal
+ * `showProgress` shows on standard error the progress of work that takes over a second. A terminal
  * shows one line that is updated in place; elsewhere a line is written every ten seconds.
  */
 import type { Env } from '../../env.ts';

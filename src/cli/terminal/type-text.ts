@@ -1,4 +1,6 @@
-/** `typeText`: formats the type of a JSON Arrow field, such as `fixed_size_list<float32>[4]`. */
+/**
+ * `typeText` formats the type of a JSON Arrow field, such as `fixed_size_list<float32>[4]`.
+ */
 import type { JsonArrowField } from '../../protocol/index.ts';
 
 /** `fixed_size_list<float32>[4]`, `struct<city: utf8>`. */

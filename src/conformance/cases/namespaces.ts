@@ -1,6 +1,7 @@
 /**
- * Lists the conformance cases of creating, describing, listing and dropping namespaces, of ids,
- * modes and paging, and of rules for all requests such as malformed JSON (`NAMESPACE_CASES`).
+ * Lists the conformance cases about namespaces (`NAMESPACE_CASES`). They create, describe, list and
+ * drop namespaces, with ids, modes and pages of all kinds. Rules for all requests are here too,
+ * such as what malformed JSON gets.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,5 +1,5 @@
 /**
- * `namespaceTarget`: calls the methods of a catalog in the same process for the cases, and records
+ * `namespaceTarget` calls the methods of a catalog in the same process for the cases, and records
  * each call. A method that the catalog lacks is an operation that is not implemented. There are no
  * raw HTTP requests, so cases about HTTP are not run. The caller closes the catalog.
  */

@@ -1,7 +1,8 @@
 /**
- * Carries out the operations that list tables page by page in name order: those of one namespace
- * (`listTables`), and all of the catalog by their full ids (`listAllTables`). `include_declared:
- * false` leaves out tables that have neither a version nor files of another program.
+ * Carries out the operations that list tables, page by page in the order of their names.
+ * `listTables` lists the tables of one namespace, and `listAllTables` those of the whole catalog by
+ * their full ids. `include_declared: false` leaves out tables that have neither a version nor files
+ * of another program.
  */
 import {
   formatId,

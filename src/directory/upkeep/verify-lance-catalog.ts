@@ -2,8 +2,8 @@
  * `verifyLanceCatalog` verifies `__manifest`, the table by which Lance lists the catalog. Problems
  * are damaged manifests, manifests of other programs, damaged files of the newest version, and
  * unknown files. Temporary and unused files are leftovers. So is a newest version that lists
- * another state of the catalog, which is reported only if the catalog's Lance mode keeps the list
- * up to date. `isLanceCatalog` recognises the folder of that table.
+ * another state of the catalog. That is reported only if the catalog's Lance mode keeps the list up
+ * to date. `isLanceCatalog` recognises the folder of that table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * `Pages` loads and verifies only those pages of a column that hold wanted bytes, and
- * `SparseBuffers` reads ranges of the column's buffers out of them. A reader (`RowReader`) is a
- * generator that yields the byte ranges it needs and is resumed with their bytes, so callers choose
- * how to do the I/O.
+ * Reads parts of a column without reading all of it. `Pages` loads and verifies only the pages that
+ * hold wanted bytes, and `SparseBuffers` reads ranges of the column's buffers out of them. A
+ * `RowReader` is a generator. It yields the byte ranges that it needs and is resumed with their
+ * bytes, so callers choose how to do the I/O.
  */
 import type { DirspaceError } from '../../errors.ts';
 import { aligned, decodeFrame, FRAME_BYTES } from '../../ipc/index.ts';

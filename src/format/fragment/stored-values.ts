@@ -1,7 +1,7 @@
 /**
- * Finds (`findValue`) and reads (`readBytes`) single values of bytes or text in a column, or in a
- * member of its structs. Both load and verify only the pages that hold what they ask for
- * (sparse-pages.ts), so a part of a large value is read without the rest.
+ * Finds (`findValue`) and reads (`readBytes`) single values of bytes or text. They lie in a column
+ * or in a member of its structs. Only the pages that hold the wanted bytes are loaded and verified
+ * (sparse-pages.ts). So a part of a large value is read without the rest.
  */
 import {
   childFields,

@@ -1,7 +1,7 @@
 /**
- * Converts the offsets of top-level text and binary columns to 64 bits and back, for the files of
- * tables with compression `zstd`: Lance reads compressed offsets only in that width. Writers use
- * `wideSchema` and `widened`. Readers restore the types and offsets of the table with
+ * Converts the offsets of text and binary columns at the top level to 64 bits and back. Tables with
+ * compression `zstd` need this, because Lance reads compressed offsets only in that width. Writers
+ * use `wideSchema` and `widened`. Readers restore the types and offsets of the table with
  * `narrowSchema` and `narrowOffsets`.
  */
 import {

@@ -1,8 +1,8 @@
 /**
- * `PageDecoder` decodes rows of one page of a Lance 2.0 column into an Arrow column, the ends of
- * lists (`lists`), or the members of a packed struct (`packed`). It takes the encodings that
- * page-encoding.ts writes and others that Lance's own writers use. page-reader.ts reads the buffers
- * and checks their bounds.
+ * `PageDecoder` decodes rows of one page of a Lance 2.0 column into an Arrow column. For nested
+ * columns it decodes the ends of lists (`lists`) or the members of a packed struct (`packed`). It
+ * takes the encodings that page-encoding.ts writes, and others that Lance's own writers use.
+ * page-reader.ts reads the buffers and checks their bounds.
  */
 import {
   bitmapBytes,

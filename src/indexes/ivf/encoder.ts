@@ -1,7 +1,7 @@
 /**
- * `RowEncoder` encodes rows for an IVF index, one after another, and keeps them in memory: a bit
- * and a byte for each element, and a few numbers. `writeBlock` and `writeRows` then lay out up to
- * 32 of them, chosen by their numbers, in the forms of layout.ts.
+ * `RowEncoder` encodes rows for an IVF index, one after another, and keeps them in memory. A row
+ * has a bit and a byte for each element, and a few numbers. `writeBlock` and `writeRows` then lay
+ * out up to 32 rows in the forms of layout.ts. The caller chooses the rows by their numbers.
  */
 import { BLOCK_ROWS, factsAt, NO_POSITION, rowBytes } from './layout.ts';
 

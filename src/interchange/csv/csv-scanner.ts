@@ -1,9 +1,8 @@
 /**
- * `CsvScanner` finds the fields of CSV records in UTF-8 bytes as pairs of offsets, and `unescaped`
+ * `CsvScanner` finds the fields of CSV records in UTF-8 bytes, as pairs of offsets. `unescaped`
  * copies a field whose quotes are escaped. Records that cannot be taken are listed in `bad`. A
  * record that goes on behind the given bytes is left for the next call. The scanner writes a line
- * feed behind the last byte, so that the loop over a field needs no test for the end: the bytes
- * need room for it.
+ * feed behind the last byte, which makes its loop simpler. So there must be room for that byte.
  */
 
 /** How records are written. Bytes are ASCII. */

@@ -1,7 +1,8 @@
 /**
- * `openText` opens a CSV file as UTF-8 text. It reads the first megabyte, from which encoding,
- * dialect and types are found out, and passes over a byte order mark and the lines of `skipLines`.
- * The caller may ask for a longer beginning, reads the rest (`after`) and closes the file.
+ * `openText` opens a CSV file as UTF-8 text. It reads the first megabyte, which is enough to find
+ * out encoding, dialect and types. A byte order mark is passed over, and so are the lines of
+ * `skipLines`. The caller may ask for a longer beginning, reads the rest (`after`), and closes the
+ * file.
  */
 import { type ByteSource, fileProblem, firstPieces, goingOn } from '../files/index.ts';
 import type { CheckedCsvOptions } from './csv-options.ts';

@@ -1,5 +1,5 @@
 /**
- * `fileProblem`: builds the InvalidInput error for a file that is missing, cannot be read or
+ * `fileProblem` builds the InvalidInput error for a file that is missing, cannot be read or
  * written, or whose bytes are not rows. Its details name the file and, where known, the row, line
  * and column (`FilePlace`). `requireColumns` throws one for a column that is asked for and missing.
  */

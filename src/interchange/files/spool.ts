@@ -1,5 +1,5 @@
 /**
- * `spooled`: copies the bytes of a stream into a temporary file, for formats that are read from
+ * `spooled` copies the bytes of a stream into a temporary file, for formats that are read from
  * their end. If the system allows, the file is unlinked as soon as it is open, so that it
  * disappears even if the process is killed. The caller closes it.
  */

@@ -1,5 +1,5 @@
 /**
- * `leafForm`: returns the Arrow type of a Parquet leaf column and the conversion of its values.
+ * `leafForm` returns the Arrow type of a Parquet leaf column and the conversion of its values.
  * Values that the Arrow type cannot hold are refused when they are read, not rounded or wrapped,
  * and so are texts that are not UTF-8.
  */

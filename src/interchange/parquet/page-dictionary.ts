@@ -1,5 +1,5 @@
 /**
- * `PageDictionary`: collects the distinct texts or byte strings of a column chunk and numbers them,
+ * `PageDictionary` collects the distinct texts or byte strings of a column chunk and numbers them,
  * so that pages can store the numbers instead. `isFull` tells when it has 65,536 of them, or a
  * megabyte.
  */

@@ -1,6 +1,6 @@
 /**
- * `shred`: computes the values of one leaf of an Arrow column, and the levels that tell where
- * values are null and how they form lists. Dictionary codes are resolved to their values.
+ * `shred` computes the values of one leaf of an Arrow column, and the levels that tell where values
+ * are null and how they form lists. Dictionary codes are resolved to their values.
  */
 import {
   concatData,

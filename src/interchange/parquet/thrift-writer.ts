@@ -1,6 +1,6 @@
 /**
- * `writeThrift`: encodes a struct in Thrift's compact protocol, as in the metadata of Parquet
- * files. Numbers are written as 32 bits and bigints as 64.
+ * `writeThrift` encodes a struct in Thrift's compact protocol, as in the metadata of Parquet files.
+ * Numbers are written as 32 bits and bigints as 64.
  */
 
 /** The fields of a struct, by ascending numbers; those without a value are left out. */

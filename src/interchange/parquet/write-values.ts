@@ -1,6 +1,6 @@
 /**
- * `plainValues`: writes the values of a leaf in Parquet's plain encoding, from some rows of Arrow
- * data. Throws InvalidInput for a value that the Parquet type cannot hold unchanged.
+ * `plainValues` writes the values of a leaf in Parquet's plain encoding, from some rows of Arrow
+ * data. It throws InvalidInput for a value that the Parquet type cannot hold unchanged.
  */
 import {
   bytesOf,

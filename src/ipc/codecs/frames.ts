@@ -1,7 +1,7 @@
 /**
- * Compresses up to 64 KiB as one Zstandard frame (`encodeFrame`) and decompresses one frame
- * (`decodeFrame`), with Node's own library or with the codec of this folder. Fragments use frames
- * of `FRAME_BYTES`, so that a reader of a few values decodes a small part of a buffer.
+ * Compresses up to 64 KiB as one Zstandard frame (`encodeFrame`), and decompresses one frame
+ * (`decodeFrame`). It uses Node's own library, or the codec of this folder. Fragments use frames of
+ * `FRAME_BYTES`, so that a reader of a few values decodes a small part of a buffer.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { nodeZstdEncoder } from './node-zstd.ts';

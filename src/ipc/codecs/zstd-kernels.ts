@@ -1,8 +1,8 @@
 /**
- * `zstdKernels` returns the inner loops of Zstandard in WebAssembly (zstd.wat) with views of their
- * memory, or null where it has none for a frame of that size. The process shares their memory, so a
- * caller must finish a frame before anything else can run. zstd-encode.ts and zstd-short.ts use
- * them.
+ * `zstdKernels` returns the inner loops of Zstandard in WebAssembly (zstd.wat), with views of their
+ * memory. It returns null if there are none for a frame of that size. The whole process shares
+ * their memory, so a caller must finish a frame before anything else can run. zstd-encode.ts and
+ * zstd-short.ts use them.
  */
 
 import { instantiate } from '../../wasm.ts';

@@ -1,7 +1,7 @@
 /**
- * `ShortDecoder` decodes the blocks of a Zstandard frame of up to 2 MiB of content through the
- * kernels of zstd.wat, several times as fast as zstd-blocks.ts, which decodes longer frames. A
- * damaged stream is refused.
+ * `ShortDecoder` decodes the blocks of a short Zstandard frame, of up to 2 MiB of content. It uses
+ * the kernels of zstd.wat, and is several times as fast as zstd-blocks.ts, which decodes longer
+ * frames. A damaged stream is refused.
  */
 import type { Refuse } from './flatbuffer.ts';
 import type { Block } from './zstd-blocks.ts';

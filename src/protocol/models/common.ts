@@ -1,5 +1,5 @@
 /**
- * Defines the JSON Schemas that many operations share, with their TypeScript types: the identity
+ * Defines the JSON Schemas and TypeScript types that many operations share. They are the identity
  * and context of requests, the context of responses, and the error body. `request` and `response`
  * build the schema of one operation from its own members and the shared ones.
  */

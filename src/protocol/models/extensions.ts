@@ -1,9 +1,8 @@
 /**
  * Defines the JSON Schemas that validate requests and responses of operations beyond the protocol.
- * Their TypeScript types, which document the members, are in ../extensions.ts; those of TakeRows
- * and FetchBlobs in ../table-insight.ts, and those of diff and cherry-pick of branches in
- * ../branch-diff.ts. Schemas of other such operations are in jobs.ts, statements.ts and
- * table-insight.ts.
+ * Their TypeScript types document the members. They are in ../extensions.ts, except for those of
+ * some operations, which are in ../table-insight.ts and ../branch-diff.ts. More such schemas are in
+ * jobs.ts, statements.ts and table-insight.ts.
  */
 
 import { request, response } from './common.ts';

@@ -1,8 +1,8 @@
 /**
- * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
- * jobs: long operations that a catalog carries out in the background. `JOB_OPERATIONS` lists the
- * operations that a job can carry out, and `jobType` gives the name that programs know such a job
- * by, or that of an operation not listed.
+ * Defines the JSON Schemas and TypeScript types of requests and responses about jobs. A job is a
+ * long operation that a catalog carries out in the background. `JOB_OPERATIONS` lists the
+ * operations that a job can carry out. `jobType` gives the name that programs know such a job by;
+ * an operation that is not listed keeps its own name.
  */
 
 import { request, response } from './common.ts';

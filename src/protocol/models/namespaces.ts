@@ -1,6 +1,6 @@
 /**
- * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
- * creating, listing, describing and dropping namespaces, and of testing whether one exists.
+ * Defines the JSON Schemas and TypeScript types of requests and responses about namespaces. The
+ * operations create, list, describe and drop namespaces, and test whether one exists.
  */
 
 import { request, response } from './common.ts';

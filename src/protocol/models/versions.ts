@@ -1,6 +1,7 @@
 /**
- * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses about
- * table versions (list, describe, create, delete, restore) and about commits of several tables.
+ * Defines the JSON Schemas and TypeScript types of requests and responses about table versions. The
+ * operations list, describe, create, delete and restore versions. Commits of several tables at once
+ * are here too.
  */
 
 import { request, response } from './common.ts';

@@ -1,8 +1,8 @@
 /**
- * Reads groups of plain objects by column: `take` collects one member of all objects, with null
- * where it is missing, and `hasMember` tells whether any object has it. `refuseUnknownKeys` throws
- * TableSchemaValidation for a key that no field of the schema has. A name such as `constructor`
- * counts as an object's own member alone.
+ * Reads groups of plain objects by column. `take` collects one member of all objects, with null
+ * where it is missing. `hasMember` tells whether any object has it. `refuseUnknownKeys` throws
+ * TableSchemaValidation for a key that no field of the schema has. A name that every object
+ * inherits, such as `constructor`, counts only as an object's own member.
  */
 import type { Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * `showValue`: formats a JavaScript value for error messages, as its kind and a shortened form,
- * such as `string "abc"` or `array of 3`.
+ * `showValue` formats a JavaScript value for error messages, as its kind and a shortened form, such
+ * as `string "abc"` or `array of 3`.
  */
 const shorten = (text: string): string => (text.length > 48 ? `${text.slice(0, 45)}...` : text);
 

@@ -1,5 +1,5 @@
 /**
- * `ROW`: the prototype of row objects and of the structs in them. It adds one method, `toJSON`,
+ * `ROW` is the prototype of row objects and of the structs in them. It adds one method, `toJSON`,
  * which returns a plain object with arrays in place of typed arrays and objects in place of Maps.
  * The own members of a row are its columns.
  */

@@ -1,6 +1,6 @@
 /**
- * `columnTypesOf`: converts the column types that a caller passes for a file, as Arrow types or
- * their names, to Arrow types. Throws InvalidInput for anything else.
+ * `columnTypesOf` converts the column types that a caller passes for a file, as Arrow types or
+ * their names, to Arrow types. It throws InvalidInput for anything else.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,5 +1,5 @@
 /**
- * `defined`: copies a request without its undefined members, so that a member left out and one set
+ * `defined` copies a request without its undefined members, so that a member left out and one set
  * to undefined mean the same on every catalog.
  */
 

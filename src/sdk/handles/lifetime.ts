@@ -1,5 +1,5 @@
 /**
- * `Lifetime`: tracks whether a handle was closed. A table's handle also ends when its connection
+ * `Lifetime` tracks whether a handle was closed. A table's handle also ends when its connection
  * ends. Calls begin with `enter`, which throws Closed on a handle that has ended, or the reason of
  * an aborted signal.
  */

@@ -1,5 +1,5 @@
 /**
- * `offered`: returns an operation beyond the protocol, bound to its catalog, or throws Unsupported
+ * `offered` returns an operation beyond the protocol, bound to its catalog, or throws Unsupported
  * if the catalog does not have it.
  */
 import { type CatalogExtensions, unsupported } from '../../protocol/index.ts';

@@ -1,5 +1,5 @@
 /**
- * `pages`: iterates over all pages of a list. It throws Internal if a catalog returns the same page
+ * `pages` iterates over all pages of a list. It throws Internal if a catalog returns the same page
  * token twice in a row, which would never end.
  */
 import { DirspaceError } from '../../errors.ts';

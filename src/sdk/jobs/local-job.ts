@@ -1,5 +1,5 @@
 /**
- * `LocalJob`: work that this process carries out. Its facts are current without a refresh, and
+ * `LocalJob` is work that this process carries out. Its facts are current without a refresh, and
  * cancelling aborts the signal that the work was given and waits for its end. Work that finishes
  * nevertheless counts as finished.
  */

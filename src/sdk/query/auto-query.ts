@@ -1,5 +1,5 @@
 /**
- * `AutoQuery`: a search by text whose kind is decided when it is first used. If the table has an
+ * `AutoQuery` is a search by text whose kind is decided when it is first used. If the table has an
  * embedding function and the caller names no columns, it searches by the vector of the text,
  * otherwise by full text. Without a limit it returns 10 rows.
  */

@@ -1,5 +1,5 @@
 /**
- * `GroupedQuery`: builds a query that groups the rows of a table and computes aggregates of each
+ * `GroupedQuery` builds a query that groups the rows of a table and computes aggregates of each
  * group, such as counts and sums. It runs as a SELECT statement (`toSql`), whose parts are parsed
  * only then: wrong SQL throws InvalidInput when the query runs. `Query.groupBy` and
  * `Query.aggregate` create it.

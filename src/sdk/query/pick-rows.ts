@@ -1,5 +1,5 @@
 /**
- * `pickRows`: puts the rows of a query into the order in which their row numbers were asked for,
+ * `pickRows` puts the rows of a query into the order in which their row numbers were asked for,
  * repeats included. Numbers without a row are left out. It serves catalogs that answer in an order
  * of their own, and joins all batches into one.
  */

@@ -1,5 +1,5 @@
 /**
- * `RunnableQuery`: the base class of queries that can run. It returns their rows as batches, as
+ * `RunnableQuery` is the base class of queries that can run. It returns their rows as batches, as
  * objects or as an Arrow table; each run sends the query again. `maxBatchLength` cuts longer
  * batches, and `timeoutMs` ends a run with a TimeoutError. `checkCount` throws InvalidInput for
  * anything but a whole number of at least a given size.

@@ -1,4 +1,6 @@
-/** `SqlQuery`: a query by a SELECT over tables of a catalog, as `Connection.sql` returns it. */
+/**
+ * `SqlQuery` is a query by a SELECT over tables of a catalog, as `Connection.sql` returns it.
+ */
 import { DirspaceError } from '../../errors.ts';
 import type { RunSqlRequest } from '../../protocol/index.ts';
 import type { AnyRow } from '../convert/index.ts';

@@ -1,5 +1,5 @@
 /**
- * `WithoutLsm`: the base class of tables, with LanceDB's calls for writes through a log (LSM),
+ * `WithoutLsm` is the base class of tables, with LanceDB's calls for writes through a log (LSM),
  * which this engine lacks. Getters resolve to undefined and `closeLsmWriters` does nothing; the
  * other calls reject with Unsupported.
  */

@@ -1,8 +1,8 @@
 /**
- * `searchOf`: builds the query that `Table.search` returns: by a vector, by words, or by the vector
- * that the table's embedding function computes for a text. Throws InvalidInput for an unknown type
- * of query for a text, and for a vector with the type `fts`. A missing embedding function is found
- * when the query runs.
+ * `searchOf` builds the query that `Table.search` returns. It searches by a vector, by words, or by
+ * the vector that the table's embedding function computes for a text. An unknown type of query for
+ * a text throws InvalidInput, and so does a vector with the type `fts`. A missing embedding
+ * function is found when the query runs.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

@@ -1,5 +1,5 @@
 /**
- * `toSql`: formats a JavaScript value as an SQL literal, for updates by value. A value without a
+ * `toSql` formats a JavaScript value as an SQL literal, for updates by value. A value without a
  * literal, such as a plain object, throws InvalidInput.
  */
 import { Buffer } from 'node:buffer';

@@ -1,5 +1,5 @@
 /**
- * `Tags`: lists, creates, moves and deletes the tags of one table. A tag names a version of a
+ * `Tags` lists, creates, moves and deletes the tags of one table. A tag names a version of a
  * branch, and cleanup keeps tagged versions. Creating a tag that exists throws
  * TableTagAlreadyExists, and moving or deleting one that does not TableTagNotFound.
  */

@@ -1,7 +1,7 @@
 /**
- * `delimitedCaller`: joins the ids in the response of ListAllTables by the delimiter of the
- * request; other operations pass unchanged. The protocol cannot escape a delimiter, so an id with
- * the delimiter in one of its names is left out. The response's `context` then says so.
+ * `delimitedCaller` joins the ids in the response of ListAllTables by the delimiter of the request;
+ * other operations pass unchanged. The protocol cannot escape a delimiter, so an id with the
+ * delimiter in one of its names is left out. The response's `context` then says so.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { DEFAULT_DELIMITER, formatId, parseId } from '../../protocol/index.ts';

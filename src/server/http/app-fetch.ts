@@ -1,5 +1,5 @@
 /**
- * `appFetch`: wraps the request handler as a `fetch` function that takes a Request and returns a
+ * `appFetch` wraps the request handler as a `fetch` function that takes a Request and returns a
  * Response, without a socket. Aborting the Request aborts the work on it.
  */
 import type { IncomingHttpHeaders } from 'node:http';

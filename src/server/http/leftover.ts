@@ -1,5 +1,5 @@
 /**
- * `finishAfterBody`: sends a response although a part of the request's body was not read
+ * `finishAfterBody` sends a response although a part of the request's body was not read
  * (`isUnread`). It then discards the rest, up to a bound of bytes and time, and closes the
  * connection; closing at once could lose the response. A response whose body is not text is broken
  * off.

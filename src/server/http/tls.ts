@@ -1,5 +1,5 @@
 /**
- * `readCertificate`: reads the certificate and key of a server from PEM files, and throws
+ * `readCertificate` reads the certificate and key of a server from PEM files, and throws
  * InvalidInput unless they belong together. node-http.ts serves with them.
  */
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * `Metrics` counts requests, their durations and bytes, and the limits that they reach. It writes
- * the answer of `/metrics`, with the commits and cache hits of catalogs, the delays of the event
- * loop, and the memory of the process. Labels have few possible values, such as routes and
+ * the answer of `/metrics`. That also has the commits and cache hits of catalogs, the delays of the
+ * event loop, and the memory of the process. Labels have few possible values, such as routes and
  * statuses, and never name tables or callers.
  */
 

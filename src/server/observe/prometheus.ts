@@ -1,5 +1,5 @@
 /**
- * `metricsText`: formats families of metrics in the Prometheus text format 0.0.4, whose media type
+ * `metricsText` formats families of metrics in the Prometheus text format 0.0.4, whose media type
  * is `METRICS_TYPE`; families without samples are left out. `numberText` formats one number.
  */
 

@@ -1,5 +1,5 @@
 /**
- * `pageHeaders`: adds the security headers and the caching rule of the page's files and answers;
+ * `pageHeaders` adds the security headers and the caching rule of the page's files and answers;
  * failures have none. `refuseOtherPages` refuses requests that a page of another site sends
  * (PermissionDenied). host-guard.ts checks the host that a request names.
  */

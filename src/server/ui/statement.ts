@@ -1,7 +1,7 @@
 /**
- * `statementRows`: runs a SELECT for the browser page and returns its first 1,000 rows as JSON,
- * with cells of up to 160 characters; `is_cut` tells that there are more. `statementAnswer`
- * returns all of them as a stream.
+ * `statementRows` runs a SELECT for the browser page. It returns the first 1,000 rows as JSON, with
+ * cells of up to 160 characters; `is_cut` tells that there are more. `statementAnswer` returns all
+ * rows as a stream.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { PageFacts } from './facts.ts';

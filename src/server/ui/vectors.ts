@@ -1,6 +1,6 @@
 /**
  * Answers the requests of the view of a vector column. `vectorSample` returns the lengths of a
- * sample of vectors and their places on a plane; `neighbours` returns the rows whose vectors are
+ * sample of vectors and their places on a plane. `neighbours` returns the rows whose vectors are
  * nearest to that of one row. The plane is spanned by two directions in which the sample varies
  * most, found by power iteration (`projected`). A column that holds no vectors throws InvalidInput.
  */

@@ -1,7 +1,7 @@
 /**
- * `otherFunction` returns what to write in place of a function that other databases have and this
- * one does not, for the message that refuses it. Its table must not name a function that this
- * engine has.
+ * `otherFunction` knows functions of other databases that this engine does not have. It returns
+ * what to write in place of one, for the message that refuses it. Its table must not name a
+ * function that this engine has.
  */
 
 const OTHERS: Readonly<Record<string, string>> = {

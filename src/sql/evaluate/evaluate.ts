@@ -1,9 +1,8 @@
 /**
- * Evaluates a bound tree over a frame of rows into a column: `evaluate` does so at once, and
+ * Evaluates a bound tree over a frame of rows into a column. `evaluate` does so at once, and
  * `evaluateInSteps` lets other work run in between. An operand of AND, OR, CASE or COALESCE that
  * could fail is evaluated only for the rows that need it. Values that do not fit their type throw
- * InvalidInput, and so does too much memory. `logicInSteps` returns the truth values of an AND or
- * OR, and `evaluateConstant` computes a tree without columns.
+ * InvalidInput, and so does too much memory. `evaluateConstant` computes a tree without columns.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

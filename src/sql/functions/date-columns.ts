@@ -1,9 +1,9 @@
 /**
- * Computes date functions over whole columns of dates and timestamps without a time zone: fields
- * (`fieldOfColumn`), truncations (`truncatedColumn`) and moves (`movedColumn`). Results of some
- * thousand days are cached, because days repeat. It returns null for other types, for time zones,
- * and for values that a double does not hold exactly: dates.ts and intervals.ts compute those value
- * by value.
+ * Computes date functions over whole columns of dates and timestamps without a time zone.
+ * `fieldOfColumn` extracts fields, `truncatedColumn` truncates, and `movedColumn` adds intervals.
+ * Results of some thousand days are cached, because days repeat. For other types, time zones, and
+ * values that a double does not hold exactly, null is returned. dates.ts and intervals.ts then
+ * compute value by value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * Processes texts that may be very long, in steps that let other work run in between: finds all
- * places of a part (`eachPlace`) and trims characters (`trimInSteps`). `Joining` concatenates many
- * pieces, and `trim` trims at once.
+ * Processes texts that may be very long, in steps that let other work run in between. `eachPlace`
+ * finds all places of a part, and `trimInSteps` trims characters. `Joining` concatenates many
+ * pieces. `trim` trims at once.
  */
 import { finderInSteps } from '../texts/index.ts';
 import { STEP_UNITS } from './rows.ts';

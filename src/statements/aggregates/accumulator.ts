@@ -1,7 +1,7 @@
 /**
- * Defines `Accumulator`, the state of one aggregate over all groups of a statement, `Aggregate`,
- * the description that accumulators.ts creates one from, and helpers for the implementations.
- * `resultOf` runs the last part of an aggregate in steps.
+ * Defines `Accumulator`, the state of one aggregate over all groups of a statement. `Aggregate` is
+ * the description from which accumulators.ts creates one. The file also has helpers for the
+ * implementations. `resultOf` runs the last part of an aggregate in steps.
  */
 import type { Data, DataType } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

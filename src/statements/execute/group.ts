@@ -1,8 +1,8 @@
 /**
  * `groupedRows` groups rows by keys and computes their aggregates, with FILTER and DISTINCT. The
- * keys of all groups and the states of their aggregates are kept in memory; rows are not, except
- * values that aggregates such as array_agg collect. Without keys all rows form one group, even if
- * there are none.
+ * keys of all groups and the states of their aggregates are kept in memory. Rows are not kept,
+ * except values that aggregates such as array_agg collect. Without keys all rows form one group,
+ * even if there are none.
  */
 import {
   type Data,

@@ -1,7 +1,7 @@
 /**
- * `SmallNumbers` caches the numbers that a `WordTable` gave to integers between -524,288 and
- * 524,287, by value, so that columns of codes, counts and keys are looked up without a hash. It is
- * given up for a column most of whose new values are outside this range.
+ * `SmallNumbers` caches the numbers that a `WordTable` gave to small integers, between -524,288 and
+ * 524,287. So columns of codes, counts and keys are looked up without a hash. It is given up for a
+ * column most of whose new values are outside this range.
  */
 import type { Validity } from '../../sql/index.ts';
 import type { WordTable } from './word-table.ts';

@@ -1,8 +1,8 @@
 /**
  * `pruned` removes the columns of a plan that nothing reads, so that they are not read from disk.
- * Where possible, it also moves LIMIT, with the ORDER BY before it, into the scan of a table; other
- * sorts are told how many rows the LIMIT above them needs. `namesOf` lists the names of a plan's
- * columns.
+ * It also moves LIMIT, with the ORDER BY before it, into the scan of a table if that is possible.
+ * Other sorts are told how many rows the LIMIT above them needs. `namesOf` lists the names of a
+ * plan's columns.
  */
 import { type Field, Schema } from '../../arrow/index.ts';
 import type { Expression } from '../../sql/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `plannedWindows` plans the window functions of a SELECT. It adds one step for each distinct
- * window, with a column for each call over it, and returns the plan and a function that replaces
- * the calls by these columns. ORDER BY within a call, and a window function within another, throw
- * InvalidInput.
+ * window, with a column for each call over it. It returns the plan and a function that replaces the
+ * calls by these columns. ORDER BY within a call throws InvalidInput, and so does a window function
+ * within another.
  */
 import { Field, Schema } from '../../arrow/index.ts';
 import {

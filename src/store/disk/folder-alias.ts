@@ -1,8 +1,8 @@
 /**
- * `aliasFolder` gives a folder of the root a second path by a relative symbolic link, so that the
- * path still leads there after the root was copied or moved. It returns false where the link cannot
- * be made, such as on Windows. `findAlias` reads such a link; its folder is undefined if it leads
- * out of the root. The store itself follows no link: links are for other programs.
+ * `aliasFolder` gives a folder of the root a second path by a symbolic link. The link is relative,
+ * so the path still leads there after the root was copied or moved. It returns false where the link
+ * cannot be made, such as on Windows. `findAlias` reads such a link; its folder is undefined if it
+ * leads out of the root. Links are for other programs, and the store itself follows none.
  */
 
 import { posix } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * `columnDifferences` compares the top-level columns of a branch with those of main by name: which
- * were added, removed and changed. A column is changed if its id, type or nullability differs; a
- * column that was dropped and added again under its name has another id.
+ * `columnDifferences` compares the top-level columns of a branch with those of main, by name. It
+ * tells which were added, removed and changed. A column is changed if its id, type or nullability
+ * differs. A column that was dropped and added again under its name has another id.
  */
 import { describeType } from '../../arrow/index.ts';
 import { type ColumnSummary, columnSummary } from '../diff/index.ts';

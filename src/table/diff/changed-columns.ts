@@ -1,7 +1,7 @@
 /**
- * `changedColumns` reads pairs of rows that have one key in two versions, compares their values by
- * hashes, and counts for each column the pairs that differ in it. `firstRows` reads the first rows
- * of a list with all their columns, to be shown as examples.
+ * `changedColumns` counts for each column the rows that differ in it between two versions. It reads
+ * pairs of rows that have one key in both versions, and compares their values by hashes.
+ * `firstRows` reads the first rows of a list with all their columns, to be shown as examples.
  */
 import { columnsOf, type RecordBatch } from '../../arrow/index.ts';
 import type { DiffRow } from '../../protocol/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `schemaDifferences` compares the columns of two versions by the ids of their fields: which were
- * added and dropped, and which differ in name, type, nullability or metadata. Fields of structs and
- * lists are compared like columns and named by their path. common-fields.ts tells which ids two
- * branches have in common.
+ * `schemaDifferences` compares the columns of two versions by the ids of their fields. It tells
+ * which were added and dropped, and which differ in name, type, nullability or metadata. Fields of
+ * structs and lists are compared like columns, and named by their path. common-fields.ts tells
+ * which ids two branches have in common.
  */
 import { DataType, describeType, type Field } from '../../arrow/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';

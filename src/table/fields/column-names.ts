@@ -1,7 +1,7 @@
 /**
  * Refuses columns by name or width, with InvalidInput. `checkName` refuses names that a path or a
- * query could not tell from others, `refuseTwins` two columns of one name, and `checkWidth` a type
- * whose nulls take too much memory.
+ * query could not tell from others. `refuseTwins` refuses two columns of one name. `checkWidth`
+ * refuses a type whose nulls take too much memory.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

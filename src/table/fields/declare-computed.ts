@@ -1,9 +1,9 @@
 /**
- * Declares computed columns and keeps other writers from filling them, with InvalidInput.
- * `declaredColumn` makes the type and the metadata of a new one, `checkDeclared` checks those that
- * a schema brings along, and `withoutValues` refuses rows that have values for them. `withStale`
- * makes an update set the computed columns to null whose inputs it changes. write/backfill.ts
- * computes the values.
+ * Declares computed columns, and keeps other writers from filling them. `declaredColumn` makes the
+ * type and the metadata of a new one, and `checkDeclared` checks those that a schema brings along.
+ * `withoutValues` refuses rows that have values for them, with InvalidInput. `withStale` makes an
+ * update set a computed column to null if it changes what the column is computed from.
+ * write/backfill.ts computes the values.
  */
 import {
   columnsOf,

@@ -1,7 +1,7 @@
 /**
- * `assignFieldIds` gives stable ids to new fields: a field takes over the id of a known one of the
- * same name and type, as in an overwrite. `fieldTree` joins a schema and the ids of a manifest,
- * depth first, into a tree, and `listFieldIds` is the inverse.
+ * `assignFieldIds` gives stable ids to the fields of a new schema. A field takes over the id of a
+ * known one of the same name and type, as in an overwrite. `fieldTree` joins a schema and the ids
+ * of a manifest, depth first, into a tree. `listFieldIds` is the inverse.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

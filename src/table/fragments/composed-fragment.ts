@@ -1,6 +1,6 @@
 /**
- * `ComposedFragment` reads a fragment whose columns lie in several files as if it were one file
- * that has the columns of all of them, in the order of the files. Its footer joins theirs, so that
+ * `ComposedFragment` reads a fragment whose columns lie in several files as if it were one file.
+ * That file has the columns of all of them, in the order of the files. Its footer joins theirs. So
  * pruning by statistics and adapting of columns see one file too.
  */
 import { type Data, Schema } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `storedLayout` describes, for programs that read fragment files themselves, in which file of a
- * fragment each column of a version lies, and under which name and type. These may differ from the
- * version's, because a fragment keeps what was true when it was written.
+ * `storedLayout` helps programs that read fragment files themselves. It describes in which file of
+ * a fragment each column of a version lies, and under which name and type. These may differ from
+ * the version's, because a fragment keeps what was true when it was written.
  */
 import { describeType, Schema, typesEqual } from '../../arrow/index.ts';
 import {

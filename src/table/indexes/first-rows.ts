@@ -1,8 +1,8 @@
 /**
- * `firstRows` finds through the BTREE index of a column the rows that may be among the first in its
- * order, without sorting them; rows with equal values are candidates together. The caller sorts the
- * candidates and the rows that the index does not cover. Small tables are sorted without it, and so
- * are those with too many candidates.
+ * `firstRows` finds the rows that may be among the first in the order of a column. It uses the
+ * column's BTREE index and sorts nothing. Rows with equal values are candidates together. The
+ * caller sorts the candidates and the rows that the index does not cover. Small tables are sorted
+ * without it, and so are those with too many candidates.
  */
 import {
   BTREE,

@@ -1,8 +1,8 @@
 /**
  * `nearRows` finds through an IVF index the rows whose vectors are likely to be nearest to query
- * vectors; the caller measures their exact distances. For each vector it searches the partitions of
- * all segments together, nearest first, until the rest are unlikely to hold a nearer row or the
- * request's limits are reached.
+ * vectors. The caller measures their exact distances. For each vector, it searches the partitions
+ * of all segments together, nearest first. It stops when the rest are unlikely to hold a nearer
+ * row, or at the limits of the request.
  */
 
 import { joinedFloats } from '../../bytes.ts';

@@ -1,8 +1,8 @@
 /**
  * `joinedIndexes` computes the index entries of a version after some of its fragments were joined.
- * Positions count rows over the runs of a segment. So neighbouring fragments without deleted rows
- * can be replaced in the list of runs by the fragments that hold the same rows, without changing a
- * file of an index.
+ * No file of an index changes. Positions count rows over the runs of a segment, which name
+ * fragments. So neighbouring fragments without deleted rows can be replaced in these runs by the
+ * fragments that hold the same rows.
  */
 import {
   columnStamp,

@@ -1,5 +1,5 @@
 /**
- * `OpenSegment` opens a file of an index segment and reads its columns batch by batch; a file that
+ * `OpenSegment` opens a file of an index segment and reads its columns batch by batch. A file that
  * is missing, damaged or has other columns throws Corrupt. Files of indexes are read like fragments
  * (`entryOf`), with the same checksums and the same cache. The columns are shared and must not be
  * changed.

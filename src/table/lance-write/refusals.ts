@@ -1,7 +1,7 @@
 /**
- * Builds the errors that refuse the content of a staged Lance manifest: `invalid` for a damaged or
- * inconsistent one, and `unsupported` for one beyond what this release accepts. `blamed` turns
- * damage found while reading a client's files into such a refusal.
+ * Builds the errors that refuse the content of a staged Lance manifest. `invalid` is for a damaged
+ * or inconsistent one, and `unsupported` for one beyond what this release accepts. `blamed` turns
+ * damage found while reading a client's files into such an error.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Compares the fragments of a staged Lance manifest with those that its transaction lists, without
- * reading a file. Each function, such as `requireNew` or `requireGone`, refuses one kind of
- * difference with InvalidInput: fragments that were added, removed, changed or reordered without
- * the transaction saying so.
+ * reading a file. Each function refuses one kind of difference with InvalidInput, such as
+ * `requireNew` and `requireGone`. The transaction must name all fragments that were added, removed,
+ * changed or reordered.
  */
 import type {
   LanceFileEntry,

@@ -1,8 +1,8 @@
 /**
  * `placeRefs` writes the tags and branches of a table as files in `_refs`, where Lance looks for
- * them, and the manifests of branches below `tree/`. It removes the engine's files of tags and
- * branches that no longer exist, and overwrites other programs' files only if a tag or branch has
- * their name. `wantedRefs` computes the files without writing them.
+ * them. It also places the manifests of branches below `tree/`. It removes the engine's files of
+ * tags and branches that no longer exist. Files of other programs are overwritten only if a tag or
+ * branch has their name. `wantedRefs` computes the files without writing them.
  */
 import {
   encodeLanceBranch,

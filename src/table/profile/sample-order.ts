@@ -1,7 +1,7 @@
 /**
- * `SampleOrder` orders the parts of a table, each of about one batch, so that the parts before any
- * point in the order are spread evenly over the table. A reader that stops early has therefore seen
- * an even sample; one that reads on sees each part once.
+ * `SampleOrder` orders the parts of a table so that a reader may stop at any time. The parts before
+ * any point in the order are spread evenly over the table. So a reader that stops early has seen an
+ * even sample. One that reads on sees each part once. A part has about one batch.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `vectorAccess` finds the index that a vector search can use, or says why it measures all vectors,
- * and chooses the metric if the request names none. `nearIndexed` returns, of the rows that the
- * index covers, those that are likely to be nearest, or all that match if they are few; the search
- * measures their distances.
+ * `vectorAccess` finds the index that a vector search can use, or says why it measures all vectors.
+ * It also chooses the metric if the request names none. `nearIndexed` returns the rows of the index
+ * that are likely to be nearest, or all that match if they are few. The search then measures their
+ * distances.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {

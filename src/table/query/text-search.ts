@@ -1,8 +1,8 @@
 /**
- * `searchTexts` finds the rows that match a full-text query best, through the indexes of their
- * columns and by reading the texts that these do not cover. Rows are ranked by BM25, whose
- * statistics the predicate does not change. With `prefilter`, rows that match the predicate are
- * ranked; otherwise the best rows are filtered afterwards.
+ * `searchTexts` finds the rows that match a full-text query best. It uses the indexes of the
+ * columns, and reads the texts that these do not cover. Rows are ranked by BM25, whose statistics
+ * the predicate does not change. With `prefilter`, rows that match the predicate are ranked;
+ * otherwise the best rows are filtered afterwards.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `Places` iterates over the batches of a scan in row order, and skips fragments that cannot match
+ * `Places` iterates over the batches of a scan in row order. It skips fragments that cannot match
  * the predicate or that the plan rules out; batch-rows.ts skips single batches. `next` returns a
- * promise only where it has to wait; the reader of a place is open until the next call.
- * `fragmentPlaces` iterates over one fragment and reserves the server's memory for each batch.
+ * promise only where it has to wait. The reader of a place is open until the next call.
+ * `fragmentPlaces` iterates over one fragment, and reserves the server's memory for each batch.
  */
 import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

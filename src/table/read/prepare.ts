@@ -1,8 +1,8 @@
 /**
- * `prepareReads` warms up a table when it is opened: it reads the footer of the first fragment that
- * the manifest lists, so that the first read finds it cached. Once some tables were prepared and
- * not read (`noteRead`), few others are prepared. A program that asks thousands of tables for their
- * schemas would otherwise pay for reads that never follow.
+ * `prepareReads` warms up a table when it is opened. It reads the footer of the first fragment that
+ * the manifest lists, so that the first read finds it cached. A program that asks thousands of
+ * tables for their schemas would pay for reads that never follow. So once some tables were prepared
+ * and not read (`noteRead`), few others are prepared.
  */
 
 import { LONG_FOOTER_BYTES } from '../../format/index.ts';

@@ -1,6 +1,6 @@
 /**
  * Commits versions that write no fragment. `restore` makes the content of an older version the
- * newest again, `replaceSchemaMetadata` replaces the metadata of the schema, and `setCompression`
+ * newest again. `replaceSchemaMetadata` replaces the metadata of the schema, and `setCompression`
  * sets how new fragments are compressed. `restored` builds the draft of a restore for other
  * writers.
  */

@@ -1,6 +1,6 @@
 /**
- * `downloadAddress`: builds the address at which the server returns rows as a file, for a request
- * of the views `rows` and `sql`. Returns undefined if the request is too long for an address.
+ * `downloadAddress` builds the address at which the server returns rows as a file, for a request of
+ * the views `rows` and `sql`. It returns undefined if the request is too long for an address.
  */
 import { databaseName } from './server.ts';
 

@@ -1,5 +1,5 @@
 /**
- * `useAnswer`: a hook that requests the data of a view, and requests it again when the question
+ * `useAnswer` is a hook that requests the data of a view, and requests it again when the question
  * changes or `again` is called. The answer to an earlier question is never shown, and its request
  * is aborted.
  */

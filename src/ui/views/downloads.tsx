@@ -1,5 +1,5 @@
 /**
- * `Downloads`: shows links that download all rows of a view as files of several formats, or a note
+ * `Downloads` shows links that download all rows of a view as files of several formats, or a note
  * if the request is too long for a link. The server makes the files while the browser saves them.
  */
 import { downloadAddress } from '../base/index.ts';

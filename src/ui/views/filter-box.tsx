@@ -1,5 +1,5 @@
 /**
- * `FilterBox`: an input for an SQL predicate, with completions (completion-list.tsx). Enter
+ * `FilterBox` is an input for an SQL predicate, with completions (completion-list.tsx). Enter
  * filters. The error of the server is shown below.
  */
 

@@ -1,5 +1,5 @@
 /**
- * `Histogram`: draws counts as bars of one width, with the first and the last edge below. The title
+ * `Histogram` draws counts as bars of one width, with the first and the last edge below. The title
  * of a bar shows its count and its range, or its value if there is one edge for each count.
  */
 import { count } from '../base/index.ts';

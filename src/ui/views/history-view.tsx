@@ -1,6 +1,6 @@
 /**
- * `HistoryView`: lists the versions of a branch, newest first, with their operation, changed rows
- * and tags; older ones are shown on request. A version can be opened, and two can be compared
+ * `HistoryView` lists the versions of a branch, newest first, with their operation, changed rows
+ * and tags. Older ones are shown on request. A version can be opened, and two can be compared
  * (diff-view.tsx).
  */
 

@@ -1,4 +1,6 @@
-/** `RefsView`: lists the tags and branches of a table, each with a link that opens it. */
+/**
+ * `RefsView` lists the tags and branches of a table, each with a link that opens it.
+ */
 import {
   Answered,
   dbOf,

@@ -1,5 +1,5 @@
 /**
- * `RowDifferences`: shows the first rows that only one of two versions has, and the first pairs of
+ * `RowDifferences` shows the first rows that only one of two versions has, and the first pairs of
  * rows with one key and different values. In a pair it marks the old and the new value of each
  * changed column.
  */

@@ -1,7 +1,7 @@
 /**
- * Carries out RunSql and ExplainSql: opens the tables that a SELECT names, each at one version for
- * the whole statement, and hands them to statements/, which plans and runs it. Errors name tables
- * as the statement does, with dots.
+ * Carries out RunSql and ExplainSql. It opens the tables that a SELECT names, each at one version
+ * for the whole statement. statements/ then plans and runs the SELECT. Errors name tables as the
+ * statement does, with dots.
  */
 import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
 import { DirspaceError } from '../../../errors.ts';
