@@ -1,5 +1,5 @@
 /**
- * Lists the values that modes, behaviours and transaction statuses can have (`CREATE_MODES`, ...).
+ * Lists the words that modes, behaviours and transaction statuses can be (`CREATE_MODES`, ...).
  * `parseMode` reads such a word in capitals or small letters, as PascalCase or snake_case. A
  * missing value means the first word of the list; an unknown word throws InvalidInput. `spellsMode`
  * tells whether a value may mean one mode, as any value that is no text may.

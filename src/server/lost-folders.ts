@@ -1,8 +1,8 @@
 /**
- * `LostFolders` tracks databases whose folder disappeared while they were open; requests for them
- * get ServiceUnavailable while it is missing. A new folder in its place is taken for a new
- * database, unless it may be the empty mount point of an unmounted disk. `rootGone` makes the error
- * of a catalog whose folder is gone, and `isRootGone` recognises it.
+ * `LostFolders` tracks databases whose folder disappeared while they were open. While a folder is
+ * missing, requests for its database get ServiceUnavailable. A new folder in its place is taken for
+ * a new database, unless it may be the empty mount point of an unmounted disk. `rootGone` makes the
+ * error of a catalog whose folder is gone, and `isRootGone` recognises it.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { deviceOf, isSetUp } from './root-folders.ts';

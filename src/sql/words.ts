@@ -1,6 +1,6 @@
 /**
- * `SQL_WORDS` lists words of a SELECT for completion. It has the keywords in upper case, the most
- * frequent first. It has the sorted names of functions, aggregates and window functions. `reserved`
+ * `SQL_WORDS` lists words of a SELECT for completion. They are the keywords in upper case, the most
+ * frequent first, and the sorted names of functions, aggregates and window functions. `reserved`
  * lists the keywords that may need quotes as names.
  */
 import { FUNCTION_NAMES } from './bind/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Defines `ConformanceCase`: the operation under test, a claim about it, the sentence of the
- * protocol behind the claim, and the check. Also holds the sentences that several cases share
- * (`SAYS`), and builds the HTTP path of an operation on a table or namespace (`pathOf`).
+ * Defines `ConformanceCase`, one check of an operation. It has a claim about the operation, the
+ * sentence of the protocol behind the claim, and the function that checks it. `SAYS` holds
+ * sentences that several cases share. `pathOf` builds the HTTP path of an operation on a table or
+ * namespace.
  */
 import type { OperationName } from '../../protocol/index.ts';
 import type { Kit } from './kit.ts';

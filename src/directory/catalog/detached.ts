@@ -1,7 +1,7 @@
 /**
  * Records and lists tables that were deregistered (`recordDetached`, `detachedEntries`). Their
- * folders lie in `.dirspace/detached/`, each beside a record of the id that it had. They are
- * removed only when a request purges them, because deregistering a table means to keep its files.
+ * folders lie in `.dirspace/detached/`, each beside a record of the id that it had. Who deregisters
+ * a table wants to keep its files. So they are removed only when a request purges them.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * `openText` opens a CSV file as UTF-8 text. It reads the first megabyte, which is enough to find
- * out encoding, dialect and types. A byte order mark is passed over, and so are the lines of
+ * `openText` opens a CSV file as UTF-8 text. It reads the first megabyte, from which encoding,
+ * dialect and types are found out. A byte order mark is passed over, and so are the lines of
  * `skipLines`. The caller may ask for a longer beginning, reads the rest (`after`), and closes the
  * file.
  */

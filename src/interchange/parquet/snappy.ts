@@ -1,7 +1,7 @@
 /**
  * Decodes and encodes Snappy, the usual compression of Parquet files. `snappyInSteps` decodes a
- * block of a known size; its input is untrusted, and it reads and writes within bounds.
- * `encodeSnappy` encodes one.
+ * block of a known size. Its input is untrusted, so it never reads or writes out of bounds.
+ * `encodeSnappy` encodes a block.
  */
 import type { Refuse } from './thrift.ts';
 

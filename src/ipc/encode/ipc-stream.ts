@@ -1,7 +1,8 @@
 /**
  * Encodes record batches as an Arrow IPC stream (`encodeIpcStream`) or file (`encodeIpcFile`) for
- * other programs: uncompressed, pulled batch by batch. A batch that does not fit the schema throws
- * TableSchemaValidation. format/fragment/fragment-encoder.ts writes the catalog's own files.
+ * other programs. The output is uncompressed, and pulled batch by batch. A batch that does not fit
+ * the schema throws TableSchemaValidation. format/fragment/fragment-encoder.ts writes the catalog's
+ * own files.
  */
 import {
   columnsOf,

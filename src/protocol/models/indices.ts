@@ -1,6 +1,6 @@
 /**
- * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
- * creating, listing, describing and dropping indexes.
+ * Defines the JSON Schemas and TypeScript types of requests and responses about indexes. The
+ * operations create, list, describe and drop them.
  */
 
 import { request, response } from './common.ts';

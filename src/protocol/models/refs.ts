@@ -1,7 +1,6 @@
 /**
- * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses on
- * tags and branches. The members that describe a tag or a branch are camelCase, as the protocol has
- * them.
+ * Defines the JSON Schemas and TypeScript types of requests and responses about tags and branches.
+ * The members that describe a tag or a branch are camelCase, as the protocol has them.
  */
 
 import { request, response } from './common.ts';

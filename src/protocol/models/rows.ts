@@ -1,7 +1,7 @@
 /**
- * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
- * counting, inserting, merging, updating and deleting rows. Those of deleting and taking rows by id
- * are in extensions.ts.
+ * Defines the JSON Schemas and TypeScript types of requests and responses about rows. The
+ * operations count, insert, merge, update and delete rows. Schemas of deleting and taking rows by
+ * id are in extensions.ts.
  */
 
 import { request, response } from './common.ts';

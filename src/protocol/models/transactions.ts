@@ -1,6 +1,6 @@
 /**
- * Defines the JSON Schemas, with their TypeScript types, that validate requests and responses of
- * describing and altering a transaction.
+ * Defines the JSON Schemas and TypeScript types of the requests and responses that describe and
+ * alter a transaction.
  */
 
 import { request, response } from './common.ts';

@@ -1,7 +1,7 @@
 /**
- * Defines the JSON Schemas of materialized views, with their TypeScript types. They cover the
- * requests and responses of creating and refreshing a view. `ViewQuery` is the query that defines a
- * view, and `MaterializedViewInfo` is what DescribeTable tells of it.
+ * Defines the JSON Schemas and TypeScript types of materialized views. They cover the requests and
+ * responses of creating and refreshing a view. `ViewQuery` is the query that defines a view, and
+ * `MaterializedViewInfo` is what DescribeTable tells of it.
  */
 
 import { request, response } from './common.ts';

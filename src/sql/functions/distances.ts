@@ -1,7 +1,7 @@
 /**
- * Computes levenshtein, the least number of characters to insert, remove or replace that makes one
- * text of another. It takes a time that grows with both lengths, so it works in steps, and texts
- * of more than `MOST` characters are refused.
+ * Computes the function levenshtein, the least number of characters to insert, remove or replace
+ * that makes one text of another. The time grows with both lengths. So it works in steps, and texts
+ * of more than 16,384 characters are refused.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { RowFunction } from '../typed/index.ts';

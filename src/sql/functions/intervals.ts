@@ -1,8 +1,8 @@
 /**
- * Moves timestamps by intervals (`moveTimestamp`): months by the calendar, then days, both by the
- * clock of the timestamp's time zone, then nanoseconds. `moveDate` moves dates by months and days
- * only. Also negates (`negateInterval`) and adds (`sumIntervals`) intervals. Throws InvalidInput
- * for a date or timestamp that is out of range.
+ * Moves dates and timestamps by intervals, and computes with intervals. `moveTimestamp` adds months
+ * by the calendar, then days, and then nanoseconds. Months and days follow the clock of the
+ * timestamp's time zone. `moveDate` adds months and days only. `negateInterval` and `sumIntervals`
+ * compute intervals. A date or timestamp out of range throws InvalidInput.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Accumulates bit_and, bit_or and bit_xor of whole numbers of any width (`Bits`). The halves of
- * 64-bit values are combined as 32-bit words; narrower values are sign-extended, and so the result
- * is of the type of the argument.
+ * `Bits` computes bit_and, bit_or and bit_xor of whole numbers of any width. 64-bit values are
+ * combined as two words of 32 bits. Narrower values are sign-extended, so the result has the type
+ * of the argument.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, validityOf } from '../../sql/index.ts';

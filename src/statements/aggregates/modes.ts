@@ -1,6 +1,6 @@
 /**
- * Accumulates the most frequent value of each group (`Modes`): of several the one that came first,
- * and null where a group has no value. Distinct values are kept in memory, not rows. `reserve`
+ * `Modes` finds the most frequent value of each group. Of several it takes the one that came first,
+ * and a group without a value gets null. Distinct values are kept in memory, not rows. `reserve`
  * makes room for the values of a batch in steps.
  */
 import type { DataType } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Accumulates medians and other continuous quantiles of numbers, as doubles (`Quantiles`). All
- * values of a group are kept until its end, and sorted in steps. collections.ts implements
- * quantile_disc, which picks a value.
+ * `Quantiles` computes medians and other continuous quantiles of numbers, as doubles. All values of
+ * a group are kept until its end, and sorted in steps. collections.ts implements quantile_disc,
+ * which picks a value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, validityOf } from '../../sql/index.ts';

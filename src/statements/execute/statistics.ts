@@ -1,7 +1,7 @@
 /**
- * `knownRow` answers a SELECT without GROUP BY from statistics and indexes, or by reading the rows
- * if these do not suffice. Each of its items has to be count(*), with or without WHERE, or min or
- * max of a column, without WHERE. It returns undefined for a group step of any other form.
+ * `knownRow` answers a SELECT without GROUP BY from statistics and indexes, where these suffice,
+ * and else by reading rows. Each item has to be count(*), or min or max of a column. Only with
+ * count(*) alone may there be a WHERE. For a group step of any other form it returns undefined.
  */
 import { type Data, type DataType, type RecordBatch, recordBatch } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * `ChangeTimes` tells whether the time of a file's or folder's last change is so old that the next
- * change gets another time. Caches may then take an equal time for an unchanged folder. This takes
- * two seconds, or a tenth of one on local volumes of Linux whose times have fractions of a second.
+ * `ChangeTimes` tells whether a file or folder was last changed so long ago that its next change
+ * gets another time. Only then may a cache take an equal time for an unchanged folder. The wait is
+ * two seconds. On local volumes of Linux whose times have fractions of a second, a tenth of a
+ * second is enough.
  */
 import type { Env } from '../../env.ts';
 import type { FileStat, FileSystem } from './file-system.ts';

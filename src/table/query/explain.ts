@@ -1,6 +1,6 @@
 /**
- * Formats query plans as text: `explainPlan` describes how a query will run, and `analyzePlan` runs
- * it and reports what it read.
+ * Formats query plans as text. `explainPlan` describes how a query will run. `analyzePlan` runs it
+ * and reports what it read.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { liveRows } from '../../format/index.ts';
