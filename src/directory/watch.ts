@@ -5,6 +5,7 @@
  * seconds, and a change that is undone between two checks may yield none. A missing namespace
  * throws NamespaceNotFound, from `ready` and from the iteration.
  */
+import { elapsed } from '../env.ts';
 import { isTableFolder, ROOT_TABLES_FOLDER } from '../format/index.ts';
 import {
   type CatalogEvent,
@@ -27,6 +28,14 @@ import {
 const SETTLE = 15;
 /** Looks around without any hint this often, in milliseconds: an event is told within 5 seconds. */
 const SAFETY_NET = 4_000;
+/**
+ * A look at the whole takes as long as there are tables. After one that took t, the next is made
+ * 4 t later at the earliest, and 20 t later where nothing hints at a change, so that watching takes
+ * a fifth of a busy process at most and a twentieth of an idle one. Milliseconds bound both, for
+ * clocks that jump.
+ */
+const REST = { times: 4, most: 10_000 };
+const IDLE = { times: 20, most: 60_000 };
 
 /**
  * What happens from the moment `ready` resolves on is told. Iteration and `ready` reject with
@@ -92,6 +101,10 @@ class CatalogWatcher {
   readonly #below: ObjectPath;
   #state: CatalogState;
   #rescan = false;
+  /** Milliseconds that the last look at the whole took. */
+  #took = 0;
+  /** The last look at the whole is not long enough ago for the next. */
+  #resting = false;
   readonly #tables = new Map<string, ObjectPath>();
   #wake: (() => void) | undefined;
 
@@ -104,33 +117,46 @@ class CatalogWatcher {
   hint(hint: Hint): void {
     const table = hint.path === undefined ? undefined : this.#tableAt(hint.path);
     if (table === undefined) this.#rescan = true;
-    else this.#tables.set(formatId(table), table);
+    else if (isWithin(table, this.#below)) this.#tables.set(formatId(table), table);
+    else return;
     this.#wake?.();
   }
 
   /** What happened since the last call; waits for something to look into. */
   async next(signal: AbortSignal): Promise<CatalogEvent[]> {
-    if (!this.#rescan && this.#tables.size === 0) await this.#somethingToDo(signal);
+    if (this.#tables.size === 0 && (this.#resting || !this.#rescan)) {
+      const most = Math.max(SAFETY_NET, lasting(this.#took, IDLE));
+      if (!(await this.#woken(most, signal))) this.#rescan = true;
+    }
     if (signal.aborted) return [];
     await this.#pause(SETTLE, signal);
-    const rescan = this.#rescan || this.#tables.size === 0;
-    const tables = [...this.#tables.values()];
-    this.#rescan = false;
-    this.#tables.clear();
-    return rescan ? this.#lookAround() : this.#lookAt(tables);
+    if (this.#rescan && !this.#resting) return this.#lookAround(signal);
+    return this.#lookAt();
   }
 
-  async #lookAround(): Promise<CatalogEvent[]> {
+  async #lookAround(signal: AbortSignal): Promise<CatalogEvent[]> {
+    this.#rescan = false;
+    this.#tables.clear();
+    const began = elapsed(this.#catalog.env);
     let state = await readState(this.#catalog, this.#below);
     const vanished = [...this.#state.tables.keys()].some((key) => !state.tables.has(key));
     // A table that moves while the tree is read may be seen in neither place.
     if (vanished) state = await readState(this.#catalog, this.#below);
     const events = compareStates(this.#state, state);
     this.#state = state;
+    this.#took = elapsed(this.#catalog.env) - began;
+    this.#resting = true;
+    void this.#pause(lasting(this.#took, REST), signal).then(() => {
+      this.#resting = false;
+      if (this.#rescan) this.#wake?.();
+    });
     return events;
   }
 
-  async #lookAt(ids: readonly ObjectPath[]): Promise<CatalogEvent[]> {
+  /** The tables that hints named. */
+  async #lookAt(): Promise<CatalogEvent[]> {
+    const ids = [...this.#tables.values()];
+    this.#tables.clear();
     const tables = new Map(this.#state.tables);
     const events: CatalogEvent[] = [];
     for (const id of ids) {
@@ -139,8 +165,8 @@ class CatalogWatcher {
       const after = await readTable(this.#catalog, id);
       // Created, dropped, moved or recreated: only a look at the whole tells which.
       if (before === undefined || before.incarnation !== after?.incarnation) {
-        this.#state = { ...this.#state, tables };
-        return [...events, ...(await this.#lookAround())];
+        this.#rescan = true;
+        continue;
       }
       events.push(...compareTables(before, after));
       tables.set(key, after);
@@ -149,11 +175,13 @@ class CatalogWatcher {
     return events;
   }
 
-  async #somethingToDo(signal: AbortSignal): Promise<void> {
+  /** True once there is something to do, false after `most` milliseconds. */
+  async #woken(most: number, signal: AbortSignal): Promise<boolean> {
     const woken = new AbortController();
     this.#wake = () => woken.abort();
-    await this.#pause(SAFETY_NET, AbortSignal.any([signal, woken.signal]));
+    await this.#pause(most, AbortSignal.any([signal, woken.signal]));
     this.#wake = undefined;
+    return woken.signal.aborted;
   }
 
   async #pause(milliseconds: number, signal: AbortSignal): Promise<void> {
@@ -177,3 +205,9 @@ class CatalogWatcher {
     return decoded.includes(undefined) ? undefined : (decoded as string[]);
   }
 }
+
+const lasting = (took: number, { times, most }: { times: number; most: number }): number =>
+  Math.min(Math.max(took, 0) * times, most);
+
+const isWithin = (id: ObjectPath, below: ObjectPath): boolean =>
+  below.every((name, depth) => id[depth] === name);

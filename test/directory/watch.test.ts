@@ -2,6 +2,7 @@ import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
 import { recordBatchStream, tableFromArrays } from '../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
+import { systemEnv } from '../../src/env.ts';
 import type { FileSystem } from '../../src/store/disk/file-system.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 import { Watched } from '../helpers/watched.ts';
@@ -164,5 +165,70 @@ describe.each(kinds)('watching on %s', (_, where) => {
     await expect(watch[Symbol.asyncIterator]().next()).rejects.toMatchObject({
       code: 'NamespaceNotFound',
     });
+  });
+});
+
+describe('how often the whole catalog is looked at', () => {
+  /** A clock by which each look takes seconds, and pauses that end when the test says so. */
+  const slowLooks = async () => {
+    const fs = createFsFromVolume(new Volume()) as unknown as FileSystem;
+    const pauses = new Map<number, () => void>();
+    const asked: number[] = [];
+    let clock = 0;
+    const env = {
+      ...systemEnv,
+      elapsed: () => (clock += 3000),
+      sleep: (ms: number, signal?: AbortSignal, background?: boolean) => {
+        asked.push(ms);
+        if (ms < 1000) return systemEnv.sleep(ms, signal, background);
+        return new Promise<void>((resolve, reject) => {
+          pauses.set(ms, resolve);
+          signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+        });
+      },
+    };
+    const catalog = await openDirectoryNamespace({ root: '/c', fs, durability: 'relaxed', env });
+    const other = await openDirectoryNamespace({ root: '/c', fs, durability: 'relaxed' });
+    return { catalog, other, pauses, asked };
+  };
+
+  test('looks that take long are spaced; commits are told between them', async () => {
+    const { catalog, other, pauses, asked } = await slowLooks();
+    await other.createTable({ id: ['a'] }, rows());
+    const watched = new Watched(catalog);
+    await watched.ready;
+    await other.insertIntoTable({ id: ['a'] }, rows());
+    await watched.until('version_committed a main 2');
+    await other.createTable({ id: ['b'] }, rows());
+    await other.insertIntoTable({ id: ['a'] }, rows());
+    await watched.until('version_committed a main 3');
+    await other.dropTable({ id: ['a'] });
+    await other.insertIntoTable({ id: ['b'] }, rows());
+    expect(watched.seen.filter((event) => !event.startsWith('version_committed a'))).toEqual([]);
+    pauses.get(10_000)?.();
+    await watched.until('table_created b', 'version_committed b main 2', 'table_dropped a');
+    // Without a hint it waits for longer than the 4 seconds of a small catalog.
+    expect(asked.filter((ms) => ms === 4000).length).toBe(1);
+    await watched.end();
+  });
+
+  test('a watch of a namespace does not look at the whole for tables outside of it', async () => {
+    const { catalog, other, pauses, asked } = await slowLooks();
+    await other.createNamespace({ id: ['in'] });
+    await other.createTable({ id: ['in', 't'] }, rows());
+    await other.createTable({ id: ['out'] }, rows());
+    const watched = new Watched(catalog, ['in']);
+    await watched.ready;
+    await other.insertIntoTable({ id: ['in', 't'] }, rows());
+    await watched.until('version_committed in/t main 2');
+    await other.insertIntoTable({ id: ['out'] }, rows());
+    await other.insertIntoTable({ id: ['in', 't'] }, rows());
+    await watched.until('version_committed in/t main 3');
+    pauses.get(10_000)?.();
+    await other.insertIntoTable({ id: ['in', 't'] }, rows());
+    await watched.until('version_committed in/t main 4');
+    // One pause follows each look at the whole.
+    expect(asked.filter((ms) => ms === 10_000).length).toBe(1);
+    await watched.end();
   });
 });
