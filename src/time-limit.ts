@@ -1,7 +1,7 @@
 /**
- * `endingAfter` makes the signal of a time limit, which also aborts with a signal that is given. A
- * joined signal holds its parts weakly, so that without this file the garbage collector could take
- * the clock, and the time would never end.
+ * `endingAfter` makes the signal of a time limit, which also aborts with a signal that is given. It
+ * exists because a joined signal holds its parts only weakly. The garbage collector could take the
+ * clock, and the time would never end.
  */
 
 /** Clocks by the signals that are joined of them. */

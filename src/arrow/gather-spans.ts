@@ -1,6 +1,6 @@
 /**
- * Picks rows of columns that store offsets: `gatherBinary` copies the bytes of the picked texts and
- * binaries, and `spreadLists` computes the child rows of the picked lists. If offsets have 32 bits,
+ * Picks rows of columns that store offsets. `gatherBinary` copies the bytes of the picked texts and
+ * binaries. `spreadLists` computes the child rows of the picked lists. If offsets have 32 bits,
  * both throw InvalidInput for more than 2^31 - 1 bytes or child rows (`checkTotal`).
  */
 

@@ -1,7 +1,7 @@
 /**
- * Defines the types for watching a catalog: `WatchRequest` says what to watch, `CatalogWatch`
- * iterates over the events, and `CatalogEvent` is the type of one event. directory/watch.ts
- * produces the events.
+ * Defines the types for watching a catalog. `WatchRequest` says what to watch, `CatalogWatch`
+ * iterates over the events, and `CatalogEvent` is one event. directory/watch.ts produces the
+ * events.
  */
 
 /** What to watch. */

@@ -1,10 +1,9 @@
 /**
- * Declares the operations beyond the protocol (`CatalogExtensions`) and defines the types of most
+ * Declares the operations beyond the protocol (`CatalogExtensions`). It defines the types of most
  * of them, such as undrop, optimize, verify and trash. The types of the others are in
- * branch-diff.ts (diff and cherry-pick of branches), events.ts (watch), models/jobs.ts (jobs) and
- * table-insight.ts (takeRows, fetchBlobs, SQL, profile, diff and the list of files). Each method is
- * optional: a catalog leaves out those it cannot carry out, and callers check before they call.
- * `progressTo` tells progress in the protocol's form.
+ * branch-diff.ts, events.ts, models/jobs.ts and table-insight.ts. Each method is optional. A
+ * catalog leaves out those it cannot carry out, and callers check before they call. `progressTo`
+ * tells progress in the protocol's form.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type {

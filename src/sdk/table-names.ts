@@ -1,7 +1,7 @@
 /**
- * Implements a connection's methods `declareTable`, `registerTable`, `cloneTable` and
- * `renameTable`: checks the options and calls the catalog. The source of a clone is a location if
- * it has a slash or backslash, else a name; a catalog without CloneTable rejects with Unsupported.
+ * Implements the methods of a connection that declare, register, clone and rename tables. It checks
+ * the options and calls the catalog. The source of a clone is a location if it has a slash or
+ * backslash, else a name. A catalog without CloneTable rejects with Unsupported.
  */
 import type {
   CloneTableResponse,

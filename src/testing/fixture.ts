@@ -1,6 +1,6 @@
 /**
  * `fixture` starts a catalog in memory behind a real server, for tests. Its content comes from a
- * seed and can be reset to it; it fails on request (`setFaults`) and keeps a journal of the newest
+ * seed and can be reset to it. It fails on request (`setFaults`) and keeps a journal of the newest
  * requests. Tests in other languages control it over HTTP. The server listens on 127.0.0.1 and asks
  * for no credentials. Wrong options, seeds and faults throw InvalidInput.
  */

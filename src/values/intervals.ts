@@ -1,7 +1,8 @@
 /**
- * `parseInterval` parses an interval from text such as `1 day 01:02:03` into months, days and
- * nanoseconds, three counts that do not convert into each other. It returns null for other text,
- * for a fraction that leaves part of a month, day or nanosecond, and for counts out of range.
+ * `parseInterval` parses an interval from text such as `1 day 01:02:03`. The result has months,
+ * days and nanoseconds, three counts that do not convert into each other. It returns null for other
+ * text, and for counts out of range. The same holds for a fraction that leaves part of a month, day
+ * or nanosecond.
  */
 import { parseExact } from './decimals.ts';
 

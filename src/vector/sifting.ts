@@ -1,8 +1,8 @@
 /**
  * `Sifting` chooses the rows of sketched batches that a search has to measure. `candidates` returns
  * the rows that may be within the limits of the queries, or undefined if too many remain. While a
- * query has no limit yet, `guess` returns slightly more than k rows that are likely to be near;
- * measuring them sets a limit. It returns undefined if no distance separates so few. Both return
+ * query has no limit yet, `guess` returns slightly more than k rows that are likely to be near.
+ * Measuring them sets a limit. If no distance separates so few, it returns undefined. Both return
  * undefined if one of the queries has no sieve (sieve.ts).
  */
 import type { Metric } from './elements.ts';

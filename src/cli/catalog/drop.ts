@@ -1,6 +1,6 @@
 /**
  * `dirspace drop` drops a table or an empty namespace. With `--cascade` it drops a namespace and
- * everything in it; on a terminal it asks first, unless the namespace is empty or `--yes` is given.
+ * everything in it. On a terminal it asks first, unless the namespace is empty or `--yes` is given.
  * An id that could name both drops the table, without a question.
  */
 import { isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * `dirspace lance sync` updates the files by which Lance opens tables directly by path, for one
- * table, the tables below a namespace, or the whole catalog. Files of other programs that are in
- * the way are set aside.
+ * `dirspace lance sync` updates the files by which Lance opens tables directly by path. It does so
+ * for one table, the tables below a namespace, or the whole catalog. Files of other programs that
+ * are in the way are set aside.
  */
 import type { SyncLanceResult } from '../../sdk/index.ts';
 import {

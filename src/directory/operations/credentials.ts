@@ -1,8 +1,8 @@
 /**
- * `vendedOptions` finds the storage options that a client gets to open a table. For a table outside
- * of the root, the configuration of its location has the options or a vendor of them, and the
- * request may decline them. For a table inside, they come from the catalog's credential vendor, if
- * there is one and the request asks for them.
+ * `vendedOptions` finds the storage options that a client gets to open a table. For a table inside
+ * of the root, they come from the catalog's credential vendor, if there is one and the request asks
+ * for them. For a table outside, the configuration of its location has the options or a vendor of
+ * them. The request may decline these.
  */
 
 import { ruleOf } from '../../allowed-locations.ts';

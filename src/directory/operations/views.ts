@@ -1,6 +1,6 @@
 /**
  * Carries out CreateMaterializedView and RefreshMaterializedView. A view is a table whose manifests
- * record its source table and its query; it is read, tagged, indexed, renamed and dropped as any
+ * record its source table and its query. It is read, tagged, indexed, renamed and dropped as any
  * other. It is created without rows, unless `with_no_data` is false. Changes of its rows and
  * columns other than refreshes and restores throw InvalidTableState. A refresh is finished when it
  * is answered. describe.ts tells of the view of a version.

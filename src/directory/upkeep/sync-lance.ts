@@ -1,8 +1,8 @@
 /**
- * Carries out SyncLance: updates the files by which Lance opens tables by path, for one table or
- * for all below a namespace, whatever their modes. The entry of a table says whether Lance opens
- * it, or why not. With the whole catalog it also synchronizes the list of tables (follow-lance.ts).
- * An id of neither a table nor a namespace throws TableNotFound.
+ * Carries out SyncLance, which updates the files by which Lance opens tables by path. It does so
+ * for one table or for all below a namespace, whatever their modes. The entry of a table says
+ * whether Lance opens it, or why not. With the whole catalog it also synchronizes the list of
+ * tables (follow-lance.ts). An id of neither a table nor a namespace throws TableNotFound.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { LANCE_CATALOG } from '../../format/index.ts';

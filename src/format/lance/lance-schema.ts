@@ -1,6 +1,6 @@
 /**
- * `lanceSchema` builds the Arrow schema from the fields of a Lance manifest or data file, and
- * records which Lance fields each Arrow field stands for. The fields are untrusted: those that do
+ * `lanceSchema` builds the Arrow schema from the fields of a Lance manifest or data file. It also
+ * records which Lance fields each Arrow field stands for. The fields are untrusted. Those that do
  * not fit together throw Corrupt, and types that tables cannot hold throw Unsupported.
  * lance-fields.ts is the inverse.
  */

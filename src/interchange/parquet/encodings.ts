@@ -1,8 +1,8 @@
 /**
  * `valueReader` decodes the values of a page in any of Parquet's encodings, a few at a time, into a
- * store. Values that reach past the end of the page, and encodings that the type does not allow, go
- * to the `refuse` that the caller passes. `widthOf` returns the bytes of a value of a physical
- * type, or undefined where values differ in length.
+ * store. Values past the end of the page go to the `refuse` that the caller passes, and so do
+ * encodings that the type does not allow. `widthOf` returns the bytes of a value of a physical
+ * type. It returns undefined where values differ in length.
  */
 import { type DeltaReader, deltaReader } from './delta.ts';
 import { HybridReader } from './levels.ts';

@@ -1,6 +1,6 @@
 /**
  * `decompressPage` decompresses a page of Parquet with Snappy, gzip, Brotli, LZ4 or Zstandard. The
- * size in the page's header is untrusted: it is checked against a bound first (`MOST_PAGE_BYTES`),
+ * size in the page's header is untrusted. It is checked against a bound first (`MOST_PAGE_BYTES`),
  * and then against what the bytes can expand to. A page whose content has another size is refused.
  */
 import { promisify } from 'node:util';

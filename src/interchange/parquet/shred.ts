@@ -1,6 +1,7 @@
 /**
- * `shred` computes the values of one leaf of an Arrow column, and the levels that tell where values
- * are null and how they form lists. Dictionary codes are resolved to their values.
+ * `shred` computes what Parquet stores of one leaf of an Arrow column. These are its values, and
+ * levels that tell where values are null and how they form lists. Dictionary codes are resolved to
+ * their values.
  */
 import {
   concatData,

@@ -1,7 +1,7 @@
 /**
- * `readThrift` decodes a struct in Thrift's compact protocol, in which the metadata of Parquet
- * files is written, as an object of its fields by number. The bytes are untrusted: items and levels
- * are limited. `Refuse` is the function by which the decoders of Parquet refuse a file.
+ * `readThrift` decodes a struct in Thrift's compact protocol, as an object of its fields by number.
+ * The metadata of Parquet files is written in it. The bytes are untrusted, so items and levels are
+ * limited. `Refuse` is the function by which the decoders of Parquet refuse a file.
  */
 
 /** A field: a number, a bigint of 64 bits, bytes of a binary, a truth value, a list, a struct. */

@@ -1,6 +1,6 @@
 /**
- * `MessageBudget` bounds how far the messages of another program may expand beyond their own bytes;
- * more throws PayloadTooLarge. Few bytes can stand for many values in columns of the null type, in
+ * `MessageBudget` bounds how far the messages of another program may expand beyond their own bytes.
+ * More throws PayloadTooLarge. Few bytes can stand for many values: in columns of the null type, in
  * list views that share values, and in long runs of one value.
  */
 

@@ -1,8 +1,8 @@
 /**
- * Expands list views (`listsOfViews`) and run-end-encoded columns (`expandRuns`) of other programs
- * to plain lists and values. Few bytes can stand for many rows here, so both claim the size of the
- * expanded values from the caller's budget (foreign-budget.ts) before they copy them. `lookAtViews`
- * checks the offsets and sizes of list views first.
+ * Expands list views and run-end-encoded columns of other programs to plain lists and values
+ * (`listsOfViews`, `expandRuns`). Few bytes can stand for many rows here. So both claim the size of
+ * the expanded values from the caller's budget before they copy them (foreign-budget.ts).
+ * `lookAtViews` checks the offsets and sizes of list views first.
  */
 import {
   byteWidth,

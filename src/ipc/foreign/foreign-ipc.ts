@@ -3,8 +3,8 @@
  * body of an operation, and `openArrowFile` reads a file by ranges. Invalid bytes throw
  * InvalidInput and what exceeds a bound throws PayloadTooLarge, also while batches are pulled.
  *
- * The bytes are untrusted and decoded in this folder, because apache-arrow's parser loops for
- * minutes on some damaged inputs and returns wrong rows for others.
+ * The bytes are untrusted, so they are decoded in this folder. apache-arrow's parser loops for
+ * minutes on some damaged inputs, and returns wrong rows for others.
  */
 import {
   type ArrowBody,

@@ -1,6 +1,6 @@
 /**
- * `Sizer` and `validityOf`: view the buffers of another copy of apache-arrow as the typed arrays
- * that this package's copy needs. Builders leave off the values of nulls at the end, so a `Sizer`
+ * Views the buffers of another copy of apache-arrow as the typed arrays that this package's copy
+ * needs (`Sizer`, `validityOf`). Builders leave off the values of nulls at the end. So a `Sizer`
  * for data with nulls fills up a buffer that is too short. Without nulls such a buffer throws
  * InvalidInput.
  */

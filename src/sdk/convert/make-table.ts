@@ -1,6 +1,6 @@
 /**
- * `makeArrowTable` builds an Arrow table from an array of rows, as LanceDB's SDK does, by a given
- * schema or by one inferred from all rows. Columns of the schema that no row has are left out. Rows
+ * `makeArrowTable` builds an Arrow table from an array of rows, as LanceDB's SDK does. The schema
+ * is given, or inferred from all rows. Columns of the schema that no row has are left out. Rows
  * that do not fit throw TableSchemaValidation. It runs without a break, so a large array blocks the
  * event loop; `createTable` and `add` take rows in steps.
  */

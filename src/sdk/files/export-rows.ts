@@ -1,6 +1,6 @@
 /**
  * `exportRows` writes rows as a file in a given format, to a path or a stream, and reports
- * progress; `exportedBytes` yields the same bytes instead. Rows are read no faster than the file is
+ * progress. `exportedBytes` yields the same bytes instead. Rows are read no faster than the file is
  * written. Options, and a name that tells no format, are checked before any row is read, and throw
  * InvalidInput.
  */

@@ -1,5 +1,5 @@
 /**
- * Reads the bytes of blobs by row ids: `fetchBlobs` returns them all, and `fetchBlobFiles` returns
+ * Reads the bytes of blobs by row ids. `fetchBlobs` returns them all. `fetchBlobFiles` returns
  * handles that read them, or ranges of them, on demand. Both keep the order of the ids, repeats
  * included. An id without a row throws InvalidInput. Catalogs that cannot fetch blobs are asked for
  * the rows. `blobColumns` lists the columns that hold blobs.

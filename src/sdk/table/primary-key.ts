@@ -1,7 +1,7 @@
 /**
- * `primaryKeyChange` checks that a column can be a table's unenforced primary key, and returns the
+ * `primaryKeyChange` checks that a column can be a table's unenforced primary key. It returns the
  * change of field metadata that declares it, under Lance's name. The key is one top-level column of
- * whole numbers, texts or bytes that is not nullable, and cannot be changed later. Values are not
+ * whole numbers, texts or bytes. It is not nullable, and cannot be changed later. Values are not
  * checked.
  */
 import { type DataType, describeType, type Schema, Type } from '../../arrow/index.ts';

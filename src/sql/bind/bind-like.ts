@@ -1,6 +1,7 @@
 /**
- * `likeNode` builds the bound form of LIKE and ILIKE. `lower(x) LIKE 'a%'` becomes `x ILIKE 'a%'`:
- * if the constant pattern is in lower case, both mean the same, and lower(x) need not be computed.
+ * `likeNode` builds the bound form of LIKE and ILIKE. `lower(x) LIKE 'a%'` becomes `x ILIKE 'a%'`
+ * if the constant pattern is in lower case. Both then mean the same, and lower(x) need not be
+ * computed.
  */
 import { BOOL, type Bound } from '../typed/index.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `foldedInSteps` converts UTF-8 text to lower case for comparisons that ignore case. It works in
  * steps, so that a long text does not block the event loop. Pure ASCII is converted byte by byte.
- * Other text is cut only where the lower case of a character does not depend on its neighbours, as
- * that of a final sigma does. `isInside` recognises bytes behind the first of a character.
+ * The lower case of some characters, such as a final sigma, depends on their neighbours. So other
+ * text is not cut there. `isInside` recognises bytes behind the first of a character.
  */
 
 /** Bytes that are written between two steps. */

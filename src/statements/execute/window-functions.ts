@@ -1,9 +1,9 @@
 /**
  * `windowColumn` computes one window function for rows in order, partition after partition. A
- * running aggregate takes the rows up to the current one, or up to the last row that is equal to it
- * in order (its last peer). Aggregates of whole partitions are computed like those of groups, and
- * those of other frames by window-frames.ts. `comparesPeers` tells whether calls need to know
- * peers.
+ * running aggregate takes the rows up to the current one. It may also take the following rows that
+ * are equal to it in order (its peers). Aggregates of whole partitions are computed like those of
+ * groups, and those of other frames by window-frames.ts. `comparesPeers` tells whether calls need
+ * to know peers.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

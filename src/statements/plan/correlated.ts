@@ -2,8 +2,8 @@
  * `plannedCorrelated` plans a subquery whose WHERE reads columns of the query around it. It returns
  * undefined if the WHERE reads none. The subquery is run once for all rows. The values that it
  * compares with outer columns become key columns of its plan, and the outer query is joined on
- * these. A term of AND that reads outer columns must be an equation, with only outer columns on one
- * side and only own columns on the other. Other terms and some clauses throw InvalidInput.
+ * these. So a term of AND that reads outer columns must be an equation. One side has only outer
+ * columns, and the other only own columns. Other terms and some clauses throw InvalidInput.
  */
 import type { Field } from '../../arrow/index.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * `openFragment` opens a fragment for reading. A small file is read whole (small-fragment.ts), a
- * larger one by ranges (large-fragment.ts); a fragment with overlays has several files, which are
+ * `openFragment` opens a fragment for reading. A small file is read whole (small-fragment.ts), and
+ * a larger one by ranges (large-fragment.ts). A fragment with overlays has several files, which are
  * read as one (composed-fragment.ts). It throws TableVersionNotFound if cleanup removed the version
  * meanwhile.
  */

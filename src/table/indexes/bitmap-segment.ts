@@ -1,7 +1,7 @@
 /**
- * `bitmapReader` and `labelListReader` read BITMAP and LABEL_LIST segments, whose file has a row
- * for each distinct value: `value`, sorted with nulls last, `count` and `positions`. Rows with a
- * value are counted without reading their positions.
+ * `bitmapReader` and `labelListReader` read the segments of BITMAP and LABEL_LIST indexes. The file
+ * of a segment has a row for each distinct value, sorted with nulls last: the value, the count of
+ * its rows and their positions. Rows with a value are counted without reading their positions.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `describedIndexes` lists the indexes of a version with their column, parameters and size, and how
- * many live rows each covers and leaves to a scan.
+ * `describedIndexes` lists the indexes of a version with their column, parameters and size. It also
+ * tells how many live rows each index covers, and how many it leaves to a scan.
  */
 import type { JsonObject } from '../../json.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `useCompletion` is a hook that offers words at the caret of a text field in a list. The up and
- * down arrows choose a word, Tab accepts it, and Escape closes the list. It returns the list, the
- * attributes by which the field names the list to screen readers, and a key handler that tells
- * whether it used a key.
+ * down arrows choose a word, Tab accepts it, and Escape closes the list. It returns the list, and
+ * the attributes by which the field names the list to screen readers. It also returns a key handler
+ * that tells whether it used a key.
  */
 import { useLayoutEffect, useRef, useState } from '../base/index.ts';
 
