@@ -1,6 +1,7 @@
 /**
  * Quotes names and texts for SQL, whatever characters they have. `quotedName` quotes the name of a
  * column, `quotedPath` the path of a nested column, and `quotedText` a string literal.
+ * `withoutBackticks` takes the quotes of LanceDB's paths away.
  */
 
 export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -9,3 +10,7 @@ export const quotedName = (name: string): string => `"${name.replaceAll('"', '""
 export const quotedPath = (names: readonly string[]): string => names.map(quotedName).join('.');
 
 export const quotedText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** The path without the backticks around its names, as LanceDB writes "`row-id`"; two of them are one in a name. */
+export const withoutBackticks = (path: string): string =>
+  path.replaceAll(/`((?:[^`]|``)*)`/g, (_, name: string) => name.replaceAll('``', '`'));

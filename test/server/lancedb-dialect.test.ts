@@ -286,6 +286,66 @@ describe('answers', () => {
     expect((await send(pair, '/v1/table/t/index/list/', {})).json).toEqual({ indexes: [] });
     expect((await send(pair, '/v1/table/t/index/i/stats/', {})).status).toBe(404);
   });
+  test('the path of an indexed column is one that they find in the schema', async () => {
+    const pair = await restPair({ root: await temporaryFolder(), create: true });
+    const db = await connectNamespace('rest', { uri: pair.base }, { fetch: pair.fetch as never });
+    const rows = [{ 'row-id': 1, literal: { 'a.b': 1, plain: 2 }, 'c`d': 3, 'e.f': { g: 4 } }];
+    const table = await db.createTable('t', rows);
+    const columns = async (): Promise<string[]> => {
+      const { json } = await send(pair, '/v1/table/t/index/list/', { version: null });
+      return json.indexes.map((index: { columns: string[] }) => index.columns[0]);
+    };
+    await table.createIndex('`row-id`', { name: 'a' });
+    expect(await columns()).toEqual(['row-id']);
+    for (const [name, column] of Object.entries({
+      b: 'literal.`a.b`',
+      c: 'literal.plain',
+      d: '`c``d`',
+      e: '`e.f`.g',
+    })) {
+      await table.createIndex(column, { name });
+    }
+    expect(await columns()).toEqual([
+      'row-id',
+      'literal.`a.b`',
+      'literal.plain',
+      '`c``d`',
+      '`e.f`.g',
+    ]);
+    expect((await send(pair, '/v1/table/t/index/b/prewarm/')).status).toBe(200);
+    expect((await send(pair, '/v1/table/t/index/none/prewarm/')).status).toBe(404);
+    await db.close();
+  });
+  test('a branch of main has no parent, and one of a branch has it', async () => {
+    const branch = { parentVersion: 1, createAt: 2, manifestSize: 3 };
+    const branches = {
+      a: { ...branch, parentBranch: 'main' },
+      b: { ...branch, parentBranch: 'a' },
+    };
+    const namespace = stubNamespace({ listTableBranches: () => ({ branches }) });
+    const pair = await restPair({ namespace });
+    expect((await send(pair, '/v1/table/t/branches/list/')).json).toEqual({
+      branches: { a: branch, b: branches.b },
+    });
+  });
+  test('no table has a specification of LSM writes', async () => {
+    const pair = await restPair({
+      namespace: stubNamespace({ describeTable: () => ({ version: 3 }) }),
+    });
+    const answered = await send(pair, '/v1/table/t/get_lsm_write_spec/');
+    expect(answered.status).toBe(200);
+    expect(answered.json.lsm_write_spec ?? null).toBeNull();
+    expect(await heard('POST', '/v1/table/a$b/get_lsm_write_spec/')).toMatchObject({
+      id: ['a', 'b'],
+    });
+    const missing = await failing(
+      'describeTable',
+      'TableNotFound',
+      '/v1/table/t/get_lsm_write_spec/',
+    );
+    expect(missing.status).toBe(404);
+    expect((await send(pair, '/v1/table/t/set_lsm_write_spec/', {})).status).toBe(406);
+  });
   test('a JSON write that is sent again with its id is done once', async () => {
     let calls = 0;
     const pair = await restPair({

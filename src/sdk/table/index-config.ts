@@ -8,6 +8,7 @@ import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
 import type { CreateTableIndexRequest } from '../../protocol/index.ts';
+import { withoutBackticks } from '../../sql-quotes.ts';
 import { defined } from '../handles/index.ts';
 import type { TokenizeOptions } from '../query/index.ts';
 
@@ -203,10 +204,15 @@ export function usualIndex(schema: Schema, column: string): Index {
   return DataType.isFixedSizeList(field.type) ? Index.ivfPq({ distanceType: 'l2' }) : Index.btree();
 }
 
-/** By its name, or by its path with dots; without case where no name matches exactly. */
+/**
+ * By its name, or by its path with dots; without case where no name matches exactly, and with names in
+ * backticks where none matches.
+ */
 function fieldAt(fields: readonly Field[], path: string): Field | undefined {
   const exact = fieldBy(fields, path, (name) => name);
-  return exact ?? fieldBy(fields, path.toLowerCase(), (name) => name.toLowerCase());
+  const found = exact ?? fieldBy(fields, path.toLowerCase(), (name) => name.toLowerCase());
+  const plain = withoutBackticks(path);
+  return found ?? (plain === path ? undefined : fieldAt(fields, plain));
 }
 
 /** One of several that are alike is none. */

@@ -13,6 +13,7 @@ import {
   type OptimizeCallOptions,
   unsupported,
 } from '../../protocol/index.ts';
+import { withoutBackticks } from '../../sql-quotes.ts';
 import {
   atVersion,
   type Defined,
@@ -199,7 +200,8 @@ export class TableIndexes {
     { index_type: type = '' }: IndexParameters,
     call: CallOptions,
   ): Promise<string[]> {
-    const usual = `${column}_idx`.toLowerCase();
+    const indexed = withoutBackticks(column).toLowerCase();
+    const usual = `${indexed}_idx`;
     // Every type for vectors may be built as another one of them.
     const kindOf = (listed: string): string => (/^ivf/i.test(listed) ? 'Ivf' : listed);
     const kind = kindOf(listedType(type));
@@ -207,7 +209,7 @@ export class TableIndexes {
       index.columns.length === 1 &&
       // A catalog may not tell types.
       ['', kind].includes(kindOf(index.indexType)) &&
-      index.columns[0]?.toLowerCase() === column.toLowerCase() &&
+      index.columns[0]?.toLowerCase() === indexed &&
       index.name.toLowerCase().startsWith(usual) &&
       /^(_\d+)?$/.test(index.name.slice(usual.length));
     return (await this.list(call))

@@ -1,29 +1,24 @@
 /**
  * `lancedbDialect` translates between the remote mode of LanceDB's clients and the plain protocol:
- * addresses, bodies, timeouts, idempotency keys and answers. It recognises these clients by their
+ * addresses, bodies, timeouts and idempotency keys. It recognises these clients by their
  * address or headers, and changes some calls (`lancedbCaller`), such as a restore without a
- * version. lancedb-queries.ts translates query bodies, lancedb-errors.ts errors.
+ * version. lancedb-queries.ts translates query bodies, lancedb-answers.ts and lancedb-indexes.ts
+ * responses, and lancedb-errors.ts errors.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   type AnyOperation,
-  branchDiff,
-  type CherryPickTableBranchResponse,
-  cherryPickResult,
   DEFAULT_DELIMITER,
-  type DiffTableBranchResponse,
   EVERY_OPERATION,
-  type JobContent,
-  jobType,
   type Model,
   parseId,
   type RequestParts,
-  schemaFromJson,
-  schemaToLanceJson,
 } from '../../protocol/index.ts';
 import type { Call, Caller, RequestHeaders } from '../auth/index.ts';
 import type { Dialect, RequestHead } from './dialect.ts';
+import { lancedbAnswer } from './lancedb-answers.ts';
 import { lancedbError } from './lancedb-errors.ts';
+import { listedIndexes } from './lancedb-indexes.ts';
 import { plainQuery } from './lancedb-queries.ts';
 
 /**
@@ -41,7 +36,7 @@ export const lancedbDialect: Dialect = {
   idempotencyKey,
   timeoutMs,
   caller: lancedbCaller,
-  answer,
+  answer: lancedbAnswer,
   error: lancedbError,
 };
 
@@ -63,10 +58,13 @@ const EXTENSIONS = new RegExp(
     'table/[^/]+/branches/(diff|cherry_pick)',
     'table/[^/]+/(clone|fetch_blobs)',
     'table/[^/]+/blob/[^/]+/[^/]+/bytes',
+    'table/[^/]+/index/[^/]+/prewarm',
     'table/[^/]+/multipart_write/(create|complete|abort)',
     'jobs/(list|describe|cancel)',
   ].join('|')})$`,
 );
+
+const LSM_WRITE_SPEC = /(?<=^\/v1\/table\/[^/]+)\/get_lsm_write_spec$/;
 
 function route({ method, url }: RequestHead): string {
   const at = url.indexOf('?');
@@ -78,6 +76,8 @@ function route({ method, url }: RequestHead): string {
   }
   // What these do goes beyond the protocol, and has addresses of its own there.
   if (EXTENSIONS.test(path)) return path.replace('/v1/', '/v1/dirspace/') + query;
+  // No table has a specification of LSM writes. A description is an answer that names none.
+  if (LSM_WRITE_SPEC.test(path)) return path.replace(LSM_WRITE_SPEC, '/describe') + query;
   if (method !== 'GET' || path !== '/v1/table') return path + query;
   // Its list of all tables is that of the root.
   const root = new URLSearchParams(query).get('delimiter') || DEFAULT_DELIMITER;
@@ -183,7 +183,9 @@ function lancedbCaller(caller: Caller): Caller {
       case 'ListTables':
         return namesAfter(asked as Call<'ListTables'>, caller);
       case 'ListTableIndices':
-        return ifSupported(caller(asked), () => ({ indexes: [] }));
+        return ifSupported(listedIndexes(asked as Call<'ListTableIndices'>, caller), () => ({
+          indexes: [],
+        }));
       case 'DescribeTableIndexStats':
         return ifSupported(caller(asked), () => {
           const { index_name: name } = asked.request as { index_name?: string };
@@ -247,60 +249,3 @@ async function namesAfter(
   const more = last !== undefined && tables.length < names.length;
   return more ? { tables, page_token: last } : { tables };
 }
-
-function answer(operation: AnyOperation, response: unknown): unknown {
-  switch (operation) {
-    case 'DescribeTable': {
-      const described = response as Model<'DescribeTableResponse'>;
-      if (described.schema === undefined) return undefined;
-      return { ...described, schema: schemaToLanceJson(schemaFromJson(described.schema)) };
-    }
-    case 'ListTableTags':
-      return (response as Model<'ListTableTagsResponse'>).tags;
-    case 'DiffTableBranch':
-      return branchDiff(response as DiffTableBranchResponse);
-    case 'CherryPickTableBranch':
-      return cherryPickResult(response as CherryPickTableBranchResponse);
-    case 'DescribeJob':
-    case 'CancelJob':
-      return lancedbJob(response as JobContent);
-    case 'ListJobs':
-      return { jobs: (response as Model<'ListJobsResponse'>).jobs.map(lancedbJob) };
-    case 'UpdateTable': {
-      const updated = response as Model<'UpdateTableResponse'>;
-      return { ...updated, rows_updated: updated.updated_rows };
-    }
-    default:
-      return undefined;
-  }
-}
-
-const JOB_STATES = {
-  running: 'IN_PROGRESS',
-  finished: 'DONE',
-  failed: 'FAILED',
-  cancelled: 'CANCELLED',
-} as const;
-
-/** A job as its clients read it, described or in a list. */
-const lancedbJob = (job: JobContent): object => ({
-  job_id: job.job_id,
-  job_state: JOB_STATES[job.state],
-  state: JOB_STATES[job.state],
-  table: job.id.at(-1),
-  table_name: job.id.at(-1),
-  job_type: jobType(job.operation),
-  creation_ms: job.created_at_millis,
-  created_at_millis: job.created_at_millis,
-  spec: job.parameters,
-  ...(job.result === undefined ? {} : { result: job.result }),
-  ...(job.failure === undefined
-    ? {}
-    : {
-        failure: {
-          phase: jobType(job.operation),
-          message: job.failure.message,
-          retryable: job.failure.retryable,
-        },
-      }),
-});

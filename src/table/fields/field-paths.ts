@@ -8,6 +8,7 @@
 import { DataType, describeType, Field, mapType, Struct } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
+import { withoutBackticks } from '../../sql-quotes.ts';
 import type { IdentifiedField } from './field-ids.ts';
 
 export interface FieldPlace {
@@ -34,7 +35,7 @@ export const fieldMetadata = (
  */
 export function findField(fields: readonly IdentifiedField[], path: string): FieldPlace {
   const found =
-    anyCase(fields, path) ?? (isQuoted(path) ? anyCase(fields, unquoted(path)) : undefined);
+    anyCase(fields, path) ?? (isQuoted(path) ? anyCase(fields, withoutBackticks(path)) : undefined);
   if (found !== undefined) {
     return { ...found, name: found.chain.map(({ field }) => field.name).join('.') };
   }
@@ -58,17 +59,13 @@ export function structPath(
 ): readonly string[] | undefined {
   const chain = (
     search(fields, path, exactly) ??
-    (isQuoted(path) ? search(fields, unquoted(path), exactly) : undefined)
+    (isQuoted(path) ? search(fields, withoutBackticks(path), exactly) : undefined)
   )?.chain;
   const isOfStructs = chain?.slice(0, -1).every(({ field }) => DataType.isStruct(field.type));
   return isOfStructs === true ? chain?.map(({ field }) => field.name) : undefined;
 }
 
 const isQuoted = (path: string): boolean => path.includes('`');
-
-/** The path without the backticks around its names, as LanceDB writes "`row-id`"; two of them are one in a name. */
-const unquoted = (path: string): string =>
-  path.replaceAll(/`((?:[^`]|``)*)`/g, (_, name: string) => name.replaceAll('``', '`'));
 
 type Found = Pick<FieldPlace, 'chain' | 'positions'>;
 /** The position of the field of a name; -1 where there is none. */

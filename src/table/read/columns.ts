@@ -122,6 +122,9 @@ async function computedColumn(
   const [column, ...nested] = expression.column ?? [];
   const field = column === undefined ? undefined : byName.get(column);
   if (field !== undefined && nested.length === 0) return { kind: 'field', name, field };
+  // Under its own name it is the row id that `withRowId` asks for, not a second column of that name.
+  const isRowId = name === ROW_ID && expression.usesRowId && expression.toSql() === ROW_ID;
+  if (isRowId) return { kind: 'row id', name };
   return { kind: 'value', name, expression };
 }
 
