@@ -19,7 +19,7 @@ import {
 
 /**
  * What gives rows that can be written as a file. A file appears at its place when it is whole, and
- * replaces one that is there; memory holds a batch.
+ * replaces one that is there. Memory holds a batch, and for Parquet the pages of one row group.
  */
 export abstract class Exportable {
   /** The rows as one stream of batches with their schema; memory is bounded however many there are. */
