@@ -29,12 +29,22 @@ const fresh = () => connect('/c', { fs: memoryFs() });
 const rowsOf = async (table: { query(): { toArray(): Promise<unknown[]> } }): Promise<unknown[]> =>
   (await table.query().toArray()).map((row) => ({ ...(row as object) }));
 
+/** Parallel writers of Zstandard begin with a frame that decoders pass over. */
+const SKIPPABLE = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2]);
+/** A short text in one block, as it is. */
+const zstdFrame = (text: string): Buffer =>
+  Buffer.concat([
+    Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, text.length, (text.length << 3) | 1, 0, 0]),
+    Buffer.from(text),
+  ]);
+
 describe('a file', () => {
   test.each<[string, Uint8Array]>([
     ['x.csv', Buffer.from(CSV)],
     ['x.tsv', Buffer.from(CSV.replaceAll(',', '\t'))],
     ['x.csv.gz', gzipSync(CSV)],
     ['no-ending', gzipSync(CSV)],
+    ['skippable-frame-first', Buffer.concat([SKIPPABLE, zstdFrame(CSV)])],
   ])('%s', async (name, bytes) => {
     const path = join(temporaryFolder(), name);
     writeFileSync(path, bytes);

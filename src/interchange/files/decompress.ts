@@ -38,6 +38,8 @@ export function compressionOfName(name: string): Compression | undefined {
 const MAGIC: readonly (readonly [Compression, readonly number[]])[] = [
   ['gzip', [0x1f, 0x8b, 0x08]],
   ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+  // Frames that decoders pass over, with which parallel writers such as pzstd begin.
+  ...Array.from({ length: 16 }, (_, at) => ['zstd', [0x50 + at, 0x2a, 0x4d, 0x18]] as const),
 ];
 
 /** Undefined where the bytes at the beginning are those of neither. */
