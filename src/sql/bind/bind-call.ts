@@ -184,7 +184,13 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
     return call(run, [coerce(typed[0] as Bound, widest(type)), ...typed.slice(1)], widest(type));
   }
   // A result may need more than 38 digits.
-  if (DataType.isDecimal(type)) return call({ ...run, fallible: true }, typed, wider(type));
+  if (DataType.isDecimal(type)) {
+    const result = wider(type);
+    const [number, ...rest] = typed;
+    // One that counts hundreds has no place for the sign or the digits of a result.
+    const given = type.scale < 0 ? [coerce(number as Bound, result), ...rest] : typed;
+    return call({ ...run, fallible: true }, given, result);
+  }
   const [, pattern] = typed;
   if (real.startsWith('regexp_') && pattern?.kind === 'literal') {
     const plain = flagsOf(real, typed);
@@ -247,7 +253,7 @@ function widest(type: DataType): DataType {
 }
 
 function wider(type: Decimal): Decimal {
-  return new Decimal(type.scale, 38, 128);
+  return new Decimal(Math.max(0, type.scale), 38, 128);
 }
 
 /** starts_with and its like against a constant are LIKE, whose loops see bytes only. */

@@ -285,6 +285,7 @@ export function wordsOf(column: Column): Int32Array {
     return new Int32Array(wide.buffer);
   }
   const words = new Int32Array(length * 2);
+  if (familyOf(column.type) === 'null') return words;
   if (column.form === 'truth') {
     for (let row = 0; row < length; row++) words[2 * row] = column.values[row] as number;
     return words;

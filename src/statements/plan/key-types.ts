@@ -3,7 +3,7 @@
  * is `same` if they compare as they are, and `none` if they cannot be compared. `castOf` finds the
  * one type of a column of a UNION or of VALUES. It throws InvalidInput if there is none.
  */
-import type { DataType, Decimal, Timestamp } from '../../arrow/index.ts';
+import type { DataType, Decimal, Time, Timestamp } from '../../arrow/index.ts';
 import {
   type Expression,
   familyOf,
@@ -28,7 +28,7 @@ export function commonKeyType(a: DataType, b: DataType): TypeName | 'same' | 'no
   const has = (...wanted: string[]): boolean => families.every((family) => wanted.includes(family));
   if (has('int', 'decimal')) {
     const { scale } = (families[0] === 'decimal' ? left : right) as Decimal;
-    return name('decimal', MOST_DIGITS, scale);
+    return name('decimal', MOST_DIGITS, Math.max(0, scale));
   }
   if (has('int', 'decimal', 'float')) return name('double');
   if (has('date', 'timestamp')) {
@@ -45,7 +45,9 @@ function ofOneFamily(left: DataType, right: DataType): TypeName | 'same' | 'none
       return isUint64(left) === isUint64(right) ? 'same' : name('decimal', MOST_DIGITS, 0);
     case 'decimal': {
       const scales = [left as Decimal, right as Decimal].map(({ scale }) => scale);
-      return scales[0] === scales[1] ? 'same' : name('decimal', MOST_DIGITS, Math.max(...scales));
+      return scales[0] === scales[1]
+        ? 'same'
+        : name('decimal', MOST_DIGITS, Math.max(0, ...scales));
     }
     case 'timestamp': {
       const [x, y] = [left as Timestamp, right as Timestamp];
@@ -56,8 +58,10 @@ function ofOneFamily(left: DataType, right: DataType): TypeName | 'same' | 'none
     }
     case 'date':
       return unitOf(left) === unitOf(right) ? 'same' : name('timestamp', 3);
-    case 'time':
-      return unitOf(left) === unitOf(right) ? 'same' : 'none';
+    case 'time': {
+      const [x, y] = [left as Time, right as Time];
+      return x.unit === y.unit ? 'same' : name('time', 3 * Math.max(x.unit, y.unit));
+    }
     case 'duration':
       return unitOf(left) === unitOf(right) ? 'same' : 'none';
     case 'bool':

@@ -128,8 +128,11 @@ export const distinctRows = (input: Plan, at?: number): GroupStep =>
     at,
   );
 
-export function sorted(input: Plan, keys: readonly SortKey[]): Plan {
-  return keys.length === 0 ? input : { kind: 'sort', input, keys, schema: input.schema };
+/** A key of the type null orders nothing, and is left out. */
+export function sorted(input: Plan, all: readonly SortKey[]): Plan {
+  const { schema } = input;
+  const keys = all.filter(({ value }) => familyOf(compileTree(value, schema).type) !== 'null');
+  return keys.length === 0 ? input : { kind: 'sort', input, keys, schema };
 }
 
 export const united = (inputs: readonly Plan[], schema: Schema): UnionStep => ({
