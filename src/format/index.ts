@@ -325,6 +325,7 @@ export {
   lanceSchema,
   lanceTransactionSteps,
   MAX_LANCE_MANIFEST_BYTES,
+  metadataFromLance,
   type NamedByRef,
   namesSame,
   nullBytes,

@@ -46,6 +46,7 @@ export {
   lanceIdOf,
   lanceIdsOf,
   lanceNumbered,
+  metadataFromLance,
 } from './lance-fields.ts';
 export {
   type ClosedLanceVersion,

@@ -320,6 +320,13 @@ const LAYOUT_KEYS: ReadonlySet<string> = new Set([
   'lance-encoding:blob',
 ]);
 
+/** The metadata of a field of which Lance's clients say `metadata`: what they do not see stays. */
+export const metadataFromLance = (
+  metadata: ReadonlyMap<string, string>,
+  before: ReadonlyMap<string, string> = new Map(),
+): Map<string, string> =>
+  new Map([...[...before].filter(([key]) => LAYOUT_KEYS.has(key)), ...metadata]);
+
 /** `lance.file.Field`. The bytes of metadata values are UTF-8. */
 export const fieldMembers =
   (field: LanceField): ProtoMembers =>
@@ -340,6 +347,24 @@ export const fieldMembers =
         pair.text(1, key).bytes(2, encoder.encode(value));
       });
     }
+  };
+
+const PLAIN = 1;
+const TEXTS = 2;
+const DICTIONARY = 3;
+
+/**
+ * The same in a manifest. Lance compares the encoding there with that of schemas made anew, such as
+ * one of pyarrow that a merge of columns names, and reads pages by what they say themselves.
+ */
+export const manifestFieldMembers =
+  (field: LanceField): ProtoMembers =>
+  (into) => {
+    const { logicalType: type, dictionary } = field;
+    fieldMembers(field)(into);
+    if (type === 'struct') return;
+    const isText = /^(large_)?(string|binary)$/.test(type);
+    into.integer(7, dictionary ? DICTIONARY : isText ? TEXTS : PLAIN);
   };
 
 /** What Lance finds in place of a field that the file holds and nothing refers to. */

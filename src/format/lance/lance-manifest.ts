@@ -10,11 +10,11 @@ import { createHash } from 'node:crypto';
 import { drained } from '../../steps.ts';
 import { type FragmentEntry, fragmentName, type LanceEntry } from '../catalog/index.ts';
 import {
-  fieldMembers,
   type LanceField,
   type LanceIds,
   lanceFiles,
   lanceIdsOf,
+  manifestFieldMembers,
 } from './lance-fields.ts';
 import { readLanceManifest } from './parsed-manifest.ts';
 import {
@@ -226,7 +226,7 @@ function encodedFields(fields: readonly LanceField[]): Uint8Array {
   let bytes = keptFields.get(fields);
   if (bytes === undefined) {
     const written = message();
-    for (const field of fields) written.message(1, fieldMembers(field));
+    for (const field of fields) written.message(1, manifestFieldMembers(field));
     bytes = written.finish().slice();
     keptFields.set(fields, bytes);
   }

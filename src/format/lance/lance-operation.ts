@@ -6,7 +6,7 @@
  *
  * Source: transaction.proto of the Lance repository.
  */
-import { fieldMembers, type LanceField, type LanceIds } from './lance-fields.ts';
+import { type LanceField, type LanceIds, manifestFieldMembers } from './lance-fields.ts';
 import {
   ColumnLists,
   fragmentMembers,
@@ -164,7 +164,7 @@ class OperationWriter {
   }
 
   #fields(member: number, fields: readonly LanceField[]): void {
-    for (const field of fields) this.#into.message(member, fieldMembers(field));
+    for (const field of fields) this.#into.message(member, manifestFieldMembers(field));
   }
 
   #texts(member: number, entries: ReadonlyMap<string, string>): void {

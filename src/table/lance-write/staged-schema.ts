@@ -20,6 +20,7 @@ import {
   lanceFields,
   lanceIdOf,
   lanceSchema,
+  metadataFromLance,
   type ParsedField,
 } from '../../format/index.ts';
 import {
@@ -102,7 +103,12 @@ export function stagedSchema(
     const type = typeOf(column, below, before?.node.field.type);
     return {
       id,
-      field: new Field(field.name, type, field.nullable, new Map(field.metadata)),
+      field: new Field(
+        field.name,
+        type,
+        field.nullable,
+        metadataFromLance(field.metadata, before?.lance.metadata),
+      ),
       // The items of a vector are a field of ours, and none of Lance's.
       children: DataType.isFixedSizeList(type)
         ? (before?.node.children ?? [
@@ -209,9 +215,10 @@ function changesOf(
     });
   return {
     fieldsChanged: !same,
-    fieldMetadataChanged: fields.some(
-      ({ metadata }, at) => !metadataEqual(metadata, before[at]?.metadata ?? new Map()),
-    ),
+    fieldMetadataChanged: fields.some(({ metadata }, at) => {
+      const had = before[at]?.metadata;
+      return !metadataEqual(metadataFromLance(metadata, had), had ?? new Map());
+    }),
   };
 }
 

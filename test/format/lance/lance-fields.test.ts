@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   Bool,
   type DataType,
+  Dictionary,
   Field,
   FixedSizeBinary,
   FixedSizeList,
@@ -17,6 +18,8 @@ import {
   Utf8,
 } from '../../../src/arrow/apache.ts';
 import { lanceExportSchema, lanceFields } from '../../../src/format/lance/index.ts';
+import { manifestFieldMembers } from '../../../src/format/lance/lance-fields.ts';
+import { message } from '../../../src/format/lance/protobuf.ts';
 
 type Metadata = Record<string, string>;
 
@@ -241,4 +244,29 @@ test.each<Metadata>([
   { 'lance-encoding:structural-encoding': 'fullzip' },
 ])('the metadata %j are read', (metadata) => {
   expect(problemOf(field('c', new LargeBinary(), metadata))).toBe(undefined);
+});
+
+test.each<[DataType, readonly (number | undefined)[]]>([
+  [new Int32(), [1]],
+  [new Bool(), [1]],
+  [new FixedSizeBinary(2), [1]],
+  [new FixedSizeList(2, field('item', new Int8())), [1]],
+  [new Utf8(), [2]],
+  [new LargeBinary(), [2]],
+  [new Dictionary(new Utf8(), new Int32()), [3]],
+  [new List(field('item', new Utf8())), [1, 2]],
+  [new Struct([field('a', new Int16())]), [undefined, 1]],
+  [new List(field('item', new Struct([field('a', new Utf8())]))), [1, undefined, 2]],
+])('a manifest says how %s is encoded, as Lance does', (type, encodings) => {
+  const found = lanceFields([field('c', type)], [0, 1, 2]);
+  const fields = 'fields' in found ? found.fields : [];
+  // The member 7 is written last.
+  const encodingOf = (bytes: Uint8Array): number | undefined =>
+    bytes.at(-2) === 7 << 3 ? bytes.at(-1) : undefined;
+  const written = fields.map((each) => {
+    const into = message();
+    manifestFieldMembers(each)(into);
+    return encodingOf(into.finish());
+  });
+  expect(written).toEqual(encodings);
 });

@@ -5,6 +5,7 @@ import {
   Float64,
   type RecordBatchStream,
   recordBatchStream,
+  Schema,
   Struct,
   Table,
   tableFromArrays,
@@ -993,4 +994,51 @@ test('refused: paths and names that are none of a staged manifest here', async (
     code: 'InvalidInput',
   });
   await create(request);
+});
+
+test('what Lance does not see of a field stays, through appends and changes of columns', async () => {
+  const metadata = new Map([
+    ['lance-encoding:blob', 'true'],
+    ['unit', 'px'],
+  ]);
+  const columns = { id: vectorFromArray([1, 2], new Float64()) };
+  const plain = new Table(columns);
+  const schema = new Schema([new Field('id', new Float64(), true, metadata)]);
+  const own = new Table(schema, plain.batches as never);
+  await db.createTable('b', own as never);
+  const folder = 'data/b.table';
+  const blobs = new LanceClient(files, folder);
+  const metadataNow = async (): Promise<unknown> => {
+    const { fields } = await (await db.openTable('b')).schema();
+    return Object.fromEntries((fields[0] as Field).metadata);
+  };
+  expect([...(blobs.manifest.fields[0]?.metadata.keys() ?? [])]).toEqual(['unit']);
+  blobs.manifest.maxFragmentId += 1;
+  const added: ClientFragment = {
+    id: 1,
+    files: [await blobs.dataFile(recordBatchStream(plain.schema, plain.batches), [0])],
+    deletion: undefined,
+    physicalRows: 2,
+  };
+  blobs.manifest.fragments.push(added);
+  const append: Operation = [100, (into) => into.message(1, fragmentMembers(added))];
+  await db.namespace.createTableVersion({ id: ['b'], ...blobs.stage(append) });
+  expect(await metadataNow()).toEqual({ 'lance-encoding:blob': 'true', unit: 'px' });
+
+  blobs.manifest = blobs.newest();
+  const [only] = blobs.manifest.fields;
+  blobs.manifest.fields = [
+    { ...(only as ClientManifest['fields'][number]), name: 'x', metadata: new Map() },
+  ];
+  const renamed: Operation = [
+    109,
+    (into) => {
+      for (const each of blobs.manifest.fields) into.message(1, fieldMembers(each));
+    },
+  ];
+  await db.namespace.createTableVersion({ id: ['b'], ...blobs.stage(renamed) });
+  expect(await metadataNow()).toEqual({ 'lance-encoding:blob': 'true' });
+  const table = await db.openTable('b');
+  expect(await table.countRows()).toBe(4);
+  expect(await problems()).toEqual([]);
 });
