@@ -84,7 +84,7 @@ async function visibleTable(namespace: Namespace, id: string[]): Promise<Visible
     parents: Object.fromEntries(
       Object.entries(branches).map(([branch, { parentBranch, parentVersion }]) => [
         branch,
-        `${parentBranch}:${parentVersion}`,
+        `${parentBranch ?? 'main'}:${parentVersion}`,
       ]),
     ),
   };

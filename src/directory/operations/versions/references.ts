@@ -188,10 +188,11 @@ async function tagContents(
 
 async function branchContents(branch: SideBranch): Promise<BranchContents> {
   const newest = await branch.newest();
+  const { parentBranch, parentVersion, createdAt } = branch.record;
   return {
-    parentBranch: branch.record.parentBranch,
-    parentVersion: branch.record.parentVersion,
-    createAt: Math.floor(branch.record.createdAt / 1000),
+    ...(parentBranch === MAIN_BRANCH ? {} : { parentBranch }),
+    parentVersion,
+    createAt: Math.floor(createdAt / 1000),
     manifestSize: newest?.manifestBytes ?? 0,
   };
 }
