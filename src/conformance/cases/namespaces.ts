@@ -198,9 +198,18 @@ export const NAMESPACE_CASES: readonly ConformanceCase[] = [
       const id = await kit.namespace();
       await kit.call('CreateNamespace', { id: [...id, 'inner'] });
       const path = `/v1/namespace/${id.join('.')}/list?delimiter=.`;
-      const { status, json } = await kit.send('GET', path);
-      same('status', status, 200);
-      same('names', (json as { namespaces?: unknown } | undefined)?.namespaces, ['inner']);
+      const pages = await pagesOf(async ({ page_token }) => {
+        const token =
+          page_token === undefined ? '' : `&page_token=${encodeURIComponent(page_token)}`;
+        const { status, json } = await kit.send('GET', path + token);
+        same('status', status, 200);
+        return json as { namespaces?: unknown; page_token?: string | null } | undefined;
+      });
+      same(
+        'names',
+        pages.flatMap((page) => page?.namespaces),
+        ['inner'],
+      );
     },
   },
   {
