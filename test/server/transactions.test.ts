@@ -156,6 +156,18 @@ describe('below a database prefix', () => {
     expect((await describeAs('root', made.mixed ?? '', below)).json.properties.tables).toBe('z');
   });
 
+  test('so is the table whose id is before that of its transaction', async () => {
+    const own = `a$${made.own}`;
+    expect((await describeAs('root', own, below)).json.properties.table).toBe('a');
+    expect((await describeAs('root', `prod$${own}`, below)).status).toBe(404);
+    expect((await describeAs('root', `prod$${own}`)).json.properties.table).toBe('prod$a');
+    expect((await describeAs('root', `x$${made.batch}`, below)).status).toBe(200);
+    const path = `/v1/transaction/${own}/alter`;
+    const actions = [{ setPropertyAction: { key: 'named', value: 'v' } }];
+    const headers = { 'x-api-key': 'root-key', ...below };
+    expect((await ask(pair, 'POST', path, { actions }, headers)).status).toBe(200);
+  });
+
   test('transactions of other tables are not found, and not altered', async () => {
     expect((await describeAs('root', made.foreign ?? '', below)).status).toBe(404);
     const path = `/v1/transaction/${made.foreign}/alter`;

@@ -48,6 +48,7 @@ export async function describeTransaction(
 ): Promise<DescribeTransactionResponse> {
   const transaction = transactionId(request.id);
   const found = await findTransaction(catalog, transaction);
+  requireItsTable(request.id, found);
   const own = await readProperties(catalog, transaction);
   return { status: found.status, properties: { ...own, ...found.properties } };
 }
@@ -64,6 +65,7 @@ export async function alterTransaction(
   await beginWrite(catalog);
   const transaction = transactionId(request.id);
   const found = await findTransaction(catalog, transaction);
+  requireItsTable(request.id, found);
   return catalog.engine.queue.run(transaction, () =>
     catalog.engine.withLock(transaction, async () => {
       let status = found.status;
@@ -102,14 +104,26 @@ const ACTIONS = ['setStatusAction', 'setPropertyAction', 'unsetPropertyAction'] 
 
 const ID = /^[0-9a-z-]{8,64}(\.[0-9a-z-]{8,80})?$/;
 
-function transactionId(id: readonly string[] | undefined): string {
-  const transaction = id?.[0] ?? '';
-  if (id?.length === 1 && ID.test(transaction)) return transaction;
-  throw new DirspaceError(
-    'TransactionNotFound',
-    `There is no transaction ${JSON.stringify((id ?? []).join('$').slice(0, 120))}: ids are those that commits returned.`,
-  );
+/** The last component; Lance's clients put the id of the table before it. */
+function transactionId(id: readonly string[] = []): string {
+  const transaction = id.at(-1) ?? '';
+  if (ID.test(transaction)) return transaction;
+  throw noTransaction(id, 'ids are those that commits returned');
 }
+
+/** @throws TransactionNotFound where another table than that of the transaction is named before it */
+function requireItsTable(id: readonly string[] = [], { properties }: Transaction): void {
+  if (id.length <= 1) return;
+  const tables = (properties.table ?? properties.tables ?? '').split(',');
+  if (!tables.includes(formatId(id.slice(0, -1))))
+    throw noTransaction(id, 'it is of another table, or of none');
+}
+
+const noTransaction = (id: readonly string[], why: string): DirspaceError =>
+  new DirspaceError(
+    'TransactionNotFound',
+    `There is no transaction ${JSON.stringify(id.join('$').slice(0, 120))}: ${why}.`,
+  );
 
 async function findTransaction(catalog: Catalog, transaction: string): Promise<Transaction> {
   if (isMultiTableId(transaction)) {

@@ -88,7 +88,8 @@ const wholeCatalog = (prefix: ObjectPath): DirspaceError =>
 
 function prefixed(call: Call, prefix: ObjectPath): Call['request'] {
   const { operation, request } = call;
-  if (resourceKind(operation) === 'transaction') return request;
+  if (resourceKind(operation) === 'transaction')
+    return { ...request, id: transactionIn(request as Addressed, prefix) } as Call['request'];
   if (operation === 'CreateMaterializedView') {
     const view = request as Call<'CreateMaterializedView'>['request'];
     const source_id = [...prefix, ...viewSource(view)];
@@ -223,13 +224,16 @@ function transactionBelow(
   );
 }
 
+/** An id of its own, which lies in no namespace, or one after that of its table. */
+const transactionIn = ({ id = [] }: Addressed, prefix: ObjectPath): string[] =>
+  id.length > 1 ? [...prefix, ...id] : [...id];
+
 /** Before anything of it is changed. */
 async function requireBelow(caller: Caller, call: Call, prefix: ObjectPath): Promise<void> {
-  const { id = [] } = call.request as Addressed;
   const { options } = call;
   const found = await caller({
     operation: 'DescribeTransaction',
-    request: { id: [...id] },
+    request: { id: transactionIn(call.request as Addressed, prefix) },
     options: options.signal === undefined ? {} : { signal: options.signal },
   });
   transactionBelow(call, found, prefix);

@@ -445,6 +445,25 @@ export function versionsPart(options: SuiteOptions): void {
       }
     });
 
+    test('transactions: after the id of their table, as Lance names them, and of no other', async () => {
+      await ns().createNamespace({ id: ['n'] });
+      const other = ['n', 'u'];
+      const { transaction_id = '' } = await ns().createTable({ id: other }, people(1));
+      await ns().createTable({ id }, people(1));
+      const named = [...other, transaction_id];
+      const { properties } = await ns().describeTransaction({ id: named });
+      expect(properties).toMatchObject({ table: 'n$u', operation: 'create' });
+      const actions = [{ setPropertyAction: { key: 'k', value: '1' } }];
+      expect(await ns().alterTransaction({ id: named, actions })).toMatchObject({
+        properties: { k: '1' },
+      });
+      for (const table of [id, ['u'], ['n']]) {
+        const wrong = [...table, transaction_id];
+        await expectError(ns().describeTransaction({ id: wrong }), 'TransactionNotFound');
+        await expectError(ns().alterTransaction({ id: wrong, actions }), 'TransactionNotFound');
+      }
+    });
+
     test('transactions: unknown ones are not found', async () => {
       await ns().createTable({ id }, people(1));
       for (const unknown of [[], ['x'], ['a', 'b'], ['../../x'], ['0'.repeat(36)]]) {
