@@ -316,18 +316,6 @@ describe('answers', () => {
     expect((await send(pair, '/v1/table/t/index/none/prewarm/')).status).toBe(404);
     await db.close();
   });
-  test('a branch of main has no parent, and one of a branch has it', async () => {
-    const branch = { parentVersion: 1, createAt: 2, manifestSize: 3 };
-    const branches = {
-      a: { ...branch, parentBranch: 'main' },
-      b: { ...branch, parentBranch: 'a' },
-    };
-    const namespace = stubNamespace({ listTableBranches: () => ({ branches }) });
-    const pair = await restPair({ namespace });
-    expect((await send(pair, '/v1/table/t/branches/list/')).json).toEqual({
-      branches: { a: branch, b: branches.b },
-    });
-  });
   test('no table has a specification of LSM writes', async () => {
     const pair = await restPair({
       namespace: stubNamespace({ describeTable: () => ({ version: 3 }) }),

@@ -206,6 +206,17 @@ const isOf = (found: unknown, is: (found: unknown) => boolean, count: number): b
 const PRIMARY_KEY = 'lance-schema:unenforced-primary-key';
 
 /**
+ * The place of a field in the primary key of its table, from 1 on; 0 without a place of its own, and
+ * undefined outside of the key. Lance takes it from metadata where a schema is handed to it, and from
+ * members of their own in its files.
+ */
+function keyPosition(metadata: ReadonlyMap<string, string>): number | undefined {
+  const text = metadata.get(`${PRIMARY_KEY}:position`) ?? '';
+  if (/^\+?\d+$/.test(text) && Number(text) <= 0xffff_ffff) return Number(text);
+  return /^(true|1|yes)$/i.test(metadata.get(PRIMARY_KEY) ?? '') ? 0 : undefined;
+}
+
+/**
  * Names and metadata on which Lance's readers fail or crash: they take a column's name for a path, and
  * pass all names on as text of C.
  * @param isRequired neither the field nor a struct around it may be null, and no list is around it
@@ -232,9 +243,7 @@ function requireReadable(
   const form = extension === undefined ? undefined : EXTENSION_FORMS.get(extension);
   if (form !== undefined && !form.isIt(type, metadata.get(EXTENSION_METADATA_KEY) ?? ''))
     refuse(`has the extension type ${extension} and is not ${form.name}`);
-  const isKey =
-    /^(true|1|yes)$/i.test(metadata.get(PRIMARY_KEY) ?? '') ||
-    /^\+?\d+$/.test(metadata.get(`${PRIMARY_KEY}:position`) ?? '');
+  const isKey = keyPosition(metadata) !== undefined;
   const isLeaf = type.typeId === Type.Dictionary || childFields(type).length === 0;
   if (isKey && !(isRequired && isLeaf))
     refuse(
@@ -347,6 +356,9 @@ export const fieldMembers =
         pair.text(1, key).bytes(2, encoder.encode(value));
       });
     }
+    const position = keyPosition(field.metadata);
+    if (position !== undefined) into.integer(12, 1);
+    if (position) into.integer(13, position);
   };
 
 const PLAIN = 1;

@@ -1,7 +1,7 @@
 /**
  * `lancedbAnswer` gives the response of an operation the form that LanceDB's clients read: types of
- * columns by the names of Lance, bare maps, branches of main without a parent, states of jobs. It
- * gives undefined where they read the protocol's own form.
+ * columns by the names of Lance, bare maps, states of jobs. It gives undefined where they read the
+ * protocol's own form.
  */
 import {
   type AnyOperation,
@@ -23,8 +23,6 @@ export function lancedbAnswer(operation: AnyOperation, response: unknown): unkno
       if (described.schema === undefined) return undefined;
       return { ...described, schema: schemaToLanceJson(schemaFromJson(described.schema)) };
     }
-    case 'ListTableBranches':
-      return listedBranches(response as Model<'ListTableBranchesResponse'>);
     case 'ListTableTags':
       return (response as Model<'ListTableTagsResponse'>).tags;
     case 'DiffTableBranch':
@@ -43,15 +41,6 @@ export function lancedbAnswer(operation: AnyOperation, response: unknown): unkno
     default:
       return undefined;
   }
-}
-
-/** The clients know a branch of the main one by having no parent. */
-function listedBranches({ branches, ...rest }: Model<'ListTableBranchesResponse'>): object {
-  const listed = Object.entries(branches).map(([name, { parentBranch: parent, ...branch }]) => [
-    name,
-    parent === undefined || parent === 'main' ? branch : { ...branch, parentBranch: parent },
-  ]);
-  return { ...rest, branches: Object.fromEntries(listed) };
 }
 
 const JOB_STATES = {

@@ -17,8 +17,13 @@ import {
   Uint8,
   Utf8,
 } from '../../../src/arrow/apache.ts';
-import { lanceExportSchema, lanceFields } from '../../../src/format/lance/index.ts';
-import { manifestFieldMembers } from '../../../src/format/lance/lance-fields.ts';
+import {
+  type LanceField,
+  lanceExportSchema,
+  lanceFields,
+} from '../../../src/format/lance/index.ts';
+import { fieldMembers, manifestFieldMembers } from '../../../src/format/lance/lance-fields.ts';
+import { ProtoFile } from '../../../src/format/lance/proto-reader.ts';
 import { message } from '../../../src/format/lance/protobuf.ts';
 
 type Metadata = Record<string, string>;
@@ -234,6 +239,31 @@ test.each<Metadata>([
   expect(problemOf(field('k', new Int32(), metadata))).toBe(`column "k" ${what}`);
   const struct = new Struct([field('x', new Int32(), {}, false)]);
   expect(problemOf(field('k', struct, metadata, false))).toBe(`column "k" ${what}`);
+});
+
+test.each<[Metadata, number[]]>([
+  [{ [KEY]: 'true' }, [12, 1]],
+  [{ [KEY]: 'no' }, []],
+  [{ [`${KEY}:position`]: '2' }, [12, 1, 13, 2]],
+  [{ [KEY]: 'true', [`${KEY}:position`]: '300' }, [12, 1, 13, 300]],
+  [{ [KEY]: 'true', [`${KEY}:position`]: '0' }, [12, 1]],
+  [{ [`${KEY}:position`]: '99999999999' }, []],
+])('files tell the place in a primary key, %j, in members of their own', (metadata, members) => {
+  const found = lanceFields(
+    [new Field('k', new Int32(), false, new Map(Object.entries(metadata)))],
+    [0],
+  );
+  if ('problem' in found) throw new Error(found.problem);
+  const field = message();
+  fieldMembers(found.fields[0] as LanceField)(field);
+  const bytes = field.finish();
+  const reader = new ProtoFile(bytes, 'a file').message('Field', 0, bytes.length);
+  const told: number[] = [];
+  while (reader.next()) {
+    if (reader.member === 12 || reader.member === 13) told.push(reader.member, reader.uint());
+    else reader.skip();
+  }
+  expect(told).toEqual(members);
 });
 
 test.each<Metadata>([

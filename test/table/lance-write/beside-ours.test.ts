@@ -213,3 +213,17 @@ test.each(['read', 'sync', 'off', 'write'] as const)(
     expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
   },
 );
+
+test('the primary key that a program sets is one for Lance, and stays one', async () => {
+  const table = await db.openTable('t');
+  await table.alterColumns([{ path: 'id', nullable: false }]);
+  await table.setUnenforcedPrimaryKey('id');
+  const keys = (): unknown => {
+    client.open();
+    return client.manifest.fields.map(({ name, primaryKey }) => [name, primaryKey]);
+  };
+  const found = keys();
+  expect(found).toContainEqual(['id', true]);
+  await create(client.delete(new Map([[client.manifest.fragments[0]?.id ?? 0, [0]]])));
+  expect(keys()).toEqual(found);
+});
