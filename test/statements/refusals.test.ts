@@ -31,6 +31,10 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'Rows cannot be ordered by ARRAY[name]: values of list<utf8> have no order here (at position 32)',
   ],
   [
+    'SELECT rank() OVER (ORDER BY name, [name]) FROM cities',
+    'Rows cannot be ordered by ARRAY[name]: values of list<utf8> have no order here (at position 36)',
+  ],
+  [
     'SELECT c.name, (SELECT first(p.id ORDER BY [p.id]) FROM prod.people p WHERE p.city = c.name) FROM cities c',
     'values of list<int32> have no order here (at position 44)',
   ],

@@ -1,8 +1,8 @@
 /**
  * `plannedWindows` plans the window functions of a SELECT. It adds one step for each distinct
  * window, with a column for each call over it. It returns the plan and a function that replaces the
- * calls by these columns. ORDER BY within a call throws InvalidInput, and so does a window function
- * within another.
+ * calls by these columns. ORDER BY within a call throws InvalidInput, and so do a window function
+ * within another and a window in an order that its values do not have.
  */
 import { Field, Schema } from '../../arrow/index.ts';
 import {
@@ -16,7 +16,8 @@ import { atMost } from './fresh-names.ts';
 import { aggregateName, windowType } from './functions.ts';
 import type { Plan, WindowStep } from './plan-tree.ts';
 import { type Planner, sortKey } from './planner.ts';
-import { columnTree, rewritten, textOf, visit } from './trees.ts';
+import { checkOrder } from './steps.ts';
+import { asWritten, columnTree, rewritten, textOf, visit } from './trees.ts';
 
 const MOST_CALLS = 100;
 
@@ -45,7 +46,8 @@ export function plannedWindows(
   }
   atMost(names.size, MOST_CALLS, 'window functions', undefined);
   let plan = input;
-  for (const calls of windows.values()) plan = windowStep(plan, calls);
+  const written = (key: Expression): string => textOf(asWritten(key, planner.written));
+  for (const calls of windows.values()) plan = windowStep(plan, calls, written);
   const rewrite = (tree: Expression): Expression =>
     rewritten(tree, (part) => {
       const name = part.kind === 'aggregate' ? names.get(textOf(part)) : undefined;
@@ -130,10 +132,12 @@ function withDefault(call: WindowCall): WindowCall {
 function windowStep(
   input: Plan,
   calls: readonly { readonly name: string; readonly call: WindowCall }[],
+  written: (key: Expression) => string,
 ): WindowStep {
   const { over } = (calls[0] as { call: WindowCall }).call;
   const { partitionBy, orderBy } = over;
   const frame = over.frame ?? (orderBy.length === 0 ? 'whole' : 'peers');
+  for (const { value } of orderBy) checkOrder(value, input.schema, written(value), value.at);
   const fields = calls.map(({ name, call }) => {
     const types = call.args.map((arg) => compileTree(arg, input.schema).type);
     return new Field(name, windowType({ ...call, frame }, types), true);
