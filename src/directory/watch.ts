@@ -30,12 +30,12 @@ const SETTLE = 15;
 const SAFETY_NET = 4_000;
 /**
  * A look at the whole takes as long as there are tables. After one that took t, the next is made
- * 4 t later at the earliest, and 20 t later where nothing hints at a change, so that watching takes
- * a fifth of a busy process at most and a twentieth of an idle one. Milliseconds bound both, for
- * clocks that jump.
+ * 4 t later at the earliest, and 8 t later where nothing hints at a change, so that watching takes
+ * a fifth of a busy process at most and a ninth of an idle one. Looks of half a second and less
+ * keep the 5 seconds. Milliseconds bound both, for clocks that jump.
  */
 const REST = { times: 4, most: 10_000 };
-const IDLE = { times: 20, most: 60_000 };
+const IDLE = { times: 8, most: 60_000 };
 
 /**
  * What happens from the moment `ready` resolves on is told. Iteration and `ready` reject with
