@@ -136,7 +136,7 @@ const memoryFor = (bytes: number): Uint8Array =>
     : new Uint8Array(bytes);
 
 /** Bytes after which the disk begins to take them, while more are being made. */
-const FLUSHED_AHEAD = 8 * 1024 * 1024;
+const FLUSHED_AHEAD = 2 * 1024 * 1024;
 
 export class FileWriter implements ObjectWriter {
   readonly #disk: Disk;

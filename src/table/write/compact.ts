@@ -293,6 +293,7 @@ async function rewriteRuns(
           compression,
           notesCompression: compression !== 'none',
           required: 'unchecked',
+          ahead: true,
           signal: options.signal,
         },
       );

@@ -229,6 +229,7 @@ export class FragmentRewriter {
         compression: await compressionOf(this.#engine, base.branch, base.manifest),
         required: 'unchecked',
         asGiven: isOverlay,
+        ahead: true,
         signal: this.#signal,
       },
     );
@@ -318,12 +319,13 @@ class WiderColumns {
     );
   }
 
-  /** @param isOverlay whether each batch is written, as it is, before the next one is asked for */
+  /** Memory of an overlay's batch is used again for the batch after the next. */
   async *batches(
     { entry, offsets, first }: RowsOfFragment,
     isOverlay: boolean,
   ): AsyncGenerator<RecordBatch> {
     let from = 0;
+    let before: LentColumns | undefined;
     for await (const place of fragmentPlaces(this.#plan, entry, first)) {
       this.#plan.signal?.throwIfAborted();
       const to = offsets && endOf(offsets, from, place.first + place.rows);
@@ -331,7 +333,8 @@ class WiderColumns {
       from = to ?? 0;
       const lent = isOverlay ? new LentColumns(this.#plan.engine.scratch) : undefined;
       yield recordBatch(this.schema, await this.#columns(place, rows, lent), place.rows);
-      lent?.giveBack();
+      before?.giveBack();
+      before = lent;
     }
   }
 

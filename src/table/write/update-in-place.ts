@@ -185,6 +185,7 @@ class ColumnUpdate {
       compression: await compressionOf(this.#engine, branch, manifest),
       required: 'unchecked',
       asGiven: true,
+      ahead: true,
       signal: this.#signal,
     });
   }
@@ -198,12 +199,13 @@ class ColumnUpdate {
     const turn = new Turn(this.#engine.env);
     let from = 0;
     let checked = 0;
+    let previous: LentColumns | undefined;
     for await (const place of fragmentPlaces(this.#plan, entry, position)) {
       this.#signal?.throwIfAborted();
       const to = endOf(offsets, from, place.first + place.rows);
       const rows = offsets.subarray(from, to).map((offset) => offset - place.first);
       from = to;
-      // The columns are read once, and written before the next batch is asked for (write.ts).
+      // The columns are read once, and written before the batch after the next is asked for.
       const lent = new LentColumns(this.#engine.scratch);
       const before =
         rows.length === place.rows
@@ -216,7 +218,8 @@ class ColumnUpdate {
       }
       const columns = merged(before, rows, made, place.rows, lent);
       yield recordBatch(this.#schema, columns, place.rows);
-      lent.giveBack();
+      previous?.giveBack();
+      previous = lent;
       if (turn.isOver()) await turn.pass();
     }
   }

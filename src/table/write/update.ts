@@ -148,6 +148,7 @@ async function changeRows(
   const written = await writeFragments(engine, folder, stream, base.fields, {
     lance: writesLance(engine, base),
     compression: await compressionOf(engine, base.branch, base.manifest),
+    ahead: true,
     signal,
   });
   return { written, gone: gone.all() };

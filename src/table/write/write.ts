@@ -80,6 +80,11 @@ export interface FragmentOptions {
   readonly required?: readonly IdentifiedField[] | 'unchecked';
   /** Writes each batch as it comes: a file beside others of a fragment has the same batches. */
   readonly asGiven?: boolean;
+  /**
+   * Asks for the next batch while one is being written: their maker leaves the memory of a batch as
+   * it is until it has made the next one and is asked for the one after that.
+   */
+  readonly ahead?: boolean;
   /** Writes files of an index, which lie in a folder of their own. */
   readonly isOfIndex?: true;
   readonly signal?: AbortSignal | undefined;
@@ -106,7 +111,7 @@ export async function writeFragments(
   const most = (engine.serverMemory?.limit ?? 0) / 4;
   try {
     const { batchRows, batchBytes } = engine.limits;
-    const given = pulledAfter(stream, () => writer.settled());
+    const given = pulledAfter(stream, () => writer.settled(), options.ahead === true);
     const limits = { rows: batchRows, bytes: batchBytes * wideness(stream.schema) };
     const pause = (): Promise<void> | undefined => writer.breathe();
     const batches = options.asGiven === true ? given : rebatch(given, stream.schema, limits, pause);
@@ -138,14 +143,21 @@ const MOST_TIMES = 4;
 const wideness = ({ fields }: RecordBatchStream['schema']): number =>
   Math.min(Math.max(fields.length / MANY_COLUMNS, 1), MOST_TIMES);
 
-/** Waits until a batch is written before pulling the next: its maker may reuse the memory. */
+/**
+ * Waits until a batch is written before pulling the next, as its maker may reuse the memory; with
+ * `ahead`, before pulling the one after the next.
+ */
 async function* pulledAfter<Batch>(
   stream: AsyncIterable<Batch>,
   settled: () => Promise<void>,
+  ahead: boolean,
 ): AsyncGenerator<Batch> {
+  let before: Promise<void> | undefined;
   for await (const batch of stream) {
     yield batch;
-    await settled();
+    const written = settled();
+    await (ahead ? before : written);
+    before = written;
   }
 }
 
