@@ -1,8 +1,9 @@
 /**
- * Runs long work that is written as a generator of short steps. `drained` runs all steps without a
- * break. `runSteps` awaits the promises that steps yield. Between steps it lets other work run when
- * a `Pause` asks for it. If anything rejects, it closes the generator and throws that error.
- * `plainPause` asks for a pause every few milliseconds.
+ * Runs long work that is written as a generator of short steps. `inSlices` makes such steps of a
+ * loop over rows. `drained` runs all steps without a break. `runSteps` awaits the promises that
+ * steps yield. Between steps it lets other work run when a `Pause` asks for it. If anything rejects,
+ * it closes the generator and throws that error. `plainPause` asks for a pause every few
+ * milliseconds.
  */
 import { systemEnv } from './env.ts';
 
@@ -11,6 +12,21 @@ export function drained<Result>(steps: Generator<unknown, Result>): Result {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
+  }
+}
+
+/**
+ * Runs a loop over `count` rows in steps of `size` rows. The loop is a function of its own because V8
+ * optimizes a loop in a generator only once the generator has been called often.
+ */
+export function* inSlices(
+  count: number,
+  size: number,
+  loop: (from: number, to: number) => void,
+): Generator<void, void> {
+  for (let from = 0; from < count; from += size) {
+    if (from > 0) yield;
+    loop(from, Math.min(count, from + size));
   }
 }
 

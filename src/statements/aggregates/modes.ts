@@ -5,6 +5,7 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, plainType, validityOf } from '../../sql/index.ts';
+import { inSlices } from '../../steps.ts';
 import { ValueNumbers, WordTable } from '../keys/index.ts';
 import {
   type Accumulator,
@@ -71,14 +72,16 @@ export class Modes implements Accumulator {
     const { size, low, high } = this.#pairs;
     const modes = new Int32Array(this.#size);
     const most = new Float64Array(this.#size);
-    for (let pair = 0; pair < size; pair++) {
-      if (pair % STEP_PAIRS === STEP_PAIRS - 1) yield;
-      const group = low[pair] as number;
-      const count = this.#counts[pair + 1] as number;
-      if (count <= (most[group] as number)) continue;
-      most[group] = count;
-      modes[group] = high[pair] as number;
-    }
+    const counts = this.#counts;
+    yield* inSlices(size, STEP_PAIRS, (from, to) => {
+      for (let pair = from; pair < to; pair++) {
+        const group = low[pair] as number;
+        const count = counts[pair + 1] as number;
+        if (count <= (most[group] as number)) continue;
+        most[group] = count;
+        modes[group] = high[pair] as number;
+      }
+    });
     return modes;
   }
 }

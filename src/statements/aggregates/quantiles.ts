@@ -69,13 +69,24 @@ export class Quantiles implements Accumulator {
     const next = starts.slice();
     const values = new Float64Array(this.#rows.rows);
     for (const [batch, groups] of this.#rows.groups.entries()) {
-      const numbers = this.#values[batch] as Float64Array;
-      for (let row = 0; row < groups.length; row++) {
-        values[(next[groups[row] as number] as number)++] = numbers[row] as number;
-      }
+      place(groups, this.#values[batch] as Float64Array, next, values);
       yield;
     }
     return { starts, values };
+  }
+}
+
+function place(
+  groups: Int32Array,
+  numbers: Float64Array,
+  next: Uint32Array,
+  into: Float64Array,
+): void {
+  for (let row = 0; row < groups.length; row++) {
+    const group = groups[row] as number;
+    const to = next[group] as number;
+    next[group] = to + 1;
+    into[to] = numbers[row] as number;
   }
 }
 

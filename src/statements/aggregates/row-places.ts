@@ -156,28 +156,48 @@ export function* partitioned(
   places: RowPlaces,
   numbers: readonly Int32Array[],
 ): Generator<void, Partitioned> {
-  const { batch, row } = places;
-  const rows = row.length;
+  const rows = places.row.length;
   const own = numbersAt(numbers, places);
   yield;
-  let most = 0;
-  for (let at = 0; at < rows; at++) if ((own[at] as number) > most) most = own[at] as number;
-  const next = new Uint32Array(most + 2);
-  for (let at = 0; at < rows; at++) (next[(own[at] as number) + 1] as number)++;
-  for (let number = 0; number <= most; number++) {
-    (next[number + 1] as number) += next[number] as number;
-  }
+  const next = startsOf(own);
   const firsts = new Uint8Array(rows);
-  for (let number = 0; number <= most; number++) firsts[next[number] as number] = 1;
+  for (const start of next) if (start < rows) firsts[start] = 1;
   yield;
   const into = { batch: new Uint32Array(rows), row: new Uint32Array(rows) };
-  for (let at = 0; at < rows; at++) {
-    const number = own[at] as number;
-    const to = next[number] as number;
-    next[number] = to + 1;
-    into.batch[to] = batch[at] as number;
-    into.row[to] = row[at] as number;
-    if (at % STEP_ROWS === 0) yield;
+  for (let from = 0; from < rows; from += STEP_ROWS) {
+    distribute(places, own, next, from, Math.min(rows, from + STEP_ROWS), into);
+    yield;
   }
   return { places: into, firsts };
+}
+
+/** Where the rows of each number begin if rows are in the order of their numbers. */
+function startsOf(numbers: Int32Array): Uint32Array {
+  let most = 0;
+  for (let at = 0; at < numbers.length; at++) most = Math.max(most, numbers[at] as number);
+  const starts = new Uint32Array(most + 2);
+  for (let at = 0; at < numbers.length; at++) (starts[(numbers[at] as number) + 1] as number)++;
+  for (let number = 0; number <= most; number++) {
+    (starts[number + 1] as number) += starts[number] as number;
+  }
+  return starts.subarray(0, most + 1);
+}
+
+/** A function of its own, as loops of generators take several times as long. */
+function distribute(
+  { batch, row }: RowPlaces,
+  numbers: Int32Array,
+  next: Uint32Array,
+  from: number,
+  to: number,
+  into: RowPlaces,
+): void {
+  const { batch: batches, row: rows } = into;
+  for (let at = from; at < to; at++) {
+    const number = numbers[at] as number;
+    const place = next[number] as number;
+    next[number] = place + 1;
+    batches[place] = batch[at] as number;
+    rows[place] = row[at] as number;
+  }
 }

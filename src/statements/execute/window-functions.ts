@@ -21,6 +21,7 @@ import {
   validityOf,
   withValidity,
 } from '../../sql/index.ts';
+import { inSlices } from '../../steps.ts';
 import {
   accumulator,
   aggregateOf,
@@ -137,12 +138,22 @@ function* ranks(
       yield;
     }
   } else {
-    const [isNumber, isRank] = [name === 'row_number', name === 'rank'];
-    let number = 0;
-    let first = 0;
-    let dense = 0;
-    for (let row = 0; row < rows; row++) {
-      if (row % STEP_ROWS === 0) yield;
+    yield* countedRows(name, partitions, peers, values);
+  }
+  return { form: 'number', type, length: rows, values, valid: null };
+}
+
+function* countedRows(
+  name: string,
+  partitions: Uint8Array,
+  peers: Uint8Array,
+  into: Float64Array,
+): Generator<void, void> {
+  const [isNumber, isRank] = [name === 'row_number', name === 'rank'];
+  const last = { number: 0, first: 0, dense: 0 };
+  yield* inSlices(into.length, STEP_ROWS, (from, to) => {
+    let { number, first, dense } = last;
+    for (let row = from; row < to; row++) {
       if (partitions[row] === 1) {
         number = 0;
         dense = 0;
@@ -152,10 +163,10 @@ function* ranks(
         first = number;
         dense++;
       }
-      values[row] = isNumber ? number : isRank ? first : dense;
+      into[row] = isNumber ? number : isRank ? first : dense;
     }
-  }
-  return { form: 'number', type, length: rows, values, valid: null };
+    Object.assign(last, { number, first, dense });
+  });
 }
 
 function* fillTiles(
@@ -230,12 +241,13 @@ function* shiftedRows(
   const sign = name === 'lag' ? -1 : 1;
   const rows = new Int32Array(partitions.length).fill(-1);
   for (const { from, to } of runs(partitions)) {
-    for (let row = from; row < to; row++) {
-      if (row % STEP_ROWS === 0) yield;
-      const far = by === undefined ? 1 : by(row);
-      const at = far === null ? -1 : row + sign * Number(far);
-      if (at >= from && at < to) rows[row] = at;
-    }
+    yield* inSlices(to - from, STEP_ROWS, (begin, end) => {
+      for (let row = from + begin; row < from + end; row++) {
+        const far = by === undefined ? 1 : by(row);
+        const at = far === null ? -1 : row + sign * Number(far);
+        if (at >= from && at < to) rows[row] = at;
+      }
+    });
     yield;
   }
   return rows;
@@ -294,6 +306,17 @@ function* nthRows(marks: Partitions, frame: Frame, numbers: Column): Generator<v
   return rows;
 }
 
+/** The number of each row's partition, from 0 on, and how many there are. */
+function groupsOf(partitions: Uint8Array): { groups: Int32Array; size: number } {
+  const groups = new Int32Array(partitions.length);
+  let size = 0;
+  for (let row = 0; row < groups.length; row++) {
+    if (partitions[row] === 1) size++;
+    groups[row] = size - 1;
+  }
+  return { groups, size };
+}
+
 /** One value for each partition, computed as for groups. */
 function* ofPartitions(
   call: AggregateExpression,
@@ -306,12 +329,7 @@ function* ofPartitions(
   const state = accumulator(aggregateOf(call, { type, argument }, memory));
   const taken = columns.slice(0, columnsOfCall(call).length);
   const rows = partitions.length;
-  const groups = new Int32Array(rows);
-  let size = 0;
-  for (let row = 0; row < rows; row++) {
-    if (partitions[row] === 1) size++;
-    groups[row] = size - 1;
-  }
+  const { groups, size } = groupsOf(partitions);
   const held = memory.hold('The partitions of a window');
   try {
     for (let from = 0; from < rows; from += BATCH_ROWS) {
@@ -365,26 +383,34 @@ function* runningNumbers(
   const rows = partitions.length;
   const values = new Float64Array(rows);
   const known = new Uint8Array(rows);
-  let sum = 0;
-  let count = 0;
-  let first = 0;
-  for (let row = 0; row < rows; row++) {
-    if (row % STEP_ROWS === 0) yield;
-    if (partitions[row] === 1) {
-      sum = 0;
-      count = 0;
+  const last = { sum: 0, count: 0, first: 0 };
+  const grow = (from: number, to: number): boolean => {
+    let { sum, count, first } = last;
+    for (let row = from; row < to; row++) {
+      if (partitions[row] === 1) {
+        sum = 0;
+        count = 0;
+      }
+      if (valid === null || valid[row] !== 0) {
+        count++;
+        if (name !== 'count') sum += numbers?.[row] as number;
+        if (isExact && !Number.isSafeInteger(sum)) return false;
+      }
+      // All rows of one place in order have the value of the last of them.
+      if (frame === 'peers' && row + 1 < rows && peers[row + 1] === 0) continue;
+      const value = name === 'count' ? count : name === 'sum' ? sum : sum / count;
+      const isKnown = name === 'count' || count > 0 ? 1 : 0;
+      for (; first <= row; first++) {
+        values[first] = value;
+        known[first] = isKnown;
+      }
     }
-    if (valid === null || valid[row] !== 0) {
-      count++;
-      if (name !== 'count') sum += numbers?.[row] as number;
-      if (isExact && !Number.isSafeInteger(sum)) return undefined;
-    }
-    // All rows of one place in order have the value of the last of them.
-    if (frame === 'peers' && row + 1 < rows && peers[row + 1] === 0) continue;
-    const value = name === 'count' ? count : name === 'sum' ? sum : sum / count;
-    values.fill(value, first, row + 1);
-    known.fill(name === 'count' || count > 0 ? 1 : 0, first, row + 1);
-    first = row + 1;
+    Object.assign(last, { sum, count, first });
+    return true;
+  };
+  for (let from = 0; from < rows; from += STEP_ROWS) {
+    if (!grow(from, Math.min(rows, from + STEP_ROWS))) return undefined;
+    yield;
   }
   return { form: 'number', type, length: rows, values, valid: known };
 }

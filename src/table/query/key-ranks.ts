@@ -4,6 +4,7 @@
  * works in short steps. `Piece` is the form in which a sorter keeps rows.
  */
 import type { Data } from '../../arrow/index.ts';
+import { inSlices } from '../../steps.ts';
 import {
   BYTES_A_COMPARISON,
   type Direction,
@@ -67,12 +68,13 @@ export class KeyRanks implements FinerRanks {
     const shared = level.depth === 0 ? 0 : yield* this.#shared(rows, level);
     const depth = level.depth + shared;
     const direction = this.#directions[key] as Direction;
-    for (let at = 0; at < rows.length; at++) {
-      const row = rows[at] as number;
-      const piece = this.#pieceOfRow(row);
-      into[at] = rankOfRow(valuesOf(piece, key), row - piece.start, direction, depth);
-      if (at % STEP_TIES === STEP_TIES - 1) yield;
-    }
+    yield* inSlices(rows.length, STEP_TIES, (from, to) => {
+      for (let at = from; at < to; at++) {
+        const row = rows[at] as number;
+        const piece = this.#pieceOfRow(row);
+        into[at] = rankOfRow(valuesOf(piece, key), row - piece.start, direction, depth);
+      }
+    });
     return { key, depth };
   }
 

@@ -4,6 +4,7 @@
  * milliseconds of work, so that the event loop is not blocked. Ranks are sorted by their bits, so
  * none may be NaN or -0.
  */
+import { inSlices } from '../../steps.ts';
 import type { WorkMeter } from './sort-keys.ts';
 
 /** Rows handled between two yields. */
@@ -82,7 +83,9 @@ function* byFinerRanks(tied: Uint32Array, level: RankLevel, order: RowOrder): Ge
     const reached = yield* finer.fill(rows, next.level, ranks);
     const before = rows.slice();
     const places = yield* byRank(ranks, count);
-    for (let at = 0; at < count; at++) rows[at] = before[places[at] as number] as number;
+    yield* inSlices(count, STEP_ROWS, (from, to) => {
+      for (let at = from; at < to; at++) rows[at] = before[places[at] as number] as number;
+    });
     yield;
     yield* eachTie(ranks, places, function* (from, to, rank) {
       if (finer.isLast(reached, rank)) return;
@@ -134,7 +137,7 @@ function* byRank(
   tied?: (rows: Uint32Array) => Generator<void>,
 ): Generator<void, Uint32Array> {
   const rows = new Uint32Array(count);
-  yield* overRows(count, (from, to) => numberRows(rows, from, to));
+  yield* inSlices(count, STEP_ROWS, (from, to) => numberRows(rows, from, to));
   if (count <= FEW_ROWS) {
     byComparing(ranks, rows);
     if (tied !== undefined) yield* tied(rows);
@@ -226,24 +229,13 @@ interface Digits {
 function* leadingDigits(ranks: Float64Array, count: number): Generator<void, Digits> {
   const words = new Uint32Array(ranks.buffer, ranks.byteOffset, count * 2);
   const differing = new Uint32Array(2);
-  yield* overRows(count, (from, to) => compareBits(words, from, to, differing));
+  yield* inSlices(count, STEP_ROWS, (from, to) => compareBits(words, from, to, differing));
   const [highs, lows] = differing as unknown as [number, number];
   const shared = highs === 0 ? 32 + Math.clz32(lows) : Math.clz32(highs);
   const keys = new Uint32Array(count);
-  yield* overRows(count, (from, to) => fillKeys(words, shared, from, to, keys));
+  yield* inSlices(count, STEP_ROWS, (from, to) => fillKeys(words, shared, from, to, keys));
   const rest = 32 - shared;
   return { keys, rest: rest > 0 && lows << shared !== 0 ? rest : 0 };
-}
-
-/**
- * Runs a loop over `count` rows in steps. Loops are functions of their own, as a loop in a
- * generator keeps what it counts in memory, which takes several times as long.
- */
-function* overRows(count: number, loop: (from: number, to: number) => void): Generator<void> {
-  for (let from = 0; from < count; from += STEP_ROWS) {
-    if (from > 0) yield;
-    loop(from, Math.min(count, from + STEP_ROWS));
-  }
 }
 
 function numberRows(rows: Uint32Array, from: number, to: number): void {
@@ -327,7 +319,9 @@ function* byRest(
   spare: Spare,
 ): Generator<void> {
   const words = new Uint32Array(ranks.buffer, ranks.byteOffset, ranks.length * 2);
-  yield* overRows(rows.length, (from, to) => fillRest(words, rows, rest, from, to, keys));
+  yield* inSlices(rows.length, STEP_ROWS, (from, to) =>
+    fillRest(words, rows, rest, from, to, keys),
+  );
   yield* byDigits(keys, rows, spare);
 }
 
@@ -352,12 +346,12 @@ function* byDigits(keys: Uint32Array, rows: Uint32Array, spare: Spare): Generato
   let to = { keys: spare.keys.subarray(0, count), rows: spare.rows.subarray(0, count) };
   // How often each digit is there does not depend on the order: one look at the keys counts all.
   const counts = new Uint32Array(PASSES * DIGITS);
-  yield* overRows(count, (begin, end) => countDigits(keys, begin, end, counts));
+  yield* inSlices(count, STEP_ROWS, (begin, end) => countDigits(keys, begin, end, counts));
   for (let pass = 0; pass < PASSES; pass++) {
     const starts = counts.subarray(pass * DIGITS, (pass + 1) * DIGITS);
     if (!makeStarts(starts, count)) continue;
     const [source, target] = [from, to];
-    yield* overRows(count, (begin, end) => {
+    yield* inSlices(count, STEP_ROWS, (begin, end) => {
       distribute(source, target, starts, pass * DIGIT_BITS, begin, end);
     });
     yield;
