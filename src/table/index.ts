@@ -37,6 +37,7 @@ export {
   analyzeQuery,
   explainQuery,
   hasOrder,
+  markChanges,
   type OrderKey,
   type QueryRequest,
   query,

@@ -18,17 +18,13 @@ import {
   type Column,
   compileTree,
   type Expression,
+  familyOf,
   gatherColumn,
   plainType,
   toVector,
 } from '../../sql/index.ts';
-import {
-  allPlaces,
-  columnsInOne,
-  numbersAt,
-  partitioned,
-  type RowPlaces,
-} from '../aggregates/index.ts';
+import { markChanges } from '../../table/index.ts';
+import { allPlaces, columnsInOne, partitioned, type RowPlaces } from '../aggregates/index.ts';
 import { KeyNumbers } from '../keys/index.ts';
 import { columnsIn, type WindowStep } from '../plan/index.ts';
 import {
@@ -52,6 +48,8 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
   const shown = schema.fields.slice(0, schema.fields.length - calls.length);
   const read = columnsIn(calls.flatMap(({ args }) => args));
   for (const { name } of shown) read.add(name);
+  const hasPeers = comparesPeers(calls, frame);
+  if (hasPeers) for (const name of columnsIn(trees)) read.add(name);
   return {
     schema,
     async *batches(): AsyncGenerator<RecordBatch> {
@@ -63,9 +61,6 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
         const bytes = batches.reduce((sum, batch) => sum + batchBytes(batch), 0);
         held.set(2 * bytes + rows * ROW_BYTES);
         const ofPartitions = await numbersOf(batches, partitionBy, input, work);
-        const ofPeers = comparesPeers(calls, frame)
-          ? await numbersOf(batches, trees, input, work)
-          : undefined;
         let places = await sort(batches, Number.MAX_SAFE_INTEGER);
         let partitions: Uint8Array = new Uint8Array(rows);
         partitions[0] = 1;
@@ -75,9 +70,9 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
           places = sorted.places;
           partitions = sorted.firsts;
         }
-        const peers = ofPeers === undefined ? partitions : marksOf(ofPeers, places, partitions);
-        const marks: Partitions = { partitions, peers };
         const whole = await ordered(batches, read, places, work);
+        const peers = hasPeers ? await peersOf(whole, trees, partitions, work) : partitions;
+        const marks: Partitions = { partitions, peers };
         const added: Column[] = [];
         const types = schema.fields.slice(shown.length).map(({ type }) => type);
         for (const [at, call] of calls.entries()) {
@@ -87,8 +82,7 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
         }
         for (let from = 0; from < rows; from += BATCH_ROWS) {
           const part = sliceBatch(whole, from, Math.min(BATCH_ROWS, rows - from));
-          const own = new Uint32Array(part.numRows);
-          for (let at = 0; at < own.length; at++) own[at] = from + at;
+          const own = numbersFrom(from, part.numRows);
           const data = shown.map(({ name }) => dataNamed(part, name));
           for (const [at, column] of added.entries()) {
             const type = types[at] as DataType;
@@ -103,6 +97,12 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
       }
     },
   };
+}
+
+function numbersFrom(first: number, count: number): Uint32Array {
+  const numbers = new Uint32Array(count);
+  for (let at = 0; at < count; at++) numbers[at] = first + at;
+  return numbers;
 }
 
 /** Bytes of the place, the partition and the order of a row. */
@@ -151,14 +151,22 @@ async function numbersOf(
   return numbers;
 }
 
-/** Marks rows whose number is not that of the row before, and those that are marked already. */
-function marksOf(
-  numbers: readonly Int32Array[],
-  places: RowPlaces | undefined,
+/** Marks rows in order that differ from the one before in a tree, and those marked already. */
+async function peersOf(
+  whole: RecordBatch,
+  trees: readonly Expression[],
   marked: Uint8Array,
-): Uint8Array {
+  work: Work,
+): Promise<Uint8Array> {
+  const keys: Data[] = [];
+  for (const tree of trees) {
+    const compiled = compileTree(tree, whole.schema);
+    // A key that is null in every row tells no rows apart.
+    if (familyOf(compiled.type) === 'null') continue;
+    const vector = await run(work, compiled.evaluateInSteps(whole, { memory: work.memory }));
+    keys.push(vector.data[0] as Data);
+  }
   const marks = marked.slice();
-  const own = numbersAt(numbers, places);
-  for (let row = 1; row < own.length; row++) if (own[row] !== own[row - 1]) marks[row] = 1;
+  await run(work, markChanges(keys, marks));
   return marks;
 }
