@@ -32,49 +32,95 @@ const STEP = 1 << 16;
 
 /** By a scorer that may look at all slots. */
 export function* scoreSegment(
-  { postings, lengths, wanted, rowOf }: SegmentDocuments,
+  documents: SegmentDocuments,
   scorer: Scorer,
   { slots, words }: { readonly slots: number; readonly words: number },
   top: TopRows,
 ): Generator<void> {
-  const counts = new Uint32Array(slots);
-  const own = new Uint32Array(lengths.length);
+  const { postings } = documents;
+  const window = new EntryWindow(documents, scorer, slots);
   const next = postings.map(() => 0);
-  const starts = new Uint32Array(WINDOW + 1);
-  let entries = new Uint32Array(1024);
   // A scorer looks at each word of the query, whether the document has it or not.
-  const perDocument = words + 8;
+  const most = Math.max(1, Math.floor(STEP / (words + 8)));
   let sinceStep = 0;
   for (;;) {
+    const entries = window.fill(postings, next);
+    if (entries === undefined) return;
+    for (let place = 0; place < WINDOW; ) {
+      const from = window.scored;
+      place = window.score(place, most, top);
+      sinceStep += (words + 8) * (window.scored - from);
+      if (sinceStep < STEP) continue;
+      sinceStep = 0;
+      yield;
+    }
+    sinceStep += entries + WINDOW / 4 + 8 * postings.length;
+    if (sinceStep < STEP) continue;
+    sinceStep = 0;
+    yield;
+  }
+}
+
+/** The entries of a window of documents, by document. Loops are methods, which V8 optimizes early. */
+class EntryWindow {
+  /** How many documents were scored so far. */
+  scored = 0;
+  readonly #documents: SegmentDocuments;
+  readonly #scorer: Scorer;
+  /** Of the document that is scored. */
+  readonly #counts: Uint32Array;
+  readonly #lengths: Uint32Array;
+  #first = 0;
+  readonly #starts = new Uint32Array(WINDOW + 1);
+  /** A slot and its count each. */
+  #entries = new Uint32Array(1024);
+
+  constructor(documents: SegmentDocuments, scorer: Scorer, slots: number) {
+    this.#documents = documents;
+    this.#scorer = scorer;
+    this.#counts = new Uint32Array(slots);
+    this.#lengths = new Uint32Array(documents.lengths.length);
+  }
+
+  /** Takes the entries of the next window, and moves `next` behind them; how many there are. */
+  fill(postings: readonly SlotPostings[], next: number[]): number | undefined {
     const window = windowAt(postings, next);
-    if (window === undefined) return;
+    if (window === undefined) return undefined;
     const { from, ends, total } = window;
+    this.#first = from;
+    const starts = this.#starts;
     starts.fill(0);
     for (const [at, { documents }] of postings.entries()) {
-      for (let entry = next[at] as number; entry < (ends[at] as number); entry++) {
-        const place = (documents[entry] as number) - from + 1;
-        starts[place] = (starts[place] as number) + 1;
-      }
+      countPlaces(documents, next[at] as number, ends[at] as number, from, starts);
     }
     for (let place = 0; place < WINDOW; place++) {
       starts[place + 1] = (starts[place + 1] as number) + (starts[place] as number);
     }
-    if (entries.length < 2 * total) entries = new Uint32Array(4 * total);
-    const fill = starts.slice();
-    for (const [at, { documents, counts: found, slot }] of postings.entries()) {
-      for (let entry = next[at] as number; entry < (ends[at] as number); entry++) {
-        const place = (documents[entry] as number) - from;
-        const to = fill[place] as number;
-        fill[place] = to + 1;
-        entries[2 * to] = slot;
-        entries[2 * to + 1] = found[entry] as number;
-      }
+    if (this.#entries.length < 2 * total) this.#entries = new Uint32Array(4 * total);
+    const to = starts.slice();
+    for (const [at, list] of postings.entries()) {
+      placeEntries(list, next[at] as number, ends[at] as number, from, to, this.#entries);
       next[at] = ends[at] as number;
     }
-    for (let place = 0; place < WINDOW; place++) {
+    return total;
+  }
+
+  /** Scores up to so many documents from a place of the window on; the place to go on at. */
+  score(from: number, most: number, top: TopRows): number {
+    const { lengths, wanted, rowOf } = this.#documents;
+    const scorer = this.#scorer;
+    const [starts, entries, counts, own] = [
+      this.#starts,
+      this.#entries,
+      this.#counts,
+      this.#lengths,
+    ];
+    let left = most;
+    let place = from;
+    for (; place < WINDOW && left > 0; place++) {
       const [begin, end] = [starts[place] as number, starts[place + 1] as number];
       if (begin === end) continue;
-      const document = from + place;
+      const document = this.#first + place;
       if (wanted !== undefined && wanted[document] === 0) continue;
       for (let at = begin; at < end; at++) {
         counts[entries[2 * at] as number] = entries[2 * at + 1] as number;
@@ -85,15 +131,41 @@ export function* scoreSegment(
       const score = scorer({ counts, lengths: own });
       if (!Number.isNaN(score)) top.add(rowOf(document), score);
       for (let at = begin; at < end; at++) counts[entries[2 * at] as number] = 0;
-      sinceStep += perDocument;
-      if (sinceStep < STEP) continue;
-      sinceStep = 0;
-      yield;
+      left--;
     }
-    sinceStep += total + WINDOW / 4 + 8 * postings.length;
-    if (sinceStep < STEP) continue;
-    sinceStep = 0;
-    yield;
+    this.scored += most - left;
+    return place;
+  }
+}
+
+/** Counts the entries of each document, one place behind its own. */
+function countPlaces(
+  documents: Uint32Array,
+  begin: number,
+  end: number,
+  from: number,
+  counts: Uint32Array,
+): void {
+  for (let entry = begin; entry < end; entry++) {
+    const place = (documents[entry] as number) - from + 1;
+    counts[place] = (counts[place] as number) + 1;
+  }
+}
+
+function placeEntries(
+  { documents, counts, slot }: SlotPostings,
+  begin: number,
+  end: number,
+  from: number,
+  next: Uint32Array,
+  entries: Uint32Array,
+): void {
+  for (let entry = begin; entry < end; entry++) {
+    const place = (documents[entry] as number) - from;
+    const to = next[place] as number;
+    next[place] = to + 1;
+    entries[2 * to] = slot;
+    entries[2 * to + 1] = counts[entry] as number;
   }
 }
 
@@ -127,6 +199,14 @@ function firstFrom(documents: Uint32Array, start: number, least: number): number
     else high = middle;
   }
   return low;
+}
+
+/** The first place from `start` on whose document is `least` or later; `end` if it is not before. */
+function firstNear(documents: Uint32Array, start: number, least: number, end: number): number {
+  const last = Math.min(documents.length, end);
+  let at = start;
+  while (at < last && (documents[at] as number) < least) at++;
+  return at;
 }
 
 /** A word of a phrase: its postings, and where it stands in each document. */
@@ -184,16 +264,16 @@ export function* phrasePostings(
   for (let turn = 0; distinct.length > 0; turn = (turn + 1) % distinct.length) {
     const placed = distinct[turn] as PlacedWord;
     const { documents } = placed.word;
-    let { at } = placed;
     sinceStep += 1;
-    while (at < documents.length && (documents[at] as number) < document) {
-      at += 1;
-      sinceStep += 1;
-      if (sinceStep < STEP) continue;
+    for (;;) {
+      const from = placed.at;
+      placed.at = firstNear(documents, from, document, from + STEP - sinceStep);
+      sinceStep += placed.at - from;
+      if (sinceStep < STEP) break;
       sinceStep = 0;
       yield;
     }
-    placed.at = at;
+    const { at } = placed;
     if (at === documents.length) break;
     if (documents[at] === document) agreed += 1;
     else {
