@@ -37,7 +37,9 @@ function localPath(url: string | URL, what: 'file' | 'directory'): string {
   try {
     return fileURLToPath(url);
   } catch (cause) {
-    throw notLocal(String(url), what, cause);
+    // The query of an address may be a secret.
+    const shown = String(url).replace(/\?.*$/s, '');
+    throw notLocal(shown, what, cause);
   }
 }
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { RecordBatch } from 'apache-arrow';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import {
   type Connection,
   connect,
@@ -11,7 +12,9 @@ import {
   rerankers,
   type Table,
 } from '../../src/index.ts';
+import type { QueryTableRequest } from '../../src/protocol/index.ts';
 import { Connection as AnyConnection } from '../../src/sdk/index.ts';
+import { memoryFs } from '../helpers/memory-fs.ts';
 import { restPair } from '../helpers/rest-pair.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
@@ -144,4 +147,28 @@ describe('a hybrid search', () => {
       );
     }
   });
+});
+
+test('both searches are of one version, whatever is committed between them', async () => {
+  const fs = memoryFs();
+  const catalog = await openDirectoryNamespace({ root: '/c', fs });
+  const writer = await connect('/c', { fs });
+  const row = (id: number) => ({ id, text: 'zebra', vector: [id, 1] });
+  const written = await writer.createTable('t', [row(1), row(2)]);
+  const between = new Proxy(catalog, {
+    get: (target, name) => {
+      if (name !== 'queryTable') return Reflect.get(target, name).bind?.(target) ?? undefined;
+      return async (request: QueryTableRequest, options: object) => {
+        if (request.vector !== undefined) await written.add([row(3)]);
+        return target.queryTable(request, options);
+      };
+    },
+  });
+  const table = await new AnyConnection(between as never).openTable('t');
+  const query = () => table.query().nearestTo([3, 1]).fullTextSearch('zebra').select(['id']);
+  const found = await query().toArray<Hit>();
+  expect(found.map(({ id }) => id).sort()).toEqual([1, 2]);
+  expect(await written.countRows()).toBe(3);
+  await writer.close();
+  await catalog.close();
 });

@@ -69,7 +69,7 @@ describe('in the SDK', () => {
       'actions',
     ],
     'a file address of another machine': [
-      () => db.importFile('file://host/x.csv', 'other'),
+      () => db.importFile('file://host/x.csv?sig=secret', 'other'),
       'InvalidInput',
       '"file://host/x.csv" names no file of this machine',
     ],

@@ -18,7 +18,14 @@ import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, OrderBy, QueryTableRequest, QueryText } from '../../protocol/index.ts';
 import { isThenable } from '../build/index.ts';
 import type { AnyRow } from '../convert/index.ts';
-import { defined, onBranch, onlyOptions, showKind, type TableTarget } from '../handles/index.ts';
+import {
+  defined,
+  detailedRequest,
+  onBranch,
+  onlyOptions,
+  showKind,
+  type TableTarget,
+} from '../handles/index.ts';
 import { type AggregateCalls, GroupedQuery } from './grouped-query.ts';
 import { type AnalyzePlanDistributedMetrics, analyzeOptions, QueryBase } from './query-base.ts';
 import { type Reranker, RRFReranker, reranked } from './rerank.ts';
@@ -387,7 +394,7 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
     );
   }
 
-  /** Both searches at once. Unless a version is checked out, a commit between them may be seen by one alone. */
+  /** Both searches at once, of one version. */
   async #fused(request: QueryTableRequest, options: CallOptions): Promise<RecordBatchStream> {
     const { catalog } = this.#source;
     if (request.order_by !== undefined) {
@@ -397,8 +404,13 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
       );
     }
     const reranker = this.#reranker ?? (await RRFReranker.create());
+    const version =
+      request.version ??
+      (await catalog.describeTable(detailedRequest(this.#source), options)).version;
     const [near, found] = await Promise.all(
-      hybridParts(request).map(async (part) => oneBatch(await catalog.queryTable(part, options))),
+      hybridParts({ ...request, ...defined({ version }) }).map(async (part) =>
+        oneBatch(await catalog.queryTable(part, options)),
+      ),
     );
     const words = wordsOf(request.full_text_query);
     const batch = await reranker.rerankHybrid(words, near as RecordBatch, found as RecordBatch);
