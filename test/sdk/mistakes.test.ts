@@ -78,6 +78,25 @@ describe('in the SDK', () => {
       'InvalidInput',
       'a%2Fb.csv" names no file of this machine',
     ],
+    'a misspelt option of an export to CSV is told beside those of CSV': [
+      () => users.toCsv('x.csv', { headers: false } as Loose),
+      'InvalidInput',
+      '"headers"',
+      '"header"',
+      'delimiter',
+    ],
+    'an option of an export to Parquet that other formats have': [
+      () => users.toParquet('x.parquet', { delimiter: ';' } as Loose),
+      'InvalidInput',
+      '"delimiter"',
+      'rowGroupRows',
+    ],
+    'an option of an export to lines that another format has': [
+      () => users.toJsonLines('x.ndjson', { header: false } as Loose),
+      'InvalidInput',
+      '"header"',
+      'compression',
+    ],
     'a misspelt option of add adds nothing': [
       () => users.add([{ name: 'x', age: 1, vector: V }], { mod: 'overwrite' } as Loose),
       'InvalidInput',

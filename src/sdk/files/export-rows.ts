@@ -65,14 +65,8 @@ export interface ExportResult {
   readonly bytes: number;
 }
 
-const EXPORT_OPTIONS = [
-  'format',
-  'csv',
-  'parquet',
-  'compression',
-  'progress',
-  'timeoutMs',
-] as const;
+/** The options that exports of every format take. */
+export const EXPORT_OPTIONS = ['compression', 'progress', 'timeoutMs', 'signal'] as const;
 const COMPRESSIONS = ['none', 'gzip', 'zstd'] as const;
 
 /** Runs what gives the rows. */
@@ -153,7 +147,7 @@ interface Plan {
 }
 
 async function planOf(options: ToFileOptions, path: string | undefined): Promise<Plan> {
-  checkOptionNames(options, [...EXPORT_OPTIONS, 'signal']);
+  checkOptionNames(options, ['format', 'csv', 'parquet', ...EXPORT_OPTIONS]);
   const { FORMATS, compressed, compressionOfName, formatNamed, formatOfName } = await import(
     '../../interchange/index.ts'
   );

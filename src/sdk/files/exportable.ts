@@ -6,7 +6,9 @@
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CallOptions } from '../../protocol/index.ts';
+import { checkOptionNames } from '../handles/index.ts';
 import {
+  EXPORT_OPTIONS,
   type ExportOptions,
   type ExportResult,
   exportedBytes,
@@ -35,6 +37,7 @@ export abstract class Exportable {
 
   /** Writes CSV: null is an empty field, and an empty text `""`. */
   async toCsv(output: FileOutput, options: ToCsvOptions = {}): Promise<ExportResult> {
+    checkOptionNames(options, ['delimiter', 'header', 'null', ...EXPORT_OPTIONS]);
     const { delimiter, header, null: nullText, ...rest } = options;
     const given = Object.entries({ delimiter, header, null: nullText });
     const csv = Object.fromEntries(given.filter(([, value]) => value !== undefined));
@@ -43,16 +46,19 @@ export abstract class Exportable {
 
   /** Writes one JSON object on each line. */
   async toJsonLines(output: FileOutput, options: ExportOptions = {}): Promise<ExportResult> {
+    checkOptionNames(options, EXPORT_OPTIONS);
     return this.toFile(output, { ...options, format: 'ndjson' });
   }
 
   /** Writes one JSON array of objects. */
   async toJson(output: FileOutput, options: ExportOptions = {}): Promise<ExportResult> {
+    checkOptionNames(options, EXPORT_OPTIONS);
     return this.toFile(output, { ...options, format: 'json' });
   }
 
   /** Writes Parquet. @throws Unsupported naming a column of a type that Parquet has not */
   async toParquet(output: FileOutput, options: ToParquetOptions = {}): Promise<ExportResult> {
+    checkOptionNames(options, ['rowGroupRows', ...EXPORT_OPTIONS]);
     const { compression, rowGroupRows, ...rest } = options;
     const given = Object.entries({ compression, rowGroupRows });
     const parquet = Object.fromEntries(given.filter(([, value]) => value !== undefined));
@@ -61,6 +67,7 @@ export abstract class Exportable {
 
   /** Writes an Arrow IPC file, which is also Feather of version 2. */
   async toArrowFile(output: FileOutput, options: ExportOptions = {}): Promise<ExportResult> {
+    checkOptionNames(options, EXPORT_OPTIONS);
     return this.toFile(output, { ...options, format: 'arrow' });
   }
 
