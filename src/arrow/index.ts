@@ -108,7 +108,6 @@ export { internSchema, ownSchema } from './own-schema.ts';
 export { rebatch, sliceBatch, splitBatch } from './rebatch.ts';
 export {
   describeType,
-  fieldsEqual,
   metadataEqual,
   schemasEqual,
   typesEqual,

@@ -9,8 +9,8 @@ import type { RecordBatch, Schema } from './apache.ts';
 import { batchBytes, columnsOf, recordBatch, sliceData } from './arrow-data.ts';
 import { concatBatchesInSteps } from './concat.ts';
 
-export const DEFAULT_BATCH_ROWS = 65_536;
-export const DEFAULT_BATCH_BYTES = 64 * 1024 * 1024;
+const DEFAULT_BATCH_ROWS = 65_536;
+const DEFAULT_BATCH_BYTES = 64 * 1024 * 1024;
 
 export interface BatchLimits {
   readonly rows?: number;

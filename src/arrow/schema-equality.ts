@@ -66,7 +66,7 @@ function parameters(type: DataType): string | number | boolean | undefined {
 }
 
 /** Pairwise, in order; `named` says whether their names count. */
-export function fieldsEqual(
+function fieldsEqual(
   a: readonly Field[],
   b: readonly Field[],
   comparison: SchemaComparison,

@@ -77,7 +77,7 @@ function bitsOf(value: number): number {
 }
 
 /** The terms that one word stands for, of those that it was offered. */
-export class NearTerms {
+class NearTerms {
   /** Undefined for a word that terms begin with. */
   readonly open: OpenWord | undefined;
   readonly edits: number;

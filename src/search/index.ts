@@ -5,7 +5,7 @@
 
 export { type DocumentTexts, TermFinder, TextCollector } from './collector.ts';
 export type { TermCells } from './fuzzy-terms.ts';
-export { LANGUAGES, type Language } from './languages.ts';
+export type { Language } from './languages.ts';
 export { PositionReader, SEALED_POSITIONS } from './phrases.ts';
 export { BadPostings, BlockReader, type Postings, readPostings } from './postings.ts';
 export { PostingsBuilder } from './postings-builder.ts';
@@ -26,7 +26,6 @@ export {
   textQuery,
 } from './text-query.ts';
 export {
-  BASE_TOKENIZERS,
   type BaseTokenizer,
   DEFAULT_SETTINGS,
   settingsMembers,

@@ -7,7 +7,7 @@
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';
 
-export const LANGUAGES = [
+const LANGUAGES = [
   'English',
   'Arabic',
   'Danish',

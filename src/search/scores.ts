@@ -51,7 +51,7 @@ export const inverseFrequency = (documents: number, frequency: number): number =
   Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
 
 /** How much the length of a document takes from the shares of its terms. */
-export const lengthNorm = (length: number, average: number): number =>
+const lengthNorm = (length: number, average: number): number =>
   K1 * (1 - B + (B * length) / average);
 
 /** The share of its inverse frequency that a term adds to the score of a document of this norm. */

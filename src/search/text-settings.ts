@@ -9,14 +9,7 @@ import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';
 import { type Language, languageNamed, refuseUnstemmed } from './languages.ts';
 
-export const BASE_TOKENIZERS = [
-  'simple',
-  'whitespace',
-  'raw',
-  'ngram',
-  'icu',
-  'icu/split',
-] as const;
+const BASE_TOKENIZERS = ['simple', 'whitespace', 'raw', 'ngram', 'icu', 'icu/split'] as const;
 export type BaseTokenizer = (typeof BASE_TOKENIZERS)[number];
 
 export interface TextSettings {

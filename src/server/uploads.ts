@@ -101,7 +101,7 @@ export class Uploads {
 const isSame = (one: UploadScope, other: UploadScope): boolean =>
   one.caller === other.caller && one.table === other.table && one.branch === other.branch;
 
-export class Upload {
+class Upload {
   readonly scope: UploadScope;
   readonly #id: string;
   readonly #limits: UploadLimits;

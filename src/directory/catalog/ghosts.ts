@@ -64,11 +64,7 @@ export async function isGhost({ store }: Catalog, folder: string): Promise<boole
  * Moves a ghost away from the place of a table. True where the place may be free by now: try again.
  * A table that took the place in this moment is put back, or goes to the trash where it cannot be.
  */
-export async function clearGhost(
-  catalog: Catalog,
-  id: ObjectPath,
-  folder: string,
-): Promise<boolean> {
+async function clearGhost(catalog: Catalog, id: ObjectPath, folder: string): Promise<boolean> {
   if (!(await isGhost(catalog, folder))) return false;
   const { engine, env, store } = catalog;
   return engine.withLock(`${folder} ghost`, async () => {

@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 
 /** Longest bound kept, in bytes. */
-export const MAX_TEXT_BOUND_BYTES = 64;
+const MAX_TEXT_BOUND_BYTES = 64;
 
 export interface TextBound {
   readonly value: string;

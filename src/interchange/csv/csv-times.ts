@@ -24,7 +24,7 @@ const twoDigits = (bytes: Uint8Array, at: number): number =>
 let [lastYear, lastMonth, lastDays, lastLength] = [0, 0, 0, 0];
 
 /** Days from 1970-01-01 of `YYYY-MM-DD`; NaN for other bytes. */
-export function isoDays(bytes: Uint8Array, start: number): number {
+function isoDays(bytes: Uint8Array, start: number): number {
   if (bytes[start + 4] !== DASH || bytes[start + 7] !== DASH) return Number.NaN;
   const year = twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2);
   const month = twoDigits(bytes, start + 5);

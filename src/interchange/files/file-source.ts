@@ -23,7 +23,7 @@ export async function fileSource(path: string, signal?: AbortSignal): Promise<By
 }
 
 /** The same of a file that was looked at already. @throws InvalidInput for a folder */
-export function openedFile(path: string, found: Stats, signal?: AbortSignal): ByteSource {
+function openedFile(path: string, found: Stats, signal?: AbortSignal): ByteSource {
   if (found.isDirectory()) {
     throw fileProblem(
       `${JSON.stringify(path)} is a folder, not a file, and no Lance dataset: it has no folder _versions. Name its files by a pattern, such as ${JSON.stringify(`${path.replace(/[\\/]+$/, '')}/*.csv`)}.`,

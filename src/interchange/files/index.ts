@@ -24,7 +24,7 @@ export {
 } from './decompress.ts';
 export { filesNamed } from './file-pattern.ts';
 export { type FilePlace, fileProblem, requireColumns } from './file-problem.ts';
-export { fileSource, openedFile } from './file-source.ts';
+export { fileSource } from './file-source.ts';
 export { type FoundFile, filesBelow, kindOfPath, wholeFile } from './folder-files.ts';
 export { type Spool, spooled } from './spool.ts';
 export { isAddress, nameOfAddress, urlSource } from './url-source.ts';

@@ -239,7 +239,7 @@ const MAX_DEPTH = MAX_SCHEMA_DEPTH + 1;
  * Walks the tables of a schema message and bounds everything its parser loops over.
  * @throws Corrupt naming `file`
  */
-export function checkSchemaMessage(message: Uint8Array, file: string): void {
+function checkSchemaMessage(message: Uint8Array, file: string): void {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
   // A table takes at least 4 bytes; counting them stops references that share or form a loop.
   let tables = message.length / 4;

@@ -159,7 +159,7 @@ interface Weight {
 }
 
 /** The bytes of ranges of rows once they are picked, and of positions in their children. */
-export function weigher(data: Data): RangeBytes {
+function weigher(data: Data): RangeBytes {
   const { each, more } = weightOf(data);
   return (begin, end) => sum(more, (bytes) => bytes(begin, end)) + (end - begin) * each;
 }

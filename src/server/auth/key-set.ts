@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { DirspaceError } from '../../errors.ts';
 
-export const MOST_KEY_SET_BYTES = 1_048_576;
+const MOST_KEY_SET_BYTES = 1_048_576;
 
 export interface KeySet {
   readonly keys: readonly object[];

@@ -12,8 +12,8 @@ import type { RequestMemory } from '../../request-memory.ts';
 import type { PageCaller } from './page-caller.ts';
 
 /** Rows of a filter without an order, of an order or a search: more are cut off, and that is said. */
-export const MOST_FILTERED = 4_000_000;
-export const MOST_ORDERED = 1_000_000;
+const MOST_FILTERED = 4_000_000;
+const MOST_ORDERED = 1_000_000;
 /** Bytes of all that is kept together: four filters of the largest size. */
 const MOST_BYTES = 128 * 1024 * 1024;
 const KEPT_MILLIS = 120_000;

@@ -135,7 +135,7 @@ export function comparedNanos(bound: BoundLiteral, beside: DataType): bigint | n
 }
 
 /** The literal's value in `type`, or undefined where `type` cannot hold exactly that. */
-export function literalValue(bound: BoundLiteral, type: DataType): Value | undefined {
+function literalValue(bound: BoundLiteral, type: DataType): Value | undefined {
   const { value, loose } = bound;
   const family = familyOf(type);
   if (value === null) return null;

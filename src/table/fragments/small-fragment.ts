@@ -60,7 +60,7 @@ export function openSmall(
   });
 }
 
-export class SmallFragment implements FragmentReader {
+class SmallFragment implements FragmentReader {
   readonly footer: FragmentFooter;
   /** The table's folder when the file was read, for the names in errors. */
   readonly folder: string;

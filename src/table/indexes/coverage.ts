@@ -175,7 +175,7 @@ function placeOf(fields: readonly IdentifiedField[], wanted: number): IndexedFie
 }
 
 /** The type of the values that the index holds. */
-export function indexedType({ type }: Pick<IndexEntry, 'type'>, leaf: IdentifiedField): DataType {
+function indexedType({ type }: Pick<IndexEntry, 'type'>, leaf: IdentifiedField): DataType {
   const own = leaf.field.type as DataType;
   const inner = indexReader(type)?.ofItems === true ? (own.children?.[0]?.type as DataType) : own;
   return Types.isDictionary(inner) ? (inner.dictionary as DataType) : inner;

@@ -9,7 +9,6 @@ import {
   columnsOf,
   type Data,
   DataType,
-  dataOf,
   Field,
   nullColumn,
   type RecordBatch,
@@ -27,7 +26,7 @@ import { requestMemory } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { withoutDictionary } from './btree-rows.ts';
-import { segmentSchema } from './write-segment.ts';
+import { bytesColumn, numberColumn, segmentSchema } from './write-segment.ts';
 
 /** Values of a column, or items of its lists, that are coded without a turn, about. */
 const AT_ONCE = 16_384;
@@ -145,7 +144,11 @@ async function* groups(
   // A file has rows: of no value at all, there is a null that no row has.
   if (sorted === undefined) {
     const none = nullColumn(schema.fields[0]?.type as DataType, 1);
-    yield recordBatch(schema, [none, counts([0]), binaries([new Uint8Array(0)])], 1);
+    yield recordBatch(
+      schema,
+      [none, numberColumn([0]), bytesColumn(new Binary(), [new Uint8Array(0)])],
+      1,
+    );
     return;
   }
   const { positions, starts } = pairs.byCode(coded.count);
@@ -155,7 +158,11 @@ async function* groups(
   let sizes: number[] = [];
   const batch = (): RecordBatch => {
     const rows = found.length;
-    const made = [sliceData(sorted.values, from, rows), counts(sizes), binaries(found)];
+    const made = [
+      sliceData(sorted.values, from, rows),
+      numberColumn(sizes),
+      bytesColumn(new Binary(), found),
+    ];
     from += rows;
     [bytes, found, sizes] = [0, [], []];
     return recordBatch(schema, made, rows);
@@ -170,18 +177,4 @@ async function* groups(
     if (turn.isOver()) await turn.pass();
   }
   if (found.length > 0) yield batch();
-}
-
-const counts = (values: readonly number[]): Data =>
-  dataOf(new Uint32(), values.length, { values: Uint32Array.from(values) });
-
-function binaries(values: readonly Uint8Array[]): Data {
-  const offsets = new Int32Array(values.length + 1);
-  for (const [at, { length }] of values.entries())
-    offsets[at + 1] = (offsets[at] as number) + length;
-  const bytes = Buffer.concat(values as Uint8Array[]);
-  return dataOf(new Binary(), values.length, {
-    values: new Uint8Array(bytes),
-    offsets,
-  });
 }

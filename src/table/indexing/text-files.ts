@@ -31,7 +31,13 @@ import { TextReader } from '../query/index.ts';
 import { requestMemory, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
-import { segmentSchema, type WrittenSegmentFiles, writeSegmentFiles } from './write-segment.ts';
+import {
+  bytesColumn,
+  numberColumn,
+  segmentSchema,
+  type WrittenSegmentFiles,
+  writeSegmentFiles,
+} from './write-segment.ts';
 
 /** Bytes of texts that are read between two steps. */
 const STEP_BYTES = 1 << 16;
@@ -121,7 +127,11 @@ const NO_CELL = new Uint8Array(0);
 function termRows(builder: PostingsBuilder, order: Uint32Array): RecordBatchStream {
   const batches = async function* (): AsyncGenerator<RecordBatch> {
     if (order.length === 0) {
-      const columns = [cells(new Utf8(), [NO_CELL]), numbers([0]), cells(new Binary(), [NO_CELL])];
+      const columns = [
+        bytesColumn(new Utf8(), [NO_CELL]),
+        numberColumn([0]),
+        bytesColumn(new Binary(), [NO_CELL]),
+      ];
       yield recordBatch(TERMS, columns, 1);
     }
     for (const terms of slices(order)) {
@@ -129,12 +139,12 @@ function termRows(builder: PostingsBuilder, order: Uint32Array): RecordBatchStre
       yield recordBatch(
         TERMS,
         [
-          cells(
+          bytesColumn(
             new Utf8(),
             all.map((term) => builder.termOf(term)),
           ),
-          numbers(all.map((term) => builder.documentsOf(term))),
-          cells(
+          numberColumn(all.map((term) => builder.documentsOf(term))),
+          bytesColumn(
             new Binary(),
             all.map((term) => builder.postingsOf(term)),
           ),
@@ -148,10 +158,10 @@ function termRows(builder: PostingsBuilder, order: Uint32Array): RecordBatchStre
 
 function positionRows(builder: PostingsBuilder, order: Uint32Array): RecordBatchStream {
   const batches = async function* (): AsyncGenerator<RecordBatch> {
-    if (order.length === 0) yield recordBatch(POSITIONS, [cells(new Binary(), [NO_CELL])], 1);
+    if (order.length === 0) yield recordBatch(POSITIONS, [bytesColumn(new Binary(), [NO_CELL])], 1);
     for (const terms of slices(order)) {
       const all = Array.from(terms, (term) => builder.positionsOf(term));
-      yield recordBatch(POSITIONS, [cells(new Binary(), all)], all.length);
+      yield recordBatch(POSITIONS, [bytesColumn(new Binary(), all)], all.length);
     }
   };
   return recordBatchStream(POSITIONS, batches());
@@ -171,17 +181,4 @@ function* slices(order: Uint32Array): Generator<Uint32Array> {
   for (let from = 0; from < order.length; from += BATCH_TERMS) {
     yield order.subarray(from, from + BATCH_TERMS);
   }
-}
-
-const numbers = (values: readonly number[]): Data =>
-  dataOf(new Uint32(), values.length, { values: Uint32Array.from(values) });
-
-/** A column of byte strings. */
-function cells(type: Utf8 | Binary, values: readonly Uint8Array[]): Data {
-  const offsets = new Int32Array(values.length + 1);
-  for (const [at, value] of values.entries())
-    offsets[at + 1] = (offsets[at] as number) + value.length;
-  const bytes = new Uint8Array(offsets[values.length] as number);
-  for (const [at, value] of values.entries()) bytes.set(value, offsets[at]);
-  return dataOf(type, values.length, { offsets, values: bytes });
 }

@@ -3,7 +3,16 @@
  * batches, so that a search reads little. It is written and checked like a fragment, and removed on
  * any error. `writeSegmentFiles` writes the files of one segment, of which none stays if one fails.
  */
-import { type Field, type RecordBatchStream, Schema } from '../../arrow/index.ts';
+import {
+  type Binary,
+  type Data,
+  dataOf,
+  type Field,
+  type RecordBatchStream,
+  Schema,
+  Uint32,
+  type Utf8,
+} from '../../arrow/index.ts';
 import { type IndexFile, indexFile } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
 import { assignFieldIds } from '../fields/index.ts';
@@ -86,3 +95,17 @@ export async function writeSegmentFile(
 
 /** The schema of a segment's file. */
 export const segmentSchema = (fields: readonly Field[]): Schema => new Schema([...fields]);
+
+/** A column of whole numbers. */
+export const numberColumn = (values: readonly number[]): Data =>
+  dataOf(new Uint32(), values.length, { values: Uint32Array.from(values) });
+
+/** A column of byte strings, or of the texts that they are. */
+export function bytesColumn(type: Utf8 | Binary, values: readonly Uint8Array[]): Data {
+  const offsets = new Int32Array(values.length + 1);
+  for (const [at, value] of values.entries())
+    offsets[at + 1] = (offsets[at] as number) + value.length;
+  const bytes = new Uint8Array(offsets[values.length] as number);
+  for (const [at, value] of values.entries()) bytes.set(value, offsets[at]);
+  return dataOf(type, values.length, { offsets, values: bytes });
+}
