@@ -5,32 +5,18 @@
  * `nearestTo` and the methods for groups return a new one. Malformed vectors, counts and orderings
  * throw InvalidInput.
  */
-import {
-  concatBatches,
-  nullColumn,
-  type RecordBatch,
-  type RecordBatchStream,
-  recordBatch,
-  recordBatchStream,
-  type Schema,
-} from '../../arrow/index.ts';
+import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, OrderBy, QueryTableRequest, QueryText } from '../../protocol/index.ts';
 import { isThenable } from '../build/index.ts';
 import type { AnyRow } from '../convert/index.ts';
-import {
-  defined,
-  detailedRequest,
-  onBranch,
-  onlyOptions,
-  showKind,
-  type TableTarget,
-} from '../handles/index.ts';
+import { defined, onBranch, onlyOptions, showKind, type TableTarget } from '../handles/index.ts';
 import { type AggregateCalls, GroupedQuery } from './grouped-query.ts';
+import { fusedRows, hybridParts } from './hybrid.ts';
 import { type AnalyzePlanDistributedMetrics, analyzeOptions, QueryBase } from './query-base.ts';
-import { type Reranker, RRFReranker, reranked } from './rerank.ts';
+import { type Reranker, RRFReranker } from './rerank.ts';
 import { checkCount } from './runnable-query.ts';
-import { columnsNamed, type FullTextQuery, isFullTextQuery, textsIn } from './text-queries.ts';
+import { columnsNamed, type FullTextQuery, isFullTextQuery } from './text-queries.ts';
 
 /** One key of an ordering; nested columns have dots. */
 export interface ColumnOrdering {
@@ -394,29 +380,9 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
     );
   }
 
-  /** Both searches at once, of one version. */
   async #fused(request: QueryTableRequest, options: CallOptions): Promise<RecordBatchStream> {
-    const { catalog } = this.#source;
-    if (request.order_by !== undefined) {
-      throw new DirspaceError(
-        'InvalidInput',
-        'A hybrid search orders its rows itself; leave orderBy out.',
-      );
-    }
     const reranker = this.#reranker ?? (await RRFReranker.create());
-    const version =
-      request.version ??
-      (await catalog.describeTable(detailedRequest(this.#source), options)).version;
-    const [near, found] = await Promise.all(
-      hybridParts({ ...request, ...defined({ version }) }).map(async (part) =>
-        oneBatch(await catalog.queryTable(part, options)),
-      ),
-    );
-    const words = wordsOf(request.full_text_query);
-    const batch = await reranker.rerankHybrid(words, near as RecordBatch, found as RecordBatch);
-    const { k, offset = 0, with_row_id: withRowId = false } = request;
-    const rows = reranked(batch, offset, k, withRowId);
-    return recordBatchStream(rows.schema, rows.numRows === 0 ? [] : [rows]);
+    return fusedRows(this.#source, request, reranker, options);
   }
 
   /** Waits for vectors that were given as promises. */
@@ -432,32 +398,6 @@ export class VectorQuery<RowType = AnyRow> extends FilteredQuery<RowType> {
     this.request.vector =
       more.length === 0 ? { single_vector: first } : { multi_vector: [first, ...more] };
   }
-}
-
-/** The two searches of a hybrid one. Each finds the rows of all pages up to the one asked for. */
-function hybridParts(request: QueryTableRequest): QueryTableRequest[] {
-  const { vector, full_text_query: text, offset = 0, ...shared } = request;
-  const { vector_column: column, lower_bound: lower, upper_bound: upper, ...plain } = shared;
-  const k = Math.min(Number.MAX_SAFE_INTEGER, request.k + offset);
-  const bounds = defined({ vector_column: column, lower_bound: lower, upper_bound: upper });
-  return [
-    { ...plain, ...bounds, k, with_row_id: true, ...defined({ vector }) },
-    { ...plain, k, with_row_id: true, ...defined({ full_text_query: text }) },
-  ];
-}
-
-async function oneBatch(stream: RecordBatchStream): Promise<RecordBatch> {
-  const batches: RecordBatch[] = [];
-  for await (const batch of stream) batches.push(batch);
-  if (batches.length > 0) return concatBatches(batches);
-  const columns = stream.schema.fields.map(({ type }) => nullColumn(type, 0));
-  return recordBatch(stream.schema, columns, 0);
-}
-
-/** The words of a query, for rerankers that read them. */
-function wordsOf(text: QueryText | undefined): string {
-  const { string_query: plain, structured_query: structured } = text ?? {};
-  return plain?.query ?? textsIn(structured?.query ?? {}).join(' ');
 }
 
 const indented = (plans: readonly string[]): string =>

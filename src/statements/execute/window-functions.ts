@@ -33,12 +33,7 @@ import {
 import { aggregateName, type WindowStep } from '../plan/index.ts';
 import { BATCH_ROWS } from './relation.ts';
 import { endsOfFrames, framed } from './window-frames.ts';
-
-/** For each row whether it is the first of a partition, and of rows that are equal in order. */
-export interface Partitions {
-  readonly partitions: Uint8Array;
-  readonly peers: Uint8Array;
-}
+import { isRank, type Partitions, ranks, readsPeers, runs, STEP_ROWS } from './window-ranks.ts';
 
 type Frame = WindowStep['frame'];
 
@@ -48,13 +43,10 @@ export interface Window {
   readonly memory: RequestMemory;
 }
 
-/** Rows between two steps. */
-const STEP_ROWS = 1 << 14;
-
 /** Whether one of the calls asks which rows are equal in order. */
 export function comparesPeers(calls: readonly AggregateExpression[], frame: Frame): boolean {
   return calls.some(({ name }) => {
-    if (RANKS.has(name)) return PEER_RANKS.has(name);
+    if (isRank(name)) return readsPeers(name);
     return name !== 'lag' && name !== 'lead' && name !== 'first_value' && frame === 'peers';
   });
 }
@@ -67,7 +59,7 @@ export function* windowColumn(
 ): Generator<void, Column> {
   const { name } = call;
   const [column] = columns;
-  if (RANKS.has(name)) return yield* ranks(name, type, marks, columns);
+  if (isRank(name)) return yield* ranks(name, type, marks, columns);
   if ((name === 'lag' || name === 'lead') && columns.length < 3) {
     return pickedRows(column as Column, yield* shiftedRows(name, marks, columns[1]));
   }
@@ -77,7 +69,7 @@ export function* windowColumn(
   if (name === 'nth_value') {
     return pickedRows(column as Column, yield* nthRows(marks, frame, columns[1] as Column));
   }
-  if (!RANKS.has(name) && frame === 'whole' && name !== 'lag' && name !== 'lead') {
+  if (frame === 'whole' && name !== 'lag' && name !== 'lead') {
     return yield* ofPartitions(call, type, columns, marks, memory);
   }
   if (frame === 'rows' || frame === 'peers') {
@@ -100,122 +92,6 @@ export interface Part {
   readonly to: number;
   readonly peers: Uint8Array;
   readonly values: Value[];
-}
-
-/** Rows from one mark to the next; without marks, row by row. */
-function* runs(
-  marks: Uint8Array | undefined,
-  begin = 0,
-  end = marks?.length ?? 0,
-): Generator<{ from: number; to: number }> {
-  for (let from = begin; from < end; ) {
-    let to = from + 1;
-    while (to < end && marks?.[to] === 0) to++;
-    yield { from, to };
-    from = to;
-  }
-}
-
-/** Functions that count rows, and those of them that count rows of one place in order as one. */
-const RANKS = new Set([
-  ...['row_number', 'rank', 'dense_rank', 'percent_rank', 'cume_dist', 'ntile'],
-]);
-const PEER_RANKS = new Set(['rank', 'dense_rank', 'percent_rank', 'cume_dist']);
-
-function* ranks(
-  name: string,
-  type: DataType,
-  { partitions, peers }: Partitions,
-  [tiles]: readonly Column[],
-): Generator<void, Column> {
-  const rows = partitions.length;
-  const values = new Float64Array(rows);
-  if (name === 'ntile' || name === 'percent_rank' || name === 'cume_dist') {
-    for (const { from, to } of runs(partitions)) {
-      if (name === 'ntile') yield* fillTiles(values, from, to, tiles);
-      else if (name === 'cume_dist') yield* fillPassed(values, from, to, peers);
-      else yield* fillShares(values, from, to, peers);
-      yield;
-    }
-  } else {
-    yield* countedRows(name, partitions, peers, values);
-  }
-  return { form: 'number', type, length: rows, values, valid: null };
-}
-
-function* countedRows(
-  name: string,
-  partitions: Uint8Array,
-  peers: Uint8Array,
-  into: Float64Array,
-): Generator<void, void> {
-  const [isNumber, isRank] = [name === 'row_number', name === 'rank'];
-  const last = { number: 0, first: 0, dense: 0 };
-  yield* inSlices(into.length, STEP_ROWS, (from, to) => {
-    let { number, first, dense } = last;
-    for (let row = from; row < to; row++) {
-      if (partitions[row] === 1) {
-        number = 0;
-        dense = 0;
-      }
-      number++;
-      if (peers[row] === 1) {
-        first = number;
-        dense++;
-      }
-      into[row] = isNumber ? number : isRank ? first : dense;
-    }
-    Object.assign(last, { number, first, dense });
-  });
-}
-
-function* fillTiles(
-  values: Float64Array,
-  from: number,
-  to: number,
-  tiles: Column | undefined,
-): Generator<void, void> {
-  const rows = to - from;
-  const count = Number(tiles === undefined ? 1 : (reader(tiles)(from) ?? 0));
-  if (!(count >= 1)) throw new DirspaceError('InvalidInput', 'ntile takes a number from 1 on.');
-  const [least, larger] = [Math.floor(rows / count), rows % count];
-  const border = larger * (least + 1);
-  for (let at = 0; at < rows; at++) {
-    if (at % STEP_ROWS === 0) yield;
-    const tile =
-      at < border ? Math.floor(at / (least + 1)) : larger + Math.floor((at - border) / least);
-    values[from + at] = tile + 1;
-  }
-}
-
-/** How many of the other rows are before each one, as a share. */
-function* fillShares(
-  values: Float64Array,
-  from: number,
-  to: number,
-  peers: Uint8Array,
-): Generator<void, void> {
-  const others = to - from - 1;
-  let first = 0;
-  for (let row = from; row < to; row++) {
-    if (row % STEP_ROWS === 0) yield;
-    if (row === from || peers[row] === 1) first = row - from;
-    values[row] = others === 0 ? 0 : first / others;
-  }
-}
-
-/** How many of the rows are before each one or equal to it in order, as a share. */
-function* fillPassed(
-  values: Float64Array,
-  from: number,
-  to: number,
-  peers: Uint8Array,
-): Generator<void, void> {
-  let steps = 0;
-  for (const peer of runs(peers, from, to)) {
-    if (steps++ % STEP_ROWS === 0) yield;
-    values.fill((peer.to - from) / (to - from), peer.from, peer.to);
-  }
 }
 
 /** The values of these rows; null where there is none, at -1. */

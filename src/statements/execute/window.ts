@@ -39,7 +39,8 @@ import {
   type Work,
 } from './relation.ts';
 import { placeSorter } from './sort.ts';
-import { comparesPeers, type Partitions, windowColumn } from './window-functions.ts';
+import { comparesPeers, windowColumn } from './window-functions.ts';
+import type { Partitions } from './window-ranks.ts';
 
 export function windowedRows(input: Relation, step: WindowStep, work: Work): Relation {
   const { partitionBy, orderBy, schema, frame, calls } = step;

@@ -5,8 +5,8 @@
  */
 
 export type { OrderKey } from './order.ts';
-export { RowSorter } from './row-sorter.ts';
+export { markChanges, RowSorter } from './row-sorter.ts';
 export { analyzeQuery, explainQuery, type QueryRequest, query } from './snapshot-query.ts';
-export { hasOrder, markChanges } from './sort-keys.ts';
+export { hasOrder } from './sort-keys.ts';
 export { checkSearchable, isSearchable, TextReader } from './text-column.ts';
 export { hasVectors, listSizeOf, vectorsOf } from './vector-column.ts';

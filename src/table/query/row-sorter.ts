@@ -2,6 +2,7 @@
  * `RowSorter` collects rows by their sort keys (`add`) and returns the ids of the first `limit` in
  * order (`finish`). Memory grows with `limit`, not with the rows that come. Rows of equal keys keep
  * their row order, so batches have to come in it. It works in short steps (sort-steps.ts).
+ * `markChanges` finds where rows that are in order differ.
  */
 import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -379,3 +380,38 @@ function everyRow(rows: number): Uint32Array {
   for (let row = 0; row < rows; row++) all[row] = row;
   return all;
 }
+
+/** Rows that are compared with the one before them in one step. */
+const COMPARED_ROWS = 16_384;
+
+/**
+ * Marks each row whose keys are not those of the row before it; the first row stays as it is.
+ * @param keys columns of one batch, of types that have an order
+ */
+export function* markChanges(keys: readonly Data[], marks: Uint8Array): Generator<void, void> {
+  const meter = { work: 0 };
+  for (const key of keys.map(keyValues)) {
+    for (let from = 1; from < marks.length; ) {
+      from = markUntilLong(key, from, Math.min(marks.length, from + COMPARED_ROWS), marks, meter);
+      meter.work = 0;
+      yield;
+    }
+  }
+}
+
+/** Marks rows up to `to`, or until long values took as long as a step; where it ended. */
+function markUntilLong(
+  key: KeyValues,
+  from: number,
+  to: number,
+  marks: Uint8Array,
+  meter: WorkMeter,
+): number {
+  let row = from;
+  for (; row < to && meter.work < COMPARED_ROWS; row++) {
+    if (compareKeys(key, row - 1, key, row, RISING, meter) !== 0) marks[row] = 1;
+  }
+  return row;
+}
+
+const RISING: Direction = { ascending: true, nullsFirst: false };

@@ -1,8 +1,7 @@
 /**
  * Compares rows by the keys of an ORDER BY, without making JavaScript values. `keyValues` gives the
  * values of a key column in typed arrays. `fillRanks` computes a rank, a double that orders most
- * rows by their first key. `compareKeys` compares rows of equal rank exactly. `markChanges` finds
- * where rows that are in order differ.
+ * rows by their first key. `compareKeys` compares rows of equal rank exactly.
  *
  * NaN comes after all other numbers, both zeros are equal, and texts are ordered by their bytes.
  * Nulls come first or last as the key says, in both directions.
@@ -474,38 +473,3 @@ function compareBytes(left: Bytes, a: number, right: Bytes, b: number, meter: Wo
     y.subarray(start + near, start + other),
   );
 }
-
-/** Rows that are compared with the one before them in one step. */
-const STEP_ROWS = 16_384;
-
-/**
- * Marks each row whose keys are not those of the row before it; the first row stays as it is.
- * @param keys columns of one batch, of types that have an order
- */
-export function* markChanges(keys: readonly Data[], marks: Uint8Array): Generator<void, void> {
-  const meter = { work: 0 };
-  for (const key of keys.map(keyValues)) {
-    for (let from = 1; from < marks.length; ) {
-      from = markUntilLong(key, from, Math.min(marks.length, from + STEP_ROWS), marks, meter);
-      meter.work = 0;
-      yield;
-    }
-  }
-}
-
-/** Marks rows up to `to`, or until long values took as long as a step; where it ended. */
-function markUntilLong(
-  key: KeyValues,
-  from: number,
-  to: number,
-  marks: Uint8Array,
-  meter: WorkMeter,
-): number {
-  let row = from;
-  for (; row < to && meter.work < STEP_ROWS; row++) {
-    if (compareKeys(key, row - 1, key, row, RISING, meter) !== 0) marks[row] = 1;
-  }
-  return row;
-}
-
-const RISING: Direction = { ascending: true, nullsFirst: false };
