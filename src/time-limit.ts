@@ -1,7 +1,7 @@
 /**
- * `endingAfter` makes the signal of a time limit, which also aborts with a signal that is given. It
- * exists because a joined signal holds its parts only weakly. The garbage collector could take the
- * clock, and the time would never end.
+ * `endingAfter` makes an abort signal that aborts when a time is over, or when a given signal does.
+ * A signal joined by `AbortSignal.any` does not keep its timer from garbage collection, and the time
+ * would never end. So the timer is kept here for as long as the joined signal lives.
  */
 
 /** Clocks by the signals that are joined of them. */

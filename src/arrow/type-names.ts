@@ -1,8 +1,8 @@
 /**
- * `typeName` gives an Arrow type its name in the protocol's JSON, such as `timestamp:us:UTC`.
- * protocol/types/type-parser.ts parses these names. A type that Arrow does not have goes to the
- * caller's `refuse`. The file also finds columns of blobs (`blobPaths`): they are structs whose
- * field has an extension name.
+ * `typeName` gives an Arrow type its name in the protocol's JSON, such as `timestamp:us:UTC`;
+ * protocol/types/type-parser.ts parses these names. For a type that Arrow's format cannot have,
+ * such as a time of 64-bit seconds, it calls the caller's `refuse`. `blobPaths` finds the columns
+ * of blobs, which are structs whose field has an extension name.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,8 +1,9 @@
 /**
- * `dirspace completion` prints the script by which bash, zsh or fish complete commands. That script
- * calls `dirspace completion words` with the text typed so far, and gets the words that fit. The
- * answer `:files` asks the shell for file names. To complete ids, the catalog is opened read-only.
- * Bash gives the whole line, and `wordsOfLine` splits it into words.
+ * `dirspace completion` prints the script by which bash, zsh or fish complete commands. The script
+ * calls dirspace again with what was typed so far, and gets the words that fit. Zsh and fish give
+ * words (`completion words`). Bash gives the whole line (`completion line`), and `wordsOfLine`
+ * splits it. The answer `:files` asks the shell for file names. To complete ids, the catalog is
+ * opened read-only.
  */
 import type { Connection } from '../../sdk/index.ts';
 import {

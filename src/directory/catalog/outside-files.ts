@@ -1,9 +1,10 @@
 /**
- * `removeOutsideFiles` removes the folders that tables of a trash entry have outside of the root,
- * if the allowed prefix of the folder has `dropFiles`. The entry is marked first, so that nothing
- * brings it back half removed, and stays in the trash until its folders are gone. A folder that
- * another table of the catalog uses is kept. A folder that holds other files than a dataset's is
- * refused with InvalidTableState, and the entry stays.
+ * Removes the folders of purged tables that lie outside of the catalog's root
+ * (`removeOutsideFiles`). It removes a folder only where the configuration allows it, by
+ * `dropFiles` of the location that the folder is in. A folder that another table of the catalog
+ * uses is kept. A folder that holds other files than a dataset's is refused with InvalidTableState.
+ * The trash entry is marked first, so that nothing restores it half removed, and stays until its
+ * folders are gone.
  */
 import { fileURLToPath } from 'node:url';
 import { ruleOf } from '../../allowed-locations.ts';

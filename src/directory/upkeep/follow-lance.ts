@@ -1,10 +1,10 @@
 /**
- * Keeps `__manifest`, the list by which Lance finds a catalog's tables, up to date. `changing` runs
- * an operation. In the modes sync and write it then publishes the changes; a failure to publish
- * does not fail the operation. In the other modes it notes that an existing list may be outdated.
- * `syncLanceCatalog` compares the list with the whole catalog. `changesList` tells whether the
- * first version of a table would change the list. Publishing is repeated if another writer was
- * first, so no change is lost.
+ * Keeps `__manifest` up to date, the list by which Lance's programs find a catalog's tables.
+ * `changing` runs an operation that may change it. If the catalog's property `lance` is `sync` or
+ * `write`, it then publishes the change; a failure to publish does not fail the operation.
+ * Otherwise it notes that a list which exists may be outdated. `syncLanceCatalog` compares the list
+ * with the whole catalog, and `changesList` tells whether the first version of a table would change
+ * it. No change is lost: publishing is repeated if another writer was first.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

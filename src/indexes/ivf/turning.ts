@@ -1,8 +1,8 @@
 /**
- * `turn` applies the fixed orthogonal transform of IVF indexes to a vector, so that its information
- * is spread evenly over the elements. Distances and products stay the same, up to roundings.
- * `signsOf` and `spanOf` define the transform for kernels. The signs depend on the length alone and
- * are part of the format.
+ * `turn` rotates a vector of an IVF index, so that its information is spread evenly over the
+ * elements. Distances and products stay the same, up to roundings. The rotation flips the signs of
+ * some elements and mixes spans of them: `signsOf` and `spanOf` tell the WebAssembly kernels which.
+ * It depends on the length of the vectors alone and is part of the format.
  */
 
 const ROUNDS = 4;

@@ -1,8 +1,8 @@
 /**
  * Defines the JSON Schemas that validate requests and responses of operations beyond the protocol.
- * Their TypeScript types document the members. They are in ../extensions.ts, except for those of
- * some operations, which are in ../table-insight.ts and ../branch-diff.ts. More such schemas are in
- * jobs.ts, statements.ts and table-insight.ts.
+ * The TypeScript types of these bodies are in protocol/extensions.ts, table-insight.ts and
+ * branch-diff.ts, where their members are documented. The files jobs.ts, statements.ts and
+ * table-insight.ts of this folder define more such schemas.
  */
 
 import { request, response } from './common.ts';

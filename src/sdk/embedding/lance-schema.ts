@@ -1,8 +1,8 @@
 /**
- * `LanceSchema` builds a schema of nullable columns from types by column name. An embedding
- * function may declare a column as its source or as its vectors. The schema's metadata then names
- * the function, so that tables with this schema compute their vectors. A column without an Arrow
- * type throws InvalidInput, and so do vectors without a source.
+ * `LanceSchema` builds a schema of nullable columns from types by column name. Embedding functions
+ * declare which column they read and which vectors they compute. The schema's metadata then names
+ * them, so that tables with this schema compute their vectors. A column without an Arrow type
+ * throws InvalidInput, and so do vectors without a source.
  */
 import { type DataType, Field, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

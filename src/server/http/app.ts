@@ -1,8 +1,9 @@
 /**
  * `createApp` makes the handler of all requests, from sockets (node-http.ts) or from `fetch`
- * (app-fetch.ts). The handler creates the state of a request, routes it, and converts failures to
- * answers, so that its answer never rejects. Whoever sends the answer calls `end` when the request
- * is over. A path or method without a route fails with `RouteNotFound`.
+ * (app-fetch.ts). The handler routes a request and converts failures to answers, so that its answer
+ * never rejects. Whoever sends the answer calls `end` when the request is over. A path or method
+ * without a route fails with `RouteNotFound`, except for `OPTIONS`, which browsers send before a
+ * request.
  */
 import {
   ClientGone,

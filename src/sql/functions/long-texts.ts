@@ -1,7 +1,7 @@
 /**
  * Processes texts that may be very long, in steps that let other work run in between. `eachPlace`
- * finds all places of a part, and `trimInSteps` trims characters. `Joining` concatenates many
- * pieces. `trim` trims at once.
+ * finds all places of one text in another, and `trimInSteps` trims characters. `Joining`
+ * concatenates many pieces. `trim` trims at once.
  */
 import { finderInSteps } from '../texts/index.ts';
 import { STEP_UNITS } from './rows.ts';

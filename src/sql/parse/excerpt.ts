@@ -1,6 +1,6 @@
 /**
  * `formatExcerpt` formats the line of a text that holds a position, with a caret under it, for
- * error messages. A long line is shortened to at most 72 UTF-16 units around the position.
+ * error messages. A long line is shortened to about 72 UTF-16 units around the position.
  * `charactersBefore` counts the characters before an offset in UTF-16 units.
  */
 

@@ -1,8 +1,9 @@
 /**
  * Reads and validates staged manifests, which lie beside the published versions until
- * publish-staged.ts publishes them: `readStagedVersion` the engine's own, and `readOfferedVersion`
- * a caller's. Each must follow the newest version, else ConcurrentModification. A caller's manifest
- * is checked with the files that it refers to, and damage is blamed on the request (InvalidInput).
+ * publish-staged.ts publishes them. `readStagedVersion` reads one that this engine staged, and
+ * `readOfferedVersion` one that a caller staged. Each must follow the newest version, else
+ * ConcurrentModification. A caller's manifest is checked together with the files that it refers to,
+ * and damage is blamed on the request (InvalidInput).
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,11 +1,12 @@
 /**
  * Finds a version of a branch. `resolveHead` finds the newest, or returns undefined if there is
- * none yet; `snapshotAt` finds one by number. Versions of undecided or aborted multi-table commits
- * are not visible. `resolveHead` throws Corrupt if lost-versions.ts finds that the newest versions
- * were lost.
+ * none yet; `snapshotAt` finds one by number. Versions of multi-table commits that are undecided or
+ * aborted are not visible. `resolveHead` throws Corrupt if the files of the newest versions are
+ * gone (lost-versions.ts).
  *
- * Version numbers are contiguous, except for lost versions and deleted runs. A deleted run begins
- * with a tombstone. Later versions hold all data of a lost one.
+ * Version numbers have no gaps, with two exceptions. Cleanup leaves a marker in place of the
+ * versions that it deleted. A single file may be lost, and the versions after it hold all of its
+ * data.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
