@@ -225,12 +225,8 @@ class Probe {
       const pairs = this.#paired(batch, streamed, kept);
       const fitting = await this.#fitting(pairs);
       if (hasPartner !== undefined) {
-        const count = fitting?.length ?? streamed.length;
-        for (let at = 0; at < count; at++) {
-          const pair = fitting === undefined ? at : (fitting[at] as number);
-          hasPartner[streamed[pair] as number] = 1;
-          if (join === 'full') this.#hadPartner[kept[pair] as number] = 1;
-        }
+        markRows(hasPartner, streamed, fitting);
+        if (join === 'full') markRows(this.#hadPartner, kept, fitting);
       }
       if (fitting === undefined) yield pairs;
       else if (fitting.length > 0) yield this.#picked(pairs, fitting);
@@ -300,6 +296,15 @@ const isCounting = (rows: Uint32Array): boolean => {
   for (let at = 0; at < rows.length; at++) if (rows[at] !== at) return false;
   return true;
 };
+
+/** Marks rows of pairs: of those given, or else of all. */
+function markRows(marks: Uint8Array, rows: Uint32Array, pairs: Uint32Array | undefined): void {
+  const count = pairs?.length ?? rows.length;
+  for (let at = 0; at < count; at++) {
+    const pair = pairs === undefined ? at : (pairs[at] as number);
+    marks[rows[pair] as number] = 1;
+  }
+}
 
 function rowsWithout(marks: Uint8Array): Uint32Array {
   let count = 0;

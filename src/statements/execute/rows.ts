@@ -157,14 +157,17 @@ export function checkedRows(input: Relation, { count, text, at }: CheckedStep): 
     schema: input.schema,
     async *batches(): AsyncGenerator<RecordBatch> {
       for await (const batch of input.batches()) {
-        const countOf = reader(loadColumn(dataNamed(batch, count)));
-        for (let row = 0; row < batch.numRows; row++) {
-          if (Number(countOf(row) ?? 0) > 1) refuseRows(text, at);
-        }
+        if (countsSeveral(dataNamed(batch, count))) refuseRows(text, at);
         yield batch;
       }
     },
   };
+}
+
+function countsSeveral(counts: Data): boolean {
+  const countOf = reader(loadColumn(counts));
+  for (let row = 0; row < counts.length; row++) if (Number(countOf(row) ?? 0) > 1) return true;
+  return false;
 }
 
 /** Each row as often as it says, in batches of a bounded size. */
