@@ -281,6 +281,19 @@ describe('answers', () => {
     });
     expect(json).toEqual({ ...answer, rows_updated: 2 });
   });
+  test('a merge tells how many rows it wrote', async () => {
+    const answer = { num_inserted_rows: 2, num_updated_rows: 3, num_deleted_rows: 4, version: 5 };
+    const pair = await restPair({
+      namespace: stubNamespace({ mergeInsertIntoTable: () => answer }),
+    });
+    const { json } = await send(
+      pair,
+      '/v1/table/t/merge_insert/?on=id',
+      await streamBytes(),
+      ARROW,
+    );
+    expect(json).toEqual({ ...answer, num_rows: 5 });
+  });
   test('tables without indices have none to list, and none to tell of', async () => {
     const pair = await restPair({ namespace: stubNamespace() });
     expect((await send(pair, '/v1/table/t/index/list/', {})).json).toEqual({ indexes: [] });

@@ -34,6 +34,11 @@ export function lancedbAnswer(operation: AnyOperation, response: unknown): unkno
       return lancedbJob(response as JobContent);
     case 'ListJobs':
       return { jobs: (response as Model<'ListJobsResponse'>).jobs.map(lancedbJob) };
+    case 'MergeInsertIntoTable': {
+      const merged = response as Model<'MergeInsertIntoTableResponse'>;
+      const { num_inserted_rows: inserted = 0, num_updated_rows: updated = 0 } = merged;
+      return { ...merged, num_rows: inserted + updated };
+    }
     case 'UpdateTable': {
       const updated = response as Model<'UpdateTableResponse'>;
       return { ...updated, rows_updated: updated.updated_rows };
