@@ -56,7 +56,11 @@ function apiKeyOf(entry: unknown, member: string, env: Environment): ApiKey {
   if (ways.length !== 1) throw invalid(`${member} needs exactly one of key, sha256 and keyEnv.`);
   const { keyEnv: variable } = optional('keyEnv', keyEnv, text, `${member}.keyEnv`);
   if (variable !== undefined && !env[variable]) {
-    throw invalid(`${member}.keyEnv: the variable ${variable} is not set.`);
+    // Some write the key itself where the name of its variable belongs; it must not reach a log.
+    const named = /^[A-Z_][A-Z0-9_]*$/.test(variable)
+      ? `the variable ${variable} is not set`
+      : 'no variable of the name given is set; it takes the name of a variable that holds the key';
+    throw invalid(`${member}.keyEnv: ${named}.`);
   }
   return {
     ...optional('key', variable === undefined ? key : env[variable], text, `${member}.key`),

@@ -259,6 +259,14 @@ describe('errors', () => {
     [{ auth: { apiKeys: {} } }, 'auth.apiKeys is an object; give a list.'],
     [{ auth: { apiKeys: [null] } }, 'auth.apiKeys[0] is null; give an object.'],
     [
+      { auth: { apiKeys: [{ keyEnv: 'THE_KEY', name: 'n', grants: [] }] } },
+      'auth.apiKeys[0].keyEnv: the variable THE_KEY is not set.',
+    ],
+    [
+      { auth: { apiKeys: [{ keyEnv: 'sk-3f9a', name: 'n', grants: [] }] } },
+      'auth.apiKeys[0].keyEnv: no variable of the name given is set; it takes the name of a variable that holds the key.',
+    ],
+    [
       { auth: { apiKeys: [{ key: 'k', grants: [] }] } },
       'auth.apiKeys[0].name is missing; give a text',
     ],
