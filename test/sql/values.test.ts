@@ -238,6 +238,8 @@ const VALUES: readonly (readonly [sql: string, values: readonly unknown[]])[] = 
   ['b AND NULL', [N, false, N, N]],
   ['b OR NULL', [true, N, N, true]],
   ["arrow_cast(i32, 'Int8')", [1, -5, N, 7]],
+  ["arrow_cast(X'00ff', 'FixedSizeBinary(2)')", Array(4).fill(new Uint8Array([0, 255]))],
+  ["arrow_cast('ab', 'FixedSizeBinary(2)')", Array(4).fill(new Uint8Array([97, 98]))],
   ["X'00ff'", Array(4).fill(new Uint8Array([0, 255]))],
   ['octet_length(bin)', [2n, 0n, N, 1n]],
 ];

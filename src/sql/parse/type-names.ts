@@ -10,6 +10,7 @@ import {
   DateDay,
   DateMillisecond,
   Decimal,
+  FixedSizeBinary,
   Float16,
   Float32,
   Float64,
@@ -134,6 +135,8 @@ export function typeByArrowName(text: string, at: number | undefined): DataType 
   if (decimal !== null) {
     return typeByName({ name: 'decimal', args: [Number(decimal[1]), Number(decimal[2])] }, at);
   }
+  const fixed = /^FixedSizeBinary\((\d{1,9})\)$/.exec(text);
+  if (fixed !== null) return new FixedSizeBinary(Number(fixed[1]));
   // SQL's INT8 has eight bytes, Arrow's Int8 has eight bits.
   const name = text === 'Int8' ? 'tinyint' : text.toLowerCase();
   return typeByName({ name, args: [] }, at);
