@@ -31,7 +31,7 @@ export async function requireFolders(
       if (!tellsMissing(cause)) return undefined;
       throw new DirspaceError(
         'NamespaceNotFound',
-        `There is nothing to serve at ${JSON.stringify(path)}: the folder does not exist. Check the path; "dirspace serve --create" and the option "create" of a server make a new one there.`,
+        `There is nothing to serve at ${JSON.stringify(path)}: the folder does not exist. Check the path; the option "create" of a server and "dirspace serve --create" make a new one there.`,
         { details: { root: path }, cause },
       );
     });
