@@ -14,6 +14,7 @@ import {
   recordBatch,
   type Schema,
 } from '../../arrow/index.ts';
+import { inSlices } from '../../steps.ts';
 
 /** Rows of the batches that steps make. */
 export const BATCH_ROWS: number = 1 << 16;
@@ -164,10 +165,7 @@ export function* partitioned(
   for (const start of next) if (start < rows) firsts[start] = 1;
   yield;
   const into = { batch: new Uint32Array(rows), row: new Uint32Array(rows) };
-  for (let from = 0; from < rows; from += STEP_ROWS) {
-    distribute(places, own, next, from, Math.min(rows, from + STEP_ROWS), into);
-    yield;
-  }
+  yield* inSlices(rows, STEP_ROWS, (from, to) => distribute(places, own, next, from, to, into));
   return { places: into, firsts };
 }
 
@@ -183,7 +181,6 @@ function startsOf(numbers: Int32Array): Uint32Array {
   return starts.subarray(0, most + 1);
 }
 
-/** A function of its own, as loops of generators take several times as long. */
 function distribute(
   { batch, row }: RowPlaces,
   numbers: Int32Array,

@@ -74,7 +74,7 @@ function* countedRows(
   peers: Uint8Array,
   into: Float64Array,
 ): Generator<void, void> {
-  const [isNumber, isRank] = [name === 'row_number', name === 'rank'];
+  const [isRowNumber, isPlainRank] = [name === 'row_number', name === 'rank'];
   const last = { number: 0, first: 0, dense: 0 };
   yield* inSlices(into.length, STEP_ROWS, (from, to) => {
     let { number, first, dense } = last;
@@ -88,7 +88,7 @@ function* countedRows(
         first = number;
         dense++;
       }
-      into[row] = isNumber ? number : isRank ? first : dense;
+      into[row] = isRowNumber ? number : isPlainRank ? first : dense;
     }
     Object.assign(last, { number, first, dense });
   });
