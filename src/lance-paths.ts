@@ -109,6 +109,12 @@ export function parseStagedLanceManifest(name: string): number | undefined {
   const digits = LANCE_STAGED_NAME.exec(name)?.[1];
   return digits === undefined ? undefined : parseLanceVersionFile(`${digits}${LANCE_MANIFEST}`);
 }
+/**
+ * A detached commit of a client of Lance, or what it staged for one: a version that is none of the
+ * dataset's history. Lance's numbers for these begin at 2^63.
+ */
+const LANCE_DETACHED_NAME =
+  /^d(?:9|1[0-9])[0-9]{18}\.manifest(?:-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/;
 /** Where a manifest goes that another program wrote: no program of Lance's looks for such a name. */
 export const lanceAsideFile = (file: string, id: string): string => `${file}${ASIDE}${id}`;
 const ASIDE = '.aside-';
@@ -159,7 +165,7 @@ const LANCE_TRANSACTION_NAME = /^[0-9]{1,20}-[0-9a-f-]{36}\.txn$/;
 /** By the name of the folder. */
 const LANCE_WRITER_NAMES: ReadonlyMap<string, RegExp> = new Map([
   [FRAGMENTS, LANCE_FILE_NAME],
-  ['_versions', LANCE_STAGED_NAME],
+  ['_versions', new RegExp(`${LANCE_STAGED_NAME.source}|${LANCE_DETACHED_NAME.source}`)],
   [
     '_deletions',
     /^[0-9]{1,16}-(?:[1-9][0-9]{0,19}-[0-9]{1,20}\.arrow|[0-9]{1,20}-[0-9]{1,20}\.bin)$/,

@@ -471,6 +471,9 @@ describe('names for Lance', () => {
     const made = [
       ['data', `${'a'.repeat(120)}.lance`],
       ['_versions', `18446744073709551608.manifest-${uuid}`],
+      ['_versions', 'd9223372036854775808.manifest'],
+      ['_versions', 'd18446744073709551615.manifest'],
+      ['_versions', `d16300104219804632016.manifest-${uuid}`],
       ['_deletions', '3-1-18446744073709551615.arrow'],
       ['_deletions', '3-0-5.bin'],
       ['_transactions', `0-${uuid}.txn`],
@@ -480,6 +483,11 @@ describe('names for Lance', () => {
       ['data', `${'a'.repeat(121)}.lance`],
       ['data', 'a.b.lance'],
       ['_versions', '18446744073709551608.manifest'],
+      ['_versions', 'd7.manifest'],
+      ['_versions', 'd8223372036854775808.manifest'],
+      ['_versions', 'd16300104219804632016.manifest.x'],
+      ['_versions', 'xd16300104219804632016.manifest'],
+      ['_transactions', 'd16300104219804632016.manifest'],
       // The engine's own.
       ['_deletions', '3-0-5.arrow'],
       ['_deletions', '3-5.bin'],

@@ -27,9 +27,9 @@ import {
   lanceVersionsFolder,
   lanceWriterFolders,
   MAIN_BRANCH,
+  parentFolder,
   parseLanceRef,
   parseLanceVersionFile,
-  parseStagedLanceManifest,
   readLanceManifest,
 } from '../../format/index.ts';
 import {
@@ -292,14 +292,14 @@ class PathVerifier {
   }
 
   /**
-   * Reports a file that is no manifest and no ref, such as one that was set aside or the hint that
-   * Lance's clients leave.
+   * Reports a file that is no manifest of a version and no ref, such as one that was set aside, the
+   * hint that Lance's clients leave, or the manifest of a detached commit.
    */
   #beside(entry: Entry): void {
     const isHarmless =
       isLanceAside(entry.name) ||
       entry.name === LANCE_HINT ||
-      parseStagedLanceManifest(entry.name) !== undefined;
+      isLanceWriterFile(parentFolder(entry.path), entry.name);
     if (entry.kind === 'file' && isHarmless && !isTemporaryFile(entry))
       this.#inspector.leftover(entry.path, 'orphan');
     else if (entry.kind === 'file' && isLanceTemporary(entry.name))

@@ -123,6 +123,37 @@ test('cleanup removes a tag that was set aside, after its grace', async () => {
   expect(left()).toEqual([]);
 });
 
+test('detached commits by path are no damage, and go with cleanup when they are old', async () => {
+  await db.namespace.createTableBranch({ id, name: 'side' });
+  const client = new LanceClient(files, FOLDER);
+  const { manifest_path } = await client.append(people(1, 100), 1);
+  // Over the server a client cannot put the second one in its place.
+  const manifest = fs.readFileSync(`/${manifest_path}`) as Buffer;
+  const detached = [
+    `${FOLDER}/_versions/d12679407355033079684.manifest-ae85208b-fa29-4c86-b661-512e00cedaaf`,
+    `${FOLDER}/_versions/d9550474513353807628.manifest`,
+    `${FOLDER}/tree/side/_versions/d12660548735142485330.manifest`,
+  ];
+  fs.unlinkSync(`/${manifest_path}`);
+  for (const path of detached) fs.writeFileSync(`/c/${path}`, manifest);
+  const written = files.all().filter((path) => path.endsWith('.lance'));
+  expect(written).toHaveLength(1);
+  const { problems: wrong, leftovers = [] } = (await db.namespace.verify?.({})) ?? {};
+  expect(wrong).toEqual([]);
+  for (const path of [...detached, ...written])
+    expect(leftovers).toContainEqual({ path, kind: 'orphan' });
+  const left = (): string[] =>
+    files.all().filter((path) => /_versions\/d[0-9]|\.lance$/.test(path));
+  const cleanup = () => db.namespace.cleanupTable?.({ id, older_than_millis: 1e12 });
+  await cleanup();
+  expect(left().toSorted()).toEqual([...detached, ...written].toSorted());
+  await insert(2);
+  for (const path of left()) fs.utimesSync(`/c/${path}`, 0, 0);
+  await cleanup();
+  expect(left()).toEqual([]);
+  expect(await problems()).toEqual([]);
+});
+
 test('verify does not take a tag of another version for one that is adopted later', async () => {
   await insert(2);
   tag('theirs', 2, 1, 60);
