@@ -222,9 +222,13 @@ const SCOPE_KEY = 'dirspace.scope';
 const DIGEST_KEY = 'dirspace.digest';
 const ARROW = '.arrow';
 
-/** The manifest of the catalog's table; no program of Lance's may write it. */
-export const lanceCatalogManifest = (of: LanceCatalogVersion): Uint8Array =>
+/**
+ * The manifest of the catalog's table; no program of Lance's may write it.
+ * @param earlier as earlier releases made it
+ */
+export const lanceCatalogManifest = (of: LanceCatalogVersion, earlier = false): Uint8Array =>
   lanceManifest({
+    earlier,
     version: of.version,
     timestamp: of.timestamp,
     transaction: of.transaction,
@@ -257,7 +261,10 @@ const digestOf = ({ base, added, ...of }: LanceCatalogVersion): string => {
   return lanceCatalogDigest(Buffer.from(said.join('\n')));
 };
 
-/** @throws Corrupt where it is not, byte for byte, what lanceCatalogManifest makes of its content */
+/**
+ * @throws Corrupt where it is not, byte for byte, what this release or an earlier one makes of its
+ * content
+ */
 export function readLanceCatalogManifest(bytes: Uint8Array, path: string): LanceCatalogVersion {
   const { version, timestamp, transaction, tableMetadata, fragments } = readLanceManifest(
     bytes,
@@ -283,7 +290,9 @@ export function readLanceCatalogManifest(bytes: Uint8Array, path: string): Lance
     base: partOf(0),
     added: partOf(1),
   };
-  if (Buffer.compare(lanceCatalogManifest(found), bytes) !== 0)
-    throw corrupt(path, 'it says more or other things than this engine writes there');
+  const isMade = [false, true].some(
+    (earlier) => Buffer.compare(lanceCatalogManifest(found, earlier), bytes) === 0,
+  );
+  if (!isMade) throw corrupt(path, 'it says more or other things than this engine writes there');
   return found;
 }

@@ -336,8 +336,11 @@ export const metadataFromLance = (
 ): Map<string, string> =>
   new Map([...[...before].filter(([key]) => LAYOUT_KEYS.has(key)), ...metadata]);
 
-/** `lance.file.Field`. The bytes of metadata values are UTF-8. */
-export const fieldMembers =
+/**
+ * `lance.file.Field` without its place in a primary key, as manifests of earlier releases have it.
+ * The bytes of metadata values are UTF-8.
+ */
+export const earlierFieldMembers =
   (field: LanceField): ProtoMembers =>
   (into) => {
     const { logicalType: type } = field;
@@ -356,6 +359,13 @@ export const fieldMembers =
         pair.text(1, key).bytes(2, encoder.encode(value));
       });
     }
+  };
+
+/** `lance.file.Field`. */
+export const fieldMembers =
+  (field: LanceField): ProtoMembers =>
+  (into) => {
+    earlierFieldMembers(field)(into);
     const position = keyPosition(field.metadata);
     if (position !== undefined) into.integer(12, 1);
     if (position) into.integer(13, position);

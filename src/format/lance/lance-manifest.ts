@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { drained } from '../../steps.ts';
 import { type FragmentEntry, fragmentName, type LanceEntry } from '../catalog/index.ts';
 import {
+  earlierFieldMembers,
   type LanceField,
   type LanceIds,
   lanceFiles,
@@ -53,6 +54,8 @@ export interface LanceVersion<Fragment extends LanceFragment = FragmentEntry> {
   readonly done?: 'append' | 'other' | Uint8Array;
   /** Of a branch other than main: Lance looks for its files in another folder, unless told where they are. */
   readonly branch?: LanceBranch | undefined;
+  /** Writes fields as earlier releases did, which named neither encodings nor primary keys. */
+  readonly earlier?: boolean;
 }
 
 /** What Lance is told of a fragment. */
@@ -96,7 +99,7 @@ const WRITER = message().text(1, 'dirspace').text(2, '1.0.0');
  */
 export const LANCE_TABLE_KEY = 'dirspace.incarnation';
 
-/** The same bytes for the same version, whatever release makes them. */
+/** The same bytes for the same version in one release; `earlier` gives those of releases before. */
 export const lanceManifest = (of: LanceVersion<LanceFragment>): Uint8Array =>
   drained(lanceManifestBytes(of));
 
@@ -216,19 +219,20 @@ function* manifestParts(of: LanceVersion<LanceFragment>): Generator<undefined, U
   const named = of.writable && of.table !== undefined;
   const metadata = named ? { ...others, [LANCE_TABLE_KEY]: of.table } : of.tableMetadata;
   const rest = ended(manifest, metadata, of.branch).finish();
-  return [encodedFields(of.fields), ...runs.map(({ bytes }) => bytes), rest];
+  return [encodedFields(of), ...runs.map(({ bytes }) => bytes), rest];
 }
 
 /** By the list, which versions that leave the schema alone share. */
 const keptFields = new WeakMap<readonly LanceField[], Uint8Array>();
 
-function encodedFields(fields: readonly LanceField[]): Uint8Array {
-  let bytes = keptFields.get(fields);
+function encodedFields({ fields, earlier = false }: LanceVersion<LanceFragment>): Uint8Array {
+  let bytes = earlier ? undefined : keptFields.get(fields);
   if (bytes === undefined) {
     const written = message();
-    for (const field of fields) written.message(1, manifestFieldMembers(field));
+    const members = earlier ? earlierFieldMembers : manifestFieldMembers;
+    for (const field of fields) written.message(1, members(field));
     bytes = written.finish().slice();
-    keptFields.set(fields, bytes);
+    if (!earlier) keptFields.set(fields, bytes);
   }
   return bytes;
 }

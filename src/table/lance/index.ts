@@ -8,10 +8,10 @@
 export { type ClientPath, clientPath, clientPlace } from './client-place.ts';
 export {
   holds,
+  holdsManifestOf,
   keptManifest,
   keptManifestsFolder,
   type LanceManifestFile,
-  manifestBytes,
 } from './lance-files.ts';
 export { followCommit, followTable, hasToFollow } from './lance-follow.ts';
 export { lagByPath } from './lance-lag.ts';

@@ -107,7 +107,7 @@ export async function manifestSizeOf(engine: Engine, snapshot: Snapshot): Promis
  * The manifest that Lance is to read as a version, and the fragments whose deletion files it then
  * looks for.
  */
-export async function manifestBytes(
+async function manifestBytes(
   engine: Engine,
   snapshot: Snapshot,
 ): Promise<{ readonly bytes: Uint8Array; readonly deleted: readonly FragmentOutline[] }> {
@@ -116,6 +116,25 @@ export async function manifestBytes(
   const steps = lanceManifestBytes(view.version);
   const bytes = await inTurns(new Turn(engine.env), steps, undefined);
   return { bytes, deleted: view.version.fragments.flatMap((run) => lanceFacts(run).deleted) };
+}
+
+/**
+ * Whether a file is what Lance is to read as a version, as this release makes it or as earlier ones
+ * did: those stay, because Lance reads the same rows by them.
+ */
+export async function holdsManifestOf(
+  engine: Engine,
+  snapshot: Snapshot,
+  path: string,
+): Promise<boolean> {
+  const view = await lanceView(engine, snapshot);
+  if (!view.opens) return holds(engine, path, closedManifest(snapshot));
+  for (const earlier of [false, true]) {
+    const steps = lanceManifestBytes({ ...view.version, earlier });
+    const bytes = await inTurns(new Turn(engine.env), steps, undefined);
+    if (await holds(engine, path, bytes)) return true;
+  }
+  return false;
 }
 
 function closedManifest({ manifest }: Snapshot): Uint8Array {

@@ -6,7 +6,7 @@
  */
 import { lanceVersionFile } from '../../format/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
-import { holds, manifestBytes } from './lance-files.ts';
+import { holdsManifestOf } from './lance-files.ts';
 import { hasToFollow } from './lance-follow.ts';
 import { datasetOf } from './lance-strangers.ts';
 import { isPlaced } from './lance-versions.ts';
@@ -37,7 +37,7 @@ export async function lagByPath(engine: Engine, snapshot: Snapshot): Promise<str
 async function isCopied(engine: Engine, snapshot: Snapshot): Promise<boolean> {
   const path = lanceVersionFile(datasetOf(snapshot.branch), snapshot.version);
   if ((await engine.store.head(path)) === undefined) return false;
-  return holds(engine, path, (await manifestBytes(engine, snapshot)).bytes);
+  return holdsManifestOf(engine, snapshot, path);
 }
 
 const MEND = 'Run `dirspace lance sync` for the table, or commit once more.';

@@ -38,11 +38,11 @@ import {
   foundByPath,
   hasToFollow,
   holds,
+  holdsManifestOf,
   isOwn,
   isOwnRef,
   isSameRef,
   keptManifestsFolder,
-  manifestBytes,
   wantedRefs,
 } from '../lance/index.ts';
 import { type Engine, type TableBranch, visibleSnapshot } from '../versions/index.ts';
@@ -172,8 +172,7 @@ class PathVerifier {
       if (found !== undefined && found.inode === made?.inode) return;
       const snapshot = await visibleSnapshot(this.#engine, branch, version);
       if (snapshot === undefined) return;
-      const { bytes } = await manifestBytes(this.#engine, snapshot);
-      if (await holds(this.#engine, path, bytes)) return;
+      if (await holdsManifestOf(this.#engine, snapshot, path)) return;
       const isOwnFile = await isOwn(this.#engine, path);
       // It is of a branch that had the name before, or of the former place of the table.
       if (isOwnFile && branch.branch !== MAIN_BRANCH && (await isManifest(this.#engine, path)))
