@@ -5,7 +5,7 @@
  * means that the version may or may not exist. `nextManifest` and `madeVisible` also serve versions
  * that are published in other ways, such as staged ones.
  */
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   encodeManifest,
   livingIndexes,
@@ -270,6 +270,10 @@ function refuseOnView(
     { details: { view: true } },
   );
 }
+
+/** Whether a commit was refused because the table is a view, before anything was published. */
+export const isRefusedOnView = (error: unknown): boolean =>
+  isDirspaceError(error, 'InvalidTableState') && error.details.view === true;
 
 /** The ids of fields that are still there. */
 function livingIds(ids: Manifest['lanceIds'], fieldIds: readonly number[]): Manifest['lanceIds'] {

@@ -18,6 +18,7 @@ export {
   commit,
   type Draft,
   incarnationOfTransaction,
+  isRefusedOnView,
   madeVisible,
   newTransaction,
   nextManifest,

@@ -18,6 +18,7 @@ import {
   commit,
   type Draft,
   type Engine,
+  isRefusedOnView,
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
@@ -112,7 +113,11 @@ async function attempted(
   }
 }
 
-/** Errors thrown between attempts only; after any other one a version may need the files. */
+/**
+ * Errors thrown between attempts, or before a version is published; after any other one a version
+ * may need the files.
+ */
 export const isBetweenAttempts = (error: unknown, signal: AbortSignal | undefined): boolean =>
   isDirspaceError(error, 'ConcurrentModification') ||
+  isRefusedOnView(error) ||
   (signal?.aborted === true && error === signal.reason);
