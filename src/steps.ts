@@ -6,6 +6,7 @@
  * milliseconds.
  */
 import { systemEnv } from './env.ts';
+import { afterRound } from './event-loop.ts';
 
 /** Runs them to their end, without a break. */
 export function drained<Result>(steps: Generator<unknown, Result>): Result {
@@ -63,7 +64,7 @@ export function plainPause(): Pause {
   return () => {
     if (systemEnv.now() - start < MILLISECONDS) return undefined;
     return new Promise((resolve) => {
-      setImmediate(() => {
+      afterRound(() => {
         start = systemEnv.now();
         resolve();
       });

@@ -6,9 +6,9 @@
  * Closed. operation-table.ts returns the function of each operation.
  */
 
-import { setImmediate as nextRound } from 'node:timers/promises';
 import { type Env, elapsed } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
+import { nextRound } from '../event-loop.ts';
 import {
   type AnyOperation,
   type CallOptions,

@@ -4,9 +4,9 @@
  * it fails, the caller drops the table.
  */
 
-import { setImmediate as nextRound } from 'node:timers/promises';
 import { columnsOf, type RecordBatch, type Schema, sliceData } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
+import { nextRound } from '../event-loop.ts';
 import type { Table } from '../sdk/index.ts';
 import { quotedName } from '../sql-quotes.ts';
 import { refuseTwins, sqlType } from './column-types.ts';

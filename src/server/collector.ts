@@ -5,6 +5,7 @@
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { afterRound } from '../event-loop.ts';
 
 const MIB = 1024 * 1024;
 /** Bytes of garbage that are left to the runtime, at least. */
@@ -39,7 +40,7 @@ export class Collector {
   look(): void {
     if (this.#asked) return;
     this.#asked = true;
-    setImmediate(() => {
+    afterRound(() => {
       this.#asked = false;
       const { taken, buffers, collect, kept } = this.#facts;
       if (buffers() - taken() <= this.#kept + this.#slack) return;

@@ -7,6 +7,7 @@
  */
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
+import { nextRound } from '../event-loop.ts';
 import { drained, plainPause, runSteps } from '../steps.ts';
 import { bindExpression, bindPredicate, bindTerms, bindValue, prepareLists } from './bind/index.ts';
 import { type Condition, conditionOf } from './conditions.ts';
@@ -178,8 +179,8 @@ function cached(
 /** Characters parsed since the last yield to the event loop. */
 let readSinceRound = 0;
 
-async function nextRound(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
+async function pauseReading(): Promise<void> {
+  await nextRound();
   readSinceRound = 0;
 }
 
@@ -199,23 +200,23 @@ async function compile(
   try {
     // Many short ones together take as long as a long one.
     readSinceRound += Math.min(sql.length, LONG_SQL - 1);
-    if (readSinceRound >= LONG_SQL) await nextRound();
+    if (readSinceRound >= LONG_SQL) await pauseReading();
     const tree = parseExpression(sql);
     // Reading a long one takes a while, and binding it too: other things go on in between.
     if (sql.length < LONG_SQL) return new Compiled(tree, bind(tree, schema));
-    await nextRound();
+    await pauseReading();
     await runSteps(prepareLists(tree, schema), plainPause());
-    await nextRound();
+    await pauseReading();
     const terms = tree.kind === 'and' || tree.kind === 'or';
     const bound = terms
       ? await runSteps(bindTerms(tree, schema), plainPause())
       : bind(tree, schema);
     if (terms) {
       await runSteps(weighedTerms(bound), plainPause());
-      await nextRound();
+      await pauseReading();
     }
     const compiled = new Compiled(tree, bound);
-    await nextRound();
+    await pauseReading();
     return compiled;
   } catch (error) {
     throw withMistake(error, sql);

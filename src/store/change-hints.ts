@@ -18,7 +18,7 @@ class Hints {
 
   emit(folder: string): void {
     if (this.#listeners.size === 0) return;
-    if (this.#pending.size === 0) queueMicrotask(() => this.#flush());
+    if (this.#pending.size === 0) void Promise.resolve().then(() => this.#flush());
     this.#pending.add(folder);
   }
 

@@ -4,8 +4,9 @@
  * holds the list, and `take` returns the first fault that applies to a request. Other functions
  * build the error or the broken answer that the client gets.
  */
-import { setImmediate as nextRound } from 'node:timers/promises';
+
 import { DirspaceError } from '../errors.ts';
+import { nextRound } from '../event-loop.ts';
 import { suggestion } from '../known-names.ts';
 import { EVERY_OPERATION_NAMES } from '../protocol/index.ts';
 import type { HttpAnswer } from '../server/index.ts';

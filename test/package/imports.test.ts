@@ -234,6 +234,12 @@ describe('the import rule', () => {
     expect(users).toEqual([]);
   });
 
+  test('pauses come from event-loop.ts, which faked timers do not hold', () => {
+    const direct = /\bsetImmediate\b|\bqueueMicrotask\b|\bnode:timers\b/;
+    const users = files.filter((file) => direct.test(textOf(file)));
+    expect(users).toEqual(['event-loop.ts']);
+  });
+
   test('only deadlines of sockets have timers of their own', () => {
     const users = files.filter((file) => /\bsetTimeout\b/.test(textOf(file)));
     expect(

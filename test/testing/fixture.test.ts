@@ -335,6 +335,42 @@ describe('faults', () => {
   });
 });
 
+describe('faked timers', () => {
+  const rows = Array.from({ length: 20_000 }, (_, id) => ({ id, name: `name ${id}` }));
+
+  test('hold neither requests, calls, resets nor the close', async () => {
+    const many: Seed = { tables: [{ name: 'many', rows }] };
+    const made = await started({ seed: many });
+    vi.useFakeTimers();
+    const found = await fetch(`${made.url}/v1/table/many/count_rows`, {
+      ...QUERY,
+      body: `{"predicate": "lower(name) LIKE '%9%'"}`,
+    });
+    expect(await found.text()).toBe('6878');
+
+    const db = await client(made);
+    const remote = await db.openTable('many');
+    await remote.add([{ id: 20_000, name: 'new' }]);
+    const near = await made.catalog.openTable('many');
+    await near.update({ where: 'id < 10', values: { name: 'old' } });
+    await near.optimize();
+    const first = await near.query().orderBy({ columnName: 'name' }).limit(1).toArray();
+    expect(first).toEqual([{ id: 10, name: 'name 10' }]);
+    await db.close();
+    await near.close();
+
+    await made.reset();
+    expect(await (await made.catalog.openTable('many')).countRows()).toBe(20_000);
+    await made.close();
+  });
+
+  test('do not hold a fixture that begins', async () => {
+    vi.useFakeTimers();
+    const made = await started({ ids: 'sequential', clock: '2026-01-01T00:00:00Z' });
+    expect(await made.catalog.tableNames()).toEqual(['empty']);
+  });
+});
+
 describe('the journal', () => {
   test('tells the newest requests without those of controls, and is emptied', async () => {
     const made = await started({ journal: 2 });

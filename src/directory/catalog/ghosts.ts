@@ -4,7 +4,7 @@
  * table was renamed or dropped. `clearGhost` moves it to the quarantine, and `recordQuarantine`
  * notes where it was and why it was moved.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextRound } from '../../event-loop.ts';
 import {
   fragmentsFolder,
   isLanceFragment,
@@ -77,7 +77,7 @@ async function clearGhost(catalog: Catalog, id: ObjectPath, folder: string): Pro
     if ((await store.moveFolder(quarantined, folder)) !== 'moved') {
       await store.moveFolder(quarantined, await prepareTrash(catalog, 'table', id));
     }
-    await nextTurn();
+    await nextRound();
     return true;
   });
 }

@@ -4,8 +4,9 @@
  * Drops at the same time may share one. `trashEntries` lists the newest first. `readTrashRecord`
  * reads one record, or returns the error of a damaged one.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { isDirspaceError } from '../../errors.ts';
+import { nextRound } from '../../event-loop.ts';
 import {
   DROPS_FOLDER,
   decodeTrash,
@@ -117,7 +118,7 @@ export async function trashEntries(catalog: Catalog): Promise<TrashEntry[]> {
   }
   const found: TrashEntry[] = [];
   for (const [name, { folder: hasFolder, record: hasRecord }] of names) {
-    if (found.length % ENTRIES_A_TURN === ENTRIES_A_TURN - 1) await nextTurn();
+    if (found.length % ENTRIES_A_TURN === ENTRIES_A_TURN - 1) await nextRound();
     const folder = joinPath(TRASH_FOLDER, name);
     const read = hasRecord ? await readTrashRecord(catalog, folder) : {};
     found.push({

@@ -4,8 +4,9 @@
  * is over; `settleDrop` does so right after the drop if the catalog keeps no trash. An entry stays
  * if files of it outside of the root must stay. trash-entries.ts makes and reads entries.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { nextRound } from '../../event-loop.ts';
 import {
   isOutside,
   joinPath,
@@ -245,7 +246,7 @@ export async function purgeTrash(
 /** Removes what the catalog's retention does not keep any longer. Never fails: the next one goes on. */
 export async function sweepTrash(
   catalog: Catalog,
-  pause: () => Promise<void> = nextTurn,
+  pause: () => Promise<void> = nextRound,
 ): Promise<void> {
   try {
     let left = MOST_SWEPT;
@@ -427,7 +428,7 @@ async function tablesInside(
       if (decoded.kind === 'namespace') waiting.push(inside);
       else if (found.push(inside.id) >= MOST_TABLES) return found;
     }
-    await nextTurn();
+    await nextRound();
   }
   return found.sort((left, right) => (left.join('$') < right.join('$') ? -1 : 1));
 }

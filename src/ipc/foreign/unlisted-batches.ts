@@ -4,7 +4,7 @@
  * between the listed blocks are searched so (foreign-file.ts), because rows there would be lost
  * silently.
  */
-import { setImmediate } from 'node:timers/promises';
+import { nextRound } from '../../event-loop.ts';
 
 /** Bytes looked through between two turns of the event loop. */
 const SLICE_BYTES = 2 ** 22;
@@ -24,7 +24,7 @@ export async function findMessage(
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const first = Math.ceil(from / ALIGNMENT) * ALIGNMENT;
   for (let slice = first; slice < to; slice += SLICE_BYTES) {
-    if (slice > first) await setImmediate();
+    if (slice > first) await nextRound();
     const end = Math.min(to, slice + SLICE_BYTES);
     for (let at = slice; at + 8 <= end; at += ALIGNMENT) {
       const word = view.getInt32(at, true);

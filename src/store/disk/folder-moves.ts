@@ -6,8 +6,8 @@
  * flush of a move throws CommitStateUnknown.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirspaceError } from '../../errors.ts';
+import { nextRound } from '../../event-loop.ts';
 import { parentFolder } from '../../paths.ts';
 import type { Disk } from './disk.ts';
 import { flushFolders } from './durable-write.ts';
@@ -173,7 +173,7 @@ export function deleteEmptyFolder(disk: Disk, folder: string): boolean {
 export async function deleteFolder(
   disk: Disk,
   folder: string,
-  pause: () => Promise<void> = nextTurn,
+  pause: () => Promise<void> = nextRound,
 ): Promise<void> {
   absolutePath(disk, folder);
   if (!enterFolder(disk, parentFolder(folder))) return;

@@ -6,6 +6,7 @@
  */
 import { constants } from 'node:fs';
 import { type Env, systemEnv } from '../../env.ts';
+import { afterRound } from '../../event-loop.ts';
 import type { DirectoryEntry, FileStat, FileSystem, SystemError } from './file-system.ts';
 
 interface Node {
@@ -383,7 +384,7 @@ function partsOf(path: string): string[] {
 
 /** Calls back in a later turn, as `node:fs` does, with the result or the error. */
 function answer<T>(callback: (error?: SystemError | null, value?: T) => void, work: () => T): void {
-  setImmediate(() => {
+  afterRound(() => {
     let value: T;
     try {
       value = work();

@@ -5,6 +5,7 @@
  * loop. So several long requests do not delay a short one.
  */
 import { type Env, elapsed } from '../../env.ts';
+import { afterRound } from '../../event-loop.ts';
 
 const MILLISECONDS = 8;
 /** The length of the first turn of work that begins while others wait for theirs. */
@@ -15,14 +16,14 @@ const waiting: (() => void)[] = [];
 
 function goOn(): void {
   waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(goOn);
+  if (waiting.length > 0) afterRound(goOn);
 }
 
 /** Resolves in a later round of the event loop, alone among those that wait here. */
 export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     waiting.push(resolve);
-    if (waiting.length === 1) setImmediate(goOn);
+    if (waiting.length === 1) afterRound(goOn);
   });
 
 /** How long one piece of work has had the event loop, and the way to give it up. */

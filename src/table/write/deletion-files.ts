@@ -3,8 +3,9 @@
  * share files, so that a change of a thousand fragments flushes few files and not a thousand.
  * `write` writes a file for one fragment, in the form that every release reads.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { crc32 } from 'node:zlib';
+import { nextRound } from '../../event-loop.ts';
 import {
   type DeletionEntry,
   deletionFile,
@@ -35,7 +36,7 @@ export class DeletionFiles {
   readonly #writes: Promise<void>[] = [];
   readonly #entries = new Map<number, DeletionEntry>();
   /** A turn later the manifest is written too, and one commit of the disk's journal carries all. */
-  readonly #flushing: Promise<void> = nextTurn();
+  readonly #flushing: Promise<void> = nextRound();
   #waiting: Waiting[] = [];
   #waitingRows = 0;
 
