@@ -2,7 +2,8 @@
  * `SocketServer` binds the request handler to sockets through Node's HTTP and HTTPS servers. It
  * applies backpressure in both directions and times out idle sockets and slow headers. Bytes that
  * are no request, unknown methods and CONNECT get an error, unless the connection still owes an
- * answer: then it is closed. `renew` replaces the certificate for new connections.
+ * answer: then it is closed. Requests that are sent without waiting for answers are served one after
+ * the other. `renew` replaces the certificate for new connections.
  */
 import {
   createServer,
@@ -43,6 +44,9 @@ export interface SocketOptions {
 /** How long a connection is kept for the next request: longer than common proxies keep theirs. */
 const KEEP_ALIVE_MS = 72_000;
 
+/** Requests of one connection that may wait for an earlier answer before nothing more of it is read. */
+const MOST_BEHIND = 16;
+
 /** How long the connection of a refused CONNECT stays for its caller to read the answer. */
 const REFUSED_MILLIS = 2_000;
 
@@ -76,8 +80,11 @@ export class SocketServer {
   readonly #servers: Server[] = [];
   /** The newest answer of each connection. */
   readonly #newest = new WeakMap<Socket, ServerResponse>();
-  /** All answers of each connection that were neither sent nor given up. */
-  readonly #pending = new WeakMap<Socket, Set<ServerResponse>>();
+  /**
+   * All answers of each connection that were neither sent nor given up, in the order of their requests,
+   * with what begins those whose work has not begun. One is under way, the first.
+   */
+  readonly #pending = new WeakMap<Socket, Map<ServerResponse, (() => void) | undefined>>();
   /** Connections of CONNECT, which Node's server does not close. */
   readonly #handedOver = new Set<Socket>();
   #stopping = false;
@@ -201,16 +208,39 @@ export class SocketServer {
   }
 
   #serve(raw: IncomingMessage, reply: ServerResponse, expects?: 'continue' | 'other'): void {
-    this.#newest.set(raw.socket, reply);
-    const pending = this.#pendingOf(raw.socket);
-    pending.add(reply);
+    const { socket } = raw;
+    this.#newest.set(socket, reply);
+    const pending = this.#pendingOf(socket);
+    pending.set(reply, () => this.#begin(raw, reply, expects));
+    reply.once('close', () => {
+      pending.delete(reply);
+      if (pending.size === MOST_BEHIND) socket.resume();
+      this.#beginFirst(socket, pending);
+    });
+    // Node goes on reading with the end of each request in the bytes at hand; these end before a tick does.
+    if (pending.size > MOST_BEHIND) process.nextTick(() => pauseWhile(socket, pending));
+    this.#beginFirst(socket, pending);
+  }
+
+  /**
+   * A request may rest on what an earlier one of its connection did, so it begins once that is answered.
+   * Those behind an answer that nobody waits for any more never begin.
+   */
+  #beginFirst(socket: Socket, pending: Map<ServerResponse, (() => void) | undefined>): void {
+    const [first] = pending;
+    if (first === undefined || socket.destroyed) return;
+    const [reply, begin] = first;
+    pending.set(reply, undefined);
+    begin?.();
+  }
+
+  #begin(raw: IncomingMessage, reply: ServerResponse, expects?: 'continue' | 'other'): void {
     const awaiting = expects === 'continue' ? reply : undefined;
     const exchange = this.#handle(new SocketRequest(raw, awaiting, expects === 'other'));
     const { gone } = exchange;
     raw.once('error', gone);
     reply.on('error', gone);
     reply.once('close', () => {
-      pending.delete(reply);
       if (!reply.writableFinished) gone();
       exchange.end(reply.statusCode);
     });
@@ -220,19 +250,11 @@ export class SocketServer {
     });
   }
 
-  #pendingOf(socket: Socket): Set<ServerResponse> {
+  #pendingOf(socket: Socket): Map<ServerResponse, (() => void) | undefined> {
     const found = this.#pending.get(socket);
     if (found !== undefined) return found;
-    const pending = new Set<ServerResponse>();
+    const pending = new Map<ServerResponse, (() => void) | undefined>();
     this.#pending.set(socket, pending);
-    // Node tells the end of a connection only to the answer that has the connection. Those of
-    // requests sent behind it, without waiting for it, would never end.
-    socket.once('close', () => {
-      for (const reply of [...pending]) {
-        reply.destroy();
-        if (pending.has(reply)) reply.emit('close');
-      }
-    });
     return pending;
   }
 
@@ -268,6 +290,11 @@ export class SocketServer {
     for (const server of this.#servers) server.closeAllConnections();
     for (const socket of this.#handedOver) socket.destroy();
   }
+}
+
+/** Lets nothing more be read while many requests of the connection wait. */
+function pauseWhile(socket: Socket, pending: ReadonlyMap<unknown, unknown>): void {
+  if (pending.size > MOST_BEHIND) socket.pause();
 }
 
 /** A request as Node's parser made it. */
