@@ -49,6 +49,12 @@ export const columnsOf = (fields: readonly JsonField[] | undefined): Column[] =>
 export const isVector = ({ type }: JsonField): boolean =>
   type.type === 'fixed_size_list' && /float|int/.test(type.fields?.[0]?.type.type ?? '');
 
+/** A share from 0 to 1 in two digits; none and all are what is none and all alone. */
+export function percent(share: number): string {
+  const shown = Number((100 * share).toPrecision(2));
+  return `${share < 1 && shown === 100 ? 'almost 100' : String(shown)} %`;
+}
+
 /** A few digits of a number, however large or small. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return String(value);

@@ -4,7 +4,17 @@
  */
 
 export { downloadAddress } from './download.ts';
-export { bytes, columnsOf, count, counted, isVector, moment, short, typeText } from './format.ts';
+export {
+  bytes,
+  columnsOf,
+  count,
+  counted,
+  isVector,
+  moment,
+  percent,
+  short,
+  typeText,
+} from './format.ts';
 export {
   changed,
   dbOf,

@@ -9,6 +9,7 @@ import {
   count,
   counted,
   formatLocation,
+  percent,
   pinned,
   short,
   useAnswer,
@@ -106,7 +107,7 @@ function ColumnFacts({ column }: { readonly column: Profiled }) {
   const { name, data_type, rows, nulls, nans, min, max, mean, histogram, top } = column;
   const share = rows === 0 ? 0 : nulls / rows;
   const facts: [string, string][] = [
-    ['nulls', `${count(nulls)}${nulls === 0 ? '' : ` (${(100 * share).toPrecision(2)} %)`}`],
+    ['nulls', `${count(nulls)}${nulls === 0 ? '' : ` (${percent(share)})`}`],
     ['distinct', `${column.distinct_exact ? '' : 'about '}${count(column.distinct)}`],
   ];
   if (nans > 0) facts.push(['NaN', count(nans)]);

@@ -1,6 +1,6 @@
 /** Bytes and moments as the page shows them. */
 import { expect, test } from 'vitest';
-import { bytes, moment } from '../../../src/ui/base/format.ts';
+import { bytes, moment, percent } from '../../../src/ui/base/format.ts';
 
 test.each([
   [0, '0 bytes'],
@@ -23,4 +23,15 @@ test.each([
   [undefined, ''],
 ])('the moment %s is %j', (millis, text) => {
   expect(moment(millis)).toBe(text);
+});
+
+test.each([
+  [0, '0 %'],
+  [1, '100 %'],
+  [0.5, '50 %'],
+  [0.12345, '12 %'],
+  [0.999, 'almost 100 %'],
+  [0.00123, '0.12 %'],
+])('the share %d is %s', (share, text) => {
+  expect(percent(share)).toBe(text);
 });
