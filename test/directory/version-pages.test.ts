@@ -64,3 +64,15 @@ test('a page of another table is refused, and one of a release that named none g
   const { versions } = await catalog.listTableVersions({ ...t, page_token: older });
   expect(versions.map(({ version }) => version)).toEqual([5, 6]);
 });
+
+test.each(['after:t12', 'after:', 'after:-1', 'after:1.5@x'])(
+  'a page of another list, %j, is refused',
+  async (text) => {
+    const { catalog } = await catalogWithVersions();
+    const page_token = Buffer.from(text).toString('base64url');
+    await expect(catalog.listTableVersions({ ...t, page_token })).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message: expect.stringContaining('is not one that this list handed out'),
+    });
+  },
+);

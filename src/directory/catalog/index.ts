@@ -71,7 +71,7 @@ export {
   namespaceHasName,
   withdrawNamespace,
 } from './name-contest.ts';
-export { byCodeUnits, pageLimit, pageOf, pageStart, pageToken } from './paging.ts';
+export { byCodeUnits, pageLimit, pageOf, pageStart, pageToken, strangeToken } from './paging.ts';
 export { sweepStaging } from './staging.ts';
 export {
   namespaceInTheWay,

@@ -22,14 +22,15 @@ export interface Page<Item> {
 export function pageStart(request: PageRequest): string | undefined {
   if (request.page_token === undefined || request.page_token === '') return undefined;
   const text = Buffer.from(request.page_token, 'base64url').toString();
-  if (!text.startsWith(PREFIX)) {
-    throw new DirspaceError(
-      'InvalidInput',
-      'page_token is not one that a list handed out. Leave it out to start from the beginning.',
-    );
-  }
+  if (!text.startsWith(PREFIX)) throw strangeToken();
   return text.slice(PREFIX.length);
 }
+
+export const strangeToken = (): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    'page_token is not one that this list handed out. Leave it out to start from the beginning.',
+  );
 
 /** The page of `sorted` that the request asks for; keys are unique and in the list's order. */
 export function pageOf<Item>(

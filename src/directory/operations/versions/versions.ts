@@ -30,6 +30,7 @@ import {
   requireTable,
   resolveTarget,
   storedTable,
+  strangeToken,
 } from '../../catalog/index.ts';
 import {
   createLanceVersion,
@@ -59,7 +60,8 @@ export async function listTableVersions(
   const numbers = descending ? ascending.toReversed() : ascending;
   const keyOf = (version: number): string => `${version}@${branch.incarnation}`;
   const after = (key: string, start: string): boolean => {
-    const [last, incarnation = branch.incarnation] = start.split('@');
+    const [last = '', incarnation = branch.incarnation] = start.split('@');
+    if (!/^\d+$/.test(last)) throw strangeToken();
     if (incarnation !== branch.incarnation) throw otherTable();
     return descending
       ? Number.parseInt(key, 10) < Number(last)
