@@ -314,7 +314,7 @@ export class RestNamespace extends Operations implements Namespace {
     if (row.answer === 'arrow-file') return this.#rows(sending, { response, progress }, broken);
     const text = await readText(response, progress, broken);
     if (row.answer === 'empty') return undefined;
-    const answer: { context?: Context } = parseAnswer(operation, parseJson(operation, text));
+    const answer: { context?: Context } = parsed(operation, row, text);
     if (isExtension(operation)) return answer;
     answer.context = answer.context === undefined ? context : { ...answer.context, ...context };
     return answer;
@@ -414,6 +414,21 @@ function outcome(
   repeatable: boolean,
 ): 'ServiceUnavailable' | 'CommitStateUnknown' {
   return permission === 'read' || repeatable ? 'ServiceUnavailable' : 'CommitStateUnknown';
+}
+
+/** Of a change that was answered otherwise than the protocol says nobody knows whether it was done. */
+function parsed(
+  operation: AnyOperation,
+  { permission }: OperationRow,
+  text: string,
+): { context?: Context } {
+  try {
+    return parseAnswer(operation, parseJson(operation, text));
+  } catch (cause) {
+    if (permission === 'read' || !isDirspaceError(cause, 'Internal')) throw cause;
+    const message = `${cause.message} The change may have been done.`;
+    throw new DirspaceError('CommitStateUnknown', message, { cause, details: { operation } });
+  }
 }
 
 function parseJson(operation: AnyOperation, text: string): unknown {

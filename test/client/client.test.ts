@@ -302,6 +302,18 @@ describe('answers', () => {
       expect(await code(client.describeTable({ id: ['t'] }))).toBe('Internal');
     },
   );
+  test.each(['', '[]', '{"version":-1}', '<html>'])(
+    '%j for a change: it may have been done',
+    async (body) => {
+      const { client, sent } = scripted([ok(body)]);
+      const changing = client.deleteFromTable({ id: ['t'], predicate: 'true' });
+      expect(await code(changing)).toBe('CommitStateUnknown');
+      expect(sent()).toBe(1);
+      const keyed = { idempotencyKey: 'a' };
+      const repeated = client.deleteFromTable({ id: ['t'], predicate: 'true' }, keyed);
+      expect(await code(repeated)).toBe('CommitStateUnknown');
+    },
+  );
   test('rows that are no Arrow data, or are cut off', async () => {
     const bytes = await streamBytes(someRows(1000));
     const all = async (body: Uint8Array): Promise<void> => {
