@@ -21,7 +21,7 @@ import {
   isDropped,
 } from './faults.ts';
 import { type FixtureRequest, Journal } from './journal.ts';
-import { Life, lifeOptions } from './life.ts';
+import { invalidOption, Life, lifeOptions } from './life.ts';
 import type { Seed } from './seed.ts';
 import { sownOf } from './sown.ts';
 
@@ -81,6 +81,13 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
       `A fixture has no option ${JSON.stringify(name)}; it has ${OPTIONS.join(', ')}.${suggestion(name, OPTIONS)}`,
     );
   }
+  const { port = 0, ui = false, resetRoute = true } = options;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw invalidOption('port', port, 'it is a whole number from 0 to 65535; 0 is any free one.');
+  }
+  for (const [name, value] of Object.entries({ ui, resetRoute })) {
+    if (typeof value !== 'boolean') throw invalidOption(name, value, 'it is true or false.');
+  }
   const lives = lifeOptions(options.ids, options.clock);
   const first = checkFaults(options.faults ?? []);
   const plan = new FaultPlan();
@@ -91,7 +98,9 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
   const current = new CurrentCatalog(await sown.open(life.env));
   const waits = new Waits();
   let resetting = Promise.resolve();
+  let isClosed = false;
   const reset = (): Promise<void> => {
+    if (isClosed) return Promise.reject(new DirspaceError('Closed', 'The fixture is closed.'));
     // One after the other: many at once would each have a catalog in memory.
     resetting = resetting
       .catch(() => {})
@@ -107,7 +116,7 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
     return resetting;
   };
   const trial: Trial = {
-    controls: controls(plan, journal, options.resetRoute === false ? undefined : reset),
+    controls: controls(plan, journal, resetRoute ? reset : undefined),
     answered: ({ begun, ...request }, answer) =>
       journal.add({ ...request, ...(isDropped(answer) ? {} : { status: answer.status }) }, begun),
     headers: () => (life.date === undefined ? {} : { date: life.date }),
@@ -126,7 +135,7 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
   const server = await createTrialServer(
     {
       namespace: current.namespace,
-      ui: options.ui ?? false,
+      ui,
       env: {
         now: () => life.now(),
         uuid: () => life.requestId(),
@@ -138,6 +147,7 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
     trial,
   );
   const close = async (): Promise<void> => {
+    isClosed = true;
     waits.end('is closing');
     await server.close();
     // A reset under way has another catalog to close.
@@ -146,7 +156,7 @@ export async function fixture(options: FixtureOptions = {}): Promise<Fixture> {
   };
   let url: string;
   try {
-    url = await server.listen({ port: options.port ?? 0 });
+    url = await server.listen({ port });
   } catch (error) {
     await close();
     throw error;

@@ -24,7 +24,7 @@ const LAST_MS = 253_402_300_799_999;
 export function lifeOptions(ids: unknown, clock: unknown): LifeOptions {
   if (ids !== undefined && !IDS.includes(ids as string)) {
     const hint = suggestion(String(ids), IDS);
-    throw invalid('ids', ids, `it is ${IDS.join(' or ')}.${hint}`);
+    throw invalidOption('ids', ids, `it is ${IDS.join(' or ')}.${hint}`);
   }
   return {
     isSequential: ids === 'sequential',
@@ -36,7 +36,7 @@ function millisOf(clock: unknown): number {
   const millis = clock instanceof Date ? clock.getTime() : millisOfText(clock);
   if (millis !== undefined && millis >= 0 && millis <= LAST_MS) return millis;
   const example = 'it is a time from 1970 to 9999 with its zone, such as 2026-01-01T00:00:00Z.';
-  throw invalid('clock', clock, example);
+  throw invalidOption('clock', clock, example);
 }
 
 function millisOfText(text: unknown): number | undefined {
@@ -48,7 +48,8 @@ function millisOfText(text: unknown): number | undefined {
   return (days * SECONDS_PER_DAY - offset) * 1_000 + Math.floor(nanos / 1e6);
 }
 
-const invalid = (option: string, value: unknown, what: string): DirspaceError =>
+/** What is wrong with an option of a fixture. */
+export const invalidOption = (option: string, value: unknown, what: string): DirspaceError =>
   new DirspaceError(
     'InvalidInput',
     `The option ${option} is ${typeof value === 'string' ? JSON.stringify(value) : String(value)}; ${what}`,

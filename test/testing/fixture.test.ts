@@ -465,3 +465,16 @@ describe('the journal', () => {
     expect(made.requests()).toMatchObject([{ operation: 'CountTableRows', status: 200 }]);
   });
 });
+
+test.each([
+  [{ port: '80' }, 'The option port is "80"; it is a whole number from 0 to 65535'],
+  [{ port: -1 }, 'The option port is -1;'],
+  [{ port: 70_000 }, 'The option port is 70000;'],
+  [{ ui: 1 }, 'The option ui is 1; it is true or false.'],
+  [{ resetRoute: 'no' }, 'The option resetRoute is "no"; it is true or false.'],
+])('the options %j are refused', async (options, message) => {
+  await expect(fixture(options as never)).rejects.toMatchObject({
+    code: 'InvalidInput',
+    message: expect.stringContaining(message),
+  });
+});

@@ -49,6 +49,14 @@ test('a reset closes the catalog before it, one reset after the other', async ()
   expect(closedServers).toBe(1);
 });
 
+test('a fixture that is closed is not reset', async () => {
+  const made = await fixture({ seed });
+  await made.close();
+  await expect(made.reset()).rejects.toMatchObject({ code: 'Closed' });
+  expect(done).toEqual(['plant', 'close']);
+  expect(made.requests()).toEqual([]);
+});
+
 test('a seed that cannot be made leaves no catalog open', async () => {
   const twice = { tables: [...seed.tables, ...seed.tables] };
   await expect(fixture({ seed: twice })).rejects.toMatchObject({
