@@ -229,6 +229,19 @@ describe('requests that are sent behind another', () => {
     expect(begun).toEqual([1]);
   });
 
+  test('never begin where the server stops', async () => {
+    const { pair, goOn, begun } = await held();
+    const { closed } = rawConnection(pair.base, post(1) + post(2) + post(3));
+    await vi.waitFor(() => expect(begun).toEqual([1]), { timeout: 10_000 });
+    const stopped = pair.close();
+    goOn();
+    const text = await closed;
+    expect(text.match(/"version":\d/g)).toEqual(['"version":1']);
+    expect(text).toMatch(/^connection: close\r$/im);
+    await stopped;
+    expect(begun).toEqual([1]);
+  });
+
   test('are read no further where many wait, and all are answered', async () => {
     const { pair, goOn, begun } = await held();
     const COUNT = 5_000;
