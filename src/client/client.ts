@@ -186,7 +186,7 @@ export class RestNamespace extends Operations implements Namespace {
     }
     const checked = checkedRequest(operation, request) as AnyRequest;
     const { headers, members } = callHeaders(operation, row, checked, settings.headers, options);
-    const parts = splitRequest(operation, members, delimiterOf(operation, settings));
+    const parts = splitRequest(operation, members, delimiterOf(operation, checked, settings));
     const takesJson = row.body === 'json' || row.body === 'map';
     return {
       operation,
@@ -384,12 +384,21 @@ export class RestNamespace extends Operations implements Namespace {
 
 /**
  * The delimiter to send. Ids of a list of all tables, and those of transactions, may hold any but
- * the default one, so these operations use that, whatever the settings say.
+ * the default one, so these operations use that, whatever the settings say. So does the root where
+ * its id, the delimiter alone, would be a step of the path.
  */
-const delimiterOf = (operation: AnyOperation, { delimiter }: ClientSettings): string =>
-  operation === 'ListAllTables' || resourceKind(operation) === 'transaction'
-    ? DEFAULT_DELIMITER
-    : delimiter;
+function delimiterOf(
+  operation: AnyOperation,
+  request: AnyRequest,
+  { delimiter }: ClientSettings,
+): string {
+  const { id = [] } = 'id' in request ? request : {};
+  const isDefault =
+    operation === 'ListAllTables' ||
+    resourceKind(operation) === 'transaction' ||
+    (id.length === 0 && /^\.{1,2}$/.test(delimiter));
+  return isDefault ? DEFAULT_DELIMITER : delimiter;
+}
 
 /** Not waited for: a body that is shared is let go when all have let go of it. */
 function letGo({ response, progress }: Received): void {

@@ -174,6 +174,20 @@ describe('a client whose delimiter is a period', () => {
     }
   });
 
+  test('lists and describes the root', async () => {
+    for (const delimiter of ['.', '..']) {
+      const client = clientWith(delimiter);
+      const usual = clientWith('$');
+      expect(await client.listTables({})).toMatchObject({
+        tables: (await usual.listTables({})).tables,
+      });
+      const { namespaces } = await client.listNamespaces({ id: [] });
+      expect(namespaces).toEqual((await usual.listNamespaces({})).namespaces);
+      await client.describeNamespace({ id: [] });
+      await client.namespaceExists({});
+    }
+  });
+
   test('is told that a name with a period cannot be sent, and reads all others', async () => {
     const client = clientWith('.');
     await expect(client.describeTable({ id: ['n', 'b.c'] })).rejects.toMatchObject({
