@@ -402,7 +402,7 @@ describe('a broken server', () => {
     async (name, [server, cases]) => {
       // All cases of the operations that are wrong, and a share of the others.
       const operations = cases.map((title) => title.slice(0, title.indexOf(':')));
-      const share = shareOf(Object.keys(BROKEN).indexOf(name), casesOf(21, 1));
+      const share = shareOf(Object.keys(BROKEN).indexOf(name), casesOf(31, 1));
       const report = await judge(server, [...operations, ...share]);
       expect(report.stopped).toBeUndefined();
       expect(titlesOf(report, 'failed')).toEqual(cases);
@@ -648,7 +648,7 @@ describe('a right server', () => {
   test.each(Object.entries(RIGHT))(
     'that %s fails in no case',
     async (name, [server, passed, differs = []]) => {
-      const share = shareOf(Object.keys(RIGHT).indexOf(name), casesOf(8, 1));
+      const share = shareOf(Object.keys(RIGHT).indexOf(name), casesOf(12, 1));
       const report = await judge(server, [...share, ...differs]);
       expect(report.stopped).toBeUndefined();
       const wrong = report.results.filter(

@@ -10,7 +10,7 @@ import { seeded } from '../helpers/seeded.ts';
 import { Child, inFolder } from './processes.ts';
 import type { ProofContext, ProofRow } from './row.ts';
 
-const SIZES = { ci: [4, 12, 1], short: [5, 120, 2], nightly: [8, 1500, 10] } as const;
+const SIZES = { ci: [3, 8, 1], short: [5, 120, 2], nightly: [8, 1500, 10] } as const;
 
 export interface CleanupTask {
   readonly root: string;

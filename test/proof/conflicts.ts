@@ -383,9 +383,9 @@ export const conflicts: ProofRow = {
   async run(context) {
     const fresh = await startingFs();
     const tabled = await matrix(context, fresh);
-    const stride = context.size === 'nightly' ? 1 : context.size === 'ci' ? 90 : 9;
+    const stride = context.size === 'nightly' ? 1 : context.size === 'ci' ? 140 : 9;
     const places = await everywhere(context, fresh, stride);
-    const random = await eachSeed(context, { ci: 12, short: 150 }, history);
+    const random = await eachSeed(context, { ci: 8, short: 150 }, history);
     return {
       cases: tabled + places + random,
       note: `${tabled} pairs as promised, ${places} places of interruption, ${random} histories of ${WRITERS} writers`,

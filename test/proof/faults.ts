@@ -18,7 +18,7 @@ const FAULTS: readonly Omit<Fault, 'at'>[] = [
 ];
 
 /** How many calls of an operation fail at most, spread over all; other seeds choose others. */
-const CALLS = { ci: 4, short: 150, nightly: Number.POSITIVE_INFINITY };
+const CALLS = { ci: 3, short: 150, nightly: Number.POSITIVE_INFINITY };
 /** With how many of the faults, of 25. */
 const FAULTS_A_CALL = { ci: 1, short: 1, nightly: FAULTS.length };
 /** Milliseconds that an operation with a fault may take, with everything that is checked after. */

@@ -113,7 +113,7 @@ async function run(context: ProofContext): Promise<{ cases: number; note: string
     const forged = forgedDocuments();
     const random = seeded(context.seed);
     for (const attack of forged) {
-      if (context.size === 'ci' && random() > 0.04) continue;
+      if (context.size === 'ci' && random() > 0.025) continue;
       await judge.attack(template, `${folder}/work`, attack);
     }
     await judge.requests(template, `${folder}/work`);

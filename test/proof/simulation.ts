@@ -180,7 +180,7 @@ export const simulation: ProofRow = {
     let calls = 0;
     let twice = 0;
     const outcomes = new Map<string, number>();
-    const cases = await eachSeed(context, { ci: 10, short: 500 }, async (seed) => {
+    const cases = await eachSeed(context, { ci: 6, short: 500 }, async (seed) => {
       const run = await simulate(seed, OPERATIONS[context.size]);
       operations += run.operations;
       calls += run.calls;

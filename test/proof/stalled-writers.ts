@@ -122,7 +122,7 @@ export const stalledWriters: ProofRow = {
   async run(context) {
     const counts = { ok: 0, CommitStateUnknown: 0 };
     let freed = 0;
-    const cases = await eachSeed(context, { ci: 5, short: 120 }, async (seed) => {
+    const cases = await eachSeed(context, { ci: 3, short: 120 }, async (seed) => {
       const run = await stallSeed(seed);
       for (const code of ['ok', 'CommitStateUnknown'] as const)
         counts[code] += run.outcomes.get(code) ?? 0;
