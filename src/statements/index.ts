@@ -13,11 +13,12 @@ import {
 } from '../arrow/index.ts';
 import { parseStatement, type TableReference, withMistakeIn } from '../sql/index.ts';
 import { relationOf, type Work } from './execute/index.ts';
-import { planStatement, type TableSource, tablesOf } from './plan/index.ts';
+import { planStatement, tablesOf } from './plan/index.ts';
 import { planInWords } from './plan-in-words.ts';
+import type { TableSource } from './steps/index.ts';
 
 export type { Work } from './execute/index.ts';
-export type { SourceRequest, TableSource } from './plan/index.ts';
+export type { SourceRequest, TableSource } from './steps/index.ts';
 
 /** One version of a table that a statement reads. */
 export type StatementTable = Pick<

@@ -3,8 +3,15 @@
  * that it reads from, which are indented. Columns have the names of the statement.
  */
 import type { Expression } from '../sql/index.ts';
-import type { Plan, PlannedStatement, SortKey } from './plan/index.ts';
-import { asWritten, rewritten, textOf as treeText } from './plan/index.ts';
+import type { PlannedStatement } from './plan/index.ts';
+import {
+  asWritten,
+  inputsOf,
+  type Plan,
+  rewritten,
+  type SortKey,
+  textOf as treeText,
+} from './steps/index.ts';
 
 type TextOf = (tree: Expression) => string;
 type Written = PlannedStatement['written'];
@@ -15,10 +22,10 @@ export const planInWords = ({
 }: Pick<PlannedStatement, 'plan' | 'written'>): string => lines(plan, 0, written).join('\n');
 
 function lines(plan: Plan, depth: number, written: Written): string[] {
-  const values = new Map(inputs(plan).flatMap(valuesOf));
+  const values = new Map(inputsOf(plan).flatMap(valuesOf));
   const textOf: TextOf = (tree) => treeText(asWritten(replaced(tree, values), written));
   const said = `${'  '.repeat(depth)}${words(plan, textOf)}`;
-  return [said, ...inputs(plan).flatMap((input) => lines(input, depth + 1, written))];
+  return [said, ...inputsOf(plan).flatMap((input) => lines(input, depth + 1, written))];
 }
 
 /** Columns of a step that stand for what it computes: keys, aggregates and window functions. */
@@ -50,20 +57,6 @@ const replaced = (tree: Expression, values: ReadonlyMap<string, Expression>): Ex
     const members = part.path.slice(1);
     return value.kind === 'column' ? { ...value, path: [...value.path, ...members] } : value;
   });
-
-function inputs(plan: Plan): readonly Plan[] {
-  switch (plan.kind) {
-    case 'scan':
-    case 'values':
-      return [];
-    case 'join':
-      return [plan.left, plan.right];
-    case 'union':
-      return plan.inputs;
-    default:
-      return [plan.input];
-  }
-}
 
 const commas = (trees: Iterable<Expression>, textOf: TextOf): string =>
   [...trees].map(textOf).join(', ');
@@ -121,6 +114,11 @@ function words(plan: Plan, textOf: TextOf): string {
     case 'repeat':
       return `Repeat each row ${textOf(plan.times)} times`;
     case 'values':
+      if (plan.rows.length === 0) {
+        return plan.never === undefined
+          ? 'No rows'
+          : `No rows: ${textOf(plan.never)} is never true`;
+      }
       return plan.schema.fields.length === 0
         ? 'One row without a table'
         : `Rows of VALUES: ${plan.rows.length}`;

@@ -16,7 +16,7 @@ import { systemEnv } from '../../src/env.ts';
 import { RequestMemory } from '../../src/request-memory.ts';
 import { parseExpression } from '../../src/sql/parse/index.ts';
 import { openStatement, type TableSource } from '../../src/statements/index.ts';
-import { rewritten, textOf } from '../../src/statements/plan/index.ts';
+import { rewritten, textOf } from '../../src/statements/steps/index.ts';
 import { Turn } from '../../src/table/index.ts';
 
 const ROWS = 100_000;

@@ -6,7 +6,8 @@
 import type { DataType } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';
 import type { AggregateExpression, Expression } from '../../sql/index.ts';
-import { aggregateName, textOf } from '../plan/index.ts';
+import { aggregateName } from '../plan/index.ts';
+import { textOf } from '../steps/index.ts';
 import type { Aggregate, Direction } from './accumulator.ts';
 
 /** Aggregates of two columns. */

@@ -32,7 +32,8 @@ import {
   resultOf,
 } from '../aggregates/index.ts';
 import { isOfWords, type KeyColumn, KeyNumbers, ValueNumbers, WordTable } from '../keys/index.ts';
-import { aggregateName, type GroupStep } from '../plan/index.ts';
+import { aggregateName } from '../plan/index.ts';
+import type { GroupStep } from '../steps/index.ts';
 import { columnReader, dataNamed, oneStep, type Relation, run, type Work } from './relation.ts';
 
 export function groupedRows(input: Relation, step: GroupStep, work: Work): Relation {

@@ -2,7 +2,8 @@
  * `relationOf` carries out a plan and returns its rows batch by batch. An inner join keeps the side
  * in memory that is estimated to have fewer rows.
  */
-import type { Plan } from '../plan/index.ts';
+
+import { type Plan, rowsOf } from '../steps/index.ts';
 import { groupedRows } from './group.ts';
 import { joinedRows } from './join.ts';
 import type { Relation, Work } from './relation.ts';
@@ -62,36 +63,5 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
       return repeatedRows(relationOf(plan.input, work), plan, work);
     case 'values':
       return writtenRows(plan, work);
-  }
-}
-
-/** A condition is taken to leave this share of the rows. */
-const SHARE = 0.3;
-
-/** About how many rows a plan gives, by what is known of its tables. */
-function rowsOf(plan: Plan): number {
-  switch (plan.kind) {
-    case 'scan': {
-      const rows = plan.source.rowCount * (plan.filters.length === 0 ? 1 : SHARE);
-      return Math.min(rows, plan.limit ?? Number.MAX_SAFE_INTEGER);
-    }
-    case 'filter':
-      return rowsOf(plan.input) * SHARE;
-    case 'join':
-      return plan.keys.length === 0
-        ? rowsOf(plan.left) * rowsOf(plan.right)
-        : Math.max(rowsOf(plan.left), rowsOf(plan.right));
-    case 'group':
-      return plan.keys.length === 0 ? 1 : rowsOf(plan.input) * SHARE;
-    case 'limit':
-      return Math.min(rowsOf(plan.input), plan.limit);
-    case 'union':
-      return plan.inputs.reduce((sum, input) => sum + rowsOf(input), 0);
-    case 'single':
-      return 1;
-    case 'values':
-      return plan.rows.length;
-    default:
-      return rowsOf(plan.input);
   }
 }

@@ -27,7 +27,7 @@ import {
   plainType,
 } from '../../sql/index.ts';
 import { KeyNumbers } from '../keys/index.ts';
-import { comparableKeys, type JoinStep } from '../plan/index.ts';
+import { comparableKeys, type JoinStep } from '../steps/index.ts';
 import {
   asOneBatch,
   BATCH_ROWS,
@@ -183,6 +183,8 @@ class Probe {
   readonly #places: readonly { readonly isKept: boolean; readonly at: number }[];
   /** Rows of the kept side that had a partner. */
   readonly #hadPartner: Uint8Array;
+  /** Whether no two rows are a pair. */
+  readonly #isNever: boolean;
   #schema: Schema;
 
   constructor(
@@ -211,6 +213,7 @@ class Probe {
       };
     });
     const { condition } = step;
+    this.#isNever = condition?.kind === 'boolean' && !condition.value;
     this.#condition =
       condition === undefined ? undefined : compileConditionTree(condition, conditionSchema(step));
   }
@@ -254,7 +257,7 @@ class Probe {
 
   async #finder(batch: RecordBatch): Promise<PairFinder> {
     const { numbers, chains, rows } = this.#kept;
-    if (numbers === undefined) return new AllPairs(batch.numRows, rows);
+    if (numbers === undefined) return new AllPairs(this.#isNever ? 0 : batch.numRows, rows);
     const known = numbers.find(await this.#keys(batch));
     return new KeyPairs(known, chains);
   }

@@ -30,7 +30,7 @@ import {
   toVector,
   type Value,
 } from '../../sql/index.ts';
-import type { CheckedStep, RepeatStep, SingleStep, ValuesStep } from '../plan/index.ts';
+import type { CheckedStep, RepeatStep, SingleStep, ValuesStep } from '../steps/index.ts';
 import {
   BATCH_ROWS,
   columnReader,

@@ -4,7 +4,8 @@
  */
 import { columnsOf, type Data, type RecordBatch, recordBatch, Schema } from '../../arrow/index.ts';
 import { type Expression, formatExpression } from '../../sql/index.ts';
-import { joined, ROW_ID, rewritten, type ScanStep, type SourceRequest } from '../plan/index.ts';
+import { ROW_ID } from '../plan/index.ts';
+import { joined, rewritten, type ScanStep, type SourceRequest } from '../steps/index.ts';
 import type { Relation } from './relation.ts';
 
 /** The conditions as SQL in the table's own names. */

@@ -9,7 +9,7 @@ import { DirspaceError } from '../../errors.ts';
 import { compileTree, familyOf } from '../../sql/index.ts';
 import { hasOrder, RowSorter } from '../../table/index.ts';
 import { placedRows, placesOf, type RowPlaces } from '../aggregates/index.ts';
-import { type SortKey, textOf } from '../plan/index.ts';
+import { type SortKey, textOf } from '../steps/index.ts';
 import { collected, type Relation, run, type Work } from './relation.ts';
 
 /** Rows that are collected before the first of them are picked, at least. */

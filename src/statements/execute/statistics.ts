@@ -11,7 +11,7 @@ import {
   toVector,
   type Value,
 } from '../../sql/index.ts';
-import type { GroupStep, ScanStep } from '../plan/index.ts';
+import type { GroupStep, ScanStep } from '../steps/index.ts';
 import type { Relation, Work } from './relation.ts';
 import { filterText } from './scan.ts';
 

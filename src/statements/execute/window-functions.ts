@@ -30,7 +30,8 @@ import {
   resultOf,
   sumCheck,
 } from '../aggregates/index.ts';
-import { aggregateName, type WindowStep } from '../plan/index.ts';
+import { aggregateName } from '../plan/index.ts';
+import type { WindowStep } from '../steps/index.ts';
 import { BATCH_ROWS } from './relation.ts';
 import { endsOfFrames, framed } from './window-frames.ts';
 import { isRank, type Partitions, ranks, readsPeers, runs, STEP_ROWS } from './window-ranks.ts';

@@ -26,7 +26,7 @@ import {
 import { markChanges } from '../../table/index.ts';
 import { allPlaces, columnsInOne, partitioned, type RowPlaces } from '../aggregates/index.ts';
 import { KeyNumbers } from '../keys/index.ts';
-import { columnsIn, type WindowStep } from '../plan/index.ts';
+import { columnsIn, type WindowStep } from '../steps/index.ts';
 import {
   asOneBatch,
   BATCH_ROWS,

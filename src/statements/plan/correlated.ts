@@ -15,15 +15,26 @@ import {
   type Select,
   type SubqueryExpression,
 } from '../../sql/index.ts';
+import {
+  castUnlessSame,
+  columnTree,
+  commonKeyType,
+  conjuncts,
+  distinctRows,
+  firstRows,
+  grouped,
+  type NamedValue,
+  type Plan,
+  projected,
+  rewritten,
+  textOf,
+  visit,
+} from '../steps/index.ts';
 import { aggregateName, aggregateType } from './functions.ts';
-import { castUnlessSame, commonKeyType } from './key-types.ts';
-import type { Plan } from './plan-tree.ts';
 import { type PlannedQuery, type Planner, placeOf, type RowWindow, sortKey } from './planner.ts';
 import type { Scope } from './scope.ts';
 import { aggregatesOf, isOfMany, itemsOf, plannedGroups, selected } from './select.ts';
-import { distinctRows, firstRows, grouped, type NamedValue, projected } from './steps.ts';
 import { hasSubquery } from './subqueries.ts';
-import { columnTree, conjuncts, rewritten, textOf, visit } from './trees.ts';
 
 /** What a query in place of a value is asked for, and the names of the query around it. */
 export interface Asked {

@@ -6,14 +6,27 @@
  */
 import { Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { compileTree, type Expression, refuse, type TableReference } from '../../sql/index.ts';
-import { isWithin, joinOf, keyOf, pushed } from './joins.ts';
-import { castUnlessSame, commonKeyType } from './key-types.ts';
-import type { Plan, TableSource } from './plan-tree.ts';
+import {
+  castUnlessSame,
+  columnsIn,
+  columnTree,
+  commonKeyType,
+  conjuncts,
+  distinctRows,
+  filtered,
+  isWithin,
+  joinOf,
+  keyOf,
+  namesOf,
+  type Plan,
+  projected,
+  pushed,
+  renamed,
+  type TableSource,
+  textOf,
+} from '../steps/index.ts';
 import { type PlannedQuery, type Planner, tableLabel } from './planner.ts';
-import { namesOf } from './pruned.ts';
 import { type MergedColumn, Scope, type ScopeColumn } from './scope.ts';
-import { distinctRows, filtered, projected, renamed } from './steps.ts';
-import { columnsIn, columnTree, conjuncts, textOf } from './trees.ts';
 
 export interface PlannedTables {
   readonly plan: Plan;

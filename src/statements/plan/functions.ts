@@ -24,8 +24,7 @@ import {
   refuse,
   typeText,
 } from '../../sql/index.ts';
-import { MOST_DIGITS } from './key-types.ts';
-import type { WindowStep } from './plan-tree.ts';
+import { MOST_DIGITS, type WindowStep } from '../steps/index.ts';
 
 /** Names that mean the same. */
 const SAME: Readonly<Record<string, string>> = {

@@ -1,37 +1,23 @@
 /**
  * Turns statements into plans. `tablesOf` lists the tables that a parsed statement reads, and
- * `planStatement` plans it once they are open. The steps of plans, and functions on their
- * expressions, are exported for execute/.
+ * `planStatement` plans it once they are open. The steps that plans are made of are in steps/.
  */
 import { Schema } from '../../arrow/index.ts';
 import type { Statement, TableReference } from '../../sql/index.ts';
+import {
+  joinsInOrder,
+  type Plan,
+  pruned,
+  renamed,
+  type TableSource,
+  withoutEmpty,
+} from '../steps/index.ts';
 import { FreshNames } from './fresh-names.ts';
-import type { Plan, TableSource } from './plan-tree.ts';
 import { Planner, sourceKey } from './planner.ts';
-import { pruned } from './pruned.ts';
-import { renamed } from './steps.ts';
 
 export { ROW_ID } from './from-clause.ts';
 export { aggregateName } from './functions.ts';
-export { comparableKeys } from './joins.ts';
-export type {
-  CheckedStep,
-  GroupStep,
-  JoinStep,
-  Plan,
-  RepeatStep,
-  ScanStep,
-  SingleStep,
-  SortKey,
-  SortStep,
-  SourceOrder,
-  SourceRequest,
-  TableSource,
-  ValuesStep,
-  WindowStep,
-} from './plan-tree.ts';
 export { sourceKey } from './planner.ts';
-export { asWritten, columnsIn, joined, rewritten, textOf } from './trees.ts';
 
 type NamedTable = Extract<TableReference, { kind: 'table' }>;
 
@@ -55,7 +41,8 @@ export function planStatement(
     renamed(field, own.of(names[place] as string, '', '_', 1)),
   );
   const all = new Set(plan.schema.fields.map(({ name }) => name));
-  return { plan: pruned(plan, all), schema: new Schema(fields), written: planner.written };
+  const best = joinsInOrder(withoutEmpty(plan));
+  return { plan: pruned(best, all), schema: new Schema(fields), written: planner.written };
 }
 
 /**

@@ -17,14 +17,25 @@ import {
   type Statement,
   type TableReference,
 } from '../../sql/index.ts';
+import {
+  castOf,
+  castUnlessSame,
+  columnTree,
+  distinctRows,
+  filtered,
+  grouped,
+  type Plan,
+  projected,
+  rewritten,
+  type SortKey,
+  sorted,
+  type TableSource,
+  united,
+} from '../steps/index.ts';
 import type { Asked, Correlated } from './correlated.ts';
 import { atMost, FreshNames } from './fresh-names.ts';
-import { castOf, castUnlessSame } from './key-types.ts';
-import type { Plan, SortKey, TableSource } from './plan-tree.ts';
 import type { Scope } from './scope.ts';
 import { plannedSelect } from './select.ts';
-import { distinctRows, filtered, grouped, projected, sorted, united } from './steps.ts';
-import { columnTree, rewritten } from './trees.ts';
 import { plannedValues } from './values.ts';
 
 type NamedTable = Extract<TableReference, { kind: 'table' }>;

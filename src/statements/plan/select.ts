@@ -15,12 +15,28 @@ import {
   type Select,
   type WindowSpec,
 } from '../../sql/index.ts';
+import {
+  asWritten,
+  checkOrder,
+  columnTree,
+  conjuncts,
+  distinctRows,
+  filtered,
+  firstRows,
+  grouped,
+  type Plan,
+  projected,
+  pushed,
+  rewritten,
+  type SortKey,
+  sorted,
+  textOf,
+  visit,
+} from '../steps/index.ts';
 import { plannedCorrelated } from './correlated.ts';
 import { atMost } from './fresh-names.ts';
 import { plannedTables } from './from-clause.ts';
 import { aggregateType } from './functions.ts';
-import { pushed } from './joins.ts';
-import type { Plan, SortKey } from './plan-tree.ts';
 import {
   type PlannedQuery,
   type Planner,
@@ -30,17 +46,7 @@ import {
   windowed,
 } from './planner.ts';
 import type { Scope } from './scope.ts';
-import {
-  checkOrder,
-  distinctRows,
-  filtered,
-  firstRows,
-  grouped,
-  projected,
-  sorted,
-} from './steps.ts';
 import { hasSubquery, Subqueries } from './subqueries.ts';
-import { asWritten, columnTree, conjuncts, rewritten, textOf, visit } from './trees.ts';
 import { plannedWindows } from './windows.ts';
 
 /** Limits of one SELECT, so that planning it takes only a moment. */

@@ -13,15 +13,25 @@ import {
   type SubqueryExpression,
   typeText,
 } from '../../sql/index.ts';
+import {
+  castUnlessSame,
+  columnsIn,
+  columnTree,
+  commonKeyType,
+  distinctRows,
+  grouped,
+  joinOf,
+  type Plan,
+  projected,
+  renamed,
+  rewritten,
+  textOf,
+  visit,
+} from '../steps/index.ts';
 import type { Asked, Correlated } from './correlated.ts';
 import { aggregateType } from './functions.ts';
-import { joinOf } from './joins.ts';
-import { castUnlessSame, commonKeyType } from './key-types.ts';
-import type { Plan } from './plan-tree.ts';
 import { type PlannedQuery, type Planner, windowed } from './planner.ts';
 import type { Scope } from './scope.ts';
-import { distinctRows, grouped, projected, renamed } from './steps.ts';
-import { columnsIn, columnTree, rewritten, textOf, visit } from './trees.ts';
 
 export function hasSubquery(tree: Expression): boolean {
   let found = false;

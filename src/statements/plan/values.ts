@@ -5,9 +5,8 @@
  */
 import { DataType, Field, Schema } from '../../arrow/index.ts';
 import { compileTree, type Expression, type QueryBody, refuse } from '../../sql/index.ts';
-import { castOf, castUnlessSame } from './key-types.ts';
+import { castOf, castUnlessSame, rewritten, textOf } from '../steps/index.ts';
 import type { PlannedQuery, Planner } from './planner.ts';
-import { rewritten, textOf } from './trees.ts';
 
 const NONE = new Schema([]);
 

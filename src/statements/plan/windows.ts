@@ -12,12 +12,19 @@ import {
   refuse,
   type WindowSpec,
 } from '../../sql/index.ts';
+import {
+  asWritten,
+  checkOrder,
+  columnTree,
+  type Plan,
+  rewritten,
+  textOf,
+  visit,
+  type WindowStep,
+} from '../steps/index.ts';
 import { atMost } from './fresh-names.ts';
 import { aggregateName, windowType } from './functions.ts';
-import type { Plan, WindowStep } from './plan-tree.ts';
 import { type Planner, sortKey } from './planner.ts';
-import { checkOrder } from './steps.ts';
-import { asWritten, columnTree, rewritten, textOf, visit } from './trees.ts';
 
 const MOST_CALLS = 100;
 

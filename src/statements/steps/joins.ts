@@ -8,8 +8,9 @@ import { compileConditionTree, compileTree, type Expression, refuse } from '../.
 import { commonKeyType } from './key-types.ts';
 import type { JoinStep, Plan } from './plan-tree.ts';
 import { namesOf } from './pruned.ts';
-import { filtered, joinSchema } from './steps.ts';
-import { columnsIn, conjuncts, joined, rewritten, textOf } from './trees.ts';
+import { ofOtherSide, pushed, withoutOuter } from './pushed.ts';
+import { joinSchema } from './steps.ts';
+import { columnsIn, joined, textOf } from './trees.ts';
 
 export const isWithin = (tree: Expression, names: ReadonlySet<string>): boolean =>
   [...columnsIn([tree])].every((name) => names.has(name));
@@ -40,16 +41,37 @@ export function joinOf(
     }
   }
   const condition = joined(rest);
+  const isInner = join === 'inner';
+  const more = isInner
+    ? [
+        ofOtherSide(toRight, { keys: keys.map(turnedKey), left: right, right: left }),
+        ofOtherSide(toLeft, { keys, left, right }),
+      ]
+    : [[], []];
+  const all = [...terms, ...before.map(equationOf)];
   return {
     kind: 'join',
     join,
-    left: pushed(left, toLeft),
-    right: pushed(right, toRight),
+    left: pushed(isInner ? withoutOuter(left, all) : left, [...toLeft, ...(more[0] ?? [])]),
+    right: pushed(join === 'full' ? right : withoutOuter(right, all), [
+      ...toRight,
+      ...(more[1] ?? []),
+    ]),
     keys,
     ...(condition === undefined ? {} : { condition }),
     schema,
   };
 }
+
+const turnedKey = ({ left, right }: JoinStep['keys'][number]): JoinStep['keys'][number] => ({
+  left: right,
+  right: left,
+});
+
+/** A key of a join as a condition. */
+export const equationOf = ({ left, right }: JoinStep['keys'][number]): Expression => ({
+  ...{ kind: 'binary', op: '=', left, right },
+});
 
 /** The two sides of an equation between the tables; undefined for other terms. */
 export function keyOf(
@@ -62,94 +84,6 @@ export function keyOf(
   if (columnsIn([a]).size === 0 || columnsIn([b]).size === 0) return undefined;
   if (isWithin(a, left) && isWithin(b, right)) return { left: a, right: b };
   return isWithin(b, left) && isWithin(a, right) ? { left: b, right: a } : undefined;
-}
-
-/** The plan with only those rows for which all terms are true. */
-export function pushed(plan: Plan, terms: readonly Expression[]): Plan {
-  if (terms.length === 0) return plan;
-  switch (plan.kind) {
-    case 'scan':
-      if (plan.limit !== undefined || plan.offset !== undefined) break;
-      for (const term of terms) compileConditionTree(term, plan.schema);
-      return { ...plan, filters: [...plan.filters, ...terms] };
-    case 'filter':
-      return pushed(plan.input, [...conjuncts(plan.condition), ...terms]);
-    case 'project': {
-      const [through, above] = parted(terms, (term) =>
-        substituted(term, plan.schema.fields, plan.values),
-      );
-      const input = pushed(plan.input, through);
-      return kept({ ...plan, input }, above);
-    }
-    case 'group': {
-      if (plan.keys.length === 0) break;
-      const keys = plan.schema.fields.slice(0, plan.keys.length);
-      const [through, above] = parted(terms, (term) => substituted(term, keys, plan.keys));
-      const input = pushed(plan.input, through);
-      return kept({ ...plan, input }, above);
-    }
-    case 'union': {
-      // A part that has only nulls in a column has no type there that a condition could be read with.
-      const isTyped = (term: Expression): boolean =>
-        [...columnsIn([term])].every((name) => {
-          const types = [plan, ...plan.inputs].map(
-            ({ schema }) => schema.fields.find((field) => field.name === name)?.type,
-          );
-          return types.every((type) => String(type) === String(types[0]));
-        });
-      const [through, above] = parted(terms, (term) => (isTyped(term) ? term : undefined));
-      return kept({ ...plan, inputs: plan.inputs.map((input) => pushed(input, through)) }, above);
-    }
-    case 'join': {
-      if (plan.join === 'inner') {
-        const all = [...conjuncts(plan.condition), ...terms];
-        return joinOf('inner', plan.left, plan.right, all, plan.keys);
-      }
-      if (plan.join === 'full') break;
-      const names = namesOf(plan.left);
-      const [through, above] = parted(terms, (term) => (isWithin(term, names) ? term : undefined));
-      return kept({ ...plan, left: pushed(plan.left, through) }, above);
-    }
-    default:
-  }
-  return kept(plan, terms);
-}
-
-function kept(plan: Plan, terms: readonly Expression[]): Plan {
-  const condition = joined(terms);
-  return condition === undefined ? plan : filtered(plan, condition);
-}
-
-function parted(
-  terms: readonly Expression[],
-  below: (term: Expression) => Expression | undefined,
-): [through: Expression[], above: Expression[]] {
-  const through: Expression[] = [];
-  const above: Expression[] = [];
-  for (const term of terms) {
-    const moved = below(term);
-    if (moved === undefined) above.push(term);
-    else through.push(moved);
-  }
-  return [through, above];
-}
-
-/** A term in names of the step below, where those it reads are columns there as well. */
-function substituted(
-  term: Expression,
-  fields: readonly { readonly name: string }[],
-  values: readonly Expression[],
-): Expression | undefined {
-  const byName = new Map(fields.map(({ name }, at) => [name, values[at] as Expression]));
-  const isPlain = [...columnsIn([term])].every((name) => byName.get(name)?.kind === 'column');
-  if (!isPlain) return undefined;
-  return rewritten(term, (part) => {
-    if (part.kind !== 'column') return undefined;
-    const below = byName.get(part.path[0] ?? '');
-    return below?.kind === 'column'
-      ? { ...below, path: [...below.path, ...part.path.slice(1)] }
-      : part;
-  });
 }
 
 /**

@@ -158,6 +158,8 @@ export interface RepeatStep extends Step {
 export interface ValuesStep extends Step {
   readonly kind: 'values';
   readonly rows: readonly (readonly Expression[])[];
+  /** The condition that is never true, for plans in words, where it stands for steps without rows. */
+  readonly never?: Expression;
 }
 
 export type Plan =

@@ -1,0 +1,69 @@
+/**
+ * `withoutEmpty` replaces steps that cannot give a row, because of a condition that is never true
+ * or of LIMIT 0, by one that says so and reads nothing. What is joined with such a step, grouped
+ * by keys or put in order goes with it.
+ */
+import type { Expression } from '../../sql/index.ts';
+import { neverTogether } from './contradictions.ts';
+import { withInputs } from './inputs.ts';
+import type { JoinStep, Plan, ValuesStep } from './plan-tree.ts';
+import { conjuncts } from './trees.ts';
+
+export function withoutEmpty(plan: Plan): Plan {
+  const own = ownReason(plan);
+  if (own !== undefined) return none(plan, own);
+  const changed = withInputs(plan, withoutEmpty);
+  switch (changed.kind) {
+    case 'scan':
+    case 'values':
+    case 'single':
+      return changed;
+    case 'join':
+      return joinWithoutEmpty(changed);
+    case 'union': {
+      const inputs = changed.inputs.filter((input) => !isEmpty(input));
+      const [first] = changed.inputs;
+      return inputs.length === 0 && first !== undefined && isEmpty(first)
+        ? none(changed, first.never)
+        : { ...changed, inputs };
+    }
+    case 'group':
+      if (changed.keys.length === 0) return changed;
+      break;
+    case 'limit':
+      if (changed.limit === 0) return none(changed);
+      break;
+    default:
+  }
+  return isEmpty(changed.input) ? none(changed, changed.input.never) : changed;
+}
+
+/** The condition for which a step itself has no rows. */
+function ownReason(plan: Plan): Expression | undefined {
+  if (plan.kind === 'scan') return neverTogether(plan.filters, plan.schema);
+  if (plan.kind === 'filter') return neverTogether(conjuncts(plan.condition), plan.schema);
+  return plan.kind === 'join' && plan.join === 'inner' ? neverPaired(plan) : undefined;
+}
+
+const neverPaired = ({ condition, schema }: JoinStep): Expression | undefined =>
+  condition === undefined ? undefined : neverTogether(conjuncts(condition), schema);
+
+function joinWithoutEmpty(plan: JoinStep): Plan {
+  const { left, right } = plan;
+  const [hasLeft, hasRight] = [!isEmpty(left), !isEmpty(right)];
+  const isNeeded = { inner: hasLeft && hasRight, left: hasLeft, full: hasLeft || hasRight };
+  if (!isNeeded[plan.join]) return none(plan, (isEmpty(left) ? left : (right as Empty)).never);
+  const never = neverPaired(plan);
+  if (never === undefined) return plan;
+  const alone: JoinStep = { ...plan, keys: [], condition: { kind: 'boolean', value: false } };
+  return plan.join === 'left' ? { ...alone, right: none(right, never) } : alone;
+}
+
+type Empty = ValuesStep & { readonly rows: readonly [] };
+
+const isEmpty = (plan: Plan): plan is Empty => plan.kind === 'values' && plan.rows.length === 0;
+
+const none = ({ schema }: Plan, never?: Expression): ValuesStep => ({
+  ...{ kind: 'values', rows: [], schema },
+  ...(never === undefined ? {} : { never }),
+});

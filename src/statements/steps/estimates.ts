@@ -1,0 +1,97 @@
+/**
+ * Estimates of how many rows a plan gives, from the numbers of rows of its tables and the forms of
+ * its conditions. `rowsOf` is for a plan, and `joinedRowsOf` for a join of two plans by keys.
+ */
+import type { Expression } from '../../sql/index.ts';
+import type { JoinStep, Plan } from './plan-tree.ts';
+import { conjuncts } from './trees.ts';
+
+/** The share of rows that a condition is taken to leave, where its form tells no other. */
+const SHARE = 0.3;
+const OF_EQUATION = 0.02;
+
+export function rowsOf(plan: Plan): number {
+  switch (plan.kind) {
+    case 'scan': {
+      const rows = plan.source.rowCount * shareOf(plan.filters);
+      return Math.min(rows, plan.limit ?? Number.MAX_SAFE_INTEGER);
+    }
+    case 'filter':
+      return rowsOf(plan.input) * shareOf(conjuncts(plan.condition));
+    case 'join': {
+      const rows =
+        joinedRowsOf(plan.left, plan.right, plan.keys) * shareOf(conjuncts(plan.condition));
+      if (plan.join === 'inner') return rows;
+      const least = plan.join === 'full' ? rowsOf(plan.right) : 0;
+      return Math.max(rows, rowsOf(plan.left), least);
+    }
+    case 'group':
+      return plan.keys.length === 0 ? 1 : rowsOf(plan.input) * SHARE;
+    case 'limit':
+      return Math.min(rowsOf(plan.input), plan.limit);
+    case 'union':
+      return plan.inputs.reduce((sum, input) => sum + rowsOf(input), 0);
+    case 'single':
+      return 1;
+    case 'values':
+      return plan.rows.length;
+    default:
+      return rowsOf(plan.input);
+  }
+}
+
+const shareOf = (terms: readonly Expression[]): number =>
+  terms.reduce((share, term) => share * shareOfTerm(term), 1);
+
+function shareOfTerm(term: Expression): number {
+  switch (term.kind) {
+    case 'binary':
+      return term.op === '=' ? OF_EQUATION : term.op === '<>' ? 1 : SHARE;
+    case 'in':
+      return term.negated ? 1 : Math.min(SHARE, term.items.length * OF_EQUATION);
+    case 'is':
+      return term.test === 'null' && term.negated ? 1 : OF_EQUATION * 5;
+    case 'or':
+      return Math.min(
+        1,
+        term.args.reduce((sum, arg) => sum + shareOfTerm(arg), 0),
+      );
+    default:
+      return SHARE;
+  }
+}
+
+/** Each row of the larger side is taken to have one partner among all rows of the other's table. */
+export function joinedRowsOf(left: Plan, right: Plan, keys: JoinStep['keys']): number {
+  const pairs = rowsOf(left) * rowsOf(right);
+  const [key] = keys;
+  if (key === undefined) return pairs;
+  const different = Math.min(differentOf(left, key.left), differentOf(right, key.right));
+  return pairs / Math.max(1, different);
+}
+
+/** At most how many different values a key has: as many as there are rows in its table. */
+function differentOf(plan: Plan, key: Expression): number {
+  if (key.kind !== 'column') return rowsOf(plan);
+  const [name = ''] = key.path;
+  switch (plan.kind) {
+    case 'scan':
+      return plan.source.rowCount;
+    case 'filter':
+    case 'sort':
+    case 'window':
+    case 'checked':
+      return differentOf(plan.input, key);
+    case 'project': {
+      const at = plan.schema.fields.findIndex((field) => field.name === name);
+      const value = plan.values[at];
+      return value === undefined ? rowsOf(plan) : differentOf(plan.input, value);
+    }
+    case 'join': {
+      const isLeft = plan.left.schema.fields.some((field) => field.name === name);
+      return differentOf(isLeft ? plan.left : plan.right, key);
+    }
+    default:
+      return rowsOf(plan);
+  }
+}

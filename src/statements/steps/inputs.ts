@@ -1,0 +1,31 @@
+/** `inputsOf` lists the steps that a step reads from, and `withInputs` replaces them. */
+import type { Plan } from './plan-tree.ts';
+
+export function inputsOf(plan: Plan): readonly Plan[] {
+  switch (plan.kind) {
+    case 'scan':
+    case 'values':
+      return [];
+    case 'join':
+      return [plan.left, plan.right];
+    case 'union':
+      return plan.inputs;
+    default:
+      return [plan.input];
+  }
+}
+
+/** The step over what `change` makes of its inputs, whose columns stay as they are. */
+export function withInputs(plan: Plan, change: (input: Plan) => Plan): Plan {
+  switch (plan.kind) {
+    case 'scan':
+    case 'values':
+      return plan;
+    case 'join':
+      return { ...plan, left: change(plan.left), right: change(plan.right) };
+    case 'union':
+      return { ...plan, inputs: plan.inputs.map(change) };
+    default:
+      return { ...plan, input: change(plan.input) };
+  }
+}
