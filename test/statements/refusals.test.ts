@@ -167,15 +167,15 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'ORDER BY of a',
   ],
   [
-    'SELECT name FROM cities c WHERE EXISTS (SELECT 1 FROM prod.people p WHERE p.city > c.name)',
-    'The sub-select reads c.name of the query around it in a term other than "column = c.name", which is not supported; write a join in its place (at position 84)',
+    'SELECT EXISTS (SELECT 1 FROM prod.people p WHERE p.city > c.name) FROM cities c',
+    'The sub-select reads c.name of the query around it in a term other than "column = c.name", which is not supported; write a join in its place (at position 59)',
   ],
   [
-    'SELECT name FROM cities c WHERE EXISTS (SELECT 1 FROM prod.people p WHERE p.city = c.name OR p.id = 1)',
+    'SELECT name FROM cities c WHERE c.name IN (SELECT city FROM prod.people p WHERE p.city = c.name OR p.id = 1)',
     'reads c.name of the query around it in a term other than "column = c.name"',
   ],
   [
-    "SELECT name FROM cities c WHERE EXISTS (SELECT 1 FROM prod.people p WHERE p.city = c.name AND c.country = 'NO')",
+    "SELECT name FROM cities c WHERE c.name = 'x' OR EXISTS (SELECT 1 FROM prod.people p WHERE p.city = c.name AND c.country = 'NO')",
     'reads c.country of the query around it in a term other than "column = c.country"',
   ],
   [

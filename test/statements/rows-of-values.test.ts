@@ -87,7 +87,10 @@ test.each<[sql: string, message: string]>([
     `SELECT (1, 2) IN (SELECT 1, 2)`,
     'A row of several values IN a sub-select is a condition of WHERE that AND joins to others; write EXISTS',
   ],
-  [ids('(id, age) NOT IN (SELECT 1, 2)'), 'is a condition of WHERE that AND joins to others'],
+  [
+    ids('(id, age) NOT IN (SELECT 1, 2) OR id = 1'),
+    'is a condition of WHERE that AND joins to others',
+  ],
   [
     ids('(id, age) IN (SELECT id FROM prod.people)'),
     'A row of 2 values is looked up in the rows of a sub-select that has 1 columns',
@@ -95,14 +98,6 @@ test.each<[sql: string, message: string]>([
   [ids("(id, age) IN (SELECT 'a', 2)"), 'IN compares int32 with utf8; cast one of them'],
   ['SELECT [1] > ANY (SELECT [2])', 'min takes values that have an order'],
   ["SELECT 1 > ALL (SELECT 'a')", 'cannot be compared'],
-  [
-    `SELECT 1 FROM cities c SEMI JOIN ${P} p ON c.name > p.city`,
-    'SEMI JOIN takes equations between both sides',
-  ],
-  [
-    `SELECT 1 FROM cities c ANTI JOIN ${P} p ON c.name = 'a'`,
-    'ANTI JOIN takes equations between both sides',
-  ],
   [`SELECT p.id FROM cities c SEMI JOIN ${P} p ON c.name = p.city`, 'There is no column p.id'],
 ])('%s is refused', async (sql, message) => {
   await expect(answer(sql)).rejects.toThrow(message);

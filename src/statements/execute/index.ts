@@ -3,7 +3,7 @@
  * in memory that is estimated to have fewer rows.
  */
 
-import { type Plan, rowsOf } from '../steps/index.ts';
+import { type JoinStep, type Plan, rowsOf } from '../steps/index.ts';
 import { groupedRows } from './group.ts';
 import { joinedRows } from './join.ts';
 import type { Relation, Work } from './relation.ts';
@@ -18,6 +18,7 @@ import {
   writtenRows,
 } from './rows.ts';
 import { scanned } from './scan.ts';
+import { matchedRows } from './semi-join.ts';
 import { sortedRows } from './sort.ts';
 import { knownRow } from './statistics.ts';
 import { windowedRows } from './window.ts';
@@ -36,6 +37,10 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
     case 'join': {
       const left = relationOf(plan.left, work);
       const right = relationOf(plan.right, work);
+      if (isHalf(plan) && plan.keys.length > 0 && plan.condition === undefined) {
+        const keepsLeft = 2 * rowsOf(plan.left) < rowsOf(plan.right);
+        return matchedRows({ left, right, step: plan, keepsLeft }, work);
+      }
       const keepsLeft = plan.join === 'inner' && rowsOf(plan.left) < rowsOf(plan.right);
       return joinedRows({ left, right, step: plan, keepsLeft, isEncoded }, work);
     }
@@ -65,3 +70,5 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
       return writtenRows(plan, work);
   }
 }
+
+const isHalf = ({ join }: JoinStep): boolean => join === 'semi' || join === 'anti';

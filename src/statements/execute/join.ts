@@ -23,16 +23,27 @@ import {
   type Column,
   compileConditionTree,
   compileTree,
+  type Expression,
   familyOf,
   plainType,
 } from '../../sql/index.ts';
 import { KeyNumbers } from '../keys/index.ts';
-import { comparableKeys, type JoinStep } from '../steps/index.ts';
+import {
+  columnsIn,
+  comparableKeys,
+  conjuncts,
+  isWithin,
+  type JoinStep,
+  joined,
+  pairSchema,
+} from '../steps/index.ts';
+import { AllPairs, type Chains, KeyPairs, only, type PairFinder } from './pair-finders.ts';
 import {
   asOneBatch,
   BATCH_ROWS,
   collected,
   columnReader,
+  dataNamed,
   oneStep,
   type Relation,
   run,
@@ -72,18 +83,6 @@ export function joinedRows(
       }
     },
   };
-}
-
-/** The rows of each key. */
-interface Chains {
-  /**
-   * The first row of each number, and the next of the same one after each row; -1 where there is
-   * none.
-   */
-  readonly first: Int32Array;
-  readonly next: Int32Array;
-  /** Whether no key has two rows. */
-  readonly isUnique: boolean;
 }
 
 /** The side that is kept: one batch, and for each key its rows as a chain. */
@@ -183,6 +182,8 @@ class Probe {
   readonly #places: readonly { readonly isKept: boolean; readonly at: number }[];
   /** Rows of the kept side that had a partner. */
   readonly #hadPartner: Uint8Array;
+  /** A condition without which a row that passes by has no partner. */
+  readonly #own: ReturnType<typeof compileConditionTree> | undefined;
   /** Whether no two rows are a pair. */
   readonly #isNever: boolean;
   #schema: Schema;
@@ -198,13 +199,14 @@ class Probe {
     this.#dictionaries = columnsOf(kept.batch).map((column) =>
       isEncoded && isText(column) ? new Vector([column]) : undefined,
     );
+    const pairs = isHalf(step) ? pairSchema(step) : step.schema;
     this.#kept = kept;
     this.#step = step;
     this.#work = work;
-    this.#schema = step.schema;
+    this.#schema = pairs;
     this.#keys = columnReader(keys, streamed.schema, work);
     this.#hadPartner = new Uint8Array(step.join === 'full' ? kept.rows : 0);
-    this.#places = step.schema.fields.map(({ name }) => {
+    this.#places = pairs.fields.map(({ name }) => {
       const at = streamed.schema.fields.findIndex((field) => field.name === name);
       if (at >= 0) return { isKept: false, at };
       return {
@@ -213,9 +215,13 @@ class Probe {
       };
     });
     const { condition } = step;
+    const [own, both] = parted(
+      conjuncts(condition),
+      new Set(streamed.schema.fields.map(({ name }) => name)),
+    );
+    this.#own = own === undefined ? undefined : compileConditionTree(own, streamed.schema);
     this.#isNever = condition?.kind === 'boolean' && !condition.value;
-    this.#condition =
-      condition === undefined ? undefined : compileConditionTree(condition, conditionSchema(step));
+    this.#condition = both === undefined ? undefined : compileConditionTree(both, pairs);
   }
 
   async *pairs(batch: RecordBatch): AsyncGenerator<RecordBatch> {
@@ -231,14 +237,30 @@ class Probe {
         markRows(hasPartner, streamed, fitting);
         if (join === 'full') markRows(this.#hadPartner, kept, fitting);
       }
+      if (isHalf(this.#step)) {
+        await run(this.#work, oneStep());
+        continue;
+      }
       if (fitting === undefined) yield pairs;
       else if (fitting.length > 0) yield this.#picked(pairs, fitting);
       await run(this.#work, oneStep());
     }
     if (hasPartner === undefined) return;
+    if (join === 'semi') flip(hasPartner);
     const alone = rowsWithout(hasPartner);
     if (alone.length === 0) return;
+    if (isHalf(this.#step)) {
+      yield this.#ofLeft(batch, alone);
+      return;
+    }
     yield this.#paired(batch, alone, new Uint32Array(alone.length).fill(this.#kept.rows));
+  }
+
+  /** Rows of the left side alone. */
+  #ofLeft(batch: RecordBatch, rows: Uint32Array): RecordBatch {
+    const { schema } = this.#step;
+    const columns = schema.fields.map(({ name }) => gatherData(dataNamed(batch, name), rows));
+    return recordBatch(schema, columns, rows.length);
   }
 
   /** Rows of the kept side that no row came to. */
@@ -257,8 +279,16 @@ class Probe {
 
   async #finder(batch: RecordBatch): Promise<PairFinder> {
     const { numbers, chains, rows } = this.#kept;
-    if (numbers === undefined) return new AllPairs(this.#isNever ? 0 : batch.numRows, rows);
-    const known = numbers.find(await this.#keys(batch));
+    const own =
+      this.#own === undefined
+        ? undefined
+        : await run(this.#work, this.#own.selectInSteps(batch, { memory: this.#work.memory }));
+    if (numbers === undefined) {
+      const count = this.#isNever ? 0 : batch.numRows;
+      return new AllPairs(own ?? Uint32Array.from({ length: count }, (_, row) => row), rows);
+    }
+    const found = numbers.find(await this.#keys(batch));
+    const known = own === undefined ? found : only(found, own);
     return new KeyPairs(known, chains);
   }
 
@@ -292,8 +322,7 @@ class Probe {
 const isText = ({ type }: Data): boolean =>
   familyOf(type) === 'text' && !DataType.isDictionary(type);
 
-/** The columns that the condition of a join may read are all among those of its result. */
-const conditionSchema = ({ schema }: JoinStep): Schema => schema;
+const isHalf = ({ join }: JoinStep): boolean => join === 'semi' || join === 'anti';
 
 const isCounting = (rows: Uint32Array): boolean => {
   for (let at = 0; at < rows.length; at++) if (rows[at] !== at) return false;
@@ -309,118 +338,24 @@ function markRows(marks: Uint8Array, rows: Uint32Array, pairs: Uint32Array | und
   }
 }
 
+/** Terms that read nothing but the named columns, and the others. */
+function parted(
+  terms: readonly Expression[],
+  names: ReadonlySet<string>,
+): [own: Expression | undefined, both: Expression | undefined] {
+  const isOwn = (term: Expression): boolean => columnsIn([term]).size > 0 && isWithin(term, names);
+  return [joined(terms.filter(isOwn)), joined(terms.filter((term) => !isOwn(term)))];
+}
+
+/** Turns marks into their opposites. */
+function flip(marks: Uint8Array): void {
+  for (let row = 0; row < marks.length; row++) marks[row] = 1 - (marks[row] as number);
+}
+
 function rowsWithout(marks: Uint8Array): Uint32Array {
   let count = 0;
   for (let row = 0; row < marks.length; row++) if (marks[row] === 0) count++;
   const rows = new Uint32Array(count);
   for (let row = 0, at = 0; at < count; row++) if (marks[row] === 0) rows[at++] = row;
   return rows;
-}
-
-/** Gives pairs of rows, some at a time; none at the end. */
-interface PairFinder {
-  next(): { readonly streamed: Uint32Array; readonly kept: Uint32Array };
-}
-
-class KeyPairs implements PairFinder {
-  readonly #numbers: Int32Array;
-  readonly #first: Int32Array;
-  readonly #next: Int32Array;
-  readonly #isUnique: boolean;
-  #row = 0;
-  /** The next row of the kept side for the row at hand; -1 where its chain is at its end. */
-  #chain = -1;
-
-  constructor(numbers: Int32Array, { first, next, isUnique }: Chains) {
-    this.#numbers = numbers;
-    this.#first = first;
-    this.#next = next;
-    this.#isUnique = isUnique;
-    this.#chain = this.#chainOf(0);
-  }
-
-  #chainOf(row: number): number {
-    const number = this.#numbers[row] ?? 0;
-    return number === 0 ? -1 : (this.#first[number] as number);
-  }
-
-  /** No row has more than one partner. */
-  #all(): { streamed: Uint32Array; kept: Uint32Array } {
-    const rows = this.#numbers.length - this.#row;
-    this.#row = this.#numbers.length;
-    const streamed = new Uint32Array(rows);
-    const kept = new Uint32Array(rows);
-    const count = rows === 0 ? 0 : partners(this.#numbers, this.#first, streamed, kept);
-    return { streamed: streamed.subarray(0, count), kept: kept.subarray(0, count) };
-  }
-
-  next(): { streamed: Uint32Array; kept: Uint32Array } {
-    if (this.#isUnique) return this.#all();
-    const streamed = new Uint32Array(BATCH_ROWS);
-    const kept = new Uint32Array(BATCH_ROWS);
-    const numbers = this.#numbers;
-    const first = this.#first;
-    const next = this.#next;
-    let row = this.#row;
-    let chain = this.#chain;
-    let count = 0;
-    while (row < numbers.length && count < BATCH_ROWS) {
-      if (chain < 0) {
-        row++;
-        const number = row < numbers.length ? (numbers[row] as number) : 0;
-        chain = number === 0 ? -1 : (first[number] as number);
-        continue;
-      }
-      streamed[count] = row;
-      kept[count++] = chain;
-      chain = next[chain] as number;
-    }
-    this.#row = row;
-    this.#chain = chain;
-    return { streamed: streamed.subarray(0, count), kept: kept.subarray(0, count) };
-  }
-}
-
-function partners(
-  numbers: Int32Array,
-  first: Int32Array,
-  streamed: Uint32Array,
-  kept: Uint32Array,
-): number {
-  let count = 0;
-  for (let row = 0; row < numbers.length; row++) {
-    const number = numbers[row] as number;
-    const partner = number === 0 ? -1 : (first[number] as number);
-    if (partner < 0) continue;
-    streamed[count] = row;
-    kept[count++] = partner;
-  }
-  return count;
-}
-
-class AllPairs implements PairFinder {
-  readonly #rows: number;
-  readonly #kept: number;
-  #row = 0;
-  #other = 0;
-
-  constructor(rows: number, kept: number) {
-    this.#rows = kept === 0 ? 0 : rows;
-    this.#kept = kept;
-  }
-
-  next(): { streamed: Uint32Array; kept: Uint32Array } {
-    const most = Math.min(BATCH_ROWS, (this.#rows - this.#row) * this.#kept - this.#other);
-    const streamed = new Uint32Array(Math.max(0, most));
-    const kept = new Uint32Array(Math.max(0, most));
-    for (let at = 0; at < most; at++) {
-      streamed[at] = this.#row;
-      kept[at] = this.#other++;
-      if (this.#other === this.#kept) {
-        this.#other = 0;
-        this.#row++;
-      }
-    }
-    return { streamed, kept };
-  }
 }

@@ -17,6 +17,7 @@ import {
 } from '../../sql/index.ts';
 import {
   castUnlessSame,
+  columnsIn,
   columnTree,
   commonKeyType,
   conjuncts,
@@ -24,6 +25,7 @@ import {
   firstRows,
   grouped,
   type NamedValue,
+  namesOf,
   type Plan,
   projected,
   rewritten,
@@ -40,6 +42,8 @@ import { hasSubquery } from './subqueries.ts';
 export interface Asked {
   readonly form: SubqueryExpression['form'];
   readonly outer: Scope;
+  /** Whether terms that are no equations may stand beside them. */
+  readonly takesTerms: boolean;
   /** A tree in names of the query around it, as a tree of its plan. */
   mapped(tree: Expression): Expression;
   /** The type of such a tree of the plan. */
@@ -50,6 +54,8 @@ export interface Asked {
 export interface Correlated {
   /** Columns of its plan, and what they have to be equal to. */
   readonly keys: readonly { readonly name: string; readonly outer: Expression }[];
+  /** Terms over columns of its plan and of the query around it. */
+  readonly terms?: readonly Expression[];
   /** What the query gives: of `in` a value of each row, of `value` that of the only row of its keys. */
   readonly value?: Expression;
   /** A column that counts the rows of the keys, where several are a mistake. */
@@ -75,12 +81,16 @@ export function plannedCorrelated(
   const { select, scope } = parts;
   const own: Expression[] = [];
   const pairs: { inner: Expression; outer: Expression }[] = [];
+  const others: Expression[] = [];
   for (const term of conjuncts(select.where)) {
     const read = outerColumn(term, scope, asked.outer);
+    const pair = read === undefined ? undefined : pairOf(planner, asked, term, scope);
     if (read === undefined) own.push(planner.resolvedRow(term, scope, 'WHERE'));
-    else pairs.push(pairOf(planner, asked, term, scope) ?? refuseColumn(read));
+    else if (pair !== undefined) pairs.push(pair);
+    else if (asked.takesTerms && !hasSubquery(term)) others.push(term);
+    else refuseColumn(read);
   }
-  if (pairs.length === 0) return undefined;
+  if (pairs.length + others.length === 0) return undefined;
   refuseParts(asked, parts);
   const plan = selected(planner.plain, parts.tables, scope, own);
   const keys = pairs.map(({ inner, outer }): Key => {
@@ -92,6 +102,12 @@ export function plannedCorrelated(
     return { name, value: castUnlessSame(inner, cast), outer };
   });
   const items = itemsOf(select, scope);
+  if (others.length > 0) {
+    const terms = others.map((term) => ofBoth(planner, asked, term, scope));
+    const names = [...columnsIn(terms)].filter((name) => namesOf(plan).has(name));
+    const columns = [...keys, ...names.map((name) => ({ name, value: columnTree(name) }))];
+    return { plan: projected(plan, columns), names: [], correlated: { keys, terms } };
+  }
   if (asked.form === 'exists') {
     return { plan: distinctRows(projected(plan, keys)), names: [], correlated: { keys } };
   }
@@ -151,6 +167,15 @@ function pairOf(
     outer: mapped(planner.resolvedRow(theirs, outer, 'WHERE')),
   };
 }
+
+/** A term in names of both plans. */
+const ofBoth = (planner: Planner, asked: Asked, term: Expression, scope: Scope): Expression =>
+  rewritten(term, (part) => {
+    if (part.kind !== 'column') return undefined;
+    const isTheirs = isOuter(part.path, scope, asked.outer);
+    const found = planner.resolvedRow(part, isTheirs ? asked.outer : scope, 'WHERE');
+    return isTheirs ? asked.mapped(found) : found;
+  });
 
 const refuseColumn = (column: Expression): never =>
   refuse(

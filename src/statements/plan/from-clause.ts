@@ -5,25 +5,15 @@
  * unless it has a column of that name. Without FROM the plan has one row and no columns.
  */
 import { Field, Schema, Uint64 } from '../../arrow/index.ts';
-import { compileTree, type Expression, refuse, type TableReference } from '../../sql/index.ts';
+import { type Expression, refuse, type TableReference } from '../../sql/index.ts';
 import {
-  castUnlessSame,
-  columnsIn,
   columnTree,
-  commonKeyType,
   conjuncts,
-  distinctRows,
-  filtered,
-  isWithin,
   joinOf,
-  keyOf,
-  namesOf,
   type Plan,
   projected,
-  pushed,
   renamed,
   type TableSource,
-  textOf,
 } from '../steps/index.ts';
 import { type PlannedQuery, type Planner, tableLabel } from './planner.ts';
 import { type MergedColumn, Scope, type ScopeColumn } from './scope.ts';
@@ -215,10 +205,7 @@ function plannedJoin(
     ...merged,
   ]);
   if (join === 'semi' || join === 'anti') {
-    return {
-      plan: matchedRows(planner, join, left.plan, right.plan, terms, at),
-      scope: left.scope,
-    };
+    return { plan: joinOf(join, left.plan, right.plan, terms), scope: left.scope };
   }
   if (join === 'right') {
     return { plan: joinOf('left', right.plan, left.plan, terms), scope };
@@ -226,54 +213,3 @@ function plannedJoin(
   const kind = join === 'cross' ? 'inner' : join;
   return { plan: joinOf(kind, left.plan, right.plan, terms), scope };
 }
-
-/** The rows of the left side for which the right one has a row (`semi`) or none. */
-function matchedRows(
-  planner: Planner,
-  join: 'semi' | 'anti',
-  left: Plan,
-  right: Plan,
-  terms: readonly Expression[],
-  at: number | undefined,
-): Plan {
-  const [ours, theirs] = [namesOf(left), namesOf(right)];
-  const ofRight: Expression[] = [];
-  const others: Expression[] = [];
-  const pairs: { outer: Expression; name: string; value: Expression }[] = [];
-  for (const term of terms) {
-    const key = keyOf(term, ours, theirs);
-    if (key !== undefined) {
-      const types = [
-        compileTree(key.left, left.schema).type,
-        compileTree(key.right, right.schema).type,
-      ] as const;
-      const cast = commonKeyType(...types);
-      if (cast === 'none') {
-        refuse(
-          term.at,
-          `${textOf(key.left)} and ${textOf(key.right)} cannot be compared; cast one of them`,
-        );
-      }
-      const name = planner.freshName(textOf(key.right));
-      pairs.push({ outer: key.left, name, value: castUnlessSame(key.right, cast) });
-    } else if (columnsIn([term]).size > 0 && isWithin(term, theirs)) ofRight.push(term);
-    else if (isWithin(term, ours)) others.push(term);
-    else refuse(term.at ?? at, equationsOnly(join));
-  }
-  if (pairs.length === 0) refuse(at, equationsOnly(join));
-  const found = distinctRows(projected(pushed(right, ofRight), pairs), at);
-  const equations = pairs.map(({ outer, name }): Expression => {
-    return { kind: 'binary', op: '=', left: outer, right: columnTree(name) };
-  });
-  if (join === 'semi') return joinOf('inner', left, found, [...equations, ...others]);
-  const hit = planner.freshName('found');
-  const marked = projected(found, [
-    ...pairs.map(({ name }) => ({ name, value: columnTree(name) })),
-    { name: hit, value: { kind: 'boolean', value: true } },
-  ]);
-  const all = joinOf('left', left, marked, [...equations, ...others]);
-  return filtered(all, { kind: 'is', arg: columnTree(hit), test: 'null', negated: false });
-}
-
-const equationsOnly = (join: string): string =>
-  `${join.toUpperCase()} JOIN takes equations between both sides, and conditions on one of them; EXISTS is another way`;

@@ -21,6 +21,7 @@ import {
   distinctRows,
   grouped,
   joinOf,
+  type NamedValue,
   type Plan,
   projected,
   renamed,
@@ -81,28 +82,81 @@ export class Subqueries {
 
   /** The rows for which a term is true. */
   matching(term: Expression): Expression | undefined {
-    if (term.kind !== 'subquery' || term.form === 'value' || term.form === 'any') {
-      return this.rewrite(term);
+    const isNegated = term.kind === 'not';
+    const part = isNegated ? term.arg : term;
+    if (part.kind !== 'subquery') return this.rewrite(term);
+    switch (part.form) {
+      case 'exists': {
+        const { plan, correlated } = this.#query(part, true);
+        if (correlated === undefined) return this.rewrite(term);
+        const terms = [...equations(correlated), ...(correlated.terms ?? [])];
+        this.plan = joinOf(isNegated ? 'anti' : 'semi', this.plan, withRepeats(plan), terms);
+        return undefined;
+      }
+      case 'rows':
+        return isNegated ? this.#rowsOutside(part) : this.#matchingRows(part);
+      case 'in':
+        return this.#matchingValues(part, isNegated) ? undefined : this.rewrite(term);
+      default:
+        return this.rewrite(term);
     }
-    if (term.form === 'exists') {
-      const { plan, correlated } = this.#query(term);
-      if (correlated === undefined) return this.#exists(term, plan);
-      this.plan = joinOf('inner', this.plan, plan, equations(correlated));
-      return undefined;
-    }
-    if (term.form === 'rows') return this.#matchingRows(term);
-    const arg = this.rewrite(term.arg as Expression);
+  }
+
+  /** The rows whose value is in the column of the query, or is not; false where a join cannot tell. */
+  #matchingValues(part: SubqueryExpression, isNegated: boolean): boolean {
+    const arg = this.rewrite(part.arg as Expression);
     // A constant is a key of no join.
-    if (columnsIn([arg]).size === 0) return this.rewrite(term);
-    const query = this.#oneColumn(term);
-    const { plan, key } = this.#distinct(term, arg, query);
+    if (columnsIn([arg]).size === 0) return false;
+    const query = this.#oneColumn(part);
+    if (isNegated && query.correlated !== undefined) return false;
+    const { plan, key } = this.#values(part, arg, query);
     const terms = [...equations(query.correlated), equation(arg, key)];
-    this.plan = joinOf('inner', this.plan, plan, terms);
-    return undefined;
+    const join = joinOf(isNegated ? 'anti' : 'semi', this.plan, withRepeats(plan), terms);
+    this.plan = isNegated ? { ...join, nullsMatch: true } : join;
+    return true;
   }
 
   /** The rows whose values are those of a row of the query. */
   #matchingRows(term: SubqueryExpression): undefined {
+    const { plan, pairs } = this.#rowValues(term);
+    const terms = pairs.map(({ arg, name }) => equation(arg, name));
+    const rows = distinctRows(plan, term.at);
+    this.plan = joinOf('semi', this.plan, withRepeats(rows), terms);
+    return undefined;
+  }
+
+  /**
+   * The rows whose values are surely not those of a row of the query: of two rows with nulls it is
+   * unknown unless other values differ. For each set of columns there is an anti join of the rows
+   * that have a null there on either side, and are equal elsewhere.
+   */
+  #rowsOutside(term: SubqueryExpression): undefined {
+    const { plan, pairs } = this.#rowValues(term);
+    if (pairs.length > MOST_OUTSIDE) {
+      refuse(
+        term.at,
+        `NOT IN takes rows of ${MOST_OUTSIDE} values at most, and this one has ${pairs.length}; write NOT EXISTS`,
+      );
+    }
+    for (let nulls = 0; nulls < 1 << pairs.length; nulls++) {
+      const columns: NamedValue[] = [];
+      const terms = pairs.map(({ arg, name }, at): Expression => {
+        const isEqual = ((nulls >> at) & 1) === 0;
+        const own = isEqual ? name : this.#planner.freshName(`${name} is null`);
+        columns.push({ name: own, value: isEqual ? columnTree(name) : isNull(columnTree(name)) });
+        return isEqual ? equation(arg, own) : { kind: 'or', args: [isNull(arg), columnTree(own)] };
+      });
+      const rows = distinctRows(projected(plan, columns), term.at);
+      this.plan = joinOf('anti', this.plan, nulls === 0 ? withRepeats(rows) : rows, terms);
+    }
+    return undefined;
+  }
+
+  /** The columns of a query that values of a row are compared with, and these values. */
+  #rowValues(term: SubqueryExpression): {
+    plan: Plan;
+    pairs: { arg: Expression; name: string }[];
+  } {
     const row = term.arg?.kind === 'array' ? term.arg.items : [];
     const { plan, correlated } = this.#query(term);
     if (correlated !== undefined || plan.schema.fields.length !== row.length) {
@@ -121,10 +175,7 @@ export class Subqueries {
       const name = this.#planner.freshName(`${textOf(term)} ${at}`);
       return { arg, name, value: this.#comparable(term, arg, plan, column) };
     });
-    const rows = distinctRows(projected(plan, pairs), term.at);
-    const terms = pairs.map(({ arg, name }) => equation(arg, name));
-    this.plan = joinOf('inner', this.plan, rows, terms);
-    return undefined;
+    return { plan: projected(plan, pairs), pairs };
   }
 
   #value(part: SubqueryExpression): Expression {
@@ -194,7 +245,7 @@ export class Subqueries {
     const arg = this.rewrite(part.arg as Expression);
     const query = this.#oneColumn(part);
     const { correlated } = query;
-    const { plan, key } = this.#distinct(part, arg, query);
+    const { plan, key } = this.#values(part, arg, query);
     const hit = this.#hit(part, plan, [...equations(correlated), equation(arg, key)]);
     const again = correlated === undefined ? this.#oneColumn(part) : query;
     const [rows, values] = this.#summedUp(part, again, [
@@ -255,7 +306,7 @@ export class Subqueries {
   }
 
   /** The different values of a query, in the type in which they compare with `arg`, with its keys. */
-  #distinct(
+  #values(
     part: SubqueryExpression,
     arg: Expression,
     query: PlannedQuery,
@@ -290,8 +341,9 @@ export class Subqueries {
   }
 
   /** The query, which may read columns of this one. */
-  #query(part: SubqueryExpression): PlannedQuery {
+  #query(part: SubqueryExpression, takesTerms = false): PlannedQuery {
     const asked: Asked = {
+      takesTerms,
       form: part.form === 'any' || part.form === 'rows' ? 'in' : part.form,
       outer: this.#scope,
       mapped: this.#mapped,
@@ -325,6 +377,15 @@ const columnOfValues = ({ plan, correlated }: PlannedQuery): Expression =>
 const equations = (correlated: Correlated | undefined): Expression[] =>
   (correlated?.keys ?? []).map(({ name, outer }) => equation(outer, name));
 
+/** The rows of a plan that leaves repeated ones out, with these: a semi join needs no less. */
+const withRepeats = (plan: Plan): Plan =>
+  plan.kind === 'group' && plan.aggregates.length === 0 ? plan.input : plan;
+
+const isNull = (arg: Expression): Expression => ({ kind: 'is', arg, test: 'null', negated: false });
+
+/** Values of a row that is in no row of a query, whose rows are read twice as often for each. */
+const MOST_OUTSIDE = 4;
+
 const ZERO: Expression = { kind: 'number', text: '0' };
 
 const COUNT: AggregateExpression = {
@@ -356,7 +417,6 @@ function unlessNull(
   const count = (name: string): Expression => ({
     ...{ kind: 'call', name: 'coalesce', args: [columnTree(name), ZERO] },
   });
-  const isNull: Expression = { kind: 'is', arg, test: 'null', negated: false };
   const hasNull: Expression = {
     ...{ kind: 'binary', op: '<', left: count(values), right: count(rows) },
   };
@@ -369,7 +429,7 @@ function unlessNull(
         when: { kind: 'binary', op: '=', left: count(rows), right: ZERO },
         value: no,
       },
-      { when: { kind: 'or', args: [isNull, hasNull] }, value: { kind: 'null' } },
+      { when: { kind: 'or', args: [isNull(arg), hasNull] }, value: { kind: 'null' } },
     ],
     otherwise: no,
     ...(part.at === undefined ? {} : { at: part.at }),

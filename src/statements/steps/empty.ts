@@ -7,6 +7,7 @@ import type { Expression } from '../../sql/index.ts';
 import { neverTogether } from './contradictions.ts';
 import { withInputs } from './inputs.ts';
 import type { JoinStep, Plan, ValuesStep } from './plan-tree.ts';
+import { pairSchema } from './steps.ts';
 import { conjuncts } from './trees.ts';
 
 export function withoutEmpty(plan: Plan): Plan {
@@ -42,19 +43,28 @@ export function withoutEmpty(plan: Plan): Plan {
 function ownReason(plan: Plan): Expression | undefined {
   if (plan.kind === 'scan') return neverTogether(plan.filters, plan.schema);
   if (plan.kind === 'filter') return neverTogether(conjuncts(plan.condition), plan.schema);
-  return plan.kind === 'join' && plan.join === 'inner' ? neverPaired(plan) : undefined;
+  const needsPairs = plan.kind === 'join' && (plan.join === 'inner' || plan.join === 'semi');
+  return needsPairs ? neverPaired(plan) : undefined;
 }
 
-const neverPaired = ({ condition, schema }: JoinStep): Expression | undefined =>
-  condition === undefined ? undefined : neverTogether(conjuncts(condition), schema);
+const neverPaired = (plan: JoinStep): Expression | undefined =>
+  plan.condition === undefined
+    ? undefined
+    : neverTogether(conjuncts(plan.condition), pairSchema(plan));
 
 function joinWithoutEmpty(plan: JoinStep): Plan {
   const { left, right } = plan;
   const [hasLeft, hasRight] = [!isEmpty(left), !isEmpty(right)];
-  const isNeeded = { inner: hasLeft && hasRight, left: hasLeft, full: hasLeft || hasRight };
+  const both = hasLeft && hasRight;
+  const isNeeded = {
+    ...{ inner: both, semi: both, left: hasLeft, anti: hasLeft },
+    full: hasLeft || hasRight,
+  };
   if (!isNeeded[plan.join]) return none(plan, (isEmpty(left) ? left : (right as Empty)).never);
+  if (plan.join === 'anti' && !hasRight) return left;
   const never = neverPaired(plan);
   if (never === undefined) return plan;
+  if (plan.join === 'anti') return left;
   const alone: JoinStep = { ...plan, keys: [], condition: { kind: 'boolean', value: false } };
   return plan.join === 'left' ? { ...alone, right: none(right, never) } : alone;
 }

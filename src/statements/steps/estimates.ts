@@ -22,6 +22,8 @@ export function rowsOf(plan: Plan): number {
       const rows =
         joinedRowsOf(plan.left, plan.right, plan.keys) * shareOf(conjuncts(plan.condition));
       if (plan.join === 'inner') return rows;
+      if (plan.join === 'semi') return Math.min(rows, rowsOf(plan.left));
+      if (plan.join === 'anti') return rowsOf(plan.left) * SHARE;
       const least = plan.join === 'full' ? rowsOf(plan.right) : 0;
       return Math.max(rows, rowsOf(plan.left), least);
     }

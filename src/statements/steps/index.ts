@@ -34,6 +34,7 @@ export {
   firstRows,
   grouped,
   type NamedValue,
+  pairSchema,
   projected,
   renamed,
   sorted,

@@ -9,7 +9,7 @@ import { commonKeyType } from './key-types.ts';
 import type { JoinStep, Plan } from './plan-tree.ts';
 import { namesOf } from './pruned.ts';
 import { ofOtherSide, pushed, withoutOuter } from './pushed.ts';
-import { joinSchema } from './steps.ts';
+import { joinSchema, pairSchema } from './steps.ts';
 import { columnsIn, joined, textOf } from './trees.ts';
 
 export const isWithin = (tree: Expression, names: ReadonlySet<string>): boolean =>
@@ -29,10 +29,12 @@ export function joinOf(
   const toRight: Expression[] = [];
   const rest: Expression[] = [];
   const schema = joinSchema(join, left, right);
+  const pairs = pairSchema({ join, left, right });
   for (const term of terms) {
-    compileConditionTree(term, schema);
+    compileConditionTree(term, pairs);
     const reads = columnsIn([term]);
-    if (reads.size > 0 && join === 'inner' && isWithin(term, leftNames)) toLeft.push(term);
+    if (reads.size > 0 && (join === 'inner' || join === 'semi') && isWithin(term, leftNames))
+      toLeft.push(term);
     else if (reads.size > 0 && join !== 'full' && isWithin(term, rightNames)) toRight.push(term);
     else {
       const key = keyOf(term, leftNames, rightNames);
@@ -41,7 +43,7 @@ export function joinOf(
     }
   }
   const condition = joined(rest);
-  const isInner = join === 'inner';
+  const isInner = join === 'inner' || join === 'semi';
   const more = isInner
     ? [
         ofOtherSide(toRight, { keys: keys.map(turnedKey), left: right, right: left }),

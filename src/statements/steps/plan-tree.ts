@@ -72,13 +72,18 @@ export interface ProjectStep extends Step {
 
 export interface JoinStep extends Step {
   readonly kind: 'join';
-  /** `inner` without keys pairs all rows. */
-  readonly join: 'inner' | 'left' | 'full';
+  /**
+   * `inner` without keys pairs all rows. `semi` and `anti` give the rows of the left side that are in
+   * a pair, or in none.
+   */
+  readonly join: 'inner' | 'left' | 'full' | 'semi' | 'anti';
   readonly left: Plan;
   readonly right: Plan;
   readonly keys: readonly { readonly left: Expression; readonly right: Expression }[];
   /** A condition that pairs have to fulfil besides. */
   readonly condition?: Expression;
+  /** Of `anti` with one key and no condition: whether a null on either side counts as a match. */
+  readonly nullsMatch?: boolean;
 }
 
 /** Rows that are equal in all keys become one. */

@@ -56,7 +56,9 @@ export function pushed(plan: Plan, terms: readonly Expression[]): Plan {
       const names = namesOf(inner.left);
       const [through, above] = parted(terms, (term) => (isWithin(term, names) ? term : undefined));
       const left = pushed(inner.left, through);
-      const right = pushed(inner.right, ofOtherSide(through, inner));
+      // Where nulls match, none of the right side may be lost.
+      const same = inner.nullsMatch === true ? [] : ofOtherSide(through, inner);
+      const right = pushed(inner.right, same);
       return kept({ ...inner, left, right }, above);
     }
     default:
@@ -99,7 +101,7 @@ export function withoutOuter(plan: Plan, terms: readonly Expression[]): Plan {
 
 /** The join without rows that have nulls for a missing one, where the terms are not true of them. */
 function withoutMissing(plan: JoinStep, terms: readonly Expression[]): JoinStep {
-  if (plan.join === 'inner') return plan;
+  if (plan.join !== 'left' && plan.join !== 'full') return plan;
   const never = (side: Plan): boolean => {
     const names = namesOf(side);
     return terms.some((term) => reads(term, names) && neverTrue(term, plan.schema, names));

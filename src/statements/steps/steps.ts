@@ -62,8 +62,18 @@ export function filtered(input: Plan, condition: Expression): FilterStep {
 export function joinSchema(join: JoinStep['join'], left: Plan, right: Plan): Schema {
   const side = ({ schema }: Plan, mayMiss: boolean): Field[] =>
     schema.fields.map((field) => renamed(field, field.name, field.nullable || mayMiss));
-  return new Schema([...side(left, join === 'full'), ...side(right, join !== 'inner')]);
+  const ofLeft = side(left, join === 'full');
+  if (join === 'semi' || join === 'anti') return new Schema(ofLeft);
+  return new Schema([...ofLeft, ...side(right, join !== 'inner')]);
 }
+
+/** The columns that conditions of a join may read, and its pairs have. */
+export const pairSchema = ({
+  join,
+  left,
+  right,
+}: Pick<JoinStep, 'join' | 'left' | 'right'>): Schema =>
+  joinSchema(join === 'semi' || join === 'anti' ? 'inner' : join, left, right);
 
 /**
  * @param at where a key without a place of its own is written
