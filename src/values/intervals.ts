@@ -1,10 +1,9 @@
 /**
  * `parseInterval` parses an interval from text such as `1 day 01:02:03`. The result has months,
  * days and nanoseconds, three counts that do not convert into each other. It returns null for other
- * text, and for counts out of range. The same holds for a fraction that leaves part of a month, day
- * or nanosecond.
+ * text, and for counts out of range. The same holds for a fraction that leaves part of a nanosecond.
  */
-import { parseExact } from './decimals.ts';
+import { type ExactNumber, parseExact } from './decimals.ts';
 
 export interface IntervalValue {
   readonly months: number;
@@ -33,10 +32,64 @@ const PART_UNITS = new Map<string, readonly ['months' | 'days' | 'nanos', bigint
   } as const),
 );
 
-/** `1 day`, `-2 months 3.5 hours`, `1 day 01:02:03`. A fraction of a month or a day is refused. */
+interface Total {
+  months: bigint;
+  days: bigint;
+  nanos: bigint;
+}
+
+/** What a fraction of a month or a day is counted in, as in PostgreSQL. */
+const DAYS_PER_MONTH = 30n;
+const NANOS_PER_DAY = 86_400n * SECOND;
+
+/** Adds a number of units; false where a part of a nanosecond, or of a month of longer units, is left. */
+function add(
+  total: Total,
+  [kind, times]: readonly [keyof Total, bigint],
+  { unscaled, scale }: ExactNumber,
+): boolean {
+  const divisor = 10n ** BigInt(scale);
+  let [scaled, at] = [unscaled * times, kind];
+  total[at] += scaled / divisor;
+  let rest = scaled % divisor;
+  if (at === 'months' && times !== 1n) return rest === 0n;
+  if (at === 'months') {
+    [scaled, at] = [rest * DAYS_PER_MONTH, 'days'];
+    total.days += scaled / divisor;
+    rest = scaled % divisor;
+  }
+  if (at === 'days') {
+    scaled = rest * NANOS_PER_DAY;
+    total.nanos += scaled / divisor;
+    rest = scaled % divisor;
+  }
+  return rest === 0n;
+}
+
+const ISO_NUMBER = '([+-]?\\d{1,18}(?:\\.\\d{1,18})?)';
+const ISO_UNITS = ['year', 'month', 'week', 'day', 'hour', 'minute', 'second'] as const;
+const isoParts = (letters: string): string =>
+  [...letters].map((letter) => `(?:${ISO_NUMBER}${letter})?`).join('');
+/** ISO 8601: `P1Y2M3W4DT5H6M7.5S`, in small letters. */
+const ISO = new RegExp(`^p${isoParts('ymwd')}(?:t(?=[+-]?\\d)${isoParts('hms')})?$`);
+
+/** A duration of ISO 8601 as the numbers and units that it stands for. */
+function ofIso(text: string): string | null {
+  const [, ...numbers] = ISO.exec(text) ?? [];
+  const parts = numbers.flatMap((number, at) =>
+    number === undefined ? [] : [`${number} ${ISO_UNITS[at]}`],
+  );
+  return parts.length === 0 ? null : parts.join(' ');
+}
+
+/**
+ * `1 day`, `-2 months 3.5 hours`, `1 day 01:02:03`, `P1DT2H`. A fraction of a month is counted in days
+ * of 24 hours, of which 30 are a month.
+ */
 export function parseInterval(text: string): IntervalValue | null {
-  const total = { months: 0n, days: 0n, nanos: 0n };
+  const total: Total = { months: 0n, days: 0n, nanos: 0n };
   let rest = text.trim().toLowerCase();
+  if (rest.startsWith('p')) rest = ofIso(rest) ?? rest;
   if (rest === '') return null;
   while (rest !== '') {
     const clock = /^([+-]?)(\d{1,9}):([0-5]\d)(?::([0-5]\d|60)(?:\.(\d{1,9}))?)?(?=\s|$)/.exec(
@@ -56,10 +109,7 @@ export function parseInterval(text: string): IntervalValue | null {
         PART_UNITS.get(word.replace(/ies$/, 'y'));
       const amount = parseExact(part[1] ?? '');
       if (unit === undefined || amount === null) return null;
-      const scaled = amount.unscaled * unit[1];
-      const divisor = 10n ** BigInt(amount.scale);
-      if (scaled % divisor !== 0n) return null;
-      total[unit[0]] += scaled / divisor;
+      if (!add(total, unit, amount)) return null;
     } else return null;
     rest = rest.slice((clock ?? part)?.[0].length ?? rest.length).trimStart();
   }

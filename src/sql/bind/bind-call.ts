@@ -75,6 +75,7 @@ export const SIGNATURES: Readonly<Record<string, Signature>> = {
   regexp_extract_all: ['tti?', listOf(UTF8)],
   string_split: ['tt', listOf(UTF8)],
   translate: ['ttt', UTF8],
+  overlay: ['ttii?', UTF8],
   levenshtein: ['tt', INT64],
   sqrt: ['f', FLOAT64],
   cbrt: ['f', FLOAT64],

@@ -1,7 +1,9 @@
 /**
- * Computes translate, string_split and slices of texts (`TEXT_PART_FUNCTIONS`). Characters are code
+ * Computes translate, overlay, string_split and slices of texts (`TEXT_PART_FUNCTIONS`). Characters are code
  * points. Long texts are gone through in steps.
  */
+
+import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';
 import type { RowFunction, Value } from '../typed/index.ts';
@@ -54,6 +56,26 @@ const split: ComputeInSteps = function* ([value, separator], _type, memory) {
   return parts;
 };
 
+/** Puts a text in place of characters from a place on: as many as it has itself, unless told. */
+const overlay: RowFunction = strict(
+  'overlay',
+  ([value, by, from, count], _type, memory) => {
+    const [text, other] = [value as string, by as string];
+    const start = Number(from);
+    if (start < 1) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `overlay begins at character 1 or later, not at ${start}`,
+      );
+    }
+    const length = points(text);
+    const end = start - 1 + (count === undefined ? points(other) : Number(count));
+    memory.text(text.length + 2 * other.length);
+    return `${slicePoints(text, 0, start - 1)}${other}${slicePoints(text, Math.max(0, end), Math.max(end, length))}`;
+  },
+  { fallible: true },
+);
+
 function add(parts: string[], part: string, memory: BatchMemory): void {
   memory.take(ITEM_BYTES + 2 * part.length);
   parts.push(part);
@@ -71,6 +93,7 @@ export function sliceOf(length: number, first: Value, last: Value): [from: numbe
 }
 
 export const TEXT_PART_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
+  overlay,
   translate: strict('translate', (args, type, memory) => drained(translate(args, type, memory)), {
     long: translate,
   }),

@@ -1,7 +1,7 @@
 /**
- * Parses what follows a row of several values, `(a, b)`: IN with rows or a query, and `=` or `<>`
+ * Parses what follows a row of several values, `(a, b)`: IN with rows or a query, and a comparison
  * with another row (`parseRowCondition`). Conditions on rows become conditions on their values:
- * two rows are equal where all their values are. Rows of different lengths throw InvalidInput, and
+ * two rows are equal where all their values are, and in the order of the first that differ. Rows of different lengths throw InvalidInput, and
  * so do rows anywhere else. `parseQuantifiedQuery` parses the query of ANY and ALL.
  */
 import type { Parser } from './parser.ts';
@@ -42,13 +42,19 @@ export function parseRowCondition(parser: Parser, first: Expression, open: numbe
   let { height } = parser;
   const negated = parser.took('not');
   const at = tokens.start;
-  const isComparison = /^(?:=|<>|!=)$/.test(tokens.text) && !parser.isString;
-  if (!negated && isComparison) {
-    const op = tokens.text;
+  const op = parser.isString ? '' : tokens.text;
+  if (!negated && /^(?:=|<>|!=)$/.test(op)) {
     tokens.next();
     const equal = equation(row, otherRow(parser, row), at);
     parser.height = Math.max(height, parser.height) + 2;
     return op === '=' ? equal : { kind: 'not', arg: equal, at };
+  }
+  if (!negated && /^[<>]=?$/.test(op)) {
+    tokens.next();
+    const other = otherRow(parser, row);
+    parser.height = Math.max(height, parser.height) + 2 * row.length;
+    parser.bound();
+    return inOrder(op as CompareOperator, row, other, at);
   }
   if (!parser.took('in')) return refuseUnsupported(open, 'A row of several values');
   const list = tokens.start;
@@ -112,4 +118,42 @@ function equation(
     return { kind: 'binary', op: '=', left: value, right: other, at };
   });
   return { kind: 'and', args, at };
+}
+
+/** Parts of a row that is compared by order; they come twice in the condition that it becomes. */
+const MOST_PARTS = 10_000;
+
+/** Whether a row is before another: the first values that are not equal tell. */
+function inOrder(
+  op: CompareOperator,
+  left: readonly Expression[],
+  right: readonly Expression[],
+  at: number,
+): Expression {
+  if (partsOf([left, right], MOST_PARTS) <= 0) {
+    refuse(at, 'Rows that are compared by order are too long; compare their values one by one');
+  }
+  const compare = (by: CompareOperator, place: number): Expression => {
+    const [one, other] = [left[place], right[place]] as [Expression, Expression];
+    return { kind: 'binary', op: by, left: one, right: other, at };
+  };
+  const last = left.length - 1;
+  let tree = compare(op, last);
+  for (let place = last - 1; place >= 0; place--) {
+    const args = [compare('=', place), tree];
+    const differs = compare(op.charAt(0) as CompareOperator, place);
+    tree = { kind: 'or', args: [differs, { kind: 'and', args, at }], at };
+  }
+  return tree;
+}
+
+/** What is left of a number of parts; none where there are more. */
+function partsOf(value: unknown, most: number): number {
+  if (typeof value !== 'object' || value === null) return most;
+  let left = most - 1;
+  for (const part of Object.values(value)) {
+    if (left <= 0) return 0;
+    left = partsOf(part, left);
+  }
+  return left;
 }
