@@ -130,8 +130,8 @@ export class FileStore implements Store {
    * True when the folder is there and no link stands in its chain below the root, false when it
    * is missing; '' is the root. Reads check the last two parts: call this once an operation.
    */
-  enter(folder: string): boolean {
-    return enterFolder(this.#disk, folder);
+  enter(folder: string, isOftenMissing = false): boolean {
+    return (isOftenMissing ? enterIfThere : enterFolder)(this.#disk, folder);
   }
 
   hasFolder(folder: string): boolean {

@@ -1,4 +1,4 @@
-/** The real file system, with a list of the calls that look for something on it. */
+/** The real file system, with a list of the calls that look for something on it or remove a file. */
 import nodeFs from 'node:fs';
 import { trustFileSystem } from '../../src/store/disk/strict-fs.ts';
 
@@ -25,6 +25,7 @@ export function listed(disk: Disk) {
     ...nodeFs,
     lstatSync: noting('lstat', nodeFs.lstatSync),
     openSync: noting('open', nodeFs.openSync),
+    unlinkSync: noting('unlink', nodeFs.unlinkSync),
     readdirSync: noting('readdir', nodeFs.readdirSync),
     realpathSync,
   } as never);

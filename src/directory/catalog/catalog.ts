@@ -114,10 +114,11 @@ export async function beginWrite(catalog: Catalog): Promise<void> {
 export async function findNamespace(
   catalog: Catalog,
   id: ObjectPath,
+  isOftenMissing = false,
 ): Promise<NamespaceRecord | undefined> {
   if (id.length === 0) return { id: 'root', properties: {} };
   const folder = catalog.engine.names.namespaceFolder(id);
-  if (!(await catalog.store.enter(folder))) return undefined;
+  if (!(await catalog.store.enter(folder, isOftenMissing))) return undefined;
   const file = joinPath(folder, NAMESPACE_FILE);
   const bytes = await catalog.store.get(file, true);
   return bytes === undefined ? undefined : decodeNamespace(bytes, file);

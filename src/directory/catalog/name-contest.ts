@@ -28,12 +28,14 @@ export async function decideNamespace(catalog: Catalog, id: ObjectPath): Promise
   const folder = names.namespaceFolder(id);
   const table = names.possibleTableFolder(id);
   const isTaken =
-    table !== undefined && (await standsAt(catalog, table, (place) => catalog.store.enter(place)));
-  await catalog.store.renameFile(
+    table !== undefined &&
+    (await standsAt(catalog, table, (place) => catalog.store.enter(place, true)));
+  const isDecided = await catalog.store.renameFile(
     joinPath(folder, PENDING_NAMESPACE_FILE),
     joinPath(folder, isTaken ? WITHDRAWN_NAMESPACE_FILE : NAMESPACE_FILE),
   );
-  await removeWithdrawn(catalog, folder);
+  // The marker of a namespace that others withdrew is left where they died before they removed it.
+  if (!isDecided || isTaken) await removeWithdrawn(catalog, folder);
 }
 
 /**

@@ -78,13 +78,13 @@ export async function createNamespace(
   await refuseLanceCatalog(catalog, id);
   const properties = withCreatedAt(catalog, request.properties ?? {});
 
-  const existing = await findNamespace(catalog, id);
+  const existing = await findNamespace(catalog, id, true);
   if (existing !== undefined && mode === 'ExistOk')
     return { properties: { ...existing.properties } };
   if (existing !== undefined && mode === 'Create') throw namespaceExists(id);
   // A name may be short enough for a namespace and too long for a table, whose folder has a suffix.
   const table = catalog.engine.names.possibleTableFolder(id);
-  if (table !== undefined && (await catalog.store.enter(table))) throw tableInTheWay(id);
+  if (table !== undefined && (await catalog.store.enter(table, true))) throw tableInTheWay(id);
 
   const folder = catalog.engine.names.namespaceFolder(id);
   if (existing === undefined) requireRoom(catalog, id, folder);
