@@ -594,6 +594,14 @@ describe('in the SDK', () => {
       });
     }
     await expect(connect(`${file}/below`)).rejects.toMatchObject({ code: 'InvalidInput' });
+    const none = () => {
+      throw Object.assign(new Error('ENOENT: no such file or directory'), { code: 'ENOENT' });
+    };
+    const fs = { ...memoryFs(), existsSync: () => false, mkdirSync: none } as never;
+    await expect(connect('/a/b', { fs })).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message: expect.stringContaining('no folder can be made'),
+    });
     if (!existsSync('/proc/self')) return;
     await expect(connect('/proc/dirspace/catalog')).rejects.toMatchObject({
       code: 'InvalidInput',

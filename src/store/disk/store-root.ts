@@ -64,8 +64,11 @@ export function realPathSoFar(fs: FileSystem, path: string): string {
 /** What is made in a root whose own name is not on disk would be lost with it. */
 function makeRoot(fs: FileSystem, root: string, durable: boolean): void {
   const missing = [root];
-  while (!fs.existsSync(dirname(missing[0] as string)))
-    missing.unshift(dirname(missing[0] as string));
+  // A file system that finds nothing at all, such as memfs without a working folder, has no end.
+  for (let above = dirname(root); above !== dirname(above); above = dirname(above)) {
+    if (fs.existsSync(above)) break;
+    missing.unshift(above);
+  }
   // One by one: where nothing can be made, such as /proc, Node's recursive call never ends.
   for (const folder of missing) makeRootFolder(fs, folder);
   if (!durable) return;
