@@ -193,6 +193,35 @@ test.each([
   expect(await closed).toBe('');
 });
 
+test.each([
+  ['a request', 'GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n'],
+  ['bytes that are no request', 'hello\r\n\r\n'],
+])(
+  '%s behind `connection: close` takes the answer from nobody, and gets none',
+  async (_, bytes) => {
+    const waiting: (() => void)[] = [];
+    const countTableRows = (): Promise<object> =>
+      new Promise((resolve) => waiting.push(() => resolve({ count: 7 })));
+    const pair = await restPair(
+      { namespace: stubNamespace({ countTableRows }) },
+      { wire: 'socket' },
+    );
+    const head =
+      'POST /v1/table/t/count_rows HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
+    for (const isAtOnce of [true, false]) {
+      const { socket, closed } = rawConnection(pair.base, isAtOnce ? head + bytes : head);
+      await vi.waitFor(() => expect(waiting).toHaveLength(1), { timeout: 10_000 });
+      if (!isAtOnce) {
+        socket.write(bytes);
+        socket.write(bytes.repeat(1_000));
+        await (await fetch(new URL('/health', pair.base))).text();
+      }
+      waiting.pop()?.();
+      expect(await closed).toMatch(/^HTTP\/1\.1 200 (?!.*HTTP\/1\.1).*\r\n7$/s);
+    }
+  },
+);
+
 describe('a caller who waits before the body', () => {
   const body = '{"id":["t"]}';
   const asking = (headers: string, length = body.length): string =>

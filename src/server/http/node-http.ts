@@ -162,13 +162,16 @@ export class SocketServer {
       this.#keepWatch(socket);
       this.#refuse(socket, () => garbled(405, url));
     });
-    server.on('clientError', (error: ParserError, socket) =>
+    server.on('clientError', (error: ParserError, socket) => {
+      // What comes behind `Connection: close` counts for nothing, and the answer to that request ends
+      // the connection (RFC 9112, 9.6). It is read, as bytes left unread would reset the connection.
+      if (error.code === 'HPE_CLOSED_CONNECTION' && this.#isOwed(socket as Socket)) return;
       this.#refuse(socket as Socket, () => {
         const target = unknownMethodTarget(error);
         if (target !== undefined) return garbled(405, target);
         return garbled(CLIENT_ERRORS[error.code ?? ''] ?? 400);
-      }),
-    );
+      });
+    });
     return server;
   }
 
