@@ -71,6 +71,7 @@ export {
   integerRange,
   isOrdered,
   isWide,
+  MIRRORED,
   nearestName,
   plainType,
   reader,

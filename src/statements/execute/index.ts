@@ -3,7 +3,7 @@
  * in memory that is estimated to have fewer rows.
  */
 
-import { type JoinStep, type Plan, rowsOf } from '../steps/index.ts';
+import { isHalf, type Plan, rowsOf } from '../steps/index.ts';
 import { groupedRows } from './group.ts';
 import { joinedRows } from './join.ts';
 import type { Relation, Work } from './relation.ts';
@@ -37,7 +37,7 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
     case 'join': {
       const left = relationOf(plan.left, work);
       const right = relationOf(plan.right, work);
-      if (isHalf(plan) && plan.keys.length > 0 && plan.condition === undefined) {
+      if (isHalf(plan.join) && plan.keys.length > 0 && plan.condition === undefined) {
         const keepsLeft = 2 * rowsOf(plan.left) < rowsOf(plan.right);
         return matchedRows({ left, right, step: plan, keepsLeft }, work);
       }
@@ -70,5 +70,3 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
       return writtenRows(plan, work);
   }
 }
-
-const isHalf = ({ join }: JoinStep): boolean => join === 'semi' || join === 'anti';

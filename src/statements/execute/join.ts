@@ -32,6 +32,7 @@ import {
   columnsIn,
   comparableKeys,
   conjuncts,
+  isHalf,
   isWithin,
   type JoinStep,
   joined,
@@ -43,12 +44,12 @@ import {
   BATCH_ROWS,
   collected,
   columnReader,
-  dataNamed,
   oneStep,
   type Relation,
   run,
   type Work,
 } from './relation.ts';
+import { leftRows } from './semi-join.ts';
 
 export interface Joined {
   readonly left: Relation;
@@ -199,7 +200,7 @@ class Probe {
     this.#dictionaries = columnsOf(kept.batch).map((column) =>
       isEncoded && isText(column) ? new Vector([column]) : undefined,
     );
-    const pairs = isHalf(step) ? pairSchema(step) : step.schema;
+    const pairs = isHalf(step.join) ? pairSchema(step) : step.schema;
     this.#kept = kept;
     this.#step = step;
     this.#work = work;
@@ -237,7 +238,7 @@ class Probe {
         markRows(hasPartner, streamed, fitting);
         if (join === 'full') markRows(this.#hadPartner, kept, fitting);
       }
-      if (isHalf(this.#step)) {
+      if (isHalf(join)) {
         await run(this.#work, oneStep());
         continue;
       }
@@ -249,18 +250,11 @@ class Probe {
     if (join === 'semi') flip(hasPartner);
     const alone = rowsWithout(hasPartner);
     if (alone.length === 0) return;
-    if (isHalf(this.#step)) {
-      yield this.#ofLeft(batch, alone);
+    if (isHalf(join)) {
+      yield leftRows(batch, alone, this.#step);
       return;
     }
     yield this.#paired(batch, alone, new Uint32Array(alone.length).fill(this.#kept.rows));
-  }
-
-  /** Rows of the left side alone. */
-  #ofLeft(batch: RecordBatch, rows: Uint32Array): RecordBatch {
-    const { schema } = this.#step;
-    const columns = schema.fields.map(({ name }) => gatherData(dataNamed(batch, name), rows));
-    return recordBatch(schema, columns, rows.length);
   }
 
   /** Rows of the kept side that no row came to. */
@@ -321,8 +315,6 @@ class Probe {
 
 const isText = ({ type }: Data): boolean =>
   familyOf(type) === 'text' && !DataType.isDictionary(type);
-
-const isHalf = ({ join }: JoinStep): boolean => join === 'semi' || join === 'anti';
 
 const isCounting = (rows: Uint32Array): boolean => {
   for (let at = 0; at < rows.length; at++) if (rows[at] !== at) return false;

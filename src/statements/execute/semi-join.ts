@@ -2,7 +2,7 @@
  * `matchedRows` gives the rows of the left side of a join for which the right side has a row with
  * equal keys (`semi`), or none (`anti`). Only the keys of the right side are kept in memory, or the
  * rows of the left side where these are fewer. Joins with conditions beside their keys, and those
- * without keys, are made by join.ts.
+ * without keys, are made by join.ts, which takes its left rows by `leftRows`.
  */
 import {
   type Field,
@@ -103,7 +103,7 @@ async function* passingRows(sides: Sides, numbers: KeyNumbers): AsyncGenerator<R
     const known = numbers.find(columns);
     const wanted = wantedRows(known, columns, step, found);
     await run(work, oneStep());
-    if (wanted.length > 0) yield chosen(batch, wanted, step);
+    if (wanted.length > 0) yield leftRows(batch, wanted, step);
   }
 }
 
@@ -139,7 +139,7 @@ async function* keptRows(sides: Sides, numbers: KeyNumbers): AsyncGenerator<Reco
     const { columns, numbers: own } = keys[at] as (typeof keys)[number];
     const known = own.map((number) => marks[number] as number);
     const wanted = wantedRows(known, columns, step, found);
-    if (wanted.length > 0) yield chosen(batch, wanted, step);
+    if (wanted.length > 0) yield leftRows(batch, wanted, step);
     await run(work, oneStep());
   }
 }
@@ -176,7 +176,8 @@ function hasNull(columns: readonly Column[], rows: number): boolean {
   return false;
 }
 
-function chosen(batch: RecordBatch, rows: Uint32Array, { schema }: JoinStep): RecordBatch {
+/** Some rows of the left side of a join, in their order and each once. */
+export function leftRows(batch: RecordBatch, rows: Uint32Array, { schema }: JoinStep): RecordBatch {
   const fields = schema.fields.map(
     ({ name }) => batch.schema.fields.find((field) => field.name === name) as Field,
   );

@@ -9,6 +9,7 @@ import { type Expression, refuse, type TableReference } from '../../sql/index.ts
 import {
   columnTree,
   conjuncts,
+  isHalf,
   joinOf,
   type Plan,
   projected,
@@ -204,7 +205,7 @@ function plannedJoin(
     ),
     ...merged,
   ]);
-  if (join === 'semi' || join === 'anti') {
+  if (isHalf(join)) {
     return { plan: joinOf(join, left.plan, right.plan, terms), scope: left.scope };
   }
   if (join === 'right') {

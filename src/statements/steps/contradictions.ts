@@ -4,7 +4,7 @@
  * text with constants of which no value fulfils both.
  */
 import { DataType, Schema } from '../../arrow/index.ts';
-import { compileTree, type Expression, familyOf } from '../../sql/index.ts';
+import { compileTree, type Expression, familyOf, MIRRORED } from '../../sql/index.ts';
 import { neverTrue } from './nulls.ts';
 import { joined, textOf } from './trees.ts';
 
@@ -41,24 +41,16 @@ interface Test {
   readonly value: Expression;
 }
 
-const TURNED: Record<string, string> = {
-  '=': '=',
-  '<>': '<>',
-  '<': '>',
-  '<=': '>=',
-  '>': '<',
-  '>=': '<=',
-};
-
 function testsOf(term: Expression, schema: Schema): Test[] {
   if (term.kind === 'between' && !term.negated) {
     const { arg, low, high } = term;
     return [...testOf(term, arg, '>=', low, schema), ...testOf(term, arg, '<=', high, schema)];
   }
-  if (term.kind !== 'binary' || TURNED[term.op] === undefined) return [];
+  if (term.kind !== 'binary' || !(term.op in MIRRORED)) return [];
+  const mirrored = MIRRORED[term.op as keyof typeof MIRRORED];
   return [
     ...testOf(term, term.left, term.op, term.right, schema),
-    ...testOf(term, term.right, TURNED[term.op] as string, term.left, schema),
+    ...testOf(term, term.right, mirrored, term.left, schema),
   ];
 }
 

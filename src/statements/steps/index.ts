@@ -33,6 +33,7 @@ export {
   filtered,
   firstRows,
   grouped,
+  isHalf,
   type NamedValue,
   pairSchema,
   projected,

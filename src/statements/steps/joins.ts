@@ -1,6 +1,6 @@
 /**
- * Plans joins and filters. `joinOf` builds a join of two plans from its conditions. `pushed`
- * filters a plan and moves conditions as far down as it can, for example into the scan of a table.
+ * `joinOf` builds a join of two plans from its conditions. Equations between the two are its keys,
+ * and conditions on one of them move down into it where that gives the same rows (pushed.ts).
  * `comparableKeys` converts the keys of a join to common types. Keys that cannot be compared throw
  * InvalidInput.
  */
@@ -30,11 +30,11 @@ export function joinOf(
   const rest: Expression[] = [];
   const schema = joinSchema(join, left, right);
   const pairs = pairSchema({ join, left, right });
+  const isInner = join === 'inner' || join === 'semi';
   for (const term of terms) {
     compileConditionTree(term, pairs);
     const reads = columnsIn([term]);
-    if (reads.size > 0 && (join === 'inner' || join === 'semi') && isWithin(term, leftNames))
-      toLeft.push(term);
+    if (reads.size > 0 && isInner && isWithin(term, leftNames)) toLeft.push(term);
     else if (reads.size > 0 && join !== 'full' && isWithin(term, rightNames)) toRight.push(term);
     else {
       const key = keyOf(term, leftNames, rightNames);
@@ -43,8 +43,7 @@ export function joinOf(
     }
   }
   const condition = joined(rest);
-  const isInner = join === 'inner' || join === 'semi';
-  const more = isInner
+  const [moreToLeft, moreToRight] = isInner
     ? [
         ofOtherSide(toRight, { keys: keys.map(turnedKey), left: right, right: left }),
         ofOtherSide(toLeft, { keys, left, right }),
@@ -54,11 +53,8 @@ export function joinOf(
   return {
     kind: 'join',
     join,
-    left: pushed(isInner ? withoutOuter(left, all) : left, [...toLeft, ...(more[0] ?? [])]),
-    right: pushed(join === 'full' ? right : withoutOuter(right, all), [
-      ...toRight,
-      ...(more[1] ?? []),
-    ]),
+    left: pushed(isInner ? withoutOuter(left, all) : left, [...toLeft, ...moreToLeft]),
+    right: pushed(join === 'full' ? right : withoutOuter(right, all), [...toRight, ...moreToRight]),
     keys,
     ...(condition === undefined ? {} : { condition }),
     schema,

@@ -58,12 +58,15 @@ export function filtered(input: Plan, condition: Expression): FilterStep {
   return { kind: 'filter', input, condition, schema: input.schema };
 }
 
+/** Whether a join gives rows of the left side alone. */
+export const isHalf = (join: string): join is 'semi' | 'anti' => join === 'semi' || join === 'anti';
+
 /** The schema of a join: columns of a side that may be missing may be null. */
 export function joinSchema(join: JoinStep['join'], left: Plan, right: Plan): Schema {
   const side = ({ schema }: Plan, mayMiss: boolean): Field[] =>
     schema.fields.map((field) => renamed(field, field.name, field.nullable || mayMiss));
   const ofLeft = side(left, join === 'full');
-  if (join === 'semi' || join === 'anti') return new Schema(ofLeft);
+  if (isHalf(join)) return new Schema(ofLeft);
   return new Schema([...ofLeft, ...side(right, join !== 'inner')]);
 }
 
@@ -73,7 +76,7 @@ export const pairSchema = ({
   left,
   right,
 }: Pick<JoinStep, 'join' | 'left' | 'right'>): Schema =>
-  joinSchema(join === 'semi' || join === 'anti' ? 'inner' : join, left, right);
+  joinSchema(isHalf(join) ? 'inner' : join, left, right);
 
 /**
  * @param at where a key without a place of its own is written
