@@ -62,6 +62,7 @@ export {
 export { registerFunction } from './register.ts';
 export { cutText, inWords, shownNumber, shownValue } from './shown-values.ts';
 export {
+  BOOL,
   type Column,
   columnOf,
   compareValues,
@@ -76,7 +77,9 @@ export {
   plainType,
   reader,
   TRUE,
+  truthColumn,
   typeText,
+  UNKNOWN,
   type Validity,
   type Value,
   VIRTUAL_COLUMNS,

@@ -87,6 +87,10 @@ function words(plan: Plan, textOf: TextOf): string {
       const all = [...on, ...condition].join(' AND ');
       return all === '' ? 'Pair all rows' : `Join (${plan.join}) on ${all}`;
     }
+    case 'mark': {
+      const on = plan.keys.map(({ left, right }) => `${textOf(left)} = ${textOf(right)}`);
+      return `Tell whether there is a row with ${on.join(' AND ')}`;
+    }
     case 'group': {
       const by = plan.keys.length === 0 ? '' : ` by ${commas(plan.keys, textOf)}`;
       const what = plan.aggregates.length === 0 ? 'Keep distinct rows' : 'Sum up';

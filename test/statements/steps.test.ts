@@ -99,6 +99,7 @@ test.each([
     160,
   ],
   ['partitions', 'SELECT max(t) OVER (PARTITION BY k) FROM w', ROWS, 44],
+  ['truths', 'SELECT k IN (SELECT k + 1 FROM w), t FROM w', ROWS, 14],
   ['joins', 'SELECT a.t FROM w a JOIN w b ON a.k = b.k', ROWS, 14],
 ])('%s take steps', async (_, sql, rows, steps) => {
   const found = await stepsOf(sql);

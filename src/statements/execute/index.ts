@@ -6,6 +6,7 @@
 import { isHalf, type Plan, rowsOf } from '../steps/index.ts';
 import { groupedRows } from './group.ts';
 import { joinedRows } from './join.ts';
+import { markedRows } from './mark.ts';
 import type { Relation, Work } from './relation.ts';
 import {
   checkedRows,
@@ -44,6 +45,8 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
       const keepsLeft = plan.join === 'inner' && rowsOf(plan.left) < rowsOf(plan.right);
       return joinedRows({ left, right, step: plan, keepsLeft, isEncoded }, work);
     }
+    case 'mark':
+      return markedRows(relationOf(plan.left, work), relationOf(plan.right, work), plan, work);
     case 'group': {
       const read = (): Relation => groupedRows(relationOf(plan.input, work, true), plan, work);
       return knownRow(plan, work, read) ?? read();

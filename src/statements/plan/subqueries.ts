@@ -18,10 +18,11 @@ import {
   columnsIn,
   columnTree,
   commonKeyType,
+  comparableKeys,
   distinctRows,
   grouped,
   joinOf,
-  type NamedValue,
+  marked,
   type Plan,
   projected,
   renamed,
@@ -94,7 +95,7 @@ export class Subqueries {
         return undefined;
       }
       case 'rows':
-        return isNegated ? this.#rowsOutside(part) : this.#matchingRows(part);
+        return isNegated ? this.rewrite(term) : this.#matchingRows(part);
       case 'in':
         return this.#matchingValues(part, isNegated) ? undefined : this.rewrite(term);
       default:
@@ -122,33 +123,6 @@ export class Subqueries {
     const terms = pairs.map(({ arg, name }) => equation(arg, name));
     const rows = distinctRows(plan, term.at);
     this.plan = joinOf('semi', this.plan, withRepeats(rows), terms);
-    return undefined;
-  }
-
-  /**
-   * The rows whose values are surely not those of a row of the query: of two rows with nulls it is
-   * unknown unless other values differ. For each set of columns there is an anti join of the rows
-   * that have a null there on either side, and are equal elsewhere.
-   */
-  #rowsOutside(term: SubqueryExpression): undefined {
-    const { plan, pairs } = this.#rowValues(term);
-    if (pairs.length > MOST_OUTSIDE) {
-      refuse(
-        term.at,
-        `NOT IN takes rows of ${MOST_OUTSIDE} values at most, and this one has ${pairs.length}; write NOT EXISTS`,
-      );
-    }
-    for (let nulls = 0; nulls < 1 << pairs.length; nulls++) {
-      const columns: NamedValue[] = [];
-      const terms = pairs.map(({ arg, name }, at): Expression => {
-        const isEqual = ((nulls >> at) & 1) === 0;
-        const own = isEqual ? name : this.#planner.freshName(`${name} is null`);
-        columns.push({ name: own, value: isEqual ? columnTree(name) : isNull(columnTree(name)) });
-        return isEqual ? equation(arg, own) : { kind: 'or', args: [isNull(arg), columnTree(own)] };
-      });
-      const rows = distinctRows(projected(plan, columns), term.at);
-      this.plan = joinOf('anti', this.plan, nulls === 0 ? withRepeats(rows) : rows, terms);
-    }
     return undefined;
   }
 
@@ -194,15 +168,20 @@ export class Subqueries {
         const { plan, correlated } = this.#query(part);
         return correlated === undefined
           ? this.#exists(part, plan)
-          : this.#hit(part, plan, equations(correlated));
+          : this.#mark(part, plan, [...correlated.keys], []);
       }
-      case 'in':
-        return this.#isIn(part);
-      case 'rows':
-        return refuse(
-          part.at,
-          'A row of several values IN a sub-select is a condition of WHERE that AND joins to others; write EXISTS or NOT EXISTS elsewhere',
-        );
+      case 'in': {
+        const arg = this.rewrite(part.arg as Expression);
+        const query = this.#oneColumn(part);
+        const { plan, key } = this.#values(part, arg, query);
+        const keys = query.correlated?.keys ?? [];
+        return this.#mark(part, plan, [...keys], [{ name: key, outer: arg }]);
+      }
+      case 'rows': {
+        const { plan, pairs } = this.#rowValues(part);
+        const compared = pairs.map(({ arg, name }) => ({ name, outer: arg }));
+        return this.#mark(part, plan, [], compared);
+      }
       case 'any':
         return this.#isAny(part);
     }
@@ -215,15 +194,32 @@ export class Subqueries {
     return { kind: 'binary', op: '>', left: columnTree(name), right: ZERO };
   }
 
-  /** Whether a plan has a row, of which it has one at most, for which the terms are true. */
-  #hit(part: SubqueryExpression, plan: Plan, terms: readonly Expression[]): Expression {
-    const hit = this.#planner.freshName(`${textOf(part)} found`);
-    const marked = projected(plan, [
-      ...plan.schema.fields.map(({ name }) => ({ name, value: columnTree(name) })),
-      { name: hit, value: { kind: 'boolean', value: true } },
-    ]);
-    this.plan = joinOf('left', this.plan, marked, terms);
-    return { kind: 'is', arg: columnTree(hit), test: 'null', negated: true };
+  /**
+   * Whether a plan has a row with the keys, and with the compared values besides: null where nulls
+   * leave it open whether these are equal.
+   */
+  #mark(
+    part: SubqueryExpression,
+    plan: Plan,
+    keys: Correlated['keys'],
+    compared: Correlated['keys'],
+  ): Expression {
+    if (compared.length > MOST_COMPARED) {
+      refuse(
+        part.at,
+        `IN takes rows of ${MOST_COMPARED} values at most here, and this one has ${compared.length}; write EXISTS`,
+      );
+    }
+    const name = this.#planner.freshName(textOf(part));
+    const sides = {
+      left: this.plan,
+      right: withRepeats(plan),
+      keys: [...keys, ...compared].map((key) => ({ left: key.outer, right: columnTree(key.name) })),
+      compared: compared.length,
+    };
+    comparableKeys(sides);
+    this.plan = marked(sides, name);
+    return columnTree(name, part.at);
   }
 
   /** The value for the keys of a row; null where the query has none. */
@@ -235,24 +231,6 @@ export class Subqueries {
       this.plan = { kind: 'checked', input: this.plan, count, text, at, schema: this.plan.schema };
     }
     return value as Expression;
-  }
-
-  /**
-   * Whether the value is in the column: null where it is not and either is null, but false in a column
-   * without rows.
-   */
-  #isIn(part: SubqueryExpression): Expression {
-    const arg = this.rewrite(part.arg as Expression);
-    const query = this.#oneColumn(part);
-    const { correlated } = query;
-    const { plan, key } = this.#values(part, arg, query);
-    const hit = this.#hit(part, plan, [...equations(correlated), equation(arg, key)]);
-    const again = correlated === undefined ? this.#oneColumn(part) : query;
-    const [rows, values] = this.#summedUp(part, again, [
-      COUNT,
-      { ...COUNT, star: false, args: [columnOfValues(again)] },
-    ]) as [string, string];
-    return unlessNull(part, arg, hit, rows, values);
   }
 
   /** Whether a comparison is true of a value of the query: the least or the greatest one tell. */
@@ -381,10 +359,10 @@ const equations = (correlated: Correlated | undefined): Expression[] =>
 const withRepeats = (plan: Plan): Plan =>
   plan.kind === 'group' && plan.aggregates.length === 0 ? plan.input : plan;
 
-const isNull = (arg: Expression): Expression => ({ kind: 'is', arg, test: 'null', negated: false });
+/** Values of a row that are compared with nulls among them: keys are kept apart by where these are. */
+const MOST_COMPARED = 8;
 
-/** Values of a row that is in no row of a query, whose rows are read twice as often for each. */
-const MOST_OUTSIDE = 4;
+const isNull = (arg: Expression): Expression => ({ kind: 'is', arg, test: 'null', negated: false });
 
 const ZERO: Expression = { kind: 'number', text: '0' };
 

@@ -21,6 +21,8 @@ export function withoutEmpty(plan: Plan): Plan {
       return changed;
     case 'join':
       return joinWithoutEmpty(changed);
+    case 'mark':
+      return isEmpty(changed.left) ? none(changed, changed.left.never) : changed;
     case 'union': {
       const inputs = changed.inputs.filter((input) => !isEmpty(input));
       const [first] = changed.inputs;

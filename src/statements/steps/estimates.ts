@@ -27,6 +27,8 @@ export function rowsOf(plan: Plan): number {
       const least = plan.join === 'full' ? rowsOf(plan.right) : 0;
       return Math.max(rows, rowsOf(plan.left), least);
     }
+    case 'mark':
+      return rowsOf(plan.left);
     case 'group':
       return plan.keys.length === 0 ? 1 : rowsOf(plan.input) * SHARE;
     case 'limit':
@@ -89,6 +91,8 @@ function differentOf(plan: Plan, key: Expression): number {
       const value = plan.values[at];
       return value === undefined ? rowsOf(plan) : differentOf(plan.input, value);
     }
+    case 'mark':
+      return differentOf(plan.left, key);
     case 'join': {
       const isLeft = plan.left.schema.fields.some((field) => field.name === name);
       return differentOf(isLeft ? plan.left : plan.right, key);

@@ -7,6 +7,7 @@ export function inputsOf(plan: Plan): readonly Plan[] {
     case 'values':
       return [];
     case 'join':
+    case 'mark':
       return [plan.left, plan.right];
     case 'union':
       return plan.inputs;
@@ -22,6 +23,7 @@ export function withInputs(plan: Plan, change: (input: Plan) => Plan): Plan {
     case 'values':
       return plan;
     case 'join':
+    case 'mark':
       return { ...plan, left: change(plan.left), right: change(plan.right) };
     case 'union':
       return { ...plan, inputs: plan.inputs.map(change) };

@@ -88,7 +88,11 @@ export function keyOf(
  * The keys of a join in forms that are equal where SQL says so: numbers of different kinds, and
  * times of different units, are converted. @throws InvalidInput for those that cannot be compared
  */
-export function comparableKeys({ left, right, keys }: JoinStep): JoinStep['keys'] {
+export function comparableKeys({
+  left,
+  right,
+  keys,
+}: Pick<JoinStep, 'left' | 'right' | 'keys'>): JoinStep['keys'] {
   return keys.map((key) => {
     const types = [
       compileTree(key.left, left.schema).type,

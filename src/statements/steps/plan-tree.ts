@@ -86,6 +86,22 @@ export interface JoinStep extends Step {
   readonly nullsMatch?: boolean;
 }
 
+/**
+ * The rows of the left side with one column more, a truth value: whether the right side has a row
+ * with the same keys.
+ */
+export interface MarkStep extends Step {
+  readonly kind: 'mark';
+  readonly left: Plan;
+  readonly right: Plan;
+  readonly keys: JoinStep['keys'];
+  /**
+   * How many of the last keys are compared as IN compares rows: with a null on either side it is
+   * unknown whether they are equal. Nulls of other keys are equal to nothing.
+   */
+  readonly compared: number;
+}
+
 /** Rows that are equal in all keys become one. */
 export interface GroupStep extends Step {
   readonly kind: 'group';
@@ -172,6 +188,7 @@ export type Plan =
   | FilterStep
   | ProjectStep
   | JoinStep
+  | MarkStep
   | GroupStep
   | WindowStep
   | SortStep

@@ -32,6 +32,16 @@ export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
       const schema = new Schema(plan.schema.fields.filter(({ name }) => paired.has(name)));
       return { ...plan, left: pruned(plan.left, all), right: pruned(plan.right, all), schema };
     }
+    case 'mark': {
+      const mark = plan.schema.fields.at(-1) as Field;
+      const ofLeft = columnsIn(plan.keys.map(({ left }) => left));
+      const ofRight = columnsIn(plan.keys.map(({ right }) => right));
+      if (!wanted.has(mark.name)) return pruned(plan.left, wanted);
+      const left = pruned(plan.left, union(wanted, ofLeft));
+      const shown = left.schema.fields.filter(({ name }) => wanted.has(name));
+      const schema = new Schema([...shown, mark]);
+      return { ...plan, left, right: pruned(plan.right, ofRight), schema };
+    }
     case 'group': {
       const { length } = plan.keys;
       const kept = plan.aggregates.flatMap((_, at) =>

@@ -46,6 +46,11 @@ export function pushed(plan: Plan, terms: readonly Expression[]): Plan {
       const [through, above] = parted(terms, (term) => (isTyped(term) ? term : undefined));
       return kept({ ...plan, inputs: plan.inputs.map((input) => pushed(input, through)) }, above);
     }
+    case 'mark': {
+      const names = namesOf(plan.left);
+      const [through, above] = parted(terms, (term) => (isWithin(term, names) ? term : undefined));
+      return kept({ ...plan, left: pushed(plan.left, through) }, above);
+    }
     case 'join': {
       const inner = withoutMissing(plan, terms);
       if (inner.join === 'inner') {
@@ -75,6 +80,8 @@ export function withoutOuter(plan: Plan, terms: readonly Expression[]): Plan {
     case 'filter':
     case 'checked':
       return { ...plan, input: withoutOuter(plan.input, terms) };
+    case 'mark':
+      return { ...plan, left: withoutOuter(plan.left, terms) };
     case 'project': {
       const [below] = parted(terms, (term) =>
         substituted(term, plan.schema.fields, plan.values, true),

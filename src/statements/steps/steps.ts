@@ -4,7 +4,7 @@
  * that have no order are refused later, by execute/sort.ts. `joinSchema` returns the schema of a
  * join; joins.ts builds the join itself.
  */
-import { childFields, DataType, Field, Int64, Null, Schema } from '../../arrow/index.ts';
+import { Bool, childFields, DataType, Field, Int64, Null, Schema } from '../../arrow/index.ts';
 import {
   type AggregateExpression,
   compileConditionTree,
@@ -19,6 +19,7 @@ import type {
   FilterStep,
   GroupStep,
   JoinStep,
+  MarkStep,
   Plan,
   ProjectStep,
   SortKey,
@@ -77,6 +78,16 @@ export const pairSchema = ({
   right,
 }: Pick<JoinStep, 'join' | 'left' | 'right'>): Schema =>
   joinSchema(isHalf(join) ? 'inner' : join, left, right);
+
+/** The rows of the left side with a column `name` that says whether the right one has their keys. */
+export const marked = (
+  sides: Pick<MarkStep, 'left' | 'right' | 'keys' | 'compared'>,
+  name: string,
+): MarkStep => ({
+  kind: 'mark',
+  ...sides,
+  schema: new Schema([...sides.left.schema.fields, new Field(name, new Bool(), true)]),
+});
 
 /**
  * @param at where a key without a place of its own is written

@@ -1,0 +1,238 @@
+/**
+ * `markedRows` gives the rows of the left side of a mark step, each with a truth value: whether the
+ * right side has a row with the same keys. Where nulls are compared the value is null if a row of
+ * the right side has equal keys wherever both sides have values. The different keys of the right
+ * side are kept in memory, apart by which of them are null; rows of the left side stream past them.
+ */
+import { type Data, type DataType, type RecordBatch, recordBatch } from '../../arrow/index.ts';
+import type { HeldMemory } from '../../request-memory.ts';
+import {
+  BOOL,
+  type Column,
+  compileTree,
+  gatherColumn,
+  plainType,
+  TRUE,
+  toVector,
+  truthColumn,
+  UNKNOWN,
+  validityOf,
+} from '../../sql/index.ts';
+import { KeyNumbers } from '../keys/index.ts';
+import { comparableKeys, type MarkStep } from '../steps/index.ts';
+import { columnReader, dataNamed, oneStep, type Relation, run, type Work } from './relation.ts';
+
+export function markedRows(left: Relation, right: Relation, step: MarkStep, work: Work): Relation {
+  const keys = comparableKeys(step);
+  const ofLeft = columnReader(
+    keys.map((key) => key.left),
+    left.schema,
+    work,
+  );
+  const ofRight = columnReader(
+    keys.map((key) => key.right),
+    right.schema,
+    work,
+  );
+  const shown = step.schema.fields.slice(0, -1).map(({ name }) => name);
+  return {
+    schema: step.schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      const held = work.memory.hold('The keys of IN or EXISTS that are kept in memory');
+      try {
+        const types = keys.map((key) => plainType(compileTree(key.right, right.schema).type));
+        const found = new KeysByNulls(types, keys.length - step.compared, held, work);
+        for await (const batch of right.batches()) {
+          if (batch.numRows > 0) await found.add(await ofRight(batch), batch.numRows);
+        }
+        for await (const batch of left.batches()) {
+          if (batch.numRows === 0) continue;
+          const marks = await found.marks(await ofLeft(batch), batch.numRows);
+          const [mark] = toVector(truthColumn(marks), BOOL, work.memory.batch()).data;
+          const columns = shown.map((name) => dataNamed(batch, name));
+          yield recordBatch(step.schema, [...columns, mark as Data], batch.numRows);
+        }
+      } finally {
+        held.end();
+      }
+    },
+  };
+}
+
+/** Keys of rows that have nulls in the same columns: the values of the others. */
+interface Kept {
+  /** A bit for each key that is null. */
+  readonly nulls: number;
+  /** The numbers of the keys that are looked at. */
+  readonly places: readonly number[];
+  /** Undefined where no key is left to look at: all rows are equal then. */
+  readonly numbers: KeyNumbers | undefined;
+}
+
+/** Numbers of rows, as many as were counted. */
+interface Places {
+  readonly rows: Uint32Array;
+  count: number;
+}
+
+class KeysByNulls {
+  readonly #types: readonly DataType[];
+  /** Of the keys before this one, nulls are equal to nothing. */
+  readonly #firstCompared: number;
+  readonly #held: HeldMemory;
+  readonly #work: Work;
+  readonly #kept = new Map<number, Kept>();
+  /** Keys of rows with some nulls, without the columns in which rows of the left side are null. */
+  readonly #narrowed = new Map<string, Kept>();
+
+  constructor(types: readonly DataType[], firstCompared: number, held: HeldMemory, work: Work) {
+    this.#types = types;
+    this.#firstCompared = firstCompared;
+    this.#held = held;
+    this.#work = work;
+  }
+
+  /** Takes rows of the right side. */
+  async add(columns: readonly Column[], rows: number): Promise<void> {
+    for (const [nulls, own] of this.#byNulls(columns, rows)) {
+      let kept = this.#kept.get(nulls);
+      if (kept === undefined) {
+        kept = this.#without(nulls, nulls);
+        this.#kept.set(nulls, kept);
+      }
+      await this.#fill(kept, columns, own, rows);
+    }
+  }
+
+  /** Truth values of rows of the left side. */
+  async marks(columns: readonly Column[], rows: number): Promise<Uint8Array> {
+    const marks = new Uint8Array(rows);
+    for (const [nulls, own] of this.#byNulls(columns, rows)) {
+      let open = own;
+      for (const kept of inOrder(this.#kept)) {
+        const mark = kept.nulls === 0 && nulls === 0 ? TRUE : UNKNOWN;
+        const narrowed = await this.#narrow(kept, nulls);
+        const numbers = narrowed.numbers?.find(placed(narrowed, columns, open, rows));
+        const rest = new Uint32Array(open.length);
+        let count = 0;
+        for (let at = 0; at < open.length; at++) {
+          const row = open[at] as number;
+          if (numbers === undefined || numbers[at] !== 0) marks[row] = mark;
+          else rest[count++] = row;
+        }
+        open = rest.subarray(0, count);
+        if (count === 0) break;
+      }
+      await run(this.#work, oneStep());
+    }
+    return marks;
+  }
+
+  /**
+   * Rows by which of the compared keys are null, as bits. Rows with nulls in other keys are left
+   * out: they are equal to none.
+   */
+  #byNulls(columns: readonly Column[], rows: number): Map<number, Uint32Array> {
+    const validities = columns.map(validityOf);
+    if (validities.every((valid) => valid === null)) {
+      return new Map([[0, Uint32Array.from({ length: rows }, (_, row) => row)]]);
+    }
+    const codes = new Float64Array(rows);
+    for (const [at, valid] of validities.entries()) {
+      if (valid === null) continue;
+      const bit = at < this.#firstCompared ? Number.NaN : 2 ** at;
+      for (let row = 0; row < rows; row++)
+        if (valid[row] === 0) codes[row] = (codes[row] as number) + bit;
+    }
+    const lists = new Map<number, Places>();
+    let last: Places = { rows: new Uint32Array(0), count: 0 };
+    let nulls = -1;
+    for (let row = 0; row < rows; row++) {
+      const code = codes[row] as number;
+      if (code !== nulls) {
+        if (Number.isNaN(code)) continue;
+        nulls = code;
+        last = lists.get(code) ?? { rows: new Uint32Array(rows), count: 0 };
+        lists.set(code, last);
+      }
+      last.rows[last.count++] = row;
+    }
+    return new Map([...lists].map(([code, list]) => [code, list.rows.subarray(0, list.count)]));
+  }
+
+  /** What is kept for rows with these nulls, without the columns in which others are null. */
+  #without(nulls: number, left: number): Kept {
+    const places = [...this.#types.keys()].filter((at) => !hasBit(left, at));
+    const types = places.map((at) => this.#types[at] as DataType);
+    return { nulls, places, numbers: types.length === 0 ? undefined : new KeyNumbers(types) };
+  }
+
+  async #fill(
+    kept: Kept,
+    columns: readonly Column[],
+    own: Uint32Array,
+    rows: number,
+  ): Promise<void> {
+    if (kept.numbers !== undefined) {
+      await run(this.#work, kept.numbers.reserve(own.length));
+      const before = kept.numbers.bytes;
+      kept.numbers.add(placed(kept, columns, own, rows));
+      this.#held.set(this.#held.bytes + kept.numbers.bytes - before);
+    }
+    await run(this.#work, oneStep());
+  }
+
+  /** The kept keys without columns in which rows of the left side are null. */
+  async #narrow(kept: Kept, nulls: number): Promise<Kept> {
+    const all = bitsOf(kept.nulls, nulls);
+    if (all === kept.nulls) return kept;
+    const name = `${kept.nulls} ${all}`;
+    const known = this.#narrowed.get(name);
+    if (known !== undefined) return known;
+    const narrowed = this.#without(kept.nulls, all);
+    this.#narrowed.set(name, narrowed);
+    if (kept.numbers === undefined || narrowed.numbers === undefined) return narrowed;
+    const count = kept.numbers.size - 1;
+    for (let from = 0; from < count; from += PART) {
+      const part = Int32Array.from(
+        { length: Math.min(PART, count - from) },
+        (_, at) => from + at + 1,
+      );
+      const values = kept.numbers.columns(part);
+      const columns: Column[] = [];
+      for (const [at, place] of kept.places.entries()) columns[place] = values[at] as Column;
+      await this.#fill(narrowed, columns, Uint32Array.from(part.keys()), part.length);
+    }
+    return narrowed;
+  }
+}
+
+/** Keys without nulls first: only these tell that a row is surely equal. */
+const inOrder = (kept: ReadonlyMap<number, Kept>): Kept[] =>
+  [...kept.values()].sort((one, other) => one.nulls - other.nulls);
+
+/** Keys that are read again at once. */
+const PART = 1 << 14;
+
+const hasBit = (bits: number, at: number): boolean => Math.floor(bits / 2 ** at) % 2 === 1;
+
+/** The bits that either has. */
+function bitsOf(one: number, other: number): number {
+  let bits = 0;
+  for (let at = 0; 2 ** at <= Math.max(one, other); at++) {
+    if (hasBit(one, at) || hasBit(other, at)) bits += 2 ** at;
+  }
+  return bits;
+}
+
+/** The columns that are looked at, of some rows. */
+const placed = (
+  { places }: Kept,
+  columns: readonly Column[],
+  own: Uint32Array,
+  rows: number,
+): Column[] =>
+  places.map((at) => {
+    const column = columns[at] as Column;
+    return own.length === rows ? column : gatherColumn(column, own);
+  });
