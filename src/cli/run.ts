@@ -26,6 +26,7 @@ import {
   showAsTyped,
   showProgress,
   type Terminals,
+  untilAborted,
   untilInterrupted,
 } from './terminal/index.ts';
 
@@ -76,7 +77,8 @@ async function run(request: Request, around: Surroundings): Promise<number> {
     show: typed.show,
     print: (answer) => printAnswer(answer, asJson, { ...around, error }),
     note: (text) => error(`${text}\n`),
-    lines: (prompt, complete) => around.lines?.(prompt, complete) ?? noLines(),
+    lines: (prompt, complete) =>
+      untilAborted(around.lines?.(prompt, complete) ?? noLines(), signal),
     confirm: (question) => confirm(question, around, terminals, signal),
     progress: (told) => {
       // A program that reads the errors of `--json` finds nothing else there.

@@ -259,6 +259,25 @@ describe('versions', () => {
   });
 });
 
+describe('clone', () => {
+  test('takes a version, a tag or a branch', async () => {
+    await done('tag', 'create', 'prod/user', 'first', '--at', '1');
+    await done('branch', 'create', 'prod/user', 'draft', '--at', '1');
+    for (const [name, args, rows] of [
+      ['newest', [], '3 rows'],
+      ['old', ['--at', '1'], '2 rows'],
+      ['tagged', ['--at', 'first'], '2 rows'],
+      ['drafted', ['--branch', 'draft'], '2 rows'],
+    ] as const) {
+      expect(await done('clone', 'prod/user', `prod/${name}`, ...args)).toBe(
+        `Made prod/${name} of prod/user, with ${rows}.\n`,
+      );
+    }
+    const both = await run('clone', 'prod/user', 'x', '--at', 'first', '--branch', 'draft');
+    expect(both).toMatchObject({ code: EXIT.usage });
+  });
+});
+
 describe('ls -l', () => {
   beforeEach(async () => {
     const db = await connect(root, { durability: 'relaxed' });

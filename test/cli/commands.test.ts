@@ -143,13 +143,16 @@ describe('changing', () => {
 
     const people = files['people.json'] as string;
     const made = await own('import', people, 'a/b/people', '--json');
-    expect(JSON.parse(made.out)).toEqual({ id: ['a', 'b', 'people'], version: 1, rows: 2 });
+    expect(JSON.parse(made.out)).toEqual({
+      ...{ id: ['a', 'b', 'people'], version: 1 },
+      ...{ rows: 2, imported: 2 },
+    });
     const again = await own('import', people, 'a/b/people');
     expect(again.code).toBe(EXIT.alreadyExists);
     expect(again.error).toContain('--mode append');
     const lines = files['people.ndjson'] as string;
     expect((await own('import', lines, 'a/b/people', '--mode', 'append')).error).toContain(
-      'version 2, 4 rows',
+      'version 2, 2 rows added, 4 in all',
     );
     const misfit = await own(
       'import',

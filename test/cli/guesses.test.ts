@@ -51,6 +51,7 @@ describe('a hint', () => {
     [['query', 'notes', '--order-by', 'id'], EXIT.usage, '(Did you mean --sort?)'],
     [['head', 'notes', '--tag', 'v1'], EXIT.usage, '(Did you mean --at?)'],
     [['head', 'notes', '--version', '1'], EXIT.usage, '(Did you mean --at?)'],
+    [['clone', 'notes', 'other', '--version', '1'], EXIT.usage, '(Did you mean --at?)'],
     [['import', 'x', 'y', '--append'], EXIT.usage, '(Did you mean --mode append?)'],
     [['drop', 'prod', '--recursive'], EXIT.usage, '(Did you mean --cascade?)'],
     [['ls', '--catalog', 'x'], EXIT.usage, '(Did you mean --root?)'],
@@ -102,6 +103,12 @@ describe('a hint', () => {
     [['create-namespace', 'prod'], EXIT.alreadyExists, 'Give --parents to take it as it is.'],
     [['tag', 'create', 'notes', 'v 3'], EXIT.usage, 'not allowed for a tag'],
     [['branch', 'create', 'notes', 'v 3'], EXIT.usage, 'not allowed for a tag'],
+    [['head', 'notes', '--at', 'v 3'], EXIT.usage, 'not allowed for a tag'],
+    [['log', 'notes', '--branch', 'v 3'], EXIT.usage, 'not allowed for a tag'],
+    [['files', 'notes', '--at', 'v 3'], EXIT.usage, 'not allowed for a tag'],
+    [['restore', 'notes', 'v 3'], EXIT.usage, 'not allowed for a tag'],
+    [['describe', 'x'.repeat(300)], EXIT.usage, 'Choose a shorter name.'],
+    [['rename', 'notes', 'x'.repeat(300)], EXIT.usage, 'Choose a shorter name.'],
     [['import', 'x'], EXIT.usage, 'Usage: dirspace import <file> <id>'],
     [['head', 'a', 'b'], EXIT.usage, 'Usage: dirspace head <id>'],
   ];
@@ -133,6 +140,15 @@ describe('a hint', () => {
     }
     expect((await run('head', 'a//b')).error).not.toContain('joined');
     expect((await run('query', 'id > 1', 'id = 2')).error).not.toContain('comes first');
+  });
+
+  test('is not needed for options of dirspace itself, which no command has', () => {
+    for (const { name, options = [] } of COMMANDS) {
+      const taken = options.flatMap(({ flags }) =>
+        flags.match(/^-V|--(version|root|uri|json|help)\b/),
+      );
+      expect({ name, taken: taken.filter((flag) => flag !== null) }).toEqual({ name, taken: [] });
+    }
   });
 
   test('of an option names one that the command has', () => {

@@ -40,6 +40,7 @@ test('the files of a pattern are read by name into one version', async () => {
     id: ['logs'],
     version: 2,
     rows: 7,
+    imported: 2,
     files: [at('logs/a10.ndjson'), at('logs/a2.ndjson')],
   });
 });

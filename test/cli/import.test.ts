@@ -59,7 +59,10 @@ test('of nothing makes no table and adds no row, however the nothing is written'
       expect(await run('import', path, ...more)).toEqual(refused);
     }
     const added = await run('import', path, 't', '--mode', 'append');
-    expect(added).toMatchObject({ code: EXIT.ok, error: expect.stringMatching(/, 1 row\.\n$/) });
+    expect(added).toMatchObject({
+      code: EXIT.ok,
+      error: expect.stringMatching(/, 0 rows added, 1 in all\.\n$/),
+    });
     const id = name.replace('.', '_');
     expect((await run('import', path, id, '--schema', schema)).code).toBe(EXIT.ok);
     expect((await typesOf(id)).map((line) => line.split(/ +/)[1])).toEqual(['int64']);
@@ -202,7 +205,26 @@ test('--lance says whether Lance opens the table too', async () => {
   expect(appended.error).toContain('--lance means nothing here: the table is written as it was');
 });
 
+test('tells the rows that were added, and those that are there', async () => {
+  const { run, file } = fresh();
+  const rows = file('a.csv', 'id\n1\n2\n');
+  expect(JSON.parse((await run('import', rows, 't', '--json')).out)).toMatchObject({ imported: 2 });
+  const { error } = await run('import', rows, 't', '--mode', 'append');
+  expect(error).toContain('Imported into t: version 2, 2 rows added, 4 in all.');
+  const appended = await run('import', rows, 't', '--mode', 'append', '--json');
+  expect(JSON.parse(appended.out)).toMatchObject({ rows: 6, imported: 2 });
+});
+
 describe('CSV', () => {
+  test.each([
+    ['--delimiter', 'ab', '--delimiter is "ab"; give one ASCII character.'],
+    ['--encoding', 'nope', '--encoding is "nope"; give one of utf-8,'],
+  ])('has a %s that is no %s', async (flag, word, part) => {
+    const { run, file } = fresh();
+    const failed = await run('import', file('a.csv', 'id\n1\n'), 't', flag, word);
+    expect({ code: failed.code, is: failed.error.includes(part) }).toEqual({ code: 2, is: true });
+  });
+
   test('is imported with what is found out, and what the flags say', async () => {
     const { run, file } = fresh();
     expect((await run('import', file('a.csv', 'id,name\n1,x\n2,\n'), 't')).error).toContain(

@@ -108,6 +108,50 @@ describe('Ctrl-C', () => {
   });
 
   test.each([
+    ['csv', 'a,b\n'],
+    ['ndjson', '{"a": '],
+    ['parquet', 'PAR1'],
+  ])('ends an import of %s that is sent too little to begin with', async (format, begun) => {
+    const args = ['import', '-', 'new', '--format', format];
+    const main = fileURLToPath(compiledModule('cli/main.js'));
+    const child = spawn(process.execPath, [main, ...args, '--root', root]);
+    let error = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      error += text;
+    });
+    const closed = once(child, 'close');
+    // More than a pipe holds, and less than formats and types are found out from.
+    if (!child.stdin.write(begun.padEnd(300_000))) await once(child.stdin, 'drain');
+    child.kill('SIGINT');
+    expect(await closed).toEqual([130, null]);
+    child.stdin.destroy();
+    expect(error).toContain('interrupted by SIGINT\n');
+    expect(staged()).toEqual([]);
+  });
+
+  test('ends a prompt whose lines do not come', async () => {
+    let interrupt: (signal: 'SIGINT') => void = () => {};
+    const interrupted = new Promise<'SIGINT'>((resolve) => {
+      interrupt = resolve;
+    });
+    let out = '';
+    const code = await runCli(['sql', '--root', root], {
+      env: {},
+      out: (data) => {
+        out += String(data);
+        interrupt('SIGINT');
+      },
+      error: () => {},
+      interrupted: () => interrupted,
+      lines: async function* () {
+        yield 'SELECT 1 AS a;';
+        await new Promise(() => {});
+      },
+    });
+    expect({ code, out }).toEqual({ code: 130, out: 'a\n1\n' });
+  });
+
+  test.each([
     [['optimize', 't', '--older-than', '0']],
     [['drop', 't']],
     [['rename', 't', 'u']],

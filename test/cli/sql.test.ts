@@ -146,6 +146,14 @@ describe('a prompt', () => {
     expect(error).toContain('There is no column nope');
   });
 
+  test('ends at the words of other prompts, and at \\q in a statement', async () => {
+    for (const word of ['exit', 'QUIT;', ' quit ', 'SELECT 1\n\\q']) {
+      expect(await typed(`${word}\nSELECT 3 AS c;`)).toMatchObject({ code: 0, out: '' });
+    }
+    expect(await sql([], { input: 'exit;' })).toMatchObject({ code: 2 });
+    expect((await typed("SELECT '\nexit\n' AS c;")).out).toContain('exit');
+  });
+
   test('lists tables and columns', async () => {
     expect((await typed('\\d')).out).toBe('"odd-name"\nprod.users\n');
     expect((await typed('\\d prod.users')).out).toContain('city    utf8');

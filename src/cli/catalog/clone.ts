@@ -8,8 +8,9 @@ import {
   argument,
   type Call,
   type Command,
+  counted,
   parseObject,
-  versionNumber,
+  versionOf,
 } from '../terminal/index.ts';
 
 export const clone: Command = {
@@ -21,30 +22,27 @@ export const clone: Command = {
     ['<new>', 'the whole id of the new one, with its namespace'],
   ],
   options: [
-    {
-      flags: '--version <version>',
-      summary: 'a version by number, or a tag; the newest if absent',
-    },
-    { flags: '--branch <name>', summary: 'the branch of the version; the main one if absent' },
+    { flags: '--at <version|tag>', summary: 'a version or a tag; the newest version if absent' },
+    { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
     { flags: '--copy', summary: 'copy all files in place of sharing them' },
   ],
-  examples: ['dirspace clone prod/user dev/user', 'dirspace clone user trial --version v1'],
+  examples: ['dirspace clone prod/user dev/user', 'dirspace clone user trial --at v1'],
+  refusedIsUsage: true,
   reads: false,
   async run(call: Call): Promise<Answer> {
     const from = parseObject(argument(call, 0));
     const to = parseObject(argument(call, 1));
     const { options, signal } = call;
-    const wanted = options.text('version');
-    const isTag = wanted !== undefined && !/^\d+$/.test(wanted);
+    const { version, tag, branch } = versionOf(options);
     const table = await call.connection.cloneTable(
       to.name,
       from.name,
       defined({
         targetNamespacePath: to.namespace,
         sourceNamespacePath: from.namespace,
-        sourceVersion: wanted === undefined || isTag ? undefined : versionNumber(wanted),
-        sourceTag: isTag ? wanted : undefined,
-        sourceBranch: options.text('branch'),
+        sourceVersion: version,
+        sourceTag: tag,
+        sourceBranch: branch,
         isShallow: options.flag('copy') ? false : undefined,
         signal,
       }),
@@ -53,7 +51,7 @@ export const clone: Command = {
     const rows = await table.countRows(undefined, { signal });
     return {
       json: { id, new_id, rows },
-      note: `Made ${call.show(new_id ?? [])} of ${call.show(id ?? [])}, with ${rows} rows.`,
+      note: `Made ${call.show(new_id ?? [])} of ${call.show(id ?? [])}, with ${counted(rows, 'row')}.`,
     };
   },
 };

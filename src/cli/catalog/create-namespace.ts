@@ -26,6 +26,7 @@ export const createNamespace: Command = {
     { flags: '-p, --parents', summary: 'create what it is in too, and take one that is there' },
   ],
   examples: ['dirspace create-namespace -p prod/search --property owner=search-team'],
+  refusedIsUsage: true,
   reads: false,
   makesCatalog: true,
   async run(call: Call): Promise<Answer> {

@@ -43,6 +43,7 @@ export const describe: Command = {
     'dirspace describe prod/search/user --stats',
     'dirspace describe prod --json',
   ],
+  refusedIsUsage: true,
   reads: true,
   async run(call: Call): Promise<Answer> {
     const path = parsePath(argument(call, 0));

@@ -25,6 +25,7 @@ export const drop: Command = {
     { flags: '-y, --yes', summary: 'do not ask' },
   ],
   examples: ['dirspace drop prod/search/user', 'dirspace drop prod --cascade'],
+  refusedIsUsage: true,
   reads: false,
   async run(call: Call): Promise<Answer> {
     const { namespace, name } = parseObject(argument(call, 0));

@@ -30,6 +30,7 @@ export const files: Command = {
     },
   ],
   examples: ['dirspace files prod/search/user --json', 'dirspace files user --at launch --plain'],
+  refusedIsUsage: true,
   reads: true,
   async run(call: Call): Promise<Answer> {
     const { options, signal } = call;

@@ -31,6 +31,7 @@ export const log: Command = {
     'dirspace log user --branch draft -n 5',
     'dirspace log user --graph',
   ],
+  refusedIsUsage: true,
   reads: true,
   async run(call: Call): Promise<Answer | RowsAnswer> {
     const { namespace, name } = parseObject(argument(call, 0));

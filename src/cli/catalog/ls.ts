@@ -42,6 +42,7 @@ export const ls: Command = {
     'dirspace ls -r --json',
     'dirspace ls -l --sort bytes',
   ],
+  refusedIsUsage: true,
   reads: true,
   async run(call: Call): Promise<Answer> {
     const { options } = call;

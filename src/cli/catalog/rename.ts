@@ -15,6 +15,7 @@ export const rename: Command = {
     'dirspace rename prod/search/user prod/search/users',
     'dirspace rename draft prod/final',
   ],
+  refusedIsUsage: true,
   reads: false,
   async run(call: Call): Promise<Answer> {
     const from = parseObject(argument(call, 0));

@@ -24,6 +24,7 @@ export const restore: Command = {
     { flags: '--branch <name>', summary: 'the branch of the version; the main one if absent' },
   ],
   examples: ['dirspace restore prod/search/user 1', 'dirspace restore prod/search/user v1'],
+  refusedIsUsage: true,
   reads: false,
   async run(call: Call): Promise<Answer> {
     const { namespace, name } = parseObject(argument(call, 0));

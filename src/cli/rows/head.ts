@@ -24,6 +24,7 @@ export const head: Command = {
     { flags: '--branch <name>', summary: 'a branch; the main one if absent' },
   ],
   examples: ['dirspace head prod/search/user -n 3', 'dirspace head user --at 1 --json'],
+  refusedIsUsage: true,
   reads: true,
   async run(call: Call): Promise<RowsAnswer> {
     const id = parseObject(argument(call, 0));

@@ -25,6 +25,7 @@ import {
   MissingFile,
   parseObject,
   UsageError,
+  untilAborted,
   versionOf,
   withParents,
 } from '../terminal/index.ts';
@@ -143,7 +144,8 @@ export const importFile: Command = {
     const names = isPath ? await inOwnErrors(() => filesNamed(given, call.signal)) : [given];
     const isPattern = names.length > 1 || names[0] !== given;
     const id = [...namespace, name];
-    const files: FileInput | FileInput[] = given === STANDARD_INPUT ? standardInput() : names;
+    const files: FileInput | FileInput[] =
+      given === STANDARD_INPUT ? standardInput(call.signal) : names;
     const rejects = new RejectFile(call.options.text('reject'));
     const options = await optionsOf(call, mode, rejects);
     const write = (): Promise<ImportFileResult> =>
@@ -154,18 +156,20 @@ export const importFile: Command = {
     } finally {
       rejects.close();
     }
-    const { table, version, rejected, merged } = made;
+    const { table, version, rejected, merged, rows: imported } = made;
     const rows = await table.countRows();
     const counts = merged && { updated: merged.numUpdatedRows, inserted: merged.numInsertedRows };
     const passed = rejected > 0 ? ` ${counted(rejected, 'row')} went to ${rejects.file}.` : '';
     const changed = counts ? ` (${counts.updated} updated, ${counts.inserted} inserted)` : '';
+    const added = mode === 'append' ? `${counted(imported, 'row')} added, ` : '';
+    const total = mode === 'append' ? `${rows.toLocaleString('en')} in all` : counted(rows, 'row');
     return {
       json: {
-        ...{ id, version, rows, ...counts },
+        ...{ id, version, rows, imported, ...counts },
         ...(rejects.file !== undefined && { rejected }),
         ...(isPattern && { files: names }),
       },
-      note: `Imported ${names.length === 1 ? '' : `${counted(names.length, 'file')} `}into ${call.show(id)}: version ${version}, ${counted(rows, 'row')}${changed}.${passed}`,
+      note: `Imported ${names.length === 1 ? '' : `${counted(names.length, 'file')} `}into ${call.show(id)}: version ${version}, ${added}${total}${changed}.${passed}`,
     };
   },
 };
@@ -181,12 +185,12 @@ async function refuseOtherOrder(call: Call): Promise<void> {
   );
 }
 
-/** It ends where the program before ends it. */
-const standardInput = (): FileInput =>
+/** It ends where the program before ends it, or with the reason of the signal, also while it waits. */
+const standardInput = (signal: AbortSignal): FileInput =>
   Object.assign(
     {
       [Symbol.asyncIterator]: () =>
-        (process.stdin as AsyncIterable<Uint8Array>)[Symbol.asyncIterator](),
+        untilAborted(process.stdin as AsyncIterable<Uint8Array>, signal),
     },
     { name: 'standard input' },
   );
@@ -308,6 +312,7 @@ async function inOwnErrors<Result>(work: () => Promise<Result>): Promise<Result>
     if (!isDirspaceError(error, 'InvalidInput', 'TableSchemaValidation')) throw error;
     const message = inOwnWords(error.message);
     const { file, row } = error.details;
+    if (OF_OPTION.test(message)) throw new UsageError(message, { cause: error });
     if (error.details.missing === true) throw new MissingFile(message, { cause: error });
     if (file !== undefined && row === undefined) throw new UsageError(message, { cause: error });
     if (file !== undefined && error.cause === undefined) {
@@ -320,11 +325,16 @@ async function inOwnErrors<Result>(work: () => Promise<Result>): Promise<Result>
   }
 }
 
+/** Where an option of CSV is wrong, and not the file. */
+const OF_OPTION = /: --(delimiter|quote|escape|encoding) is /;
+
 /** Messages of the SDK name what a program passes. */
 const inOwnWords = (message: string): string =>
   message
     .replace(/\bPass a schema\b/, 'Give --types or --schema')
     .replace(/\bpass a schema\b/, 'give --types or --schema')
+    .replace(/The option (delimiter|quote|escape) of CSV is/, '--$1 is')
+    .replace(/The encoding is(?= ")/, '--encoding is')
     .replace('The option onReject is of CSV', '--reject is of CSV')
     .replace('A version and a branch are of', '--at and --branch name a version of')
     .replace('A schema takes columns', '--schema takes columns')

@@ -20,7 +20,7 @@ const HELP = `Statements end in a semicolon. Besides:
   \\d NAME       the columns of a table
   \\explain SQL  the steps of a statement
   \\?            this help
-  \\q            the end; so is Ctrl-D`;
+  \\q            the end; so are exit and Ctrl-D`;
 
 /** What a call has at a prompt, and where lines come from a file. */
 export type Answering = (statement: string, isExplained?: boolean) => Promise<Answer | RowsAnswer>;
@@ -36,6 +36,7 @@ export async function runPrompt(call: Call, answered: Answering): Promise<void> 
     (line) => names.of(line),
   );
   for await (const line of lines) {
+    if (isAsking && isEnd(line, begun)) return;
     if (begun === '' && /^\s*\\/.test(line)) {
       if (!(await commanded(call, line.trim(), answered))) return;
       continue;
@@ -50,6 +51,10 @@ export async function runPrompt(call: Call, answered: Answering): Promise<void> 
   }
   if (begun.trim() !== '') await told(call, () => answered(begun));
 }
+
+/** Words that end other prompts too; no statement begins with them, and none has the command in it. */
+const isEnd = (line: string, begun: string): boolean =>
+  /^\s*\\q(uit)?\s*$/.test(line) || (begun === '' && /^\s*(exit|quit)\s*;?\s*$/i.test(line));
 
 /** Texts, names in quotes and comments, also those that go on, in which a semicolon ends nothing. */
 const APART = /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|;/g;

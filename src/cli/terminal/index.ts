@@ -26,7 +26,7 @@ export {
 } from './command.ts';
 export { EXIT, exitCode } from './exit-codes.ts';
 export { parseObject, parsePath, type ShowPath, showAsTyped } from './ids.ts';
-export { Interrupted, orInterrupted, untilInterrupted } from './interruption.ts';
+export { Interrupted, orInterrupted, untilAborted, untilInterrupted } from './interruption.ts';
 export { openConnection, serverHeaders } from './open.ts';
 export { namesOf, otherOption } from './other-options.ts';
 export {

@@ -1,8 +1,8 @@
 /**
  * Turns SIGINT (Ctrl-C) and SIGTERM into an AbortSignal (`untilInterrupted`). The first signal
  * aborts the work, which may still undo its changes; the second ends the process at once.
- * `orInterrupted` stops waiting for work as soon as it is interrupted. The reason of the signal is
- * `Interrupted`.
+ * `orInterrupted` stops waiting for work as soon as it is interrupted, and `untilAborted` for the next
+ * item of an input. The reason of the signal is `Interrupted`.
  */
 import type { Interruption, Surroundings } from './command.ts';
 
@@ -40,4 +40,22 @@ export function orInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/** The items of an input that may never come or end: rejects as soon as the signal is aborted. */
+export async function* untilAborted<T>(
+  items: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await orInterrupted(iterator.next(), signal);
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    // Not waited for: where an item is still asked for, it would settle after that.
+    iterator.return?.().catch(() => {});
+  }
 }
