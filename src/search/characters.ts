@@ -1,7 +1,8 @@
 /**
  * Decodes code points of UTF-8 (`codePointAt`, which leaves their length in `decodedBytes`) and
  * tells letters and digits of all scripts from other characters (`isWordCharacter`). Bytes that are
- * not valid UTF-8 decode to U+FFFD one by one, which is no letter.
+ * not valid UTF-8 decode to U+FFFD one by one, which is no letter. `startsWith` compares the first
+ * bytes of a term.
  */
 
 /** Not a character of any word. */
@@ -54,4 +55,11 @@ function blockOf(block: number): Uint8Array {
   }
   blocks.set(block, flags);
   return flags;
+}
+
+/** Whether a term begins with these bytes. */
+export function startsWith(term: Uint8Array, prefix: Uint8Array): boolean {
+  if (term.length < prefix.length) return false;
+  for (let at = 0; at < prefix.length; at++) if (term[at] !== prefix[at]) return false;
+  return true;
 }

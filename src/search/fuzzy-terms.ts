@@ -2,12 +2,13 @@
  * Finds the terms that the words of a query stand for. A fuzzy word stands for terms within a
  * number of edits, an open word for terms that begin with it. A `FuzzyLeaf` has the words of one
  * part of the query, which share a limit of terms. `NearWords` offers terms to all these words of a
- * column in one pass, in steps. More than `MOST_NEAR_TERMS` terms for a request throw InvalidInput.
+ * column in steps, and skips terms whose beginning is too far from each word. More than
+ * `MOST_NEAR_TERMS` terms for a request throw InvalidInput.
  * `autoFuzziness` tells the edits for a word of so many characters, which `charactersIn` counts.
  */
 import type { Offsets } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
-import { codePointAt, decodedBytes } from './characters.ts';
+import { codePointAt, decodedBytes, startsWith } from './characters.ts';
 
 /**
  * A word that stands for the terms near to it: an edit inserts, removes or changes one character.
@@ -38,43 +39,17 @@ export interface NearCount {
   terms: number;
 }
 
-/** The characters of a term, and its signature: one bit for each, which others may share. */
-class Characters {
-  points = new Uint32Array(64);
-  count = 0;
-  signature = 0;
-
-  read(bytes: Uint8Array, start: number, end: number): void {
-    if (this.points.length < end - start) this.points = new Uint32Array(2 * (end - start));
-    const { points } = this;
-    let count = 0;
-    let signature = 0;
-    for (let at = start; at < end; ) {
-      let point = bytes[at] as number;
-      if (point < 0x80) at += 1;
-      else {
-        point = codePointAt(bytes, at, end);
-        at += decodedBytes;
-      }
-      points[count++] = point;
-      signature |= 1 << (point & 31);
-    }
-    this.count = count;
-    this.signature = signature;
+/** The characters of a term. */
+function pointsOf(term: Uint8Array): Uint32Array {
+  const points = new Uint32Array(term.length);
+  let count = 0;
+  for (let at = 0; at < term.length; at += decodedBytes) {
+    points[count++] = codePointAt(term, at, term.length);
   }
+  return points.slice(0, count);
 }
 
-export function charactersIn(term: Uint8Array): number {
-  const characters = new Characters();
-  characters.read(term, 0, term.length);
-  return characters.count;
-}
-
-function bitsOf(value: number): number {
-  let bits = value - ((value >>> 1) & 0x55555555);
-  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
-  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
-}
+export const charactersIn = (term: Uint8Array): number => pointsOf(term).length;
 
 /** The terms that one word stands for, of those that it was offered. */
 class NearTerms {
@@ -82,16 +57,15 @@ class NearTerms {
   readonly open: OpenWord | undefined;
   readonly edits: number;
   /** Characters of the word. */
-  readonly length: number;
-  /** Bytes that every near term begins with. */
+  readonly points: Uint32Array;
+  /** Characters at its start that every near term begins with. */
+  readonly fixed: number;
+  /** The bytes of these. */
   readonly prefix: Uint8Array;
   /** In the order of their bytes. */
   readonly terms: Uint8Array[] = [];
   /** Whether the words before it take all terms that there may be. */
   isSpent = false;
-  readonly #points: Uint32Array;
-  readonly #signature: number;
-  readonly #rows: [Uint16Array, Uint16Array];
 
   constructor(word: FuzzyWord | OpenWord) {
     this.open = 'start' in word ? word : undefined;
@@ -99,15 +73,10 @@ class NearTerms {
       'start' in word
         ? { term: word.start, edits: 0, prefixLength: Number.POSITIVE_INFINITY }
         : word;
-    const characters = new Characters();
-    characters.read(term, 0, term.length);
     this.edits = edits;
-    this.length = characters.count;
+    this.points = pointsOf(term);
+    this.fixed = Math.min(prefixLength, this.points.length);
     this.prefix = prefixOf(term, prefixLength);
-    this.#points = characters.points.slice(0, characters.count);
-    this.#signature = characters.signature;
-    const columns = this.length + 1;
-    this.#rows = [new Uint16Array(columns), new Uint16Array(columns)];
   }
 
   /**
@@ -134,55 +103,6 @@ class NearTerms {
   isPast(term: Uint8Array, most: number): boolean {
     const last = this.terms[most - 1];
     return last !== undefined && Buffer.compare(last, term) <= 0;
-  }
-
-  /** Whether a term begins with it, for a word that terms begin with. */
-  begins(term: Uint8Array): boolean {
-    const { prefix, open } = this;
-    if (term.length < prefix.length) return false;
-    for (let at = 0; at < prefix.length; at++) if (term[at] !== prefix[at]) return false;
-    return open?.except === undefined || Buffer.compare(term, open.except) !== 0;
-  }
-
-  /** Whether a term can be near by the characters that it has, without their order. */
-  mayBeNear(signature: number): boolean {
-    const own = this.#signature;
-    if (own === signature) return true;
-    return bitsOf(own & ~signature) <= this.edits && bitsOf(signature & ~own) <= this.edits;
-  }
-
-  /**
-   * Whether a term with these characters is near. Only distances of so many edits are worked out.
-   */
-  isNear(term: Uint8Array, { points, count }: Characters): boolean {
-    const { edits, length, prefix } = this;
-    if (term.length < prefix.length || Math.abs(count - length) > edits) return false;
-    for (let at = 0; at < prefix.length; at++) if (term[at] !== prefix[at]) return false;
-    const wanted = this.#points;
-    let [last, current] = this.#rows;
-    const beyond = edits + 1;
-    for (let column = Math.min(length, beyond); column >= 0; column--) last[column] = column;
-    for (let row = 1; row <= count; row++) {
-      const point = points[row - 1] as number;
-      const from = Math.max(1, row - edits);
-      const to = Math.min(length, row + edits);
-      let least = from === 1 ? row : beyond;
-      let left = least;
-      current[from - 1] = left;
-      for (let column = from; column <= to; column++) {
-        let steps = (last[column - 1] as number) + (wanted[column - 1] === point ? 0 : 1);
-        const above = (last[column] as number) + 1;
-        if (above < steps) steps = above;
-        if (left + 1 < steps) steps = left + 1;
-        current[column] = steps;
-        left = steps;
-        if (steps < least) least = steps;
-      }
-      if (least > edits) return false;
-      if (to < length) current[to + 1] = beyond;
-      [last, current] = [current, last];
-    }
-    return (last[length] as number) <= edits;
   }
 }
 
@@ -246,7 +166,7 @@ interface Sought {
   readonly leaf: FuzzyLeaf;
 }
 
-/** Terms as a column of bytes has them, from one row to before another. */
+/** Terms as a column of bytes has them, from one row to before another, in the order of their bytes. */
 export interface TermCells {
   readonly bytes: Uint8Array;
   readonly offsets: Offsets;
@@ -256,31 +176,10 @@ export interface TermCells {
 
 /** All fuzzy words of a column. */
 export class NearWords {
-  readonly #characters = new Characters();
   readonly #sought: readonly Sought[];
-  /** Words that terms begin with, as long as they are looked for. */
-  #open: readonly Sought[] = [];
-  /** By the characters of a term: the words that it may be near to. */
-  #byLength = new Map<number, Sought[]>();
-  #work = 0;
 
   constructor(leaves: readonly FuzzyLeaf[]) {
     this.#sought = leaves.flatMap((leaf) => leaf.words.map((word) => ({ word, leaf })));
-    this.#arrange();
-  }
-
-  #arrange(): void {
-    this.#byLength = new Map();
-    this.#open = this.#sought.filter(({ word }) => word.open !== undefined && !word.isSpent);
-    for (const sought of this.#sought) {
-      const { isSpent, length, edits, open } = sought.word;
-      if (isSpent || open !== undefined) continue;
-      for (let count = Math.max(0, length - edits); count <= length + edits; count++) {
-        const own = this.#byLength.get(count);
-        if (own === undefined) this.#byLength.set(count, [sought]);
-        else own.push(sought);
-      }
-    }
   }
 
   /**
@@ -303,84 +202,249 @@ export class NearWords {
     return [...found.values()];
   }
 
-  /** Offers terms to all words, in steps. A term may be offered again; its bytes are copied. */
-  *offer(terms: Iterable<Uint8Array>): Generator<void, void> {
-    for (const term of terms) {
-      const sought = this.#soughtBy(term, 0, term.length);
-      if (sought !== undefined) yield* this.#compare(term, sought);
-      if (this.#open.length > 0) yield* this.#offerOpen(term);
-      yield* this.#step();
-    }
-  }
-
   /**
    * Whether no word wants a term after the last one of these, which are in the order of their
    * bytes.
    */
-  isPast({ bytes, offsets, first, end }: TermCells): boolean {
-    if (first === end) return false;
-    const last = bytes.subarray(Number(offsets[end - 1]), Number(offsets[end]));
+  isPast(cells: TermCells): boolean {
+    if (cells.first === cells.end) return false;
+    const last = cellOf(cells, cells.end - 1);
     return this.#sought.every(({ word, leaf }) => word.isSpent || word.isPast(last, leaf.most));
   }
 
-  /** Offers the values of a column between two rows. */
-  *offerCells({ bytes, offsets, first, end }: TermCells): Generator<void, void> {
-    let start = Number(offsets[first]);
-    for (let row = first; row < end; row++) {
-      const next = Number(offsets[row + 1]);
-      const sought = this.#soughtBy(bytes, start, next);
-      if (sought !== undefined) yield* this.#compare(bytes.subarray(start, next), sought);
-      if (this.#open.length > 0) yield* this.#offerOpen(bytes.subarray(start, next));
-      if (this.#work >= STEP) yield* this.#step();
-      start = next;
+  /** Offers terms in any order, in steps. A term may be offered again; its bytes are copied. */
+  *offer(terms: Iterable<Uint8Array>): Generator<void, void> {
+    const sorted = [...terms].sort(Buffer.compare);
+    const offsets = new Int32Array(sorted.length + 1);
+    for (const [row, { length }] of sorted.entries()) {
+      offsets[row + 1] = (offsets[row] as number) + length;
     }
+    yield* this.offerCells({ bytes: Buffer.concat(sorted), offsets, first: 0, end: sorted.length });
   }
 
-  *#offerOpen(term: Uint8Array): Generator<void, void> {
-    for (const { word, leaf } of this.#open) {
-      yield* this.#step();
-      this.#work += 4;
-      if (word.isSpent || !word.begins(term) || word.isPast(term, leaf.most)) continue;
-      this.#work += 4 * word.terms.length;
-      if (word.take(term, leaf.most)) leaf.grew();
+  /** Offers the values of a column between two rows, in steps. */
+  *offerCells(cells: TermCells): Generator<void, void> {
+    const walk = new Walk(cells, this.#sought);
+    while (walk.goOn()) yield;
+    for (const { word, leaf } of this.#sought) {
+      if (word.isSpent || word.open === undefined) continue;
+      let work = 0;
+      const { first, end } = cells;
+      for (
+        let row = rowWhere(first, end, (at) => Buffer.compare(cellOf(cells, at), word.prefix) >= 0);
+        row < end;
+        row++
+      ) {
+        const term = cellOf(cells, row);
+        if (word.isSpent || !startsWith(term, word.prefix) || word.isPast(term, leaf.most)) break;
+        const { except } = word.open;
+        const isTaken = except === undefined || Buffer.compare(term, except) !== 0;
+        if (isTaken && word.take(term, leaf.most)) leaf.grew();
+        work += 4 * (1 + word.terms.length);
+        if (work < STEP) continue;
+        work = 0;
+        yield;
+      }
     }
   }
+}
 
-  *#step(): Generator<void, void> {
-    if (this.#work < STEP) return;
+/**
+ * Compares terms, in the order of their bytes, with all fuzzy words. Terms that begin alike share
+ * the work: for each character of the last term it keeps the words that a term with this beginning
+ * can still be near to. Where there are none, it skips all terms with this beginning.
+ */
+class Walk {
+  readonly #cells: TermCells;
+  readonly #sought: readonly Sought[];
+  /** Distances that are kept of a word for each character. */
+  readonly #width: number;
+  #row: number;
+  /** Where the bytes of the last term begin, and end: the beginnings that are kept are of it. */
+  #last = 0;
+  #lastEnd = 0;
+  /** Characters of it that are kept; bytes before each, and where its words begin and end. */
+  #depth = 0;
+  #bytes = [0, 0];
+  #words = [0, 0];
+  /** The words by number in `#sought`, and their distances. */
+  #near = new Int32Array(64);
+  #distances: Uint8Array<ArrayBuffer>;
+  #work = 0;
+
+  constructor(cells: TermCells, sought: readonly Sought[]) {
+    this.#cells = cells;
+    this.#sought = sought.filter(({ word }) => word.open === undefined);
+    this.#width = 1 + 2 * this.#sought.reduce((most, { word }) => Math.max(most, word.edits), 0);
+    this.#distances = new Uint8Array(64 * this.#width);
+    this.#row = this.#sought.length === 0 ? cells.end : cells.first;
+    this.#begin();
+  }
+
+  /** Whether there are terms left after a step. */
+  goOn(): boolean {
+    const { bytes, offsets, end } = this.#cells;
+    for (; this.#row < end && this.#work < STEP; ) {
+      const start = Number(offsets[this.#row]);
+      const stop = Number(offsets[this.#row + 1]);
+      this.#back(start, stop);
+      [this.#last, this.#lastEnd] = [start, stop];
+      let at = start + (this.#bytes[this.#depth] as number);
+      let isNear = (this.#words[this.#depth + 1] as number) > (this.#words[this.#depth] as number);
+      while (at < stop && isNear) {
+        let point = bytes[at] as number;
+        if (point < 0x80) at += 1;
+        else {
+          point = codePointAt(bytes, at, stop);
+          at += decodedBytes;
+        }
+        isNear = this.#enter(point, at - start);
+      }
+      if (isNear) this.#take(bytes.subarray(start, stop));
+      this.#row = isNear ? this.#row + 1 : this.#after(at - start);
+    }
     this.#work = 0;
-    yield;
+    return this.#row < end;
+  }
+
+  /** No characters, and all words that are left. */
+  #begin(): void {
+    this.#depth = 0;
+    this.#lastEnd = this.#last;
+    let count = 0;
+    for (const [number, { word }] of this.#sought.entries()) {
+      if (word.isSpent) continue;
+      this.#fit(count);
+      this.#near[count] = number;
+      const { edits, points } = word;
+      for (let place = 0; place <= 2 * edits; place++) {
+        const column = place - edits;
+        const isOne = column >= 0 && column <= points.length;
+        this.#distances[count * this.#width + place] = isOne ? column : edits + 2;
+      }
+      count++;
+    }
+    this.#words[1] = count;
+  }
+
+  /** Keeps the characters that a term has in common with the last one. */
+  #back(start: number, stop: number): void {
+    const { bytes } = this.#cells;
+    const most = Math.min(stop - start, this.#lastEnd - this.#last);
+    let common = 0;
+    while (common < most && bytes[this.#last + common] === bytes[start + common]) common++;
+    while ((this.#bytes[this.#depth] as number) > common) this.#depth--;
+    this.#work += common + 4;
   }
 
   /**
-   * Reads the characters of a term; gives the words of about its length if one has most of them.
+   * One character more. A distance is of a beginning of the word, which has as many characters, or so
+   * many more or fewer as there may be edits. Whether some word is near.
    */
-  #soughtBy(bytes: Uint8Array, start: number, end: number): readonly Sought[] | undefined {
-    const characters = this.#characters;
-    characters.read(bytes, start, end);
-    this.#work += end - start;
-    const sought = this.#byLength.get(characters.count);
-    if (sought === undefined) return undefined;
-    for (const { word } of sought) {
-      this.#work += 4;
-      if (!word.isSpent && word.mayBeNear(characters.signature)) return sought;
+  #enter(point: number, length: number): boolean {
+    const depth = this.#depth + 1;
+    const from = this.#words[depth - 1] as number;
+    const to = this.#words[depth] as number;
+    let count = to;
+    for (let entry = from; entry < to; entry++) {
+      const number = this.#near[entry] as number;
+      const { edits, points, fixed } = (this.#sought[number] as Sought).word;
+      if (depth <= fixed && points[depth - 1] !== point) continue;
+      this.#fit(count);
+      const distances = this.#distances;
+      const above = entry * this.#width;
+      const own = count * this.#width;
+      const beyond = edits + 2;
+      let least = beyond;
+      let left = beyond;
+      for (let place = 0; place <= 2 * edits; place++) {
+        const column = depth - edits + place;
+        let distance = beyond;
+        if (column >= 0 && column <= points.length) {
+          if (column > 0) {
+            distance =
+              (distances[above + place] as number) + (points[column - 1] === point ? 0 : 1);
+          }
+          if (place < 2 * edits) {
+            distance = Math.min(distance, (distances[above + place + 1] as number) + 1);
+          }
+          distance = Math.min(distance, left + 1, beyond);
+        }
+        distances[own + place] = distance;
+        left = distance;
+        if (distance < least) least = distance;
+      }
+      if (least <= edits) this.#near[count++] = number;
     }
-    return undefined;
+    this.#work += 4 + (to - from) * this.#width;
+    if (count === to) return false;
+    this.#depth = depth;
+    this.#bytes[depth] = length;
+    this.#words[depth + 1] = count;
+    return true;
   }
 
-  *#compare(term: Uint8Array, sought: readonly Sought[]): Generator<void, void> {
-    const characters = this.#characters;
-    for (const { word, leaf } of sought) {
-      yield* this.#step();
-      this.#work += 4;
-      if (word.isSpent || !word.mayBeNear(characters.signature)) continue;
-      if (word.isPast(term, leaf.most)) continue;
-      this.#work += word.length * (2 * word.edits + 1);
-      if (!word.isNear(term, characters) || !word.take(term, leaf.most)) continue;
+  /** Gives a term to the words that it is near to as a whole. */
+  #take(term: Uint8Array): void {
+    const to = this.#words[this.#depth + 1] as number;
+    let isDropped = false;
+    for (let entry = this.#words[this.#depth] as number; entry < to; entry++) {
+      const { word, leaf } = this.#sought[this.#near[entry] as number] as Sought;
+      const { edits, points, fixed } = word;
+      const place = points.length - this.#depth + edits;
+      if (place < 0 || place > 2 * edits || this.#depth < fixed || word.isSpent) continue;
+      if ((this.#distances[entry * this.#width + place] as number) > edits) continue;
+      if (word.isPast(term, leaf.most) || !word.take(term, leaf.most)) continue;
       this.#work += 4 * leaf.words.length;
-      if (leaf.grew()) this.#arrange();
+      if (leaf.grew()) isDropped = true;
     }
+    if (isDropped) this.#begin();
   }
+
+  /** The row after those whose terms begin with so many bytes of the last term. */
+  #after(length: number): number {
+    const { end } = this.#cells;
+    let size = 1;
+    while (this.#row + size < end && this.#begins(this.#row + size, length)) size *= 2;
+    this.#work += 4 * (32 - Math.clz32(size));
+    const last = Math.min(end, this.#row + size);
+    return rowWhere(this.#row + (size >>> 1) + 1, last, (row) => !this.#begins(row, length));
+  }
+
+  /** Whether the term of a row begins with so many bytes of the last term. */
+  #begins(row: number, length: number): boolean {
+    const { bytes, offsets } = this.#cells;
+    const start = Number(offsets[row]);
+    if (Number(offsets[row + 1]) - start < length) return false;
+    for (let at = 0; at < length; at++) {
+      if (bytes[start + at] !== bytes[this.#last + at]) return false;
+    }
+    return true;
+  }
+
+  #fit(count: number): void {
+    if (count < this.#near.length) return;
+    const near = new Int32Array(2 * count);
+    near.set(this.#near);
+    this.#near = near;
+    const distances = new Uint8Array(2 * count * this.#width);
+    distances.set(this.#distances);
+    this.#distances = distances;
+  }
+}
+
+const cellOf = ({ bytes, offsets }: TermCells, row: number): Uint8Array =>
+  bytes.subarray(Number(offsets[row]), Number(offsets[row + 1]));
+
+/** The first row that something is true of, which is true of all after it; `end` if there is none. */
+function rowWhere(first: number, end: number, is: (row: number) => boolean): number {
+  let [low, high] = [first, end];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (is(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 function prefixOf(term: Uint8Array, characters: number): Uint8Array {

@@ -3,6 +3,7 @@
  * queries, scoring by BM25, and the postings of indexes. Reading texts and files is left to table/.
  */
 
+export { startsWith } from './characters.ts';
 export { type DocumentTexts, TermFinder, TextCollector } from './collector.ts';
 export type { TermCells } from './fuzzy-terms.ts';
 export type { Language } from './languages.ts';

@@ -211,11 +211,21 @@ export class BlockReader {
    */
   startOf(block: number, from: number): number {
     if (this.blocks > 1) return block === 0 ? 0 : (this.last[block - 1] as number) + 1;
-    for (let at = 0; at < this.count; at++) {
-      const own = this.documents[at] as number;
-      if (own >= from) return own;
+    const place = this.placeFrom(from);
+    return place < this.count ? (this.documents[place] as number) : Number.POSITIVE_INFINITY;
+  }
+
+  /** The first place of the block read last whose document is this one or a later one. */
+  placeFrom(document: number): number {
+    const { documents, count } = this;
+    let [low, high] = [0, count];
+    if (count > 0 && (documents[0] as number) >= document) return 0;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((documents[middle] as number) < document) low = middle + 1;
+      else high = middle;
     }
-    return Number.POSITIVE_INFINITY;
+    return low;
   }
 
   /**

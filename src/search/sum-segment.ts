@@ -38,6 +38,9 @@ export interface SlotBlocks {
 
 /** Documents of a window: few enough that their sums stay near the processor. */
 const WINDOW = 4096;
+/** Where words are rare, windows get more documents until they have so many postings. */
+const WINDOW_POSTINGS = 512;
+const MOST_WINDOW = 1 << 15;
 /** Postings between two steps. */
 const STEP = 1 << 16;
 /** Sums within so much of the lowest score wanted are compared as rounded scores. */
@@ -115,15 +118,8 @@ class Word {
     while (this.#found < last.length && (last[this.#found] as number) < document) this.#found += 1;
     if (this.#found === last.length) return -1;
     blocks.read(this.#found);
-    const { documents, count } = blocks;
-    let low = 0;
-    let high = count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((documents[middle] as number) < document) low = middle + 1;
-      else high = middle;
-    }
-    return low < count && documents[low] === document ? low : -1;
+    const place = blocks.placeFrom(document);
+    return place < blocks.count && blocks.documents[place] === document ? place : -1;
   }
 
   /** What a document of the window gets of it, less the bound of that. */
@@ -190,7 +186,8 @@ export function* sumSegment(
   const growth = Math.max(1, average / built);
   const words = slots.map((slot) => new Word(slot, weights.get(slot.slot) as number, growth, all));
   const shares = new Shares(lengths[column] as Uint32Array, average);
-  const window = new Window(shares, wanted);
+  const size = windowSize(words, rows);
+  const window = new Window(size, shares, wanted);
   if (all) words.sort((one, other) => one.documents - other.documents);
   const order = phrase === undefined ? undefined : new PhraseOrder(phrase, words);
   const bound = words
@@ -198,7 +195,7 @@ export function* sumSegment(
     .sort((one, other) => other.weight - one.weight);
   let sinceStep = 0;
   for (let from = 0; from < rows; ) {
-    const to = Math.min(rows, from + WINDOW);
+    const to = Math.min(rows, from + size);
     sinceStep += 64 + 16 * words.length;
     if (sinceStep >= STEP) {
       sinceStep = 0;
@@ -270,18 +267,30 @@ function searchedWords(words: readonly Word[], least: number, all: boolean): num
   return count === 1 && words[0]?.isDense && words[1]?.isDense ? 2 : count;
 }
 
+/** Of windows for these words. */
+function windowSize(words: readonly Word[], rows: number): number {
+  const postings = words.reduce((sum, { documents }) => sum + documents, 0);
+  const most = Math.min(MOST_WINDOW, words.length * (WINDOW / 4));
+  let size = WINDOW;
+  while (size < most && postings * size < WINDOW_POSTINGS * rows) size *= 2;
+  return size;
+}
+
 /** The candidates of a window, ascending, and the sums of their shares and bounds so far. */
 class Window {
   count = 0;
-  readonly documents: Uint32Array = new Uint32Array(WINDOW);
-  readonly sums: Float64Array = new Float64Array(WINDOW);
+  readonly documents: Uint32Array;
+  readonly sums: Float64Array;
   readonly #shares: Shares;
   readonly #wanted: Uint8Array | undefined;
-  readonly #totals: Float64Array = new Float64Array(WINDOW);
+  readonly #totals: Float64Array;
   /** The highest of the totals. */
   #most = 0;
 
-  constructor(shares: Shares, wanted: Uint8Array | undefined) {
+  constructor(size: number, shares: Shares, wanted: Uint8Array | undefined) {
+    this.documents = new Uint32Array(size);
+    this.sums = new Float64Array(size);
+    this.#totals = new Float64Array(size);
     this.#shares = shares;
     this.#wanted = wanted;
   }
@@ -327,9 +336,8 @@ class Window {
       if ((highest[own] as number) * factor < least) continue;
       blocks.read(own);
       const { count } = blocks;
-      for (let at = 0; at < count; at++) {
+      for (let at = blocks.placeFrom(from); at < count; at++) {
         const document = documents[at] as number;
-        if (document < from) continue;
         if (document >= to) break;
         const sum =
           impacts === undefined
@@ -416,9 +424,8 @@ class Window {
       if ((highest[own] as number) * factor < least) continue;
       blocks.read(own);
       const { count } = blocks;
-      for (let at = 0; at < count; at++) {
+      for (let at = blocks.placeFrom(from); at < count; at++) {
         const document = documents[at] as number;
-        if (document < from) continue;
         if (document >= to) break;
         const place = document - from;
         const share =

@@ -101,6 +101,25 @@ test('many words are compared with terms of their length and characters alone, i
   expect(stepsFor(numbered(1000, 'a long term '))).toBe(0);
 });
 
+test('terms with a beginning that no word is near to are left out together', () => {
+  const cells = (terms: readonly Uint8Array[]): TermCells => {
+    const sorted = [...terms].sort(Buffer.compare);
+    const offsets = new Int32Array(sorted.length + 1);
+    for (const [row, { length }] of sorted.entries()) {
+      offsets[row + 1] = (offsets[row] as number) + length;
+    }
+    return { bytes: Buffer.concat(sorted), offsets, first: 0, end: sorted.length };
+  };
+  const stepsFor = (terms: readonly Uint8Array[]): number => {
+    const word = { term: bytesOf('word77'), edits: 1, prefixLength: 0 };
+    return [...new NearWords([new FuzzyLeaf([word], 50, { terms: 0 })]).offerCells(cells(terms))]
+      .length;
+  };
+  expect(stepsFor(numbered(100_000, 'other'))).toBe(0);
+  expect(stepsFor(numbered(100_000, 'a long term '))).toBe(0);
+  expect(stepsFor(numbered(100_000, 'word'))).toBe(0);
+});
+
 test('words that get no terms hold none, and all leaves together are limited', () => {
   const words = (count: number) =>
     Array.from({ length: count }, () => ({ term: bytesOf('aa'), edits: 2, prefixLength: 0 }));

@@ -164,6 +164,16 @@ describe.each([false, true])('documents of any words, or of all: %s', (all) => {
   });
 });
 
+test('documents of many rare words, which are searched in larger windows, are those of naive sums', () => {
+  const words = [3, ...Array.from({ length: 18 }, (_, at) => 4 + (at % 3))];
+  for (const limit of [1, 10, 300, ROWS]) {
+    const asked: Asked = { words, all: false, limit, average: BUILT };
+    const expected = naive(asked);
+    expect(searched(asked).found).toEqual(expected);
+    expect(searched(asked, words.map(withImpacts)).found).toEqual(expected);
+  }
+});
+
 test('documents with a phrase are those of naive sums', () => {
   let found = 0;
   for (let run = 0; run < casesOf(60, 2_000); run++) {

@@ -13,6 +13,7 @@ import {
   type Postings,
   readPostings,
   SEALED_POSITIONS,
+  startsWith,
   type TermCells,
 } from '../../search/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
@@ -252,10 +253,4 @@ function cellAt(data: Data, row: number): Uint8Array {
     Number(offsets[row]),
     Number(offsets[row + 1]),
   );
-}
-
-function startsWith(term: Uint8Array, prefix: Uint8Array): boolean {
-  if (term.length < prefix.length) return false;
-  for (let at = 0; at < prefix.length; at++) if (term[at] !== prefix[at]) return false;
-  return true;
 }
