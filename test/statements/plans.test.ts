@@ -194,3 +194,49 @@ describe('answers do not depend on where conditions stand', () => {
     expect(plain.length).toBeGreaterThan(0);
   });
 });
+
+describe('SEMI and ANTI joins', () => {
+  type Row = Record<string, unknown>;
+  const same = (one: unknown, other: unknown): boolean => one !== null && one === other;
+
+  test.each<[from: string, on: string, isBelow: boolean, has: (row: Row, c: Row) => boolean]>([
+    ['a JOIN b ON a.b = b.y', 'a.x = c.z', true, (row, c) => same(row.x, c.z)],
+    ['a JOIN b ON a.b = b.y', 'b.c = c.z', true, (row, c) => same(row.c, c.z)],
+    [
+      'a LEFT JOIN b ON a.b = b.y',
+      'a.x = c.z AND c.id < a.id',
+      true,
+      (row, c) => same(row.x, c.z) && Number(c.id) < Number(row.i),
+    ],
+    // A row without a partner has a value to be looked up, which none of b has.
+    [
+      'a LEFT JOIN b ON a.b = b.y',
+      'coalesce(b.c, 1) = c.z',
+      false,
+      (row, c) => same(row.c ?? 1, c.z),
+    ],
+    [
+      'a FULL JOIN b ON a.b = b.y',
+      'coalesce(a.x, 1) = c.z',
+      false,
+      (row, c) => same(row.x ?? 1, c.z),
+    ],
+    [
+      'a JOIN b ON a.b = b.y',
+      'a.x + b.y = c.z',
+      false,
+      (row, c) => same(Number(row.x) + Number(row.y), c.z),
+    ],
+  ])('behind %s ON %s: below it is %s', async (from, on, isBelow, has) => {
+    const columns = 'a.id AS i, b.id AS j, a.x, b.c, b.y';
+    const pairs = await rows(`SELECT ${columns} FROM ${from} ORDER BY 1, 2`);
+    const others = await rows('SELECT id, z FROM c');
+    for (const kind of ['SEMI', 'ANTI']) {
+      const sql = `SELECT ${columns} FROM ${from} ${kind} JOIN c ON ${on} ORDER BY 1, 2`;
+      const wanted = pairs.filter((row) => others.some((c) => has(row, c)) === (kind === 'SEMI'));
+      expect(await rows(sql)).toEqual(wanted);
+      const joins = [...(await planOf(sql)).matchAll(/Join \((\w+)\)/g)].map(([, join]) => join);
+      expect(joins.indexOf(kind.toLowerCase())).toBe(isBelow ? 1 : 0);
+    }
+  });
+});

@@ -5,6 +5,7 @@
 import { Schema } from '../../arrow/index.ts';
 import type { Statement, TableReference } from '../../sql/index.ts';
 import {
+  halvesBelow,
   joinsInOrder,
   type Plan,
   pruned,
@@ -41,7 +42,7 @@ export function planStatement(
     renamed(field, own.of(names[place] as string, '', '_', 1)),
   );
   const all = new Set(plan.schema.fields.map(({ name }) => name));
-  const best = joinsInOrder(withoutEmpty(plan));
+  const best = joinsInOrder(halvesBelow(withoutEmpty(plan)));
   return { plan: pruned(best, all), schema: new Schema(fields), written: planner.written };
 }
 

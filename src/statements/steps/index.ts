@@ -5,6 +5,7 @@
  */
 export { withoutEmpty } from './empty.ts';
 export { rowsOf } from './estimates.ts';
+export { halvesBelow } from './halves.ts';
 export { inputsOf } from './inputs.ts';
 export { joinsInOrder } from './join-order.ts';
 export { comparableKeys, isWithin, joinOf, keyOf } from './joins.ts';
