@@ -13,6 +13,8 @@ import { bindExpression, bindPredicate, bindTerms, bindValue, prepareLists } fro
 import { type Condition, conditionOf } from './conditions.ts';
 import {
   countSelected,
+  type EntryValues,
+  entriesInSteps,
   evaluateInSteps,
   isLight,
   logicInSteps,
@@ -75,6 +77,14 @@ export interface CompiledExpression {
   evaluateInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, Vector>;
   /** As `evaluateInSteps`, in the form that expressions are computed in. */
   columnInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, Column>;
+  /**
+   * Values of the entries of a dictionary and the entry of each row, where the expression reads
+   * nothing but one column that has one in the batch; else null.
+   */
+  entriesInSteps(
+    batch: ColumnSource,
+    context?: EvaluationContext,
+  ): Generator<void, EntryValues | null>;
   selectInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, Uint32Array>;
   countInSteps(batch: ColumnSource, context?: EvaluationContext): Generator<void, number>;
   /** The same of its one column; null where only `count` can tell. */
@@ -270,6 +280,13 @@ class Compiled implements CompiledExpression {
 
   *columnInSteps(batch: ColumnSource, context: EvaluationContext = {}): Generator<void, Column> {
     return yield* evaluateInSteps(this.#bound, new BatchFrame(batch, context));
+  }
+
+  *entriesInSteps(
+    batch: ColumnSource,
+    context: EvaluationContext = {},
+  ): Generator<void, EntryValues | null> {
+    return yield* entriesInSteps(this.#bound, new BatchFrame(batch, context));
   }
 
   select(batch: ColumnSource, context?: EvaluationContext): Uint32Array {

@@ -7,7 +7,7 @@
  */
 
 export { checkFunctionName } from './bind/index.ts';
-export { toVector } from './evaluate/index.ts';
+export { type EntryValues, toVector } from './evaluate/index.ts';
 export {
   type ColumnSource,
   type ColumnTest,

@@ -19,6 +19,7 @@ import {
 import { compileExpression } from '../../src/sql/expression.ts';
 import { loadColumn } from '../../src/sql/load/index.ts';
 import { reader } from '../../src/sql/typed/index.ts';
+import { drained } from '../../src/steps.ts';
 
 const words = vectorFromArray(['a', null, 'ccc'], new Utf8());
 
@@ -87,4 +88,38 @@ it('pieces of a column whose texts lie in any order are changed each by itself',
     ...['CCCÉ', 'AÉ', null],
     ...['AÉ', 'CCCÉ', 'CCCÉ'],
   ]);
+});
+
+it('a tree over one column of texts is evaluated once for each entry of the dictionary it has', async () => {
+  const coded = indexedRows(words.data[0] as never, Uint32Array.of(2, 1, 0, 2, 2));
+  const schema = new Schema([new Field('t', new Utf8(), true), new Field('n', new Int32(), true)]);
+  const batch = recordBatch(
+    schema,
+    [coded, makeData({ type: new Int32(), data: Int32Array.of(1, 2, 3, 4, 5) })],
+    5,
+  );
+  const entries = async (sql: string) =>
+    drained((await compileExpression(sql, schema)).entriesInSteps(batch));
+  const found = await entries("upper(t) || '!'");
+  expect([...(found?.rows ?? [])]).toEqual([2, 1, 0, 2, 2]);
+  expect(Array.from({ length: 3 }, (_, at) => reader(found?.values as never)(at))).toEqual([
+    'A!',
+    null,
+    'CCC!',
+  ]);
+  expect(await entries('upper(t) || n')).toBeNull();
+  expect(await entries('n + 1')).toBeNull();
+  expect(await entries('t')).toBeNull();
+  // An entry that no row has may be one that the expression fails for.
+  const some = recordBatch(
+    schema,
+    [
+      indexedRows(words.data[0] as never, Uint32Array.of(1, 1, 1, 1)),
+      makeData({ type: new Int32(), data: new Int32Array(4) }),
+    ],
+    4,
+  );
+  expect(
+    drained((await compileExpression('CAST(t AS int)', schema)).entriesInSteps(some)),
+  ).toBeNull();
 });

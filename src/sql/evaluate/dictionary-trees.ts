@@ -4,7 +4,7 @@
  * dictionary, not once for each row.
  */
 import { DataType } from '../../arrow/index.ts';
-import { type Bound, type BoundColumn, childrenOf } from '../typed/index.ts';
+import { type Bound, type BoundColumn, childrenOf, familyOf } from '../typed/index.ts';
 
 const onlyColumns = new WeakMap<Bound, BoundColumn | null>();
 
@@ -21,7 +21,7 @@ export function onlyDictionary(bound: Bound): BoundColumn | null {
       same &&
       first?.kind === 'column' &&
       first.path.length === 0 &&
-      DataType.isDictionary(first.type)
+      (DataType.isDictionary(first.type) || familyOf(first.type) === 'text')
         ? first
         : null;
     onlyColumns.set(bound, found);

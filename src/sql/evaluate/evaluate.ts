@@ -443,11 +443,18 @@ function joined(
   return columnOf(type, values);
 }
 
+/** Values of the entries of a dictionary, and the entry of each row. */
+export interface EntryValues {
+  readonly values: Column;
+  readonly rows: Uint32Array;
+}
+
 /**
  * A tree over one dictionary column is evaluated once for every entry. Entries no row uses may make
- * it fail; then the rows are gone through after all.
+ * it fail; then the rows are gone through after all, as where there is no dictionary: null is
+ * returned.
  */
-function* overDictionary(bound: Bound, frame: Frame): Generator<void, Column | null> {
+export function* entriesInSteps(bound: Bound, frame: Frame): Generator<void, EntryValues | null> {
   if (bound.kind === 'literal' || bound.kind === 'column' || bound.kind === 'virtual') return null;
   const column = onlyDictionary(bound);
   if (column === null) return null;
@@ -462,10 +469,11 @@ function* overDictionary(bound: Bound, frame: Frame): Generator<void, Column | n
     if (error instanceof DirspaceError) return null;
     throw error;
   }
-  return gather(
-    values.type === bound.type || familyOf(bound.type) === 'bool'
-      ? values
-      : { ...values, type: bound.type },
-    parts.rows,
-  );
+  const isTyped = values.type === bound.type || familyOf(bound.type) === 'bool';
+  return { values: isTyped ? values : { ...values, type: bound.type }, rows: parts.rows };
+}
+
+function* overDictionary(bound: Bound, frame: Frame): Generator<void, Column | null> {
+  const entries = yield* entriesInSteps(bound, frame);
+  return entries === null ? null : gather(entries.values, entries.rows);
 }

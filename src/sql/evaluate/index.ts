@@ -8,7 +8,13 @@
 
 export { canCast } from './cast.ts';
 export { textOf } from './cast-text.ts';
-export { evaluateConstant, evaluateInSteps, logicInSteps } from './evaluate.ts';
+export {
+  type EntryValues,
+  entriesInSteps,
+  evaluateConstant,
+  evaluateInSteps,
+  logicInSteps,
+} from './evaluate.ts';
 export { rounded } from './evaluate-arithmetic.ts';
 export { compareWithConstant, lastFour, packed } from './evaluate-compare.ts';
 export { checkPattern } from './like-pattern.ts';

@@ -162,11 +162,19 @@ function keyReader(
 ): (batch: RecordBatch) => Promise<KeyColumn[]> {
   const readers = keys.map((key) => ({
     name: key.kind === 'column' && key.path.length === 1 ? (key.path[0] as string) : undefined,
+    compiled: compileTree(key, schema),
     read: columnReader([key], schema, work),
   }));
   return async (batch) => {
     const columns: KeyColumn[] = [];
-    for (const { name, read } of readers) {
+    for (const { name, compiled, read } of readers) {
+      if (name === undefined) {
+        const entries = await run(work, compiled.entriesInSteps(batch, { memory: work.memory }));
+        if (entries !== null) {
+          columns.push(entries);
+          continue;
+        }
+      }
       const data = name === undefined ? undefined : dataNamed(batch, name);
       const entries = data?.dictionary?.length ?? 0;
       // Of a longer dictionary than there are rows, the values of rows are fewer.

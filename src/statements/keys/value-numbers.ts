@@ -10,6 +10,7 @@ import {
   columnOf,
   dictionaryParts,
   dictionaryRows,
+  type EntryValues,
   exactText,
   familyOf,
   gatherColumn,
@@ -50,8 +51,8 @@ function kindOf(type: DataType): Kind {
 /** Bytes of a value in a JavaScript map, apart from its text. */
 const VALUE_BYTES = 100;
 
-/** A column, or data that has a dictionary. */
-export type KeyColumn = Column | Data;
+/** A column, data that has a dictionary, or values of entries and the entry of each row. */
+export type KeyColumn = Column | Data | EntryValues;
 
 /**
  * The entries of a dictionary with null at the end, and their numbers as far as they were asked
@@ -106,7 +107,27 @@ export class ValueNumbers {
 
   /** The number of each row: 0 for null, from 1 on for others. New values are given new ones. */
   add(column: KeyColumn): Int32Array {
+    if ('rows' in column) return this.#ofEntries(column);
     return 'form' in column ? this.#of(column, true) : this.#ofDictionary(column);
+  }
+
+  /** Looks up the entries that rows have, each once. */
+  #ofEntries({ values, rows }: EntryValues): Int32Array {
+    const places = new Int32Array(values.length).fill(UNASKED);
+    const asked = new Uint32Array(values.length);
+    let count = 0;
+    for (let row = 0; row < rows.length; row++) {
+      const entry = rows[row] as number;
+      if (places[entry] !== UNASKED) continue;
+      places[entry] = count;
+      asked[count++] = entry;
+    }
+    const numbers = this.#of(gatherColumn(values, asked.subarray(0, count)), true);
+    const out = new Int32Array(rows.length);
+    for (let row = 0; row < rows.length; row++) {
+      out[row] = numbers[places[rows[row] as number] as number] as number;
+    }
+    return out;
   }
 
   /** Entries are looked up once for all batches that share a dictionary, those that rows have. */
