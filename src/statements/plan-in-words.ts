@@ -92,7 +92,13 @@ function words(plan: Plan, textOf: TextOf): string {
       return `Tell whether there is a row with ${on.join(' AND ')}`;
     }
     case 'group': {
-      const by = plan.keys.length === 0 ? '' : ` by ${commas(plan.keys, textOf)}`;
+      const keysOf = (set: readonly number[]): string =>
+        `(${commas(
+          set.map((at) => plan.keys[at] as Expression),
+          textOf,
+        )})`;
+      const keys = plan.sets?.map(keysOf).join(', ') ?? commas(plan.keys, textOf);
+      const by = keys === '' ? '' : ` by ${keys}`;
       const what = plan.aggregates.length === 0 ? 'Keep distinct rows' : 'Sum up';
       const calls = plan.aggregates.length === 0 ? '' : `: ${commas(plan.aggregates, textOf)}`;
       return `${what}${by}${calls}`;

@@ -58,7 +58,11 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['exists', parseExists],
   ['row', (_, __, at) => refuseUnsupported(at, 'A row of several values')],
   ['values', (_, __, at) => refuseUnsupported(at, 'A subquery')],
-  ['grouping', (_, __, at) => refuseUnsupported(at, 'GROUPING')],
+  [
+    'grouping',
+    (parser, word, at) =>
+      parser.aggregates ? listed(parser, word, at) : refuseUnsupported(at, 'GROUPING'),
+  ],
   ['treat', (_, __, at) => refuseUnsupported(at, 'TREAT')],
 ]);
 

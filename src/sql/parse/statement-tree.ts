@@ -55,6 +55,8 @@ export interface Select extends Located {
   readonly from: readonly TableReference[];
   readonly where?: Expression;
   readonly groupBy: readonly Expression[];
+  /** GROUPING SETS, ROLLUP and CUBE: the keys of each set, as places in `groupBy`. */
+  readonly groupingSets?: readonly (readonly number[])[];
   /** GROUP BY ALL: by all items that are of one row. */
   readonly groupByAll: boolean;
   readonly having?: Expression;

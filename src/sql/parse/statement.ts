@@ -24,6 +24,11 @@ import { parseDirection, parseOrderItems, parseWindow } from './windows.ts';
 /** Statements may nest so deep in each other. */
 const MAX_NESTED = 32;
 
+/** Sets of keys of one GROUP BY, each of which keeps groups of its own. */
+const MAX_GROUPING_SETS = 128;
+
+const GROUPING_WORDS: ReadonlySet<string> = new Set(['rollup', 'cube', 'grouping']);
+
 /** Words such as UNION in one statement: each may be a level of its tree. */
 const MAX_SETS = 400;
 
@@ -282,20 +287,7 @@ class StatementParser implements QueryParser {
       while (parser.tookMark(','));
     }
     const where = parser.took('where') ? parser.expression() : undefined;
-    let groupByAll = false;
-    const groupBy: Expression[] = [];
-    if (parser.took('group')) {
-      parser.takeWord('by');
-      if (parser.took('all')) groupByAll = true;
-      else {
-        do {
-          if (/^(?:rollup|cube|grouping)$/.test(tokens.word)) {
-            refuse(tokens.start, `${tokens.word.toUpperCase()} is not supported`);
-          }
-          groupBy.push(parser.expression());
-        } while (parser.tookMark(','));
-      }
-    }
+    const groups = this.#groups();
     const having = parser.took('having') ? parser.expression() : undefined;
     const windows: { name: string; spec: WindowSpec }[] = [];
     if (parser.took('window')) {
@@ -316,14 +308,92 @@ class StatementParser implements QueryParser {
       ...(distinctOn.length === 0 ? {} : { distinctOn }),
       items,
       from,
-      groupBy,
-      groupByAll,
+      ...groups,
       windows,
       ...(where === undefined ? {} : { where }),
       ...(having === undefined ? {} : { having }),
       ...(qualify === undefined ? {} : { qualify }),
       at,
     };
+  }
+
+  /** GROUP BY with keys and sets of keys, or with ALL. */
+  #groups(): Pick<Select, 'groupBy' | 'groupByAll' | 'groupingSets'> {
+    const parser = this.parser;
+    if (!parser.took('group')) return { groupBy: [], groupByAll: false };
+    parser.takeWord('by');
+    if (parser.took('all')) return { groupBy: [], groupByAll: true };
+    const { start } = this.#tokens;
+    const groupBy: Expression[] = [];
+    let sets: number[][] = [[]];
+    let hasSets = false;
+    do {
+      hasSets ||= GROUPING_WORDS.has(this.#tokens.word) || parser.isMark('(');
+      const own = this.#groupingSets(groupBy);
+      if (sets.length * own.length > MAX_GROUPING_SETS) {
+        refuse(start, `GROUP BY has more than ${MAX_GROUPING_SETS} sets of keys`);
+      }
+      sets = sets.flatMap((set) => own.map((more) => [...set, ...more]));
+    } while (parser.tookMark(','));
+    const isPlain = !hasSets || (sets.length === 1 && groupBy.length > 0);
+    return { groupBy, groupByAll: false, ...(isPlain ? {} : { groupingSets: sets }) };
+  }
+
+  /**
+   * The sets of keys that an item of GROUP BY stands for, as places in `keys`, to which its own are
+   * added: one for an expression or a list of them, several for ROLLUP, CUBE and GROUPING SETS.
+   */
+  #groupingSets(keys: Expression[]): number[][] {
+    const parser = this.parser;
+    const { word, start } = this.#tokens;
+    if (!GROUPING_WORDS.has(word)) return [this.#groupingKeys(keys)];
+    this.#tokens.next();
+    if (word === 'grouping') parser.takeWord('sets');
+    const open = this.#tokens.start;
+    parser.take('(');
+    const items: number[][] = [];
+    this.#nested++;
+    if (this.#nested > MAX_NESTED)
+      refuse(start, `GROUP BY is nested deeper than ${MAX_NESTED} levels`);
+    do {
+      if (word === 'grouping') items.push(...this.#groupingSets(keys));
+      else items.push(this.#groupingKeys(keys));
+      const count = word === 'cube' ? 2 ** items.length : items.length;
+      if (count > MAX_GROUPING_SETS) {
+        refuse(start, `GROUP BY has more than ${MAX_GROUPING_SETS} sets of keys`);
+      }
+    } while (parser.tookMark(','));
+    this.#nested--;
+    parser.close(')', '(', open);
+    if (word === 'grouping') return items;
+    const { length } = items;
+    if (word === 'rollup') {
+      return Array.from({ length: length + 1 }, (_, less) => items.slice(0, length - less).flat());
+    }
+    return Array.from({ length: 2 ** length }, (_, without) =>
+      items.filter((_, at) => ((without >> (length - 1 - at)) & 1) === 0).flat(),
+    );
+  }
+
+  /** One expression, or those of a list in parentheses, which may be empty. */
+  #groupingKeys(keys: Expression[]): number[] {
+    const parser = this.parser;
+    const tokens = this.#tokens;
+    const at = tokens.start;
+    if (parser.tookMark('(')) {
+      if (parser.tookMark(')')) return [];
+      if (!parser.beginsSubquery()) {
+        const first = parser.expression();
+        if (parser.isMark(',')) {
+          const from = keys.push(first) - 1;
+          while (parser.tookMark(',')) keys.push(parser.expression());
+          parser.close(')', '(', at);
+          return Array.from({ length: keys.length - from }, (_, place) => from + place);
+        }
+      }
+      tokens.rewind(at);
+    }
+    return [keys.push(parser.expression()) - 1];
   }
 
   #item(): SelectItem {

@@ -5,11 +5,16 @@
  * even if there are none.
  */
 import {
+  columnsOf,
   type Data,
   type DataType,
+  type Field,
+  Int32,
+  makeData,
+  nullColumn,
   type RecordBatch,
   recordBatch,
-  type Schema,
+  Schema,
 } from '../../arrow/index.ts';
 import {
   type AggregateExpression,
@@ -37,6 +42,7 @@ import type { GroupStep } from '../steps/index.ts';
 import { columnReader, dataNamed, oneStep, type Relation, run, type Work } from './relation.ts';
 
 export function groupedRows(input: Relation, step: GroupStep, work: Work): Relation {
+  if (step.sets !== undefined) return groupedBySets(input, step, step.sets, work);
   return {
     schema: step.schema,
     async *batches(): AsyncGenerator<RecordBatch> {
@@ -48,6 +54,54 @@ export function groupedRows(input: Relation, step: GroupStep, work: Work): Relat
           held.set(groups.bytes);
         }
         yield* groups.result();
+      } finally {
+        held.end();
+      }
+    },
+  };
+}
+
+/** The groups of each set of keys, with nulls for other keys, and the number of the set. */
+function groupedBySets(
+  input: Relation,
+  step: GroupStep,
+  sets: NonNullable<GroupStep['sets']>,
+  work: Work,
+): Relation {
+  const { keys, schema, aggregates } = step;
+  const ofAggregates = schema.fields.slice(keys.length, keys.length + aggregates.length);
+  const steps = sets.map((set): GroupStep => {
+    const fields = set.map((at) => schema.fields[at] as Field);
+    const own = set.map((at) => keys[at] as Expression);
+    return { ...step, keys: own, schema: new Schema([...fields, ...ofAggregates]) };
+  });
+  return {
+    schema,
+    async *batches(): AsyncGenerator<RecordBatch> {
+      const held = work.memory.hold('The groups of a statement');
+      try {
+        const all: Groups[] = [];
+        for (const own of steps) {
+          all.push(new Groups(input, own, await aggregatesOf(input, own, work), work));
+        }
+        for await (const batch of input.batches()) {
+          for (const groups of all) await groups.add(batch);
+          held.set(all.reduce((sum, { bytes }) => sum + bytes, 0));
+        }
+        for (const [number, groups] of all.entries()) {
+          const set = sets[number] as readonly number[];
+          for await (const batch of groups.result()) {
+            const own = columnsOf(batch);
+            const columns = keys.map((_, at) => {
+              const place = set.indexOf(at);
+              if (place >= 0) return own[place] as Data;
+              return nullColumn(plainType(schema.fields[at]?.type as DataType), batch.numRows);
+            });
+            const numbers = new Int32Array(batch.numRows).fill(number);
+            const ofSet = makeData({ type: new Int32(), length: batch.numRows, data: numbers });
+            yield recordBatch(schema, [...columns, ...own.slice(set.length), ofSet], batch.numRows);
+          }
+        }
       } finally {
         held.end();
       }

@@ -21,7 +21,13 @@ import { filterText } from './scan.ts';
  */
 export function knownRow(step: GroupStep, work: Work, read: () => Relation): Relation | undefined {
   const { keys, aggregates, input, schema } = step;
-  if (keys.length > 0 || input.kind !== 'scan' || input.limit !== undefined) return undefined;
+  if (
+    keys.length > 0 ||
+    step.sets !== undefined ||
+    input.kind !== 'scan' ||
+    input.limit !== undefined
+  )
+    return undefined;
   if (aggregates.length === 0 || !aggregates.every((call) => mayBeKnown(call, input))) {
     return undefined;
   }

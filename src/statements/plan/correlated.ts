@@ -189,7 +189,10 @@ function refuseParts(asked: Asked, { select, window: { limit, offset = 0 } }: Pa
   const isValue = asked.form === 'value';
   const values = select.items.flatMap((item) => (item.kind === 'star' ? [] : [item.value]));
   const parts: [boolean, string][] = [
-    [select.groupBy.length > 0 || select.groupByAll, 'GROUP BY'],
+    [
+      select.groupBy.length > 0 || select.groupByAll || select.groupingSets !== undefined,
+      'GROUP BY',
+    ],
     [select.distinctOn !== undefined, 'DISTINCT ON'],
     [select.having !== undefined, 'HAVING'],
     [select.qualify !== undefined, 'QUALIFY'],

@@ -23,7 +23,10 @@ import {
   distinctRows,
   filtered,
   firstRows,
+  type GroupStep,
   grouped,
+  groupedBySets,
+  type NamedValue,
   type Plan,
   projected,
   pushed,
@@ -77,7 +80,8 @@ export function plannedSelect(
   let items = itemsOf(select, scope);
   const names = items.map(({ name }) => name);
   const ofNames = (tree: Expression): Expression => resolved(tree, scope, items, select);
-  let keysBy = groupKeys(select, scope, items);
+  const groupedBy = groupKeys(select, scope, items);
+  let keysBy = groupedBy.keys;
   let having = select.having === undefined ? undefined : ofNames(select.having);
   let qualify = select.qualify === undefined ? undefined : ofNames(select.qualify);
   const named = (tree: Expression): Expression => {
@@ -125,8 +129,13 @@ export function plannedSelect(
   atMost(keysBy.length, MOST_KEYS, 'keys of GROUP BY', select.at);
   atMost(firstOf.length, MOST_KEYS, 'keys of DISTINCT ON', select.at);
   atMost(aggregates.length, MOST_ITEMS, 'aggregates', select.at);
-  if (keysBy.length > 0 || aggregates.length > 0 || select.groupByAll || having !== undefined) {
-    const groups = plannedGroups(planner, plan, keysBy, aggregates);
+  if (
+    keysBy.length + aggregates.length > 0 ||
+    select.groupByAll ||
+    groupedBy.sets !== undefined ||
+    having !== undefined
+  ) {
+    const groups = plannedGroups(planner, plan, keysBy, aggregates, groupedBy.sets);
     plan = groups.plan;
     rewriteAll(groups.rewrite);
     ofGroup = groups.rewrite;
@@ -236,9 +245,15 @@ function resolved(
   });
 }
 
-function groupKeys(select: Select, scope: Scope, items: readonly Item[]): Expression[] {
+/** The keys of GROUP BY, each once, and its sets of them, where there are several. */
+function groupKeys(
+  select: Select,
+  scope: Scope,
+  items: readonly Item[],
+): { keys: Expression[]; sets: GroupStep['sets'] } {
   if (select.groupByAll) {
-    return distinct(items.map(({ value }) => value).filter((value) => !isOfMany(value)));
+    const keys = items.map(({ value }) => value).filter((value) => !isOfMany(value));
+    return { keys: distinct(keys), sets: undefined };
   }
   const names = items.map(({ name }) => name);
   const keys = select.groupBy.map((tree) => {
@@ -249,7 +264,12 @@ function groupKeys(select: Select, scope: Scope, items: readonly Item[]): Expres
     if (isOfMany(key)) refuse(tree.at, 'GROUP BY takes no aggregates and no windows');
     return key;
   });
-  return distinct(keys);
+  const once = distinct(keys);
+  const places = new Map(once.map((key, place) => [textOf(key), place]));
+  const sets = select.groupingSets?.map((set) => [
+    ...new Set(set.map((at) => places.get(textOf(keys[at] as Expression)) as number)),
+  ]);
+  return { keys: once, sets };
 }
 
 const distinct = (trees: readonly Expression[]): Expression[] => [
@@ -303,18 +323,28 @@ export function plannedGroups(
   input: Plan,
   keys: readonly Expression[],
   aggregates: readonly AggregateExpression[],
+  sets?: GroupStep['sets'],
 ): { plan: Plan; rewrite: (tree: Expression) => Expression } {
   const named = keys.map((value) => ({
     name: planner.freshName(value.kind === 'column' ? `${value.path.join('.')} ` : textOf(value)),
     value,
   }));
   const calls = aggregates.map((call) => ({ name: planner.freshName(textOf(call)), call }));
-  const plan = grouped(input, named, calls, (call) =>
+  const typeOf = (call: AggregateExpression): GroupStep['schema']['fields'][number]['type'] =>
     aggregateType(
       call,
       call.args.map((arg) => compileTree(arg, input.schema).type),
-    ),
-  );
+    );
+  const setName = planner.freshName('set');
+  const plan =
+    sets === undefined
+      ? grouped(input, named, calls, typeOf)
+      : groupedBySets(
+          grouped(...computedOnce(planner, input, named), calls, typeOf),
+          sets,
+          setName,
+        );
+  const keyTexts = keys.map(textOf);
   const names = new Map([
     ...named.map(({ name, value }) => [textOf(value), name] as const),
     ...calls.map(({ name, call }) => [textOf(call), name] as const),
@@ -323,6 +353,11 @@ export function plannedGroups(
     rewritten(tree, (part) => {
       const name = names.get(textOf(part));
       if (name !== undefined) return columnTree(name, part.at);
+      if (part.kind === 'call' && part.name === 'grouping') {
+        const places = part.args.map((arg) => keyTexts.indexOf(textOf(arg)));
+        if (places.includes(-1)) refuse(part.at, 'grouping(..) takes keys of GROUP BY');
+        return groupingOf(places, sets, columnTree(setName));
+      }
       // An aggregate of other databases is told as such, not by the columns that it is given.
       if (part.kind === 'call') checkFunctionName(part.name, part.at);
       if (part.kind !== 'column') return undefined;
@@ -334,6 +369,40 @@ export function plannedGroups(
       );
     });
   return { plan, rewrite };
+}
+
+/** The keys as columns of the input, so that they are computed once for all sets. */
+function computedOnce(
+  planner: Planner,
+  input: Plan,
+  keys: readonly NamedValue[],
+): [input: Plan, keys: readonly NamedValue[]] {
+  const isColumn = ({ value }: NamedValue): boolean => value.kind === 'column';
+  if (keys.every(isColumn)) return [input, keys];
+  const computed = input.schema.fields.map(
+    ({ name }) => ({ name, value: columnTree(name) }) as NamedValue,
+  );
+  const named = keys.map((key) => {
+    if (isColumn(key)) return key;
+    const name = planner.freshName(key.name);
+    computed.push({ name, value: key.value });
+    return { name: key.name, value: columnTree(name) };
+  });
+  return [projected(input, computed), named];
+}
+
+/** A number with a bit for each of the keys, the last one lowest: whether a row is not grouped by it. */
+function groupingOf(
+  places: readonly number[],
+  sets: GroupStep['sets'],
+  set: Expression,
+): Expression {
+  const number = (value: number): Expression => ({ kind: 'number', text: String(value) });
+  const whens = (sets ?? []).map((keys, at) => ({
+    when: { kind: 'binary', op: '=', left: set, right: number(at) } as const,
+    value: number(places.reduce((bits, place) => 2 * bits + (keys.includes(place) ? 0 : 1), 0)),
+  }));
+  return sets === undefined ? number(0) : { kind: 'case', whens };
 }
 
 type ColumnTree = Extract<Expression, { kind: 'column' }>;

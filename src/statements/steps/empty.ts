@@ -31,7 +31,9 @@ export function withoutEmpty(plan: Plan): Plan {
         : { ...changed, inputs };
     }
     case 'group':
-      if (changed.keys.length === 0) return changed;
+      // One group there is without rows, too: that of no keys.
+      if (changed.keys.length === 0 || changed.sets?.some(({ length }) => length === 0))
+        return changed;
       break;
     case 'limit':
       if (changed.limit === 0) return none(changed);

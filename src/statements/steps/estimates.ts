@@ -30,7 +30,7 @@ export function rowsOf(plan: Plan): number {
     case 'mark':
       return rowsOf(plan.left);
     case 'group':
-      return plan.keys.length === 0 ? 1 : rowsOf(plan.input) * SHARE;
+      return plan.keys.length === 0 ? 1 : rowsOf(plan.input) * SHARE * (plan.sets?.length ?? 1);
     case 'limit':
       return Math.min(rowsOf(plan.input), plan.limit);
     case 'union':

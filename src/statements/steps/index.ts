@@ -35,6 +35,7 @@ export {
   filtered,
   firstRows,
   grouped,
+  groupedBySets,
   isHalf,
   marked,
   type NamedValue,

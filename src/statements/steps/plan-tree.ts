@@ -102,12 +102,17 @@ export interface MarkStep extends Step {
   readonly compared: number;
 }
 
-/** Rows that are equal in all keys become one. */
+/**
+ * Rows that are equal in all keys become one. With sets of keys this is done for each of them: the
+ * other keys of its rows are null, and the last column of the schema has the number of the set.
+ */
 export interface GroupStep extends Step {
   readonly kind: 'group';
   readonly input: Plan;
   readonly keys: readonly Expression[];
   readonly aggregates: readonly AggregateExpression[];
+  /** The keys of each set, as places in `keys`. */
+  readonly sets?: readonly (readonly number[])[];
 }
 
 export interface WindowStep extends Step {

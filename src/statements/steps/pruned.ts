@@ -51,6 +51,7 @@ export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
       const schema = new Schema([
         ...plan.schema.fields.slice(0, length),
         ...kept.map((at) => plan.schema.fields[length + at] as Field),
+        ...plan.schema.fields.slice(length + plan.aggregates.length),
       ]);
       const input = pruned(plan.input, columnsIn([...plan.keys, ...aggregates]));
       return { ...plan, aggregates, schema, input };

@@ -28,7 +28,7 @@ export function pushed(plan: Plan, terms: readonly Expression[]): Plan {
       return kept({ ...plan, input }, above);
     }
     case 'group': {
-      if (plan.keys.length === 0) break;
+      if (plan.keys.length === 0 || plan.sets !== undefined) break;
       const keys = plan.schema.fields.slice(0, plan.keys.length);
       const [through, above] = parted(terms, (term) => substituted(term, keys, plan.keys));
       const input = pushed(plan.input, through);

@@ -4,7 +4,16 @@
  * that have no order are refused later, by execute/sort.ts. `joinSchema` returns the schema of a
  * join; joins.ts builds the join itself.
  */
-import { Bool, childFields, DataType, Field, Int64, Null, Schema } from '../../arrow/index.ts';
+import {
+  Bool,
+  childFields,
+  DataType,
+  Field,
+  Int32,
+  Int64,
+  Null,
+  Schema,
+} from '../../arrow/index.ts';
 import {
   type AggregateExpression,
   compileConditionTree,
@@ -125,6 +134,17 @@ export function grouped(
     ]),
   };
 }
+
+/** Groups by several sets of the keys; `name` is that of the column with the number of the set. */
+export const groupedBySets = (
+  step: GroupStep,
+  sets: NonNullable<GroupStep['sets']>,
+  name: string,
+): GroupStep => ({
+  ...step,
+  sets,
+  schema: new Schema([...step.schema.fields, new Field(name, new Int32(), false)]),
+});
 
 /**
  * @param written what the statement calls the key
