@@ -1,12 +1,12 @@
 // Random statements over tables of 1,000 to 300,000 rows, through dirspace and through DuckDB on one thread: compares
 // their rows, and lists those that take dirspace more than ten times the processor time of DuckDB and more than 200 ms.
-// node outliers.mjs [--cases N] [--seed N] [--scale 1] [--built FOLDER] [--list FILE], after `npm run build`
+// node outliers.mjs [--cases N] [--seed N] [--scale 1] [--statements further-statements.mjs] [--built FOLDER]
+// [--list FILE], after `npm run build`; --statements names the file that makes the statements.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
-import { statement } from './outlier-statements.mjs';
 import { generator } from './predicates.mjs';
 
 const { values: args } = parseArgs({
@@ -16,6 +16,7 @@ const { values: args } = parseArgs({
     scale: { type: 'string', default: '1' },
     built: { type: 'string', default: '../../../dist' },
     list: { type: 'string' },
+    statements: { type: 'string', default: 'outlier-statements.mjs' },
     sql: { type: 'string', multiple: true },
   },
 });
@@ -23,6 +24,7 @@ const seed = Number(args.seed);
 const scale = Number(args.scale);
 const base = new URL(`${args.built}/`, args.built.startsWith('/') ? 'file:///' : import.meta.url);
 const { connect } = await import(new URL('index.js', base).href);
+const { statement } = await import(new URL(args.statements, import.meta.url).href);
 const TIMES = 10;
 const LEAST = 200;
 const MOST_SECONDS = 20;
@@ -218,7 +220,7 @@ for (let at = 0; at < total; at++) {
     mine.error !== undefined &&
     !/aborted|timed? ?out|took longer|time limit|deadline/i.test(mine.error)
   ) {
-    refused.set(mine.error.slice(0, 90), sql);
+    refused.set(mine.error.replace(/ \(at position \d+\)/, '').slice(0, 90), sql);
     if (given !== undefined) console.log(mine.error);
     continue;
   }
