@@ -39,6 +39,7 @@ import {
   pairSchema,
 } from '../steps/index.ts';
 import { AllPairs, type Chains, KeyPairs, only, type PairFinder } from './pair-finders.ts';
+import { SortedRows } from './range-pairs.ts';
 import {
   asOneBatch,
   BATCH_ROWS,
@@ -76,7 +77,13 @@ export function joinedRows(
       const held = work.memory.hold('The rows of a join that are kept in memory');
       try {
         const rows = await KeptRows.of(kept, keptKeys, step.join !== 'inner', held, work);
-        const probe = new Probe(rows, streamed, streamedKeys, step, work, isEncoded);
+        const { condition } = step;
+        const sorted =
+          keys.length === 0
+            ? await SortedRows.of(condition, streamed.schema, rows, work)
+            : undefined;
+        if (sorted !== undefined) held.set(held.bytes + sorted.bytes);
+        const probe = new Probe(rows, streamed, streamedKeys, { step, sorted, isEncoded }, work);
         for await (const batch of streamed.batches()) yield* probe.pairs(batch);
         if (step.join === 'full') yield* probe.unmatched();
       } finally {
@@ -171,9 +178,17 @@ const nullRows = (schema: Schema, rows: number): RecordBatch =>
     rows,
   );
 
+interface ProbeOptions {
+  readonly step: JoinStep;
+  /** The kept rows in an order by which the condition bounds those that may be in a pair. */
+  readonly sorted: SortedRows | undefined;
+  readonly isEncoded: boolean;
+}
+
 class Probe {
   readonly #kept: KeptRows;
   readonly #step: JoinStep;
+  readonly #sorted: SortedRows | undefined;
   readonly #work: Work;
   readonly #keys: (batch: RecordBatch) => Promise<Column[]>;
   /** Dictionaries of the kept side, for columns that are given as indices into them. */
@@ -193,9 +208,8 @@ class Probe {
     kept: KeptRows,
     streamed: Relation,
     keys: JoinStep['keys'][number]['left'][],
-    step: JoinStep,
+    { step, sorted, isEncoded }: ProbeOptions,
     work: Work,
-    isEncoded: boolean,
   ) {
     this.#dictionaries = columnsOf(kept.batch).map((column) =>
       isEncoded && isText(column) ? new Vector([column]) : undefined,
@@ -203,6 +217,7 @@ class Probe {
     const pairs = isHalf(step.join) ? pairSchema(step) : step.schema;
     this.#kept = kept;
     this.#step = step;
+    this.#sorted = sorted;
     this.#work = work;
     this.#schema = pairs;
     this.#keys = columnReader(keys, streamed.schema, work);
@@ -279,7 +294,9 @@ class Probe {
         : await run(this.#work, this.#own.selectInSteps(batch, { memory: this.#work.memory }));
     if (numbers === undefined) {
       const count = this.#isNever ? 0 : batch.numRows;
-      return new AllPairs(own ?? Uint32Array.from({ length: count }, (_, row) => row), rows);
+      const asked = own ?? Uint32Array.from({ length: count }, (_, row) => row);
+      const ranged = await this.#sorted?.finder(batch, asked);
+      return ranged ?? new AllPairs(asked, rows);
     }
     const found = numbers.find(await this.#keys(batch));
     const known = own === undefined ? found : only(found, own);

@@ -68,7 +68,7 @@ function rowSorter(
  * @throws InvalidInput for keys without an order
  */
 export function placeSorter(
-  { schema }: Relation,
+  { schema }: Pick<Relation, 'schema'>,
   keys: readonly SortKey[],
   work: Work,
 ): (batches: readonly RecordBatch[], limit: number) => Promise<RowPlaces | undefined> {
