@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { checkFence } from './fence.mjs';
 import { formsIn } from './forms.mjs';
 import { checkHistories } from './histories/run.mjs';
-import { checkReferences } from './reference-writers.mjs';
 import { served } from './served.mjs';
 import { checkCorpus, checkWrites } from './writes.mjs';
 
@@ -70,10 +69,6 @@ try {
   const commits = Math.ceil(count / 2);
   const wrong = await checkWrites({ python, lancedb, entry, place, served, commits, seed });
   failed = wrong || failed;
-  if (lancedb !== undefined) {
-    const given = { python, lancedb, entry, place, served, steps: commits, seed };
-    failed = (await checkReferences(given)) || failed;
-  }
   const histories = { python, lancedb, entry, root: join(place, 'histories'), served };
   failed = (await checkHistories({ ...histories, commits: Number(count), seed })) || failed;
   const tables = Math.ceil((count * 6) / 25);

@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { changedBy, digest, MAIN, numbers, rowsText } from './model.mjs';
+import { changedBy, digest, LASTING, MAIN, numbers, rowsText } from './model.mjs';
 
 const [uri, packages, seed] = process.argv.slice(2);
 const load = createRequire(join(packages, 'package.json'));
@@ -89,24 +89,35 @@ const recent = async (branch) => {
 
 const REFS = {
   tag: async () => {
-    const [tag, version] = [`l-js-${named++}`, await recent(MAIN)];
+    const [tag, version] = [`${['l', 'm'][pick(2)]}-js-${named++}`, await recent(MAIN)];
     await (await (await onBranch(MAIN)).tags()).create(tag, version);
     tell({ event: 'tagged', tag, branch: MAIN, version });
+  },
+  /** One that no other writer moves. */
+  'move a tag': async () => {
+    const tags = await (await onBranch(MAIN)).tags();
+    const names = Object.keys(await tags.list()).filter((name) => name.startsWith('m-js-'));
+    if (names.length === 0) return REFS.tag();
+    const [tag, version] = [names[pick(names.length)], await recent(MAIN)];
+    await tags.update(tag, version);
+    tell({ event: 'tagged', tag, branch: MAIN, version, moved: true });
   },
   branch: async () => {
     const names = await branchNames();
     if (names.length >= 14) return;
     const branch = `${['j', 'x', 'j'][pick(3)]}-js-${named++}`;
-    const at = await recent(MAIN);
+    const lasting = names.filter((name) => LASTING.test(name));
+    const from = lasting.length > 0 && pick(3) === 0 ? lasting[pick(lasting.length)] : MAIN;
+    const at = await recent(from);
     const branches = await (await onBranch(MAIN)).branches();
-    const made = await branches.create(branch, MAIN, at).catch((error) => {
+    const made = await branches.create(branch, from, at).catch((error) => {
       // The catalog wrote the file that says so first, for another change of tags or branches.
       if (!String(error).includes('already exists')) throw error;
       tell({ event: 'made a branch that is said to be there' });
       return branches.checkout(branch);
     });
     handles.set(branch, made);
-    tell({ event: 'branched', branch, from: MAIN, at, by: 'version' });
+    tell({ event: 'branched', branch, from, at, by: 'version' });
     await ROWS.add(handles.get(branch), branch);
   },
 };

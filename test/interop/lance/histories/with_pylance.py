@@ -198,7 +198,7 @@ def write(commits):
             if at % 20 == 14:
                 name = any_branch(0.3)
                 compact(name)
-            elif at % 15 == 13:
+            elif at % 8 == 5:
                 prune()
             elif chance.random() < 0.3:
                 chance.choice([tag, move, remove, branch, branch, delete_branch])()
