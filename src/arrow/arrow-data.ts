@@ -7,6 +7,7 @@
 
 import { DirspaceError } from '../errors.ts';
 import {
+  type Binary,
   Data,
   type DataType,
   RecordBatch,
@@ -15,6 +16,7 @@ import {
   Table,
   Type,
   type Union,
+  type Utf8,
   Vector,
 } from './apache.ts';
 import {
@@ -26,6 +28,7 @@ import {
   type TypedArray,
   valueArray,
 } from './arrow-types.ts';
+import { bitmapBytes, setBit } from './bitmaps.ts';
 
 /** Never handed to callers: one could transfer it to another thread, which empties it for all. */
 export const NO_BYTES: Uint8Array = new Uint8Array(0);
@@ -84,6 +87,24 @@ const PlainData = plainMaker(
 /** Wraps buffers that all begin at row 0. */
 export const dataOf = (type: DataType, length: number, parts: DataParts): Data =>
   new PlainData(type, length, parts);
+
+/** A column of byte strings, or of the texts that they are. */
+export function bytesColumn(type: Utf8 | Binary, values: readonly (Uint8Array | null)[]): Data {
+  const offsets = new Int32Array(values.length + 1);
+  for (const [at, value] of values.entries())
+    offsets[at + 1] = (offsets[at] as number) + (value?.length ?? 0);
+  const bytes = new Uint8Array(offsets[values.length] as number);
+  const validity = new Uint8Array(bitmapBytes(values.length));
+  let nullCount = 0;
+  for (const [at, value] of values.entries()) {
+    if (value === null) nullCount++;
+    else {
+      bytes.set(value, offsets[at]);
+      setBit(validity, at);
+    }
+  }
+  return dataOf(type, values.length, { nullCount, validity, offsets, values: bytes });
+}
 
 const structs = new WeakMap<Schema, Struct>();
 

@@ -1,8 +1,8 @@
 /**
  * Answers questions about Arrow types. `layoutOf` tells how the values of a type lie in buffers.
  * Other functions tell the typed array that holds them, their width, and whether offsets have 64
- * bits. `mapType` rebuilds a nested type with changed children. `changeField` copies a field with
- * some parts replaced.
+ * bits. `plainType` returns the type of a dictionary's values. `mapType` rebuilds a nested type with
+ * changed children. `changeField` copies a field and replaces some of its parts.
  */
 
 import { DirspaceError } from '../errors.ts';
@@ -126,6 +126,10 @@ export function strideOf(type: DataType): number {
 /** Bytes of one value of a fixed-width type or of one index of a dictionary type. */
 export const byteWidth = (type: DataType): number =>
   valueArray(type).BYTES_PER_ELEMENT * strideOf(type);
+
+/** The type of a dictionary's values; any other type is itself. */
+export const plainType = (type: DataType): DataType =>
+  type.typeId === Type.Dictionary ? plainType((type as Dictionary).dictionary) : type;
 
 /** Child fields; a dictionary's are those of its values. */
 export const childFields = (type: DataType): readonly Field[] =>

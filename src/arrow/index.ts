@@ -68,6 +68,7 @@ export {
 export {
   arrowTable,
   batchBytes,
+  bytesColumn,
   bytesOf,
   columnsOf,
   type DataParts,
@@ -90,6 +91,7 @@ export {
   type Layout,
   layoutOf,
   mapType,
+  plainType,
   strideOf,
   type TypedArray,
   type TypedArrayConstructor,

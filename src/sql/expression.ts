@@ -5,7 +5,9 @@
  * statistics. It also tells what part of a condition an index or row ids can answer. `compileTree`
  * takes a tree that is parsed already.
  */
+
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';
+import { plainType } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
 import { nextRound } from '../event-loop.ts';
 import { drained, plainPause, runSteps } from '../steps.ts';
@@ -30,14 +32,7 @@ import { type Pruned, prune, type StatisticsLookup } from './prune.ts';
 import { requirementsOf } from './required-columns.ts';
 import { type RowNumberSet, rowNumbersOf } from './row-ids.ts';
 import { countCompared, selectCompared } from './select/index.ts';
-import {
-  type Bound,
-  type Column,
-  childrenOf,
-  familyOf,
-  plainType,
-  typeText,
-} from './typed/index.ts';
+import { type Bound, type Column, childrenOf, familyOf, typeText } from './typed/index.ts';
 
 export type { ColumnTest, Condition, RangeEnd } from './conditions.ts';
 export type { ColumnSource, EvaluationContext, RowNumbers } from './load/index.ts';

@@ -74,7 +74,6 @@ export {
   isWide,
   MIRRORED,
   nearestName,
-  plainType,
   reader,
   TRUE,
   truthColumn,

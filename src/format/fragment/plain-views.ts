@@ -25,7 +25,7 @@ const VIEW_BYTES = 16;
 const INLINE_BYTES = 12;
 const MOST_BYTES = 0x7fffffff;
 
-function plainType(type: DataType): DataType {
+function typeWithoutViews(type: DataType): DataType {
   if (type.typeId === Type.Utf8View) return new Utf8();
   if (type.typeId === Type.BinaryView) return new Binary();
   const isNested =
@@ -38,10 +38,10 @@ function plainType(type: DataType): DataType {
 }
 
 const holdsViews = ({ children }: DataType): boolean =>
-  (children ?? []).some(({ type }: Field) => plainType(type) !== type);
+  (children ?? []).some(({ type }: Field) => typeWithoutViews(type) !== type);
 
 function plainField(field: Field): Field {
-  const type = plainType(field.type);
+  const type = typeWithoutViews(field.type);
   return type === field.type ? field : new Field(field.name, type, field.nullable, field.metadata);
 }
 

@@ -60,6 +60,7 @@ export {
   lanceFence,
   lanceManifest,
   lanceManifestBytes,
+  lanceManifestForms,
 } from './lance-manifest.ts';
 export { type LanceOperation, lanceTransactionSteps } from './lance-operation.ts';
 export { LancePartWriter, lanceColumns } from './lance-part.ts';

@@ -9,8 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import {
-  type Data,
-  dataOf,
+  bytesColumn,
   Field,
   type RecordBatch,
   recordBatch,
@@ -20,9 +19,15 @@ import {
 import { joined } from '../../bytes.ts';
 import { withFieldIds } from '../../ipc/index.ts';
 import { corrupt } from '../../json.ts';
+import { drained } from '../../steps.ts';
 import { decodeLoneFragment, FragmentEncoder } from '../fragment/index.ts';
 import { lanceFields } from './lance-fields.ts';
-import { lanceManifest } from './lance-manifest.ts';
+import {
+  type LanceFragment,
+  type LanceVersion,
+  lanceManifest,
+  lanceManifestForms,
+} from './lance-manifest.ts';
 import { LancePartWriter } from './lance-part.ts';
 import { readLanceManifest } from './parsed-manifest.ts';
 
@@ -118,30 +123,15 @@ export function* lanceCatalogFile(
 const batchOf = (rows: readonly LanceCatalogRow[]): RecordBatch =>
   recordBatch(
     SCHEMA,
-    FIELD_IDS.map((column) => textColumn(rows.map((row) => row[column] as string | null))),
+    FIELD_IDS.map((column) => {
+      const texts = rows.map((row) => row[column] as string | null);
+      return bytesColumn(
+        TYPE,
+        texts.map((text) => (text === null ? null : Buffer.from(text))),
+      );
+    }),
     rows.length,
   );
-
-function textColumn(texts: readonly (string | null)[]): Data {
-  const offsets = new Int32Array(texts.length + 1);
-  const validity = new Uint8Array(Math.ceil(texts.length / 64) * 8);
-  let nullCount = 0;
-  let end = 0;
-  for (const [at, text] of texts.entries()) {
-    if (text === null) nullCount++;
-    else {
-      validity[at >> 3] = (validity[at >> 3] as number) | (1 << (at & 7));
-      end += Buffer.byteLength(text);
-    }
-    offsets[at + 1] = end;
-  }
-  const values = new Uint8Array(Buffer.from(texts.join('')));
-  return dataOf(TYPE, texts.length, {
-    offsets,
-    values,
-    ...(nullCount === 0 ? {} : { validity, nullCount }),
-  });
-}
 
 /** The rows of a data file, which are decoded when they are asked for. */
 export class LanceCatalogRows {
@@ -222,35 +212,33 @@ const SCOPE_KEY = 'dirspace.scope';
 const DIGEST_KEY = 'dirspace.digest';
 const ARROW = '.arrow';
 
-/**
- * The manifest of the catalog's table; no program of Lance's may write it.
- * @param earlier as earlier releases made it
- */
-export const lanceCatalogManifest = (of: LanceCatalogVersion, earlier = false): Uint8Array =>
-  lanceManifest({
-    earlier,
-    version: of.version,
-    timestamp: of.timestamp,
-    transaction: of.transaction,
-    fields: FIELDS,
-    schemaMetadata: new Map(),
-    tableMetadata: { [SCOPE_KEY]: of.scope, [DIGEST_KEY]: digestOf(of) },
-    fragments: [
-      [of.base, of.added].flatMap((part, id) =>
-        part === undefined
-          ? []
-          : {
-              id,
-              file: part.file,
-              rows: part.rows,
-              deletion: part.deletion,
-              lance: { fileSize: part.fileSize, fields: FIELD_IDS },
-            },
-      ),
-    ],
-    nextFragmentId: 2,
-    writable: false,
-  });
+/** The manifest of the catalog's table; no program of Lance's may write it. */
+export const lanceCatalogManifest = (of: LanceCatalogVersion): Uint8Array =>
+  lanceManifest(lanceVersionOf(of));
+
+const lanceVersionOf = (of: LanceCatalogVersion): LanceVersion<LanceFragment> => ({
+  version: of.version,
+  timestamp: of.timestamp,
+  transaction: of.transaction,
+  fields: FIELDS,
+  schemaMetadata: new Map(),
+  tableMetadata: { [SCOPE_KEY]: of.scope, [DIGEST_KEY]: digestOf(of) },
+  fragments: [
+    [of.base, of.added].flatMap((part, id) =>
+      part === undefined
+        ? []
+        : {
+            id,
+            file: part.file,
+            rows: part.rows,
+            deletion: part.deletion,
+            lance: { fileSize: part.fileSize, fields: FIELD_IDS },
+          },
+    ),
+  ],
+  nextFragmentId: 2,
+  writable: false,
+});
 
 const digestOf = ({ base, added, ...of }: LanceCatalogVersion): string => {
   const said = [of.version, of.timestamp, of.transaction, of.scope];
@@ -290,9 +278,8 @@ export function readLanceCatalogManifest(bytes: Uint8Array, path: string): Lance
     base: partOf(0),
     added: partOf(1),
   };
-  const isMade = [false, true].some(
-    (earlier) => Buffer.compare(lanceCatalogManifest(found, earlier), bytes) === 0,
-  );
+  const forms = drained(lanceManifestForms(lanceVersionOf(found)));
+  const isMade = forms.some((form) => Buffer.compare(form, bytes) === 0);
   if (!isMade) throw corrupt(path, 'it says more or other things than this engine writes there');
   return found;
 }

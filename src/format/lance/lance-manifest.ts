@@ -54,8 +54,6 @@ export interface LanceVersion<Fragment extends LanceFragment = FragmentEntry> {
   readonly done?: 'append' | 'other' | Uint8Array;
   /** Of a branch other than main: Lance looks for its files in another folder, unless told where they are. */
   readonly branch?: LanceBranch | undefined;
-  /** Writes fields as earlier releases did, which named neither encodings nor primary keys. */
-  readonly earlier?: boolean;
 }
 
 /** What Lance is told of a fragment. */
@@ -99,7 +97,7 @@ const WRITER = message().text(1, 'dirspace').text(2, '1.0.0');
  */
 export const LANCE_TABLE_KEY = 'dirspace.incarnation';
 
-/** The same bytes for the same version in one release; `earlier` gives those of releases before. */
+/** The same bytes for the same version in one release. */
 export const lanceManifest = (of: LanceVersion<LanceFragment>): Uint8Array =>
   drained(lanceManifestBytes(of));
 
@@ -107,7 +105,19 @@ export const lanceManifest = (of: LanceVersion<LanceFragment>): Uint8Array =>
 export function* lanceManifestBytes(
   of: LanceVersion<LanceFragment>,
 ): Generator<undefined, Uint8Array> {
-  return file(of, ...(yield* manifestParts(of)));
+  return file(of, encodedFields(of), ...(yield* membersBehindFields(of)));
+}
+
+/**
+ * The manifest as this release and then as earlier ones write it, which named neither the encodings of
+ * fields nor primary keys.
+ */
+export function* lanceManifestForms(
+  of: LanceVersion<LanceFragment>,
+): Generator<undefined, readonly [current: Uint8Array, earlier: Uint8Array]> {
+  const others = yield* membersBehindFields(of);
+  const earlier = fieldsWith(earlierFieldMembers, of.fields);
+  return [file(of, encodedFields(of), ...others), file(of, earlier, ...others)];
 }
 
 /**
@@ -202,7 +212,7 @@ function transactionMessage({ version, transaction, done }: ClosedLanceVersion):
 /** Fragments between two breaths. */
 const FRAGMENTS_A_STEP = 256;
 
-function* manifestParts(of: LanceVersion<LanceFragment>): Generator<undefined, Uint8Array[]> {
+function* membersBehindFields(of: LanceVersion<LanceFragment>): Generator<undefined, Uint8Array[]> {
   const base = of.branch === undefined ? undefined : TABLE_BASE;
   const runs = yield* encodedRuns(of, base);
   const manifest = message();
@@ -219,22 +229,25 @@ function* manifestParts(of: LanceVersion<LanceFragment>): Generator<undefined, U
   const named = of.writable && of.table !== undefined;
   const metadata = named ? { ...others, [LANCE_TABLE_KEY]: of.table } : of.tableMetadata;
   const rest = ended(manifest, metadata, of.branch).finish();
-  return [encodedFields(of), ...runs.map(({ bytes }) => bytes), rest];
+  return [...runs.map(({ bytes }) => bytes), rest];
 }
 
 /** By the list, which versions that leave the schema alone share. */
 const keptFields = new WeakMap<readonly LanceField[], Uint8Array>();
 
-function encodedFields({ fields, earlier = false }: LanceVersion<LanceFragment>): Uint8Array {
-  let bytes = earlier ? undefined : keptFields.get(fields);
-  if (bytes === undefined) {
-    const written = message();
-    const members = earlier ? earlierFieldMembers : manifestFieldMembers;
-    for (const field of fields) written.message(1, members(field));
-    bytes = written.finish().slice();
-    if (!earlier) keptFields.set(fields, bytes);
-  }
+function encodedFields({ fields }: LanceVersion<LanceFragment>): Uint8Array {
+  const bytes = keptFields.get(fields) ?? fieldsWith(manifestFieldMembers, fields);
+  keptFields.set(fields, bytes);
   return bytes;
+}
+
+function fieldsWith(
+  membersOf: (field: LanceField) => ProtoMembers,
+  fields: readonly LanceField[],
+): Uint8Array {
+  const written = message();
+  for (const field of fields) written.message(1, membersOf(field));
+  return written.finish().slice();
 }
 
 /** Fragments as members of a manifest, by ascending ids. */
@@ -259,38 +272,25 @@ function* encodedRuns(
   // Other names of files and other ids of fields are of one manifest alone.
   const isShared = of.fileName === undefined && of.ids?.lanceIds === undefined;
   const kept = isShared ? keptRuns[base === undefined ? 0 : 1] : undefined;
+  const sorted = (): readonly LanceFragment[] =>
+    of.fragments.flat().sort((one, other) => one.id - other.id);
   const runs: EncodedRun[] = [];
   for (const fragments of of.fragments) {
     if (fragments.length === 0) continue;
     let run = kept?.get(fragments);
     if (run === undefined) {
-      if (!isAscending(fragments)) return [yield* sortedRun(of, base)];
+      if (!isAscending(fragments)) return [yield* encodedRun(sorted(), of, base)];
       run = yield* encodedRun(fragments, of, base);
       kept?.set(fragments, run);
     }
-    if (run.first <= (runs.at(-1)?.last ?? -1)) return [yield* sortedRun(of, base)];
+    if (run.first <= (runs.at(-1)?.last ?? -1)) return [yield* encodedRun(sorted(), of, base)];
     runs.push(run);
   }
   return runs;
 }
 
-function isAscending(fragments: readonly LanceFragment[]): boolean {
-  let last = -1;
-  for (let at = 0; at < fragments.length; at++) {
-    const { id } = fragments[at] as LanceFragment;
-    if (id <= last) return false;
-    last = id;
-  }
-  return true;
-}
-
-function* sortedRun(
-  of: LanceVersion<LanceFragment>,
-  base: number | undefined,
-): Generator<undefined, EncodedRun> {
-  const sorted = of.fragments.flat().sort((one, other) => one.id - other.id);
-  return yield* encodedRun(sorted, of, base);
-}
+const isAscending = (fragments: readonly LanceFragment[]): boolean =>
+  fragments.every(({ id }, at) => at === 0 || id > (fragments[at - 1] as LanceFragment).id);
 
 function* encodedRun(
   fragments: readonly LanceFragment[],

@@ -11,12 +11,12 @@ import {
   type Date_,
   DateUnit,
   type Decimal,
-  type Dictionary,
   type Field,
   type FixedSizeBinary,
   type Float,
   type Int,
   Precision,
+  plainType,
   type Schema,
   type Time,
   type Timestamp,
@@ -189,10 +189,6 @@ const WIDTHS: Readonly<Record<number, number>> = {
   [PHYSICAL.INT64]: 8,
   [PHYSICAL.DOUBLE]: 8,
 };
-
-/** Dictionaries are written as their values. */
-export const plainType = (type: DataType): DataType =>
-  type.typeId === Type.Dictionary ? plainType((type as Dictionary).dictionary) : type;
 
 const unsupported = (path: readonly string[], what: string): DirspaceError =>
   new DirspaceError(

@@ -20,6 +20,7 @@ import {
   MessageHeader,
   mapType,
   Precision,
+  plainType,
   Schema,
   schemasEqual,
   strideOf,
@@ -33,7 +34,6 @@ import {
 import { DirspaceError } from '../../errors.ts';
 import { corrupt } from '../../json.ts';
 import { MAX_SCHEMA_DEPTH } from '../../protocol/index.ts';
-import { ALIGNMENT } from './alignment.ts';
 import { fieldIdsOf, stripFieldIds } from './field-ids.ts';
 import { framed, MAGIC, schemaMessage } from './ipc-messages.ts';
 
@@ -88,13 +88,12 @@ function requireDepth(column: string, type: DataType, depth: number): void {
     const message = `The column ${JSON.stringify(column)} nests types deeper than ${MAX_SCHEMA_DEPTH}.`;
     throw new DirspaceError('TableSchemaValidation', message, { details: { column } });
   }
-  const plain = type.typeId === Type.Dictionary ? (type as Dictionary).dictionary : type;
-  for (const child of childFields(plain)) requireDepth(column, child.type, depth + 1);
+  for (const child of childFields(plainType(type))) requireDepth(column, child.type, depth + 1);
 }
 
 function headOf(message: Uint8Array): Uint8Array {
   const start = 8;
-  const frame = framed(message, start, ALIGNMENT);
+  const frame = framed(message, start);
   const head = new Uint8Array(start + frame.length);
   head.set(MAGIC);
   head.set(frame, start);

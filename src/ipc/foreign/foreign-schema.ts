@@ -206,7 +206,7 @@ function typeOf(table: FlatTable, columns: readonly ReadField[], refuse: Refuse)
     return { type: valuesOfRuns(columns, refuse), encoding, children: columns };
   }
   const children = columns.map(({ field }) => field);
-  return { type: plainType(table, code, children, refuse), encoding, children: columns };
+  return { type: declaredType(table, code, children, refuse), encoding, children: columns };
 }
 
 /** The type of the values, which a column of runs becomes. */
@@ -227,7 +227,7 @@ function valuesOfRuns(columns: readonly ReadField[], refuse: Refuse): DataType {
   return values.type;
 }
 
-function plainType(field: FlatTable, code: number, children: Field[], refuse: Refuse): DataType {
+function declaredType(field: FlatTable, code: number, children: Field[], refuse: Refuse): DataType {
   if (!NESTED.has(code) && children.length > 0) refuse('its type takes no children');
   const leaf = LEAVES.get(code);
   if (leaf !== undefined) return leaf();

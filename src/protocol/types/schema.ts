@@ -5,7 +5,7 @@
  * TableSchemaValidation. JSON does not hold the ids of dictionaries. arrow/type-names.ts and
  * lance-names.ts write the names of types, type-parser.ts reads them.
  */
-import { DataType, type Dictionary, Field, Schema, typeName } from '../../arrow/index.ts';
+import { DataType, Field, plainType, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import type { JsonArrowDataType, JsonArrowField, JsonArrowSchema } from '../models/index.ts';
 import { lanceTypeName } from './lance-names.ts';
@@ -30,10 +30,6 @@ export function schemaToJson(schema: Schema): JsonArrowSchema {
  */
 export function schemaToLanceJson(schema: Schema): JsonArrowSchema {
   return writeSchema(schema, lanceTypeName);
-}
-
-export function fieldToJson(field: Field): JsonArrowField {
-  return writeField(field, typeName, 0);
 }
 
 export function typeToJson(type: DataType): JsonArrowDataType {
@@ -67,11 +63,6 @@ export function sharedSchema(json: JsonArrowSchema): Schema {
   return schema;
 }
 
-/** As schemaFromJson, for one field. `path` names it in messages. */
-export function fieldFromJson(json: unknown, path = ''): Field {
-  return readField(json, path, 0, { fields: MAX_SCHEMA_FIELDS });
-}
-
 /** As schemaFromJson, for one type. `path` names it in messages. */
 export function typeFromJson(json: unknown, path = 'type'): DataType {
   return readType(json, path, 0, { fields: MAX_SCHEMA_FIELDS });
@@ -100,7 +91,7 @@ function writeType(
     fail('TableSchemaValidation', `field ${JSON.stringify(where)}`, problem);
   if (depth > MAX_SCHEMA_DEPTH) refuse(`types nest deeper than ${MAX_SCHEMA_DEPTH}`);
   const json: JsonArrowDataType = { type: nameOf(type, refuse) };
-  const plain = DataType.isDictionary(type) ? (type as Dictionary).dictionary : type;
+  const plain = plainType(type);
   if (DataType.isFixedSizeBinary(plain)) json.length = plain.byteWidth;
   if (DataType.isFixedSizeList(plain)) json.length = plain.listSize;
   const children: readonly Field[] | null = plain.children;

@@ -17,6 +17,7 @@ import {
   nullColumn,
   type Offsets,
   offsetAt,
+  plainType,
   type RecordBatch,
   recordBatch,
   type Schema,
@@ -214,10 +215,6 @@ const FAMILIES: Partial<Record<Type, string>> = {
   [Type.LargeList]: 'list',
   [Type.FixedSizeList]: 'list',
 };
-
-/** Dictionaries count as their values. */
-const plainType = (type: DataType): DataType =>
-  type.typeId === Type.Dictionary ? plainType((type as Dictionary).dictionary) : type;
 
 function cast(data: Data, field: Field, place: Place, context: BuildContext): Data {
   const have = data.type as DataType;

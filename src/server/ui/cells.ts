@@ -14,6 +14,7 @@ import {
   type Interval,
   IntervalUnit,
   Precision,
+  plainType,
   Type,
   type Union,
   UnionMode,
@@ -133,7 +134,7 @@ function innerReader(data: Data, most: number): (row: number) => string {
   }
   const read = cellReader(data, most);
   const type = data.type as DataType;
-  const { typeId } = type.typeId === Type.Dictionary ? (type as Dictionary).dictionary : type;
+  const { typeId } = plainType(type);
   if (UNQUOTED.includes(typeId)) return (row) => String(read(row));
   return (row) => {
     const cell = read(row);

@@ -12,6 +12,7 @@ import {
   Duration,
   Interval,
   IntervalUnit,
+  plainType,
   Timestamp,
   TimeUnit,
 } from '../../arrow/index.ts';
@@ -30,7 +31,6 @@ import {
   literal,
   locationOf,
   nanosPerUnit,
-  plainType,
   settle,
   timeUnitOf,
   timeZoneOf,

@@ -5,7 +5,7 @@
  * LIKE if that is possible. `FUNCTION_NAMES` lists the built-in functions, `isBuiltIn` recognises
  * their names, and `checkFunctionName` refuses unknown ones.
  */
-import { DataType, Decimal } from '../../arrow/index.ts';
+import { DataType, Decimal, plainType } from '../../arrow/index.ts';
 import {
   compileRegexp,
   LIST_FUNCTIONS,
@@ -32,7 +32,6 @@ import {
   literal,
   locationOf,
   nearestName,
-  plainType,
   type RowFunction,
   typeText,
   UTF8,

@@ -5,7 +5,7 @@
  * false. Beside a column of floats, a constant with a point or an exponent means the nearest float.
  * Two columns are brought to the finer unit; a decimal and a float are compared as float64.
  */
-import { DataType, type Decimal } from '../../arrow/index.ts';
+import { DataType, type Decimal, plainType } from '../../arrow/index.ts';
 import { doubleToExact, type ExactNumber, exactToDouble, floorDivide } from '../../values/index.ts';
 import { type CompareOperator, refuse } from '../parse/index.ts';
 import {
@@ -30,7 +30,6 @@ import {
   locationOf,
   MIRRORED,
   nanosPerUnit,
-  plainType,
   roundToFloat,
   sameForm,
   settle,

@@ -3,7 +3,7 @@
  * Formats are constants and are checked here. `bindTypeOf` tells the name that DuckDB has for a
  * type. Arguments and formats that do not fit throw InvalidInput with their place.
  */
-import { DataType, type Decimal, Timestamp, TimeUnit } from '../../arrow/index.ts';
+import { DataType, type Decimal, plainType, Timestamp, TimeUnit } from '../../arrow/index.ts';
 import { type TimeFormat, timeFormat } from '../../values/index.ts';
 import { readBy, writtenBy } from '../functions/index.ts';
 import { checked, refuse } from '../parse/index.ts';
@@ -14,7 +14,6 @@ import {
   familyOf,
   literal,
   locationOf,
-  plainType,
   settle,
   timeUnitOf,
   timeZoneOf,

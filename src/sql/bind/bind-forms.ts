@@ -5,6 +5,7 @@
  * fit throw InvalidInput. bind-call.ts binds the other functions.
  */
 
+import { plainType } from '../../arrow/index.ts';
 import { canCast } from '../evaluate/index.ts';
 import {
   CLOCK_FIELDS,
@@ -33,7 +34,6 @@ import {
   listOf,
   literal,
   locationOf,
-  plainType,
   type RowFunction,
   settle,
   typeText,

@@ -5,7 +5,7 @@
  * type, and those that it cannot hold are dropped. `prepareConstants` reads a long list in steps,
  * so that the event loop is not blocked.
  */
-import { type DataType, type Decimal, Utf8 } from '../../arrow/index.ts';
+import { type DataType, type Decimal, plainType, Utf8 } from '../../arrow/index.ts';
 import { drained } from '../../steps.ts';
 import { daysFromCivil, daysInMonth, powerOfTen } from '../../values/index.ts';
 import type { Expression } from '../parse/index.ts';
@@ -19,7 +19,6 @@ import {
   isWide,
   literal,
   nanosPerUnit,
-  plainType,
   roundToFloat,
   type Value,
 } from '../typed/index.ts';

@@ -5,6 +5,7 @@
  * InvalidInput, but slices take texts too.
  */
 
+import { plainType } from '../../arrow/index.ts';
 import { LIST_FUNCTIONS, quantified, textSlice } from '../functions/index.ts';
 import { type CompareOperator, refuse } from '../parse/index.ts';
 import {
@@ -20,7 +21,6 @@ import {
   listOf,
   literal,
   locationOf,
-  plainType,
   type RowFunction,
   settle,
   typeText,

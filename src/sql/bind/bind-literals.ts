@@ -7,6 +7,7 @@
 import {
   type DataType,
   Decimal as DecimalType,
+  plainType,
   TimeNanosecond,
   Timestamp,
   TimeUnit,
@@ -34,7 +35,6 @@ import {
   listOf,
   literal,
   nanosPerUnit,
-  plainType,
   settle,
   timeUnitOf,
   timeZoneOf,

@@ -4,7 +4,7 @@
  * InvalidInput if the types do not match. A computed value that cannot be converted without loss is
  * refused when its row is evaluated.
  */
-import { type DataType, type Schema, typesEqual } from '../../arrow/index.ts';
+import { type DataType, plainType, type Schema, typesEqual } from '../../arrow/index.ts';
 import { parseExact } from '../../values/index.ts';
 import { type Expression, refuse } from '../parse/index.ts';
 import {
@@ -18,7 +18,6 @@ import {
   isTemporal,
   literal,
   locationOf,
-  plainType,
   sameForm,
   settle,
   typeText,

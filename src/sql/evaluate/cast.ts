@@ -4,7 +4,9 @@
  * InvalidInput, or becomes null in TRY_CAST; items of lists are treated the same. `canCast` says
  * which families of types can be converted.
  */
+
 import type { DataType } from '../../arrow/index.ts';
+import { plainType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import {
@@ -26,7 +28,6 @@ import {
   familyOf,
   isNumeric,
   nanosPerUnit,
-  plainType,
   reader,
   roundToFloat,
   sameForm,

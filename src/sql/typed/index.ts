@@ -66,7 +66,6 @@ export {
   isOrdered,
   isWide,
   listOf,
-  plainType,
   roundToFloat,
   timeUnitOf,
   timeZoneOf,

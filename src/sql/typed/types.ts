@@ -2,8 +2,7 @@
  * Classifies Arrow types for expressions. `familyOf` returns the family of a type, and `typeText`
  * its name in messages. Other functions return parts of a type, such as its range, scale, unit or
  * time zone. A time zone that the runtime does not know throws InvalidInput (`clockZoneOf`).
- * `plainType` returns the value type of a dictionary. Common types are shared objects, such as
- * `INT64`.
+ * Common types are shared objects, such as `INT64`.
  */
 import {
   Binary,
@@ -16,6 +15,7 @@ import {
   Int64,
   List,
   Precision,
+  plainType,
   type Timestamp,
   TimeUnit,
   Uint64,
@@ -69,11 +69,6 @@ export function familyOf(type: DataType): Family {
   }
   if (DataType.isStruct(type)) return 'struct';
   return 'other';
-}
-
-/** The type of a dictionary's values; any other type is itself. */
-export function plainType(type: DataType): DataType {
-  return DataType.isDictionary(type) ? plainType(type.dictionary) : type;
 }
 
 export function isNumeric(family: Family): boolean {

@@ -3,8 +3,10 @@
  * and a group without a value gets null. Distinct values are kept in memory, not rows. `reserve`
  * makes room for the values of a batch in steps.
  */
+
 import type { DataType } from '../../arrow/index.ts';
-import { type Column, plainType, validityOf } from '../../sql/index.ts';
+import { plainType } from '../../arrow/index.ts';
+import { type Column, validityOf } from '../../sql/index.ts';
 import { inSlices } from '../../steps.ts';
 import { ValueNumbers, WordTable } from '../keys/index.ts';
 import {

@@ -13,6 +13,7 @@ import {
   gatherData,
   indicesOf,
   nullColumn,
+  plainType,
   type RecordBatch,
   recordBatch,
   type Schema,
@@ -25,7 +26,6 @@ import {
   compileTree,
   type Expression,
   familyOf,
-  plainType,
 } from '../../sql/index.ts';
 import { KeyNumbers } from '../keys/index.ts';
 import {

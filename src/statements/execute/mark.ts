@@ -4,14 +4,19 @@
  * the right side has equal keys wherever both sides have values. The different keys of the right
  * side are kept in memory, apart by which of them are null; rows of the left side stream past them.
  */
-import { type Data, type DataType, type RecordBatch, recordBatch } from '../../arrow/index.ts';
+import {
+  type Data,
+  type DataType,
+  plainType,
+  type RecordBatch,
+  recordBatch,
+} from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
 import {
   BOOL,
   type Column,
   compileTree,
   gatherColumn,
-  plainType,
   TRUE,
   toVector,
   truthColumn,

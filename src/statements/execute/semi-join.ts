@@ -7,12 +7,13 @@
 import {
   type Field,
   gatherBatch,
+  plainType,
   type RecordBatch,
   recordBatch,
   Schema,
 } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';
-import { type Column, compileTree, plainType, reader } from '../../sql/index.ts';
+import { type Column, compileTree, reader } from '../../sql/index.ts';
 import { KeyNumbers } from '../keys/index.ts';
 import { comparableKeys, type JoinStep } from '../steps/index.ts';
 import {

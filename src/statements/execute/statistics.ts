@@ -3,14 +3,14 @@
  * and else by reading rows. Each item has to be count(*), or min or max of a column. Only with
  * count(*) alone may there be a WHERE. For a group step of any other form it returns undefined.
  */
-import { type Data, type DataType, type RecordBatch, recordBatch } from '../../arrow/index.ts';
 import {
-  type AggregateExpression,
-  columnOf,
+  type Data,
+  type DataType,
   plainType,
-  toVector,
-  type Value,
-} from '../../sql/index.ts';
+  type RecordBatch,
+  recordBatch,
+} from '../../arrow/index.ts';
+import { type AggregateExpression, columnOf, toVector, type Value } from '../../sql/index.ts';
 import type { GroupStep, ScanStep } from '../steps/index.ts';
 import type { Relation, Work } from './relation.ts';
 import { filterText } from './scan.ts';

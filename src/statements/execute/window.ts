@@ -8,6 +8,7 @@ import {
   columnsOf,
   type Data,
   type DataType,
+  plainType,
   type RecordBatch,
   recordBatch,
   Schema,
@@ -20,7 +21,6 @@ import {
   type Expression,
   familyOf,
   gatherColumn,
-  plainType,
   toVector,
 } from '../../sql/index.ts';
 import { markChanges } from '../../table/index.ts';

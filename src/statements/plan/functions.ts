@@ -12,6 +12,7 @@ import {
   Float64,
   Int64,
   List,
+  plainType,
   Uint64,
   Utf8,
 } from '../../arrow/index.ts';
@@ -20,7 +21,6 @@ import {
   type Family,
   familyOf,
   isOrdered,
-  plainType,
   refuse,
   typeText,
 } from '../../sql/index.ts';

@@ -3,12 +3,13 @@
  * is `same` if they compare as they are, and `none` if they cannot be compared. `castOf` finds the
  * one type of a column of a UNION or of VALUES. It throws InvalidInput if there is none.
  */
+
 import type { DataType, Decimal, Time, Timestamp } from '../../arrow/index.ts';
+import { plainType } from '../../arrow/index.ts';
 import {
   type Expression,
   familyOf,
   integerRange,
-  plainType,
   refuse,
   type TypeName,
   typeText,

@@ -6,6 +6,7 @@
  */
 import {
   Binary,
+  bytesColumn,
   columnsOf,
   type Data,
   DataType,
@@ -26,7 +27,7 @@ import { requestMemory } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { withoutDictionary } from './btree-rows.ts';
-import { bytesColumn, numberColumn, segmentSchema } from './write-segment.ts';
+import { numberColumn, segmentSchema } from './write-segment.ts';
 
 /** Values of a column, or items of its lists, that are coded without a turn, about. */
 const AT_ONCE = 16_384;

@@ -6,6 +6,7 @@
  */
 import {
   Binary,
+  bytesColumn,
   columnsOf,
   type Data,
   dataOf,
@@ -32,7 +33,6 @@ import { requestMemory, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import {
-  bytesColumn,
   numberColumn,
   segmentSchema,
   type WrittenSegmentFiles,

@@ -4,14 +4,12 @@
  * any error. `writeSegmentFiles` writes the files of one segment, of which none stays if one fails.
  */
 import {
-  type Binary,
   type Data,
   dataOf,
   type Field,
   type RecordBatchStream,
   Schema,
   Uint32,
-  type Utf8,
 } from '../../arrow/index.ts';
 import { type IndexFile, indexFile } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
@@ -99,13 +97,3 @@ export const segmentSchema = (fields: readonly Field[]): Schema => new Schema([.
 /** A column of whole numbers. */
 export const numberColumn = (values: readonly number[]): Data =>
   dataOf(new Uint32(), values.length, { values: Uint32Array.from(values) });
-
-/** A column of byte strings, or of the texts that they are. */
-export function bytesColumn(type: Utf8 | Binary, values: readonly Uint8Array[]): Data {
-  const offsets = new Int32Array(values.length + 1);
-  for (const [at, value] of values.entries())
-    offsets[at + 1] = (offsets[at] as number) + value.length;
-  const bytes = new Uint8Array(offsets[values.length] as number);
-  for (const [at, value] of values.entries()) bytes.set(value, offsets[at]);
-  return dataOf(type, values.length, { offsets, values: bytes });
-}

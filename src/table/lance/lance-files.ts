@@ -16,6 +16,7 @@ import {
   lanceDeletionsFolder,
   lanceManifestBytes,
   lanceManifestFile,
+  lanceManifestForms,
   lanceManifestsFolder,
   MAIN_BRANCH,
 } from '../../format/index.ts';
@@ -129,9 +130,8 @@ export async function holdsManifestOf(
 ): Promise<boolean> {
   const view = await lanceView(engine, snapshot);
   if (!view.opens) return holds(engine, path, closedManifest(snapshot));
-  for (const earlier of [false, true]) {
-    const steps = lanceManifestBytes({ ...view.version, earlier });
-    const bytes = await inTurns(new Turn(engine.env), steps, undefined);
+  const steps = lanceManifestForms(view.version);
+  for (const bytes of await inTurns(new Turn(engine.env), steps, undefined)) {
     if (await holds(engine, path, bytes)) return true;
   }
   return false;

@@ -4,14 +4,13 @@
  * too. It counts numbers and times as they are, texts and lists by their length, and vectors by
  * their norm. value-counts.ts counts distinct values, and histogram.ts fills the buckets.
  */
-import { type Data, DataType } from '../../arrow/index.ts';
+import { type Data, DataType, plainType } from '../../arrow/index.ts';
 import { type ColumnStatistics, columnStatistics, mergeStatistics } from '../../format/index.ts';
 import {
   type Column,
   familyOf,
   hashValues,
   loadColumn,
-  plainType,
   TRUE,
   type Validity,
   validityOf,
@@ -30,7 +29,7 @@ export type ColumnKind =
   | 'other';
 
 /** The kind of a column, which decides what is counted of its values. */
-export function kindOf(given: DataType): ColumnKind {
+function kindOf(given: DataType): ColumnKind {
   const type = plainType(given);
   switch (familyOf(type)) {
     case 'int':
