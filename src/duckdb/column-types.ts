@@ -79,12 +79,12 @@ export function sqlType(type: DataType, path: string): string {
       return 'INTERVAL';
     case Type.List:
     case Type.LargeList:
-      return `${childType(type, 0, path)}[]`;
+      return `${itemType(type, path)}[]`;
     case Type.FixedSizeList: {
       const { listSize } = type as FixedSizeList;
       if (listSize > MOST_ITEMS) throw refused(type, path);
       // DuckDB has no arrays of nothing.
-      return `${childType(type, 0, path)}[${listSize === 0 ? '' : listSize}]`;
+      return `${itemType(type, path)}[${listSize === 0 ? '' : listSize}]`;
     }
     case Type.Struct:
       return structType(type, path);
@@ -101,9 +101,9 @@ export function sqlType(type: DataType, path: string): string {
   }
 }
 
-function childType(type: DataType, at: number, path: string): string {
-  const child = type.children[at] as Field;
-  return sqlType(child.type, `${path}.${child.name}`);
+function itemType(type: DataType, path: string): string {
+  const item = type.children[0] as Field;
+  return sqlType(item.type, `${path}.${item.name}`);
 }
 
 function structType(type: DataType, path: string): string {

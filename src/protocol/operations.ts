@@ -241,8 +241,6 @@ export const OPERATIONS = {
 /** `CreateTable` and its like: the protocol's name of an operation. */
 export type OperationName = keyof typeof OPERATIONS;
 
-export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
-
 /** A route that is another spelling of an operation's own. */
 export interface AliasRoute {
   readonly operation: OperationName;

@@ -55,7 +55,7 @@ const lengthNorm = (length: number, average: number): number =>
   K1 * (1 - B + (B * length) / average);
 
 /** The share of its inverse frequency that a term adds to the score of a document of this norm. */
-export const shareOf = (count: number, norm: number): number => (count * (K1 + 1)) / (count + norm);
+const shareOf = (count: number, norm: number): number => (count * (K1 + 1)) / (count + norm);
 
 /** The same share for a document of this length. */
 export const termShare = (count: number, length: number, average: number): number =>

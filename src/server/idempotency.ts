@@ -42,14 +42,7 @@ const isFinal = (status: number): boolean => status < 500 && status !== 429;
 
 export class AnswerCache {
   readonly #entries = new Map<string, Entry>();
-  readonly #maxEntries: number;
-  readonly #maxBytes: number;
   #bytes = 0;
-
-  constructor(maxEntries: number = MAX_ENTRIES, maxBytes: number = MAX_BYTES) {
-    this.#maxEntries = maxEntries;
-    this.#maxBytes = maxBytes;
-  }
 
   /**
    * The answer kept for `key`, or that of `work`, which is done once however many ask. When it
@@ -99,7 +92,7 @@ export class AnswerCache {
     entry.bytes = key.length + entry.fingerprint.length + answer.body.length + 200;
     this.#bytes += entry.bytes;
     for (const [oldest, { bytes }] of this.#entries) {
-      if (this.#entries.size <= this.#maxEntries && this.#bytes <= this.#maxBytes) break;
+      if (this.#entries.size <= MAX_ENTRIES && this.#bytes <= MAX_BYTES) break;
       // What is still under way has no size yet and stays.
       if (bytes === 0) continue;
       this.#entries.delete(oldest);

@@ -13,7 +13,6 @@ import {
   checkValues,
   checkWanted,
   type ElementType,
-  elementTypeOf,
   invalid,
   type Metric,
   type VectorValues,
@@ -22,7 +21,7 @@ import type { Kernels } from './kernels.ts';
 import { createMeasure } from './measure.ts';
 import { createNearest, type Nearest } from './nearest.ts';
 import { plainKernels } from './plain-kernels.ts';
-import { type PreparedQuery, prepareQuery } from './query.ts';
+import { prepareQuery } from './query.ts';
 import { Sifting } from './sifting.ts';
 import { loadSimdKernels } from './simd-kernels.ts';
 import {
@@ -265,32 +264,6 @@ export function createSearch(options: SearchOptions): VectorSearch {
     limit,
     finish,
   };
-}
-
-/**
- * The distance of each of `rows` vectors in `values` from `query`, NaN where there is none. Nulls
- * are the caller's: the bytes under them are measured like any other. A Uint16Array holds halves.
- */
-export function distances(
-  metric: Metric,
-  query: ArrayLike<number>,
-  values: VectorValues,
-  dimension: number,
-  rows: number,
-  kernels?: 'simd' | 'plain',
-): Float32Array {
-  const elementType = elementTypeOf(values);
-  checkMetric(metric, elementType, dimension);
-  checkValues(values, elementType, dimension, rows);
-  const prepared: PreparedQuery = prepareQuery(metric, elementType, dimension, query);
-  const measure = createMeasure(kernelsFor(kernels), metric, elementType, dimension);
-  const out = new Float32Array(rows);
-  measure.begin(values);
-  for (let from = 0; from < rows; from += measure.capacity) {
-    measure.load(values, undefined, from, Math.min(measure.capacity, rows - from));
-    measure.distances(prepared, out.subarray(from));
-  }
-  return out;
 }
 
 /** Whether the runtime has the kernels of partitions. */

@@ -5,9 +5,9 @@
  */
 import { describe, expect, test } from 'vitest';
 import { CASES, conformanceSuite, runConformance } from '../../src/conformance/suite.ts';
-import { OPERATION_NAMES } from '../../src/protocol/operations.ts';
 import { createServer } from '../../src/server.ts';
 import { directorySubject } from '../helpers/catalogs.ts';
+import { OPERATION_NAMES } from '../helpers/operation-names.ts';
 import {
   answerFaults,
   operationOf,

@@ -5,10 +5,11 @@ import { openDirectoryNamespace } from '../../src/directory/directory-namespace.
 import { DirspaceError } from '../../src/errors.ts';
 import { methodName } from '../../src/protocol/every-operation.ts';
 import { type Namespace, unsupported } from '../../src/protocol/namespace.ts';
-import { OPERATION_NAMES, type OperationName } from '../../src/protocol/operations.ts';
+import type { OperationName } from '../../src/protocol/operations.ts';
 import { createServer, type Server } from '../../src/server.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 import { casesOf } from '../helpers/long.ts';
+import { OPERATION_NAMES } from '../helpers/operation-names.ts';
 
 const limits = { maxEventLoopDelayMs: 0 };
 const openCatalog = (): ReturnType<typeof openDirectoryNamespace> =>

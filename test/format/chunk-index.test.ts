@@ -5,7 +5,6 @@ import { isDirspaceError } from '../../src/errors.ts';
 import {
   checkChunk,
   type EncodedBlock,
-  encodeChunk,
   encodeChunkInSteps,
 } from '../../src/format/catalog/chunk.ts';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../../src/format/catalog/chunk-index.ts';
 import type { FragmentEntry } from '../../src/format/catalog/fragment-entry.ts';
 import { drained } from '../../src/steps.ts';
+import { encodeChunk } from '../helpers/chunks.ts';
 
 const FILE = 'c.json';
 

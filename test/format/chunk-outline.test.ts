@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isDirspaceError } from '../../src/errors.ts';
-import { decodeChunk, encodeChunk } from '../../src/format/catalog/chunk.ts';
 import { chunkOutlines, type FragmentOutline } from '../../src/format/catalog/chunk-outline.ts';
 import type { FragmentEntry } from '../../src/format/catalog/fragment-entry.ts';
 import { encodeChecksummed } from '../../src/json.ts';
 import { drained } from '../../src/steps.ts';
+import { decodeChunk, encodeChunk } from '../helpers/chunks.ts';
 
 const FILE = 'c.json';
 

@@ -36,13 +36,13 @@ import {
   type FragmentFooter,
 } from '../../src/format/fragment/fragment-footer.ts';
 import type { ColumnChunk } from '../../src/format/fragment/fragment-layout.ts';
-import { runReader } from '../../src/format/fragment/sparse-pages.ts';
 import { readRows } from '../../src/format/fragment/sparse-rows.ts';
 import { aligned, openArrowBody } from '../../src/ipc/index.ts';
 import { toRecordBatchStream } from '../../src/sdk/convert/index.ts';
 import { drained } from '../../src/steps.ts';
 import { exactColumn, exactValues } from '../helpers/arrow-samples.ts';
 import { bitsOf, casesOf } from '../helpers/long.ts';
+import { runReader } from '../helpers/row-reader.ts';
 import { seeded } from '../helpers/seeded.ts';
 
 const nullable = (name: string, type: Field['type']): Field => new Field(name, type, true);

@@ -4,9 +4,7 @@ import { isDirspaceError } from '../../src/errors.ts';
 import {
   type ChunkEntry,
   checkChunk,
-  decodeChunk,
   decodeChunkEntry,
-  encodeChunk,
   encodeChunkEntry,
 } from '../../src/format/catalog/chunk.ts';
 import {
@@ -25,6 +23,7 @@ import {
   refuseNewer,
 } from '../../src/format/catalog/manifest.ts';
 import { encodeChecksummed } from '../../src/json.ts';
+import { decodeChunk, encodeChunk } from '../helpers/chunks.ts';
 
 const FILE = 'v.json';
 

@@ -1,12 +1,7 @@
 /** Metadata files that were cut, flipped or forged: what was written, or a typed error. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  decodeChunk,
-  decodeChunkInSteps,
-  encodeChunk,
-  encodeChunkInSteps,
-} from '../../src/format/catalog/chunk.ts';
+import { decodeChunkInSteps, encodeChunkInSteps } from '../../src/format/catalog/chunk.ts';
 import type { FragmentEntry } from '../../src/format/catalog/fragment-entry.ts';
 import {
   decodeVersion,
@@ -16,6 +11,7 @@ import {
 } from '../../src/format/catalog/manifest.ts';
 import { decodeFormat, encodeFormat } from '../../src/format/catalog/records.ts';
 import { encodeChecksummed, parseChecksummed, parseJson } from '../../src/json.ts';
+import { decodeChunk, encodeChunk } from '../helpers/chunks.ts';
 import { checksummedText, withFlippedBit } from '../helpers/damage.ts';
 import { casesOf } from '../helpers/long.ts';
 import {

@@ -11,9 +11,9 @@ import {
 } from '../../src/format/fragment/fragment-decoder.ts';
 import { encodeFragment } from '../../src/format/fragment/fragment-encoder.ts';
 import { decodeFooter, type FragmentFooter } from '../../src/format/fragment/fragment-footer.ts';
-import { runReader } from '../../src/format/fragment/sparse-pages.ts';
 import { readRows } from '../../src/format/fragment/sparse-rows.ts';
 import { everyType, exactColumn, exactValues, randomBatch } from '../helpers/arrow-samples.ts';
+import { runReader } from '../helpers/row-reader.ts';
 import { seeded } from '../helpers/seeded.ts';
 
 const schema = everyType();

@@ -1,7 +1,6 @@
 /** A document of every kind of metadata file, and what reads it. */
 import { decodeIntent } from '../../src/directory/catalog/intents.ts';
 import { decodeJournal } from '../../src/directory/catalog/journal.ts';
-import { decodeChunk, encodeChunk } from '../../src/format/catalog/chunk.ts';
 import type { FragmentEntry } from '../../src/format/catalog/fragment-entry.ts';
 import {
   decodeVersion,
@@ -31,6 +30,7 @@ import {
   decodeDecision,
   decodeDecisionTables,
 } from '../../src/table/versions/multi-table-commit.ts';
+import { decodeChunk, encodeChunk } from './chunks.ts';
 
 export const fragmentEntry = (id: number): FragmentEntry => ({
   id,

@@ -1,8 +1,8 @@
 /** A catalog that keeps what it is asked and answers what it is told. */
 import { DirspaceError } from '../../src/errors.ts';
 import { methodName } from '../../src/protocol/every-operation.ts';
-import { OPERATION_NAMES } from '../../src/protocol/operations.ts';
 import type { Catalog } from '../../src/sdk/handles/implementations.ts';
+import { OPERATION_NAMES } from './operation-names.ts';
 
 export interface RecordedCall {
   readonly method: string;

@@ -1,7 +1,7 @@
 /** A Namespace that answers what a test says, and refuses everything else as not supported. */
 import type { Namespace, NamespaceOperations } from '../../src/protocol/namespace.ts';
 import { unsupportedOperations } from '../../src/protocol/namespace.ts';
-import { OPERATION_NAMES } from '../../src/protocol/operations.ts';
+import { OPERATION_NAMES } from './operation-names.ts';
 
 const Nothing = unsupportedOperations(OPERATION_NAMES);
 

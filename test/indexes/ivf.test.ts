@@ -9,7 +9,7 @@ import { signsOf, spanOf, turn } from '../../src/indexes/ivf/turning.ts';
 import { Workbench } from '../../src/indexes/ivf/workbench.ts';
 import { halfValue, storeHalf } from '../../src/values/index.ts';
 import type { VectorBatch, VectorValues } from '../../src/vector/index.ts';
-import { distances } from '../../src/vector/search.ts';
+import { distances } from '../helpers/distances.ts';
 import { seeded } from '../helpers/seeded.ts';
 
 function run<Result>(steps: Generator<void, Result>): Result {

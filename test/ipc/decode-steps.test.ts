@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { decodeLz4InSteps, xxh32 } from '../../src/ipc/codecs/lz4.ts';
-import { xxh64Low } from '../../src/ipc/codecs/xxh64.ts';
 import { decodeZstdInSteps } from '../../src/ipc/codecs/zstd.ts';
 import { openArrowBody } from '../../src/ipc/foreign/foreign-ipc.ts';
 import { runSteps, type WaitingSteps } from '../../src/steps.ts';
+import { xxh64Low } from '../helpers/codecs.ts';
 
 const fixture = (name: string): Uint8Array =>
   readFileSync(new URL(`../../fixtures/ipc/${name}`, import.meta.url));

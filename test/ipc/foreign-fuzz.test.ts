@@ -5,10 +5,9 @@
 import { describe, expect, it } from 'vitest';
 import { type RecordBatch, Type } from '../../src/arrow/apache.ts';
 import { isDirspaceError } from '../../src/errors.ts';
-import { decodeLz4Frame } from '../../src/ipc/codecs/lz4.ts';
-import { decodeZstd } from '../../src/ipc/codecs/zstd.ts';
 import { openArrowBody } from '../../src/ipc/foreign/foreign-ipc.ts';
 import { exactColumn } from '../helpers/arrow-samples.ts';
+import { decodeLz4Frame, decodeZstd } from '../helpers/codecs.ts';
 import { damagedAtRandom, flipBit, STAMPS, stamped } from '../helpers/damage.ts';
 import {
   ipcFixture as fixture,

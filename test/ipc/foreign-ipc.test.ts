@@ -20,8 +20,6 @@ import {
   vectorFromArray,
 } from '../../src/arrow/apache.ts';
 import { schemasEqual } from '../../src/arrow/schema-equality.ts';
-import { decodeLz4Frame } from '../../src/ipc/codecs/lz4.ts';
-import { decodeZstd } from '../../src/ipc/codecs/zstd.ts';
 import { encodeIpcFile, encodeIpcStream } from '../../src/ipc/encode/ipc-stream.ts';
 import { type OpenArrowOptions, openArrowBody } from '../../src/ipc/foreign/foreign-ipc.ts';
 import { schemaToJson } from '../../src/protocol/types/schema.ts';
@@ -29,6 +27,7 @@ import { connect } from '../../src/sdk/connect.ts';
 import { everyType, exactValues, randomBatch } from '../helpers/arrow-samples.ts';
 import { arbitrarySchema } from '../helpers/arrow-types.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
+import { decodeLz4Frame, decodeZstd } from '../helpers/codecs.ts';
 import { seeded } from '../helpers/seeded.ts';
 
 const fixture = (name: string): Uint8Array =>

@@ -1,9 +1,9 @@
 /** What is compressed here: every decoder gives the same content back, and it gets smaller. */
 import { expect, test } from 'vitest';
 import { nodeZstd } from '../../src/ipc/codecs/node-zstd.ts';
-import { decodeZstd } from '../../src/ipc/codecs/zstd.ts';
 import { encodeZstd, FRAME_OVERHEAD } from '../../src/ipc/codecs/zstd-encode.ts';
 import { zstdKernels } from '../../src/ipc/codecs/zstd-kernels.ts';
+import { decodeZstd } from '../helpers/codecs.ts';
 import { casesOf } from '../helpers/long.ts';
 import { seeded } from '../helpers/seeded.ts';
 

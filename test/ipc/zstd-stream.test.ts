@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DirspaceError } from '../../src/errors.ts';
-import { decodeZstd } from '../../src/ipc/codecs/zstd.ts';
 import { decodeZstdPieces } from '../../src/ipc/codecs/zstd-stream.ts';
+import { decodeZstd } from '../helpers/codecs.ts';
 
 const frames = (
   JSON.parse(readFileSync(new URL('../../fixtures/ipc/frames.json', import.meta.url), 'utf8')) as {

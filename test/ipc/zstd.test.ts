@@ -2,14 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { decodeLz4Frame } from '../../src/ipc/codecs/lz4.ts';
 import { nodeZstd } from '../../src/ipc/codecs/node-zstd.ts';
-import { xxh64Low } from '../../src/ipc/codecs/xxh64.ts';
-import { decodeZstd } from '../../src/ipc/codecs/zstd.ts';
 import { zstdKernels } from '../../src/ipc/codecs/zstd-kernels.ts';
 import { bodyBuffers } from '../../src/ipc/foreign/foreign-buffers.ts';
 import { openArrowBody } from '../../src/ipc/foreign/foreign-ipc.ts';
 import { drained } from '../../src/steps.ts';
+import { decodeLz4Frame, decodeZstd, xxh64Low } from '../helpers/codecs.ts';
 import { placesOf } from '../helpers/long.ts';
 
 interface Frames {

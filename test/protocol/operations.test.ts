@@ -15,12 +15,8 @@ import type { JsonSchema } from '../../src/protocol/models/model-schema.ts';
 import type { Namespace } from '../../src/protocol/namespace.ts';
 import { unsupported, unsupportedOperations } from '../../src/protocol/namespace.ts';
 import type { OperationRow } from '../../src/protocol/operation-row.ts';
-import {
-  ALIAS_ROUTES,
-  OPERATION_NAMES,
-  OPERATIONS,
-  type OperationName,
-} from '../../src/protocol/operations.ts';
+import { ALIAS_ROUTES, OPERATIONS, type OperationName } from '../../src/protocol/operations.ts';
+import { OPERATION_NAMES } from '../helpers/operation-names.ts';
 
 /** operation|method|path|query members|body|status|answer|further errors */
 const FACTS = `

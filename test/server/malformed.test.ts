@@ -11,9 +11,10 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { requestModel } from '../../src/protocol/every-operation.ts';
 import { MODELS } from '../../src/protocol/models/index.ts';
 import { normalize } from '../../src/protocol/normalize.ts';
-import { OPERATION_NAMES, OPERATIONS } from '../../src/protocol/operations.ts';
+import { OPERATIONS } from '../../src/protocol/operations.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { casesOf } from '../helpers/long.ts';
+import { OPERATION_NAMES } from '../helpers/operation-names.ts';
 import { ARROW, ask, someRows, streamBytes } from '../helpers/rest-pair.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 

@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  has,
   intersect,
   negate,
   type PointSet,
@@ -10,6 +9,18 @@ import {
   subtract,
   union,
 } from '../../src/sql/regexp/code-points.ts';
+
+function has(set: PointSet, point: number): boolean {
+  let low = 0;
+  let high = set.length / 2 - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    if (point < (set[2 * middle] as number)) high = middle - 1;
+    else if (point > (set[2 * middle + 1] as number)) low = middle + 1;
+    else return true;
+  }
+  return false;
+}
 
 const MOST = 40;
 const ranges = fc.array(

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { halfValues, nearestHalf } from '../../src/values/half.ts';
 import { type ElementType, MAX_DIMENSION, type Metric } from '../../src/vector/elements.ts';
-import { distances } from '../../src/vector/search.ts';
 import { loadSimdKernels } from '../../src/vector/simd-kernels.ts';
+import { distances } from '../helpers/distances.ts';
 import { halfOf, naiveDistance, numbersOf, randomValues } from '../helpers/naive-vectors.ts';
 import { seeded } from '../helpers/seeded.ts';
 

@@ -2,12 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ElementType, Metric } from '../../src/vector/elements.ts';
 import { createNearest } from '../../src/vector/nearest.ts';
-import {
-  createSearch,
-  distances,
-  type SearchOptions,
-  type VectorBatch,
-} from '../../src/vector/search.ts';
+import { createSearch, type SearchOptions, type VectorBatch } from '../../src/vector/search.ts';
+import { distances } from '../helpers/distances.ts';
 import { casesOf } from '../helpers/long.ts';
 import { numbersOf, randomValues } from '../helpers/naive-vectors.ts';
 import { seeded } from '../helpers/seeded.ts';

@@ -3,13 +3,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Metric } from '../../src/vector/elements.ts';
 import { prepareQuery } from '../../src/vector/query.ts';
-import {
-  createSearch,
-  distances,
-  type SearchOptions,
-  type VectorBatch,
-} from '../../src/vector/search.ts';
+import { createSearch, type SearchOptions, type VectorBatch } from '../../src/vector/search.ts';
 import { SIFTED_ROWS, sieveOf } from '../../src/vector/sieve.ts';
+import { distances } from '../helpers/distances.ts';
 import { casesOf } from '../helpers/long.ts';
 import { numbersOf, randomValues } from '../helpers/naive-vectors.ts';
 import { seeded } from '../helpers/seeded.ts';

@@ -6,7 +6,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Metric } from '../../src/vector/elements.ts';
 import { prepareQuery } from '../../src/vector/query.ts';
-import { distances } from '../../src/vector/search.ts';
 import { sieveOf } from '../../src/vector/sieve.ts';
 import {
   GROUP_ROWS,
@@ -16,6 +15,7 @@ import {
   NORMS_AT,
   SQUARES_AT,
 } from '../../src/vector/sketch.ts';
+import { distances } from '../helpers/distances.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { bytesOf, sketched } from '../helpers/sketched.ts';
 

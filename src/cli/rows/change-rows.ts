@@ -63,9 +63,9 @@ export const updateRows: Command = {
   refusedIsUsage: true,
   reads: false,
   async run(call: Call): Promise<Answer> {
-    const given = call.options.texts('set').map((text) => nameAndSql(text, '--set'));
+    const given = call.options.texts('set').map(nameAndSql);
     if (given.length === 0) throw new UsageError('Give --set column=sql for each column to set.');
-    const values = uniqueNames(given, '--set');
+    const values = uniqueNames(given);
     const { table, id } = await open(call);
     const options = defined({ where: call.arguments[1], signal: call.signal });
     const result = await table.update({ valuesSql: values }, options);
@@ -99,7 +99,7 @@ export const addColumns: Command = {
   reads: false,
   async run(call: Call): Promise<Answer> {
     const { options, signal } = call;
-    const given = options.texts('set').map((text) => nameAndSql(text, '--set'));
+    const given = options.texts('set').map(nameAndSql);
     const types = options.text('types');
     if (given.length > 0 === (types !== undefined)) {
       throw new UsageError(
@@ -107,7 +107,7 @@ export const addColumns: Command = {
       );
     }
     const fields = types === undefined ? [] : await fieldsOf(types);
-    const values = Object.entries(uniqueNames(given, '--set'));
+    const values = Object.entries(uniqueNames(given));
     const { table, id } = await open(call);
     const result = await (types === undefined
       ? table.addColumns(
@@ -139,17 +139,17 @@ async function open(call: Call): Promise<{ table: Table; id: string[] }> {
 }
 
 /** `column=sql`; the SQL may hold more of these signs. */
-function nameAndSql(text: string, option: string): [name: string, sql: string] {
+function nameAndSql(text: string): [name: string, sql: string] {
   const at = text.indexOf('=');
   const [name, sql] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
   if (at > 0 && name !== '' && sql !== '') return [name, sql];
-  throw new UsageError(`${option} is ${JSON.stringify(text)}; it is column=sql.`);
+  throw new UsageError(`--set is ${JSON.stringify(text)}; it is column=sql.`);
 }
 
-function uniqueNames(given: readonly [string, string][], option: string): Record<string, string> {
+function uniqueNames(given: readonly [string, string][]): Record<string, string> {
   const values = new Map<string, string>();
   for (const [name, sql] of given) {
-    if (values.has(name)) throw new UsageError(`${option} sets ${JSON.stringify(name)} twice.`);
+    if (values.has(name)) throw new UsageError(`--set sets ${JSON.stringify(name)} twice.`);
     values.set(name, sql);
   }
   return Object.fromEntries(values);

@@ -198,9 +198,8 @@ export class Kit {
   }
 
   /** The number of the newest version. */
-  async version(id: string[], branch?: string): Promise<number> {
-    const on = branch === undefined ? {} : { branch };
-    const { versions } = await this.call('ListTableVersions', { id, ...on, descending: true });
+  async version(id: string[]): Promise<number> {
+    const { versions } = await this.call('ListTableVersions', { id, descending: true });
     const newest = versions[0]?.version;
     if (newest !== undefined) return newest;
     throw new Undecided(

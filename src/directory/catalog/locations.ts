@@ -43,7 +43,7 @@ export const tableIdAt = ({ engine }: Catalog, folder: string): ObjectPath | und
   engine.names.tableIdAt(folder);
 
 /** `location` cannot be used, and why. */
-export const unusable = (location: string, why: string): DirspaceError =>
+const unusable = (location: string, why: string): DirspaceError =>
   new DirspaceError(
     'InvalidInput',
     `The location ${JSON.stringify(location.slice(0, 200))} cannot be used: ${why}. Give the path of a folder below the root: relative to it, absolute, or as a file: URI.`,

@@ -1,5 +1,5 @@
 /**
- * Encodes (`encodeChunk`) and decodes (`decodeChunk`) chunk files, immutable runs of fragment
+ * Encodes (`encodeChunkInSteps`) and decodes (`decodeChunkInSteps`) chunk files, immutable runs of fragment
  * entries that manifests share. They keep the manifest of a table of 10,000 fragments short. A
  * manifest refers to a chunk by a `ChunkEntry`, whose checksum, size and count decoding verifies.
  * chunk-index.ts reads single blocks of a chunk.
@@ -15,7 +15,6 @@ import {
   parseChecksummedInSteps,
   stringMember,
 } from '../../json.ts';
-import { drained } from '../../steps.ts';
 import {
   BLOCKS_MEMBER,
   type ChunkBlock,
@@ -63,11 +62,6 @@ export function decodeChunkEntry(value: unknown, file: string): ChunkEntry {
   if (!Object.hasOwn(entry, 'index')) return chunk;
   return { ...chunk, index: decodeChunkIndexEntry(entry.index, chunk.size, file) };
 }
-
-export const encodeChunk = (
-  file: string,
-  fragments: readonly FragmentEntry[],
-): { bytes: Uint8Array; entry: ChunkEntry } => drained(encodeChunkInSteps(file, fragments));
 
 /** A block of another chunk, with the text of its entries. */
 export interface EncodedBlock {
@@ -154,10 +148,6 @@ function* pieces(
 
 /** Whether a block is long enough to be taken over as it is: rows of short ones are blocks of few entries. */
 export const isWorthCopying = ({ bytes }: ChunkBlock): boolean => bytes >= BLOCK / 2;
-
-/** @throws Corrupt when the bytes are not the ones the manifest speaks of */
-export const decodeChunk = (bytes: Uint8Array, entry: ChunkEntry, file: string): FragmentEntry[] =>
-  drained(decodeChunkInSteps(bytes, entry, file));
 
 /** @throws Corrupt where a document is another one than the manifest refers to */
 export function requireChunk(

@@ -146,10 +146,8 @@ export {
 export {
   type ChunkEntry,
   checkChunk,
-  decodeChunk,
   decodeChunkInSteps,
   type EncodedBlock,
-  encodeChunk,
   encodeChunkInSteps,
   isWorthCopying,
 } from './chunk.ts';

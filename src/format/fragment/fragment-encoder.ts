@@ -20,7 +20,6 @@ import {
 import { joined } from '../../bytes.ts';
 import { DirspaceError } from '../../errors.ts';
 import {
-  ALIGNMENT,
   aligned,
   type Block,
   batchMessage,
@@ -304,7 +303,7 @@ export class FragmentEncoder {
       ...(dictionary === undefined ? {} : { dictionary }),
     });
     const offset = this.#position;
-    const metadata = framed(flatbuffer, offset, ALIGNMENT);
+    const metadata = framed(flatbuffer, offset);
     const pieces = [metadata, ...columns.flatMap((column) => column.pieces)];
     const bytes = metadata.length + bodyBytes;
     this.#position += bytes;

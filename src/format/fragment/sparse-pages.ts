@@ -250,13 +250,3 @@ function sumOf(numbers: readonly number[], count: number): number {
   for (let at = 0; at < count; at += 1) sum += numbers[at] as number;
   return sum;
 }
-
-/** Runs a reader to its end with a synchronous source of bytes. */
-export function runReader<Result>(
-  reader: RowReader<Result>,
-  read: (range: ByteRange) => Uint8Array,
-): Result {
-  let step = reader.next();
-  while (!step.done) step = reader.next(step.value.map(read));
-  return step.value;
-}

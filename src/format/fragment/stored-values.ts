@@ -11,13 +11,7 @@ import {
   UnionMode,
 } from '../../arrow/index.ts';
 import { chunkAt, type FragmentFooter } from './fragment-footer.ts';
-import {
-  type FrameCache,
-  NO_FRAMES,
-  Pages,
-  type RowReader,
-  SparseBuffers,
-} from './sparse-pages.ts';
+import { NO_FRAMES, Pages, type RowReader, SparseBuffers } from './sparse-pages.ts';
 import { OFFSETS_BUFFER } from './wide-offsets.ts';
 
 /** A column of a batch of a fragment, and the places of the members of structs that lead to the value. */
@@ -78,10 +72,9 @@ export function* readBytes(
   { buffer, begin }: ValueSpan,
   from: number,
   to: number,
-  frames: FrameCache = NO_FRAMES,
 ): RowReader<Uint8Array> {
   const chunk = chunkAt(footer, batch, column);
-  const buffers = new SparseBuffers(new Pages(footer, chunk, column, batch), chunk, frames);
+  const buffers = new SparseBuffers(new Pages(footer, chunk, column, batch), chunk, NO_FRAMES);
   const bytes = new Uint8Array(to - from);
   if (bytes.length === 0) return bytes;
   yield* buffers.load([{ buffer, begin: begin + from, end: begin + to }]);

@@ -113,7 +113,7 @@ class OperationWriter {
       case 'overwrite':
         yield* this.#fragments(1, operation.added);
         this.#fields(2, operation.fields);
-        this.#texts(3, operation.schemaMetadata);
+        this.#schemaMetadata(operation.schemaMetadata);
         return [102, into];
       case 'rewrite':
         for (const { before, after } of operation.groups) {
@@ -126,7 +126,7 @@ class OperationWriter {
       case 'merge':
         yield* this.#fragments(1, operation.rewritten);
         this.#fields(2, operation.fields);
-        this.#texts(3, operation.schemaMetadata);
+        this.#schemaMetadata(operation.schemaMetadata);
         // Rows that are written without the new columns are as good as with them.
         into.integer(4, 1);
         return [105, into];
@@ -167,8 +167,8 @@ class OperationWriter {
     for (const field of fields) this.#into.message(member, manifestFieldMembers(field));
   }
 
-  #texts(member: number, entries: ReadonlyMap<string, string>): void {
-    for (const [key, value] of entries) this.#into.message(member, pair(key, value));
+  #schemaMetadata(entries: ReadonlyMap<string, string>): void {
+    for (const [key, value] of entries) this.#into.message(3, pair(key, value));
   }
 }
 

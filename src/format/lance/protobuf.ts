@@ -25,10 +25,10 @@ export class ProtoMessage {
   #texts: Buffer;
   #length = 0;
 
-  constructor(capacity: number = FIRST_CAPACITY) {
+  constructor() {
     // Of memory that small buffers share: one of its own costs more than a short message.
-    this.#texts = Buffer.allocUnsafe(capacity);
-    this.#bytes = new Uint8Array(this.#texts.buffer, this.#texts.byteOffset, capacity);
+    this.#texts = Buffer.allocUnsafe(FIRST_CAPACITY);
+    this.#bytes = new Uint8Array(this.#texts.buffer, this.#texts.byteOffset, FIRST_CAPACITY);
   }
 
   /** Bytes written so far. */

@@ -11,7 +11,7 @@ import { CR, type CsvScanner, LF } from './csv-scanner.ts';
 /** Bytes after which the end of a record is not looked for any more, before memory runs out. */
 const MAX_RECORD = 1 << 26;
 /** Bytes whose records are looked for at once: what a processor's cache holds. */
-export const WINDOW_BYTES = 1 << 18;
+const WINDOW_BYTES = 1 << 18;
 
 export class CsvWindows {
   /** The bytes of the records that were found last, and what follows them. */

@@ -134,7 +134,7 @@ function cellOf(data: Data, dialect: Dialect): WriteText {
   const { nullText } = dialect;
   const isNull = nullAt(data);
   return (out, row) => {
-    if (isNull(row)) out.copy(nullText, 0, nullText.length);
+    if (isNull(row)) out.copy(nullText);
     else write(out, row);
   };
 }
@@ -192,7 +192,7 @@ function inField(write: WriteText, dialect: Dialect, word?: string): WriteText {
     write(scratch, row);
     const { bytes, at } = scratch;
     if (at === word?.length && bytes.toString('latin1', 0, at) === word) {
-      out.copy(nullText, 0, nullText.length);
+      out.copy(nullText);
     } else writeField(out, bytes, 0, at, dialect);
   };
 }

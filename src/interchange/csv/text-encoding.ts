@@ -9,7 +9,7 @@ import { DirspaceError } from '../../errors.ts';
 import { fileProblem } from '../files/index.ts';
 
 /** Encodings by the names that options take. */
-export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'latin1'] as const;
+const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'latin1'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 const MARKS: readonly (readonly [Encoding, readonly number[]])[] = [

@@ -135,7 +135,7 @@ export function objectOf(fields: readonly Field[], columns: readonly Data[]): Wr
     out.byte(OPEN_OBJECT);
     for (let at = 0; at < cells.length; at++) {
       const head = heads[at] as Buffer;
-      out.copy(head, 0, head.length);
+      out.copy(head);
       (cells[at] as WriteText)(out, row);
     }
     out.byte(CLOSE_OBJECT);

@@ -18,7 +18,7 @@ import {
   Type,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { ALIGNMENT, canEncodeFrames, framed, prepareSchema } from '../../ipc/index.ts';
+import { canEncodeFrames, framed, prepareSchema } from '../../ipc/index.ts';
 import { suggestion } from '../../known-names.ts';
 import { plainPause } from '../../steps.ts';
 import { VERSION } from '../../version.ts';
@@ -137,7 +137,7 @@ async function* encoded(
     }
   }
   if (inGroup > 0) yield* endGroup();
-  const message = framed(prepareSchema(hintSchema(rows.schema)).message, 0, ALIGNMENT);
+  const message = framed(prepareSchema(hintSchema(rows.schema)).message, 0);
   const footer = writeThrift([
     [1, 2],
     [2, { list: elements }],

@@ -38,10 +38,10 @@ export class TextOut {
   }
 
   /** Bytes as they are. */
-  copy(from: Uint8Array, start: number, end: number): void {
-    this.room(end - start);
-    this.bytes.set(from.subarray(start, end), this.at);
-    this.at += end - start;
+  copy(from: Uint8Array): void {
+    this.room(from.length);
+    this.bytes.set(from, this.at);
+    this.at += from.length;
   }
 
   /** A safe integer. */

@@ -1,8 +1,7 @@
 /**
- * Decodes an LZ4 frame of a declared size, at once (`decodeLz4Frame`) or in steps
- * (`decodeLz4InSteps`), and verifies its checksums. `decodeLz4Block` decodes a block without a
- * frame. The input is untrusted: output does not grow past the declared size, and faults go to the
- * caller's `refuse`.
+ * Decodes an LZ4 frame of a declared size in steps (`decodeLz4InSteps`) and verifies its checksums.
+ * `decodeLz4Block` decodes a block without a frame. The input is untrusted: the output does not
+ * grow past the declared size, and faults go to the caller's `refuse`.
  */
 import { drained } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';
@@ -15,13 +14,10 @@ const MIN_MATCH = 4;
 export const maxLz4Size = (bytes: number): number => bytes * 255;
 
 /**
- * Decodes one frame that fills `input`. `refuse` gets what is wrong.
+ * Decodes one frame that fills `input`, in steps: one for each block, and for each megabyte that is
+ * summed. `refuse` gets what is wrong.
  * @param size bytes that the frame must decode to; the caller bounds it
  */
-export const decodeLz4Frame = (input: Uint8Array, size: number, refuse: Refuse): Uint8Array =>
-  drained(decodeLz4InSteps(input, size, refuse));
-
-/** The same in steps: one for each block, and for each megabyte that is summed. */
 export function* decodeLz4InSteps(
   input: Uint8Array,
   size: number,

@@ -1,10 +1,8 @@
 /**
  * Computes the low 32 bits of the 64-bit xxHash, which are the content checksum of Zstandard
- * frames. `xxh64Low` does so at once, `xxh64LowInSteps` in steps, and `Xxh64` piece by piece. The
- * code works on 32-bit halves, because bigints are many times slower.
+ * frames. `xxh64LowInSteps` takes all bytes and works in steps, and `Xxh64` takes them piece by
+ * piece. The code works on 32-bit halves, because bigints are many times slower.
  */
-import { drained } from '../../steps.ts';
-
 /** Halves of the five primes, the high one first. */
 const [P1H, P1L] = [0x9e3779b1, 0x85ebca87];
 const [P2H, P2L] = [0xc2b2ae3d, 0x27d4eb4f];
@@ -16,14 +14,10 @@ const [P5H, P5L] = [0x27d4eb2f, 0x165667c5];
 const READ = 8;
 const HASH = 10;
 
-/** The low half of the hash, seed 0, of the bytes from `from` to `to`. */
-export const xxh64Low = (bytes: Uint8Array, from: number, to: number): number =>
-  drained(xxh64LowInSteps(bytes, from, to));
-
 /** Bytes that are summed between two steps. */
 const STEP_BYTES = 1 << 20;
 
-/** The same in steps. */
+/** The low half of the hash, seed 0, of the bytes from `from` to `to`. */
 export function* xxh64LowInSteps(
   bytes: Uint8Array,
   from: number,

@@ -103,7 +103,7 @@ export function fseEncodeTable(
 }
 
 /** Bits from the lowest on. */
-export class Bits {
+class Bits {
   #bytes = new Uint8Array(512);
   #count = 0;
 

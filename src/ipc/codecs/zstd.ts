@@ -1,5 +1,5 @@
 /**
- * Decodes Zstandard data whose size is declared. `decodeZstd` does so at once, and
+ * Decodes Zstandard data whose size is declared. `decodeZstdInto` does so at once, and
  * `decodeZstdInSteps` lets other work go on. The input may come from anybody, so its checksums are
  * verified and content of another size is refused. Mainly by its length, a frame is decoded by Node
  * (node-zstd.ts), the kernels (zstd-short.ts) or plain code (zstd-blocks.ts).
@@ -19,25 +19,7 @@ const MAGIC = 0xfd2fb528;
 /** No input of `bytes` bytes decodes to more than this: the shortest block has 4 bytes. */
 export const maxZstdSize = (bytes: number): number => (bytes / 4) * BLOCK_BYTES;
 
-/**
- * Decodes the frames that fill `input`. `refuse` gets what is wrong.
- * @param size bytes that they must decode to; the caller bounds it
- * @param other decodes frames of `worthBytes` bytes or more in place of the decoder here
- */
-export function decodeZstd(
-  input: Uint8Array,
-  size: number,
-  refuse: Refuse,
-  other: ZstdDecoder | null = nodeZstd,
-  worthBytes = WORTH_BYTES,
-  kernels: KernelsFor = () => null,
-): Uint8Array {
-  const decoders = { kernels, other, later: null, worthBytes };
-  const steps = decodeZstdInSteps(input, size, refuse, decoders);
-  return drained(steps as Generator<undefined, Uint8Array>);
-}
-
-/** The same at once, into memory of just that size. */
+/** Decodes the frames that fill `input` at once, into memory of just their size. */
 export function decodeZstdInto(input: Uint8Array, output: Uint8Array, refuse: Refuse): void {
   const decoders = { ...ownAndNode(), later: null };
   drained(decodeZstdInSteps(input, output.length, refuse, decoders, output));
@@ -48,6 +30,7 @@ type KernelsFor = (bytes: number) => ZstdKernels | null;
 
 interface Decoders {
   readonly kernels: KernelsFor;
+  /** Decodes frames of `worthBytes` bytes or more in place of the decoder here. */
   readonly other: ZstdDecoder | null;
   /** Decodes long frames beside the event loop. */
   readonly later: LaterZstdDecoder | null;
@@ -55,7 +38,9 @@ interface Decoders {
 }
 
 /**
- * The same in steps: one for each block, and waits for long frames where Node decodes them.
+ * Decodes the frames that fill `input` in steps: one for each block. Waits for long frames where Node
+ * decodes them. `refuse` gets what is wrong.
+ * @param size bytes that they must decode to; the caller bounds it
  * @param output of just that size
  */
 export function* decodeZstdInSteps(

@@ -49,7 +49,7 @@ export function fieldIdsOf(fields: readonly Field[]): readonly (number | undefin
 }
 
 /** The id that one field carries. */
-export function fieldId(field: Field): number | undefined {
+function fieldId(field: Field): number | undefined {
   const text = field.metadata.get(FIELD_ID_KEY);
   const id = Number(text);
   return text !== undefined && /^[0-9]{1,15}$/.test(text) ? id : undefined;

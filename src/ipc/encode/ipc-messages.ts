@@ -4,7 +4,9 @@
  * prefix and padding of a message in a file. apache-arrow writes the schema messages; its writer
  * would take most of the time of a small fragment.
  */
+
 import { Message, MessageHeader, type Schema } from '../../arrow/index.ts';
+import { aligned } from './alignment.ts';
 
 /** `ARROW1`, padded to 8 bytes at the head of a file, bare at its end. */
 export const MAGIC: Uint8Array = Uint8Array.of(0x41, 0x52, 0x52, 0x4f, 0x57, 0x31);
@@ -174,8 +176,8 @@ function blocks(view: DataView, at: number, list: readonly Block[]): void {
 }
 
 /** A message with its prefix, padded so that what follows it in the file is aligned. */
-export function framed(flatbuffer: Uint8Array, offset: number, alignment: number): Uint8Array {
-  const end = Math.ceil((offset + 8 + flatbuffer.length) / alignment) * alignment;
+export function framed(flatbuffer: Uint8Array, offset: number): Uint8Array {
+  const end = aligned(offset + 8 + flatbuffer.length);
   const bytes = new Uint8Array(end - offset);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, CONTINUATION, true);

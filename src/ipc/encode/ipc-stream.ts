@@ -20,7 +20,7 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { stepped } from '../../stepped.ts';
-import { ALIGNMENT, aligned } from './alignment.ts';
+import { aligned } from './alignment.ts';
 import { type EncodedColumn, encodeColumn } from './column-writer.ts';
 import { type Block, batchMessage, footerTable, framed, MAGIC } from './ipc-messages.ts';
 import { type PreparedSchema, prepareSchema } from './schema-message.ts';
@@ -131,7 +131,6 @@ function encodeMessage(
       ...(dictionary === undefined ? {} : { dictionary }),
     }),
     0,
-    ALIGNMENT,
   );
   const pieces = [metadata, ...columns.flatMap((column) => column.pieces)];
   return { pieces, metadataBytes: metadata.length, bodyBytes };
@@ -206,7 +205,7 @@ class StreamEncoder {
   }
 
   begin(): Uint8Array[] {
-    return [framed(this.#prepared.message, 0, ALIGNMENT)];
+    return [framed(this.#prepared.message, 0)];
   }
 
   batch(batch: RecordBatch): Uint8Array[] {
@@ -257,7 +256,7 @@ class FileEncoder {
   }
 
   begin(): Uint8Array[] {
-    const head = [FILE_HEAD, framed(this.#prepared.message, FILE_HEAD.length, ALIGNMENT)];
+    const head = [FILE_HEAD, framed(this.#prepared.message, FILE_HEAD.length)];
     this.#position = head.reduce((bytes, piece) => bytes + piece.length, 0);
     return head;
   }

@@ -50,9 +50,9 @@ export function countOf(value: unknown, member: string, most: number): number {
   throw wrong(member, value, `a whole number from 0 to ${most}`);
 }
 
-export function rowIdOf(value: unknown, member: string): bigint {
+export function rowIdOf(value: unknown): bigint {
   if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return BigInt(value);
-  throw wrong(member, value, 'a row id as a text of digits');
+  throw wrong('row_id', value, 'a row id as a text of digits');
 }
 
 function wrong(member: string, value: unknown, expected: string): DirspaceError {

@@ -71,7 +71,7 @@ export async function rowsWindow(
 
 /** `{id, version, branch, row_id}`: all of one row, with long values. */
 export async function wholeRow(caller: PageCaller, body: Body): Promise<Window> {
-  const row_ids = [rowIdOf(body.row_id, 'row_id')];
+  const row_ids = [rowIdOf(body.row_id)];
   const rows = await caller.call('TakeRows', { ...pinnedTable(body), row_ids, with_row_id: true });
   return windowOf(rows, WHOLE_CELL);
 }

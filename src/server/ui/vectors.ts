@@ -189,7 +189,7 @@ export async function neighbours(caller: PageCaller, body: Body): Promise<JsonRo
   const rows = await caller.call('TakeRows', {
     ...table,
     columns: { column_names: [column] },
-    row_ids: [rowIdOf(body.row_id, 'row_id')],
+    row_ids: [rowIdOf(body.row_id)],
   });
   dimensionsOf(rows, column);
   let single: number[] | undefined;

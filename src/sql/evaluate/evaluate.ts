@@ -54,7 +54,7 @@ export function evaluateConstant(bound: Bound): Value {
  * The value of `bound` for every row of `frame`. Throws InvalidInput for values that do not fit,
  * and before values are made that take more memory than the frame has.
  */
-export function evaluate(bound: Bound, frame: Frame): Column {
+function evaluate(bound: Bound, frame: Frame): Column {
   const { memory } = frame;
   const before = memory.used;
   const column = evaluateNode(bound, frame);

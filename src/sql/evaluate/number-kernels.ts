@@ -35,7 +35,7 @@ const TRUTH_BLOCK = 65_536;
 const ROWS_BLOCK = 16_384;
 
 /** With fewer rows the way into the module costs more than the loop. */
-export const LEAST_ROWS = 1_024;
+const LEAST_ROWS = 1_024;
 
 const NAMES: Readonly<Record<ArithmeticOperator, 'add' | 'sub' | 'mul' | 'div' | 'rem'>> = {
   '+': 'add',
@@ -55,7 +55,7 @@ const COMPARISONS: Readonly<Record<CompareOperator, readonly [Comparison, flip: 
   '>=': ['lt', 2],
 };
 
-export class NumberKernels {
+class NumberKernels {
   readonly #wasm: Exports;
   readonly #left: Float64Array;
   readonly #right: Float64Array;

@@ -54,7 +54,7 @@ export interface Frame {
 }
 
 /** Counts the work of a tree that is evaluated in steps, and tells when one has done enough. */
-export class StepMeter {
+class StepMeter {
   #work = 0;
 
   /** Whether a step ends here, after `work` comparisons more; then the next one begins. */

@@ -106,9 +106,8 @@ export class Parser {
     return this.refuseToken();
   }
 
-  /** An expression of operators that bind at least as tightly as `least`. */
-  expression(least = OR): Expression {
-    return this.#climb(least, false);
+  expression(): Expression {
+    return this.#climb(OR, false);
   }
 
   /** One that AND, IN and their like end, as between BETWEEN and AND. */
@@ -116,6 +115,7 @@ export class Parser {
     return this.#climb(OR, true);
   }
 
+  /** An expression of operators that bind at least as tightly as `least`. */
   #climb(least: number, bounded: boolean): Expression {
     this.#deepen();
     let left = this.#operand(bounded);

@@ -1,8 +1,8 @@
 /**
- * Computes with sets of code points, which are kept as sorted ranges. Functions build, combine and
- * search sets, such as `setOf`, `union` and `has`. Others give the sets of classes such as \d, of
- * POSIX classes and of Unicode properties. They return null for an unknown name. `foldedCase` adds
- * the other cases of letters. The Unicode data comes from the JavaScript runtime.
+ * Computes with sets of code points, which are kept as sorted ranges. `setOf`, `union` and the like
+ * build and combine sets. Other functions give the sets of classes such as \d, of POSIX classes and
+ * of Unicode properties. They return null for an unknown name. `foldedCase` adds the other cases of
+ * letters. The Unicode data comes from the JavaScript runtime.
  */
 
 /** `[from, to, from, to, ...]`, both inclusive, ascending, and with gaps between the ranges. */
@@ -96,18 +96,6 @@ export function negate(set: PointSet): PointSet {
 }
 
 export const subtract = (a: PointSet, b: PointSet): PointSet => intersect(a, negate(b));
-
-export function has(set: PointSet, point: number): boolean {
-  let low = 0;
-  let high = set.length / 2 - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    if (point < (set[2 * middle] as number)) high = middle - 1;
-    else if (point > (set[2 * middle + 1] as number)) low = middle + 1;
-    else return true;
-  }
-  return false;
-}
 
 /** Where characters are assigned one by one; planes beyond are all of one kind. */
 const DENSE: readonly (readonly [number, number])[] = [

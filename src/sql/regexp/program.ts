@@ -12,7 +12,7 @@ export const CHAR = 0;
 /** Goes on at `x` and at `y`, `x` first. */
 export const SPLIT = 1;
 /** Notes the position in slot `y`, and goes on at `x`. */
-export const SAVE = 2;
+const SAVE = 2;
 /** Goes on at `x` where the assertion `y` holds. */
 export const ASSERT = 3;
 export const MATCH = 4;
@@ -37,7 +37,7 @@ export interface Program {
 const MAX_STATES = 4096;
 const MAX_CLASSES = 1024;
 
-export const ASSERTIONS: readonly Assertion[] = [
+const ASSERTIONS: readonly Assertion[] = [
   'text start',
   'text end',
   'line start',
@@ -52,9 +52,9 @@ export const ASSERTIONS: readonly Assertion[] = [
 
 /** Kinds of neighbours that assertions tell apart. */
 export const EDGE = 0;
-export const LINE = 1;
-export const WORD = 2;
-export const OTHER = 3;
+const LINE = 1;
+const WORD = 2;
+const OTHER = 3;
 
 /** Whether an assertion holds between neighbours of these kinds, in the order of the text. */
 export function holds(assertion: number, before: number, after: number): boolean {
@@ -84,7 +84,7 @@ export function holds(assertion: number, before: number, after: number): boolean
 }
 
 /** Which class a character belongs to. */
-export class Alphabet {
+class Alphabet {
   /** Number of the classes; the end of a text is one more, with this number. */
   readonly size: number;
   /** By code point, of ASCII. */

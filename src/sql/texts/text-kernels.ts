@@ -47,7 +47,7 @@ interface Block {
   readonly bytes: number;
 }
 
-export class TextKernels {
+class TextKernels {
   readonly #wasm: Exports;
   readonly #part: Uint8Array;
   readonly #mask: Uint8Array;

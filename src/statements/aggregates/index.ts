@@ -13,7 +13,6 @@ export {
   allPlaces,
   BATCH_ROWS,
   columnsInOne,
-  numbersAt,
   partitioned,
   placedRows,
   placesOf,

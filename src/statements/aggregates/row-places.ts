@@ -122,10 +122,7 @@ export function allPlaces(batches: readonly { readonly numRows: number }[]): Row
 }
 
 /** What the rows at these places have of the numbers of each batch; all in order without places. */
-export function numbersAt(
-  numbers: readonly Int32Array[],
-  places: RowPlaces | undefined,
-): Int32Array {
+function numbersAt(numbers: readonly Int32Array[], places: RowPlaces | undefined): Int32Array {
   const all = new Int32Array(numbers.reduce((sum, { length }) => sum + length, 0));
   const starts = new Uint32Array(numbers.length);
   let at = 0;

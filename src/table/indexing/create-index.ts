@@ -172,7 +172,7 @@ export function dropIndex(
   });
 }
 
-export const missingIndex = (name: string, known: readonly IndexEntry[]): DirspaceError => {
+const missingIndex = (name: string, known: readonly IndexEntry[]): DirspaceError => {
   const names = known.map((index) => index.name).join(', ');
   return new DirspaceError(
     'TableIndexNotFound',

@@ -9,7 +9,6 @@ export {
   type IndexCommitted,
   type IndexingOptions,
   type IndexRequest,
-  missingIndex,
 } from './create-index.ts';
 export { dropSegments, type SegmentPlace, segmentsOn } from './drop-segments.ts';
 export { updateIndexes } from './update-indexes.ts';

@@ -128,7 +128,7 @@ export function rankSpan(
 }
 
 /** A rank that none of the first `limit` rows is above; Infinity where the spans do not tell. */
-export function boundOf(spans: readonly RankSpan[], limit: number): number {
+function boundOf(spans: readonly RankSpan[], limit: number): number {
   const rising = spans.toSorted((a, b) =>
     a.highest < b.highest ? -1 : a.highest > b.highest ? 1 : 0,
   );

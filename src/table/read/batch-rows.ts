@@ -120,7 +120,7 @@ export const verdictOf = (
   predicate: CompiledExpression,
 ): Pruned => pruneBatch(predicate, snapshot, entry, reader.footer, index);
 
-export const NO_ROWS: Uint32Array = new Uint32Array(0);
+const NO_ROWS: Uint32Array = new Uint32Array(0);
 
 /** The plan's columns of the selected rows, which refer to nothing of `lent`. */
 export const readSelected = (

@@ -42,7 +42,7 @@ import { batchInLine, batchNow, type PassingBatch } from './passing-batch.ts';
 import { runsWithIds } from './wanted-runs.ts';
 
 /** The name of the column that tells how long each blob is as a whole. */
-export const BLOB_SIZE = '_size';
+const BLOB_SIZE = '_size';
 
 export interface BlobRequest {
   /** The names of the members with dots between them. */

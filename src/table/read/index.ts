@@ -13,7 +13,7 @@ export {
   type Selection,
   selectedCount,
 } from './batch-rows.ts';
-export { BLOB_SIZE, type BlobRequest, readBlobs } from './blobs.ts';
+export { type BlobRequest, readBlobs } from './blobs.ts';
 export { type ColumnRequest, type ReadColumn, ROW_ID, ROW_OFFSET } from './columns.ts';
 export { countMatches, countWhere } from './count.ts';
 export { namesRowsOf } from './named-rows.ts';

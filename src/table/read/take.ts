@@ -46,7 +46,9 @@ export async function take(
       ? await rowIdsAt(engine, snapshot, offsets, signal)
       : await rowIdsOf(engine, rowIds, signal);
   if (ids.length <= FEW_ROWS) {
-    const { batch } = await takeRows(plan, ids);
+    const turn = new Turn(engine.env);
+    const { parts } = await collectRows(plan, ids, turn, MOST_ROWS);
+    const batch = parts[0] ?? recordBatch(plan.schema, emptyColumns(plan.schema), 0);
     return recordBatchStream(plan.schema, [batch]);
   }
   const parts = takenInParts(plan, 0, ids.length, (from, to) => ids.subarray(from, to));
@@ -62,26 +64,6 @@ const batchesOf = (parts: AsyncGenerator<TakenPart>): AsyncGenerator<RecordBatch
     () => parts.return(undefined),
   );
 
-export interface Taken {
-  /** The plan's columns of the rows found. */
-  readonly batch: RecordBatch;
-  /**
-   * Positions in the request of the rows found, in its order; deleted and unknown ids are missing.
-   */
-  readonly found: Uint32Array;
-}
-
-/** One batch of the plan's columns; the plan's predicate, limit and offset are not applied. */
-export async function takeRows(
-  plan: ScanPlan,
-  rowIds: BigUint64Array,
-  turn: Turn = new Turn(plan.engine.env),
-): Promise<Taken> {
-  const { parts, found } = await collectRows(plan, rowIds, turn, MOST_ROWS);
-  const batch = parts[0] ?? recordBatch(plan.schema, emptyColumns(plan.schema), 0);
-  return { batch, found: found ?? consecutive(0, batch.numRows) };
-}
-
 function consecutive(from: number, count: number): Uint32Array {
   const numbers = newArray(Uint32Array, count);
   for (let at = 0; at < count; at++) numbers[at] = from + at;
@@ -93,7 +75,13 @@ const emptyColumns = ({ fields }: Schema): Data[] => fields.map(({ type }) => nu
 /** Rows of the one batch of few rows. */
 const MOST_ROWS = 2 ** 30;
 
-export interface TakenPart extends Taken {
+export interface TakenPart {
+  /** The plan's columns of the rows found. */
+  readonly batch: RecordBatch;
+  /**
+   * Positions in the part of the rows found, in its order; deleted and unknown ids are missing.
+   */
+  readonly found: Uint32Array;
   /** The index in the request at which the part begins. */
   readonly from: number;
 }

@@ -209,7 +209,6 @@ export function nextManifest(
   draft: Draft,
   head: Position | undefined,
   transaction: string,
-  commitId?: string,
 ): Manifest {
   const base = head?.snapshot;
   const version = (head?.slot ?? 0) + 1;
@@ -223,7 +222,7 @@ export function nextManifest(
         : { version: base.version, branch: base.branch.branch, checksum: base.checksum },
     timestamp: nextTimestamp(engine.env.now(), base?.manifest.timestamp),
     transaction,
-    batch: commitId,
+    batch: undefined,
     operation: { kind: draft.kind, summary: draft.summary },
     schema: draft.schema,
     fieldIds: draft.fieldIds,

@@ -295,7 +295,7 @@ function numbersWith(
 type NumberArray = Float64Array | Int32Array | BigInt64Array | undefined;
 
 /** Rows that were found to match, of fragments that stay as they are. */
-export class MatchesLeft {
+class MatchesLeft {
   readonly #offsets: ReadonlyMap<number, Uint32Array>;
 
   /** @param offsets in their fragments, ascending */

@@ -58,7 +58,10 @@ function onDisk(): string {
 /** A version of a multi-table commit that was not decided: above the newest that readers see. */
 async function prepare(): Promise<void> {
   const head = await resolveHead(one.engine, branch);
-  const manifest = nextManifest(one.engine, branch, draftOf('update'), head, 't', '0000abcd-0000');
+  const manifest = {
+    ...nextManifest(one.engine, branch, draftOf('update'), head, 't'),
+    batch: '0000abcd-0000',
+  };
   const file = versionFile(branch.folder, manifest.version);
   await one.engine.store.putIfAbsent(file, encodeManifest(manifest).bytes);
 }

@@ -70,7 +70,10 @@ const filesOf = ({ fs }: TestEngine, branch: TableBranch): string[] =>
 /** A version of a multi-table commit that nobody has decided. */
 async function prepare(one: TestEngine, branch: TableBranch, id: string): Promise<void> {
   const head = await resolveHead(one.engine, branch);
-  const manifest = nextManifest(one.engine, branch, draftOf('update'), head, `x.${id}`, id);
+  const manifest = {
+    ...nextManifest(one.engine, branch, draftOf('update'), head, `x.${id}`),
+    batch: id,
+  };
   const file = versionFile(branch.folder, manifest.version);
   await one.engine.store.putIfAbsent(file, encodeManifest(manifest).bytes);
 }

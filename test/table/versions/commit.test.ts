@@ -91,7 +91,10 @@ async function prepare({ engine }: TestEngine, branch: TableBranch, batch = BATC
   const head = await resolveHead(engine, branch);
   const slot = head?.slot ?? (await highestListed(engine, branch)) ?? 0;
   const at = { slot, snapshot: head?.snapshot };
-  const manifest = nextManifest(engine, branch, draftOf('update'), at, `batched ${batch}`, batch);
+  const manifest = {
+    ...nextManifest(engine, branch, draftOf('update'), at, `batched ${batch}`),
+    batch,
+  };
   const file = versionFile(branch.folder, slot + 1);
   expect(await engine.store.putIfAbsent(file, encodeManifest(manifest).bytes)).toBe(true);
 }

@@ -1,7 +1,7 @@
 /** Fragment entries roll into shared chunks: manifests stay small, order and totals stay right. */
 import { describe, expect, test } from 'vitest';
 import { systemEnv } from '../../../src/env.ts';
-import { checkChunk, decodeChunk } from '../../../src/format/catalog/chunk.ts';
+import { checkChunk } from '../../../src/format/catalog/chunk.ts';
 import {
   type ChunkBlock,
   decodeChunkBlock,
@@ -20,6 +20,7 @@ import { HeadCache } from '../../../src/table/versions/head-cache.ts';
 import { blockKey, readChunk } from '../../../src/table/versions/snapshot.ts';
 import { ByteCache } from '../../../src/table/work/cache.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
+import { decodeChunk } from '../../helpers/chunks.ts';
 import { casesOf } from '../../helpers/long.ts';
 import { seeded } from '../../helpers/seeded.ts';
 
