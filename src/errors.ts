@@ -2,7 +2,7 @@
  * Defines `DirspaceError`, the class of the errors that the library reports to its callers, and
  * `isDirspaceError`, which checks an error and its code. `ERROR_KINDS` maps each code to the
  * protocol's error number, an HTTP status and whether a retry may succeed. Codes are stable across
- * releases, messages are not. protocol/error-body.ts makes bodies of HTTP answers of errors.
+ * releases, messages are not. protocol/error-body.ts converts errors to HTTP bodies.
  */
 
 /** What is fixed for one kind of error. */

@@ -1,7 +1,8 @@
 /**
- * Lets the event loop go round. Holds `setImmediate` as it was when the package was loaded, so that
- * a test that fakes timers (vitest, jest, sinon) does not stop long work at its next pause. Timeouts
- * and sleeps stay with the timers of the global object, which such a test may move on.
+ * `afterRound` and `nextRound` wait for one round of the event loop, so that other work can run in
+ * between. They use the `setImmediate` that Node had when this package was loaded. A test that
+ * fakes timers (vitest, jest, sinon) therefore does not stop long work. Timeouts and sleeps use the
+ * global timers, which such a test may advance.
  */
 import { setImmediate as immediate } from 'node:timers';
 

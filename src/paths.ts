@@ -1,9 +1,8 @@
 /**
- * Builds and parses the engine's own names of files and folders on disk, without I/O.
- * lance-paths.ts has those of Lance. `NameCodec` maps the ids of namespaces and tables to folders.
- * Other functions name the files in a table's folder and in the private folder `.dirspace`.
- * Parsers, such as `parseVersionFile`, return undefined for other names. store/ needs some of the
- * names and may not import format/, so the file is not there.
+ * Builds and parses the engine's own names of files and folders on disk, without I/O. `NameCodec`
+ * maps the ids of namespaces and tables to folders. Other functions name the files in a table's
+ * folder and in the private folder `.dirspace`. Parsers, such as `parseVersionFile`, return
+ * undefined for other names. lance-paths.ts has the names that Lance gives.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,7 +1,7 @@
 /**
  * `RegexpBudget` counts the steps that the regular expressions of one request take. If a limit is
- * set, more steps throw InvalidInput. sql/regexp/ bounds the work on each text, but a request may
- * match very many texts. `isTired` says when the request should yield to other work.
+ * set, more steps throw InvalidInput. sql/regexp/ bounds the work on each single text, but a
+ * request may match very many texts. `isTired` says when the request should yield to other work.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,7 +1,8 @@
 /**
  * `endingAfter` makes an abort signal that aborts when a time is over, or when a given signal does.
- * A signal joined by `AbortSignal.any` does not keep its timer from garbage collection, and the time
- * would never end. So the timer is kept here for as long as the joined signal lives.
+ * `AbortSignal.any` joins the two signals, but does not keep the timer of the first from garbage
+ * collection, and a lost timer would never fire. So this file keeps the timer for as long as the
+ * joined signal lives.
  */
 
 /** Clocks by the signals that are joined of them. */

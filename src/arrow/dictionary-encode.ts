@@ -1,7 +1,7 @@
 /**
  * `encodeDictionary` encodes a column of plain values as a dictionary column; nulls become null
  * indices. Equal values of fixed width and equal texts or binaries share an entry; booleans, views
- * and nested values do not. More entries than the index type can number throw InvalidInput.
+ * and nested values do not. It throws InvalidInput if the index type cannot number all entries.
  */
 
 import { DirspaceError } from '../errors.ts';

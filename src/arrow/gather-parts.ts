@@ -1,9 +1,9 @@
 /**
- * `gatherParts` builds one column from rows of several columns, and cuts it into parts. The caller
- * gives the place of each row. It is a generator that yields between steps. Numbers and texts are
- * copied once, straight to their places. Nested columns, views, 64-bit offsets and columns with
- * different dictionaries are joined first and then picked. Parts share dictionaries and the data
- * buffers of views with the sources.
+ * `gatherParts` is a generator that builds one column from rows of several columns, and cuts it
+ * into parts. The caller gives the place of each row. Numbers and texts are copied once, straight
+ * to their places. Nested columns, views, 64-bit offsets and columns with different dictionaries
+ * are joined first and then picked. Parts share dictionaries and the data buffers of views with the
+ * sources.
  */
 import { type Data, type DataType, Type } from './apache.ts';
 import { dataOf, NO_BYTES } from './arrow-data.ts';

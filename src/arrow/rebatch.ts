@@ -1,8 +1,9 @@
 /**
  * `rebatch` cuts and joins the record batches of a stream to a target size, in the order of their
  * rows. Large batches are cut without copying. Runs of small ones are copied together, and empty
- * ones are dropped. A batch whose columns have the names of the given schema gets that schema. Any
- * other stays as it is, for the writer to refuse. `splitBatch` and `sliceBatch` cut one batch.
+ * ones are dropped. A batch whose columns have the names of the given schema gets that schema; any
+ * other batch passes unchanged, and the writer refuses it. `splitBatch` and `sliceBatch` cut one
+ * batch.
  */
 import type { Pause } from '../steps.ts';
 import type { RecordBatch, Schema } from './apache.ts';

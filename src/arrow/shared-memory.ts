@@ -1,7 +1,7 @@
 /**
  * Marks memory that more than one result may read, such as that of cached columns (`markShared`,
  * `markSharedData`). hand-out.ts asks `isShared`, and copies such memory before a caller gets it.
- * `apart` returns bytes that fill their ArrayBuffer. It copies them if they do not.
+ * `apart` returns bytes that fill their whole ArrayBuffer, and copies them if they do not.
  */
 import type { Data } from './apache.ts';
 

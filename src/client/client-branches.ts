@@ -1,8 +1,9 @@
 /**
  * Protects branches from servers that ignore the request member `branch`, as Lance's own server
- * does: they would use the main branch instead. `tableOfBranch` returns the table of a request at
- * risk, and undefined for others. `honoursBranch` tells from an answer whether its server honours
- * branches, and `branchesPassedOver` builds the error, Unsupported. client.ts asks the server.
+ * does: they would use the main branch instead. `tableOfBranch` returns the table of a request that
+ * names a branch, and undefined for requests that are not at risk. `honoursBranch` tells from an
+ * answer whether its server honours branches, and `branchesPassedOver` builds the Unsupported
+ * error. client.ts asks the server.
  */
 import { DirspaceError } from '../errors.ts';
 import { MAIN_BRANCH } from '../format/index.ts';

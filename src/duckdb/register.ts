@@ -1,9 +1,8 @@
 /**
  * `registerTable` copies the rows of one version of a table into a temporary table of a DuckDB
- * connection, and `registerTables` copies several tables. Rows are copied under a staging name and
- * appear under their own name once all tables are complete. They are copied because DuckDB's
- * package for Node accepts no Arrow. A name that is taken throws InvalidInput, unless `replace` is
- * set and it is a temporary table's.
+ * connection, because DuckDB's package for Node accepts no Arrow. `registerTables` copies several
+ * tables, which appear under their names once all are complete. A name that is taken throws
+ * InvalidInput, unless it is that of a temporary table and `replace` is set.
  */
 import { DirspaceError } from '../errors.ts';
 import type { CallOptions } from '../protocol/index.ts';

@@ -1,9 +1,9 @@
 /**
- * Defines `FragmentRows`, a set of rows by fragment. It has the offsets in each fragment, ascending
- * and without repeats. `union` and `intersection` combine two sets; the result may share arrays
- * with them. `rowsAtPositions` makes a set from ascending positions over runs of fragments
- * (`PlacedRun`), the form in which the segments of indexes store them. It leaves out fragments that
- * the caller does not count as covered. It throws Corrupt if a position is past the last run.
+ * Defines `FragmentRows`, a set of rows grouped by fragment. For each fragment it has the offsets
+ * of the rows, ascending and without repeats. `union` and `intersection` combine two sets; the
+ * result may share arrays with them. Index segments store rows as positions over runs of fragments
+ * (`PlacedRun`). `rowsAtPositions` converts such positions to a set, and leaves out fragments that
+ * the caller does not count as covered. A position past the last run throws Corrupt.
  */
 import { corrupt } from '../json.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `openLance` opens a Lance dataset or one of its data files. A dataset is a folder, and is opened
- * if a version of it is asked for; `{}` means the newest. A missing path throws InvalidInput.
- * `isDataset` looks for the folder of a dataset, and `isLanceFile` looks at the ending of a path.
- * The code of the reader is imported when rows are read.
+ * `openLance` opens a Lance dataset or a single data file of one. If the caller names a version,
+ * the path is that of a dataset, which is a folder; `{}` means the newest version. A missing path
+ * throws InvalidInput. `isDataset` recognises the folder of a dataset, and `isLanceFile` a data
+ * file by the ending of its path. The code of the reader is imported when rows are read.
  */
 import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';

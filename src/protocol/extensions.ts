@@ -1,9 +1,9 @@
 /**
- * Declares the operations beyond the protocol (`CatalogExtensions`). It defines the types of most
- * of them, such as undrop, optimize, verify and trash. The types of the others are in
- * branch-diff.ts, events.ts, models/jobs.ts and table-insight.ts. Each method is optional. A
- * catalog leaves out those it cannot carry out, and callers check before they call. `progressTo`
- * tells progress in the protocol's form.
+ * Declares the operations beyond the protocol (`CatalogExtensions`), and the types of most of them,
+ * such as undrop, optimize, verify and trash. The types of the others are in branch-diff.ts,
+ * events.ts, models/jobs.ts and table-insight.ts. Each method is optional. A catalog leaves out
+ * those that it cannot carry out, and callers check before they call. `progressTo` reports progress
+ * in the protocol's form.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type {

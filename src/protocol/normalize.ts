@@ -1,9 +1,9 @@
 /**
  * `normalize` validates untrusted JSON against a model and returns it as the model's type. It drops
- * nulls of optional members, which mean that a member is left out, unless the model says that null
- * is a value. The digits of wide integers become bigints. Members that the model does not have are
- * kept. Errors name the member, what was found and what was expected. `wideListsInSteps` converts
- * long lists of integers in short steps beforehand.
+ * nulls of optional members, unless the model says that null is a value. The digits of wide
+ * integers become bigints. Members that the model does not have are kept. Errors name the member,
+ * what was found and what was expected. `wideListsInSteps` converts long lists of integers in short
+ * steps beforehand.
  */
 import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { type JsonSchema, MODELS, type Model, type ModelName } from './models/index.ts';

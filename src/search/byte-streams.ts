@@ -1,9 +1,8 @@
 /**
  * `ByteStreams` holds many growing byte strings in pages of 1 MiB. Each string is a chain of
- * slices, from 12 bytes up to 1 KiB. So a million short strings and a few long ones both waste
+ * slices, from 12 bytes up to 1 KiB, so a million short strings and a few long ones both waste
  * little. Strings are named by small integers and only grow; `bytesOf` copies one. If all together
- * exceed 4 GiB, it throws ResourceExhausted, because addresses have 32 bits.
- * table/indexing/text-files.ts counts `heldBytes` against the memory of its request.
+ * exceed 4 GiB, it throws ResourceExhausted.
  */
 import { DirspaceError } from '../errors.ts';
 import { longer } from './term-table.ts';

@@ -1,7 +1,7 @@
 /**
- * `TextCollector` reads texts document by document for a `SearchPlan`. It counts the statistics of
- * all documents, and keeps the word counts of those that match. Scores need the statistics of the
- * whole table, so `score` computes them at the end. Callers bound the memory by `heldBytes`.
+ * `TextCollector` reads texts document by document for a `SearchPlan`. It collects the statistics
+ * of all documents, and keeps the word counts of those that match. Scores depend on the statistics
+ * of the whole table, so `score` computes them at the end. Callers bound the memory by `heldBytes`.
  * `TermFinder` finds the terms that fuzzy words and prefixes stand for.
  */
 import type { NearWords } from './fuzzy-terms.ts';

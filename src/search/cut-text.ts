@@ -1,9 +1,8 @@
 /**
  * Cuts UTF-8 texts into tokens. `cutterOf` returns the cutter for the base tokenizer of the
- * settings, which hands each token to a `TokenTaker`. A cutter works in steps and goes on where it
- * stopped, so a text of any length can be cut in turns. Tokens are handed on as they stand in the
- * text. Only runs of letters and digits may get their ASCII letters in lower case, if the settings
- * ask for it.
+ * settings, which hands each token to a `TokenTaker`. A cutter works in steps, so that a long text
+ * does not block other work. It passes tokens on as they stand in the text, except that it may
+ * lower ASCII letters if the settings ask for it.
  */
 import { codePointAt, decodedBytes, isWordCharacter } from './characters.ts';
 import { HASH_FACTOR, HASH_START, longer } from './term-table.ts';

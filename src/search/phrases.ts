@@ -1,9 +1,9 @@
 /**
  * Tells whether the words of a phrase follow each other in a document. `PositionReader` reads the
- * stored positions of a term, checks their bytes, and throws BadPostings. `hasPhrase` works in
- * steps, and allows up to `slop` more positions between two words than in the phrase. `PhraseOrder`
- * is for documents whose words are read block by block. `sealPositions` encodes the positions that
- * postings-builder.ts collects.
+ * stored positions of a term, and throws BadPostings for damaged bytes. `hasPhrase` compares them
+ * in steps, and allows up to `slop` more positions between two words than in the phrase.
+ * `PhraseOrder` does this for documents whose words are read block by block. `sealPositions`
+ * encodes the positions that postings-builder.ts collects.
  */
 import { BLOCK, type BlockReader, bad, NumberReader } from './postings.ts';
 import type { PlannedPhrase } from './search-plan.ts';

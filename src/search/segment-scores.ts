@@ -1,9 +1,8 @@
 /**
  * `scoreSegment` scores the documents of an index segment in steps, and adds those that match to a
- * `TopRows`. It reads the postings of a query's terms in windows of documents. The entries of a
- * window are sorted by document, and the scorer gets one document after the other. `phrasePostings`
- * finds the documents where words follow each other, each with a count of 1. sum-segment.ts is
- * faster, and handles queries of one match, prefix or phrase in one column.
+ * `TopRows`. It reads the postings of a query's terms in windows of documents, and scores one
+ * document after the other. `phrasePostings` finds the documents that contain a phrase.
+ * sum-segment.ts is faster, and handles queries of one match, prefix or phrase in one column.
  */
 import { hasPhrase, type PositionReader } from './phrases.ts';
 import { BLOCK, type Postings } from './postings.ts';

@@ -1,9 +1,8 @@
 /**
- * `BatchChannel` makes one stream of record batches out of those of several senders, in the order
- * in which they come. `send` resolves when the reader has asked for the next batch, so that no more
- * is held than one batch of each sender. `fail` ends the stream with an error, which waiting
- * senders get too. The owner calls it also when the reader stops early, which the channel does not
- * notice.
+ * `BatchChannel` merges the record batches of several senders into one stream, in the order in
+ * which they arrive. `send` resolves when the reader has asked for the next batch, so at most one
+ * batch of each sender is held. `fail` ends the stream with an error, which waiting senders get
+ * too. The channel does not notice a reader that stops early; then its owner calls `fail`.
  */
 import type { RecordBatch, RecordBatchStream, Schema } from '../arrow/index.ts';
 

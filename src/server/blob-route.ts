@@ -1,7 +1,7 @@
 /**
- * `blobRoute` answers GET requests for the bytes of one blob, whole or a range of it. A blob that
- * is null gives 204. The route calls FetchBlobs piece by piece as the caller takes the bytes, so
- * that no long value is held as a whole. All pieces come from the same version as the first.
+ * `blobRoute` answers GET requests for the bytes of one blob, whole or a range of it. A null blob
+ * is answered with 204. The route calls FetchBlobs piece by piece as the client takes the bytes, so
+ * a long value is never held as a whole. All pieces come from the same version as the first.
  */
 import { columnsOf, type RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * `AnswerCache` keeps the final response to a write under its idempotency key and gives it to
- * repeated requests. Another request under a used key throws IdempotencyKeyReused. The cache is
- * bounded and in memory; a catalog recognises older repeats by the stamps of `stampOf`
+ * `AnswerCache` keeps the final response to a write under its idempotency key and returns it to
+ * repeated requests. Another request under a used key throws IdempotencyKeyReused. The cache is in
+ * memory and bounded; a catalog recognises older repeats by the stamps of `stampOf`
  * (directory/catalog/kept-answers.ts). `SummedData` computes a checksum of Arrow data as it is
  * read, and `checkSameData` compares repeated data with it.
  */

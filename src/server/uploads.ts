@@ -1,8 +1,8 @@
 /**
  * `Uploads` takes inserts whose rows come in several requests, called parts. One call of
- * InsertIntoTable begins with the first part. It reads the batches of all parts from a channel, so
- * that they become one version when the upload is completed. An upload belongs to one caller, table
- * and branch; to others it is unknown. An upload that stands still for too long is ended.
+ * InsertIntoTable begins with the first part and reads the batches of all parts from a channel, so
+ * they become one version when the upload is completed. An upload belongs to one caller, table and
+ * branch; to others it is unknown. An upload without new parts ends after some time.
  */
 import { type RecordBatchStream, type Schema, schemasEqual } from '../arrow/index.ts';
 import type { Env } from '../env.ts';

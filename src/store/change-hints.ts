@@ -1,8 +1,8 @@
 /**
- * `hintsOf` returns the channel through which stores in this process announce that the entries of a
+ * `hintsOf` returns the channel on which the stores of this process announce that the entries of a
  * folder changed. Stores that share a file system object, such as memfs, share a channel, because
- * no operating system watches such objects. A hint may be late, repeated, or about a change that
- * was undone.
+ * the operating system cannot watch such objects. A hint may be late, repeated, or about a change
+ * that was undone.
  */
 
 export type HintListener = (absoluteFolder: string) => void;

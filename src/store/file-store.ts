@@ -1,7 +1,7 @@
 /**
  * `FileStore` implements `Store` over node:fs or any object of its shape, such as memfs.
  * `openFileStore` opens one at a root and creates the root unless the store is read-only. Failed
- * file system calls throw the errors of disk/store-error.ts. Small reads and metadata use
+ * calls of the file system throw the errors of disk/store-error.ts. Small reads and metadata use
  * synchronous calls, which are twenty times faster for them. Bulk writes and flushes go through the
  * thread pool, so that they do not block the process.
  */

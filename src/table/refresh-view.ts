@@ -1,9 +1,8 @@
 /**
- * `refreshView` updates a materialized view to a version of its source, as one version of the view
- * at most. If the source only got more rows, and its columns are the same, only the added rows are
- * computed. In other cases, or on request, all rows are computed again. Refreshes at the same time
- * do not duplicate rows: one plans again after another was faster. After 16 times it throws
- * ConcurrentModification.
+ * `refreshView` updates a materialized view to a version of its source, in at most one new version
+ * of the view. If the source only gained rows and its columns are the same, only the added rows are
+ * computed. Otherwise, or on request, all rows are computed again. Concurrent refreshes do not
+ * duplicate rows: one that was slower plans again. After 16 times it throws ConcurrentModification.
  */
 import { DirspaceError } from '../errors.ts';
 import type { ManifestView, ViewSource } from '../format/index.ts';

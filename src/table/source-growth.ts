@@ -1,7 +1,7 @@
 /**
- * `onlyGrew` tells whether the source of a view has only gained rows since a version, from the
- * operations that its versions record. It returns false if the versions in between cannot tell,
- * because they are gone, damaged or too many.
+ * `onlyGrew` tells whether the source of a view has only gained rows since a version. It looks at
+ * the operations of the versions in between, and returns false if these are gone, damaged or too
+ * many.
  */
 import { isDirspaceError } from '../errors.ts';
 import type { ViewSource } from '../format/index.ts';

@@ -1,9 +1,9 @@
 /**
- * `Residents` keeps vectors that are searched repeatedly in the memory of the WebAssembly kernels.
- * Copying rows there takes twice as long as measuring them. Its `placeOf` returns their address, or
- * undefined if they are not there. Entries are found by the buffer of the vectors, so callers may
- * pass only buffers that do not change. `ResidentRoom` allocates that memory, and evicts all of it
- * together. `reserve` makes a memory of kernels larger.
+ * `Residents` keeps vectors that are searched repeatedly in the memory of the WebAssembly kernels,
+ * because copying rows there takes twice as long as measuring them. `placeOf` returns their
+ * address, or undefined if they are not there. It finds vectors by their buffer, so callers must
+ * pass buffers that do not change. `ResidentRoom` allocates that memory, and evicts all of it
+ * together.
  */
 import type { VectorValues } from './elements.ts';
 

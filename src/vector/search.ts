@@ -1,9 +1,9 @@
 /**
- * `createSearch` finds the k vectors nearest to each query, exactly, in batches that callers add.
- * It works in steps; null rows and rows at distance NaN do not match. `addSketched` also makes the
- * sketch of a batch, by which `sift` later returns the rows that have to be measured. `kernelsFor`
- * chooses the kernels of the runtime, and `openPartitions` gives IVF indexes kernels with a memory
- * of their own. table/query/nearest.ts supplies batches from tables.
+ * `createSearch` finds the k vectors nearest to each query, exactly, in batches that the caller
+ * adds. It works in steps. Null rows and rows at distance NaN do not match. `addSketched` also
+ * makes a sketch of a batch. `sift` later uses the sketch to return the few rows that have to be
+ * measured. `kernelsFor` chooses the kernels of the runtime, and `openPartitions` opens those of
+ * IVF indexes. table/query/nearest.ts supplies batches from tables.
  */
 
 import { getBit } from '../arrow/index.ts';

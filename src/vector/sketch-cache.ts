@@ -1,9 +1,9 @@
 /**
- * `SketchCache` keeps the sketches of batches of vectors within a number of bytes. All catalogs
- * that share the cache search with it. `admit` returns the place for a sketch, or undefined:
- * searches then do without it. Sketches lie in the memory of kernels (`Segment`), and a segment is
- * evicted as a whole. Its memory is not used again, so a running search may finish with an evicted
- * sketch. `SketchScope` gives one catalog its own keys.
+ * `SketchCache` keeps the sketches of batches of vectors in bounded memory, for all catalogs that
+ * share it. `admit` returns a place for a sketch, or undefined; then the search does without a
+ * sketch. Sketches lie in the memory of kernels (`Segment`). A segment is evicted as a whole, and
+ * its memory is not used again, so a running search may finish with an evicted sketch.
+ * `SketchScope` gives one catalog its own keys.
  */
 import { reserve } from './residents.ts';
 import { SKETCHES_AT } from './sieve.ts';

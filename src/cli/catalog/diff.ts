@@ -2,8 +2,8 @@
  * `dirspace diff` shows the differences between two versions of a table: columns, metadata,
  * properties, fragments and rows. `--on` matches rows by key columns, or compares whole rows with
  * `*`. Without it rows are matched by where they are stored. A version is a number, a tag, a branch
- * or `branch:version`. Of added, removed and changed rows the first ten each are shown, unless
- * `--limit` says otherwise.
+ * or `branch:version`. Of the added, the removed and the changed rows it shows the first ten each,
+ * unless `--limit` says otherwise.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Table, TableDiff } from '../../sdk/index.ts';

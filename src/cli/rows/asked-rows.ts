@@ -1,8 +1,8 @@
 /**
- * `askedRows` builds the query of the commands `query` and `export`. It takes the predicate, the
- * columns, the order and a limit, and also returns the names of the columns. An option that it
- * cannot use throws UsageError. `tableOf` parses the id of the table, and says so if id and
- * predicate are swapped.
+ * `askedRows` builds the query of the commands `query` and `export` from their options: the
+ * predicate, the columns, the order and a limit. It also returns the names of the columns. An
+ * option that it cannot use throws UsageError. `tableOf` parses the id of the table, and says so if
+ * id and predicate are swapped.
  */
 import type { Query, Table } from '../../sdk/index.ts';
 import { type Call, parseObject, UsageError } from '../terminal/index.ts';

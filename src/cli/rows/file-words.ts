@@ -1,6 +1,6 @@
 /**
- * Two helpers of the commands `import` and `export`. `megabytes` formats a number of bytes.
- * `unescaped` reads the words for a tab, such as `\t`, because a tab is hard to type.
+ * Helps the commands `import` and `export` with text. `megabytes` formats a number of bytes.
+ * `unescaped` turns `\t` or `tab` into a tab, which is hard to type.
  */
 
 export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;

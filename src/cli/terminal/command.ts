@@ -1,6 +1,6 @@
 /**
- * Defines what a command of the command line is. A `Command` describes it, a `Call` is its input,
- * and an `Answer` its result. `Surroundings` is the process around it. `UsageError` and its like
+ * Defines the commands of the command line. A `Command` describes one, a `Call` is its input, and
+ * an `Answer` its result. `Surroundings` is the process around it. `UsageError` and similar errors
  * end a command with a message. The file also reads options and positional arguments.
  */
 import { DirspaceError } from '../../errors.ts';

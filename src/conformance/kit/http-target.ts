@@ -1,9 +1,9 @@
 /**
  * `httpTarget` sends the requests of cases to a server by plain HTTP and records each exchange. It
- * does not use `RestNamespace`, which compensates for deviations that the suite has to find. An
- * answer that only a server without the operation gives throws Unsupported, and a request without
- * an answer throws ServiceUnavailable. A success with another status than the protocol lists is
- * recorded as a deviation.
+ * does not use `RestNamespace`, because that client hides deviations which the suite has to find.
+ * An answer that only a server without the operation gives throws Unsupported, and a request
+ * without an answer throws ServiceUnavailable. A success with another status than the protocol
+ * lists is recorded as a deviation.
  */
 
 import { addressOf, clientSettings } from '../../client/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Records and lists tables that were deregistered (`recordDetached`, `detachedEntries`). Their
- * folders lie in `.dirspace/detached/`, each beside a record of the id that it had. Who deregisters
- * a table wants to keep its files. So they are removed only when a request purges them.
+ * folders lie in `.dirspace/detached/`, each beside a record of the id that it had. Deregistering
+ * is meant to keep a table's files, so only a request to purge removes them.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,10 +1,9 @@
 /**
  * Drops namespaces (`dropNamespaceFolder`) and replaces namespaces or tables (`replaceFolder`) by
- * renaming folders into the trash. If only an empty namespace may be dropped, it is checked again
- * after the rename. If something was created in it meanwhile, it is brought back. Such a drop and a
- * replacement take several steps, so they are recorded as intents (intents.ts). `finishIntents` and
- * `settleIntentsAt` complete or undo interrupted intents. `isNamespaceEmpty` tells whether a
- * namespace has no content.
+ * renaming folders into the trash. If only an empty namespace may be dropped, the folder is checked
+ * again after the rename. If something was created in it meanwhile, the namespace is brought back.
+ * Drops and replacements of several steps are recorded as intents (intents.ts). `finishIntents` and
+ * `settleIntentsAt` complete or undo those that were interrupted.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,9 @@
 /**
  * Records intents, so that a crash cannot leave an operation half done. `withIntent` writes down an
  * operation of several steps before its first step and removes the record after the last one. After
- * an error it calls `recover`; if that fails too, the record stays. `pendingIntents` lists those
- * that are still recorded; drop-namespace.ts finishes those that a crash left. Every step can be
- * repeated, also beside a process that is still at work.
+ * an error it calls `recover`; if that fails too, the record stays. `pendingIntents` lists the
+ * records that a crash left, and drop-namespace.ts finishes their operations. Every step can be
+ * repeated, even while the first process is still at work.
  */
 
 import {

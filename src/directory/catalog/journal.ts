@@ -1,10 +1,10 @@
 /**
- * Writes the journal of a multi-table commit before its first step (`writeJournal`). The journal
- * lists the tables that the commit declares, deletes versions of or deregisters. Once the commit is
- * decided, `finishJournal` carries out the deletions and deregistrations. If the commit was
- * aborted, it takes the declarations back; a table that was given rows meanwhile stays.
- * `finishJournals` does so for interrupted commits when a catalog is opened for writing.
- * `hasJournal` tells whether a commit is unfinished.
+ * Keeps the journal of a multi-table commit, so that a crash cannot leave the commit half done.
+ * `writeJournal` lists the tables that the commit declares, deletes versions of or deregisters,
+ * before the first step. After the decision, `finishJournal` carries out the deletions and
+ * deregistrations. If the commit was aborted, it removes the declared tables, except those that got
+ * rows meanwhile. `finishJournals` does so for interrupted commits when a catalog is opened for
+ * writing.
  */
 
 import {

@@ -1,9 +1,9 @@
 /**
  * `answeredOnce` runs a change that has an idempotency key and keeps its answer in the catalog. A
- * repeat gets the kept answer for at least a day, also after a restart, but without its
+ * repeated request gets the kept answer for at least a day, also after a restart, but without its
  * `storage_options`, which are secret. A different request under the same key throws
- * IdempotencyKeyReused. A request is recorded as begun before it changes anything. After a crash
- * the same request is done again; operations/rows.ts recognises writes of rows that took place.
+ * IdempotencyKeyReused. If a crash comes before the answer, a repeat runs the change again;
+ * operations/rows.ts recognises writes of rows that took place.
  */
 import { createHash } from 'node:crypto';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

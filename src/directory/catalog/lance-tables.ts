@@ -1,9 +1,9 @@
 /**
- * Handles tables whose rows other programs write in Lance's format. `tablePlace` returns where a
- * table lies, `lancePlace` where other programs write it, and `lanceVersions` its versions by the
- * names of manifests. `rowsElsewhere` builds the error for an operation on such rows. A file in
- * place of a reserved folder (`fence`) stops other programs' writes once the table has rows of this
- * engine or was removed.
+ * Handles tables whose rows other programs write in Lance's format. `tablePlace` returns the place
+ * of a table, and `lancePlace` the place where other programs write it. `lanceVersions` lists its
+ * versions by the names of manifests. `rowsElsewhere` builds the error for an operation on such
+ * rows. `fence` puts a file in place of a reserved folder, which stops other programs' writes once
+ * the table has rows of this engine or was removed.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,10 +1,9 @@
 /**
  * Decides which one exists when a table and a namespace of one name are created at the same time. A
- * new namespace is invisible until `decideNamespace` renames its pending marker. The rename
- * confirms the namespace, or withdraws it because a table has its name. After a new table has taken
- * its place, `namespaceHasName` withdraws a pending namespace. The marker is renamed once and
- * atomically, so both sides see the same decision. `clearNamespacePlace` removes an invisible
- * namespace that was left behind.
+ * new namespace has a pending marker and is invisible at first. `decideNamespace` renames the
+ * marker, which either confirms the namespace or withdraws it because a table has its name.
+ * `namespaceHasName` does the same for a new table that has just taken its place. The marker is
+ * renamed only once, so both sides see the same decision.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

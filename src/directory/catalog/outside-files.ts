@@ -1,10 +1,9 @@
 /**
  * Removes the folders of purged tables that lie outside of the catalog's root
- * (`removeOutsideFiles`). It removes a folder only where the configuration allows it, by
- * `dropFiles` of the location that the folder is in. A folder that another table of the catalog
- * uses is kept. A folder that holds other files than a dataset's is refused with InvalidTableState.
- * The trash entry is marked first, so that nothing restores it half removed, and stays until its
- * folders are gone.
+ * (`removeOutsideFiles`). A folder is removed only if the configuration of its location allows it
+ * (`dropFiles`). A folder that another table of the catalog uses is kept. A folder that holds more
+ * than a dataset's files is refused with InvalidTableState. The trash entry is marked first, so
+ * that nothing restores the table half removed.
  */
 import { fileURLToPath } from 'node:url';
 import { ruleOf } from '../../allowed-locations.ts';

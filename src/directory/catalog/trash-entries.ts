@@ -1,8 +1,8 @@
 /**
- * Makes entries of the trash and lists them. An entry is a folder `<number>-<uuid>/` with a record
- * beside it, which `recordTrash` writes. Numbers grow with each drop, whatever the clocks say.
- * Drops at the same time may share one. `trashEntries` lists the newest first. `readTrashRecord`
- * reads one record, or returns the error of a damaged one.
+ * Creates and lists the entries of the trash. An entry is a folder `<number>-<uuid>/` with a record
+ * beside it, which `recordTrash` writes. Numbers grow with each drop, whatever the clocks say;
+ * simultaneous drops may share one. `trashEntries` lists the newest first. `readTrashRecord` reads
+ * one record, or returns the error of a damaged one.
  */
 
 import { isDirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
  * Carries out the namespace operations: create, list, describe, drop, and change properties. A
  * namespace is a folder with a marker file that holds its properties. The root has no marker: it
- * exists already, and cannot be dropped or changed. Mode overwrite replaces a namespace with all
- * that it holds. catalog/name-contest.ts decides between a namespace and a table of one name,
- * catalog/drop-namespace.ts moves dropped namespaces to the trash.
+ * always exists, and cannot be dropped or changed. The mode overwrite replaces a namespace with all
+ * that it holds. catalog/name-contest.ts decides between a namespace and a table of one name.
  */
 
 import { DirspaceError } from '../../errors.ts';

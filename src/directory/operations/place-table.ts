@@ -1,9 +1,9 @@
 /**
- * `placeTable` renames a table that was built in staging to its place. It returns `taken` if the
- * place is occupied, and leaves the staging folder to the caller. It throws NamespaceNotFound if
- * the parent is gone. If a namespace has won the name, it takes the table out again and throws
- * TableAlreadyExists. If rows were written to it meanwhile, it goes to the trash.
- * catalog/name-contest.ts decides who has the name.
+ * `placeTable` renames a table that was built in staging to its place. If the place is occupied, it
+ * returns `taken` and leaves the staging folder to the caller. It throws NamespaceNotFound if the
+ * parent is gone. If a namespace has won the name, it takes the table out again and throws
+ * TableAlreadyExists; a table that got rows meanwhile goes to the trash. catalog/name-contest.ts
+ * decides who has the name.
  */
 import { isOutside, parentFolder } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';

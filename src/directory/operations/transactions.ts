@@ -1,9 +1,8 @@
 /**
  * Carries out DescribeTransaction (`describeTransaction`) and AlterTransaction
- * (`alterTransaction`). AlterTransaction sets or removes properties, and can cancel a multi-table
- * commit that is still being prepared. The properties lie in a file of their own. The id of a
- * transaction names the incarnation of its table. The id of a multi-table commit names its decision
- * file or its journal. `onSomeBranch` searches the branches of a table, main first.
+ * (`alterTransaction`). AlterTransaction sets or removes the properties of a transaction, and can
+ * cancel a multi-table commit that is still being prepared. The properties lie in a file of their
+ * own. `onSomeBranch` searches the branches of a table, main first.
  */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';

@@ -1,9 +1,9 @@
 /**
  * Carries out CreateMaterializedView and RefreshMaterializedView. A view is a table whose manifests
- * record its source table and its query. It is read, tagged, indexed, renamed and dropped as any
- * other. It is created without rows, unless `with_no_data` is false. Changes of its rows and
- * columns other than refreshes and restores throw InvalidTableState. A refresh is finished when it
- * is answered. describe.ts tells of the view of a version.
+ * record its source table and its query. It can be read, tagged, indexed, renamed and dropped like
+ * any other table, but only refreshes and restores may change its rows and columns; other changes
+ * throw InvalidTableState. A new view has no rows, unless `with_no_data` is false. A refresh is
+ * finished when it is answered.
  */
 
 import { recordBatchStream } from '../../arrow/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `AutoCompaction` compacts branches in the background of an open catalog and brings their indexes
- * up to date. A commit starts a compaction when the branch has more than `fragments` fragments
- * beyond those that the last compaction left. Only one runs for a branch at a time. A failed
- * compaction does not fail the commit. It is tried again after more than `fragments` further
- * fragments. `close` waits for running compactions.
+ * up to date. A commit starts a compaction when the branch has gained more than `fragments`
+ * fragments since the last one. Only one runs for a branch at a time. A failed compaction does not
+ * fail the commit; it is tried again after as many further fragments. `close` waits for running
+ * compactions.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

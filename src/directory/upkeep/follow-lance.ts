@@ -1,10 +1,9 @@
 /**
  * Keeps `__manifest` up to date, the list by which Lance's programs find a catalog's tables.
- * `changing` runs an operation that may change it. If the catalog's property `lance` is `sync` or
- * `write`, it then publishes the change; a failure to publish does not fail the operation.
- * Otherwise it notes that a list which exists may be outdated. `syncLanceCatalog` compares the list
- * with the whole catalog, and `changesList` tells whether the first version of a table would change
- * it. No change is lost: publishing is repeated if another writer was first.
+ * `changing` runs an operation that may change the list. If the catalog's Lance mode is `sync` or
+ * `write`, it then publishes the change; a failure to publish does not fail the operation. In other
+ * modes it only notes that an existing list may be outdated. `syncLanceCatalog` compares the list
+ * with the whole catalog. Publishing is repeated if another writer was first, so no change is lost.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

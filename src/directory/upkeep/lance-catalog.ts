@@ -1,9 +1,9 @@
 /**
  * Reads and publishes versions of `__manifest`, the table at the catalog's root by which Lance's
  * directory namespace lists the catalog. `newestListing` returns the newest version by this engine,
- * or that it is damaged. `publishListing` writes a version as one manifest, created exclusively, so
- * of concurrent writers one wins and the others read again. follow-lance.ts decides what is listed;
- * verify-lance-catalog.ts reads single versions.
+ * or that it is damaged. `publishListing` writes a version as one manifest that it creates
+ * exclusively. So one of several concurrent writers wins, and the others read again.
+ * follow-lance.ts decides what is listed.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

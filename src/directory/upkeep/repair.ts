@@ -1,9 +1,9 @@
 /**
  * `repairCatalog` repairs a catalog that cannot be read, or lists what it would do. It moves
- * damaged and stray files into quarantine, and records where each was. If the end of a branch is
- * torn, the branch continues from a whole version. If files of indexes are damaged or lost, a new
- * version leaves them out (`dropSegments`). A damaged or missing format file is written again.
- * Problems that stay are returned as `left`; verify.ts finds them.
+ * damaged and stray files into quarantine, and records where each was. A branch whose end is torn
+ * continues from a whole version. Damaged index files are left out by a new version
+ * (`dropSegments`), and a damaged format file is written again. Problems that it cannot repair are
+ * returned as `left`; verify.ts finds them.
  */
 
 import {

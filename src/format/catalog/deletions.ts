@@ -1,9 +1,8 @@
 /**
  * Encodes (`encodeDeletions`) and decodes (`decodeDeletions`) deletion files. A deletion file lists
  * the deleted rows of one fragment as ascending offsets, in an Arrow file of one column. A shared
- * file holds the deleted rows of several fragments (`encodeSharedDeletions`). To read one of them,
- * only its slice is needed (`decodeDeletionSlice`). Callers verify the checksum that the fragment's
- * entry holds.
+ * file holds those of several fragments (`encodeSharedDeletions`), and a reader needs only its
+ * slice (`decodeDeletionSlice`). Callers verify the checksum that the fragment's entry holds.
  */
 
 import { crc32 } from 'node:zlib';

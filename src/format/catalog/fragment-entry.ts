@@ -1,8 +1,8 @@
 /**
  * Defines `FragmentEntry`, the description of one fragment in a manifest or chunk. `fragmentText`
- * encodes it and `decodeFragment` decodes it. It holds the files of columns, the number of rows,
- * the deletion file and the field ids. It has statistics for pruning, and tells whether Lance can
- * read the fragment. It also has the checksum of each file's footer; the footer holds the checksums
+ * encodes it and `decodeFragment` decodes it. An entry names the files of columns, the number of
+ * rows, the deletion file and the field ids. It has statistics for pruning, and tells whether Lance
+ * can read the fragment. The checksum of each file's footer is here; the footer holds the checksums
  * of the rest.
  */
 import {

@@ -1,10 +1,9 @@
 /**
  * Encodes and decodes the indexes that a manifest lists (`indexesText`, `decodeIndexes`). An index
  * consists of immutable segments. The files of a segment are written like fragments and hold
- * positions over `runs`, the rows of some fragments counted one after the other.
- *
- * A run covers its fragment only while the file that holds the indexed column is the one it was
- * built from (`columnStamp`).
+ * positions. These number the rows of the segment's fragments (`runs`), one fragment after the
+ * other. A run covers its fragment only while the file with the indexed column is the one that it
+ * was built from (`columnStamp`).
  */
 import {
   arrayMember,

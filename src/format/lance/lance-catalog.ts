@@ -1,9 +1,9 @@
 /**
  * Encodes and decodes `__manifest`, a table by which Lance's directory namespace lists a catalog.
- * It has a row for each namespace and each table. Here are its data files (`lanceCatalogFile`,
- * `LanceCatalogRows`) and its manifests (`lanceCatalogManifest`, `readLanceCatalogManifest`). A
- * data file that does not match the hash in its name is Corrupt. So is a manifest that differs from
- * what this engine would write.
+ * The table has a row for each namespace and each table. `lanceCatalogFile` and `LanceCatalogRows`
+ * are for its data files, `lanceCatalogManifest` and `readLanceCatalogManifest` for its manifests.
+ * A data file that does not match the hash in its name is Corrupt. So is a manifest that differs
+ * from what this engine would write.
  *
  * Source: the directory namespace of the Lance repository.
  */

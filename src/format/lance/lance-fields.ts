@@ -3,8 +3,8 @@
  * ids, parents and logical types. If Lance cannot hold a type, or its readers fail on a name or on
  * metadata, the result says in which column and why. lance-schema.ts is the inverse.
  *
- * `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` map this engine's field ids to Lance's. They differ
- * where a writer of Lance reused the id of a dropped field.
+ * A writer of Lance may reuse the id of a dropped field, so Lance's ids can differ from the
+ * engine's. `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` map the engine's ids to Lance's.
  */
 import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
 import { FIELD_ID_KEY } from '../../ipc/index.ts';

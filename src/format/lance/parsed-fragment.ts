@@ -1,7 +1,7 @@
 /**
- * Parses messages in Lance's manifests, transactions and data files. There is one function each for
- * fragments, fields, indexes and base paths, such as `parseFragment` or `parseField`. Malformed
- * messages are Corrupt. The results hold the values as the file states them; callers check whether
+ * Parses messages in Lance's manifests, transactions and data files. There is one function for each
+ * kind, such as `parseFragment` or `parseField`, also for indexes and base paths. A malformed
+ * message is Corrupt. The results hold the values as the file states them; callers check whether
  * they fit together.
  *
  * Source: table.proto and file.proto of the Lance repository.

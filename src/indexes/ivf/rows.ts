@@ -1,8 +1,8 @@
 /**
  * `floatsOf` converts a vector of any element type to the float32 values that an IVF index is made
- * of. It also tells how the index treats the vector. `plain` vectors are laid out; those of a
- * cosine index have length 1. `odd` vectors have numbers too large for that, so every search
- * measures them. No distance from a `none` vector is a number.
+ * of. It also tells how the index treats the vector. A `plain` vector is laid out in the index,
+ * scaled to length 1 for cosine. An `odd` vector has numbers that are too large, so every search
+ * measures it. A `none` vector has no distance that is a number.
  */
 
 import { halfValue } from '../../values/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `openCsv` reads CSV as record batches; rows are read as they are pulled. What the caller does not
- * give of encoding, delimiter, quotes, header and types is detected, by default from the beginning
+ * `openCsv` reads CSV as record batches; rows are read as they are pulled. It detects the encoding,
+ * delimiter, quotes, header and types that the caller does not give, by default from the beginning
  * of the file. A row that cannot be read goes to the caller's `onReject`, or throws InvalidInput
  * with line and column. `csvTypes` reads whole files to find types that fit all their rows.
  */

@@ -1,8 +1,8 @@
 /**
  * `CsvScanner` finds the fields of CSV records in UTF-8 bytes, as pairs of offsets. `unescaped`
- * copies a field whose quotes are escaped. Records that cannot be taken are listed in `bad`. A
- * record that goes on behind the given bytes is left for the next call. The scanner writes a line
- * feed behind the last byte, which makes its loop simpler. So there must be room for that byte.
+ * copies a field whose quotes are escaped. Malformed records are listed in `bad`. A record that
+ * does not end within the given bytes is left for the next call. The scanner writes a line feed
+ * after the last byte, which keeps its loop simple, so the buffer must have room for it.
  */
 
 /** How records are written. Bytes are ASCII. */

@@ -1,8 +1,7 @@
 /**
- * `openText` opens a CSV file as UTF-8 text. It reads the first megabyte, from which encoding,
- * dialect and types are found out. A byte order mark is passed over, and so are the lines of
- * `skipLines`. The caller may ask for a longer beginning, reads the rest (`after`), and closes the
- * file.
+ * `openText` opens a CSV file as UTF-8 text. It reads the first megabyte, in which encoding,
+ * dialect and types are detected. It skips a byte order mark and the lines of `skipLines`. The
+ * caller may ask for a longer beginning, reads the rest (`after`), and closes the file.
  */
 import { type ByteSource, fileProblem, firstPieces, goingOn } from '../files/index.ts';
 import type { CheckedCsvOptions } from './csv-options.ts';

@@ -1,7 +1,7 @@
 /**
- * Explains why a row of CSV cannot be taken. `whyRefused` gives the reason. `adviceFor` and
- * `OTHER_ENCODING` say what the caller may do about it; they are added if the row ends the reading.
- * The advice names options of the SDK, and the command line puts its own in their place.
+ * Explains why a row of CSV cannot be read. `whyRefused` returns the reason. `adviceFor` and
+ * `OTHER_ENCODING` tell the caller what to do about it; this advice is added to the error that ends
+ * the reading. It names options of the SDK, which the command line replaces by its own.
  */
 import type { RecordProblem } from './csv-scanner.ts';
 

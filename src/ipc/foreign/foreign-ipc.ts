@@ -1,7 +1,7 @@
 /**
  * Opens Arrow IPC streams and files of other programs as record batches. `openArrowBody` takes the
  * body of an operation, and `openArrowFile` reads a file by ranges. Invalid bytes throw
- * InvalidInput and what exceeds a bound throws PayloadTooLarge, also while batches are pulled.
+ * InvalidInput and what exceeds a bound throws PayloadTooLarge, also while batches are read.
  *
  * The bytes are untrusted, so they are decoded in this folder. apache-arrow's parser loops for
  * minutes on some damaged inputs, and returns wrong rows for others.

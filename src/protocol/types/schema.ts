@@ -1,9 +1,9 @@
 /**
- * Converts Arrow schemas, fields and types to the protocol's JSON (`schemaToJson`,
- * `schemaToLanceJson`) and back (`schemaFromJson`, `sharedSchema`). Reading validates JSON from
- * outside: malformed JSON throws InvalidInput, and a type that does not exist
- * TableSchemaValidation. JSON does not hold the ids of dictionaries. arrow/type-names.ts and
- * lance-names.ts write the names of types, type-parser.ts reads them.
+ * Converts Arrow schemas and types to the protocol's JSON (`schemaToJson`, `schemaToLanceJson`) and
+ * back (`schemaFromJson`, `sharedSchema`). JSON from outside is validated: malformed JSON throws
+ * InvalidInput, and a type that does not exist TableSchemaValidation. The ids of dictionaries are
+ * lost. arrow/type-names.ts and lance-names.ts write the names of types, and type-parser.ts reads
+ * them.
  */
 import { DataType, Field, plainType, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';

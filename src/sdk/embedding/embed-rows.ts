@@ -1,8 +1,8 @@
 /**
  * `toEmbeddedStream` converts data to record batches as `toRecordBatchStream` does, and computes
  * the vector columns that the data lacks, one batch at a time. The schema's metadata names the
- * embedding functions, and the caller may give one for a new table. A named function that is needed
- * and not registered throws InvalidInput. `queryVector` computes the vector of a search by text, or
+ * embedding functions; for a new table the caller may pass one. A named function that is needed and
+ * not registered throws InvalidInput. `queryVector` computes the vector of a search by text, or
  * returns undefined for a table without a function.
  */
 import {

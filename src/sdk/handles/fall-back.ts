@@ -1,7 +1,7 @@
 /**
- * Treats some failures as answers. `ownOr` does something else if a catalog lacks an operation, or
- * rejects it with Unsupported. `isThere` returns false for errors of given codes, such as
- * TableNotFound. Other errors are thrown again.
+ * Handles failures that stand for an answer. `ownOr` returns the result of an operation of a
+ * catalog, or runs a replacement if the catalog lacks the operation (Unsupported). `isThere`
+ * returns false for errors of given codes, such as TableNotFound. Other errors are thrown again.
  */
 import { type ErrorCode, isDirspaceError } from '../../errors.ts';
 

@@ -1,9 +1,9 @@
 /**
  * `TablePosition` tracks the version that a table handle points at: the newest version of a branch,
- * or a pinned one. It reads the number and the schema of that version, and refuses changes to a
- * pinned one with InvalidInput (`writable`). If the catalog tells incarnations, the handle stays on
- * the table that it first found, also when another table takes the name. A table without data
- * throws InvalidTableState.
+ * or a pinned one. It reads the number and the schema of that version. It refuses changes to a
+ * pinned version with InvalidInput (`writable`). The handle stays on the table that it first found,
+ * even if another table takes the name, provided that the catalog tells incarnations. A table
+ * without data throws InvalidTableState.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

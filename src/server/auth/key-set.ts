@@ -1,7 +1,8 @@
 /**
- * Gets JSON Web Key Sets: `readKeySet` from a file, `fetchKeySet` from an address, for jose, which
- * caches them and parses the answer. An answer of more than `MOST_KEY_SET_BYTES` is broken off,
- * since it is held in memory. Which key signed a token is found by jwt.ts.
+ * Gets JSON Web Key Sets for the package jose, which parses and caches them. `readKeySet` reads a
+ * set from a file, and `fetchKeySet` requests one from an address. An answer of more than
+ * `MOST_KEY_SET_BYTES` is broken off, because it is held in memory. jwt.ts finds the key that
+ * signed a token.
  */
 import { readFileSync } from 'node:fs';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * `lancedbAnswer` gives the response of an operation the form that LanceDB's clients read: types of
- * columns by the names of Lance, bare maps, states of jobs. It gives undefined where they read the
- * protocol's own form.
+ * `lancedbAnswer` converts the response of an operation to the form that LanceDB's clients read.
+ * For example, it names column types as Lance does, and returns tags as a bare map. It returns
+ * undefined if these clients read the protocol's own form.
  */
 import {
   type AnyOperation,

@@ -1,9 +1,8 @@
 /**
  * `lancedbDialect` translates between the remote mode of LanceDB's clients and the plain protocol:
- * addresses, bodies, timeouts and idempotency keys. It recognises these clients by their
- * address or headers, and changes some calls (`lancedbCaller`), such as a restore without a
- * version. lancedb-queries.ts translates query bodies, lancedb-answers.ts and lancedb-indexes.ts
- * responses, and lancedb-errors.ts errors.
+ * addresses, bodies, timeouts and idempotency keys. It recognises these clients by their address or
+ * headers, and changes some of their calls (`lancedbCaller`), such as a restore without a version.
+ * Other files of this folder translate queries, responses and errors.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * `plainQuery` translates a query body of LanceDB's clients (vector, columns, full-text query,
- * number of partitions to search) to the plain protocol's form. It checks nothing: values of other
- * forms are handed on as they are, for the protocol to refuse.
+ * `plainQuery` translates a query body of LanceDB's clients to the plain protocol's form. It covers
+ * vectors, columns, full-text queries and the number of partitions to search. It checks nothing: a
+ * value of an unexpected form is passed on, and the protocol's validation refuses it.
  */
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 /**
- * `RequestState` holds what is known of one request in progress: its id, log, abort signal, byte
- * counts and the fields of its log line. It ends the request when the answer was sent and all work
- * given to `hold` has ended; then it releases what `onEnd` registered. The file also defines the
- * requests and answers of the HTTP layer and the reasons for which a request is aborted.
+ * `RequestState` holds the facts of one request in progress: its id, log, abort signal, byte counts
+ * and the fields of its log line. It ends the request when the answer was sent and all work given
+ * to `hold` has ended. Then it releases what `onEnd` registered. The file also defines the requests
+ * and answers of the HTTP layer and the reasons for which a request is aborted.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

@@ -1,8 +1,8 @@
 /**
  * `bindArithmetic` binds `+ - * / %`: it checks the types of the operands and chooses the type of
- * the result. The result of numbers is a 64-bit integer, a decimal or a double. Dates and
- * timestamps can be moved by intervals and durations, and the difference of two is a duration. A
- * text literal beside a date or timestamp is read as one too, or as an interval. Other operands
+ * the result. The result of numbers is a 64-bit integer, a decimal or a double. Intervals and
+ * durations can be added to dates and timestamps, and the difference of two of these is a duration.
+ * A text literal beside a date or timestamp is read as one too, or as an interval. Other operands
  * throw InvalidInput. evaluate/evaluate-arithmetic.ts and functions/intervals.ts compute the
  * results.
  */

@@ -2,8 +2,8 @@
  * `bindCall` binds a function call: it checks the number and types of the arguments and chooses the
  * type of the result. It looks for the function among the built-in ones and then among those that
  * the program registered. Names may be aliases (`ALIASES`). A search for a constant text becomes
- * LIKE if that is possible. `FUNCTION_NAMES` lists the built-in functions, `isBuiltIn` recognises
- * their names, and `checkFunctionName` refuses unknown ones.
+ * LIKE if possible. `FUNCTION_NAMES` lists the built-in functions, and `checkFunctionName` refuses
+ * unknown ones.
  */
 import { DataType, Decimal, plainType } from '../../arrow/index.ts';
 import {

@@ -1,9 +1,9 @@
 /**
- * `bindCompare` binds a comparison of two expressions. It throws InvalidInput if their types do not
- * compare. A constant is converted to the column's type. If it lies between two values of that
- * type, the operator is adjusted. For example, `int < 1.5` becomes `int <= 1`, and `int = 1.5` is
- * false. Beside a column of floats, a constant with a point or an exponent means the nearest float.
- * Two columns are brought to the finer unit; a decimal and a float are compared as float64.
+ * `bindCompare` binds a comparison of two expressions, and throws InvalidInput if their types do
+ * not compare. A constant is converted to the column's type. If it lies between two values of that
+ * type, the operator is adjusted: `int < 1.5` becomes `int <= 1`, and `int = 1.5` is false. A
+ * constant with a point or an exponent beside a column of floats means the nearest float. Two
+ * columns of times are compared in the finer unit, and a decimal with a float as float64.
  */
 import { DataType, type Decimal, plainType } from '../../arrow/index.ts';
 import { doubleToExact, type ExactNumber, exactToDouble, floorDivide } from '../../values/index.ts';

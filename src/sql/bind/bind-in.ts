@@ -1,9 +1,9 @@
 /**
  * Binds `x IN (literals)` as one look-up in a set. `plainConstants` reads simple literals straight
- * from the syntax tree; `constantsOfIn` takes literals that are already bound. Both return null
- * where they do not apply, and bind.ts then joins comparisons by OR. Literals are converted to x's
- * type, and those that it cannot hold are dropped. `prepareConstants` reads a long list in steps,
- * so that the event loop is not blocked.
+ * from the syntax tree, and `constantsOfIn` takes literals that are already bound. If they return
+ * null, bind.ts joins comparisons by OR instead. Literals are converted to x's type, and those that
+ * it cannot hold are dropped. `prepareConstants` reads a long list in steps, so that the event loop
+ * is not blocked.
  */
 import { type DataType, type Decimal, plainType, Utf8 } from '../../arrow/index.ts';
 import { drained } from '../../steps.ts';

@@ -1,9 +1,8 @@
 /**
- * `decimalColumn` computes `+ - * /` of whole columns of decimals, or returns null; then
- * evaluate-arithmetic.ts computes value by value. It computes sums and products with the integer
- * kernels, for columns whose unscaled values fit 64 bits. It computes quotients in doubles and
- * rounds them half away from zero, for values that doubles hold exactly. It also returns null where
- * it would have to throw or a result may not fit.
+ * `decimalColumn` computes `+ - * /` of whole columns of decimals. Sums and products use integer
+ * kernels, for columns whose unscaled values fit 64 bits. Quotients are computed in doubles and
+ * rounded half away from zero, for values that doubles hold exactly. In other cases, or if a row
+ * would throw, it returns null, and evaluate-arithmetic.ts computes value by value.
  */
 import type { Decimal } from '../../arrow/index.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';

@@ -2,8 +2,7 @@
  * `evaluateArithmetic` computes `+ - * / %` on two columns. Floats follow IEEE 754. For integers
  * and decimals, a result out of range and division by zero throw InvalidInput. Integer division
  * truncates, and % has the sign of the dividend. A decimal result with too many digits is rounded
- * half away from zero. number-kernels.ts computes long columns where it can. `compareArithmetic`
- * compares the results with a constant there.
+ * half away from zero. number-kernels.ts computes long columns if it can.
  */
 import type { DataType, Decimal, Int64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
  * Evaluates LIKE and ILIKE for each row, over UTF-8 bytes. A row without a value gives unknown.
- * `evaluateLike` does so at once. `likeInSteps` lets other work go on, because texts and patterns
- * may be long. Exact, prefix, suffix and contains patterns have fast loops. In others the parts
- * between % are searched from left to right. like-pattern.ts compiles the patterns, and limits the
- * length of a part with _.
+ * `evaluateLike` does so at once, and `likeInSteps` lets other work run, because texts and patterns
+ * may be long. Exact, prefix, suffix and contains patterns have fast loops. For other patterns, the
+ * parts between % are searched from left to right. like-pattern.ts compiles the patterns.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';

@@ -1,9 +1,9 @@
 /**
- * `NumberKernels` computes arithmetic, comparison and logic over whole columns, and counts and
- * lists true rows, in WebAssembly with 128-bit vectors. It owns the module and its memory, and
- * copies columns through it in blocks. `numberKernels` returns null for fewer than 1,024 rows or
- * where the module cannot be loaded; callers then use their own loops. The module is fast from the
- * first row, unlike a JavaScript loop that V8 has not compiled yet.
+ * `NumberKernels` computes arithmetic, comparisons and logic over whole columns in WebAssembly with
+ * 128-bit vectors, and counts and lists true rows. It owns the module and its memory, and copies
+ * columns through it in blocks. `numberKernels` returns null for fewer than 1,024 rows or if the
+ * module cannot be loaded; callers then use their own loops. The module is fast from the first row,
+ * unlike a JavaScript loop that V8 has not compiled yet.
  */
 
 import { instantiate } from '../../wasm.ts';

@@ -1,7 +1,7 @@
 /**
  * Computes the functions of lists (`LIST_FUNCTIONS`), such as array_has and array_length, and
  * comparisons with ANY and ALL (`quantified`). A null list gives null. A null inside a list equals
- * nothing, and makes ANY and ALL unknown where no other item decides them.
+ * nothing, and makes the result of ANY and ALL unknown unless another item decides it.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { compareWithConstant } from '../evaluate/index.ts';

@@ -1,10 +1,9 @@
 /**
  * Keeps the functions that a program registers for the SQL expressions of its own process.
  * `addFunction` registers a function and returns another that ends the registration;
- * `registeredFunction` finds one. Expressions call them row by row, with copies of lists and bytes.
- * A row with a null argument is null without a call. A result that does not fit the declared type
- * throws InvalidInput. `functionsVersion` changes with each registration or removal, so that
- * outdated compiled expressions are not used again.
+ * `registeredFunction` finds one. Expressions call a function once for each row, with copies of
+ * lists and bytes. A row with a null argument is null without a call. A result that does not fit
+ * the declared type throws InvalidInput.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,9 +1,9 @@
 /**
  * Turns functions of single values into functions of whole columns. `strict` makes the result null
- * if an argument is null. When evaluation runs in steps, it yields between rows of long texts, so
- * that the event loop is not blocked. `strictInSteps` takes a function that itself works in steps,
- * for values that may each take long. `quicker` first tries a faster computation of the whole
- * column. `boundedReader` counts long values before it makes them.
+ * if an argument is null, and yields between rows of long texts, so that the event loop is not
+ * blocked. `strictInSteps` takes a function that works in steps itself, for values that may each
+ * take long. `quicker` first tries a faster computation of the whole column. `boundedReader` claims
+ * memory for long values before it makes them.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,6 +1,6 @@
 /**
- * Computes translate, overlay, string_split and slices of texts (`TEXT_PART_FUNCTIONS`). Characters are code
- * points. Long texts are gone through in steps.
+ * Computes translate, overlay, string_split and slices of texts (`TEXT_PART_FUNCTIONS`). Characters
+ * are code points. Long texts are processed in steps.
  */
 
 import { DirspaceError } from '../../errors.ts';

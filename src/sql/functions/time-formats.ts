@@ -1,7 +1,8 @@
 /**
  * Creates the functions strftime (`writtenBy`), of dates and timestamps, and strptime and
- * try_strptime (`readBy`), for a constant format. A timestamp with a time zone is written by the
- * clocks of that zone; one without is read as it stands. values/time-formats.ts has the letters.
+ * try_strptime (`readBy`), for a constant format. A timestamp with a time zone is formatted in the
+ * local time of that zone; one without is formatted as it stands. values/time-formats.ts defines
+ * the letters of a format.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

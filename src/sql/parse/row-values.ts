@@ -1,8 +1,9 @@
 /**
- * Parses what follows a row of several values, `(a, b)`: IN with rows or a query, and a comparison
- * with another row (`parseRowCondition`). Conditions on rows become conditions on their values:
- * two rows are equal where all their values are, and in the order of the first that differ. Rows of different lengths throw InvalidInput, and
- * so do rows anywhere else. `parseQuantifiedQuery` parses the query of ANY and ALL.
+ * Parses what follows a row of several values, `(a, b)`: IN with rows or a query, or a comparison
+ * with another row (`parseRowCondition`). A condition on rows becomes conditions on their values.
+ * Rows are equal if all their values are; otherwise the first values that differ decide their
+ * order. Rows of different lengths throw InvalidInput, and so do rows in any other place.
+ * `parseQuantifiedQuery` parses the query of ANY and ALL.
  */
 import type { Parser } from './parser.ts';
 import { refuseUnsupported } from './refusals.ts';

@@ -1,9 +1,8 @@
 /**
  * `countCompared` counts the rows of a column that match a comparison with a constant, straight
- * from the Arrow buffers. It takes any operator for columns stored as doubles or signed 64-bit
- * integers, timestamps among them. For texts and binaries of 32-bit offsets it takes = and <>. It
- * returns null in other cases, for example for columns with nulls or without WebAssembly. The
- * caller then counts by evaluating.
+ * from the Arrow buffers. For numbers stored as doubles or signed 64-bit integers it takes any
+ * operator, and for texts and binaries = and <>. It returns null in other cases, for example for
+ * columns with nulls or without WebAssembly. The caller then counts by evaluating the condition.
  */
 import { type Data, DataType } from '../../arrow/index.ts';
 import type { CompareOperator } from '../parse/index.ts';

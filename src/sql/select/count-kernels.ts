@@ -1,6 +1,6 @@
 /**
  * `CountKernels` counts values of a column in WebAssembly with 128-bit vectors. `atMost` counts
- * numbers that are at most a constant. `equalTexts` counts texts that equal a constant, or returns
+ * numbers that are at most a constant, and `equalTexts` texts that equal a constant; it returns
  * null if they are too long. The object owns the module and its memory. It lends parts of the
  * memory to readers, so that columns read into them need no copy. `countKernels` returns null if
  * the module cannot be loaded.

@@ -1,9 +1,8 @@
 /**
  * `selectCompared` returns the rows of a column that match a comparison with a constant, without
- * evaluating a tree. It takes numbers held as doubles, with any operator but <>, and texts that =
- * compares with a text that is not empty. The column has no nulls and no dictionary. For anything
- * else it returns null, and expression.ts evaluates the tree. `nextBelow` returns the greatest
- * double below another.
+ * evaluating a tree. It takes numbers held as doubles with any operator but <>, and texts with =.
+ * The column must have no nulls and no dictionary. For anything else it returns null, and
+ * expression.ts evaluates the tree. `nextBelow` returns the greatest double below another.
  */
 import { DataType } from '../../arrow/index.ts';
 import { lastFour, packed } from '../evaluate/index.ts';

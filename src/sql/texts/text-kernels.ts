@@ -1,7 +1,7 @@
 /**
  * `TextKernels` processes the bytes of many texts in WebAssembly with 128-bit vectors. It changes
- * the case of ASCII letters, counts code points, and finds bytes that are not ASCII. It also tells
- * which texts contain a given part of up to 64 bytes. It owns the module and its memory, and copies
+ * the case of ASCII letters, counts code points, finds bytes that are not ASCII, and finds the
+ * texts that contain a part of up to 64 bytes. It owns the module and its memory, and copies
  * columns through it in blocks. `textKernels` returns null if the module cannot be loaded; callers
  * then use their own loops.
  */

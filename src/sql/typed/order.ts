@@ -1,9 +1,8 @@
 /**
- * Compares single values (`compareValues`): numbers exactly across types, NaN last and equal to
- * itself, text by code points, nulls last. For lists, structs and intervals the result tells only
- * whether they are equal. `compareNumbers` compares numbers and bigints, and `compareExact` exact
- * decimals. `holds` applies a comparison operator to the result, and `MIRRORED` maps an operator to
- * the one for exchanged sides.
+ * Compares single values (`compareValues`). Numbers compare exactly across types, NaN is the
+ * greatest and equal to itself, texts compare by code points, and nulls come last. For lists,
+ * structs and intervals the result tells only whether they are equal. `holds` applies a comparison
+ * operator to the result, and `MIRRORED` maps an operator to the one for exchanged sides.
  */
 
 import { compareText, type ExactNumber } from '../../values/index.ts';

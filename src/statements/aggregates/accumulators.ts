@@ -1,9 +1,9 @@
 /**
- * `accumulator` creates the state of an aggregate, which takes rows and gives the results of
- * groups. Counts are implemented here, and other aggregates in other files of this folder. For
- * example, sums.ts computes sums and means, and bounds.ts least and greatest values. If the result
+ * `accumulator` creates the state of an aggregate, which takes rows and returns the results of
+ * groups. Counts are implemented here, and other aggregates in other files of this folder: sums.ts
+ * computes sums and means, for example, and bounds.ts least and greatest values. If the result
  * depends on an ORDER BY within the call, collections.ts keeps the rows and orders them.
- * distinct-words.ts is not created here but in group.ts.
+ * execute/group.ts creates the state of distinct-words.ts.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, familyOf, validityOf } from '../../sql/index.ts';

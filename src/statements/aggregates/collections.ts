@@ -1,9 +1,9 @@
 /**
- * `Collections` implements the aggregates that need all values of a group at its end. They are
- * string_agg, array_agg and quantile_disc. There are also those whose result depends on an ORDER BY
- * within the call, such as sums of floats. For these another accumulator gets the rows in that
- * order. Values stay in columns, and only their places are sorted, in steps. An ORDER BY whose type
- * has no order throws InvalidInput.
+ * `Collections` implements the aggregates that need all values of a group at its end: string_agg,
+ * array_agg and quantile_disc. It also serves aggregates whose result depends on an ORDER BY within
+ * the call, such as sums of floats, and gives another accumulator the rows in that order. Values
+ * stay in columns, and only their places are sorted, in steps. An ORDER BY whose type has no order
+ * throws InvalidInput.
  */
 import {
   bitmapBytes,

@@ -1,6 +1,7 @@
 /**
- * `KeyPairs` and `AllPairs` find the pairs of rows of a join, a batch of them at a time: those whose
- * keys have the same number, or all. Conditions of the join are left to join.ts.
+ * Finds the pairs of rows that a join has to look at, a batch of pairs at a time. `KeyPairs` pairs
+ * the rows whose keys are equal, and `AllPairs` pairs every row with every other. join.ts applies
+ * the conditions of the join.
  */
 import { BATCH_ROWS } from './relation.ts';
 

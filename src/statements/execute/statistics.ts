@@ -1,7 +1,7 @@
 /**
- * `knownRow` answers a SELECT without GROUP BY from statistics and indexes, where these suffice,
- * and else by reading rows. Each item has to be count(*), or min or max of a column. Only with
- * count(*) alone may there be a WHERE. For a group step of any other form it returns undefined.
+ * `knownRow` answers a SELECT without GROUP BY from statistics and indexes if they suffice, and
+ * otherwise by reading rows. Each item must be count(*), or min or max of a column. A WHERE is
+ * allowed only if all items are count(*). `knownRow` returns undefined for any other group step.
  */
 import {
   type Data,

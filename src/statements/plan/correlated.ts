@@ -1,9 +1,9 @@
 /**
- * `plannedCorrelated` plans a subquery whose WHERE reads columns of the query around it. It returns
- * undefined if the WHERE reads none. The subquery is run once for all rows. The values that it
- * compares with outer columns become key columns of its plan, and the outer query is joined on
- * these. So a term of AND that reads outer columns must be an equation. One side has only outer
- * columns, and the other only own columns. Other terms and some clauses throw InvalidInput.
+ * `plannedCorrelated` plans a subquery whose WHERE reads columns of the query around it, and
+ * returns undefined for other subqueries. The subquery is run once for all rows. The outer query is
+ * then joined with its result on the values that are compared with outer columns. Each condition
+ * that reads outer columns must therefore be an equation between outer columns on one side and its
+ * own columns on the other. Other conditions and some clauses throw InvalidInput.
  */
 import type { Field } from '../../arrow/index.ts';
 import {

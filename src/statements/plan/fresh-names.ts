@@ -1,6 +1,6 @@
 /**
- * `FreshNames` gives each column of a plan a name that no other has, and keeps what the names that
- * it made stand for. `atMost` throws InvalidInput if a statement has too many parts of a kind.
+ * `FreshNames` gives each column of a plan a unique name, and remembers what each of these names
+ * stands for. `atMost` throws InvalidInput if a statement has too many parts of a kind.
  */
 import { refuse } from '../../sql/index.ts';
 

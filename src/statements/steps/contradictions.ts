@@ -1,7 +1,7 @@
 /**
- * `neverTogether` finds terms of AND that cannot be true of one row: one that is never true by
- * itself, `x IS NULL` beside a term that needs a value of x, and comparisons of a number or a
- * text with constants of which no value fulfils both.
+ * `neverTogether` finds terms of AND that cannot all be true of one row. It knows three cases: a
+ * term that is never true by itself; `x IS NULL` beside a term that needs a value of x; and
+ * comparisons of a number or text with constants that no value fulfils together.
  */
 import { DataType, Schema } from '../../arrow/index.ts';
 import { compileTree, type Expression, familyOf, MIRRORED } from '../../sql/index.ts';

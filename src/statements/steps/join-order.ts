@@ -1,8 +1,8 @@
 /**
- * `joinsInOrder` puts inner joins of three and more plans into an order in which few rows are
- * joined: again and again those two that give the fewest, by estimates, and no two without an
- * equation between them as long as others have one. A left join between inner ones is carried out
- * after them, where none of their conditions reads the columns that it adds.
+ * `joinsInOrder` reorders three or more inner joins so that few rows are joined. It repeatedly
+ * joins the two plans whose join is estimated to give the fewest rows. Plans without an equation
+ * between them are joined only when no others are left. A left join between inner ones is carried
+ * out after them, if none of their conditions reads the columns that it adds.
  */
 import type { Expression } from '../../sql/index.ts';
 import { joinedRowsOf, rowsOf } from './estimates.ts';

@@ -1,7 +1,7 @@
 /**
- * `neverTrue` finds conditions that cannot be true: because they are constant, or because columns
- * that they read are null. It says so only where it is certain. Parts that read other columns
- * besides are judged by their form, for example a comparison with a null; the rest is evaluated.
+ * `neverTrue` finds conditions that cannot be true, because they are constant or because columns
+ * that they read are null. It reports only what is certain. It evaluates parts that read no other
+ * columns, and judges all other parts by their form, such as a comparison with a null.
  */
 import { nullColumn, Schema, Vector } from '../../arrow/index.ts';
 import { compileTree, type Expression } from '../../sql/index.ts';

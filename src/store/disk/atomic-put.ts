@@ -1,9 +1,8 @@
 /**
- * Creates, replaces, links, renames and removes whole files atomically. `putIfAbsent` and functions
- * that link never replace a file; `put` and `renameFile` may. With full durability, contents are
- * flushed, and so is the folder of a new name. The caller of `nameAgain` flushes the folder itself.
- * Removals are not flushed. A failed flush of a folder throws CommitStateUnknown. `putHint` is
- * neither atomic nor flushed.
+ * Creates, replaces, links, renames and removes whole files atomically. `put` and `renameFile` may
+ * replace a file; `putIfAbsent` and functions that link never do. With full durability, contents
+ * are flushed, and so is the folder of a new name; a failed flush of a folder throws
+ * CommitStateUnknown. Removals are not flushed. `putHint` is neither atomic nor flushed.
  */
 import { parentFolder, TEMPORARY_PREFIX } from '../../paths.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -1,7 +1,7 @@
 /**
- * Defines `Disk`, the values that the functions of the store share. They are the file system, the
- * canonical root, durability, open flags, the clock, the pace of large reads, and the listener for
- * changes. Reads and writes of up to `SMALL` bytes call the file system synchronously.
+ * Defines `Disk`, the values that the functions of the store share: the file system, the canonical
+ * root, durability, open flags, the clock, the pace of large reads, and the listener for changes.
+ * Reads and writes of up to `SMALL` bytes are synchronous.
  */
 import type { Env } from '../../env.ts';
 import type { FileSystem, OpenFlags } from './file-system.ts';

@@ -1,8 +1,8 @@
 /**
  * Creates, moves and removes folders. `deleteFolder` removes one with all that it holds, and
  * `deleteEmptyFolder` only an empty one. A move is one rename. It never replaces content, but it
- * may replace an empty folder. So a folder that claims a name is moved there with its marker
- * inside. With full durability, creations and moves flush the folders that hold the names. A failed
+ * may replace an empty folder, so a folder that claims a name is moved there with its marker
+ * inside. With full durability, creations and moves flush the folders that hold the names; a failed
  * flush of a move throws CommitStateUnknown.
  */
 

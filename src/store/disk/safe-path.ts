@@ -2,8 +2,8 @@
  * Keeps paths within the root. `absolutePath` resolves a relative path, and throws InvalidInput if
  * it could leave the root. `enterFolder` tells whether a folder exists and refuses symbolic links
  * on the way to it; `requireFolder` throws if the folder is missing. `lookAt` inspects a path
- * without following a link at its end. Node offers no protection against a process of the same user
- * that swaps a folder for a link after the check.
+ * without following a link at its end. These checks do not protect from a process of the same user
+ * that swaps a folder for a link after a check.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Disk } from './disk.ts';

@@ -1,9 +1,8 @@
 /**
  * `canonicalRoot` resolves the root folder of a store to an absolute path without symbolic links.
- * It creates a missing root with the folders above it, or returns its absolute path if the store is
- * read-only. It throws InvalidInput for a file and for a place where nothing can be made.
- * `realPathSoFar` resolves any path the same way without creating anything; parts that do not exist
- * yet are kept as given.
+ * It creates a missing root with the folders above it, unless the store is read-only. It throws
+ * InvalidInput for a file and for a place where nothing can be made. `realPathSoFar` resolves any
+ * path the same way without creating anything; parts that do not exist yet are kept as given.
  */
 import { basename, dirname, join, resolve } from 'node:path';
 import { DirspaceError } from '../../errors.ts';

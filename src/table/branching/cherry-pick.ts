@@ -1,9 +1,8 @@
 /**
  * `cherryPick` brings the changes of a branch to main, as one version. It takes the changes since
  * the branch was made, or since it was last picked. If main did not change meanwhile, it gets the
- * content of the branch. Otherwise main gets the rows that the branch added, if it changed nothing
- * else and main has the same columns. In all other cases the answer is an `Obstacle` with the
- * reason. No file is copied.
+ * content of the branch. If the branch only added rows and main has the same columns, main gets the
+ * added rows. In all other cases the answer is an `Obstacle` with the reason. No file is copied.
  */
 import { crc32 } from 'node:zlib';
 import { type FragmentEntry, fileIds, liveRows } from '../../format/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Declares computed columns, and keeps other writers from filling them. `declaredColumn` makes the
- * type and the metadata of a new one, and `checkDeclared` checks those that a schema brings along.
- * `withoutValues` refuses rows that have values for them, with InvalidInput. `withStale` makes an
- * update set a computed column to null if it changes what the column is computed from.
+ * type and the metadata of a new one, and `checkDeclared` checks those that come with a schema.
+ * `withoutValues` refuses rows that bring values for computed columns (InvalidInput). `withStale`
+ * extends an update: it sets a computed column to null if the update changes one of its inputs.
  * write/backfill.ts computes the values.
  */
 import {

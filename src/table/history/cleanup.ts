@@ -1,8 +1,8 @@
 /**
  * `cleanup` removes versions that were superseded longer ago than asked, with the files that only
- * they used. It also removes other files that no version refers to, once they are old enough or
- * their writer has died. It keeps the newest version of every branch, tagged and held versions, and
- * the files of writers in progress.
+ * they used. It also removes files that no version refers to, once they are old enough or their
+ * writer has died. It keeps the newest version of every branch, tagged and held versions, and the
+ * files of writers in progress.
  *
  * It lists files first, then writers, then versions: table/versions/writers.ts explains why this
  * order is safe.

@@ -3,9 +3,9 @@
  * `planDeletion` finds the versions that ranges name, and refuses one that must stay.
  *
  * A run of versions is first marked, which hides it from lists. Then tags and holds are read again.
- * The creator of a tag or a hold looks for marks afterwards, so one side always sees the other. The
- * first version of the run becomes a tombstone, which leads readers past the run. An interrupted
- * deletion can be repeated.
+ * Whoever creates a tag or a hold looks for marks afterwards, so one side always sees the other. A
+ * tombstone takes the place of the run's first version and leads readers past the run. An
+ * interrupted deletion can be repeated.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

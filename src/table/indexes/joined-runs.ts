@@ -1,8 +1,8 @@
 /**
  * `joinedIndexes` computes the index entries of a version after some of its fragments were joined.
- * No file of an index changes. Positions count rows over the runs of a segment, which name
- * fragments. So neighbouring fragments without deleted rows can be replaced in these runs by the
- * fragments that hold the same rows.
+ * No file of an index changes, because positions count rows over the runs of a segment. In these
+ * runs, neighbouring fragments without deleted rows are replaced by the fragments that hold the
+ * same rows now.
  */
 import {
   columnStamp,

@@ -1,7 +1,7 @@
 /**
  * `createLanceVersion` publishes the version that a writer of Lance has staged as the next version
- * of a table. It checks the changes of the manifest against the staged transaction. It reads the
- * new data and deletion files whole, and writes their rows as the engine's own files. If another
+ * of a table. It compares the changes of the manifest with the staged transaction. It reads the new
+ * data and deletion files whole, and writes their rows as the engine's own files. If another
  * version has taken the number, it throws ConcurrentModification. A repeated request finds the
  * version that the first one made.
  */

@@ -3,8 +3,8 @@
  * of the version before. It finds which fragments stay, are new or are gone, and which lose rows or
  * get other columns. Any other change throws InvalidInput or Unsupported. No file is read.
  *
- * A writer of Lance goes on using its own names for files that it wrote. So a file is known by that
- * name (`origin`) as well as by the table's; `namesOf` lists both.
+ * Writers of Lance keep using their own names for the files that they wrote. So a file is known by
+ * that name (`origin`) and by the table's name; `namesOf` lists both.
  */
 import {
   type FragmentEntry,

@@ -1,8 +1,8 @@
 /**
  * Updates the files by which Lance opens a table by its path. `followCommit` does so after each
  * commit, and `followTable` after changes of tags, branches and versions. They act if the table's
- * mode asks for it, or if such files exist: Lance would otherwise take an older version for the
- * newest. A failure here never fails the change. A later change or a synchronization
+ * Lance mode asks for it, or if such files exist; otherwise Lance would take an older version for
+ * the newest. A failure here never fails the change. A later change or a synchronization
  * (lance-sync.ts) writes what is missing.
  */
 import { followsByPath } from '../../lance-mode.ts';

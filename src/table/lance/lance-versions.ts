@@ -1,7 +1,7 @@
 /**
  * Puts the manifests of a branch where Lance looks for them by the table's path. `placeVersion`
- * does so for a new version, and `placeVersions` for all versions of the branch. A manifest of
- * another program that is in the way is set aside. `foundByPath` tells what Lance finds there.
+ * does so for a new version, and `placeVersions` for all versions of the branch. `foundByPath`
+ * tells what Lance finds there. A manifest of another program that is in the way is set aside.
  *
  * Several processes may do this at once, and a crash does no harm. The manifests are links from a
  * folder of this very table, so a late writer cannot change a newer table of the same name.

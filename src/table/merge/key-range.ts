@@ -1,7 +1,7 @@
 /**
- * `KeyRange` decides from statistics which fragments and batches may hold one of the source's keys.
- * A merge that deletes no missing rows skips the other fragments, and keys of other batches are not
- * read.
+ * `KeyRange` decides from statistics which fragments and batches may hold a key of the source rows.
+ * Keys of other batches are not read. Other fragments are skipped altogether, unless the merge
+ * deletes the rows that the source lacks.
  */
 import type { Data } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * `KeyRanks` computes finer ranks for rows of a sorter whose ranks are equal. These come from the
- * keys behind the first and, in texts and bytes, from the bytes behind those that made the rank. It
- * works in short steps. `Piece` is the form in which a sorter keeps rows.
+ * `KeyRanks` computes finer ranks for rows that a sorter cannot tell apart. A rank is a number made
+ * from the first sort key; of a text, from its first bytes. The finer rank comes from the next
+ * bytes of a text, or from the keys after the first. It works in short steps. `Piece` is the form
+ * in which a sorter keeps rows.
  */
 import type { Data } from '../../arrow/index.ts';
 import { inSlices } from '../../steps.ts';

@@ -1,8 +1,8 @@
 /**
  * `RowSorter` collects rows by their sort keys (`add`) and returns the ids of the first `limit` in
- * order (`finish`). Memory grows with `limit`, not with the rows that come. Rows of equal keys keep
- * their row order, so batches have to come in it. It works in short steps (sort-steps.ts).
- * `markChanges` finds where rows that are in order differ.
+ * order (`finish`). Memory grows with `limit`, not with the number of rows. Rows of equal keys keep
+ * their row order, so batches have to come in that order. It works in short steps (sort-steps.ts).
+ * `markChanges` finds where the keys of ordered rows change.
  */
 import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

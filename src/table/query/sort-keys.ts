@@ -1,7 +1,7 @@
 /**
- * Compares rows by the keys of an ORDER BY, without making JavaScript values. `keyValues` gives the
- * values of a key column in typed arrays. `fillRanks` computes a rank, a double that orders most
- * rows by their first key. `compareKeys` compares rows of equal rank exactly.
+ * Compares rows by the keys of an ORDER BY, without making JavaScript values. `keyValues` returns
+ * the values of a key column in typed arrays. `fillRanks` computes a rank of each row, a double
+ * that orders most rows by their first key. `compareKeys` compares rows of equal rank exactly.
  *
  * NaN comes after all other numbers, both zeros are equal, and texts are ordered by their bytes.
  * Nulls come first or last as the key says, in both directions.

@@ -1,8 +1,8 @@
 /**
- * `matchingRows` selects the matching rows of one batch of a fragment. `readSelected` then reads or
- * computes the columns asked for, or `readLent` for columns that may lie in lent memory. Of a
- * fragment that an index covers, only the rows that the index found are considered. Columns that
- * the predicate does not need are read afterwards, for the rows that matched.
+ * `matchingRows` selects the matching rows of one batch of a fragment; if an index covers the
+ * fragment, only the rows that the index found are considered. `readSelected` then reads or
+ * computes the columns asked for, for these rows alone. `readLent` does the same for columns that
+ * may lie in lent memory.
  */
 import {
   type Data,

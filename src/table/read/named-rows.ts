@@ -1,8 +1,8 @@
 /**
- * Lets a scan skip the fragments and batches that hold none of the rows it is about. A predicate
- * may name rows by id or offset, as `_rowid = 7` does, or indexes may have found them.
- * `namesRowsOf` returns false for a fragment that holds none of them, and `namesRowsBetween` for a
- * run of fragments, without asking indexes. `namedRowsOf` returns those rows of a batch.
+ * Lets a scan skip the fragments and batches without the rows that it needs. A predicate may name
+ * rows by id or offset, such as `_rowid = 7`, or indexes may have found them. `namesRowsOf` returns
+ * false for a fragment that holds none of these rows, and `namesRowsBetween` for a run of
+ * fragments, without asking indexes. `namedRowsOf` returns the rows of a batch.
  */
 
 import { firstAtLeast } from '../../binary-search.ts';

@@ -1,7 +1,7 @@
 /**
  * `runsWithIds` and `runsWithOffsets` tell which runs of fragments hold the rows or fragments that
- * a read asks for. A `FragmentCursor` then reads no other part of the list. For very many of them
- * they return undefined, and all runs are read.
+ * a read asks for, so that a `FragmentCursor` reads only these parts of the list. For very many
+ * rows they return undefined, and all runs are read.
  */
 
 import { firstAbove } from '../../binary-search.ts';

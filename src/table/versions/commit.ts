@@ -2,8 +2,8 @@
  * `commit` commits the next version of a branch. It calls the caller's `build` on the newest
  * version, publishes the result under the next number, and starts over after a conflict. A writer
  * that loses too often takes an advisory lock, for which others wait a little. CommitStateUnknown
- * means that the version may or may not exist. `nextManifest` and `madeVisible` also serve versions
- * that are published in other ways, such as staged ones.
+ * means that the version may or may not exist. Other files publish versions in other ways, such as
+ * staged ones, and use `nextManifest` and `madeVisible` too.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -2,8 +2,8 @@
  * Records the decision of a multi-table commit with the ids of its tables (`decideMultiTable`).
  * `multiTableDecision` reads it, and returns undefined if there is none yet. Each version of the
  * commit names its id, and counts once the decision file says `committed`. The first writer to
- * create that file decides for good. A writer that finds an abandoned commit in its way may abort
- * it (settle-undecided.ts).
+ * create that file decides for good. A writer may abort an abandoned commit that is in its way
+ * (settle-undecided.ts).
  */
 import { DirspaceError } from '../../errors.ts';
 import { decisionFile, refuseNewer } from '../../format/index.ts';

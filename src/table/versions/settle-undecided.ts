@@ -1,7 +1,8 @@
 /**
- * `settleUndecided` settles the undecided multi-table commits above the newest visible version,
- * which block a writer. It waits for their decision and aborts those that stay undecided
- * (`abortAbandoned`). It returns true if the caller has to look for the newest version again.
+ * `settleUndecided` settles undecided multi-table commits whose versions lie above the newest
+ * visible version and so block a writer. It waits for their decision and aborts those that stay
+ * undecided (`abortAbandoned`). It returns true if the caller has to look for the newest version
+ * again.
  */
 
 import type { Engine } from './engine.ts';

@@ -1,7 +1,7 @@
 /**
  * `Scratch` pools read buffers for bytes that are copied out at once, because allocating megabytes
  * for every batch costs more than reading them. It keeps a few buffers of bounded size.
- * `LentColumns` holds the buffers of one batch and returns them together.
+ * `LentColumns` holds the buffers that one batch uses and gives them back together.
  */
 
 import type { Data } from '../../arrow/index.ts';

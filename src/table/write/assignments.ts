@@ -1,7 +1,7 @@
 /**
  * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`),
  * and lists the columns to read for them (`neededColumns`). `assignedColumns` evaluates them batch
- * by batch into columns of the fields' types; it refuses nulls in required fields and values that
+ * by batch into columns of the fields' types. It refuses nulls in required fields and values that
  * do not fit.
  */
 import { type Data, DataType, describeType, encodeDictionary, Vector } from '../../arrow/index.ts';

@@ -1,5 +1,5 @@
 /**
- * `RefsView` lists the tags and branches of a table, each with a link that opens it.
+ * `RefsView` lists the tags and branches of a table, each with a link that opens the version.
  */
 import {
   Answered,
