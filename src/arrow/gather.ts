@@ -1,13 +1,15 @@
 /**
  * Picks rows by position, from a column or chunked column (`gather`) or a batch (`gatherBatch`).
- * Positions past the end throw InvalidInput. gather-data.ts does the copying.
+ * Positions past the end throw InvalidInput. gather-data.ts does the copying, and gather-parts.ts that
+ * of several chunks.
  */
 
 import { DirspaceError } from '../errors.ts';
+import { drained } from '../steps.ts';
 import { Data, type RecordBatch, type Vector } from './apache.ts';
 import { columnsOf, nullColumn, recordBatch } from './arrow-data.ts';
-import { concatData } from './concat.ts';
 import { gatherData } from './gather-data.ts';
+import { gatherParts, type PlacedRows } from './gather-parts.ts';
 
 /**
  * The rows at `indices`, in that order, repeats allowed. Every index must be below the length.
@@ -45,42 +47,58 @@ function checkIndices(indices: Uint32Array, length: number): void {
     throw new DirspaceError('InvalidInput', `Row ${highest} is not among ${length} rows`);
 }
 
-/** Rows of several chunks: picked chunk by chunk, joined, then put into the order asked for. */
+/** Rows of several chunks, each copied to its place. */
 function gatherChunks(chunks: readonly Data[], indices: Uint32Array): Data {
-  const starts = [0];
-  for (const chunk of chunks) starts.push((starts.at(-1) ?? 0) + chunk.length);
-  const total = starts.at(-1) ?? 0;
-  checkIndices(indices, total);
-  const order = Uint32Array.from(indices, (_, at) => at).sort(
-    (a, b) => (indices[a] as number) - (indices[b] as number),
-  );
-  const picked: Data[] = [];
-  let next = 0;
-  for (const [at, chunk] of chunks.entries()) {
-    const start = starts[at] as number;
-    const from = next;
-    while (
-      next < order.length &&
-      (indices[order[next] as number] as number) < start + chunk.length
-    ) {
-      next += 1;
-    }
-    if (next === from) continue;
-    const local = order
-      .subarray(from, next)
-      .map((position) => (indices[position] as number) - start);
-    picked.push(gatherData(chunk, local));
-  }
   const [first] = chunks;
   if (first === undefined)
     throw new DirspaceError('InvalidInput', 'There are no chunks to pick rows from');
-  if (picked.length === 0) return nullColumn(first.type, 0);
-  const joined = concatData(picked);
-  const back = new Uint32Array(order.length);
-  let sorted = true;
-  for (const [at, position] of order.entries()) {
-    back[position] = at;
-    if (position !== at) sorted = false;
+  const starts = new Uint32Array(chunks.length + 1);
+  for (const [at, { length }] of chunks.entries()) {
+    starts[at + 1] = (starts[at] as number) + length;
   }
-  return sorted ? joined : gatherData(joined, back);
+  checkIndices(indices, starts[chunks.length] as number);
+  if (indices.length === 0) return nullColumn(first.type, 0);
+  const sources = placedRows(chunks, starts, indices);
+  const partRows = 2 ** Math.ceil(Math.log2(indices.length));
+  const [whole] = drained(gatherParts(first.type, sources, indices.length, partRows));
+  return whole as Data;
+}
+
+/** The rows that are of each chunk. */
+function placedRows(
+  chunks: readonly Data[],
+  starts: Uint32Array,
+  indices: Uint32Array,
+): PlacedRows[] {
+  const owners = new Uint32Array(indices.length);
+  const counts = new Uint32Array(chunks.length);
+  let owner = 0;
+  for (let at = 0; at < indices.length; at++) {
+    const index = indices[at] as number;
+    if (index < (starts[owner] as number) || index >= (starts[owner + 1] as number)) {
+      owner = 0;
+      for (let high = chunks.length; owner + 1 < high; ) {
+        const middle = (owner + high) >>> 1;
+        if ((starts[middle] as number) <= index) owner = middle;
+        else high = middle;
+      }
+    }
+    owners[at] = owner;
+    counts[owner] = (counts[owner] as number) + 1;
+  }
+  const placed = chunks.map((data, chunk) => ({
+    data,
+    rows: new Uint32Array(counts[chunk] as number),
+    places: new Uint32Array(counts[chunk] as number),
+  }));
+  counts.fill(0);
+  for (let at = 0; at < indices.length; at++) {
+    const chunk = owners[at] as number;
+    const { rows, places } = placed[chunk] as PlacedRows;
+    const next = counts[chunk] as number;
+    rows[next] = (indices[at] as number) - (starts[chunk] as number);
+    places[next] = at;
+    counts[chunk] = next + 1;
+  }
+  return placed.filter(({ rows }) => rows.length > 0);
 }
