@@ -16,6 +16,7 @@ import {
   signOut,
   useDatabase,
   useEffect,
+  useRef,
   useState,
   whenSignedOut,
 } from './base/index.ts';
@@ -53,6 +54,17 @@ export function App() {
   useEffect(() => {
     document.title = `${location.kind === 'sql' ? 'SQL' : location.path.join('/') || 'Catalog'} - dirspace`;
   }, [location.kind, location.path.join('/')]);
+
+  // A link that is gone once it was followed leaves the focus nowhere: the title gets it.
+  const { top: _top, find: _find, ...view } = location.query;
+  const place = formatLocation({ ...location, query: view });
+  const placed = useRef(place);
+  useEffect(() => {
+    if (placed.current === place) return;
+    placed.current = place;
+    if (document.activeElement !== document.body) return;
+    document.getElementById('title')?.focus({ preventScroll: true });
+  }, [place]);
 
   /** Typing and scrolling replace the entry of the history; everything else adds one. */
   const go = (next: Location, quietly = false): void => {

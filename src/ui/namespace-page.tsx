@@ -11,12 +11,14 @@ export function NamespacePage({ location }: { readonly location: Location }) {
   });
   return (
     <main class="page" id="main">
-      <h2 class="id">{path.length === 0 ? 'Catalog' : path.join(' / ')}</h2>
+      <h1 class="id" id="title" tabIndex={-1}>
+        {path.length === 0 ? 'Catalog' : path.join(' / ')}
+      </h1>
       <div class="view scroll">
         {path.length === 0 ? (
           <p class="note">Choose a table on the left, or find one by its name.</p>
         ) : null}
-        <h3>Properties</h3>
+        <h2>Properties</h2>
         <Answered asked={asked}>
           {({ properties = {} }) => <Pairs label="Properties" of={Object.entries(properties)} />}
         </Answered>

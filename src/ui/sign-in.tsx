@@ -22,7 +22,9 @@ export function SignIn({
   };
   return (
     <main class="sign-in" id="main">
-      <h2>Sign in</h2>
+      <h1 id="title" tabIndex={-1}>
+        Sign in
+      </h1>
       {wasUsed ? (
         <p class="note">
           The address with a token opens one session, and was used. Start dirspace ui again for

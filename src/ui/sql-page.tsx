@@ -52,7 +52,9 @@ export function SqlPage({ location, go }: { readonly location: Location; readonl
   const { failure } = isPlan ? plan : rows;
   return (
     <main class="page" id="main">
-      <h2 class="id">SQL</h2>
+      <h1 class="id" id="title" tabIndex={-1}>
+        SQL
+      </h1>
       <StatementBox
         text={text}
         setText={setText}

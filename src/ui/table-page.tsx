@@ -61,7 +61,9 @@ export function TablePage({ location, go }: { readonly location: Location; reado
   });
   return (
     <main class="page" id="main">
-      <h2 class="id">{path.join(' / ')}</h2>
+      <h1 class="id" id="title" tabIndex={-1}>
+        {path.join(' / ')}
+      </h1>
       <Answered asked={asked}>
         {(answer) => <Opened answer={answer} location={location} go={go} />}
       </Answered>

@@ -73,7 +73,6 @@ export function CatalogTree({ location, go }: TreeProps) {
     list(path).then(
       (found) => setListed((before) => new Map(before).set(key, found)),
       (error: unknown) => {
-        asked.current.delete(key);
         const told = { namespaces: [], tables: [], failure: messageOf(error) };
         setListed((before) => new Map(before).set(key, told));
       },
@@ -83,10 +82,19 @@ export function CatalogTree({ location, go }: TreeProps) {
     () => setOpen((before) => new Set([...before, ...openTo(location.path)])),
     [keyOf(location.path)],
   );
+  // Lists that failed are asked for again when something is opened.
+  useEffect(() => {
+    for (const [key, { failure }] of listed) if (failure !== undefined) asked.current.delete(key);
+  }, [open]);
+  // From the root on: what its parent does not list is not shown, and may not be there.
   useEffect(() => {
     load([]);
-    for (const key of open) load(key.split('/'));
-  }, [open]);
+    for (const key of open) {
+      const path = key.split('/');
+      const parent = listed.get(keyOf(path.slice(0, -1)));
+      if (parent?.namespaces.includes(path.at(-1) as string)) load(path);
+    }
+  }, [open, listed]);
 
   useEffect(() => {
     if (filter === '' || all !== undefined) return undefined;

@@ -33,6 +33,6 @@ export function refuseOtherPages({ headers }: RequestState): void {
   if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return;
   throw new DirspaceError(
     'PermissionDenied',
-    'The request comes from a page of another site; the page of this server asks from its own address alone.',
+    'The request comes from a page of another site; the page of this server asks from its own address alone. A proxy in front of it has to pass the header Host on.',
   );
 }

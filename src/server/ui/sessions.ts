@@ -93,7 +93,9 @@ function cookieOf(state: RequestState): string | undefined {
 
 /** The header that gives a browser its session; without an id, the one that takes it back. */
 export function cookieHeader(state: RequestState, isSecure: boolean, id = ''): string {
+  // A proxy in front may speak TLS where the server does not: the browser tells by its origin.
+  const isOverTls = isSecure || /^https:/i.test(state.headers.origin ?? '');
   const age = id === '' ? 0 : SESSION_MILLIS / 1000;
-  const secure = isSecure ? '; Secure' : '';
+  const secure = isOverTls ? '; Secure' : '';
   return `${cookieName(state)}=${id}; Path=/ui; HttpOnly; SameSite=Strict; Max-Age=${age}${secure}`;
 }

@@ -115,9 +115,9 @@ function ColumnFacts({ column }: { readonly column: Profiled }) {
   if (mean !== undefined) facts.push(['mean', text(mean)]);
   return (
     <section class="column" aria-label={`Column ${name}`}>
-      <h3>
+      <h2>
         {name} <span class="type">{data_type}</span>
-      </h3>
+      </h2>
       <div class="column-parts">
         <dl class="column-facts">
           {facts.map(([what, value]) => (

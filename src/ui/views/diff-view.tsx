@@ -60,9 +60,9 @@ export function DiffView({ facts, location, go }: ViewProps) {
   }
   return (
     <section class="diff" aria-label={`Differences of versions ${from} and ${to}`}>
-      <h3>
+      <h2>
         From version {from} to {to}
-      </h3>
+      </h2>
       <KeyChoice
         columns={facts.columns}
         value={key}

@@ -23,6 +23,8 @@ export interface GridProps {
   readonly fetchRows: FetchRows;
   /** Rows are fetched anew where it changes. */
   readonly source: string;
+  /** The grid begins anew, at `top`, where it changes: its rows are others, or in another order. */
+  readonly rowsOf: string;
   /** The row at the upper end at first, and what is told when it changed. */
   readonly top: number;
   readonly onTop?: (top: number) => void;
@@ -66,6 +68,16 @@ export function Grid(props: GridProps) {
   );
   useEffect(() => () => windows.end(), [windows]);
 
+  const begun = useRef(props.rowsOf);
+  useLayoutEffect(() => {
+    if (begun.current === props.rowsOf) return;
+    begun.current = props.rowsOf;
+    setTop(props.top);
+    setActive({ row: Math.floor(props.top), column: active.column });
+  }, [props.rowsOf]);
+  const onTop = useRef(props.onTop);
+  onTop.current = props.onTop;
+
   const body = Math.max(ROW, size.height - HEADER);
   const scroll = new RowScroll(rows, ROW, body);
   const starts = useMemo(() => {
@@ -103,7 +115,7 @@ export function Grid(props: GridProps) {
   const last = Math.min(rows, first + Math.ceil(body / ROW) + 1);
   useEffect(() => {
     if (last > first) windows.show(first, last);
-    const timer = setTimeout(() => props.onTop?.(first), 300);
+    const timer = setTimeout(() => onTop.current?.(first), 300);
     return () => clearTimeout(timer);
   }, [windows, first, last]);
 
@@ -157,6 +169,8 @@ export function Grid(props: GridProps) {
     };
     const act = moves[event.key];
     if (act === undefined || event.altKey || event.metaKey) return;
+    // A heading's button is pressed by Enter.
+    if (event.key === 'Enter' && event.target !== event.currentTarget) return;
     event.preventDefault();
     act();
   };

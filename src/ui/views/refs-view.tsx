@@ -31,7 +31,7 @@ export function RefsView({ facts, location }: ViewProps) {
     formatLocation({ kind: 't', path: id, query: { view: 'rows', ...dbOf(location), ...query } });
   return (
     <div class="view scroll">
-      <h3>Tags</h3>
+      <h2>Tags</h2>
       <Answered asked={tags}>
         {(answer) => (
           <Listed
@@ -52,7 +52,7 @@ export function RefsView({ facts, location }: ViewProps) {
           />
         )}
       </Answered>
-      <h3>Branches</h3>
+      <h2>Branches</h2>
       <Answered asked={branches}>
         {(answer) => (
           <Listed

@@ -71,10 +71,10 @@ function Rows({
   const names = [...new Set(of.flatMap((row) => Object.keys(row)))];
   return (
     <div class="wide">
-      <h3>
+      <h2>
         {of.length < all ? `The first ${count(of.length)} of ` : ''}
         {counted(all, 'row')} {title}
-      </h3>
+      </h2>
       <table aria-label={`Rows ${title}`}>
         <thead>
           <tr>

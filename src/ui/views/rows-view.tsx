@@ -24,8 +24,11 @@ import {
 } from '../base/index.ts';
 import { Downloads } from './downloads.tsx';
 import { FilterBox } from './filter-box.tsx';
-import { Grid } from './grid.tsx';
-import type { Cell } from './row-windows.ts';
+import { Grid, type GridProps } from './grid.tsx';
+import type { Cell, FetchRows } from './row-windows.ts';
+
+/** What the grid shows of the newest search that was answered. */
+type Shown = Pick<GridProps, 'rows' | 'columns' | 'source' | 'rowsOf' | 'fetchRows'>;
 
 interface Window {
   readonly columns: readonly Column[];
@@ -57,6 +60,15 @@ export function RowsView(props: ViewProps) {
   const change = (changes: Record<string, string | undefined>): void =>
     go(changed(location, { ...changes, top: undefined, row: undefined }));
   const total = isSearched ? asked.answer?.total : facts.rows;
+  const fetchRows: FetchRows = (offset, limit, signal) =>
+    ask<Window>('rows', { ...search, offset, limit }, signal);
+  // The rows of before stay until others are found, and with them the focus and the place.
+  const latest = useRef<Shown | undefined>(undefined);
+  if (total !== undefined) {
+    const [source, rowsOf] = [JSON.stringify(search), JSON.stringify(found)];
+    latest.current = { rows: total, columns, source, rowsOf, fetchRows };
+  } else if (!asked.isLoading) latest.current = undefined;
+  const shown = latest.current;
   const wrongFilter = asked.failure !== undefined && where !== '' ? asked.failure : undefined;
   const onSort = (name: string): void => {
     if (sort !== name) change({ sort: name, desc: undefined });
@@ -94,17 +106,16 @@ export function RowsView(props: ViewProps) {
       {wrongFilter === undefined && asked.failure !== undefined ? (
         <Failure error={asked.failure} onAgain={asked.again} />
       ) : null}
-      {total === undefined ? null : (
+      {shown === undefined ? null : (
         <Grid
           label={`Rows of ${facts.id.join('/')}`}
-          columns={columns}
-          rows={total}
-          source={JSON.stringify(search)}
-          fetchRows={(offset, limit, signal) =>
-            ask<Window>('rows', { ...search, offset, limit }, signal)
-          }
+          {...shown}
           top={Number(top) || 0}
-          onTop={(at) => go(changed(location, { top: at === 0 ? undefined : String(at) }), true)}
+          onTop={(at) => {
+            // The place among the rows of before says nothing of those that are asked for.
+            if (total === undefined) return;
+            go(changed(location, { top: at === 0 ? undefined : String(at) }), true);
+          }}
           onOpen={(id) => go(changed(location, { row: id }))}
           sort={sort === '' ? undefined : { column: sort, descending: desc === '1' }}
           onSort={onSort}
@@ -202,7 +213,10 @@ function ColumnChoice({
 /** All values of one row, in full length. Escape closes it. */
 function RowDetails({ facts, location, go, id }: ViewProps & { readonly id: string }) {
   const asked = useAnswer<Window>('row', { ...pinned(facts), row_id: id });
-  const close = (): void => go(changed(location, { row: undefined }));
+  const close = (): void => {
+    go(changed(location, { row: undefined }));
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('.grid')?.focus());
+  };
   const box = useRef<HTMLElement>(null);
   useEffect(() => box.current?.focus(), [id]);
   return (
@@ -216,7 +230,7 @@ function RowDetails({ facts, location, go, id }: ViewProps & { readonly id: stri
       }}
     >
       <header class="line">
-        <h3>Row id {id}</h3>
+        <h2>Row id {id}</h2>
         <button type="button" onClick={close}>
           Close
         </button>

@@ -21,7 +21,7 @@ export function SchemaView({ facts }: ViewProps) {
   const indexes = useAnswer<{ indexes: readonly Index[] }>('ListTableIndices', pinned(facts));
   return (
     <div class="view scroll">
-      <h3>Columns</h3>
+      <h2>Columns</h2>
       <table aria-label="Columns">
         <thead>
           <tr>
@@ -35,7 +35,7 @@ export function SchemaView({ facts }: ViewProps) {
           {(described.schema?.fields ?? []).flatMap((field, at) => fieldRows(field, [at]))}
         </tbody>
       </table>
-      <h3>Indexes</h3>
+      <h2>Indexes</h2>
       <Answered asked={indexes}>
         {(answer) => (
           <Pairs
@@ -47,11 +47,11 @@ export function SchemaView({ facts }: ViewProps) {
           />
         )}
       </Answered>
-      <h3>Properties</h3>
+      <h2>Properties</h2>
       <Pairs label="Properties" of={Object.entries(described.properties ?? {})} />
-      <h3>Metadata of the schema</h3>
+      <h2>Metadata of the schema</h2>
       <Pairs label="Metadata of the schema" of={Object.entries(described.metadata ?? {})} />
-      <h3>Storage</h3>
+      <h2>Storage</h2>
       <Pairs
         label="Storage"
         of={[

@@ -92,7 +92,7 @@ function Norms({ column, norms }: { readonly column: string; readonly norms: rea
   const edges = Array.from({ length: BUCKETS + 1 }, (_, at) => short(least + at * step));
   return (
     <>
-      <h3>Lengths</h3>
+      <h2>Lengths</h2>
       <Histogram label={`lengths of ${column}`} edges={edges} counts={counts} />
     </>
   );
@@ -116,7 +116,7 @@ function Plane({
   const [across, up] = [place(x, WIDTH), place(y, HEIGHT)];
   return (
     <>
-      <h3>On the plane of most variance</h3>
+      <h2>On the plane of most variance</h2>
       <svg
         class="plane"
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -158,7 +158,7 @@ function Neighbours({ facts, location, go, column }: ViewProps & { readonly colu
   });
   return (
     <section aria-label="Neighbours">
-      <h3>Neighbours</h3>
+      <h2>Neighbours</h2>
       <form
         class="line"
         onSubmit={(event) => {

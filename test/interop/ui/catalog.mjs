@@ -41,6 +41,9 @@ export async function buildCatalog(root, { tenMillion = 10_000_000, tables = 0 }
   await db.createNamespace(['prod', 'search']);
   await buildPeople(db);
   await buildHostile(db);
+  const columns = (of) =>
+    Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`c${at}`, of + at]));
+  await db.createTable('many-columns', [1000, 0, 2000].map(columns));
   if (tenMillion > 0) await db.createTable('events', numberRows(tenMillion), ['prod']);
   if (tables > 0) {
     await db.createNamespace(['many']);

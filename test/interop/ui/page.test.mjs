@@ -316,6 +316,35 @@ describe('rows', () => {
     await page.waitForFunction(() => !document.querySelector('[aria-sort=descending]'));
   });
 
+  looks(
+    'are ordered by the keyboard, which stays at the heading, as the place does',
+    async (page, show) => {
+      await show('#/t/many-columns');
+      const last = page.getByRole('columnheader', { name: /^c39/ }).getByRole('button');
+      await page.getByRole('grid').focus();
+      await page.keyboard.press('End');
+      await last.focus();
+      for (const sorted of ['ascending', 'descending']) {
+        await page.keyboard.press('Enter');
+        await page.locator(`[aria-sort=${sorted}]`).waitFor();
+        await page.getByRole('status').filter({ hasText: '3 of 3 rows' }).waitFor();
+        await cell(page, sorted === 'ascending' ? '39' : '2039').waitFor();
+        assert.match(await page.evaluate(() => document.activeElement.textContent), /^c39/);
+      }
+      assert.equal(await page.getByRole('region', { name: /^Row / }).count(), 0);
+    },
+  );
+
+  looks('are shown from the first one on where another order is chosen', async (page, show) => {
+    await show('#/t/prod/events?where=id+%3C+1000&top=500');
+    await cell(page, '500').waitFor();
+    await page.getByRole('columnheader', { name: /^id/ }).getByRole('button').click();
+    await cell(page, '0').waitFor();
+    await page.waitForFunction(() => !/top=/.test(location.hash));
+    await page.goBack();
+    await cell(page, '500').waitFor();
+  });
+
   looks('are found by full text where an index is', async (page, show) => {
     await show(USER);
     await page.getByLabel('text').fill('manifest snapshot');
@@ -586,6 +615,50 @@ describe('the page', () => {
   });
 });
 
+describe('the focus', () => {
+  const focused = (page, name) =>
+    page.waitForFunction((text) => document.activeElement.textContent === text, name);
+
+  looks('goes back to the rows from one of them', async (page, show) => {
+    await show(USER);
+    await page.getByRole('grid').press('Enter');
+    await page.getByRole('region', { name: /^Row / }).press('Escape');
+    await page.locator('.grid:focus').waitFor();
+  });
+
+  looks('goes to the title from a link that is gone', async (page, show) => {
+    await show(`${USER}?view=history`);
+    for (const link of [
+      page.getByRole('link', { name: '1', exact: true }),
+      page.getByRole('link', { name: /show the newest/ }),
+    ]) {
+      await link.press('Enter');
+      await focused(page, 'prod / search / user');
+    }
+    await show(`${USER}?view=refs`);
+    await page.getByRole('link', { name: 'trial' }).press('Enter');
+    await focused(page, 'prod / search / user');
+    assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1);
+  });
+});
+
+looks('a link far below what there is asks for what there is alone', async (page, show) => {
+  let asked = 0;
+  page.on('request', () => asked++);
+  await show(`#/t/prod/${'n/'.repeat(500)}table`);
+  await page.getByRole('alert').first().waitFor();
+  await page.getByRole('treeitem', { name: 'table events' }).waitFor();
+  assert.ok(asked < 20, `${asked} requests`);
+});
+
+looks('what two versions have apart stays in words beside long values', async (page, show) => {
+  await show(`${USER}?view=history&from=1&to=5&on=id`);
+  const heading = page
+    .getByRole('table', { name: 'Rows added' })
+    .getByRole('columnheader', { name: 'score' });
+  assert.ok((await heading.boundingBox()).height < 35);
+});
+
 describe('a server that goes away', () => {
   let leaving;
   before(async () => {
@@ -633,6 +706,9 @@ describe('a narrow window', () => {
         assert.ok((await rows.count()) < 40, String(await rows.count()));
         const room = await grid.evaluate(({ clientHeight }) => clientHeight);
         assert.ok(room >= 100 && room < height, String(room));
+        const button = await page.getByRole('button', { name: 'Filter' }).boundingBox();
+        const panel = await page.getByRole('tabpanel').boundingBox();
+        assert.ok(button.x + button.width <= panel.x + panel.width + 1);
         await grid.press('Control+End');
         await page.getByText('10,000,000').first().waitFor();
       },

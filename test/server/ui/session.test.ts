@@ -38,12 +38,13 @@ class Browser {
     this.#server = server;
   }
 
-  async send(method: string, path: string, body?: unknown): Promise<Response> {
+  async send(method: string, path: string, body?: unknown, origin?: string): Promise<Response> {
     const response = await this.#server.fetch(`http://localhost:80${path}`, {
       method,
       redirect: 'manual',
       headers: {
         host: 'localhost:4213',
+        ...(origin === undefined ? {} : { origin }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(this.cookie === undefined ? {} : { cookie: `other=1; ${this.cookie}` }),
       },
@@ -84,6 +85,16 @@ describe('signing in', () => {
       200,
       expect.objectContaining({ principal: 'key:ann', signed_in: true }),
     ]);
+  });
+
+  test.each([
+    ['https://localhost:4213', true],
+    ['http://localhost:4213', false],
+  ])('from a page at %s gives a cookie that stays with TLS: %s', async (origin, isSecure) => {
+    const browser = new Browser(await serve({ auth: KEYS }));
+    // A proxy in front of the server speaks TLS.
+    await browser.send('POST', '/ui/session', { credential: 'reads-a' }, origin);
+    expect(browser.setCookie?.endsWith('; Secure')).toBe(isSecure);
   });
 
   test('does not help with a wrong key, and says so', async () => {
