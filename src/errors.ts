@@ -107,6 +107,19 @@ export class DirspaceError extends Error {
   }
 }
 
+/** Characters in a row without a space, such as a name, and how many of more are told. */
+const [LONGEST, TOLD] = [1_000, 200];
+const LONG = new RegExp(`\\S{${LONGEST + 1},}`, 'g');
+
+/** Names of any length come from requests and files; a message tells the beginning of one that is too long to read. */
+export function shortened(message: string): string {
+  if (message.length <= LONGEST) return message;
+  return message.replace(
+    LONG,
+    (run) => `${run.slice(0, TOLD)}... (${run.length.toLocaleString('en')} characters)`,
+  );
+}
+
 /** Narrows to a DirspaceError, of one of `codes` where any are given. */
 export function isDirspaceError<Code extends ErrorCode>(
   error: unknown,

@@ -2,7 +2,7 @@
  * `errorText` formats an error for standard error. People get a message. Programs get one line of
  * JSON with code, message, exit code and details.
  */
-import { isDirspaceError } from '../errors.ts';
+import { isDirspaceError, shortened } from '../errors.ts';
 import {
   Declined,
   exitCode,
@@ -17,7 +17,7 @@ import {
 
 export function errorText(error: unknown, asJson: boolean): string {
   const found = error instanceof InputError ? error.cause : error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = shortened(error instanceof Error ? error.message : String(error));
   if (asJson) {
     const details = isDirspaceError(found) ? found.details : {};
     return `${toJson({ error: { code: codeOf(found), message, exit: exitCode(error), details } }, 0)}\n`;

@@ -4,7 +4,13 @@
  * protocol's number. The body's `context` helps where several codes share a number. Without a known
  * number, the status and the operation decide.
  */
-import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../errors.ts';
+import {
+  DirspaceError,
+  ERROR_KINDS,
+  type ErrorCode,
+  isDirspaceError,
+  shortened,
+} from '../errors.ts';
 import { type AnyOperation, isExtension, resourceKind } from './every-operation.ts';
 import type { Context, ErrorResponse } from './models/index.ts';
 
@@ -72,12 +78,13 @@ export function formatErrorBody(error: unknown, options: ErrorBodyOptions): Erro
   const shown = isDirspaceError(error) && error.code !== 'Internal' ? error : opaque(options);
   const status = (options.status ?? shown.status) as ErrorStatus;
   const shared = BY_NUMBER.get(shown.number) !== shown.code;
+  const message = shortened(shown.message);
   return {
     ...ERROR_STATUSES[status],
     status,
-    detail: shown.message,
+    detail: message,
     instance: options.instance,
-    error: shown.message,
+    error: message,
     code: shown.number,
     ...(shared ? { context: { [KIND]: shown.code } } : {}),
   };

@@ -215,6 +215,14 @@ describe('what is meant is plain', () => {
   });
 });
 
+test('a word that is too long to read is told by its beginning', async () => {
+  for (const more of [[], ['--json']]) {
+    const { code, error } = await run('ls', '--sort', 'x'.repeat(50_000), ...more);
+    expect({ code, length: error.length < 600 }).toEqual({ code: EXIT.usage, length: true });
+    expect(error).toMatch(/x{100}\.\.\. \(50,0\d\d characters\)/);
+  }
+});
+
 test('a file that comes after its table is told as such', async () => {
   const file = join(temporaryFolder(), 'rows.ndjson');
   writeFileSync(file, '{"a": null}\n');

@@ -34,6 +34,19 @@ describe('the body', () => {
     });
   });
 
+  it('tells the beginning of a name that is too long to read', () => {
+    const message = `There is no column ${'n'.repeat(100_000)}; give another.`;
+    const { detail, error } = formatErrorBody(new DirspaceError('InvalidInput', message), {
+      instance,
+    });
+    const told = `There is no column ${'n'.repeat(200)}... (100,001 characters) give another.`;
+    expect([detail, error]).toEqual([told, told]);
+    const words = 'as long as it is '.repeat(200);
+    expect(formatErrorBody(new DirspaceError('InvalidInput', words), { instance }).detail).toBe(
+      words,
+    );
+  });
+
   it.each<[ErrorCode, string]>([
     ['Unsupported', '/errors/unsupported-operation'],
     ['TableAlreadyExists', '/errors/conflict'],

@@ -58,6 +58,13 @@ describe('rights', () => {
     if (key !== 'admin') expect((await begin(key, request, 't')).status).toBe(403);
   });
 
+  test('the refusal of an operation that there is no job of names what was asked for', async () => {
+    const { body } = await begin('reader', { operation: 'Nope' });
+    expect(body).toMatchObject({ detail: expect.stringContaining('do not allow BeginJob there') });
+    const { body: known } = await begin('reader', {});
+    expect(known).toMatchObject({ detail: expect.stringContaining('allow OptimizeTable there') });
+  });
+
   test('a job is shown to who may read its table, and ended by who might begin it', async () => {
     const { body } = await begin('admin', old);
     const { job_id } = body;

@@ -196,17 +196,20 @@ async function ownJob(
 }
 
 function mayBegin(job: JobContent, grants: readonly Grant[]): boolean {
+  const call = jobCall(job);
+  if (call === undefined) return false;
   try {
-    checkCall(jobCall(job), grants);
+    checkCall(call, grants);
     return true;
   } catch {
     return false;
   }
 }
 
-/** The call that a job makes. An operation that jobs are not of is refused later. */
-function jobCall({ id = [], operation, parameters = {} }: BeginJobRequest): Call {
-  const known = JOB_OPERATIONS.find((one) => one === operation) ?? 'CreateTableIndex';
+/** The call that a job makes; undefined where there are no jobs of its operation. */
+function jobCall({ id = [], operation, parameters = {} }: BeginJobRequest): Call | undefined {
+  const known = JOB_OPERATIONS.find((one) => one === operation);
+  if (known === undefined) return undefined;
   return { operation: known, request: { ...parameters, id } as never, options: {} };
 }
 
@@ -219,8 +222,11 @@ const reachable = (grants: readonly Grant[], path: ObjectPath): boolean =>
 function checkCall(call: Call, grants: readonly Grant[]): void {
   const { operation } = call;
   if (operation === 'BeginJob') {
-    checkCall(jobCall(call.request as BeginJobRequest), grants);
-    return;
+    const job = jobCall(call.request as BeginJobRequest);
+    if (job !== undefined) {
+      checkCall(job, grants);
+      return;
+    }
   }
   const { permission, stricter }: OperationRow = EVERY_OPERATION[operation];
   // Transactions have ids of their own, which lie in no namespace.
