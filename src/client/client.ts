@@ -38,7 +38,7 @@ import { addressOf, callHeaders, contextOf, withoutSecrets } from './client-requ
 import { boundedRows, checkHeeded } from './client-rows.ts';
 import { platformFetch } from './platform-fetch.ts';
 import { RETRIED_STATUSES, refusalOf, retryDelay } from './retry.ts';
-import { type Answer, BrokenAnswer, wholeAnswer } from './whole-answer.ts';
+import { type Answer, DamagedAnswer, wholeAnswer } from './whole-answer.ts';
 
 type AnyRequest = Model<RequestModel<AnyOperation>> & {
   readonly identity?: Identity;
@@ -278,7 +278,7 @@ export class RestNamespace extends Operations implements Namespace {
     } catch (cause) {
       if (progress.aborted) throw progress.reason;
       if (isDirspaceError(cause)) throw cause;
-      if (!(cause instanceof BrokenAnswer)) throw new LostConnection(cause);
+      if (!(cause instanceof DamagedAnswer)) throw new LostConnection(cause);
       throw this.#lost({ operation, row, repeatable }, new LostConnection(cause.cause));
     }
   }

@@ -34,10 +34,10 @@ interface WholeRequest {
   readonly body: string | undefined;
 }
 
-/** The connection failed after an answer had begun. */
-export class BrokenAnswer extends Error {
+/** An answer came whole, and what it is compressed as cannot be decoded: another would be no better. */
+export class DamagedAnswer extends Error {
   constructor(cause: unknown) {
-    super('The answer broke off.', { cause });
+    super('The answer is damaged.', { cause });
   }
 }
 
@@ -49,7 +49,7 @@ export const tooLong = (): DirspaceError =>
 
 /**
  * Every piece that comes restarts `progress`. Rejects with its reason where that is aborted, with
- * BrokenAnswer, or with what the connection failed with before an answer began.
+ * DamagedAnswer, or with what the connection failed with before the answer ended.
  * @throws Internal for a body of more than 256 MiB
  */
 export function wholeAnswer(
@@ -94,7 +94,7 @@ async function decoded(bytes: Uint8Array, coding: string): Promise<Uint8Array> {
     return await unzipped(bytes, { maxOutputLength: MAX_TEXT_BYTES });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLong();
-    throw new BrokenAnswer(error);
+    throw new DamagedAnswer(error);
   }
 }
 
@@ -183,7 +183,7 @@ class Receiver {
 
   onError(error: unknown): void {
     this.#forget();
-    this.#reject(this.#status === 0 ? error : new BrokenAnswer(error));
+    this.#reject(error);
   }
 
   onRequestStart(controller: { readonly abort: Abort }): void {

@@ -90,6 +90,19 @@ test('a database that is a namespace of a catalog has no others', async () => {
   ]);
 });
 
+test('a database that is a namespace is told of tables by their names in it', async () => {
+  const { db } = await statementCatalog();
+  const pair = restPair({ namespace: db.namespace, databaseRouting: { namespaces: true } });
+  const told = async (sql: string): Promise<string> => {
+    const headers = { 'x-service-database': 'prod' };
+    const { json } = await ask(await pair, 'POST', '/v1/dirspace/sql', { sql }, headers);
+    return (json as { detail: string }).detail;
+  };
+  expect(await told('SELECT * FROM missing')).toContain('The table missing was not found');
+  expect(await told('SELECT * FROM people FOR VERSION AS OF 99')).toContain('the table people was');
+  expect(await told('SELECT prod.nope FROM people prod')).toContain('prod.nope');
+});
+
 test('the client asks as a program in the same process does', async () => {
   const { base, fetch } = await served();
   const remote = await connectNamespace('rest', { uri: base, 'headers.x-api-key': 'all' }, {

@@ -17,6 +17,7 @@ import {
   resourceKind,
   viewSource,
 } from '../../protocol/index.ts';
+import { formatTable } from '../../sql/index.ts';
 import type { Addressed, Call, Caller } from './call.ts';
 import { filteredPage } from './listing.ts';
 import { respelledTransaction } from './transaction-tables.ts';
@@ -40,7 +41,7 @@ export function scopedCaller(caller: Caller, prefix: ObjectPath): Caller {
     if (call.operation === 'AlterTransaction') await requireBelow(caller, call, prefix);
     const answer = await caller({ ...call, request: prefixed(call, prefix) }).catch(
       (error: unknown) => {
-        throw errorBelow(error, prefix);
+        throw errorBelow(error, prefix, call);
       },
     );
     if (resourceKind(call.operation) === 'transaction') {
@@ -152,14 +153,24 @@ const commitBelow = (
 });
 
 /** The error as clients of the database know its tables: without the prefix of their names. */
-function errorBelow(error: unknown, prefix: ObjectPath): unknown {
+function errorBelow(error: unknown, prefix: ObjectPath, { operation }: Call): unknown {
   if (!isDirspaceError(error)) return error;
   const { code, message, cause } = error;
-  return new DirspaceError(code, namesBelow(message, prefix), {
+  // Elsewhere in a statement the same words may name something else, such as a column.
+  const isSql = operation === 'RunSql' || operation === 'ExplainSql';
+  const told = isSql && code.endsWith('NotFound') ? tablesBelow(message, prefix) : message;
+  return new DirspaceError(code, namesBelow(told, prefix), {
     cause,
     details: detailsBelow(error.details, prefix),
   });
 }
+
+/** As SQL writes the names of tables. */
+const tablesBelow = (message: string, prefix: ObjectPath): string =>
+  ['table ', 'namespace '].reduce(
+    (told, kind) => told.replaceAll(`${kind}${formatTable(prefix)}.`, kind),
+    message,
+  );
 
 function namesBelow(message: string, prefix: ObjectPath): string {
   const before = formatId(prefix, DEFAULT_DELIMITER) + DEFAULT_DELIMITER;
