@@ -80,6 +80,14 @@ test.each<[sql: string, result: unknown]>([
     '12:00 +05:30 Asia/Kolkata',
   ],
   ["strftime(CAST(NULL AS date), '%Y')", null],
+  ["year(DATE '2024-12-30')", 2024n],
+  ["CAST(quarter(DATE '2024-12-30') AS text) || '/' || month(DATE '2024-12-30')", '4/12'],
+  ["week(DATE '2024-12-30') * 100 + weekofyear(DATE '2021-01-03')", 153n],
+  ["day(DATE '2024-12-30') * 100 + dayofmonth(TIMESTAMP '1969-02-03 04:05')", 3003n],
+  ["dayofweek(DATE '2024-12-29') * 1000 + dayofyear(DATE '2024-12-30')", 365n],
+  ["hour(TIMESTAMP '1969-02-03 04:05:59.9') * 100 + minute(TIME '04:05:59.9')", 405n],
+  ["typeof(year(DATE '2024-12-30'))", 'BIGINT'],
+  ['year(CAST(NULL AS date))', null],
 ])('%s', async (sql, result) => {
   expect(await value(sql)).toEqual(result);
 });

@@ -45,6 +45,21 @@ import { bindCompare } from './bind-compare.ts';
 import { bindRead, bindTypeOf, bindWritten } from './bind-formats.ts';
 import { bindArrayHas, bindArrayPosition, bindArrays, bindSlice } from './bind-lists.ts';
 
+/** Functions of a time that give one of its fields as a whole number, by their names. */
+const FIELD_FUNCTIONS: Readonly<Record<string, string>> = {
+  year: 'year',
+  quarter: 'quarter',
+  month: 'month',
+  week: 'week',
+  weekofyear: 'week',
+  day: 'day',
+  dayofmonth: 'day',
+  dayofweek: 'dow',
+  dayofyear: 'doy',
+  hour: 'hour',
+  minute: 'minute',
+};
+
 export const SPECIAL: Readonly<
   Record<string, (args: readonly Bound[], at: number | undefined) => Bound>
 > = {
@@ -54,6 +69,9 @@ export const SPECIAL: Readonly<
   least: bindExtreme('least'),
   mod: bindModulo,
   extract: bindExtract,
+  ...Object.fromEntries(
+    Object.entries(FIELD_FUNCTIONS).map(([name, field]) => [name, bindField(name, field)]),
+  ),
   date_trunc: bindTruncate,
   concat: bindConcat,
   '||': bindJoin,
@@ -163,6 +181,14 @@ function bindExtract(args: readonly Bound[], at: number | undefined): Bound {
     refuse(at, `A time of day has no ${field}; it has ${CLOCK_FIELDS.join(', ')}`);
   }
   return call(extractField(field, plainType(arg.type)), [arg], FLOAT64);
+}
+
+function bindField(name: string, field: string): (typeof SPECIAL)[string] {
+  return (args, at) => {
+    if (args.length !== 1) refuse(at, `${name} takes 1 argument, not ${args.length}`);
+    const found = bindExtract([literal(UTF8, field, at), ...args], at);
+    return coerce(found, INT64, 'explicit');
+  };
 }
 
 function bindTruncate(args: readonly Bound[], at: number | undefined): Bound {

@@ -22,7 +22,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   ...entries('CAST(x AS timestamp)', ['to_timestamp']),
   ...entries("strftime(x, '%Y-%m-%d')", ['to_char', 'date_format']),
   ...entries('CAST(x AS text)', ['tostring']),
-  ...entries('extract(field FROM time)', ['year', 'month', 'day', 'hour', 'minute', 'second']),
+  ...entries('extract(field FROM time)', ['second', 'isodow', 'epoch']),
   ...entries("time + INTERVAL '1 day'", ['date_add', 'dateadd', 'date_sub']),
   ...entries("a literal, such as TIMESTAMP '2026-01-31 12:00'", ['now', 'getdate', 'today']),
 };
