@@ -1,8 +1,17 @@
 /**
  * Works on byte arrays. `totalLength` adds up the lengths of several arrays, and `joined`
  * concatenates them; `joinedIntegers` and `joinedFloats` do so for numbers. `plainBytes` views part
- * of an array as a plain Uint8Array. A single piece is returned without being copied.
+ * of an array as a plain Uint8Array, and `atWords` moves bytes to a multiple of 8. A single piece is
+ * returned without being copied. `isContinuation` recognises the later bytes of UTF-8 characters.
  */
+
+/** The bytes at a position that typed arrays of 64 bits can begin at; copied if they are not. */
+export const atWords = (bytes: Uint8Array): Uint8Array =>
+  bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
+
+/** Whether a byte of UTF-8 belongs to a character and is not its first. */
+export const isContinuation = (byte: number | undefined): boolean =>
+  byte !== undefined && (byte & 0xc0) === 0x80;
 
 export function totalLength(pieces: readonly { readonly length: number }[]): number {
   let total = 0;

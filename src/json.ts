@@ -47,7 +47,8 @@ export function parsedText(bytes: Uint8Array, file: string, before = '', after =
   }
 }
 
-const hex8 = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');
+/** A crc32 as documents and stamps have it. */
+export const hex8 = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');
 
 /** Serialises with the checksum in front. The parent link of the next version holds `checksum`. */
 export function encodeChecksummed(document: JsonObject): { bytes: Uint8Array; checksum: string } {

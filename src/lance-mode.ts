@@ -1,8 +1,8 @@
 /**
  * Defines `LanceMode`, which says whether and how Lance can open the tables of a catalog.
  * `checkLanceMode` validates a mode, and `isLanceMode` tests whether a value is one.
- * `lanceProperty` reads from a table's properties whether its data is written for Lance, if they
- * say so. `followsByPath` tells the modes that keep Lance's own files up to date.
+ * `lanceProperty` reads from a table's properties whether its data is written for Lance.
+ * `followsByPath` tells whether a mode keeps Lance's own files up to date.
  */
 import { DirspaceError } from './errors.ts';
 

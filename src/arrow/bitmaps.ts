@@ -55,6 +55,15 @@ function ones(word: number): number {
   return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
+/** The bits that are set in both bitmaps; an absent one stands for ones alone. */
+export function bothBits(
+  one: Uint8Array | undefined,
+  other: Uint8Array | undefined,
+): Uint8Array | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one.map((byte, at) => byte & (other[at] as number));
+}
+
 /** Copies `length` bits into a bitmap whose target bits are still clear. */
 export function copyBits(
   source: Uint8Array,

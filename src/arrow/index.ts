@@ -97,7 +97,7 @@ export {
   type TypedArrayConstructor,
   valueArray,
 } from './arrow-types.ts';
-export { bitmapBytes, countBits, getBit, setBit, setBits, sliceBits } from './bitmaps.ts';
+export { bitmapBytes, bothBits, countBits, getBit, setBit, setBits, sliceBits } from './bitmaps.ts';
 export { concatBatches, concatBatchesInSteps, concatData, indexCapacity } from './concat.ts';
 export { DictionaryUnion, remapIndices } from './dictionaries.ts';
 export { encodeDictionary } from './dictionary-encode.ts';

@@ -1,8 +1,8 @@
 /**
- * `useCompileCache` turns on Node's compile cache, so that the next command starts faster. It does
- * nothing on any failure. Node runs the code that it finds in the cache. So a folder of another
- * user, or one that others can write to, is not used. The program imports this file first
- * (main.ts), so it imports no other file of the project.
+ * `useCompileCache` turns on Node's compile cache, so that the next command starts faster. If
+ * anything fails, it does nothing. Node runs the code that it finds in the cache, so a folder that
+ * another user owns or can write to is not used. main.ts imports this file first, so it imports no
+ * other file of the project.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import nodeModule from 'node:module';

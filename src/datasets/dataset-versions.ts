@@ -8,6 +8,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DirspaceError } from '../errors.ts';
 import {
+  damaged,
   lanceRefFile,
   lanceTagsFolder,
   MAX_LANCE_MANIFEST_BYTES,
@@ -16,7 +17,7 @@ import {
 } from '../format/index.ts';
 import { parseJson } from '../json.ts';
 import { tellsMissing } from '../store/index.ts';
-import { damaged, wholeFile } from './file-bytes.ts';
+import { wholeFile } from './file-bytes.ts';
 
 /** Names a version of a dataset; the newest if it is empty. */
 export interface LanceVersionChoice {

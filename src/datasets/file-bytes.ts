@@ -2,11 +2,10 @@
  * `openLanceBytes` opens one file of a Lance dataset for reading by ranges. It throws Corrupt with
  * the path for a missing file and for anything but a regular file. `wholeFile` reads a whole file;
  * it returns undefined for a missing one and throws UnsupportedFormat for one over its limit.
- * `damaged` builds the error for a damaged file.
  */
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { DirspaceError } from '../errors.ts';
-import type { LanceBytes } from '../format/index.ts';
+import { damaged, type LanceBytes } from '../format/index.ts';
 import { tellsMissing } from '../store/index.ts';
 
 /** Larger single reads than this make no file faster. */
@@ -62,11 +61,6 @@ export async function wholeFile(path: string, most: number): Promise<Uint8Array 
     await file.close();
   }
 }
-
-export const damaged = (file: string, what: string): DirspaceError =>
-  new DirspaceError('Corrupt', `The Lance file ${file} is damaged: ${what}.`, {
-    details: { file },
-  });
 
 class Reads {
   readonly #handle: FileHandle;

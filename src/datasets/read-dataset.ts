@@ -15,6 +15,7 @@ import {
 } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
 import {
+  damaged,
   decodeLanceDeletions,
   type FieldPlace,
   FragmentColumns,
@@ -32,7 +33,7 @@ import {
 } from '../format/index.ts';
 import { lanceDeletionName } from '../lance-paths.ts';
 import { findManifest, isPlainName, type LanceVersionChoice } from './dataset-versions.ts';
-import { damaged, type OpenLanceFile, openLanceBytes, wholeFile } from './file-bytes.ts';
+import { type OpenLanceFile, openLanceBytes, wholeFile } from './file-bytes.ts';
 
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;

@@ -272,6 +272,7 @@ export {
   byLanceCatalogKey,
   type ClosedLanceVersion,
   closedLanceManifest,
+  damaged,
   decodeLanceDeletions,
   encodeLanceBranch,
   encodeLanceTag,

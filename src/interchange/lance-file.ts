@@ -1,24 +1,21 @@
 /**
  * `openLance` opens a Lance dataset or a single data file of one. If the caller names a version,
  * the path is that of a dataset, which is a folder; `{}` means the newest version. A missing path
- * throws InvalidInput. `isDataset` recognises the folder of a dataset, and `isLanceFile` a data
- * file by the ending of its path. The code of the reader is imported when rows are read.
+ * throws InvalidInput. `isDataset` recognises the folder of a dataset, and `isLanceFile` paths that
+ * end in `.lance`. The code of the reader is imported when rows are read.
  */
 import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { LanceVersionChoice } from '../datasets/index.ts';
 import type { FileRows } from './file-formats.ts';
-import { fileProblem } from './files/index.ts';
+import { fileProblem, kindOfPath } from './files/index.ts';
 
 /** Whether the name is that of a Lance data file, or of a dataset. */
 export const isLanceFile = (path: string): boolean => extname(path).toLowerCase() === '.lance';
 
 /** Whether it is the folder of a Lance dataset, whatever its name ends with. */
 export const isDataset = (path: string): boolean =>
-  isFolder(path) && isFolder(join(path, '_versions'));
-
-const isFolder = (path: string): boolean =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  kindOfPath(path) === 'folder' && kindOfPath(join(path, '_versions')) === 'folder';
 
 /** A dataset of Lance or one of its data files; the version is that of a dataset. */
 export function openLance(

@@ -1,8 +1,8 @@
 /**
- * `Connection` is an open catalog, and the object that most programs begin with. Its methods work
- * on namespaces, tables, views, files, jobs and the trash, and run SQL. It does not care whether
- * the catalog is a directory or a server. An operation that the catalog lacks rejects with
- * Unsupported. `close` ends the handles of tables, and cancels the jobs that run in this process.
+ * `Connection` is an open catalog, in a directory or on a server, and the object that most programs
+ * begin with. Its methods work on namespaces, tables, views, files, jobs and the trash, and run
+ * SQL. An operation that the catalog lacks rejects with Unsupported. `close` ends the handles of
+ * tables, and cancels the jobs that run in this process.
  */
 import { systemEnv } from '../env.ts';
 import type {

@@ -1,8 +1,8 @@
 /**
- * `registerFunction` lets SQL expressions of this process call a function of the program. The
- * signature of the function has names of types, or Arrow types. What comes back is a function that
- * ends the registration. Arguments and types that cannot be used throw InvalidInput.
- * sql/register.ts checks the name and registers the function.
+ * `registerFunction` lets SQL expressions of this process call a function of the program. Its
+ * signature names types, or has Arrow types. It returns a function that ends the registration.
+ * Arguments and types that cannot be used throw InvalidInput. sql/register.ts checks the name and
+ * registers the function.
  */
 import type { DataType } from '../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';

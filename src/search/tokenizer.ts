@@ -1,8 +1,8 @@
 /**
- * `Tokenizer` finds the tokens of UTF-8 texts and numbers their terms, in steps. Tokens that are
- * too long, and stop words, are left out but keep their position. Memory grows with the distinct
- * tokens, until `clear`. `tokensOf` lists the tokens of one text. Both throw Unsupported if stems
- * are asked for in a language without a stemmer.
+ * `Tokenizer` finds the tokens of UTF-8 texts and numbers their terms, in steps. Stop words and
+ * tokens that are too long are left out, but the positions of later tokens still count them. Memory
+ * grows with the distinct tokens, until `clear`. `tokensOf` lists the tokens of one text. Both
+ * throw Unsupported if stems are asked for in a language without a stemmer.
  */
 import { DirspaceError } from '../errors.ts';
 import { plainPause } from '../steps.ts';

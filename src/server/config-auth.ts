@@ -1,8 +1,8 @@
 /**
- * `authOf` parses the `auth` part of a server's configuration. It has API keys and JWT settings,
- * with the grants of each. A key is given itself, by its SHA-256, or by the name of a variable. If
- * the environment variable DIRSPACE_API_KEY is set, its key is added with all rights. With neither
- * that variable nor an `auth` part, the server has no authentication. A wrong configuration throws
+ * `authOf` parses the `auth` part of a server's configuration: API keys and JWT settings, with the
+ * grants of each. A key is given itself, by its SHA-256, or by the name of an environment variable.
+ * If the variable DIRSPACE_API_KEY is set, its key is added with all rights. With neither that
+ * variable nor an `auth` part, the server has no authentication. A wrong configuration throws
  * InvalidInput.
  */
 import { resolve } from 'node:path';

@@ -5,9 +5,11 @@
  * (directory/catalog/kept-answers.ts). `SummedData` computes a checksum of Arrow data as it is
  * read, and `checkSameData` compares repeated data with it.
  */
+
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from '../errors.ts';
+import { hex8 } from '../json.ts';
 import type { IdempotencyStamp } from '../protocol/index.ts';
 
 export interface KeptAnswer {
@@ -118,9 +120,8 @@ const usedBefore = (first: string, now: string): DirspaceError =>
 const SHOWN = 12;
 const shown = (fingerprint: string): string => fingerprint.slice(0, SHOWN);
 
-const hexOf = (crc: number): string => (crc >>> 0).toString(16).padStart(8, '0');
 const stampText = (request: string, data: DataSum | undefined): string =>
-  data === undefined ? request : `${request}${hexOf(data.crc)}${data.bytes.toString(36)}`;
+  data === undefined ? request : `${request}${hex8(data.crc)}${data.bytes.toString(36)}`;
 
 /** The stamp of a request with that fingerprint, for catalogs to keep; `data` is read on the way. */
 export function stampOf(
@@ -140,7 +141,7 @@ export function stampOf(
       const first = { crc: stamp.slice(SHOWN, SHOWN + 8), bytes: stamp.slice(SHOWN + 8) };
       const bytes = Number.parseInt(first.bytes || '0', 36);
       const crc = data === undefined ? 0 : await leadingCrc(data, bytes);
-      const isSame = stamp.startsWith(request) && (data === undefined || hexOf(crc) === first.crc);
+      const isSame = stamp.startsWith(request) && (data === undefined || hex8(crc) === first.crc);
       if (!isSame) throw usedBefore(stamp, stampText(request, data?.sum));
     },
   };

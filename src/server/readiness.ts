@@ -1,7 +1,6 @@
 /**
- * `Readiness` tells `/ready` why a server cannot do its work now. The server may be stopping, its
- * event loop may be late, or it cannot use a root. The reasons do not name anything that is stored.
- * Details go to the log.
+ * `Readiness` tells `/ready` why a server cannot do its work now: it is stopping, its event loop is
+ * late, or it cannot use a root. The reasons name nothing that is stored; details go to the log.
  */
 import type { Databases } from './databases.ts';
 import type { EventLoopPressure } from './observe/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `parseInterval` parses an interval from text such as `1 day 01:02:03`. The result has months,
  * days and nanoseconds, three counts that do not convert into each other. It returns null for other
- * text, and for counts out of range. The same holds for a fraction that leaves part of a nanosecond.
+ * text, for counts out of range, and for a fraction that leaves part of a nanosecond.
  */
 import { type ExactNumber, parseExact } from './decimals.ts';
 

@@ -225,9 +225,7 @@ async function optionsOf(
   const reject = (row: RejectedRow): void => rejects.add(rejectedLine(row), REJECTED_HEADER);
   let latest: ImportProgress | undefined;
   call.progress(() => latest && progressOf(latest));
-  const choice = <const Word extends string>(name: string, words: readonly [Word, ...Word[]]) =>
-    options.text(name) === undefined ? undefined : options.choice(name, words);
-  const header = choice('header', HEADERS);
+  const header = options.optionalChoice('header', HEADERS);
   const nulls = options.texts('null');
   return {
     mode,
@@ -236,11 +234,11 @@ async function optionsOf(
     ...defined({
       on,
       columns: options.text('columns')?.split(','),
-      format: choice('format', FORMATS),
+      format: options.optionalChoice('format', FORMATS),
       types: types === undefined ? undefined : parseTypes(types),
       schema: schema === undefined ? undefined : readSchema(schema),
-      lance: choice('lance', LANCE_MODES),
-      compression: choice('compression', COMPRESSIONS),
+      lance: options.optionalChoice('lance', LANCE_MODES),
+      compression: options.optionalChoice('compression', COMPRESSIONS),
       onReject: rejects.file === undefined ? undefined : reject,
     }),
     csv: defined({
@@ -251,8 +249,8 @@ async function optionsOf(
       encoding: options.text('encoding'),
       nulls: nulls.length === 0 ? undefined : ['', ...nulls],
       skipLines: options.text('skip') === undefined ? undefined : options.count('skip', 0),
-      ragged: choice('ragged', RAGGED),
-      sample: choice('sample', SAMPLES),
+      ragged: options.optionalChoice('ragged', RAGGED),
+      sample: options.optionalChoice('sample', SAMPLES),
     }),
     progress: (progress) => {
       latest = progress;

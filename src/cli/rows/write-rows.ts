@@ -93,12 +93,10 @@ async function optionsOf(
   { others = '', taken }: OutputHint,
 ): Promise<ToFileOptions> {
   const { options, signal, terminals } = call;
-  const choice = <const Word extends string>(name: string, words: readonly [Word, ...Word[]]) =>
-    options.text(name) === undefined ? undefined : options.choice(name, words);
   // Other commands start faster without what reads Arrow.
   const { formatOfName } = await import('../../interchange/index.ts');
   const named = file === undefined ? undefined : formatOfName(file)?.name;
-  const format = choice('format', FORMATS) ?? (named as ToFileOptions['format']);
+  const format = options.optionalChoice('format', FORMATS) ?? (named as ToFileOptions['format']);
   if (format === undefined) {
     if (taken !== undefined && formatOfName(taken) !== undefined) {
       throw new UsageError(
@@ -112,7 +110,7 @@ async function optionsOf(
   }
   const isText = format === 'csv' || format === 'tsv';
   if (!isText) options.refuse(['delimiter', 'header', 'null'], `it is of CSV, not of ${format}.`);
-  const compression = choice('compression', COMPRESSIONS);
+  const compression = options.optionalChoice('compression', COMPRESSIONS);
   const isParquet = format === 'parquet';
   if (compression === 'snappy' && !isParquet) {
     throw new UsageError(`--compression snappy is of Parquet, not of ${format}.`);
@@ -121,7 +119,7 @@ async function optionsOf(
   if (file === undefined && isBinary && terminals.output) {
     throw new UsageError('Bytes are not written to a terminal; give a file with -o, or a pipe.');
   }
-  const header = choice('header', HEADERS);
+  const header = options.optionalChoice('header', HEADERS);
   const csv = {
     delimiter: unescaped(options.text('delimiter')),
     header: header === undefined ? undefined : header === 'yes',

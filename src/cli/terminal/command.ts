@@ -222,8 +222,18 @@ export class Options {
       throw new UsageError(`${flagOf(given)} means nothing here: ${instead}`);
   }
 
+  /** The word of an option, or the first one where it is not given. @throws UsageError */
   choice<const Word extends string>(name: string, words: readonly [Word, ...Word[]]): Word {
-    const text = this.text(name) ?? words[0];
+    return this.optionalChoice(name, words) ?? words[0];
+  }
+
+  /** As `choice`, but undefined where the option is not given. */
+  optionalChoice<const Word extends string>(
+    name: string,
+    words: readonly [Word, ...Word[]],
+  ): Word | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
     const word = words.find((candidate) => candidate === text);
     if (word !== undefined) return word;
     throw new UsageError(

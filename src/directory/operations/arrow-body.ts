@@ -17,12 +17,11 @@ export async function withRows<Result>(
 ): Promise<Result> {
   const memory = requestMemory(engine);
   const turn = new Turn(engine.env);
-  const pause = (): Promise<void> | undefined => (turn.isOver() ? turn.pass() : undefined);
   try {
     const rows = await openArrowBody(data, {
       memory,
       maxContentBytes: engine.limits.bodyBytes,
-      pause,
+      pause: () => turn.pause(),
     });
     return await work(rows, memory);
   } finally {

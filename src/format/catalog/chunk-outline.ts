@@ -1,7 +1,8 @@
 /**
- * `chunkOutlines` reads from a chunk what Lance's manifest tells of fragments (`FragmentOutline`).
- * It takes a tenth of the time of decoding, because it does not parse the statistics. For text that
- * it does not recognise it gives undefined, and the caller decodes the chunk (chunk.ts).
+ * `chunkOutlines` reads from a chunk the few facts about each fragment that a manifest for Lance
+ * needs (`FragmentOutline`). It takes a tenth of the time of decoding the chunk, because it skips
+ * the statistics. It returns undefined for text that it does not recognise; the caller then decodes
+ * the chunk (chunk.ts).
  */
 import { verifiedChecksum } from '../../json.ts';
 import { type ChunkEntry, requireChunk } from './chunk.ts';

@@ -1,8 +1,8 @@
 /**
- * Encodes (`encodeDigests`) and decodes (`decodeDigests`) files of version digests, which hold what
- * a list of versions shows, so that listing need not read manifests. A digest has the checksums of
- * its manifest and of the parent's. Such a file is a hint: table/history/version-digests.ts tells
- * by the checksums whether a digest is still true.
+ * Encodes (`encodeDigests`) and decodes (`decodeDigests`) the files of version digests. A digest
+ * holds what a list of versions shows, so that listing need not read each manifest. It also has the
+ * checksums of its manifest and of the parent's, by which table/history/version-digests.ts tells
+ * whether it is still true.
  */
 import {
   arrayMember,

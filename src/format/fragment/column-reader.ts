@@ -4,6 +4,7 @@
  * memory from `room`. View positions and dictionary indices are trusted, because callers have
  * verified the checksum. ipc/encode/column-writer.ts is the inverse.
  */
+
 import {
   bitmapBytes,
   byteWidth,
@@ -23,6 +24,7 @@ import {
   type Vector,
   valueArray,
 } from '../../arrow/index.ts';
+import { atWords } from '../../bytes.ts';
 import { aligned } from '../../ipc/index.ts';
 import { drained } from '../../steps.ts';
 import { type BufferForm, decodedBuffers, newRoom, type Room } from './buffer-forms.ts';
@@ -81,9 +83,6 @@ export function* decodeColumnInSteps(
       : yield* decodedBuffers({ buffers, forms, isWide }, atWords(bytes), room, fail);
   return columnOf(type, parts, bytes, decoded, dictionaries, fail);
 }
-
-const atWords = (bytes: Uint8Array): Uint8Array =>
-  bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
 
 /** @param decoded each buffer by itself, where they do not lie in the column as they are */
 function columnOf(

@@ -73,7 +73,7 @@ export {
   namesSame,
   parseLanceRefFile,
 } from './lance-refs.ts';
-export { type LanceColumn, type LanceSchema, lanceSchema } from './lance-schema.ts';
+export { damaged, type LanceColumn, type LanceSchema, lanceSchema } from './lance-schema.ts';
 export { nullBytes } from './page-decoder.ts';
 export { type ReadBudget, readInBatches } from './page-reader.ts';
 export type {

@@ -94,7 +94,8 @@ function typeOf(
   });
 }
 
-const damaged = (file: string, what: string): DirspaceError =>
+/** The error for a damaged file of Lance. */
+export const damaged = (file: string, what: string): DirspaceError =>
   new DirspaceError('Corrupt', `The Lance file ${file} is damaged: ${what}.`, {
     details: { file },
   });

@@ -1,11 +1,12 @@
 /**
  * `PageDecoder` decodes rows of one page of a Lance 2.0 column into an Arrow column. For nested
  * columns it decodes the ends of lists (`lists`) or the members of a packed struct (`packed`). It
- * takes the encodings that page-encoding.ts writes, and others that Lance's own writers use.
+ * understands the encodings that page-encoding.ts writes, and others that Lance's own writers use.
  * page-reader.ts reads the buffers and checks their bounds.
  */
 import {
   bitmapBytes,
+  bothBits,
   byteWidth,
   childFields,
   countBits,
@@ -163,7 +164,7 @@ export class PageDecoder {
         const inner = this.#reader.encoding(found.values);
         if (found.validity === undefined) return this.#values(inner, type, rows, validity);
         const bits = await this.#reader.flat(this.#reader.encoding(found.validity), 1, rows);
-        return this.#values(inner, type, rows, both(bits, validity));
+        return this.#values(inner, type, rows, bothBits(bits, validity));
       }
       case 'fixed_size_list':
         return this.#vectors(body, type, rows, validity);
@@ -238,7 +239,7 @@ export class PageDecoder {
       from: begin,
       count: bytes,
     });
-    const valid = both(found.validity, validity);
+    const valid = bothBits(found.validity, validity);
     const offsets: Offsets = large ? new BigInt64Array(count + 1) : new Int32Array(count + 1);
     for (let row = 0; row <= count; row++) {
       const end = (found.ends[row] as number) - begin;
@@ -342,12 +343,6 @@ function nullsOf(
 ): { readonly nullCount: number; readonly validity: Uint8Array | undefined } {
   const nullCount = validity === undefined ? 0 : count - countBits(validity, 0, count);
   return { nullCount, validity: nullCount === 0 ? undefined : validity };
-}
-
-/** Rows that both say are valid. */
-function both(a: Uint8Array | undefined, b: Uint8Array | undefined): Uint8Array | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return a.map((byte, at) => byte & (b[at] as number));
 }
 
 const isNull = (data: Data, row: number): boolean =>

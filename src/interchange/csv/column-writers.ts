@@ -2,7 +2,7 @@
  * `columnWriter` writes the fields of one column of CSV into Arrow's buffers, batch by batch.
  * Texts, and types that field-stores.ts stores, are written from the bytes of the file without a
  * JavaScript value in between. The caller's function (`BuildColumn`) builds other types; without it
- * they are Unsupported. A field that does not fit is marked and throws nothing.
+ * they are Unsupported. A field that does not fit is marked instead of throwing an error.
  */
 import {
   bitmapBytes,

@@ -1,7 +1,8 @@
 /**
  * Guesses the type of a CSV column from its fields. `kindOf` classifies one field by bits of
- * `KIND`; `typeOfKinds` returns the narrowest type for fields of some kinds. Codes with leading
- * zeros are texts. `mayBeEmpty` tells whether `""` is a value of a type; of other types it is null.
+ * `KIND`, and `typeOfKinds` returns the narrowest type for fields of some kinds. Codes with leading
+ * zeros are texts. `mayBeEmpty` tells whether an empty field in quotes is a value of a type; for
+ * other types it means null.
  */
 import {
   Bool,

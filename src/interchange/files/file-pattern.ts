@@ -3,10 +3,11 @@
  * is returned as it is. Otherwise a pattern such as `logs/*.ndjson` stands for the files that match
  * it, sorted by name; if none does, it throws InvalidInput. fast-glob is loaded for patterns alone.
  */
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { sep } from 'node:path';
 import { Progress } from '../../progress.ts';
 import { fileProblem } from './file-problem.ts';
+import { kindOfPath } from './folder-files.ts';
 
 /** Without one of these a name is no pattern. */
 const SPECIAL = /[*?[\]{}()!]/;
@@ -34,7 +35,8 @@ export async function filesNamed(given: string, signal?: AbortSignal): Promise<s
   const found = await progress.race(search).finally(() => progress.end());
   const files = found
     .filter(
-      ({ path, dirent }) => !(dirent.isSymbolicLink() ? isFolder(path) : dirent.isDirectory()),
+      ({ path, dirent }) =>
+        !(dirent.isSymbolicLink() ? kindOfPath(path) === 'folder' : dirent.isDirectory()),
     )
     .map(({ path }) => path)
     .sort((a, b) => (a < b ? -1 : 1));
@@ -45,10 +47,6 @@ export async function filesNamed(given: string, signal?: AbortSignal): Promise<s
     { file: given },
   );
 }
-
-/** Broken links are no folders: reading them says so. */
-const isFolder = (path: string): boolean =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** Slashes separate folders on every system, and no pattern excludes files: "!" is a character. */
 function patternOf(given: string): string {

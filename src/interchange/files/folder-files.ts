@@ -1,8 +1,8 @@
 /**
  * `filesBelow` lists the files and folders below a folder, each with its path from there, except
  * those that the caller leaves out. `wholeFile` reads a small file, and `kindOfPath` tells whether
- * a path is a file, a folder or neither. What cannot be read, and what is more than the caller
- * allows, throws InvalidInput.
+ * a path is a file, a folder or neither. A path that cannot be read throws InvalidInput, and so
+ * does more than the caller allows.
  */
 import { type Dirent, type Stats, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';

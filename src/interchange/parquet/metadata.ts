@@ -1,8 +1,8 @@
 /**
  * `parquetMetadata` parses the footer of a Parquet file into columns, row groups and key-value
- * pairs, and `pageHeader` the header of a page. The bytes are untrusted: what is missing, out of
- * bounds or not supported goes to the caller's `refuse`. The numbers of fields come from
- * parquet.thrift; `PHYSICAL` names the types of what is stored.
+ * pairs, and `pageHeader` the header of a page. The bytes are untrusted: anything missing, out of
+ * bounds or unsupported calls the caller's `refuse`. The numbers of fields come from
+ * parquet.thrift, and `PHYSICAL` names the physical types.
  */
 import { MAX_SCHEMA_DEPTH } from '../../protocol/index.ts';
 import { type Refuse, readThrift, type ThriftStruct, type ThriftValue } from './thrift.ts';

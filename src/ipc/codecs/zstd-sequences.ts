@@ -1,7 +1,8 @@
 /**
- * `readSequences` reads the header of the sequences section of a Zstandard block. It gives the
- * number of sequences, the three FSE tables that code them, and the position of their bit stream.
- * Blocks without sequences give undefined. zstd-blocks.ts and zstd-short.ts execute the sequences.
+ * `readSequences` reads the header of the sequences section of a Zstandard block. It returns the
+ * number of sequences, the three FSE tables that code them, and the position of their bit stream,
+ * or undefined for a block without sequences. zstd-blocks.ts and zstd-short.ts execute the
+ * sequences.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { type FseTable, fseTable, readFseTable, singleTable } from './zstd-tables.ts';

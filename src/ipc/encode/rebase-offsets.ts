@@ -1,7 +1,7 @@
 /**
  * `rebaseOffsets` subtracts the first offset of a sliced column from all offsets, so that they
- * begin at 0. If they already do, it returns a view and copies nothing. Offsets that do not ascend
- * give undefined.
+ * begin at 0. If they already do, it returns a view and copies nothing. It returns undefined for
+ * offsets that do not ascend.
  */
 import type { Offsets } from '../../arrow/index.ts';
 

@@ -6,6 +6,7 @@
  */
 
 import { NO_BYTES } from '../../arrow/index.ts';
+import { atWords } from '../../bytes.ts';
 import type { WaitingSteps } from '../../steps.ts';
 import {
   decodeLz4InSteps,
@@ -53,7 +54,7 @@ export function* bodyBuffers(
 ): WaitingSteps<Uint8Array[]> {
   const { codec } = header;
   const parts = cutBody(header.buffers, body, refuse);
-  if (codec === undefined) return parts.map(aligned);
+  if (codec === undefined) return parts.map(atWords);
   const sizes = parts.map((part, at) => declaredSize(part, at, codec, refuse));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (total > maxBytes) {
@@ -66,7 +67,7 @@ export function* bodyBuffers(
   for (const [at, part] of parts.entries()) {
     const held = part.subarray(PREFIX_BYTES);
     const size = sizes[at] as number;
-    if (isStored(part)) buffers.push(aligned(held));
+    if (isStored(part)) buffers.push(atWords(held));
     else if (held.length === 0) buffers.push(NO_BYTES);
     else {
       const { decode } = CODECS[codec];
@@ -92,9 +93,6 @@ function cutBody(buffers: readonly number[], body: Uint8Array, refuse: Refuse): 
   if (total > body.length) refuse('its buffers overlap');
   return parts;
 }
-
-const aligned = (bytes: Uint8Array): Uint8Array =>
-  bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
 
 const isStored = (part: Uint8Array): boolean => part.length > 0 && prefixOf(part) === STORED;
 

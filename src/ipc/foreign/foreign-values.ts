@@ -3,8 +3,10 @@
  * rows, one function each. Values that would make a later reader throw or return wrong rows go to
  * the caller's `refuse`.
  */
+
 import { isUtf8 } from 'node:buffer';
 import { getBit, type Offsets } from '../../arrow/index.ts';
+import { isContinuation } from '../../bytes.ts';
 import { drained } from '../../steps.ts';
 import type { Refuse } from '../codecs/index.ts';
 
@@ -88,9 +90,6 @@ function ascending64(
   }
   return last;
 }
-
-const isContinuation = (byte: number | undefined): boolean =>
-  byte !== undefined && (byte & 0xc0) === 0x80;
 
 /** Every value that is not null is UTF-8. The offsets were checked before. */
 export const checkText = (

@@ -1,8 +1,8 @@
 /**
  * `findMessage` looks for rows that the footer of another program's Arrow file does not list. It
- * finds the first message with a record batch or a dictionary in a range of the file. The gaps
- * between the listed blocks are searched so (foreign-file.ts), because rows there would be lost
- * silently.
+ * finds the first message with a record batch or a dictionary in a range of the file.
+ * foreign-file.ts searches the gaps between the listed blocks with it, because rows there would be
+ * lost silently.
  */
 import { nextRound } from '../../event-loop.ts';
 

@@ -81,6 +81,7 @@ export {
   branchMember,
   detailedRequest,
   displayPath,
+  entered,
   type Home,
   type OnTable,
   onBranch,

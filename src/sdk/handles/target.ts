@@ -8,7 +8,7 @@
 import type { Env } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../paths.ts';
-import type { DescribeTableRequest } from '../../protocol/index.ts';
+import type { CallOptions, DescribeTableRequest } from '../../protocol/index.ts';
 import type { Catalog } from './implementations.ts';
 import type { Lifetime } from './lifetime.ts';
 
@@ -52,6 +52,15 @@ export interface OnTable {
 export interface AtVersion extends OnTable {
   branch?: string;
   version?: number;
+}
+
+/** Begins a call of a handle: what it asks, and the members that name the table. @throws Closed */
+export function entered(
+  target: TableTarget,
+  options: CallOptions,
+): { readonly catalog: Catalog; readonly table: OnTable } {
+  target.lifetime.enter(options);
+  return { catalog: target.catalog, table: onTable(target) };
 }
 
 // Opening a table and counting its rows come through here; assigning costs a tenth of spreading.

@@ -1,7 +1,7 @@
 /**
- * `LocalJob` is work that this process carries out. Its facts are current without a refresh, and
- * cancelling aborts the signal that the work was given and waits for its end. Work that finishes
- * nevertheless counts as finished.
+ * `LocalJob` runs the work of a job in this process, so its facts are always current. `cancel`
+ * aborts the signal that the work was given, and waits for its end. Work that finishes in spite of
+ * that counts as finished.
  */
 import type { Env } from '../../env.ts';
 import type { JobEvent, JobFacts, JobProgress, JobSource, JobState } from './jobs.ts';

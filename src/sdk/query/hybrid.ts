@@ -1,6 +1,7 @@
 /**
- * Runs a hybrid search: a vector search and a full-text search of one version, whose rows a reranker
- * puts into one order (`fusedRows`). `hybridParts` are the requests of the two searches.
+ * Runs a hybrid search: a vector search and a full-text search of one version, whose rows a
+ * reranker puts into one order (`fusedRows`). `hybridParts` builds the requests of the two
+ * searches.
  */
 import {
   concatBatches,

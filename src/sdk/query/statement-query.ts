@@ -1,7 +1,7 @@
 /**
  * `StatementQuery` is the base class of queries that are sent to the catalog as a SELECT,
- * `SqlQuery` and `GroupedQuery`. `explainPlan` describes the statement; `outputSchema` starts it,
- * and leaves it when its schema is known. A catalog without SQL rejects with Unsupported.
+ * `SqlQuery` and `GroupedQuery`. `explainPlan` describes the statement. `outputSchema` starts it,
+ * and stops it as soon as its schema is known. A catalog without SQL rejects with Unsupported.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { CallOptions, RunSqlRequest } from '../../protocol/index.ts';

@@ -15,11 +15,9 @@ import {
 } from '../../protocol/index.ts';
 import {
   branchMember,
-  type Catalog,
   checkChangeOptions,
   defined,
-  type OnTable,
-  onTable,
+  entered,
   pages,
   type TableTarget,
 } from '../handles/index.ts';
@@ -55,7 +53,7 @@ export class Branches {
 
   /** By name: the parent's branch and version, and when it was made. */
   async list(options: CallOptions = {}): Promise<Record<string, BranchContents>> {
-    const { catalog, table } = this.#enter(options);
+    const { catalog, table } = entered(this.#target, options);
     const branches: [string, BranchContents][] = [];
     const listed = pages((token) => catalog.listTableBranches({ ...table, ...token }, options));
     for await (const page of listed) {
@@ -79,7 +77,7 @@ export class Branches {
     options: CallOptions = {},
   ): Promise<Table> {
     checkChangeOptions(options);
-    const { catalog, table } = this.#enter(options);
+    const { catalog, table } = entered(this.#target, options);
     const { branch: from_branch } = branchMember(fromRef ?? undefined);
     const from_version = fromVersion ?? undefined;
     await catalog.createTableBranch(
@@ -91,7 +89,7 @@ export class Branches {
 
   /** Opens a branch; pinned to a version where one is given. */
   async checkout(name: string, version?: number | null, options: CallOptions = {}): Promise<Table> {
-    this.#enter(options);
+    entered(this.#target, options);
     return this.#open(defined({ branch: name, version: version ?? undefined }), options);
   }
 
@@ -101,13 +99,13 @@ export class Branches {
    */
   async delete(name: string, options: CallOptions = {}): Promise<void> {
     checkChangeOptions(options);
-    const { catalog, table } = this.#enter(options);
+    const { catalog, table } = entered(this.#target, options);
     await catalog.deleteTableBranch({ ...table, name }, options);
   }
 
   /** Compares the newest version of a branch of main with that of main. @throws TableBranchNotFound */
   async diff(fromBranch: string, options: CallOptions = {}): Promise<BranchDiff> {
-    const { catalog, table } = this.#enter(options);
+    const { catalog, table } = entered(this.#target, options);
     if (catalog.diffTableBranch === undefined) throw unsupported('DiffTableBranch');
     return branchDiff(
       await catalog.diffTableBranch({ ...table, from_branch: fromBranch }, options),
@@ -125,14 +123,9 @@ export class Branches {
     options: CallOptions = {},
   ): Promise<CherryPickResult> {
     checkChangeOptions(options);
-    const { catalog, table } = this.#enter(options);
+    const { catalog, table } = entered(this.#target, options);
     if (catalog.cherryPickTableBranch === undefined) throw unsupported('CherryPickTableBranch');
     const request = { ...table, from_branch: fromBranch, dry_run: dryRun };
     return cherryPickResult(await catalog.cherryPickTableBranch(request, options));
-  }
-
-  #enter(options: CallOptions): { readonly catalog: Catalog; readonly table: OnTable } {
-    this.#target.lifetime.enter(options);
-    return { catalog: this.#target.catalog, table: onTable(this.#target) };
   }
 }

@@ -8,8 +8,8 @@ import {
   branchMember,
   type Catalog,
   checkChangeOptions,
+  entered,
   type OnTable,
-  onTable,
   pages,
   type TableTarget,
 } from '../handles/index.ts';
@@ -33,7 +33,7 @@ export class Tags {
 
   /** By name: the branch and the version. */
   async list(options: CallOptions = {}): Promise<Record<string, TagContents>> {
-    const { catalog, table } = this.#enter(options);
+    const { catalog, table } = entered(this.#target, options);
     const tags: [string, TagContents][] = [];
     for await (const page of pages((token) =>
       catalog.listTableTags({ ...table, ...token }, options),
@@ -45,7 +45,7 @@ export class Tags {
 
   /** The number of the version that it names. @throws TableTagNotFound */
   async getVersion(tag: string, options: CallOptions = {}): Promise<number> {
-    const { catalog, table } = this.#enter(options);
+    const { catalog, table } = entered(this.#target, options);
     return (await catalog.getTableTagVersion({ ...table, tag }, options)).version;
   }
 
@@ -67,17 +67,12 @@ export class Tags {
     await catalog.deleteTableTag({ ...table, tag }, options);
   }
 
-  #enter(options: CallOptions): { readonly catalog: Catalog; readonly table: OnTable } {
-    this.#target.lifetime.enter(options);
-    return { catalog: this.#target.catalog, table: onTable(this.#target) };
-  }
-
   #change(
     options: CallOptions,
     known?: readonly string[],
   ): { readonly catalog: Catalog; readonly table: OnTable } {
     checkChangeOptions(options, known);
-    return this.#enter(options);
+    return entered(this.#target, options);
   }
 
   #branch({ branch }: TagOptions): { branch?: string } {

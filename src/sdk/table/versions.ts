@@ -1,7 +1,7 @@
 /**
  * `listVersions` lists the versions of a table's branch, and `resolveSelection` finds the version
- * that a number, tag or time selects. A time is compared with the clocks of the writers, without
- * those that contradict the others (`versionsInOrder`). `restoreVersion` makes an old version of
+ * that a number, tag or time selects. Times come from the clocks of the writers; those that
+ * contradict the others are left out (`versionsInOrder`). `restoreVersion` makes an old version of
  * the handle's branch the newest. Contradictory or empty selections throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';

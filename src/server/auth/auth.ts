@@ -120,7 +120,7 @@ function credentialsOf(apiKey: unknown, token: unknown): Credentials {
   };
 }
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 function ownCheck(authenticate: Authenticate): Way {
   return async (credentials, headers) => {

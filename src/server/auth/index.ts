@@ -15,6 +15,7 @@ export {
   headerCredentials,
   type NamedPrincipal,
   type RequestHeaders,
+  sha256,
 } from './auth.ts';
 export { type Call, type Caller, callerOf } from './call.ts';
 export { type Grant, type GrantInput, parseGrant } from './grants.ts';

@@ -4,9 +4,9 @@
  * in number. page-caller.ts authenticates the credentials again for each request. `redeem` opens a
  * session for a ticket, once. `cookieHeader` builds the cookie (HttpOnly, SameSite=Strict).
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Env } from '../../env.ts';
-import type { Credentials } from '../auth/index.ts';
+import { type Credentials, sha256 } from '../auth/index.ts';
 import type { RequestState } from '../http/index.ts';
 import type { UiTicket } from './options.ts';
 
@@ -17,8 +17,6 @@ interface Session {
   readonly credentials: Credentials;
   used: number;
 }
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 export class Sessions {
   readonly #env: Env;
@@ -46,7 +44,7 @@ export class Sessions {
   /** The session of the ticket, once; undefined where the token is another or was used before. */
   redeem(token: string): string | undefined {
     const ticket = this.#ticket;
-    if (ticket === undefined || !timingSafeEqual(digest(ticket.token), digest(token))) {
+    if (ticket === undefined || !timingSafeEqual(sha256(ticket.token), sha256(token))) {
       return undefined;
     }
     this.#ticket = undefined;
@@ -74,7 +72,7 @@ export class Sessions {
   }
 }
 
-const keyOf = (id: string): string => digest(id).toString('hex');
+const keyOf = (id: string): string => sha256(id).toString('hex');
 
 /** Cookies do not tell ports apart, so the name does: two servers of one machine keep theirs. */
 function cookieName({ headers }: RequestState): string {

@@ -5,12 +5,13 @@
  * over for other arguments, long texts, and calls that are errors. Trimmed and cut texts share the
  * bytes of the column.
  */
+
 import type { DataType } from '../../arrow/index.ts';
+import { isContinuation } from '../../bytes.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import {
   inOneCase,
   isAscii,
-  isInside,
   LongNeedle,
   MOST_AT_ONCE,
   spanOf,
@@ -125,7 +126,7 @@ function walkOf(column: BytesColumn): Walk {
       let at = from;
       for (let left = count; left > 0 && at < end; left--) {
         at++;
-        while (at < end && isInside(data[at])) at++;
+        while (at < end && isContinuation(data[at])) at++;
       }
       return at;
     },
@@ -133,7 +134,7 @@ function walkOf(column: BytesColumn): Walk {
       let at = from;
       for (let left = count; left > 0 && at > start; left--) {
         at--;
-        while (at > start && isInside(data[at])) at--;
+        while (at > start && isContinuation(data[at])) at--;
       }
       return at;
     },
@@ -249,7 +250,7 @@ function* positionsOf({ column, type }: Call, part: Part): Generator<void, Colum
     const place = part.find(data, start, end);
     if (place < 0) return;
     let points = 1;
-    for (let at = start; at < place; at++) if (!isInside(data[at])) points++;
+    for (let at = start; at < place; at++) if (!isContinuation(data[at])) points++;
     values[row] = points;
   });
   return { form: 'number', type, length, values, valid };

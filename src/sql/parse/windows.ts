@@ -2,7 +2,7 @@
  * Parses the clauses after the arguments of an aggregate or window function: FILTER (`parseFilter`)
  * and OVER (`parseOver`). `parseWindow` parses a window in parentheses, of OVER or of the WINDOW
  * clause, and throws InvalidInput for frames that are not supported. `parseOrder` parses ORDER BY
- * in windows and calls; statement.ts parses that of statements with `parseOrderItems`.
+ * in windows and calls, and `parseOrderItems` that of statements.
  */
 
 import type { Parser } from './parser.ts';

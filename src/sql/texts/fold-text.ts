@@ -2,8 +2,9 @@
  * `foldedInSteps` converts UTF-8 text to lower case for comparisons that ignore case. It works in
  * steps, so that a long text does not block the event loop. Pure ASCII is converted byte by byte.
  * The lower case of some characters, such as a final sigma, depends on their neighbours. So other
- * text is not cut there. `isInside` recognises bytes behind the first of a character.
+ * text is not cut there.
  */
+import { isContinuation } from '../../bytes.ts';
 
 /** Bytes that are written between two steps. */
 const STEP_BYTES = 1 << 22;
@@ -40,22 +41,18 @@ const DEPENDENT = /[\p{Case_Ignorable}Σ]/u;
 /** The first place from `at` on whose characters on either side do not depend on one another. */
 function cutAfter(text: Buffer, at: number): number {
   let to = at;
-  while (to < text.length && isInside(text[to])) to++;
+  while (to < text.length && isContinuation(text[to])) to++;
   let last = to - 1;
-  while (last > 0 && isInside(text[last])) last--;
+  while (last > 0 && isContinuation(text[last])) last--;
   for (let before = text.toString('utf8', last, to); to < text.length; ) {
     let next = to + 1;
-    while (next < text.length && isInside(text[next])) next++;
+    while (next < text.length && isContinuation(text[next])) next++;
     const after = text.toString('utf8', to, next);
     if (!DEPENDENT.test(before + after)) return to;
     [to, before] = [next, after];
   }
   return text.length;
 }
-
-/** Whether a byte of UTF-8 is one of a character, and not its first. */
-export const isInside = (byte: number | undefined): boolean =>
-  byte !== undefined && (byte & 0xc0) === 0x80;
 
 /** False where it is not ASCII alone. */
 function foldAscii(text: Uint8Array, from: number, to: number, folded: Uint8Array): boolean {

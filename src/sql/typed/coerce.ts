@@ -33,6 +33,7 @@ import type { Bound, BoundLiteral, CastMode } from './bound.ts';
 import type { Value } from './column.ts';
 import {
   clockZoneOf,
+  elementType,
   type Family,
   FLOAT64,
   familyOf,
@@ -178,7 +179,7 @@ function literalValue(bound: BoundLiteral, type: DataType): Value | undefined {
 function convertedValue(value: Value, from: DataType, to: DataType): Value | undefined {
   const [a, b] = [familyOf(from), familyOf(to)];
   if (a === 'list' && b === 'list' && Array.isArray(value)) {
-    const [own, other] = [child(from), child(to)];
+    const [own, other] = [elementType(from), elementType(to)];
     const items = value.map((item: Value) => literalValue(literal(own, item), other));
     return items.includes(undefined) ? undefined : items;
   }
@@ -202,7 +203,7 @@ export function sameForm(a: DataType, b: DataType): boolean {
   if (family !== familyOf(b)) return false;
   if (family === 'text' || family === 'bytes' || family === 'bool' || family === 'interval')
     return true;
-  if (family === 'list') return sameForm(child(a), child(b));
+  if (family === 'list') return sameForm(elementType(a), elementType(b));
   if (family === 'struct') return haveSameMembers(plainType(a), plainType(b));
   return typeText(a) === typeText(b);
 }
@@ -216,10 +217,6 @@ function haveSameMembers(a: DataType, b: DataType): boolean {
       return field.name === twin.name && sameForm(field.type, twin.type);
     })
   );
-}
-
-function child(type: DataType): DataType {
-  return (type.children?.[0]?.type ?? type) as DataType;
 }
 
 /**
@@ -248,7 +245,7 @@ export function coerceToCommon(bound: Bound, type: DataType): Bound {
 }
 
 function innermost(type: DataType): DataType {
-  return familyOf(type) === 'list' ? innermost(child(type)) : plainType(type);
+  return familyOf(type) === 'list' ? innermost(elementType(type)) : plainType(type);
 }
 
 /**

@@ -1,8 +1,8 @@
 /**
- * `matchedRows` gives the rows of the left side of a join for which the right side has a row with
- * equal keys (`semi`), or none (`anti`). Only the keys of the right side are kept in memory, or the
- * rows of the left side where these are fewer. Joins with conditions beside their keys, and those
- * without keys, are made by join.ts, which takes its left rows by `leftRows`.
+ * `matchedRows` returns the rows of the left side of a join that have a partner on the right side
+ * (`semi`), or those that have none (`anti`). A partner is a row with equal keys. In memory are
+ * only the keys of the right side, or the rows of the left side if they are fewer. join.ts makes
+ * joins with further conditions and those without keys; it shares `leftRows`.
  */
 import {
   type Field,

@@ -1,7 +1,7 @@
 /**
- * `plannedValues` plans VALUES as one step, with one type for each column. Literals of one kind are
- * typed once, as a statement may have thousands. It throws InvalidInput for values that name
- * columns, and for values in one place whose types do not go together.
+ * `plannedValues` plans VALUES as one step, with one type for each column. A statement may have
+ * thousands of values, so literals of one kind are typed together. It throws InvalidInput for
+ * values that name columns, and if the types in one column do not go together.
  */
 import { DataType, Field, Schema } from '../../arrow/index.ts';
 import { compileTree, type Expression, type QueryBody, refuse } from '../../sql/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `withoutEmpty` replaces steps that cannot give a row, because of a condition that is never true
- * or of LIMIT 0, by one that says so and reads nothing. What is joined with such a step, grouped
- * by keys or put in order goes with it.
+ * `withoutEmpty` finds the steps of a plan that cannot give a row, because of a condition that is
+ * never true or of LIMIT 0. It replaces such a step by one that reads nothing and keeps the reason.
+ * The steps above that need its rows, such as inner joins, groups by keys and sorts, are replaced
+ * too.
  */
 import type { Expression } from '../../sql/index.ts';
 import { neverTogether } from './contradictions.ts';

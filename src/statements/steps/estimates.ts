@@ -1,6 +1,6 @@
 /**
- * Estimates of how many rows a plan gives, from the numbers of rows of its tables and the forms of
- * its conditions. `rowsOf` is for a plan, and `joinedRowsOf` for a join of two plans by keys.
+ * Estimates how many rows a plan gives, from the numbers of rows of its tables and the forms of its
+ * conditions. `rowsOf` is for a plan, and `joinedRowsOf` for a join of two plans by keys.
  */
 import type { Expression } from '../../sql/index.ts';
 import type { JoinStep, Plan } from './plan-tree.ts';

@@ -1,7 +1,7 @@
 /**
- * `readFields` reads columns of a version from one batch of a fragment, by field id. It adapts them
- * where the schema changed after the fragment was written. `plainPosition` tells where in the file
- * a column lies that needs no adapting.
+ * `readFields` reads columns of a version from one batch of a fragment, by field id. If the schema
+ * changed after the fragment was written, it adapts them. `plainPosition` returns the position in
+ * the file of a column that needs no adapting.
  */
 import { type Data, nullColumn } from '../../arrow/index.ts';
 import type { FragmentEntry, FragmentFooter } from '../../format/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Finds the version of a branch that a transaction committed: by its id (`findTransaction`), or by
- * an idempotency key (`findKeyed`), whose ids `keyedTransaction` makes. Both return undefined if
- * there is no such version, or it was deleted. The keys of a branch are kept in the engine's cache.
+ * Finds the version of a branch that a transaction committed. `findTransaction` finds it by the id
+ * of the transaction, and `findKeyed` by an idempotency key, from which `keyedTransaction` makes
+ * such ids. Both return undefined if there is no such version, or it was deleted. The keys of a
+ * branch are kept in the engine's cache.
  */
 import { createHash } from 'node:crypto';
 import {

@@ -107,8 +107,7 @@ async function planTexts(
   { root, columns }: FullTextQuery,
   { turn, signal }: ScanPlan,
 ): Promise<SearchPlan> {
-  const pause = (): Promise<void> | undefined =>
-    turn.isOver() ? turn.pass().then(() => signal?.throwIfAborted()) : undefined;
+  const pause = (): Promise<void> | undefined => turn.pause()?.then(() => signal?.throwIfAborted());
 
   const needsDefaults = leavesOf(root).some(({ column }) => column === undefined);
   const defaults = needsDefaults ? defaultColumns(snapshot, columns) : [];

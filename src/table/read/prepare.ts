@@ -1,8 +1,8 @@
 /**
- * `prepareReads` warms up a table when it is opened. It reads the footer of the first fragment that
- * the manifest lists, so that the first read finds it cached. A program that asks thousands of
- * tables for their schemas would pay for reads that never follow. So once some tables were prepared
- * and not read (`noteRead`), few others are prepared.
+ * `prepareReads` warms up a table when it is opened: it reads the footer of the first fragment, so
+ * that the first read finds it cached. For a program that only asks thousands of tables for their
+ * schemas, this would be wasted. So after some tables that were prepared and not read (`noteRead`),
+ * it prepares only a few others.
  */
 
 import { LONG_FOOTER_BYTES } from '../../format/index.ts';

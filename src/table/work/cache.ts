@@ -1,7 +1,8 @@
 /**
  * `ByteCache` caches immutable values by key within a number of bytes, and evicts the least
  * recently used. `CacheBudget` bounds several caches together, and evicts from the one that holds
- * most. `noted` remembers recent keys, so that callers can cache a value only on its second read.
+ * most. `noted` remembers keys seen recently, so that callers can cache a value only on its second
+ * read.
  */
 import { CacheCounts } from '../../counters.ts';
 

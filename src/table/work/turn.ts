@@ -46,6 +46,11 @@ export class Turn {
     return this.#steps > STEPS || elapsed(this.#env) - this.#start >= this.#most;
   }
 
+  /** Passes the turn on where it is over. */
+  pause(): Promise<void> | undefined {
+    return this.isOver() ? this.pass() : undefined;
+  }
+
   /** Yields to the event loop, and begins the next turn. */
   async pass(): Promise<void> {
     await nextTurn();

@@ -6,6 +6,7 @@
  */
 import {
   bitmapBytes,
+  bothBits,
   columnsOf,
   type Data,
   DataType,
@@ -130,7 +131,7 @@ function visit(data: Data, check: Check, counted: Counted, report: Report): void
     const lacking = firstLacking(valid, counted, length);
     if (lacking >= 0) report(lacking, '', type);
   }
-  const present = both(valid, counted);
+  const present = bothBits(valid, counted);
   for (const inner of check.below) {
     const child = data.children[inner.at];
     if (child === undefined || !mayLack(child, inner)) continue;
@@ -168,11 +169,6 @@ function firstLacking(valid: Uint8Array, counted: Counted, length: number): numb
     if (lacking !== 0) return at * 8 + 31 - Math.clz32(lacking & -lacking);
   }
   return -1;
-}
-
-function both(one: Counted, other: Counted): Counted {
-  if (one === undefined || other === undefined) return one ?? other;
-  return one.map((byte, at) => byte & (other[at] as number));
 }
 
 function ofFixedLists(size: number, lists: number, present: Counted): Counted {

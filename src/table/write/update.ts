@@ -129,11 +129,10 @@ async function changeRows(
       yield recordBatch(plan.schema, read, rows);
     }
   }
-  const pause = (): Promise<void> | undefined => (turn.isOver() ? turn.pass() : undefined);
   async function* batches(): AsyncGenerator<RecordBatch> {
     // The rows of many small fragments are computed together.
     const limits = { rows: sliceRows({ weight }), bytes: engine.limits.batchBytes };
-    for await (const batch of rebatch(rowsAsTheyWere(), plan.schema, limits, pause)) {
+    for await (const batch of rebatch(rowsAsTheyWere(), plan.schema, limits, () => turn.pause())) {
       const read = columnsOf(batch);
       const columns = new Map(plan.columns.map(({ name }, at) => [name, read[at] as Data]));
       const assigning = assignedColumns(base, assignments, columns, batch.numRows, plan.memory);

@@ -253,7 +253,7 @@ class FragmentsWriter {
 
   /** Waits for the next turn if this one is over: a batch of many columns may take a whole one. */
   breathe(): Promise<void> | undefined {
-    return this.#turn.isOver() ? this.#turn.pass() : undefined;
+    return this.#turn.pause();
   }
 
   async write(batch: Batch): Promise<void> {
