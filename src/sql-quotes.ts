@@ -1,7 +1,7 @@
 /**
- * Quotes names and texts for SQL, whatever characters they have. `quotedName` quotes the name of a
+ * Quotes names and texts for SQL, with any characters in them. `quotedName` quotes the name of a
  * column, `quotedPath` the path of a nested column, and `quotedText` a string literal.
- * `withoutBackticks` takes the quotes of LanceDB's paths away.
+ * `withoutBackticks` removes the quotes of LanceDB's paths.
  */
 
 export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,7 +1,7 @@
 /**
- * `openLanceBytes` opens one file of a Lance dataset for reading by ranges. It throws Corrupt with
- * the path for a missing file and for anything but a regular file. `wholeFile` reads a whole file;
- * it returns undefined for a missing one and throws UnsupportedFormat for one over its limit.
+ * `openLanceBytes` opens one file of a Lance dataset for reading by ranges. A missing file, and
+ * anything but a regular file, throws Corrupt with the path. `wholeFile` reads a whole file; it
+ * returns undefined for a missing one and throws UnsupportedFormat for one over its limit.
  */
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `sqlType` gives the DuckDB type, as SQL, for the values of an Arrow type. A type that DuckDB does
  * not have throws Unsupported, with the path of the column. `refuseTwins` refuses names that differ
- * in case alone. column-values.ts refuses single values that the DuckDB type does not hold.
+ * only in case. column-values.ts refuses single values that the DuckDB type does not hold.
  */
 import {
   type DataType,

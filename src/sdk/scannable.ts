@@ -2,7 +2,7 @@
  * `Scannable` is a source of record batches whose schema is known beforehand, as in LanceDB's SDK.
  * It is made of a factory, a table, an iterable or a reader, and can be passed wherever data is
  * taken. No batch is read before the writer asks. A second scan of a source that can be scanned
- * only once throws InvalidInput. So does an iterator or a reader that is said to be rescannable.
+ * only once throws InvalidInput. So does an iterator or a reader that is declared as rescannable.
  */
 import type { RecordBatch } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

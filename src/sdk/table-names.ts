@@ -1,7 +1,7 @@
 /**
  * Implements the methods of a connection that declare, register, clone and rename tables. It checks
  * the options and calls the catalog. The source of a clone is a location if it has a slash or
- * backslash, else a name. A catalog without CloneTable rejects with Unsupported.
+ * backslash, and otherwise a name. A catalog without CloneTable rejects with Unsupported.
  */
 import type {
   CloneTableResponse,

@@ -1,7 +1,7 @@
 /**
  * `uploadRoutes` builds the routes of inserts in parts. They begin an upload, take a part of it,
  * make all parts one version, or abort it. Each checks anew that the caller may insert into the
- * table. uploads.ts has what is under way.
+ * table. uploads.ts keeps the uploads in progress.
  */
 import { DirspaceError } from '../errors.ts';
 import { openArrowBody } from '../ipc/index.ts';

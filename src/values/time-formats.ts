@@ -2,7 +2,7 @@
  * Formats and parses dates and times by a format of strftime, such as `%d.%m.%Y %H:%M`.
  * `timeFormat` compiles a format, and throws InvalidInput for unknown letters. `formattedTime`
  * writes a moment by it. `parsedTime` reads one, or returns undefined if the text does not fit. The
- * letters mean what they mean in DuckDB. Names of days and months are English.
+ * letters have the meaning that they have in DuckDB. Names of days and months are English.
  */
 import { DirspaceError } from '../errors.ts';
 import { civilFromDays, daysFromCivil, daysInMonth, isoWeek, isoWeekday } from './calendar.ts';

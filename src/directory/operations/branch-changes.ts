@@ -7,7 +7,6 @@
 import { DirspaceError } from '../../errors.ts';
 import { type IndexEntry, MAIN_BRANCH } from '../../format/index.ts';
 import type {
-  BranchColumn,
   BranchIndex,
   CallOptions,
   CherryPickTableBranchRequest,
@@ -176,23 +175,17 @@ async function told({ stored, side, main, branch }: Compared): Promise<DiffTable
     rows_changed: rows.changed,
     rows_on_main: rows.onMain,
     rows_on_branch: rows.onBranch,
-    added_columns: columns.added.map(column),
-    removed_columns: columns.removed.map(column),
+    added_columns: columns.added.map(diffColumn),
+    removed_columns: columns.removed.map(diffColumn),
     changed_columns: columns.changed.map((both) => ({
       name: both.main.name,
-      main: column(both.main),
-      branch: column(both.branch),
+      main: diffColumn(both.main),
+      branch: diffColumn(both.branch),
     })),
     added_indexes: indexes.addedIndexes.map((index) => indexOf(index, branch)),
     removed_indexes: indexes.removedIndexes.map((index) => indexOf(index, main)),
   };
 }
-
-const column = ({ name, type, nullable }: ColumnSummary): BranchColumn => ({
-  name,
-  data_type: type,
-  nullable,
-});
 
 const indexOf = ({ name, type, fields }: IndexEntry, { fields: known }: Snapshot): BranchIndex => ({
   index_name: name,

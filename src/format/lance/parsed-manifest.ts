@@ -1,8 +1,8 @@
 /**
  * `readLanceManifest` parses a Lance manifest file of any writer: its trailer, the manifest, the
- * inline transaction and the list of indexes. The file is untrusted: every position and length must
- * lie within it, else it is Corrupt. Members that are not understood are listed in `unknown`, so
- * that the caller can refuse them.
+ * inline transaction and the list of indexes. The file is untrusted: a position or length that does
+ * not lie within it is Corrupt. Members that it does not know are listed in `unknown`, so that the
+ * caller can refuse them.
  *
  * Source: table.proto of the Lance repository.
  */

@@ -1,7 +1,7 @@
 /**
  * Parses numbers from the bytes of CSV. `digitsValue` and `floatValue` are fast because they make
  * no string. They return NaN for forms that the slower `integerOf` and `floatOf` have to parse.
- * Those two return undefined for text that is no number. If `strict`, a number that looks like a
+ * Those two return undefined for text that is not a number. If `strict`, a number that looks like a
  * code, such as 007, is text too.
  */
 

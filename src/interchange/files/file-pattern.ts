@@ -1,7 +1,8 @@
 /**
- * `filesNamed` resolves a file name or pattern to file names. A name that exists, or is no pattern,
- * is returned as it is. Otherwise a pattern such as `logs/*.ndjson` stands for the files that match
- * it, sorted by name; if none does, it throws InvalidInput. fast-glob is loaded for patterns alone.
+ * `filesNamed` resolves a file name or pattern to file names. A name that exists, or is not a
+ * pattern, is returned as it is. Otherwise a pattern such as `logs/*.ndjson` stands for the files
+ * that match it, sorted by name; if none does, it throws InvalidInput. fast-glob is loaded only for
+ * patterns.
  */
 import { existsSync } from 'node:fs';
 import { sep } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * `readLiterals` decodes the literals section of a Zstandard block, which is raw, one repeated
  * byte, or Huffman-coded. It returns the Huffman code too, because later blocks may use it again.
- * `literalsHead` reads the head alone, for zstd-short.ts.
+ * `literalsHead` reads only the head, for zstd-short.ts.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { BackwardBits, bitsAt, type HuffmanTable, readHuffmanTable } from './zstd-tables.ts';

@@ -1,8 +1,8 @@
 /**
  * Builds dictionary columns (`buildDictionary`) and union columns (`buildUnion`) from JavaScript
  * values. The batches of a stream share one growing dictionary. A union stores each value by the
- * first member type that suits its kind, else by the first that takes it. A value that no member
- * takes throws TableSchemaValidation.
+ * first member type that suits its kind, or otherwise by the first that accepts it. A value that no
+ * member accepts throws TableSchemaValidation.
  */
 import {
   type Data,

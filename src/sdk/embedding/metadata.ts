@@ -1,7 +1,7 @@
 /**
  * `parseEmbeddingMetadata` parses the embedding functions in a schema's metadata (key
  * `METADATA_KEY`), as LanceDB's SDKs for JavaScript and for Python write them. It throws
- * InvalidInput if the text is no list of functions with a column each.
+ * InvalidInput if the text is not a list of functions with a column each.
  */
 import { DirspaceError } from '../../errors.ts';
 import { isRecord } from '../build/index.ts';

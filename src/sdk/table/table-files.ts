@@ -2,7 +2,7 @@
  * `tableFiles` lists the Arrow files that hold the rows of a version, for programs that read them
  * without this package. With the options `noDeletions` and `plain` it throws InvalidTableState for
  * versions whose rows such a program would read wrongly. Paths are absolute if this program reads
- * the catalog's files itself, else relative to the table's folder.
+ * the catalog's files itself, and otherwise relative to the table's folder.
  */
 import { join } from 'node:path';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
  * Converts text to values (`fromText`) and values to text (`textOf`), for casts. Both return
- * undefined where there is no such value or text, and throw InvalidInput for a time zone that the
+ * undefined if there is no such value or text, and throw InvalidInput for a time zone that the
  * runtime does not know. `misfitOf` explains in an error message why a text does not fit a type.
  */
 import { type DataType, type Float, Precision } from '../../arrow/index.ts';

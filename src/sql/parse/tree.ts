@@ -2,8 +2,8 @@
  * Defines `Expression`, the syntax tree that the parser builds from a text. The tree is plain data
  * that can be serialised as JSON. Names of columns are as written; names of functions and types are
  * in lower case. PostgreSQL's short names of types are written out: `int8` is `bigint`.
- * `QUANTIFIED` matches the names of calls that stand for `= ANY` and its like. bind/ resolves all
- * names against a schema.
+ * `QUANTIFIED` matches the names of calls that stand for comparisons such as `= ANY`. bind/
+ * resolves all names against a schema.
  */
 
 import type { Statement } from './statement-tree.ts';

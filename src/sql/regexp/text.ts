@@ -1,8 +1,8 @@
 /**
  * Reads single characters of texts for the matcher of regular expressions. `sizeAt` and `pointAt`
- * read UTF-8 bytes, and `widthAt` and `pointBefore` read strings. `kindBefore` and its like
- * classify the characters beside a position, for assertions such as \b. Also defines `Found`, the
- * positions of a match and its groups.
+ * read UTF-8 bytes, and `widthAt` and `pointBefore` read strings. `kindBefore` and similar
+ * functions classify the characters next to a position, for assertions such as \b. Also defines
+ * `Found`, the positions of a match and its groups.
  */
 import { EDGE, type Program } from './program.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Reads and changes the layout of text columns. `isAscii` tells whether a column is ASCII alone, as
- * far as that can be told fast. `gathered` copies texts so that they lie one after the other, and
- * `TextWriter` writes the texts of a new column in that way. Both claim their memory from the
+ * Reads and changes the layout of text columns. `isAscii` tells whether a column has only ASCII, as
+ * far as that is quick to find out. `gathered` copies texts so that they lie one after the other,
+ * and `TextWriter` writes the texts of a new column in that way. Both claim their memory from the
  * request's budget. A column's values have at most `MOST_COLUMN_BYTES` bytes.
  */
 import type { DataType } from '../../arrow/index.ts';

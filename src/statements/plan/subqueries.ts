@@ -1,8 +1,8 @@
 /**
  * `Subqueries` plans the subqueries in the expressions of a SELECT. Each subquery is run as a whole
- * and joined to the plan. `rewrite` replaces subqueries by columns. `matching` filters the plan by
- * a condition with IN or EXISTS, by a join. It returns what is left of the condition. correlated.ts
- * plans subqueries that read columns of the query around them.
+ * and joined to the plan. `rewrite` replaces the subqueries in an expression by columns. `matching`
+ * filters the plan by a condition with IN or EXISTS, by a join. It returns what is left of the
+ * condition. correlated.ts plans subqueries that read columns of the query around them.
  */
 import { Int64, Schema } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * Defines `FileSystem`, the part of node:fs that the store calls. node:fs and memfs satisfy it.
  * `checkFileSystem` throws InvalidInput for an object that lacks a method. Small functions call the
- * file system, such as `readFolder`. `errnoOf` reads the code of a failed call, by which errors are
- * told apart.
+ * file system, such as `readFolder`. `errnoOf` reads the code of a failed call, which tells errors
+ * apart.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `findStorage` finds what is in the folder of a table without a visible version. It may find
- * Lance's data, files of lost versions, versions of another incarnation or of branches, or foreign
- * files. For a table that is only declared it returns undefined. It ignores files of writers in
- * progress, and of multi-table commits that are undecided or aborted.
+ * `findStorage` looks into the folder of a table that has no visible version. It may find Lance's
+ * data, files of lost versions, versions of another incarnation or of branches, or foreign files.
+ * For a table that is only declared it returns undefined. It ignores files of writers in progress,
+ * and of multi-table commits that are undecided or aborted.
  */
 import {
   branchesFolder,

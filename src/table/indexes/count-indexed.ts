@@ -1,7 +1,7 @@
 /**
  * `countIndexed` counts the rows that match a test of one column from an index alone, without
- * reading a row. It uses segments that cover all of their fragments and of which no row is deleted;
- * the caller scans the other fragments. It returns undefined where no index tells.
+ * reading a row. It uses segments that cover all of their fragments and have no deleted rows; the
+ * caller scans the other fragments. It returns undefined if no index can answer.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import type { ColumnTest, CompiledExpression } from '../../sql/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `readStagedManifest` reads the manifest that a writer of Lance has staged. It refuses content
  * that no version of a table can accept. The path of the manifest (`stagedLancePath`) and its bytes
- * are untrusted. `requireSameTable` and its like refuse a manifest whose writer has read a table
- * that was dropped since. They also refuse one that does not say which table it has read.
+ * are untrusted. `requireSameTable` and similar functions refuse a manifest whose writer has read a
+ * table that was dropped since, or that does not say which table it has read.
  */
 import {
   joinPath,

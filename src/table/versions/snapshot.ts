@@ -1,7 +1,8 @@
 /**
  * `Snapshot` is one immutable version of one branch, with its manifest, parsed schema and fields
  * with ids. `fragments()` lists its fragments, and reads the list's chunk files on first use
- * through the cache (`readChunk`). `outlineRuns()` returns only what Lance is told of them.
+ * through the cache (`readChunk`). `outlineRuns()` returns only the facts of fragments that
+ * manifests for Lance need.
  */
 import type { Schema } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * `planCompaction` chooses which neighbouring fragments compaction rewrites together, from their
- * entries in the manifest alone. A fragment on its own is chosen only if there is a reason to
- * rewrite it, such as many deleted rows. `tiered` leaves large fragments alone that have few rows
- * behind them.
+ * `planCompaction` chooses which neighbouring fragments compaction rewrites together, using only
+ * their entries in the manifest. A fragment on its own is chosen only if there is a reason to
+ * rewrite it, such as many deleted rows. `tiered` leaves out large fragments that are followed by
+ * few rows.
  */
 import { type FragmentEntry, liveRows, storedBytes } from '../../format/index.ts';
 
