@@ -1,8 +1,8 @@
 /**
  * Decides which tables may lie outside of a catalog's root. `checkAllowedLocations` validates the
- * allowed URI prefixes. `outsideLocation` converts a caller's location to a URI. It returns
- * undefined if no prefix allows it, and refuses a location whose links lead out of its prefix. The
- * caller passes the function that resolves links, so this file does no I/O.
+ * URI prefixes that the configuration allows. `outsideLocation` converts a caller's location to a
+ * URI, or returns undefined if no prefix allows it. It refuses a location whose links lead out of
+ * its prefix. The caller passes the function that resolves links, so this file does no I/O.
  */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DirspaceError } from './errors.ts';

@@ -1,8 +1,8 @@
 /**
- * Works on byte arrays. `totalLength` adds up the lengths of several arrays, and `joined`
- * concatenates them; `joinedIntegers` and `joinedFloats` do so for numbers. `plainBytes` views part
- * of an array as a plain Uint8Array, and `atWords` moves bytes to a multiple of 8. A single piece is
- * returned without being copied. `isContinuation` recognises the later bytes of UTF-8 characters.
+ * Works on byte arrays. `totalLength` adds up the lengths of several arrays, and `joined` and its
+ * variants for numbers concatenate them; a single array is returned without a copy. `plainBytes`
+ * views part of an array as a plain Uint8Array, and `atWords` moves bytes to a multiple of 8.
+ * `isContinuation` recognises the later bytes of a UTF-8 character.
  */
 
 /** The bytes at a position that typed arrays of 64 bits can begin at; copied if they are not. */

@@ -1,7 +1,7 @@
 /**
- * Defines `Counters`, the counts of the table engine's work: commits, commit conflicts, and hits
- * and misses of its caches (`CacheCounts`). directory/ and table/ count; server/observe/metrics.ts
- * publishes the numbers.
+ * Defines `Counters`, which count the work of the table engine: commits, commit conflicts, and hits
+ * and misses of its caches (`CacheCounts`). directory/ and table/ count, and
+ * server/observe/metrics.ts publishes the numbers.
  */
 
 /** Look-ups of one cache. */

@@ -1,7 +1,7 @@
 /**
- * Measures how many columns a text takes on a terminal (`displayWidth`). `graphemes` splits text
- * into the characters that a reader sees, and `widthOf` measures one of them. Control characters
- * are not handled. Callers remove or escape them first.
+ * `displayWidth` measures how many columns a text takes on a terminal. `graphemes` splits text into
+ * the characters that a reader sees, and `widthOf` measures one of them. Callers remove or escape
+ * control characters first.
  */
 
 /** ASCII without controls. */

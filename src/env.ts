@@ -1,7 +1,7 @@
 /**
  * Defines `Env`: the clock, random ids, random numbers and sleep that a catalog uses. `systemEnv`
  * is the real one; tests pass their own to replay a run. `wholeMillis` wraps an Env so that its
- * clock returns whole milliseconds. `elapsed` measures real time where the clock of an Env stands
+ * clock returns whole milliseconds. `elapsed` measures time even if the clock of an Env stands
  * still. Code that must run in real time, such as the refresh of locks, uses `systemEnv` directly.
  */
 import { randomUUID } from 'node:crypto';

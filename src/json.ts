@@ -1,8 +1,8 @@
 /**
  * Parses and writes JSON documents of a catalog, which may be damaged or forged.
  * `encodeChecksummed` puts a crc32 first, and `parseChecksummed` verifies it before it parses.
- * Damage throws Corrupt with the file's name. `integerMember` and its siblings check the type of
- * one member. Functions `...InSteps` yield between parts of long documents.
+ * Damage throws Corrupt with the file's name. `integerMember` and similar functions check the type
+ * of one member. Functions named `...InSteps` yield between parts of long documents.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from './errors.ts';

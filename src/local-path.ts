@@ -1,8 +1,8 @@
 /**
  * Converts paths and URLs that users pass for a file or a directory to local paths. `directoryOf`
- * takes the root of a directory catalog, a path or a `file:` URL; paths are returned unchanged.
- * `fileOf` takes a `file:` URL. Both throw InvalidInput for URLs of another scheme or host, and do
- * not check whether anything exists at the path.
+ * takes the root of a directory catalog as a path, which it returns unchanged, or as a `file:` URL.
+ * `fileOf` takes a `file:` URL. Both throw InvalidInput for URLs of another scheme or host. Neither
+ * checks whether anything exists at the path.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from './errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `Progress` aborts work that makes no progress for a given time. The work reports progress by
  * `moved`; `pause` stops the timeout until `resume`. A signal of the caller aborts the work too.
- * `race` rejects with the reason as soon as the work is aborted. The creator calls `end`, which
+ * `race` rejects with the reason as soon as the work is aborted. The creator must call `end`, which
  * releases the timer and the listeners.
  */
 

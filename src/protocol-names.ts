@@ -1,7 +1,7 @@
 /**
- * Re-exports the protocol's part of the public names of the package. These are the interface
- * `Namespace` with the types of its requests and responses, ids, and the conversion of schemas to
- * and from JSON. index.ts exports them from the package.
+ * Re-exports the public names of the protocol: the interface `Namespace` with the types of its
+ * requests and responses, ids, and the conversion of schemas to and from JSON. index.ts exports
+ * them from the package.
  */
 
 export {

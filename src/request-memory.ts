@@ -1,9 +1,9 @@
 /**
- * `RequestMemory` bounds the memory of one request, `ServerMemory` that of all requests of a
- * server, and `BatchMemory` the values computed for one batch. Callers announce bytes before they
- * allocate them; the memory of the process is not measured. Exceeding the request's bound throws
- * InvalidInput, exceeding the server's ServiceUnavailable. Batches that stream through a server
- * wait in line for memory.
+ * Bounds memory: `RequestMemory` that of one request, `ServerMemory` that of all requests of a
+ * server, and `BatchMemory` that of the values computed for one batch. Callers announce bytes
+ * before they allocate them; the memory of the process is not measured. Exceeding the request's
+ * bound throws InvalidInput, and exceeding the server's ServiceUnavailable. Batches that stream
+ * through a server wait in line for memory.
  */
 import { DirspaceError } from './errors.ts';
 import { RegexpBudget } from './regexp-budget.ts';

@@ -1,8 +1,8 @@
 /**
  * `dataOf`, `recordBatch` and `arrowTable` build apache-arrow's Data, RecordBatch and Table around
- * existing buffers, faster than its public constructors do (`plainMaker`). Callers pass buffers
- * that fit the type. Other functions slice columns, build columns of nulls, project schemas and
- * count the bytes of columns and batches, without those of dictionaries.
+ * existing buffers, faster than its public constructors (`plainMaker`). They trust the caller that
+ * the buffers fit the type. Other functions slice columns, build columns of bytes or of nulls,
+ * project schemas, and count the bytes of columns and batches.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * Answers questions about Arrow types. `layoutOf` tells how the values of a type lie in buffers.
- * Other functions tell the typed array that holds them, their width, and whether offsets have 64
- * bits. `plainType` returns the type of a dictionary's values. `mapType` rebuilds a nested type with
- * changed children. `changeField` copies a field and replaces some of its parts.
+ * Answers questions about Arrow types. `layoutOf` tells how the values of a type lie in buffers,
+ * and other functions which typed array holds them, how wide they are, and whether offsets have 64
+ * bits. `plainType` returns the type of a dictionary's values. `mapType` rebuilds a nested type
+ * with changed children, and `changeField` copies a field with some parts replaced.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,9 +1,9 @@
 /**
- * Makes the columns of a result safe to give to a caller. The caller may change them or transfer
- * them to another thread, and the engine and its caches do not notice. Only memory marked as shared
- * is copied (shared-memory.ts). Short columns are copied at once; long ones are copied when they
- * are first read (lazy-data.ts). `HandOut` does so for columns, and `handedOut` for a stream of
- * batches.
+ * Makes the columns of a result safe to give to a caller, who may change them or transfer them to
+ * another thread. Memory that the engine or its caches also use is marked as shared
+ * (shared-memory.ts), and only such memory is copied. Short columns are copied at once, and long
+ * ones when they are first read (lazy-data.ts). `HandOut` does this for columns, and `handedOut`
+ * for a stream of batches.
  */
 import { Data, type RecordBatch, type RecordBatchStream, type Schema, Vector } from './apache.ts';
 import { columnsOf, plainMaker, recordBatch } from './arrow-data.ts';

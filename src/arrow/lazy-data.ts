@@ -1,7 +1,7 @@
 /**
- * `lazyData` creates a column whose buffers are copied when they are first read. So a column that a
- * caller never reads costs no copy. The caller gives the function that copies. hand-out.ts decides
- * which columns become lazy and which buffers are copied.
+ * `lazyData` creates a column whose buffers are copied when they are first read, so a column that
+ * the caller never reads costs no copy. The caller passes the function that copies. hand-out.ts
+ * decides which columns become lazy and which buffers are copied.
  */
 import { Data, type Vector } from './apache.ts';
 import type { TypedArray } from './arrow-types.ts';

@@ -1,6 +1,6 @@
 /**
  * `newArray` allocates a typed array of zeros. Arrays of up to 2 KiB are cut from blocks of 16 KiB,
- * which is faster than an ArrayBuffer for each. The blocks are marked as shared memory
+ * which is faster than one ArrayBuffer each. The blocks are marked as shared memory
  * (shared-memory.ts) and cannot be transferred to another thread.
  */
 import { markAsUntransferable } from 'node:worker_threads';

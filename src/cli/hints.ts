@@ -1,7 +1,7 @@
 /**
- * `explained` rewrites the message of a catalog's error for the command line. Ids get the separator
- * that the user typed, and a hint is added where one is found, such as the nearest existing name.
- * Some hints query the catalog; if a query fails, the message has no hint.
+ * `explained` rewrites the message of a catalog's error for the command line. It writes ids with
+ * the separator that the user typed, and adds a hint, such as the nearest existing name. Some hints
+ * query the catalog; if a query fails, the message has no hint.
  */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';

@@ -1,6 +1,6 @@
 /**
  * Sends and receives HTTP bodies for the client. `SendableBody` sends Arrow data, and can send it
- * again while all of it is still at hand. `openAnswer` streams the rows of an answer, and
+ * again as long as it still holds all of it. `openAnswer` streams the rows of an answer, and
  * `readText` returns a whole body as text. The connection is released when a body ends or fails, or
  * when its reader stops early. The timeout is paused while the caller produces or processes data.
  */

@@ -1,8 +1,8 @@
 /**
  * Defines the options of the REST client (`RestOptions`), such as address, headers, timeouts and
  * retries, and the type `Fetch`. `clientSettings` validates them and fills in the defaults.
- * `checkHeader` validates one header, and refuses those of the connection and those that describe
- * the body. Error messages show no value of a header and no credentials of the address.
+ * `checkHeader` validates one header, and refuses those that belong to the connection or describe
+ * the body. Error messages show no header values and no credentials.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

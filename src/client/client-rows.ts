@@ -1,8 +1,8 @@
 /**
- * Guards against servers that ignore parts of a query. `checkHeeded` throws Unsupported unless the
+ * Protects from servers that ignore parts of a query. `checkHeeded` throws Unsupported unless the
  * response says that ordering, offset and multiple query vectors were applied. `boundedRows` cuts
- * the rows to the limit times the number of query vectors. It throws Internal at the end if REST's
- * largest limit may have cut them short.
+ * the rows to the limit, which counts for each query vector. If the largest limit of REST may have
+ * cut them short, it throws Internal at the end.
  */
 import type { RecordBatch, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

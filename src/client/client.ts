@@ -1,8 +1,8 @@
 /**
- * `RestNamespace` calls a remote catalog over HTTP through the interface `Namespace`. Its methods
- * come from the operations table; `watch` is missing. It repeats failed requests that are safe to
- * repeat, after the delays of retry.ts. If no answer comes to a change that is not safe to repeat,
- * and the server may have made it, the error is CommitStateUnknown.
+ * `RestNamespace` calls a remote catalog over HTTP and implements the interface `Namespace`. Its
+ * methods are derived from the operations table; `watch` is missing. It repeats failed requests
+ * that are safe to repeat, after the delays of retry.ts. If a change that is not safe to repeat
+ * gets no answer, the error is CommitStateUnknown, because the server may have made it.
  */
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow/index.ts';

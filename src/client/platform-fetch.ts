@@ -1,8 +1,8 @@
 /**
  * `platformFetch` calls the platform's `fetch` without the timeouts of undici, which gives up when
- * a response does not begin, or stops, for five minutes. client.ts applies the caller's timeouts
+ * a response does not begin, or pauses, for five minutes. client.ts applies the caller's timeouts
  * instead. `currentDispatcher` returns the dispatcher that sends the requests of Node's `fetch`, or
- * undefined on a platform whose `fetch` is not undici's.
+ * undefined if the platform's `fetch` is not undici's.
  */
 
 /** undici's dispatcher, which sends the requests of Node's `fetch`; a program may set its own. */

@@ -1,8 +1,8 @@
 /**
- * Helps to write a file or folder beside its place and to rename it to that place when it is
- * complete. `stagingPath` returns the name until then, and `removeAbandoned` removes the remains of
- * writers that have died. `refuseInCatalog` refuses places inside a catalog with InvalidInput, but
- * not visible files directly in its root. `syncFolder` flushes the names in a folder.
+ * Helps to write a file or folder beside its place and to rename it into place when it is complete.
+ * `stagingPath` returns the name until then, and `removeAbandoned` removes what dead writers left.
+ * `refuseInCatalog` refuses places inside a catalog with InvalidInput, except for visible files
+ * directly in its root. `syncFolder` flushes the names in a folder.
  */
 import { lstat, open, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
  * Reads the state of a namespace and all below it from the store (`readState`): namespaces, tables,
- * newest versions, branches and tags. `compareStates` turns the difference of two states into the
- * events that watch.ts reports, in an order in which they could have happened. `readTable` and
- * `compareTables` do so for one table.
+ * newest versions, branches and tags. `compareStates` turns the difference between two states into
+ * the events that watch.ts reports, in an order in which they could have happened. `readTable` and
+ * `compareTables` do the same for one table.
  */
 import { isDirspaceError } from '../errors.ts';
 import { type CatalogEvent, formatId, type ObjectPath } from '../protocol/index.ts';

@@ -1,9 +1,8 @@
 /**
  * `HANDLERS` maps each operation of the protocol, and each extension, to the function that carries
  * it out on a directory catalog. Wrappers report the right error for tables that were dropped or
- * moved meanwhile. They also publish changed names to `__manifest`, the table by which Lance finds
- * tables. Importing this file loads most of the engine, so operation-table.ts imports it on first
- * use.
+ * moved meanwhile, and publish changed names to the list by which Lance finds tables. Importing
+ * this file loads most of the engine, so operation-table.ts imports it on first use.
  */
 import {
   type CreateNamespaceRequest,

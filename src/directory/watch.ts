@@ -1,9 +1,9 @@
 /**
  * `watchCatalog` watches a catalog or a namespace and yields an event for each change.
- * Notifications of the file system only trigger a check: the state is read from the store and
- * compared with the last one (catalog-state.ts). A lost notification delays an event by some
+ * Notifications of the file system only trigger a check: it reads the state from the store and
+ * compares it with the last one (catalog-state.ts). So a lost notification delays an event by some
  * seconds, and a change that is undone between two checks may yield none. A missing namespace
- * throws NamespaceNotFound, from `ready` and from the iteration.
+ * throws NamespaceNotFound.
  */
 import { elapsed } from '../env.ts';
 import { isTableFolder, ROOT_TABLES_FOLDER } from '../format/index.ts';

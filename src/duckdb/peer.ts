@@ -1,7 +1,7 @@
 /**
- * `loadPeer` loads `@duckdb/node-api`, which the program installs itself. If that is missing or
- * cannot be loaded, it throws Unsupported, naming the package. A connection of another class throws
- * InvalidInput. The file declares the types of the parts that are used. With the package's own
+ * `loadPeer` loads `@duckdb/node-api`, which the program installs itself. If the package is missing
+ * or cannot be loaded, it throws Unsupported and names the package. A connection of another class
+ * throws InvalidInput. The file declares the types that it uses, because with the package's own
  * types, the declarations of this package would depend on it.
  */
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `sortedCells` compares single values of an Arrow column with constants, without decoding the rest
- * of the column, for binary search in a sorted column. Values are ordered as SQL orders them: NaN
- * above every other number, both zeros equal, text and bytes by their bytes. Nulls come last.
- * `comparePrefix` compares the starts of texts.
+ * `sortedCells` compares single values of an Arrow column with constants, for binary search in a
+ * sorted column, without decoding the rest of it. Values are ordered as SQL orders them: NaN is
+ * above every other number, both zeros are equal, texts and bytes compare by their bytes, and nulls
+ * come last. `comparePrefix` compares the starts of texts.
  */
 import { type Data, DataType, getBit, sliceData, validityOf } from '../arrow/index.ts';
 import { compareValues, loadColumn, reader, type Value } from '../sql/index.ts';

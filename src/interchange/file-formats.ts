@@ -1,8 +1,8 @@
 /**
- * `FORMATS` is the table of file formats, with the names, file endings, reader and writer of each.
+ * `FORMATS` is the table of file formats: the names, file endings, reader and writer of each.
  * `findFormat` decompresses gzip and Zstandard, and looks at the first bytes if the format is not
- * known. To add a format, add a row here. The readers and writers are in csv/, json/, parquet/ and
- * ipc/ (Arrow). Lance files are not in the table: lance-file.ts opens them.
+ * known. A new format needs a row here. The readers and writers are in csv/, json/, parquet/ and
+ * ipc/ (Arrow). lance-file.ts opens Lance files, which are not in the table.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
 import type { DirspaceError } from '../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * Defines the requests and responses of comparing a branch with main and of a cherry-pick. Also
- * defines LanceDB's types for the results (`BranchDiff`, `CherryPickResult`), into which
- * `branchDiff` and `cherryPickResult` convert a catalog's responses. The SDK returns them, and the
- * server sends them to LanceDB's clients.
+ * Defines the requests and responses of comparing a branch with main and of a cherry-pick.
+ * `branchDiff` and `cherryPickResult` convert a catalog's responses to LanceDB's types
+ * (`BranchDiff`, `CherryPickResult`), which the SDK returns and the server sends to LanceDB's
+ * clients.
  */
 /** The branch to compare with main. */
 export interface DiffTableBranchRequest {

@@ -1,8 +1,8 @@
 /**
  * Converts errors to the REST error body (`formatErrorBody`) and back (`parseErrorBody`). The body
- * shows nothing of an error that is Internal or no DirspaceError. An error is recognised by the
- * protocol's number. The body's `context` helps where several codes share a number. Without a known
- * number, the status and the operation decide.
+ * reveals nothing of an error that is Internal or not a DirspaceError. An error is recognised by
+ * the protocol's number; if several codes share a number, the body's `context` decides. Without a
+ * known number, the status and the operation decide.
  */
 import {
   DirspaceError,

@@ -1,7 +1,7 @@
 /**
  * `lateOptions` makes call options whose AbortSignal is created only when it is read, because
  * creating one takes longer than many calls. `throwIfAborted` throws the abort reason of any call
- * options; for those of `lateOptions`, it creates no signal unless the call is aborted.
+ * options; it creates no signal unless the call is aborted.
  */
 import type { CallOptions, IdempotencyStamp, TraceContext } from './namespace.ts';
 

@@ -1,9 +1,9 @@
 /**
  * Defines `Namespace`, the interface of every catalog, in this process or on a server. It has one
  * method for each operation of the protocol, with typed requests and responses, and `close`.
- * `CallOptions` are the options of each call, and `IdempotencyStamp` tells a repeated write from
- * another one with the same key. `unsupportedOperations` makes a base class whose methods reject
- * with Unsupported.
+ * `CallOptions` are the options of each call. `IdempotencyStamp` tells a repeated write from a
+ * different write with the same key. `unsupportedOperations` makes a base class whose methods
+ * reject with Unsupported.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

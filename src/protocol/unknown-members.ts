@@ -1,8 +1,8 @@
 /**
  * `refuseUnknownMembers` refuses request members that the model does not have (InvalidInput), and
  * suggests the nearest known one (`meant`). Otherwise a change with a misspelt condition would run
- * without it. `shown` quotes a name for messages. This is separate from normalize.ts because reads
- * accept unknown members, which newer clients may send.
+ * without the condition. Reads accept unknown members, which newer clients may send, so this check
+ * is not part of normalize.ts. `shown` quotes a name for messages.
  */
 import { DirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';

@@ -1,6 +1,6 @@
 /**
- * Parses the query that defines a materialized view from the text of a request, which is JSON as
- * LanceDB writes it (`parseViewQuery`). `viewSource` returns the id of the source table, which the
+ * `parseViewQuery` parses the query that defines a materialized view from the text of a request,
+ * which is JSON as LanceDB writes it. `viewSource` returns the id of the source table, which the
  * server needs before it calls the catalog. Both throw InvalidInput for any other text.
  */
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `blob` declares a column of blobs, for which queries return descriptions instead of bytes. The
- * field equals LanceDB's; LanceDB's thresholds are kept as metadata without effect. It throws
- * InvalidInput for an invalid threshold.
+ * field equals LanceDB's. LanceDB's thresholds are kept as metadata, but have no effect. An invalid
+ * threshold throws InvalidInput.
  */
 import { BLOB_METADATA, Field, LargeBinary, Struct, Utf8 } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

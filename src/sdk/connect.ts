@@ -1,8 +1,8 @@
 /**
  * Opens connections. `connect` opens a catalog in a directory, in memory (`memory://`), or as a
  * database on a server (`db://NAME`). `connectNamespace` opens a catalog by the name of its
- * implementation, such as that of a directory or of a REST server. Operations of a connection are
- * traced and counted if the program asked for it.
+ * implementation, `dir`, `rest` or one that the program registered. If the program asks for it, the
+ * operations of a connection are traced and counted.
  */
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

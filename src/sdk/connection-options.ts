@@ -1,8 +1,8 @@
 /**
  * Defines options and results of a connection's methods, such as `CreateTableOptions`. Others are
- * defined beside their methods or by the protocol. Functions translate the options into members of
- * requests, such as `createMode` and `propertiesOf`. `pathAndOptions` sorts out the arguments of
- * methods whose path may be left out.
+ * defined next to their methods or by the protocol. Functions such as `createMode` and
+ * `propertiesOf` translate options into members of requests. `pathAndOptions` sorts out the
+ * arguments of methods whose path may be left out.
  */
 
 import { type Compression, checkCompression } from '../compression.ts';

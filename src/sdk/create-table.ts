@@ -1,8 +1,8 @@
 /**
  * `createTable` creates a table from rows and returns its handle. It converts the rows to Arrow,
- * fills vectors by embedding functions, and sends the rows to the catalog. Unknown options throw
- * InvalidInput. Options of LanceDB that ask for another file format throw Unsupported.
- * `tableToCreate` reads the forms of arguments that `Connection.createTable` takes.
+ * computes vectors by embedding functions, and sends the rows to the catalog. Unknown options throw
+ * InvalidInput, and LanceDB's options for other file formats Unsupported. `tableToCreate` reads the
+ * forms of arguments that `Connection.createTable` takes.
  */
 import {
   type CreateTableArguments,

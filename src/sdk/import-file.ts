@@ -1,8 +1,8 @@
 /**
- * `importFile` creates a table from the rows of files. It can also add them to a table, merge them
- * into it or replace its rows. All rows become one version, or none. If later rows do not fit the
- * guessed types, all rows are read for types and the import starts again. That needs files that can
- * be read twice. Rows that do not fit throw an error that names the file.
+ * `importFile` creates a table from the rows of files, adds them to a table, merges them or
+ * replaces its rows. All rows become one version, or none. If later rows do not fit the guessed
+ * types, it reads all rows for types and starts again, which needs files that can be read twice.
+ * Rows that do not fit throw an error that names the file.
  */
 import type { DataType, RecordBatch, Schema } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

@@ -1,6 +1,6 @@
 /**
- * Creates, opens and lists materialized views for a connection. A `MaterializedView` gives the
- * table and the definition of a view. A new view is empty; `refresh` computes its rows. Opening a
+ * Creates, opens and lists materialized views for a connection. A `MaterializedView` has the table
+ * and the definition of a view. A new view is empty until `refresh` computes its rows. Opening a
  * plain table throws InvalidTableState. `viewNames` describes each table, and leaves out tables
  * that cannot be described.
  */

@@ -1,8 +1,8 @@
 /**
  * Implements a connection's methods for namespaces (`createNamespace`, `dropNamespace`,
- * `updateNamespaceProperties`): checks the options and calls the catalog. `dropTablesOf` drops the
- * tables of one namespace, and passes over a table that another program has dropped meanwhile. A
- * catalog that changes no properties rejects with Unsupported.
+ * `updateNamespaceProperties`): it checks the options and calls the catalog. `dropTablesOf` drops
+ * the tables of one namespace, and skips a table that another program has dropped meanwhile. A
+ * catalog that cannot change properties rejects with Unsupported.
  */
 import type { CallOptions } from '../protocol/index.ts';
 import type { Connection } from './connection.ts';

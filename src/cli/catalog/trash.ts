@@ -1,8 +1,8 @@
 /**
- * The command `dirspace trash` works on dropped tables and namespaces. It lists them, brings a
- * table back, or removes entries for good. Before it removes any, it asks on a terminal, unless
- * `--yes` is given. With `--detached` it lists or removes deregistered tables instead. The command
- * `dirspace undrop` brings a table back too.
+ * `dirspace trash` works on dropped tables and namespaces: it lists them, brings a table back, or
+ * removes entries for good. Before it removes any, it asks on a terminal, unless `--yes` is given.
+ * With `--detached` it lists or removes deregistered tables instead. `dirspace undrop` also brings
+ * a table back.
  */
 import { systemEnv } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';

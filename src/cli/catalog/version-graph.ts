@@ -1,8 +1,8 @@
 /**
  * `versionGraph` lists the versions of all branches of a table, newest first, and draws the
- * branches beside them as lines. Each version comes before the one that it was made from; times
- * decide among versions that do not build on each other. Versions are read page by page, and one
- * page of each branch is held in memory.
+ * branches beside them as lines. A version always comes before the one that it was made from;
+ * otherwise times decide the order. It reads versions page by page, and holds one page of each
+ * branch in memory.
  */
 
 /** A version as the catalog lists it. */

@@ -1,7 +1,8 @@
 /**
- * `dirspace conformance` runs the conformance suite against a server and prints a report, also when
- * it is interrupted. The exit code is 0 if no case failed and none was left out for lack of answers
- * or credentials. A run that cannot begin fails with what stopped it, such as missing credentials.
+ * `dirspace conformance` runs the conformance suite against a server and prints a report, even if
+ * it is interrupted. The exit code is 0 if no case failed, and if no case was left out because the
+ * server did not answer or refused the credentials. A run that cannot begin fails with the reason,
+ * such as missing credentials.
  */
 import { readFile } from 'node:fs/promises';
 import {

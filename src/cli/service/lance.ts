@@ -1,7 +1,7 @@
 /**
- * `dirspace lance sync` updates the files by which Lance opens tables directly by path. It does so
- * for one table, the tables below a namespace, or the whole catalog. Files of other programs that
- * are in the way are set aside.
+ * `dirspace lance sync` updates the files by which Lance opens tables directly by path. It updates
+ * one table, the tables below a namespace, or the whole catalog. If files of other programs are in
+ * the way, it sets them aside.
  */
 import type { SyncLanceResult } from '../../sdk/index.ts';
 import {

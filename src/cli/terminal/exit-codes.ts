@@ -1,6 +1,6 @@
 /**
- * Lists the exit codes of the command line (`EXIT`) and maps an error to one of them (`exitCode`).
- * Errors of the catalog are mapped by their code and HTTP status, unknown errors to 1.
+ * Lists the exit codes of the command line (`EXIT`). `exitCode` maps an error to one of them:
+ * errors of the catalog by their code and HTTP status, and unknown errors to 1.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MissingFile, OtherProtocol, UsageError } from './command.ts';

@@ -1,6 +1,6 @@
 /**
- * Parses ids typed on the command line (`parsePath`, `parseObject`). Their names are joined by `/`,
- * or by `$`, which shells read as the start of a variable. Invalid ids throw UsageError.
+ * Parses ids that are typed on the command line (`parsePath`, `parseObject`). Their names are
+ * joined by `/`, or by `$`, which a shell would take for a variable. Invalid ids throw UsageError.
  * `showAsTyped` formats ids with the separator that the user typed.
  */
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * `openConnection` opens the catalog that a command works on: a directory, or a server with the
- * credentials of the environment (`serverHeaders`). The place is `--root`, `--uri`, `$DIRSPACE_URI`
- * or the current directory. A missing folder, and one without a catalog, are refused with
- * NamespaceNotFound unless the command creates one.
+ * credentials in the environment (`serverHeaders`). The place is `--root`, `--uri`, `$DIRSPACE_URI`
+ * or the current directory. A missing folder, or one without a catalog, throws NamespaceNotFound
+ * unless the command creates a catalog.
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * Implements `--parents` (`withParents`): creates the missing namespaces above a new object, then
- * runs the work that creates the object. If the work fails, it removes the namespaces it created,
- * except those that others use by then.
+ * `withParents` implements `--parents`. It creates the missing namespaces above a new object, and
+ * then runs the work that creates the object. If the work fails, it removes the namespaces that it
+ * created, except those that others use by then.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Call } from './command.ts';

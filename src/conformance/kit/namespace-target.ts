@@ -1,6 +1,6 @@
 /**
  * `namespaceTarget` calls the methods of a catalog in the same process for the cases, and records
- * each call. A method that the catalog lacks is an operation that is not implemented. There are no
+ * each call. An operation counts as not implemented if the catalog lacks its method. There are no
  * raw HTTP requests, so cases about HTTP are not run. The caller closes the catalog.
  */
 

@@ -1,7 +1,7 @@
 /**
- * `removeWhatWasMade` removes the tables and namespaces that a run created. Tables that were
- * deregistered are registered again and then dropped, so that their files go. Failures are ignored,
- * also of operations that the target lacks: objects that cannot be removed stay.
+ * `removeWhatWasMade` removes the tables and namespaces that a run created. It registers
+ * deregistered tables again and drops them, so that their files go. Failures are ignored, so
+ * objects that cannot be removed stay.
  */
 import type { OperationName, RequestOf } from '../../protocol/index.ts';
 import { pagesOf, type Run } from './kit.ts';

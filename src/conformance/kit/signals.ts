@@ -1,6 +1,6 @@
 /**
  * Ends waits by abort signals. `unlessAborted` rejects as soon as a signal is aborted, even if the
- * work goes on. `later` returns a signal that is aborted a given time after another one.
+ * work continues. `later` returns a signal that is aborted a given time after another one.
  */
 import type { Env } from '../../env.ts';
 

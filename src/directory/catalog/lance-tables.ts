@@ -1,8 +1,8 @@
 /**
- * Handles tables whose rows other programs write in Lance's format. `tablePlace` returns the place
- * of a table, and `lancePlace` the place where other programs write it. `lanceVersions` lists its
- * versions by the names of manifests. `rowsElsewhere` builds the error for an operation on such
- * rows. `fence` puts a file in place of a reserved folder, which stops other programs' writes once
+ * Handles tables whose rows other programs write in Lance's format. `tablePlace` returns the folder
+ * of a table, and `lancePlace` the folder where other programs write it. `lanceVersions` lists the
+ * versions by the names of their manifests. `rowsElsewhere` builds the error for an operation that
+ * cannot work on such rows. `fence` closes a folder to other programs by a file in its place, once
  * the table has rows of this engine or was removed.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
  * Lists tables and namespaces in the order of their names. `tablesIn` and `namespacesIn` list those
- * in one namespace, and `allTables` lists all tables below one. The names in a folder are cached as
- * long as the folder does not change. A namespace that does not exist gives an empty list.
- * `tableFoldersIn` lists folders that are named like tables, and `isTable` tells whether one is a
- * table.
+ * in one namespace, and `allTables` all tables below one. A missing namespace gives an empty list.
+ * The names in a folder are cached as long as the folder does not change. `tableFoldersIn` lists
+ * folders that are named like tables, and `isTable` tells whether one is a table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -2,8 +2,7 @@
  * `folderAt` resolves a location that a caller gives to a folder below the catalog's root. The
  * location may be relative to the root, an absolute path or a `file:` URI. Locations outside of the
  * root, and folders of the engine itself, throw InvalidInput. Symbolic links are refused later,
- * when the folder is entered. `liesOutside` tells whether a location is outside of the root, and
- * `tableIdAt` returns the id of the table that belongs at a folder.
+ * when the folder is entered. `tableIdAt` returns the id of the table that belongs at a folder.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * Builds the errors for a new table or namespace whose name is taken. The name may belong to a
- * table (`tableExists`), a namespace (`namespaceInTheWay`) or a folder that is neither
- * (`strangerInTheWay`). `tablePlaceTaken` looks for a table or such a folder, and returns its
- * error. `refuseNamespaceOfThatName` throws TableAlreadyExists if a namespace has the name of a new
- * table.
+ * Builds the errors for a new table or namespace whose name is taken: by a table (`tableExists`), a
+ * namespace (`namespaceInTheWay`) or a folder that is neither (`strangerInTheWay`).
+ * `tablePlaceTaken` looks for a table or such a folder, and returns its error.
+ * `refuseNamespaceOfThatName` throws TableAlreadyExists if a namespace has the name of a new table.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { joinPath, NAMESPACE_FILE } from '../../format/index.ts';

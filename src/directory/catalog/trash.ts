@@ -1,8 +1,8 @@
 /**
  * Carries out the operations of the trash. `listTrash` lists it, `undropTable` brings a table back,
- * and `purgeTrash` removes entries on request. `sweepTrash` removes those whose time of retention
- * is over; `settleDrop` does so right after the drop if the catalog keeps no trash. An entry stays
- * if files of it outside of the root must stay. trash-entries.ts makes and reads entries.
+ * and `purgeTrash` removes entries on request. `sweepTrash` removes the entries whose retention is
+ * over. If the catalog keeps no trash, `settleDrop` does so right after the drop. trash-entries.ts
+ * creates and reads entries.
  */
 
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * Carries out DiffTable, DiffTableBranch and CherryPickTableBranch. DiffTable compares any two
- * versions of a table; the other two compare a branch of main with main, or bring its changes to
- * main. Both refuse main itself and branches of other branches. If the changes cannot be brought to
+ * versions of a table. The other two compare a branch of main with main, or bring its changes to
+ * main; they refuse main itself and branches of other branches. If the changes cannot be brought to
  * main, the response of the cherry-pick says why.
  */
 import { DirspaceError } from '../../errors.ts';

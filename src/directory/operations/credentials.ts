@@ -1,8 +1,8 @@
 /**
- * `vendedOptions` finds the storage options that a client gets to open a table. For a table inside
- * of the root, they come from the catalog's credential vendor, if there is one and the request asks
- * for them. For a table outside, the configuration of its location has the options or a vendor of
- * them. The request may decline these.
+ * `vendedOptions` returns the storage options that a client gets to open a table. For a table
+ * inside of the root, they come from the catalog's credential vendor, if the request asks for them.
+ * For a table outside, they come from the configuration of its location, unless the request
+ * declines them.
  */
 
 import { ruleOf } from '../../allowed-locations.ts';

@@ -1,9 +1,8 @@
 /**
  * Carries out the operations that describe a table. `describeTable` returns the members that the
- * request asks for, of a table or one of its versions. For tables that other programs write, the
- * details come from Lance's manifest. `tableExists` carries out TableExists. `listTableFiles` lists
- * the files that hold the rows of a version, in pages. catalog/target.ts finds the version that a
- * request names.
+ * request asks for, of a table or of one version. For tables that other programs write, the details
+ * come from Lance's manifest. `tableExists` carries out TableExists. `listTableFiles` lists the
+ * files with the rows of a version, in pages.
  */
 import { pathToFileURL } from 'node:url';
 import { describeType, type Schema } from '../../arrow/index.ts';

@@ -1,9 +1,8 @@
 /**
- * Carries out the index operations. They create, list, describe and drop the indexes of a branch of
- * a table. `prewarmTableIndex` reads one into memory. An index is built before the request is
- * answered, unless `train` is false. Rows that it does not cover count as not indexed until the
- * table is optimized, and are searched by a scan. Options that a type of index does not have are
- * refused.
+ * Carries out the operations that create, list, describe and drop the indexes of a branch of a
+ * table; `prewarmTableIndex` reads one into memory. An index is built before the request is
+ * answered, unless `train` is false. Rows that it does not cover are searched by a scan until the
+ * table is optimized. Options that a type of index does not have are refused.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

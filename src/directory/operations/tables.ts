@@ -1,9 +1,8 @@
 /**
  * Carries out the operations on tables as entries of the catalog: drop, rename, deregister and
  * register. Each moves the table's folder by a rename. A dropped table goes to the trash, and a
- * deregistered one to `.dirspace/detached`. A table that lies outside of the root is not moved when
- * it is registered. It gets a new entry, and none of its files is read. list-tables.ts lists
- * tables.
+ * deregistered one to `.dirspace/detached`. Registering a table outside of the root does not move
+ * it: it gets a new entry, and none of its files is read. list-tables.ts lists tables.
  */
 import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

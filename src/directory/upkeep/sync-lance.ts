@@ -1,7 +1,7 @@
 /**
- * Carries out SyncLance, which updates the files by which Lance opens tables by path. It does so
- * for one table or for all below a namespace, whatever their modes. The entry of a table says
- * whether Lance opens it, or why not. With the whole catalog it also synchronizes the list of
+ * Carries out SyncLance, which updates the files by which Lance opens tables by path. It updates
+ * one table or all tables below a namespace, whatever their Lance mode. The result tells for each
+ * table whether Lance opens it, or why not. With the whole catalog it also synchronizes the list of
  * tables (follow-lance.ts). An id of neither a table nor a namespace throws TableNotFound.
  */
 import { isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * Carries out CleanupTable and OptimizeTable. CleanupTable removes old versions and unused files.
- * OptimizeTable compacts a branch, changes its compression if asked to, updates its indexes, and
- * cleans up on request. Afterwards the trash is swept. A dry run changes nothing. Wrong ages or
+ * OptimizeTable compacts a branch and updates its indexes; on request it also changes its
+ * compression or cleans up. Afterwards the trash is swept. A dry run changes nothing. Wrong ages or
  * goals throw InvalidInput. auto-compact.ts compacts in the background.
  */
 import { checkCompression } from '../../compression.ts';

@@ -1,8 +1,8 @@
 /**
  * `verifyCatalog` checks the files and folders of a catalog or a namespace. It reports damaged or
- * unexpected files as problems and harmless remains as leftovers, and throws for neither. Tables in
- * the trash are checked only on request, with the whole catalog. table/verify/ checks each table.
- * `inspectCatalog` returns the findings and the verified branches to repair.ts.
+ * unexpected files as problems and harmless remains as leftovers, and throws for neither.
+ * table/verify/ checks each table. Tables in the trash are checked only on request, with the whole
+ * catalog. `inspectCatalog` returns the findings and the verified branches to repair.ts.
  */
 
 import {

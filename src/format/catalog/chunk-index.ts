@@ -1,6 +1,6 @@
 /**
- * Encodes and decodes the index of a chunk file, which gives the place, checksum, rows and ids of
- * each block of entries. With it a reader parses single blocks instead of the whole chunk
+ * Encodes and decodes the index of a chunk file, which holds the place, checksum, rows and ids of
+ * each block of entries. By it a reader parses single blocks instead of the whole chunk
  * (`decodeChunkIndex`, `decodeChunkBlock`). A mismatch throws Corrupt. The manifest holds the place
  * and checksum of the index (`ChunkIndexEntry`). Older releases ignore the index and write chunks
  * without one.

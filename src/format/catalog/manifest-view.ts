@@ -1,7 +1,7 @@
 /**
- * Defines `ManifestView`, the part of a manifest that describes a materialized view. It has the
- * query that defines the view, and the version of the source from which its rows were computed.
- * Such manifests name the feature `view`, so that releases without views refuse the table.
+ * Defines `ManifestView`, the part of a manifest that describes a materialized view: the query that
+ * defines the view, and the version of the source from which its rows were computed. Such manifests
+ * name the feature `view`, so that releases without views refuse the table.
  */
 import {
   arrayMember,

@@ -1,8 +1,8 @@
 /**
- * Encodes and decodes the small JSON files of a catalog. There is a record for the format, each
- * namespace, table, tag and branch, each entry of the trash, and each idempotency key. Each kind
- * has a pair of functions, such as `encodeTable` and `decodeTable`. Decoding throws Corrupt for
- * damage, and UnsupportedFormat for a newer format.
+ * Encodes and decodes the small JSON files of a catalog: the records of the format, of namespaces,
+ * tables, tags and branches, of entries of the trash, and of idempotency keys. Each kind has a pair
+ * of functions, such as `encodeTable` and `decodeTable`. Decoding throws Corrupt for damage, and
+ * UnsupportedFormat for a newer format.
  */
 import {
   arrayMember,

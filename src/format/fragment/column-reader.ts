@@ -1,8 +1,8 @@
 /**
- * `decodeColumn` builds an Arrow column from the bytes of one stored column. The buffers of an
- * uncompressed column become views of these bytes where possible; those of a compressed one lie in
- * memory from `room`. View positions and dictionary indices are trusted, because callers have
- * verified the checksum. ipc/encode/column-writer.ts is the inverse.
+ * `decodeColumn` builds an Arrow column from the bytes of one stored column. Where possible, the
+ * buffers of an uncompressed column become views of these bytes; those of a compressed one are
+ * decoded into memory from `room`. View positions and dictionary indices are trusted, because
+ * callers have verified the checksum. ipc/encode/column-writer.ts is the inverse.
  */
 
 import {

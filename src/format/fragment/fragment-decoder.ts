@@ -1,7 +1,7 @@
 /**
  * Decodes chosen columns and dictionaries of a fragment. `columnRanges` and `dictionaryRanges` tell
  * which bytes to read; `decodeBatch` and `decodeDictionaries` verify their checksums and decode
- * them. `decodeFragment` decodes a whole file in memory. No I/O.
+ * them. `decodeFragment` decodes a whole file in memory. This file does no I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,7 +1,7 @@
 /**
  * `decodeFooter` decodes the footer of a fragment (schema, layout, checksums) from the last bytes
- * of the file, after verifying them against the manifest's checksum. `chunkAt`, `chunkStatistics`
- * and `typeAt` look up a column in it. No I/O.
+ * of the file. It first verifies them against the manifest's checksum. `chunkAt`, `chunkStatistics`
+ * and `typeAt` look up a column in it. This file does no I/O.
  */
 import { crc32 } from 'node:zlib';
 import type { Data, Schema } from '../../arrow/index.ts';

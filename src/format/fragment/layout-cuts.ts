@@ -1,7 +1,7 @@
 /**
- * `cutBatches` finds where each batch and each of its columns lies in the text of a long layout. So
- * fragment-layout.ts parses only the wanted columns. It scans the text once, in steps. For text in
- * another form than `encodeLayout` writes, it returns undefined.
+ * `cutBatches` finds where each batch and each of its columns lies in the text of a long layout, so
+ * that fragment-layout.ts parses only the wanted columns. It scans the text once, in steps. It
+ * returns undefined for text in another form than `encodeLayout` writes.
  */
 
 /** Bytes that are looked through in one step: as a function that is called often is optimized soon. */

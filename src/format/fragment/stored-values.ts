@@ -1,7 +1,8 @@
 /**
- * Finds (`findValue`) and reads (`readBytes`) single values of bytes or text. They lie in a column
- * or in a member of its structs. Only the pages that hold the wanted bytes are loaded and verified
- * (sparse-pages.ts). So a part of a large value is read without the rest.
+ * Reads single values of bytes or text from a fragment, in a column or in a member of its structs.
+ * `findValue` finds a value, and `readBytes` reads it or a part of it. Only the pages with the
+ * wanted bytes are loaded and verified (sparse-pages.ts), so a part of a large value is read
+ * without the rest.
  */
 import {
   childFields,

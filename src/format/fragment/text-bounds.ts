@@ -1,6 +1,6 @@
 /**
- * Shortens the bounds of texts in statistics: of a longer text, a prefix of at most 64 bytes is
- * kept. `lowerBound` returns the prefix; `upperBound` also raises its end, so that the bound stays
+ * Shortens the bounds of texts in statistics: of a longer text, it keeps a prefix of at most 64
+ * bytes. `lowerBound` returns the prefix. `upperBound` also raises its end, so that the bound stays
  * above the text.
  */
 import { isUtf8 } from 'node:buffer';

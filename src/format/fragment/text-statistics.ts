@@ -1,7 +1,7 @@
 /**
- * Finds the lowest and highest text of a column, ordered by UTF-8 bytes. `textBounds` does so for
- * texts and `viewBounds` for text views. `dictionaryBounds` does so for the values of a dictionary
- * that occur. text-bounds.ts shortens the results. A bound that is not UTF-8 is left out.
+ * Finds the lowest and highest text of a column, ordered by UTF-8 bytes. `textBounds` is for texts,
+ * `viewBounds` for text views, and `dictionaryBounds` for the values of a dictionary that occur.
+ * text-bounds.ts shortens the results. A bound that is not UTF-8 is left out.
  */
 import {
   bytesOf,

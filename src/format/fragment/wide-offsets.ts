@@ -1,8 +1,7 @@
 /**
  * Converts the offsets of text and binary columns at the top level to 64 bits and back. Tables with
  * compression `zstd` need this, because Lance reads compressed offsets only in that width. Writers
- * use `wideSchema` and `widened`. Readers restore the types and offsets of the table with
- * `narrowSchema` and `narrowOffsets`.
+ * use `wideSchema` and `widened`, and readers use `narrowSchema` and `narrowOffsets`.
  */
 import {
   Binary,

@@ -1,9 +1,9 @@
 /**
  * `BatchPages` builds the Lance page descriptions of the columns of record batches, over the bytes
  * that are already in the file. It walks the buffers of an encoded Arrow column in file order and
- * records the encoding of each range. Where Lance marks nulls differently, offsets of lists and
- * indices of dictionaries are copied and rewritten. Columns that Lance cannot read are reported to
- * `refuse`.
+ * records the encoding of each range. Lance marks some nulls differently; there it copies and
+ * rewrites offsets of lists and indices of dictionaries. Columns that Lance cannot read are
+ * reported to `refuse`.
  */
 import {
   bytesOf,

@@ -1,7 +1,7 @@
 /**
- * `lanceManifest` encodes the manifest that Lance reads for one version of a table
- * (`lance.table.Manifest`). `closedLanceManifest` encodes one that Lance refuses to open, for a
- * version that it cannot read. `lanceFence` encodes one for tables that Lance must not open by
+ * Encodes the manifests by which Lance reads versions of a table (`lance.table.Manifest`).
+ * `lanceManifest` is for one version. `closedLanceManifest` encodes one that Lance refuses to open,
+ * for a version that it cannot read, and `lanceFence` one for tables that Lance must not open by
  * path. `isOwnLanceManifest` tells manifests of this engine from Lance's.
  *
  * Source: table.proto and transaction.proto of the Lance repository.

@@ -1,7 +1,7 @@
 /**
  * Encodes the JSON files by which Lance finds the tags and branches of a dataset (`encodeLanceTag`,
- * `encodeLanceBranch`). They have the members that Lance's own clients write. `parseLanceRefFile`
- * reads such a file of any writer. `isOwnLanceRef` tells this engine's files by their metadata.
+ * `encodeLanceBranch`), with the members that Lance's own clients write. `parseLanceRefFile` reads
+ * such a file of any writer. `isOwnLanceRef` recognises this engine's files by their metadata.
  */
 import { isWholeNumber } from '../../json.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `lanceSchema` builds the Arrow schema from the fields of a Lance manifest or data file. It also
- * records which Lance fields each Arrow field stands for. The fields are untrusted. Those that do
- * not fit together throw Corrupt, and types that tables cannot hold throw Unsupported.
- * lance-fields.ts is the inverse.
+ * `lanceSchema` builds an Arrow schema from the fields of a Lance manifest or data file, and
+ * records which Lance fields each Arrow field stands for. The fields are untrusted. If they do not
+ * fit together it throws Corrupt, and for types that tables cannot hold Unsupported. `damaged`
+ * builds the error for a damaged file of Lance. lance-fields.ts is the inverse.
  */
 import { type DataType, Field, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

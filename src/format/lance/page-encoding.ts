@@ -1,7 +1,7 @@
 /**
- * Writes how a page of a Lance 2.0 column is encoded (`lance.encodings.ArrayEncoding`). Each
- * encoding that this engine's files use has a function, such as `flat`. `pageEncoding` turns the
- * description into bytes. `beginColumn` and `writePage` write the metadata of a column.
+ * Writes how a page of a Lance 2.0 column is encoded (`lance.encodings.ArrayEncoding`). There is
+ * one function for each encoding that this engine's files use, such as `flat`. `pageEncoding` turns
+ * the description into bytes. `beginColumn` and `writePage` write the metadata of a column.
  *
  * Source: encodings_v2_0.proto and file2.proto of the Lance repository.
  */

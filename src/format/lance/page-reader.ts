@@ -1,8 +1,8 @@
 /**
- * `PageReader` reads one page of a Lance 2.0 column. It decodes the encodings down to their
- * buffers: bits, bytes, numbers, and the ends of texts and lists. It reads the bytes that the
- * wanted rows need, and compressed buffers whole. `ReadBudget` limits the memory of one read by the
- * size of the files. If a read would exceed it, `readInBatches` reads fewer rows at once.
+ * `PageReader` reads one page of a Lance 2.0 column. It decodes the page's encodings down to
+ * buffers of bits, bytes, numbers, and the ends of texts and lists. It reads only the bytes that
+ * the wanted rows need, but compressed buffers whole. `ReadBudget` limits the memory of one read by
+ * the size of the files. If a read would exceed it, `readInBatches` reads fewer rows at once.
  */
 import { bitmapBytes, NO_BYTES, sliceBits } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `ProtoReader` reads the members of a protobuf message from an untrusted file, by number and wire
- * type. A fault is a `Corrupt` error that names the file, the byte and the member. The messages of
- * a file (`ProtoFile`) share limits, so that a small file cannot fill memory. Callers skip unknown
+ * type. A fault throws Corrupt, naming the file, the byte and the member. The messages of a file
+ * share limits (`ProtoFile`), so that a small file cannot fill memory. Callers skip unknown
  * members, which are counted by name.
  */
 import { DirspaceError } from '../../errors.ts';

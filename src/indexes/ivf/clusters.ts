@@ -1,6 +1,6 @@
 /**
- * `clustersOf` finds centroids of sampled vectors by Lloyd's iterations (k-means). Between two
- * iterations, a centroid without rows is moved beside the one that has the most rows.
+ * `clustersOf` finds centroids of sampled vectors by Lloyd's iterations (k-means). If a centroid is
+ * left without rows, it is moved next to the centroid that has the most.
  */
 import { BENCH_ROWS, type Workbench } from './workbench.ts';
 

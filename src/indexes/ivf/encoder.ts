@@ -1,7 +1,7 @@
 /**
  * `RowEncoder` encodes rows for an IVF index, one after another, and keeps them in memory. A row
- * has a bit and a byte for each element, and a few numbers. `writeBlock` and `writeRows` then lay
- * out up to 32 rows in the forms of layout.ts. The caller chooses the rows by their numbers.
+ * has a bit and a byte for each element, and a few numbers. `writeBlock` and `writeRows` write up
+ * to 32 chosen rows in the forms of layout.ts.
  */
 import { BLOCK_ROWS, factsAt, NO_POSITION, rowBytes } from './layout.ts';
 

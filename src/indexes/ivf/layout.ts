@@ -1,8 +1,8 @@
 /**
  * Defines how an IVF index lays out vectors in blocks of 32 rows. `lengthOf` is the number of
- * elements of a vector after the transform of turning.ts. `blockBytes` is the size of a block, and
- * `rowBytes` that of the values kept for each row. Vectors of more than `MOST_ELEMENTS` elements
- * have no index. docs/on-disk-format.md describes the layouts.
+ * elements of a vector after the rotation of turning.ts. `blockBytes` is the size of a block, and
+ * `rowBytes` the size of the values kept for each row. Vectors of more than `MOST_ELEMENTS`
+ * elements have no index. docs/on-disk-format.md describes the layouts.
  */
 
 export const BLOCK_ROWS = 32;

@@ -1,7 +1,7 @@
 /**
- * `PartitionMemory` is the WebAssembly memory of one search. It holds one partition at a time, is
- * opened for the first one, and grows to the largest. `requirePartitions` opens kernels with a
- * memory of their own, and throws Unsupported where the runtime lacks them.
+ * `PartitionMemory` is the WebAssembly memory of one search. It holds one partition at a time, and
+ * grows to the largest. `requirePartitions` opens kernels with a memory of their own, and throws
+ * Unsupported if the runtime lacks them.
  */
 
 import { DirspaceError } from '../../errors.ts';

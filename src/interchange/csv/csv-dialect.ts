@@ -1,6 +1,6 @@
 /**
  * `dialectOf` detects the delimiter, the quote and its escape from the beginning of a CSV file. It
- * tries each candidate on some records. It takes the one that splits most of them into the same
+ * tries each candidate on some records, and takes the one that splits most of them into the same
  * number of fields, more than one. Characters that the caller gives are kept.
  */
 import type { CheckedCsvOptions } from './csv-options.ts';

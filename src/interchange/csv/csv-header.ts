@@ -2,7 +2,7 @@
  * `headerOf` decides whether the first record of a CSV file names its columns, and returns the
  * names and where the rows begin. Without the option `header`, it compares the record with the
  * names of the schema and the types of the columns below it. A repeated name gets a number, and an
- * empty one its position. A first record that cannot be read throws InvalidInput.
+ * empty name becomes its position. A first record that cannot be read throws InvalidInput.
  */
 import { type Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Defines the options for reading CSV (`CsvOptions`); csv-writer.ts has those for writing.
- * `checkCsvOptions` converts characters and null texts to bytes, and throws InvalidInput for
- * invalid options. `isNullText` compares a field with the texts that mean null. `rejectedLine`
- * formats a row that could not be read (`RejectedRow`) as a record of CSV.
+ * `checkCsvOptions` validates them (InvalidInput), and converts characters and null texts to bytes.
+ * `isNullText` tells whether a field is one of the texts that mean null. `rejectedLine` formats a
+ * row that could not be read (`RejectedRow`) as a record of CSV.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,8 +1,8 @@
 /**
- * `storeOf` makes stores that keep single fields of CSV in typed arrays. They exist for integers,
- * floats of 32 and 64 bits, booleans, dates, times, and timestamps without a zone or in UTC. It
- * returns undefined for other types. A store refuses a value that the column's type cannot hold
- * exactly, but floats are rounded. csv-numbers.ts and csv-times.ts parse the bytes.
+ * `storeOf` makes stores that keep the fields of one column of CSV in typed arrays. There are
+ * stores for integers, floats of 32 and 64 bits, booleans, dates, times, and timestamps without a
+ * zone or in UTC; for other types it returns undefined. A store refuses a value that the type
+ * cannot hold exactly, but rounds floats. csv-numbers.ts and csv-times.ts parse the bytes.
  */
 import {
   bitmapBytes,

@@ -1,6 +1,6 @@
 /**
  * `compressed` compresses the bytes of a file with gzip or Zstandard, piece by piece. Node before
- * 22.15 has no Zstandard encoder: there the engine's own one, in WebAssembly, compresses small
+ * 22.15 has no Zstandard encoder. There the engine's own encoder, in WebAssembly, compresses small
  * frames, which every decoder accepts. If WebAssembly is missing too, it throws Unsupported.
  */
 import { Readable, type Transform } from 'node:stream';

@@ -1,8 +1,7 @@
 /**
- * `decompressed` decompresses a file of gzip or Zstandard piece by piece, so that memory does not
- * grow with it. Damaged content throws InvalidInput. `compressionOf` tells from the first bytes how
- * a file is compressed, whatever its name says. `compressionOfName` looks at the ending of the
- * name.
+ * `decompressed` decompresses a file of gzip or Zstandard piece by piece, in bounded memory.
+ * Damaged content throws InvalidInput. `compressionOf` finds the compression of a file from its
+ * first bytes, and `compressionOfName` from the ending of its name.
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';

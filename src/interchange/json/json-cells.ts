@@ -1,8 +1,8 @@
 /**
  * Writes the values of one column as JSON (`jsonCell`), or rows as objects (`objectOf`). Integers
- * and durations keep all their digits. Values for which JSON has no form become strings, such as
- * decimals, dates, and bytes as base64. Maps are lists of pairs, intervals objects of their parts.
- * `wordOf` writes the values that the codes of a dictionary stand for.
+ * and durations keep all their digits. Values that JSON has no form for become strings, such as
+ * decimals, dates, and bytes as base64. Maps become lists of pairs, and intervals objects of their
+ * parts. `wordOf` writes the values of a dictionary.
  */
 import {
   type Data,

@@ -1,6 +1,7 @@
 /**
- * `jsonRows` returns the rows of a JSON file as objects, to be read once. `lineOf` finds the line
- * on which one of the last `KEPT` rows began, for errors about a row that does not fit its table.
+ * `jsonRows` returns the rows of a JSON file as objects that can be read once. `lineOf` finds the
+ * line on which one of the last `KEPT` rows began, for errors about a row that does not fit its
+ * table.
  */
 import type { JsonRow } from './json-rows.ts';
 

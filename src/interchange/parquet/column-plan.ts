@@ -1,8 +1,8 @@
 /**
- * `columnPlans` derives Arrow columns from the schema of a Parquet file. It takes all columns, or
- * those that are asked for. It accepts the older spellings of lists and maps too. An Arrow schema
- * in the file (`hints`) decides between types that Parquet stores in the same way. The `data` of a
- * plan builds a column for some rows from the values and levels of its leaves.
+ * `columnPlans` derives Arrow columns from the schema of a Parquet file, for all columns or for
+ * those asked for. It also accepts the older spellings of lists and maps. An Arrow schema in the
+ * file (`hints`) decides between types that Parquet stores in the same way. The `data` of a plan
+ * builds a column for some rows from the values and levels of its leaves.
  */
 import {
   bitmapBytes,

@@ -1,6 +1,6 @@
 /**
- * `deltaReader` decodes integers that are stored as differences in blocks of miniblocks, a few at a
- * time. Sums wrap around at the width of the type. `end` finds where the numbers end without
+ * `deltaReader` decodes integers that Parquet stores as differences in blocks of miniblocks, a few
+ * at a time. Sums wrap around at the width of the type. `end` finds where the numbers end without
  * decoding them.
  */
 import type { Refuse } from './thrift.ts';

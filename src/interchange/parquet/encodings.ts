@@ -1,8 +1,8 @@
 /**
  * `valueReader` decodes the values of a page in any of Parquet's encodings, a few at a time, into a
- * store. Values past the end of the page go to the `refuse` that the caller passes, and so do
- * encodings that the type does not allow. `widthOf` returns the bytes of a value of a physical
- * type. It returns undefined where values differ in length.
+ * store. It calls the caller's `refuse` for values past the end of the page and for encodings that
+ * the type does not allow. `widthOf` returns the number of bytes of a physical type, or undefined
+ * if values differ in length.
  */
 import { type DeltaReader, deltaReader } from './delta.ts';
 import { HybridReader } from './levels.ts';

@@ -1,7 +1,7 @@
 /**
  * `leafForm` returns the Arrow type of a Parquet leaf column and the conversion of its values.
- * Values that the Arrow type cannot hold are not rounded or wrapped. They are refused when they are
- * read, and so are texts that are not UTF-8.
+ * Values that the Arrow type cannot hold are refused when they are read, not rounded or wrapped.
+ * Texts that are not UTF-8 are refused too.
  */
 import {
   Binary,

@@ -1,6 +1,6 @@
 /**
- * Decodes and encodes RLE and bit-packed runs of numbers, in which Parquet stores levels and the
- * codes of dictionaries. `HybridReader` decodes a few numbers at a time: a run of six bytes may
+ * Decodes and encodes the RLE and bit-packed runs of numbers in which Parquet stores levels and
+ * dictionary codes. `HybridReader` decodes a few numbers at a time, because a run of six bytes may
  * stand for billions of them. `PackedReader` decodes the packed levels of old writers, and
  * `encodeHybrid` encodes runs.
  */

@@ -1,6 +1,6 @@
 /**
  * `PageDictionary` collects the distinct texts or byte strings of a column chunk and numbers them,
- * so that pages can store the numbers instead. `isFull` tells when it has 65,536 of them, or a
+ * so that pages can store the numbers instead. `isFull` is true once it has 65,536 entries, or a
  * megabyte.
  */
 import { systemEnv } from '../../env.ts';

@@ -1,7 +1,7 @@
 /**
- * `ChunkPages` reads the pages of one column chunk in order, and decompresses them. Pages of
- * indexes are left out. Bytes are read in windows, so that many columns can be read side by side in
- * little memory. A page that has a checksum is compared with it, if this version of Node can
+ * `ChunkPages` reads the pages of one column chunk in order, and decompresses them. It skips pages
+ * of indexes. It reads the bytes in windows, so that many columns can be read side by side in
+ * little memory. If a page has a checksum, it is verified, provided that this version of Node can
  * compute it.
  */
 import zlib from 'node:zlib';

@@ -1,8 +1,8 @@
 /**
  * `openParquet` opens a Parquet file as a stream of record batches. It reads the columns of a row
  * group side by side and decodes their pages straight into Arrow arrays, without an object per row.
- * Sizes that the file declares are checked before memory is allocated. A source without ranges is
- * copied into a temporary file first. A damaged or unsupported file throws InvalidInput.
+ * It checks the sizes that the file declares before it allocates memory. A source without ranges is
+ * first copied into a temporary file. A damaged or unsupported file throws InvalidInput.
  */
 import {
   type RecordBatch,

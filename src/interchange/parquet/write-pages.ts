@@ -1,8 +1,8 @@
 /**
  * `ChunkWriter` encodes and compresses the pages of one column of a row group. Texts and bytes are
- * stored as dictionary codes as long as values repeat. Everything else is stored plain. The columns
- * of a row group stand one after another in the file, so all pages are held in memory until it is
- * complete. `end` returns them with the column's entry for the footer.
+ * stored as dictionary codes as long as values repeat; everything else is stored plain. The columns
+ * of a row group stand one after another in the file, so all pages are held in memory until the
+ * group is complete. `end` returns them with the column's entry for the footer.
  */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';

@@ -2,8 +2,7 @@
  * `writeSchema` converts an Arrow schema to a Parquet schema. It also lists the leaves
  * (`WriteLeaf`), the columns that Parquet stores for nested types. A leaf has its path, its
  * physical type, and the depth of lists and optional parts around it. A type that Parquet lacks
- * throws Unsupported with the name of the column. Dictionaries are written as their values
- * (`plainType`).
+ * throws Unsupported with the name of the column. Dictionaries are written as their values.
  */
 import {
   childFields,

@@ -1,7 +1,7 @@
 /**
  * `TextOut` is a growing buffer into which writers of text files put their rows, byte by byte.
  * Whole numbers are written as digits without a string in between. `take` returns the bytes written
- * so far and begins anew; writers call it once there are `PIECE_BYTES`.
+ * so far and starts a new buffer; writers call it once there are `PIECE_BYTES`.
  */
 
 /** A piece is handed on once it has as many bytes. */

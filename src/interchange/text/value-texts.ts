@@ -1,5 +1,5 @@
 /**
- * Writes values as the texts that CSV and JSON files share (`plainText`); docs/data-in-and-out.md
+ * `plainText` writes values as the texts that CSV and JSON files share; docs/data-in-and-out.md
  * lists the form of each type. It returns undefined for types that the formats write differently,
  * such as texts and nested types. `bytesAt` finds the bytes of texts and binaries, and `nullAt` the
  * nulls of a column.

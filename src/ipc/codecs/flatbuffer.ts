@@ -1,5 +1,5 @@
 /**
- * Reads flatbuffers that may be forged: `rootTable` opens one, and `FlatTable` reads the members of
+ * Reads flatbuffers that may be forged. `rootTable` opens one, and `FlatTable` reads the members of
  * a table. It checks offsets before it follows them and bounds the work per buffer. Faults go to
  * the caller's `refuse`. ../foreign/foreign-messages.ts and ../foreign/foreign-schema.ts interpret
  * the tables.

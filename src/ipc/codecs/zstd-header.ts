@@ -1,7 +1,8 @@
 /**
- * `frameHeader` reads the header of a Zstandard frame after its magic number, for decoders of whole
- * inputs and of streams. It yields how many bytes it needs next, and is resumed with these as one
- * little-endian number (`numberIn`). A frame that needs a dictionary is refused.
+ * `frameHeader` reads the header of a Zstandard frame after its magic number, both for decoders of
+ * whole inputs and for those of streams. It is a generator: it yields how many bytes it needs next,
+ * and is resumed with these as one little-endian number (`numberIn`). A frame that needs a
+ * dictionary is refused.
  */
 import type { Refuse } from './flatbuffer.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `encodeColumn` encodes one column as the buffers of an Arrow IPC record batch. Dictionary values
- * go to a `DictionaryUnion` of the caller, and the indices are rewritten for it. Buffers of a wrong
- * size throw TableSchemaValidation naming the column, because apache-arrow silently pads and slices
- * them.
+ * go to a `DictionaryUnion` of the caller, and the indices are rewritten for it. A buffer of a
+ * wrong size throws TableSchemaValidation naming the column, because apache-arrow would silently
+ * pad or slice it.
  */
 import {
   bitmapBytes,

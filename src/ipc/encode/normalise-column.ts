@@ -1,6 +1,6 @@
 /**
- * `normaliseColumn` gives a column from outside an exact null count and values in the array class
- * of its type, as statistics require. It leaves the children of nested columns unchanged;
+ * `normaliseColumn` prepares a column from outside for statistics: it gets an exact null count, and
+ * its values lie in the array class of its type. The children of nested columns stay unchanged;
  * column-writer.ts counts their nulls with `nullCountOf`.
  */
 import {

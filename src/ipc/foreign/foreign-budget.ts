@@ -1,7 +1,7 @@
 /**
- * `MessageBudget` bounds how far the messages of another program may expand beyond their own bytes.
- * More throws PayloadTooLarge. Few bytes can stand for many values: in columns of the null type, in
- * list views that share values, and in long runs of one value.
+ * `MessageBudget` bounds the memory of one message of another program. Few bytes can stand for many
+ * values: in columns of the null type, in list views that share values, and in long runs of one
+ * value. If a message expands too far beyond its own bytes, it throws PayloadTooLarge.
  */
 
 import { maxZstdSize } from '../codecs/index.ts';

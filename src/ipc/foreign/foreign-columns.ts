@@ -1,7 +1,8 @@
 /**
  * `readColumns` builds the columns of another program's record batch or dictionary around its
- * buffers, after checking that the buffers fit the schema. It works in steps and within a memory
- * budget. foreign-values.ts checks the values, foreign-encodings.ts expands list views and runs.
+ * buffers. It first checks that the buffers fit the schema. It works in steps and within a memory
+ * budget. foreign-values.ts checks the values, and foreign-encodings.ts expands list views and
+ * runs.
  */
 import {
   bitmapBytes,

@@ -1,7 +1,7 @@
 /**
  * Expands list views and run-end-encoded columns of other programs to plain lists and values
- * (`listsOfViews`, `expandRuns`). Few bytes can stand for many rows here. So both claim the size of
- * the expanded values from the caller's budget before they copy them (foreign-budget.ts).
+ * (`listsOfViews`, `expandRuns`). A few bytes can stand for very many rows in these forms, so both
+ * claim the expanded size from the caller's budget before they copy (foreign-budget.ts).
  * `lookAtViews` checks the offsets and sizes of list views first.
  */
 import {

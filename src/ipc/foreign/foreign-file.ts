@@ -1,8 +1,7 @@
 /**
- * `openForeignFile` opens an Arrow IPC file of another program, in memory or read by ranges. The
- * result is a stream of record batches that may be read again. Faults throw InvalidInput, also
- * while batches are read. A file with rows that its footer does not list is refused
- * (unlisted-batches.ts).
+ * `openForeignFile` opens an Arrow IPC file of another program, in memory or by ranges, as a stream
+ * of record batches that can be read again. Faults throw InvalidInput, also while batches are read.
+ * A file with rows that its footer does not list is refused (unlisted-batches.ts).
  */
 import {
   apart,

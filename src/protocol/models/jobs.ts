@@ -1,7 +1,7 @@
 /**
  * Defines the JSON Schemas and TypeScript types of requests and responses about jobs. A job is a
  * long operation that a catalog carries out in the background. `JOB_OPERATIONS` lists the
- * operations that a job can carry out. `jobType` gives the name that programs know such a job by;
+ * operations that can run as a job. `jobType` returns the name by which programs know such a job;
  * an operation that is not listed keeps its own name.
  */
 

@@ -1,7 +1,7 @@
 /**
- * `lanceTypeName` returns the name that Lance's clients know for an Arrow type, or Arrow's own name
- * if Lance has none. A type that Arrow does not have goes to the caller's `refuse`. type-parser.ts
- * reads both kinds of names.
+ * `lanceTypeName` returns the name by which Lance's clients know an Arrow type, or Arrow's own name
+ * if Lance has none. For a type that Arrow does not have it calls the caller's `refuse`.
+ * type-parser.ts reads both kinds of names.
  */
 import { DataType, Precision, type Refuse, Type, typeName } from '../../arrow/index.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Parses type names with parameters but no child fields into Arrow types. There is one function for
- * each, such as `timestamp` or `decimal`. They cover times, timestamps, durations, intervals,
- * decimals and fixed-size binaries. If a name does not fit, they call the caller's `refuse`.
- * type-parser.ts also uses the checks of parameters.
+ * Parses type names that have parameters but no child fields into Arrow types: times, timestamps,
+ * durations, intervals, decimals and fixed-size binaries. There is one function for each, such as
+ * `timestamp` or `decimal`. If a name does not fit, it calls the caller's `refuse`. type-parser.ts
+ * also uses the checks of parameters.
  */
 import {
   checkDecimal,

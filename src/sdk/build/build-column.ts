@@ -1,7 +1,7 @@
 /**
- * `buildBatch` builds a record batch from JavaScript objects, column by column, with the builder in
- * this folder for each Arrow type. A value that does not fit its type throws TableSchemaValidation,
- * with its row and column. `buildContext` makes the state that the batches of one stream share; its
+ * `buildBatch` builds a record batch from JavaScript objects, column by column; each Arrow type has
+ * a builder in this folder. A value that does not fit its type throws TableSchemaValidation, with
+ * its row and column. `buildContext` makes the state that the batches of one stream share; its
  * `build` builds a single column.
  */
 import {

@@ -1,8 +1,8 @@
 /**
- * Builds columns of lists, structs and maps from JavaScript values, for example `buildList`. It
- * flattens the values and builds the child columns. Values of another shape throw
- * TableSchemaValidation. `listPlace` and similar functions tell errors where a nested value is,
- * such as `a.b[3]`.
+ * Builds columns of lists, structs and maps from JavaScript values, for example with `buildList`:
+ * it flattens the values and builds the child columns. Values of another shape throw
+ * TableSchemaValidation. `listPlace` and similar functions write where a nested value is, such as
+ * `a.b[3]`, for error messages.
  */
 import {
   type Data,

@@ -1,8 +1,9 @@
 /**
  * Builds date, time, timestamp, duration and interval columns from JavaScript values (`buildDate`,
  * `buildTime`, ...). Dates and timestamps take a Date, milliseconds since the epoch, or text; a
- * bigint counts the column's own unit. The text of a timestamp is read by its own offset, or in the
- * column's time zone, or in UTC. Values that would lose something throw TableSchemaValidation.
+ * bigint counts the column's own unit. The text of a timestamp is read with its own offset if it
+ * has one, otherwise in the column's time zone or in UTC. A value that would lose something throws
+ * TableSchemaValidation.
  */
 import {
   type Data,

@@ -1,8 +1,8 @@
 /**
  * Recognises kinds of JavaScript values that a user may pass, such as records, dates, bytes and
- * lists. It also recognises values of another realm or of another copy of a library, for which
- * instanceof would be false. `isRecord` accepts instances of classes too. `isInheritedName` tells
- * whether every object has a member of a name, such as `toString`.
+ * lists. Values of another realm or of another copy of a library count too, although instanceof is
+ * false for them. `isRecord` also accepts instances of classes. `isInheritedName` tells whether
+ * every object has a member of a name, such as `toString`.
  */
 
 const NOT_RECORDS = new Set(

@@ -1,8 +1,8 @@
 /**
- * `rebuildSchema` and `rebuildType` rebuild schemas, fields and types that another copy of
- * apache-arrow (releases 15 to 21) made, as objects of this package's copy. Those that are of this
- * copy throughout are returned as they are. They are recognised by their structure (`isSchemaLike`,
- * `isTypeLike`). Unknown types throw Unsupported (`refused`).
+ * `rebuildSchema` and `rebuildType` copy schemas, fields and types that another copy of
+ * apache-arrow (releases 15 to 21) made, as objects of this package's copy. Objects that belong to
+ * this copy throughout are returned as they are. `isSchemaLike` and `isTypeLike` recognise the
+ * others by their structure. Unknown types throw Unsupported (`refused`).
  */
 import {
   Binary,

@@ -1,8 +1,8 @@
 /**
- * `ArrowRebuilder` turns tables, batches, vectors of structs and objects of vectors, made by
- * another copy of apache-arrow, into record batches of this package's copy. `isArrowLike`,
- * `isTableLike` and `isBatchLike` recognise such objects. Buffers are shared where they fit as they
- * are; buffer-views.ts copies or refuses the others. Data that lacks a part throws InvalidInput.
+ * `ArrowRebuilder` turns tables, batches and vectors of another copy of apache-arrow into record
+ * batches of this package's copy. `isArrowLike`, `isTableLike` and `isBatchLike` recognise such
+ * objects. It shares buffers that fit as they are; buffer-views.ts copies or refuses the others.
+ * Data that lacks a part throws InvalidInput.
  */
 import {
   type Data,

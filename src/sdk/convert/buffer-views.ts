@@ -1,8 +1,8 @@
 /**
  * Views the buffers of another copy of apache-arrow as the typed arrays that this package's copy
- * needs (`Sizer`, `validityOf`). Builders leave off the values of nulls at the end. So a `Sizer`
- * for data with nulls fills up a buffer that is too short. Without nulls such a buffer throws
- * InvalidInput.
+ * needs (`Sizer`, `validityOf`). Builders of that copy may leave off the values of nulls at the
+ * end, so a `Sizer` for data with nulls fills up a buffer that is too short. Without nulls such a
+ * buffer throws InvalidInput.
  */
 import { type DataType, hasLargeOffsets, type valueArray } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `conformBatch` fits a record batch to a wanted schema. Columns and members of structs are matched
- * by name, and missing nullable ones become nulls. Values are cast only if they survive exactly; a
- * column that needs no cast is passed on without copying its values. What does not fit throws
+ * by name, and missing nullable ones become nulls. Values are cast only if no value changes; a
+ * column that needs no cast is passed on without a copy. What does not fit throws
  * TableSchemaValidation.
  */
 import {

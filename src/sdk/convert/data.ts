@@ -1,8 +1,8 @@
 /**
  * `toRecordBatchStream` turns any data that a user may pass (`DataInput`) into a stream of record
- * batches. It detects the kind of input: rows, Arrow objects of any copy of apache-arrow, Arrow IPC
- * bytes, Blobs, and iterables and streams of these. Rows that do not fit a schema throw
- * TableSchemaValidation while they are read.
+ * batches. It takes rows, Arrow objects of any copy of apache-arrow, Arrow IPC bytes, Blobs, and
+ * iterables and streams of these. Rows that do not fit a schema throw TableSchemaValidation while
+ * they are read.
  */
 import {
   type RecordBatch,

@@ -1,7 +1,7 @@
 /**
- * Reduces a schema to the columns and struct members that the given data has (`givenInRows`,
- * `givenInSchema`). A merge needs this to tell a column that was left out from one whose values are
- * null. Without rows the schema is kept as it is, and so is a struct of which no member is given.
+ * Reduces a schema to the columns and struct members that occur in the given data (`givenInRows`,
+ * `givenInSchema`). A merge needs this to tell a column that was left out from a column of nulls.
+ * Without rows the schema stays as it is, and so does a struct without any given member.
  */
 import { DataType, Field, Schema, Struct } from '../../arrow/index.ts';
 import { hasMember, type Records, take } from '../build/index.ts';

@@ -2,7 +2,7 @@
  * `inferSchema` infers an Arrow schema from rows by the rules of LanceDB's TypeScript SDK, and
  * `SchemaInference` from rows that come in parts. Inferred fields are nullable. A column whose type
  * cannot be inferred throws TableSchemaValidation. Values that do not fit the inferred type are
- * found later, when `sdk/build/` builds the column.
+ * found only when `sdk/build/` builds the column.
  */
 import {
   Binary,

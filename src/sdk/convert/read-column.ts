@@ -1,8 +1,8 @@
 /**
- * Reads a column of Arrow data as JavaScript values (`readColumn`, which documents the value of
- * each type), and joins columns into objects (`readRecords`). Values share no memory with the
- * column. Integers of 64 bits, and dates and times that a Date does not hold, are bigints. A type
- * without such values throws Unsupported.
+ * `readColumn` reads a column of Arrow data as JavaScript values, and documents the value of each
+ * type; `readRecords` joins columns into objects. Values share no memory with the column. Integers
+ * of 64 bits are bigints, and so are dates and times that a Date does not hold. A type without such
+ * values throws Unsupported.
  */
 import { Buffer, isAscii } from 'node:buffer';
 import {

@@ -1,8 +1,8 @@
 /**
  * Turns rows into a stream of record batches, by a given schema or an inferred one. `arrayStream`
  * infers from all rows of an array and can be read again. `rowStream` infers from the first batch
- * of an iterable and can be read once. `tableOfRows` builds all rows at once. A batch whose columns
- * would be too large is split. If there are neither rows nor a schema, they throw InvalidInput.
+ * of an iterable and can be read once. `tableOfRows` builds all rows at once. They split a batch
+ * whose columns would be too large. Without rows and without a schema, they throw InvalidInput.
  */
 import {
   type RecordBatch,

@@ -2,7 +2,7 @@
  * `Source` pulls items out of iterables, async iterables and streams, one at a time and only when
  * asked. An abort ends a pull that is waiting. `RowSource` takes rows or arrays of rows and returns
  * groups of a given size. `itemsOf` checks each item and closes the source at the end. `once` makes
- * a second pass over an iterable throw InvalidInput.
+ * a second iteration throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { isThenable } from '../build/index.ts';

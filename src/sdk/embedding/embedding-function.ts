@@ -1,8 +1,8 @@
 /**
  * Defines `EmbeddingFunction`, the base class of functions that turn values into vectors, and
  * `TextEmbeddingFunction` for texts. A table's schema stores the options of a function, so secrets
- * must not be among them. They are given as variables, which `resolveVariables` replaces by their
- * values. `sourceField` and `vectorField` declare the columns of values and vectors.
+ * must not be among them; `resolveVariables` replaces references to variables by their values.
+ * `sourceField` and `vectorField` declare the columns of values and vectors.
  */
 import { DataType, Field, FixedSizeList, type Float, Float32, Utf8 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

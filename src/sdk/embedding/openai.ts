@@ -1,8 +1,8 @@
 /**
  * `OpenAIEmbeddingFunction` requests vectors from a server with OpenAI's `/embeddings` protocol,
  * some hundreds of texts at a time. `baseURL` and `fetch` can be replaced. The key comes from a
- * variable of the registry or from `OPENAI_API_KEY`. A refusal of the server throws Unauthenticated
- * for status 401, and ServiceUnavailable for others. It does not retry.
+ * variable of the registry or from `OPENAI_API_KEY`. It does not retry: status 401 throws
+ * Unauthenticated, and any other refusal ServiceUnavailable.
  */
 import { type Float, Float32 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `EmbeddingFunctionRegistry` keeps classes of embedding functions by name (`register`), so that a
- * table can name its function. It writes functions into the metadata of schemas as LanceDB's SDK
- * does, and creates them again from there, which needs them registered. `getRegistry` returns the
- * one registry of the process. A name that is taken, or that no class has, throws InvalidInput.
+ * `EmbeddingFunctionRegistry` keeps classes of embedding functions by name (`register`), so that
+ * the schema of a table can name its function. It writes functions into the metadata of schemas as
+ * LanceDB's SDK does, and creates them again from registered classes. `getRegistry` returns the one
+ * registry of the process. A name that is taken, or that no class has, throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,8 +1,8 @@
 /**
  * `fromFile` opens a file of another format as a stream of record batches, for example to create a
  * table from it. `fromCsv`, `fromJson` and others do so for one format. A stream can be read once,
- * and reads batches as they are pulled. Types that a file lacks are guessed. A row that does not
- * fit them throws InvalidInput; `importFile` tries again with other types.
+ * and reads batches as they are pulled. Types that a file lacks are guessed. If a row does not fit
+ * them, it throws InvalidInput, where `importFile` would try again with other types.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CsvOptions } from '../../interchange/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `openFiles` opens several files as one source of rows, and reads them one after the other. Files
- * of JSON, whose columns have no types, cannot be mixed with others; of others, the first file
- * determines the schema. The result tells which file and line a row came from and how far reading
- * has got. A missing file throws InvalidInput before a row is read.
+ * `openFiles` opens several files as one source of rows, and reads them one after the other. The
+ * first file determines the schema. JSON files have no types of columns, so they cannot be mixed
+ * with others. The result tells which file and line a row came from and how far reading has got. A
+ * missing file throws InvalidInput before a row is read.
  */
 import type { DataType, RecordBatchStream } from '../../arrow/index.ts';
 import type { LanceVersionChoice } from '../../datasets/index.ts';

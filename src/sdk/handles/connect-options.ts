@@ -1,8 +1,8 @@
 /**
  * Defines `ConnectOptions`, with the types of LanceDB's options for remote databases
- * (`ClientConfig`, ...). `checkConnectOptions` validates the names and types of given options and
- * some of their values, and throws InvalidInput. Unknown names are refused, because a misspelt
- * `readOnly` would open the catalog for writing. The implementations validate the rest.
+ * (`ClientConfig`, ...). `checkConnectOptions` validates names, types and some values of given
+ * options, and throws InvalidInput. Unknown names are refused, because a misspelt `readOnly` would
+ * open the catalog for writing. The implementations validate the rest.
  */
 
 import type { AllowedLocation } from '../../allowed-locations.ts';

@@ -1,7 +1,7 @@
 /**
  * `open` opens a catalog on a REST server, the implementation `rest`. It converts properties and
- * connect options to the options of `RestNamespace`. Properties named `headers.X` become headers.
- * The options may add others. Unknown properties, a session, and options of `db://` addresses throw
+ * connect options to the options of `RestNamespace`. Headers come from properties named `headers.X`
+ * and from the options. Unknown properties, a session, and options of `db://` addresses throw
  * InvalidInput.
  */
 import { platformFetch, RestNamespace } from '../../client/index.ts';

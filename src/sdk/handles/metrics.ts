@@ -1,9 +1,9 @@
 /**
- * `instrumentLanceDbMetrics`, named as in LanceDB's SDK, offers counts of operations and of rows
- * read, and durations of operations, to a MeterProvider of OpenTelemetry. Connections that are
- * opened afterwards count (`recorder`). Durations are exported as cumulative counters of buckets,
- * count and sum. No package of OpenTelemetry is imported. Without a MeterProvider it warns and
- * returns false.
+ * `instrumentLanceDbMetrics`, named as in LanceDB's SDK, reports the operations of a program to a
+ * MeterProvider of OpenTelemetry: their number, their durations and the rows read. Connections that
+ * are opened afterwards count (`recorder`). Durations are exported as cumulative counters of
+ * buckets, count and sum. No package of OpenTelemetry is imported. Without a MeterProvider it warns
+ * and returns false.
  */
 import type { AnyOperation } from '../../protocol/index.ts';
 import type { Outcome } from './tracing.ts';

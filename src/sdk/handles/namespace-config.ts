@@ -1,9 +1,8 @@
 /**
- * `propertiesOf` converts the configuration of `dir` and `rest` to properties, which are strings by
- * name. The configuration has the form of LanceDB's SDK, with nested objects and flags. Properties
- * of other implementations are not converted. The properties in `more` are added, except for names
- * that the configuration has. Values that are no strings throw InvalidInput, here or in the
- * implementation.
+ * `propertiesOf` converts the configuration of `dir` and `rest`, with the nested objects and flags
+ * of LanceDB's SDK, to properties, which are strings by name. Properties of other implementations
+ * are not converted. The properties in `more` are added, except for names that the configuration
+ * has. Values that are not strings throw InvalidInput, here or in the implementation.
  */
 import { DirspaceError } from '../../errors.ts';
 import { checkStrings, type Properties } from './properties.ts';

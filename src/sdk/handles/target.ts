@@ -1,8 +1,8 @@
 /**
  * Defines `TableTarget`, the table, branch and version that a table handle points at. `Home` is
- * what the handles of one connection share. Some functions build the members of a request that name
- * a target, such as `onTable`. `pathOf` and `tableId` check the types of paths and names. The
- * catalog decides which names are legal.
+ * what the handles of one connection share. `onTable` and similar functions build the members of a
+ * request that name a target, and `entered` begins a call. `pathOf` and `tableId` check the types
+ * of paths and names; the catalog decides which names are legal.
  */
 
 import type { Env } from '../../env.ts';

@@ -1,8 +1,8 @@
 /**
- * `observed` wraps a catalog for which the program gave a tracer or asked for metrics (metrics.ts),
- * and returns any other catalog as it is. With a tracer, an operation is a span from its call to
- * its answer, or to the end of its rows. A remote catalog is sent the span's trace context. An
- * error of the tracer does not fail the operation. No package of OpenTelemetry is imported.
+ * `observed` wraps a catalog if the program gave a tracer or asked for metrics (metrics.ts), and
+ * returns any other catalog as it is. With a tracer, each operation is a span from its call to its
+ * answer, or to the end of its rows. A remote catalog gets the span's trace context. An error of
+ * the tracer does not fail the operation. No package of OpenTelemetry is imported.
  */
 import type { RecordBatch, RecordBatchStream } from '../../arrow/index.ts';
 import { type Env, elapsed } from '../../env.ts';

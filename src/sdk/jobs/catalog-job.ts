@@ -1,8 +1,8 @@
 /**
  * `CatalogJob` is work that a catalog carries out in the background; its facts are those of the
- * last answer. `beginThere` begins one, and `carriedOut` also waits for its result, and cancels the
- * job if waiting fails. Both return undefined if the catalog has no jobs or the program reads its
- * files itself. `follow` reports progress until the job has ended.
+ * catalog's last answer. `beginThere` begins one. `carriedOut` also waits for its result, and
+ * cancels the job if waiting fails. Both return undefined if the catalog has no jobs or the program
+ * reads its files itself. `follow` reports progress until the job has ended.
  */
 import type { Env } from '../../env.ts';
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * `AutoQuery` is a search by text whose kind is decided when it is first used. It searches by the
- * vector of the text if the table has an embedding function and the caller names no columns.
- * Otherwise it searches by full text. Without a limit it returns 10 rows.
+ * `AutoQuery` is a search by text that decides on first use which kind of search it is. If the
+ * table has an embedding function and the caller names no columns, it searches by the vector of the
+ * text, otherwise by full text. Without a limit it returns 10 rows.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { CallOptions } from '../../protocol/index.ts';

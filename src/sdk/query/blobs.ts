@@ -1,8 +1,8 @@
 /**
- * Reads the bytes of blobs by row ids. `fetchBlobs` returns them all. `fetchBlobFiles` returns
+ * Reads the bytes of blobs by row ids. `fetchBlobs` returns them all, and `fetchBlobFiles` returns
  * handles that read them, or ranges of them, on demand. Both keep the order of the ids, repeats
- * included. An id without a row throws InvalidInput. Catalogs that cannot fetch blobs are asked for
- * the rows. `blobColumns` lists the columns that hold blobs.
+ * included. An id without a row throws InvalidInput. If the catalog cannot fetch blobs, the rows
+ * are queried instead. `blobColumns` lists the columns that hold blobs.
  */
 import {
   blobElsewhere,

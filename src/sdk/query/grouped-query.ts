@@ -1,8 +1,7 @@
 /**
- * `GroupedQuery` builds a query that groups the rows of a table and computes aggregates of each
- * group, such as counts and sums. It runs as a SELECT statement (`toSql`), whose parts are parsed
- * only then: wrong SQL throws InvalidInput when the query runs. `Query.groupBy` and
- * `Query.aggregate` create it.
+ * `GroupedQuery` groups the rows of a table and computes aggregates of each group, such as counts
+ * and sums. It runs as a SELECT statement (`toSql`). Its parts are parsed only then, so wrong SQL
+ * throws InvalidInput when the query runs. `Query.groupBy` and `Query.aggregate` create it.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { RunSqlRequest } from '../../protocol/index.ts';

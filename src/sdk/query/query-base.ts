@@ -1,8 +1,7 @@
 /**
- * `QueryBase` is the base of the builders of queries on one table (query.ts and take-query.ts). It
- * collects the request, which runnable-query.ts runs. `outputSchema` and `explainPlan` describe the
- * query without reading rows; `analyzePlan` runs it and measures (`analyzeOptions` reads its
- * argument).
+ * `QueryBase` is the base class of the builders of queries on one table (query.ts and
+ * take-query.ts). It collects the request, which runnable-query.ts sends. `outputSchema` and
+ * `explainPlan` describe the query without reading rows; `analyzePlan` runs it and measures.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

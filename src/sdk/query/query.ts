@@ -1,9 +1,8 @@
 /**
  * Builds queries over the rows of a table. `Query` selects rows by predicate, order and text, and
- * `VectorQuery` finds the nearest vectors. A `VectorQuery` that also has words is hybrid: a
- * reranker joins the rows of both searches. Most methods change the query and return it.
- * `nearestTo` and the methods for groups return a new one. Malformed vectors, counts and orderings
- * throw InvalidInput.
+ * `VectorQuery` finds the nearest vectors. With words too, a `VectorQuery` is hybrid: a reranker
+ * joins the rows of both searches. Most methods change the query and return it; `nearestTo` and the
+ * methods for groups return a new one. Malformed vectors, counts and orderings throw InvalidInput.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * `TakeQuery` reads rows by id or position, in the order asked for and with repeats; missing rows
- * are left out. A catalog that cannot take rows is queried with a predicate on the ids or
- * positions, and pick-rows.ts orders the result. `explainPlan` and `analyzePlan` describe that
- * predicate query. `rowNumbers` converts ids or positions to bigints.
+ * are left out. If the catalog cannot take rows, it queries them by a predicate, and pick-rows.ts
+ * orders the result; `explainPlan` and `analyzePlan` describe that query. `rowNumbers` converts ids
+ * or positions to bigints.
  */
 import { handedOut, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Defines full-text queries as objects, such as `MatchQuery`, `PhraseQuery` and `BooleanQuery`. A
- * search takes them in place of plain text. Each builds the protocol's form of itself. The catalog
- * checks columns and values. `tokenize` returns the words that a search would look for.
+ * Defines full-text queries as objects, such as `MatchQuery`, `PhraseQuery` and `BooleanQuery`,
+ * which a search takes in place of plain text. Each builds its own form for the protocol. The
+ * catalog checks columns and values. `tokenize` returns the words that a search would look for.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FtsQuery } from '../../protocol/index.ts';

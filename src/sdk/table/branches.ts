@@ -1,8 +1,7 @@
 /**
- * `Branches` lists, creates, opens, compares and deletes the branches of one table. It leaves out
- * the main branch. `cherryPick` brings the changes of a branch to main. If it cannot, it resolves
- * with the status `failed` and the reasons. A branch that a tag names cannot be deleted: that
- * throws InvalidTableState.
+ * `Branches` lists, creates, opens, compares and deletes the branches of one table, without the
+ * main branch. `cherryPick` brings the changes of a branch to main. If it cannot, it resolves with
+ * the status `failed` and the reasons. Deleting a branch that a tag names throws InvalidTableState.
  */
 import {
   type BranchDiff,

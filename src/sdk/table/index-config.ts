@@ -1,8 +1,8 @@
 /**
  * `Index` describes an index to create, by a static method for each kind, and translates it to
  * members of the protocol's request. An option that the kind does not have throws Unsupported.
- * `usualIndex` chooses an index by a column's type, and `isScalar` tells which of the protocol's
- * two operations creates it.
+ * `usualIndex` chooses an index by a column's type. `isScalar` tells which of the protocol's two
+ * operations creates it.
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

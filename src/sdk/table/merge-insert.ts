@@ -1,6 +1,6 @@
 /**
- * `MergeInsertBuilder` collects the actions of a merge: for rows that match, are new, or are
- * missing from the source. `execute` runs the merge, with a time limit if one is given. A merge
+ * `MergeInsertBuilder` collects the actions of a merge: for rows that match, rows that are new, and
+ * rows that the source lacks. `execute` runs the merge, with a time limit if one is given. A merge
  * makes one new version, or changes nothing. `MergeResult` counts the rows. Malformed arguments
  * throw InvalidInput.
  */

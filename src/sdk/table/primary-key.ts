@@ -1,8 +1,8 @@
 /**
- * `primaryKeyChange` checks that a column can be a table's unenforced primary key. It returns the
- * change of field metadata that declares it, under Lance's name. The key is one top-level column of
- * whole numbers, texts or bytes. It is not nullable, and cannot be changed later. Values are not
- * checked.
+ * `primaryKeyChange` checks that a column can be a table's primary key, and returns the change of
+ * field metadata that declares it, under Lance's name. The key is one top-level column of whole
+ * numbers, texts or bytes that is not nullable. It cannot be changed later. It is not enforced:
+ * values are not checked.
  */
 import { type DataType, describeType, type Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * `RowChanges` adds, updates, deletes and merges the rows of the table that a handle points at,
- * each in one version at most. Embedding functions of the table fill the vectors that added and
- * merged rows lack. A catalog without DeleteRows is asked to delete by a predicate on the ids. A
- * handle that is pinned to a version throws InvalidInput.
+ * each in one version at most. Embedding functions of the table compute the vectors that added and
+ * merged rows lack. If the catalog has no DeleteRows, ids are deleted by a predicate. A handle that
+ * is pinned to a version throws InvalidInput.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

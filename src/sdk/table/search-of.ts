@@ -1,5 +1,5 @@
 /**
- * `searchOf` builds the query that `Table.search` returns. It searches by a vector, by words, or by
+ * `searchOf` builds the query that `Table.search` returns: a search by a vector, by words, or by
  * the vector that the table's embedding function computes for a text. An unknown type of query for
  * a text throws InvalidInput, and so does a vector with the type `fts`. A missing embedding
  * function is found when the query runs.

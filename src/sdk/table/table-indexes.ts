@@ -1,5 +1,5 @@
 /**
- * `TableIndexes` manages the indexes of a table. It creates (also as a job), lists, describes,
+ * `TableIndexes` manages the indexes of a table: it creates them (also as a job), lists, describes,
  * warms up and drops them, and waits until they cover all rows (`waitFor`). `tokenize` cuts a text
  * into words as a full-text index of the table does. `statistics` returns undefined for an index
  * that is missing. Types that a catalog does not build reject with Unsupported.

@@ -1,7 +1,7 @@
 /**
- * `TableInsight` describes a table. `stats` tells the sizes of its newest version, `profile` what
- * its values are like, and `diff` how two versions differ. The catalog computes them; here the
- * members of its answers get names in camel case. A catalog without the operation rejects with
+ * `TableInsight` describes a table: `stats` the sizes of its newest version, `profile` what its
+ * values are like, and `diff` how two versions differ. The catalog computes them; this file renames
+ * the members of its answers to camel case. A catalog without the operation rejects with
  * Unsupported.
  */
 import { DirspaceError } from '../../errors.ts';

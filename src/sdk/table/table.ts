@@ -1,7 +1,7 @@
 /**
- * `Table` is a handle on one table. It stands for the newest version of a branch, or is pinned to
- * one version (position.ts). Its methods read, search, change, optimize and describe the table, and
- * give its tags and branches. Most of the work is done in other files of this folder. A pinned
+ * `Table` is a handle on one table, either on the newest version of a branch or pinned to one
+ * version (position.ts). Its methods read, search, change, optimize and describe the table, and
+ * give access to its tags and branches. Other files of this folder do most of the work. A pinned
  * handle refuses changes with InvalidInput, and a closed one throws Closed.
  */
 import {

@@ -1,7 +1,7 @@
 /**
  * `updatesOf` converts an update to the form of the protocol's request: pairs of column and SQL,
- * and the condition. An update may be given as `values`, as `valuesSql`, or as SQL by column. An
- * update that sets no column throws InvalidInput, and so do two different conditions.
+ * and the condition. The caller may give it as `values`, as `valuesSql`, or as SQL by column. An
+ * update that sets no column throws InvalidInput, and so does one with two different conditions.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { AnyRow } from '../convert/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `fragmentStatistics` computes what GetTableStats tells about the fragments of a table. It counts
- * all fragments, and the small ones, which have fewer than 100,000 rows. It also computes the
- * least, greatest and mean number of rows, and percentiles. Deleted rows count too. Without
- * fragments all numbers are 0.
+ * `fragmentStatistics` computes the statistics of a table's fragments for GetTableStats. It counts
+ * all fragments, and the small ones with fewer than 100,000 rows. It also computes the least,
+ * greatest and mean number of rows, and percentiles. Deleted rows count too. Without fragments all
+ * numbers are 0.
  */
 import type { FragmentStats, FragmentSummary } from '../../../protocol/index.ts';
 

@@ -1,9 +1,8 @@
 /**
  * Describes a table that other programs write in Lance's format, from its manifest and without
  * reading rows. `lanceDetails` returns schema, metadata and counts, and `lanceStats` returns
- * statistics. Manifests are untrusted. If one cannot be read, `lanceDetails` gives the reason and
- * `lanceStats` returns undefined. `manifestIn` reads and parses a manifest, and throws if it cannot
- * be read.
+ * statistics. Manifests are untrusted. If one cannot be read, `lanceDetails` returns the reason,
+ * `lanceStats` returns undefined, and `manifestIn` throws.
  */
 import { isDirspaceError } from '../../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * Carries out the operations on table versions: list, describe, publish a staged manifest, and
  * delete ranges of versions. Clients of Lance may publish versions and branches if the table's
- * Lance mode allows it. Tables that other programs write are handled by lance-versions.ts. Versions
- * of several tables are published at once by commit-tables.ts.
+ * Lance mode allows it. lance-versions.ts handles tables that other programs write, and
+ * commit-tables.ts publishes versions of several tables at once.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import { digestOf, MAIN_BRANCH, type VersionDigest, versionFile } from '../../../format/index.ts';
