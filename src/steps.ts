@@ -1,8 +1,8 @@
 /**
  * Runs long work that is written as a generator of short steps. `inSlices` makes such steps of a
  * loop over rows. `drained` runs all steps without a break. `runSteps` awaits the promises that
- * steps yield. Between steps it lets other work run when a `Pause` asks for it. If anything rejects,
- * it closes the generator and throws that error. `plainPause` asks for a pause every few
+ * steps yield, and lets other work run between steps when a `Pause` asks for it. If anything
+ * rejects, it closes the generator and throws that error. `plainPause` asks for a pause every few
  * milliseconds.
  */
 import { systemEnv } from './env.ts';

@@ -1,8 +1,8 @@
 /**
  * Lists the languages of stemming and stop words, by the names that LanceDB gives them
- * (`LANGUAGES`). `languageNamed` finds one ignoring case, or throws InvalidInput. `openStemmer`
- * returns the Snowball stemmer of a language, and imports the package with all of them on the first
- * call. Greek has no stemmer and throws Unsupported (`refuseUnstemmed`).
+ * (`LANGUAGES`). `languageNamed` finds a language by its name in any case, or throws InvalidInput.
+ * `openStemmer` returns the Snowball stemmer of a language, and imports the package of stemmers on
+ * the first call. Greek has no stemmer and throws Unsupported (`refuseUnstemmed`).
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,8 +1,9 @@
 /**
- * `PostingsBuilder` makes the postings of a full-text index. It reads the texts of documents one
- * after the other, in steps. `order` then lists their terms in byte order, and `postingsOf` returns
- * the stored form of a term. Postings are held in memory in their stored form, about two bytes
- * each, beside the distinct terms. Callers bound the memory by `heldBytes`.
+ * `PostingsBuilder` makes the postings of a full-text index, the lists of the documents that
+ * contain each term. It reads the texts of documents one after the other, in steps. `order` then
+ * lists their terms in byte order, and `postingsOf` returns the stored form of a term's postings.
+ * They are held in memory in that form, about two bytes each. Callers bound the memory by
+ * `heldBytes`.
  */
 import { DirspaceError } from '../errors.ts';
 import { ByteStreams } from './byte-streams.ts';

@@ -1,7 +1,7 @@
 /**
- * Scores documents by BM25 (k1 1.2, b 0.75). `scorerOf` turns a tree of queries into a function. It
- * takes the counts of each term or phrase in a document and the length of its texts. It returns the
- * score as a 64-bit float, which callers round to 32 bits, or NaN if the document does not match.
+ * Scores documents by BM25 (k1 1.2, b 0.75). `scorerOf` turns a tree of queries into a function.
+ * This function takes the counts of each term or phrase in a document and the length of its texts,
+ * and returns the score, or NaN if the document does not match. Callers round the score to 32 bits.
  * Other functions compute parts of a score, such as `termShare`.
  */
 import type { LeafNode, TextQuery } from './text-query.ts';

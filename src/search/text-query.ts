@@ -1,7 +1,7 @@
 /**
  * Defines the tree of a full-text query (`TextQuery`). `textQuery` builds it from the protocol's
  * forms and fills in the defaults. A plain text in double quotes is a phrase; any other text is an
- * exact match of words. It throws InvalidInput if a query is contradictory or too large. `leavesOf`
+ * exact match of words. A query that is contradictory or too large throws InvalidInput. `leavesOf`
  * lists the match, phrase and prefix queries of a tree, and `describeTextQuery` formats a tree for
  * plans.
  */

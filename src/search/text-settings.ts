@@ -1,6 +1,6 @@
 /**
- * Defines how a text becomes words (`TextSettings`). `textSettings` reads the settings from members
- * named as the protocol and LanceDB's index details name them, and fills in defaults
+ * Defines the settings by which a text becomes words (`TextSettings`). `textSettings` reads them by
+ * the names of the protocol and of LanceDB's index details, and fills in defaults
  * (`DEFAULT_SETTINGS`). It throws InvalidInput for unknown names and for numbers out of bounds, and
  * Unsupported for jieba, lindera and stems without a stemmer. `settingsMembers` is its inverse, in
  * LanceDB's names.

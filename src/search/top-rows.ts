@@ -1,7 +1,7 @@
 /**
  * `TopRows` keeps the `limit` best of numbered rows by their scores, rounded to 32 bits; of equal
- * scores the lower row is better. Scores must not be NaN. `finish` returns the rows best first, in
- * steps. `createNearest` keeps them, with the negated scores as distances.
+ * scores the lower row is better. Scores must not be NaN. `finish` returns the rows in steps, the
+ * best first. It keeps them with `createNearest`, which takes negated scores as distances.
  */
 import { createNearest, type Nearest } from '../vector/index.ts';
 

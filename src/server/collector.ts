@@ -1,6 +1,6 @@
 /**
  * `Collector` asks V8 to collect garbage when the process holds many more bytes of buffers than its
- * requests and caches use. V8 alone would let far more accumulate. The server calls `look` as
+ * requests and caches use. V8 alone would let far more of them pile up. The server calls `look` as
  * requests release memory.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';

@@ -1,8 +1,8 @@
 /**
- * `Databases` finds the catalog (database) and the namespace prefix of a request, by headers, by
+ * `Databases` finds the catalog (database) and the namespace prefix of a request: by headers, by
  * the host name, or because there is only one. If so configured, the namespaces of one root are the
- * databases. Catalogs are opened on first use and closed with the server; catalogs that were passed
- * in open are never closed here. The name of no database throws NamespaceNotFound.
+ * databases. Catalogs are opened on first use and closed with the server, but catalogs that were
+ * passed in open are never closed here. An unknown database throws NamespaceNotFound.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,8 +1,8 @@
 /**
  * `Identification` authenticates a request before it takes a place in a queue. `identify` uses the
- * headers. If they hold no credentials and do not suffice, it reads a small JSON body for an
- * identity, and returns that body too. Unknown callers throw Unauthenticated. A server without
- * authentication takes all callers for `ANYBODY`.
+ * headers. If they hold no credentials, or not enough, it reads a small JSON body for an identity,
+ * and returns that body too. Unknown callers throw Unauthenticated. On a server without
+ * authentication every caller is `ANYBODY`.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { Progress } from '../progress.ts';

@@ -1,8 +1,8 @@
 /**
- * Builds the routes of a server. `operationRoutes` are those of operations, of the bytes of blobs
- * and of inserts in parts. `ownRoutes` are about the server itself: health, readiness, metrics and
- * the OpenAPI document. Of these only `/metrics` may need credentials. `noRoute` builds the error
- * for an unknown address, or for a method that a route does not take.
+ * Builds the routes of a server. `operationRoutes` builds those of operations, of the bytes of
+ * blobs and of inserts in parts. `ownRoutes` builds those about the server itself: health,
+ * readiness, metrics and the OpenAPI document; only `/metrics` may need credentials. `noRoute`
+ * builds the error for an unknown address, or for a method that a route does not take.
  */
 import { DirspaceError } from '../errors.ts';
 import { ALIAS_ROUTES, EVERY_OPERATION, EVERY_OPERATION_NAMES } from '../protocol/index.ts';

@@ -1,6 +1,6 @@
 /**
  * `checkServerOptions` checks the names and types of the options of a server, and throws
- * InvalidInput. Unknown names are refused, because a misspelt `readOnly` would allow writing. A
+ * InvalidInput. Unknown names are refused: a misspelt `readOnly` would allow writing, and a
  * misspelt `auth` would let everyone in. Members of options that are objects, such as `limits`, are
  * checked where they are used.
  */

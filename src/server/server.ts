@@ -1,8 +1,8 @@
 /**
- * `createServer` creates a server without a socket, and `startServer` one that listens. They
- * assemble catalogs, authentication, limits, routes and metrics. Roots are opened when they are
- * first used and closed by the server; catalogs that were passed in open stay open. Options that do
- * not go together throw InvalidInput, as does a public address without `auth`.
+ * `createServer` creates a server without a socket, and `startServer` one that listens. They put
+ * together catalogs, authentication, limits, routes and metrics. Roots are opened on first use and
+ * closed by the server; catalogs that were passed in open stay open. Options that do not fit
+ * together throw InvalidInput, and so does a public address without `auth`.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

@@ -1,8 +1,8 @@
 /**
  * Defines `Trial`, the hooks that a test fixture adds to a server. A fixture can add control routes
  * (`controlRoutes`) and headers, listen to answered requests, and answer requests in place of the
- * server. Control routes need no credentials, and the listener does not hear of them.
- * `createTrialServer` makes a server with these hooks.
+ * server. Control routes need no credentials, and the listener is not called for them. server.ts
+ * makes a server with these hooks (`createTrialServer`).
  */
 import type { AnyOperation } from '../protocol/index.ts';
 import {

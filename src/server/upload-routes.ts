@@ -1,6 +1,6 @@
 /**
- * `uploadRoutes` builds the routes of inserts in parts. They begin an upload, take a part of it,
- * make all parts one version, or abort it. Each checks anew that the caller may insert into the
+ * `uploadRoutes` builds the routes of inserts in parts, which begin an upload, take a part of it,
+ * make all parts one version, or abort it. Each checks again that the caller may insert into the
  * table. uploads.ts keeps the uploads in progress.
  */
 import { DirspaceError } from '../errors.ts';

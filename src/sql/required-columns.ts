@@ -1,6 +1,6 @@
 /**
- * `requirementsOf` tells what a bound tree needs. It collects the columns, nested paths, row ids
- * and offsets that the tree reads, and estimates its cost per row.
+ * `requirementsOf` tells what a bound tree needs: the columns, nested paths, row ids and offsets
+ * that it reads, and an estimate of its cost per row.
  */
 
 import { type Weight, weightOf } from './evaluate/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `rowNumbersOf` extracts the row ids that a condition names, as in `_rowid = 7` or `_rowid IN
- * (..)`. AND may join them to other conditions. It does the same for `_rowoffset`. A scan then
- * reads only those rows. It returns null if the condition names none.
+ * (..)`, so that a scan reads only those rows. AND may join them to other conditions. It does the
+ * same for `_rowoffset`. It returns null if the condition names no rows.
  */
 import type { Bound } from './typed/index.ts';
 

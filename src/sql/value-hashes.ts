@@ -1,8 +1,8 @@
 /**
- * `hashValues` hashes the values of a column, 64 bits a row. So equal values can be counted and
- * rows compared without keeping the values. Equal values have one hash in every batch: both zeros
- * are one value, so are all NaNs, and so are all nulls. The hash depends on random words drawn for
- * each process, so it must not be stored. `joinHashes` makes one hash of several columns.
+ * `hashValues` hashes the values of a column to 64 bits each, so that equal values can be counted
+ * and rows compared without keeping the values. Equal values have the same hash in every batch;
+ * both zeros count as one value, and so do all NaNs and all nulls. The hash depends on random words
+ * of the process, so it must not be stored. `joinHashes` makes one hash of several columns.
  */
 import { systemEnv } from '../env.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * `planInWords` describes a plan as text, one line for each step. A step stands above the steps
- * that it reads from, which are indented. Columns have the names of the statement.
+ * `planInWords` describes a plan as text, one line for each step. The steps that a step reads from
+ * stand below it, indented. Columns have the names of the statement.
  */
 import type { Expression } from '../sql/index.ts';
 import type { PlannedStatement } from './plan/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `DiskWatch` watches a folder tree on disk with chokidar and reports the folders whose entries
- * changed (`onChange`), except those that its caller hides. It watches folders only, with one
- * system watch each, however many files they hold. It starts a new watcher where chokidar stops
- * noticing changes. After each start it requests a rescan, which covers missed changes. `ready`
- * waits until there is a root.
+ * changed (`onChange`), except those that its caller hides. It needs one system watch for each
+ * folder, however many files are in it. It starts a new watcher when chokidar stops noticing
+ * changes. After each start it requests a rescan, which covers missed changes. `ready` waits until
+ * there is a root.
  */
 import { setMaxListeners } from 'node:events';
 import nodeFs from 'node:fs';

@@ -2,7 +2,7 @@
  * Reads one open file by ranges (`FileReader`) or writes one by appending (`FileWriter`). Reading
  * past the end throws Corrupt. At full durability a writer flushes now and then, and again at the
  * end. After a failed write or flush, `finish` throws, and `abort` removes the file. A file
- * descriptor stays open while a read is in progress, because the system reuses a closed one at
+ * descriptor stays open while a read is in progress, because the system would reuse a closed one at
  * once.
  */
 import { joined, totalLength } from '../bytes.ts';

@@ -1,8 +1,8 @@
 /**
  * Defines `Processes`, which tells whether the process that left a writer's marker is `alive` or
- * `dead`. For processes of other machines, for example, it is `unknown`. Cleanup and the upkeep of
- * Lance's list of a catalog use it. `systemProcesses` answers for this machine by
- * process-identity.ts; tests pass their own.
+ * `dead`, or `unknown`, as for processes of other machines. Cleanup and the upkeep of Lance's list
+ * of a catalog ask it. `systemProcesses` answers for this machine by process-identity.ts; tests
+ * pass their own.
  */
 import { hasDied, thisProcess } from './process-identity.ts';
 

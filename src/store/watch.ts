@@ -4,7 +4,7 @@
  * (change-hints.ts). Private and temporary files and the rows of tables give no hints.
  *
  * A hint may be late, come twice, come without a change, or be missing. So callers read the state
- * from the store, and also poll slowly.
+ * from the store, and also check it from time to time.
  */
 import { relative } from 'node:path';
 import { type Env, systemEnv } from '../env.ts';

@@ -1,6 +1,6 @@
 /**
  * `authenticator` makes the function that turns the credentials of a request into a principal, or
- * throws Unauthenticated. It tries API keys, which are compared in constant time, then JWTs
+ * throws Unauthenticated. It tries API keys, which it compares in constant time, then JWTs
  * (jwt.ts), then a function of the program. `headerCredentials` and `bodyCredentials` read
  * credentials from headers and from a JSON body. permissions.ts decides what the principal may do.
  */

@@ -1,7 +1,7 @@
 /**
  * Defines `Call`, one call of an operation as a value, and `Caller`, a function that carries it
- * out. `callerOf` makes a Caller of a catalog; scope.ts, permissions.ts and table-ids.ts wrap it in
- * further Callers. `addressedParts` lists the parts of a call that permissions are checked for,
+ * out. `callerOf` makes a Caller for a catalog; scope.ts, permissions.ts and table-ids.ts wrap it
+ * in further Callers. `addressedParts` lists the parts of a call for which permissions are checked,
  * such as the tables that a statement reads.
  */
 import type { ArrowBody } from '../../arrow/index.ts';

@@ -1,9 +1,9 @@
 /**
  * Defines `Grant`, a permission on a namespace and all below it, in one database or in all.
- * `parseGrant` converts a grant of a program, the configuration or a token to this form. It returns
- * undefined for anything malformed, because a misspelt grant could grant more than was meant.
- * `checkGrants` converts a list and throws InvalidInput instead. permissions.ts decides what a
- * grant allows.
+ * `parseGrant` converts a grant from a program, the configuration or a token to this form. It
+ * returns undefined for anything malformed, because a misspelt grant could allow more than was
+ * meant. `checkGrants` converts a list and throws InvalidInput instead. permissions.ts decides what
+ * a grant allows.
  */
 import { DirspaceError } from '../../errors.ts';
 import { checkPath, type ObjectPath, type Permission, parseId } from '../../protocol/index.ts';

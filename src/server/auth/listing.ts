@@ -1,7 +1,8 @@
 /**
- * `filteredPage` filters a page of a list of namespaces or tables down to the names that are shown.
- * It reads on until the page is full or the list ends. Page tokens do not reveal hidden names.
- * Names that are left out are passed to `leftOut`, so that table-ids.ts can mention them.
+ * `filteredPage` filters a page of a list of namespaces or tables down to the names that the caller
+ * may see. It reads further pages until its page is full or the list ends. Page tokens do not
+ * reveal hidden names. Names that are left out are passed to `leftOut`, so that table-ids.ts can
+ * mention them.
  */
 import type { Model } from '../../protocol/index.ts';
 import type { Call, Caller } from './call.ts';

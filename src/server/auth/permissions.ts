@@ -1,6 +1,6 @@
 /**
- * `permittedCaller` lets one principal call a catalog within the grants that it has on namespaces.
- * Other calls throw PermissionDenied, and lists show only what may be read. A refusal does not
+ * `permittedCaller` lets one principal call a catalog within its grants on namespaces. Other calls
+ * throw PermissionDenied, and lists show only what the principal may read. A refusal does not
  * reveal what exists. Storage credentials need `admin` on the table. `permittedDatabase` and
  * `checkMayReadMetrics` decide who may use a database and `/metrics`.
  */

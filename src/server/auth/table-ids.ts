@@ -1,7 +1,7 @@
 /**
  * `delimitedCaller` joins the ids in the response of ListAllTables by the delimiter of the request;
- * other operations pass unchanged. The protocol cannot escape a delimiter, so an id with the
- * delimiter in one of its names is left out. The response's `context` then says so.
+ * other operations pass unchanged. The protocol cannot escape a delimiter. So an id with the
+ * delimiter in one of its names is left out, and the response's `context` says so.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { DEFAULT_DELIMITER, formatId, parseId } from '../../protocol/index.ts';

@@ -2,7 +2,7 @@
  * Builds HTTP answers, for example `jsonAnswer` for JSON and `rowsAnswer` for rows in any format.
  * `failureAnswer` reports an error, and removes texts that must stay hidden. Rows that fail before
  * their first batch reject, so that the error still gets a status. A change that timed out becomes
- * CommitStateUnknown, unless it may be repeated.
+ * CommitStateUnknown, unless it is safe to repeat.
  */
 import {
   nullColumn,

@@ -1,7 +1,7 @@
 /**
  * Bounds request bodies that are still arriving, so that half-sent requests cannot block the
- * server. Beyond the limit of `Arrivals`, the caller with the most bodies loses the one that stood
- * still longest (Throttling). `PaceKeeper` aborts a body that arrives too slowly, and
+ * server. Beyond the limit of `Arrivals`, the caller with the most bodies loses the one that has
+ * waited longest for bytes (Throttling). `PaceKeeper` aborts a body that arrives too slowly, and
  * `cameTooSlowly` recognises its error. `begun` waits for the first bytes of a body, its end or a
  * failure.
  */

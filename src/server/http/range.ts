@@ -1,7 +1,7 @@
 /**
  * `parseRange` reads the `Range` header of a request as one range of bytes (RFC 9110). It returns
- * undefined if the header is missing or is not a single range of bytes. It also does so if there is
- * an `If-Range` header. The caller then sends the whole.
+ * undefined if the header is missing or is not a single range of bytes, and if there is an
+ * `If-Range` header; the caller then sends the whole body.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 

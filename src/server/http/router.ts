@@ -1,6 +1,6 @@
 /**
  * `Router` finds the route of a method and path, or undefined. Patterns have fixed parts and
- * `{parameters}`; a fixed part wins over a parameter. HEAD is answered by the route of GET. A path
+ * `{parameters}`; a fixed part wins over a parameter. The route of GET also answers HEAD. A path
  * that is not percent-encoded UTF-8 throws InvalidInput. `methods` and `methodsAt` list the methods
  * that a path or a whole target takes, and `splitAddress` splits a URL into path and query.
  */

@@ -1,7 +1,7 @@
 /**
  * `ReaderPace` measures how long an answer waits for its reader, or a request body for its sender.
- * A peer that takes or sends at least a minimum rate is never slow. When memory is short,
- * `ServerMemory` (request-memory.ts) aborts the one that has waited longest.
+ * A peer with at least a minimum rate is never slow. When memory is short, `ServerMemory`
+ * (request-memory.ts) aborts the one that has waited longest.
  */
 import { SLOW_MILLIS, type SlowAnswer } from '../../request-memory.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `logEnd` writes one log line for a request when it has ended, if the logger takes its level. The
- * level is error for responses that broke off and for 5xx other than 503, warn for 429 and 503,
+ * `logEnd` writes one log line when a request has ended, if the logger takes its level. The level
+ * is error for responses that broke off and for 5xx other than 503, warn for 429 and 503, and
  * otherwise info. A client that left is info too, unless its response had broken off.
  */
 import type { Env } from '../../env.ts';

@@ -1,9 +1,8 @@
 /**
  * Defines the limits of a server with their defaults and validation (`Limits`, `DEFAULT_LIMITS`,
- * `resolveLimits`), and the admission of requests. A `Gate` has places, and queues in which callers
- * take turns; one caller has no more than its share of both. `Admission` has a Gate for the whole
- * server and one for each table. A request that finds a full queue or waits too long gets
- * Throttling.
+ * `resolveLimits`), and the admission of requests. A `Gate` has places and queues. Callers take
+ * turns, and one caller gets only its share of both. `Admission` has a Gate for the whole server
+ * and one for each table. A request that finds a full queue or waits too long gets Throttling.
  */
 import { LONGEST_TIMER } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';

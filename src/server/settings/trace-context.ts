@@ -1,5 +1,5 @@
 /**
- * `traceOf` reads the W3C Trace Context headers of a request (level 2, `TRACE_HEADERS`). It builds
+ * `traceOf` reads the W3C Trace Context headers of a request (level 2, `TRACE_HEADERS`), and builds
  * the headers to send on, with a new span id. As the recommendation asks, it returns undefined for
  * a malformed `traceparent`, and drops a malformed `tracestate`.
  */

@@ -1,8 +1,8 @@
 /**
- * `download` answers a link of the page with rows as a file. They are all rows of a table, the rows
- * that a filter or search finds, or the result of a SELECT. The parameter `ask` of the address says
- * which, as the JSON that the page's views send; `db` is the database. Rows are read only as fast
- * as the browser takes them. An unknown format throws InvalidInput.
+ * `download` answers a link of the page with rows as a file: all rows of a table, the rows that a
+ * filter or search finds, or the result of a SELECT. The parameter `ask` of the address says which,
+ * as the JSON that the page's views send; `db` is the database. Rows are read only as fast as the
+ * browser takes them. An unknown format throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FileFormat, FORMATS, formatNamed } from '../../interchange/index.ts';

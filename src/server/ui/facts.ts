@@ -1,7 +1,7 @@
 /**
- * Defines `PageFacts`, the objects that all routes of the browser page share. They are the services
- * of the server, the sessions, kept rows, memory and clock. Two flags say whether the server is
- * read-only and whether it uses TLS.
+ * Defines `PageFacts`, the objects that all routes of the browser page share: the services of the
+ * server, the sessions, kept rows, memory and clock. Two flags say whether the server is read-only
+ * and whether it uses TLS.
  */
 import type { Env } from '../../env.ts';
 import type { Namespace, ObjectPath } from '../../protocol/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `pageFile` reads a file of the browser page from `dist/ui` when it is first asked for, and keeps
- * it. Only the names in `PAGE_FILES` are ever read, so no path of a request reaches the disk. It
- * throws Internal if the build lacks the page, and looks again the next time.
+ * `pageFile` reads a file of the browser page from `dist/ui` on its first request, and keeps it. It
+ * reads only the names in `PAGE_FILES`, so no path of a request reaches the disk. It throws
+ * Internal if the build lacks the page, and looks again the next time.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
- * `KeptRows` keeps the row ids that filtered, ordered or searched reads found, so that the page
- * scrolls through them without another search. Rows beyond a bound are cut off, and unused entries
- * are removed after some minutes; then the search runs again. Entries count against the memory of
- * the server. Callers with different rights do not share searches.
+ * `KeptRows` keeps the row ids that a filtered, ordered or searched read found, so that the page
+ * scrolls through them without another search. Rows beyond a bound are cut off. Unused entries are
+ * removed after some minutes; then the search runs again. Entries count as memory of the server.
+ * Callers with different rights do not share searches.
  */
 import { Type } from '../../arrow/index.ts';
 import type { Env } from '../../env.ts';

@@ -1,7 +1,7 @@
 /**
- * `uiRoutes` builds the routes of the page below `/ui`. They are its files, its session, its views,
- * and downloads of rows as files (`/ui/rows/...`). Operations that the page may call are below
- * `/ui/api/`. None of them changes anything stored.
+ * `uiRoutes` builds the routes of the page below `/ui`: its files, its session, its views, and
+ * downloads of rows as files (`/ui/rows/...`). Operations that the page may call are below
+ * `/ui/api/`. None of these routes changes anything stored.
  */
 import { DirspaceError } from '../../errors.ts';
 import { EVERY_OPERATION, formatAnswer } from '../../protocol/index.ts';

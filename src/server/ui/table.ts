@@ -1,7 +1,7 @@
 /**
- * `openedTable` collects in one answer what the views of a table share. It has the description and
- * row count of the chosen version, the newest version of its branch, and statistics. A table that
- * is only declared has only the description. Views request everything else themselves.
+ * `openedTable` collects in one answer what the views of a table share: the description and row
+ * count of the chosen version, the newest version of its branch, and statistics. A table that is
+ * only declared has only the description. Views request everything else themselves.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, GetTableStatsResponse } from '../../protocol/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Prepares the arguments of a function call and builds its bound node (`call`). A letter of a
- * signature names the types that an argument may have, such as `t` for text. `argument` checks an
- * argument against it; for `f` it also converts numbers to float64. NULL passes unchanged. Any
- * other type throws InvalidInput.
+ * Prepares the arguments of a function call and builds its bound node (`call`). In a function's
+ * signature, a letter stands for the types that an argument may have, such as `t` for text.
+ * `argument` checks an argument against its letter; for `f` it also converts numbers to float64.
+ * NULL passes unchanged. Any other type throws InvalidInput.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { refuse } from '../parse/index.ts';

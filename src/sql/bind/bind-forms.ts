@@ -1,8 +1,8 @@
 /**
- * `SPECIAL` maps names of functions to the code that binds their calls, where a fixed signature is
- * not enough. Either the types depend on each other, or an argument must be a constant. Examples
- * are coalesce, nullif, greatest, extract, date_trunc, concat and arrow_cast. Arguments that do not
- * fit throw InvalidInput. bind-call.ts binds the other functions.
+ * `SPECIAL` maps names of functions to the code that binds their calls, for functions without a
+ * fixed signature: either their types depend on each other, or an argument must be a constant.
+ * Examples are coalesce, nullif, greatest, extract, date_trunc, concat and arrow_cast. Arguments
+ * that do not fit throw InvalidInput. bind-call.ts binds the other functions.
  */
 
 import { plainType } from '../../arrow/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `likeNode` builds the bound form of LIKE and ILIKE. `lower(x) LIKE 'a%'` becomes `x ILIKE 'a%'`
- * if the constant pattern is in lower case. Both then mean the same, and lower(x) need not be
+ * `likeNode` builds the bound form of LIKE and ILIKE. If a constant pattern is in lower case,
+ * `lower(x) LIKE 'a%'` becomes `x ILIKE 'a%'`, which means the same, so lower(x) need not be
  * computed.
  */
 import { BOOL, type Bound } from '../typed/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Binds calls that take lists, such as array_has, array_position, array_has_any and array_slice.
- * `bindQuantified` binds `x op ANY (list)` and `x op ALL (list)`; bind.ts handles list literals
- * there. Both sides are converted to a common item type. An operand that is not a list throws
- * InvalidInput, but slices take texts too.
+ * `bindQuantified` binds `x op ANY (list)` and `x op ALL (list)`, except for list literals, which
+ * bind.ts handles. Both sides are converted to a common item type. An operand that is not a list
+ * throws InvalidInput, but slices take texts too.
  */
 
 import { plainType } from '../../arrow/index.ts';

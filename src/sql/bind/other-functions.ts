@@ -1,6 +1,6 @@
 /**
- * `otherFunction` knows functions of other databases that this engine does not have. It returns
- * what to write in place of one, for the message that refuses it. Its table must not name a
+ * `otherFunction` knows functions of other databases that this engine does not have. For the
+ * message that refuses such a function, it returns what to write instead. Its table must not name a
  * function that this engine has.
  */
 

@@ -1,7 +1,7 @@
 /**
  * Converts text to values (`fromText`) and values to text (`textOf`), for casts. Both return
  * undefined if there is no such value or text, and throw InvalidInput for a time zone that the
- * runtime does not know. `misfitOf` explains in an error message why a text does not fit a type.
+ * runtime does not know. `misfitOf` explains why a text does not fit a type, for error messages.
  */
 import { type DataType, type Float, Precision } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * `castColumn` converts a column to another type. Explicit casts drop the fraction for integers and
  * round for decimals; implicit casts must keep the value. A value that does not fit throws
- * InvalidInput, or becomes null in TRY_CAST; items of lists are treated the same. `canCast` says
- * which families of types can be converted.
+ * InvalidInput, or becomes null in TRY_CAST; this also holds for the items of lists. `canCast`
+ * tells which families of types can be converted.
  */
 
 import type { DataType } from '../../arrow/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Evaluates a bound tree over a frame of rows into a column. `evaluate` does so at once, and
- * `evaluateInSteps` lets other work run in between. An operand of AND, OR, CASE or COALESCE that
+ * Evaluates a bound tree over a frame of rows into a column, at once (`evaluate`) or in steps that
+ * let other work run in between (`evaluateInSteps`). An operand of AND, OR, CASE or COALESCE that
  * could fail is evaluated only for the rows that need it. Values that do not fit their type throw
  * InvalidInput, and so does too much memory. `evaluateConstant` computes a tree without columns.
  */

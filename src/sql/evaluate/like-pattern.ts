@@ -1,8 +1,8 @@
 /**
- * Compiles LIKE patterns from their UTF-8 bytes. A pattern may come from a row and be very long, so
- * `compiledInSteps` works in steps. `compilePattern` does so at once. `matches` tests a text
- * against a compiled pattern; other functions look for one part of it. A pattern that ends in its
- * escape character throws InvalidInput, and so does a long part with _.
+ * Compiles LIKE patterns from their UTF-8 bytes. `compilePattern` does so at once.
+ * `compiledInSteps` works in steps, because a pattern may come from a row and be very long.
+ * `matches` tests a text against a compiled pattern; other functions look for one part of it. A
+ * pattern that ends in its escape character throws InvalidInput, and so does a long part with _.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

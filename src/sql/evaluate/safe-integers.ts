@@ -1,8 +1,7 @@
 /**
- * `safeIntegers` computes `+ - * / %` of whole numbers that doubles hold exactly. It returns null
- * if the result of a row with a value is not such a number. It throws InvalidInput for a division
- * by zero in such a row. `quotient` divides two of the numbers, and `divisionByZero` throws that
- * error.
+ * `safeIntegers` computes `+ - * / %` of whole numbers that doubles hold exactly. If the result of
+ * a row is not such a number, it returns null. A division by zero throws InvalidInput
+ * (`divisionByZero`), unless the row has no value. `quotient` divides two of the numbers.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';

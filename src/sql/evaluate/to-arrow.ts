@@ -2,8 +2,8 @@
  * `toVector` converts an evaluated column to an Arrow vector of a given type. A dictionary type
  * gives a vector of its plain values; within lists and structs, dictionaries stay dictionaries. A
  * value that does not fit the type throws InvalidInput, and a type that expressions cannot produce,
- * such as a view, Unsupported. It claims memory from the request's budget before it allocates texts
- * and lists.
+ * such as a view, Unsupported. It counts the memory of texts and lists against the request's budget
+ * before it allocates them.
  */
 import {
   type Data,

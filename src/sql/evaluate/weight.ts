@@ -1,7 +1,7 @@
 /**
- * Estimates how long a bound tree takes to evaluate. The unit is a comparison of two numbers.
- * `weightOf` is for one row, and `workOf` for all rows of a frame. `isLight` says whether a tree
- * may be evaluated without a break. Batch slices and evaluation steps are sized by these estimates.
+ * Estimates how long a bound tree takes to evaluate, in comparisons of two numbers. `weightOf` is
+ * for one row, and `workOf` for all rows of a frame. `isLight` tells whether a tree may be
+ * evaluated without a break. These estimates decide the sizes of batch slices and evaluation steps.
  */
 
 import { compileRegexp } from '../regexp/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Computes date functions over whole columns of dates and timestamps without a time zone.
+ * Computes date functions over whole columns of dates and timestamps without a time zone:
  * `fieldOfColumn` extracts fields, `truncatedColumn` truncates, and `movedColumn` adds intervals.
  * Results of some thousand days are cached, because days repeat. For other types, time zones, and
- * values that a double does not hold exactly, null is returned. dates.ts and intervals.ts then
+ * values that a double does not hold exactly, they return null, and dates.ts and intervals.ts
  * compute value by value.
  */
 import type { DataType } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Computes two date functions row by row. `extractField` is extract, and `truncateTo` is
- * date_trunc. A timestamp with a time zone is read in that zone, except for its epoch. Lists such
- * as `DATE_FIELDS` have the accepted names, and `fieldName` resolves aliases. date-columns.ts
- * computes whole columns where it can.
+ * Computes two date functions row by row: extract (`extractField`) and date_trunc (`truncateTo`). A
+ * timestamp with a time zone is read in that zone, except for its epoch. Lists such as
+ * `DATE_FIELDS` have the accepted names, and `fieldName` resolves aliases. date-columns.ts computes
+ * whole columns if it can.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

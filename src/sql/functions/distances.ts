@@ -1,7 +1,7 @@
 /**
- * Computes the function levenshtein, the least number of characters to insert, remove or replace
- * that makes one text of another. The time grows with both lengths. So it works in steps, and texts
- * of more than 16,384 characters are refused.
+ * Computes the function levenshtein, the least number of characters to insert, remove or replace to
+ * make one text into another. The time grows with the product of both lengths, so it works in
+ * steps, and refuses texts of more than 16,384 characters.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { RowFunction } from '../typed/index.ts';

@@ -1,9 +1,8 @@
 /**
- * Computes the functions of numbers (`NUMBER_FUNCTIONS`). `EXTREME_FUNCTIONS` holds greatest and
- * least, which take any type and skip nulls. abs, negate, sign, floor, ceil, trunc and round are
- * exact for integers and decimals. They throw InvalidInput for a result that does not fit. The
- * binder has widened their operands to 64 bits or 38 digits. Others, such as sqrt and ln, work on
- * doubles.
+ * Computes the functions of numbers (`NUMBER_FUNCTIONS`). abs, negate, sign, floor, ceil, trunc and
+ * round are exact for integers and decimals, and throw InvalidInput for a result that does not fit;
+ * the binder has widened their operands to 64 bits or 38 digits. Others, such as sqrt and ln, work
+ * on doubles. `EXTREME_FUNCTIONS` holds greatest and least, which take any type and skip nulls.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
  * Computes the SQL functions of regular expressions (`REGEXP_FUNCTIONS`). regexp_like, regexp_match
- * and regexp_replace work as in DataFusion. regexp_extract and regexp_extract_all work as in
- * DuckDB. Long work is done in steps, which count against the request's budget. The budget throws
- * when it is used up. ../regexp/ does the matching, and its `compileRegexp` is exported from here
- * too.
+ * and regexp_replace work as in DataFusion, and regexp_extract and regexp_extract_all as in DuckDB.
+ * Long work is done in steps, which count against the request's budget; the budget throws when it
+ * is used up. ../regexp/ does the matching, and its `compileRegexp` is exported from here too.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * Computes the functions of text (`STRING_FUNCTIONS`), among them `||`, which also joins binaries;
- * each is null if an argument is null. Lengths and positions count code points, as in SQL;
+ * Computes the functions of text (`STRING_FUNCTIONS`), among them `||`, which also joins binaries.
+ * Each is null if an argument is null. Lengths and positions count code points, as in SQL;
  * octet_length and bit_length count bytes and bits. Results that would be too long throw
- * InvalidInput. bind/bind-forms.ts makes concat, which skips nulls, of `||`.
+ * InvalidInput. bind/bind-forms.ts builds concat, which skips nulls, from `||`.
  */
 
 import type { DataType } from '../../arrow/index.ts';

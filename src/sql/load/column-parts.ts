@@ -1,6 +1,6 @@
 /**
  * Reads the truth values of a boolean column (`truthOf`), and extracts one member of a struct
- * column (`memberOf`), null wherever the struct is null.
+ * column (`memberOf`), which is null wherever the struct is null.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, columnOf, FALSE, reader, TRUE, UNKNOWN, type Value } from '../typed/index.ts';

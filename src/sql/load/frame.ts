@@ -1,9 +1,9 @@
 /**
  * Defines `Frame`, the rows that an expression is evaluated over. `BatchFrame` loads the columns of
- * a batch on first use, and `NarrowFrame` selects rows of another frame. A frame can also be the
- * entries of a dictionary, or one row for computing a constant. `StepMeter` tells when an
- * evaluation in steps should yield. `_rowid` and `_rowoffset` throw InvalidInput if the caller gave
- * no row numbers.
+ * a batch on first use, and `NarrowFrame` selects rows of another frame. Other frames hold the
+ * entries of a dictionary, or one row for computing a constant. `_rowid` and `_rowoffset` throw
+ * InvalidInput if the caller gave no row numbers. `StepMeter` tells when an evaluation in steps
+ * should yield.
  */
 import { type Data, DataType, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

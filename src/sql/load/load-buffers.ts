@@ -1,8 +1,8 @@
 /**
  * Converts the Arrow buffers of flat types to arrays that evaluation loops over, without copying if
- * the layout allows. There is one function for each kind, such as `loadNumbers` or `loadSpans`.
- * They cover validity, numbers, decimals, texts and intervals. They throw Unsupported for offsets
- * beyond 2 GiB, and for views whose values have more in all. load.ts handles nested types.
+ * the layout allows. There is one function for each kind, such as `loadNumbers` for numbers or
+ * `loadSpans` for texts. They throw Unsupported for offsets beyond 2 GiB, and for views with more
+ * bytes of values. load.ts handles nested types.
  */
 import { type Data, DataType, type Decimal, type Interval, Precision } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,6 @@
 /**
  * `skipBlanks` returns where the next token of an SQL text begins, after blanks and comments. A
- * comment that is never closed throws InvalidInput. `isBlank` recognises blank characters, and
- * `APOSTROPHE` and `HYPHEN` are the codes of two characters.
+ * comment that is never closed throws InvalidInput. `isBlank` recognises blank characters.
  */
 import { refuse } from './sql-error.ts';
 

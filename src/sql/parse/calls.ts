@@ -1,7 +1,7 @@
 /**
  * Parses a function call such as f(x, y) (`parseCall`) or a list of arguments (`parseArguments`).
  * Aggregates and window functions are accepted only in a statement, with DISTINCT, ORDER BY, FILTER
- * and OVER. A string right behind the arguments makes a literal, as in `decimal(8,3) '1.5'`.
+ * and OVER. A string directly after the arguments makes a literal, as in `decimal(8,3) '1.5'`.
  * special-calls.ts parses calls with a grammar of their own. bind/bind-call.ts decides whether the
  * function exists.
  */

@@ -1,6 +1,6 @@
 /**
  * `Parser` parses operators by precedence climbing, with PostgreSQL's precedence; primary.ts parses
- * the operands. It throws InvalidInput with the position of what it cannot read. It bounds how deep
+ * the operands. Text that it cannot read throws InvalidInput with its position. It bounds how deep
  * an expression nests and how many literals the IN lists of a text have. Methods such as `took`,
  * `close` and `subquery` read single words, marks and queries for the other files of parse/.
  */

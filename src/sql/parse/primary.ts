@@ -1,8 +1,8 @@
 /**
- * `parsePrimary` parses one operand of an expression. This may be a literal, a column with its
- * members, a call, parentheses, a list, CASE, or a form that begins with a keyword. What it does
- * not support, such as current_date, throws InvalidInput with its position. parser.ts parses the
- * operators between operands.
+ * `parsePrimary` parses one operand of an expression: a literal, a column with its members, a call,
+ * parentheses, a list, CASE, or a form that begins with a keyword. An unsupported operand, such as
+ * current_date, throws InvalidInput with its position. parser.ts parses the operators between
+ * operands.
  */
 
 import { type Name, parseCall } from './calls.ts';

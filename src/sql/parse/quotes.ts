@@ -1,8 +1,8 @@
 /**
- * Scans quoted SQL text and returns its value and where it ends. `scanQuote` takes '..', E'..',
- * ".." and `..`; `scanUnicodeQuote` takes U&'..' and U&".."; `scanDollarQuote` takes $tag$..$tag$.
- * Parts of a '..', E'..' or U&'..' on several lines are joined into one. An unclosed quote, an
- * invalid escape, and a parameter such as $1 throw InvalidInput.
+ * Scans quoted SQL text, and returns its value and where it ends. `scanQuote` reads '..', E'..',
+ * ".." and `..`, `scanUnicodeQuote` reads U&'..' and U&"..", and `scanDollarQuote` reads
+ * $tag$..$tag$. As in PostgreSQL, parts of one string on several lines are joined. An unclosed
+ * quote, an invalid escape, and a parameter such as $1 throw InvalidInput.
  */
 
 import { APOSTROPHE, isBlank, skipBlanks } from './blanks.ts';

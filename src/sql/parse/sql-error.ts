@@ -1,8 +1,8 @@
 /**
  * `refuse` throws the error of an SQL expression, with a message and the position in the user's
  * text. Its code is InvalidInput unless another is given. `checked` runs a check and adds the
- * position to the InvalidInput that it throws. `placeText` formats the position, and `shorten`
- * shortens a value for a message.
+ * position to the InvalidInput that the check throws. `placeText` formats the position, and
+ * `shorten` shortens a value for a message.
  */
 import { DirspaceError, type ErrorCode, isDirspaceError } from '../../errors.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `parseStatementText` parses the text of a SELECT into a tree. The grammar is PostgreSQL's as far
  * as statements/ can run it. A few forms come from other databases, such as QUALIFY and FOR VERSION
- * AS OF. What it does not support throws InvalidInput with its position. The caller bounds the
- * length of the text.
+ * AS OF. Unsupported forms throw InvalidInput with their position. The caller bounds the length of
+ * the text.
  */
 
 import { FromParser, type QueryParser } from './from-clause.ts';

@@ -1,7 +1,8 @@
 /**
- * Maps names of types to Arrow types: `typeByName` takes SQL names and their arguments,
+ * Maps names of types to Arrow types: `typeByName` SQL names with their arguments, and
  * `typeByArrowName` the names that arrow_cast takes. Both throw InvalidInput for an unknown name
- * and for arguments that do not fit the type. `MAX_PRECISION` is the most digits of a decimal.
+ * and for arguments that do not fit the type. `MAX_PRECISION` is the largest number of digits of a
+ * decimal.
  */
 import {
   Binary,

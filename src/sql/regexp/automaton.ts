@@ -1,8 +1,8 @@
 /**
  * `Automaton` runs a compiled pattern as a deterministic automaton, whose states are sets of live
  * instructions. It computes states as search.ts reads a text, and caches them in a bounded table,
- * which begins anew when it is full. Time is at worst the length of the text times the size of the
- * program. A text for which too much work goes into computing states throws InvalidInput.
+ * which is emptied when it is full. The time is at worst the length of the text times the size of
+ * the program. A text that needs too much work for new states throws InvalidInput.
  */
 
 import { ASSERT, CHAR, EDGE, holds, MATCH, type Program, SPLIT } from './program.ts';

@@ -1,7 +1,7 @@
 /**
  * `GroupSearch` finds the positions of a match's groups, once the start and end of the match are
  * known. It tries the program's paths in order of priority, each instruction at most once per
- * position. It works in steps: `goOn` returns null if it has to go on. A match that is too long for
+ * position. It works in steps: `goOn` returns null if it is not done. A match that is too long for
  * the program throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `foldedInSteps` converts UTF-8 text to lower case for comparisons that ignore case. It works in
- * steps, so that a long text does not block the event loop. Pure ASCII is converted byte by byte.
- * The lower case of some characters, such as a final sigma, depends on their neighbours. So other
- * text is not cut there.
+ * `foldedInSteps` converts UTF-8 text to lower case for comparisons that ignore case, in steps that
+ * let other work run. It converts pure ASCII byte by byte. The lower case of some characters, such
+ * as a final sigma, depends on their neighbours, so other text is cut only where no character
+ * depends on the next.
  */
 import { isContinuation } from '../../bytes.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `inOneCase` converts a column of texts to lower or upper case, with the results of the runtime's
- * own functions. Letters whose counterpart has as many bytes are changed in the bytes, many at
- * once. Other texts are converted one by one. It returns null for columns that it does not convert,
- * for example those of more than 4 MiB (`MOST_AT_ONCE`). The caller then converts them.
+ * own functions. If a letter's counterpart has as many bytes, it changes the bytes, many at once;
+ * it converts other texts one by one. It returns null for columns that it does not convert, such as
+ * those of more than 4 MiB (`MOST_AT_ONCE`); the caller then converts them.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import type { BytesColumn } from '../typed/index.ts';

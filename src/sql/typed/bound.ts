@@ -1,8 +1,8 @@
 /**
- * Defines `Bound`, the expression tree after binding. Names are resolved there, every node has a
- * type, and conversions are explicit. Also defines `RowFunction`, which computes a function over
- * columns. `childrenOf` lists the nodes below one. `canFail` tells whether evaluating a tree may
- * throw for some rows. bind/ builds the tree.
+ * Defines `Bound`, the expression tree after binding, which bind/ builds. Names are resolved there,
+ * every node has a type, and conversions are explicit. `RowFunction` computes a function over
+ * columns. `childrenOf` lists the nodes below a node, and `canFail` tells whether evaluating a tree
+ * may throw for some rows.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -2,7 +2,7 @@
  * `coerce` converts an operand to a type, and `commonType` finds a type that holds several. A
  * literal takes the type of the other operand; anything else is cast. A conversion that would lose
  * something throws InvalidInput, unless a rule at `coerce` allows the loss. Other functions build
- * literals, compare types, and name operands in messages (`describe`).
+ * literals, compare types, and name operands in messages.
  */
 import {
   DataType,

@@ -1,6 +1,7 @@
 /**
- * `exactText` writes a value of a list, struct or map as JSON text. Equal values of one type have
- * one text, and different values different texts: both zeros are one value, and so are all NaNs.
+ * `exactText` writes a value of a list, struct or map as JSON text, so that texts can be compared
+ * in place of values. Equal values of one type have equal texts, and different values different
+ * ones; both zeros count as one value, and so do all NaNs.
  */
 import type { Value } from './column.ts';
 

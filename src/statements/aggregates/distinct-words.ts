@@ -1,8 +1,8 @@
 /**
- * `DistinctWords` counts the distinct values of a column over all rows, exactly. It is for
- * statements without groups. It takes numbers, booleans, dates and times as two 32-bit words each.
- * Values are split by their hashes into 256 parts, so that a part fits a processor's cache. When a
- * part is full, repeats are removed from it.
+ * `DistinctWords` counts the distinct values of a column over all rows, exactly, for statements
+ * without groups. It takes numbers, booleans, dates and times as two 32-bit words each. It splits
+ * values by their hashes into 256 parts, so that a part fits a processor's cache. When a part is
+ * full, it removes repeats from it.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, validityOf } from '../../sql/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Keeps which group each collected row is of, batch by batch (`GroupedRows`), and sorts the places
- * of the rows by group, in steps. `counted` leaves out the rows of a batch that do not count.
- * collections.ts and quantiles.ts keep the values.
+ * `GroupedRows` keeps which group each collected row belongs to, batch by batch, and sorts the
+ * places of the rows by group, in steps. `counted` leaves out the rows of a batch that do not
+ * count. collections.ts and quantiles.ts keep the values.
  */
 import type { RowPlaces } from './row-places.ts';
 

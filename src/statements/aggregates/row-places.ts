@@ -1,7 +1,7 @@
 /**
  * Picks rows of several batches by their places. `RowPlaces` names a batch and a row for each.
- * `placedRows` picks whole rows in any order, and `columnsInOne` those of some columns. Both work
- * in steps. `partitioned` sorts places by the numbers of the groups of their rows.
+ * `placedRows` picks whole rows in any order, and `columnsInOne` picks some columns of them; both
+ * work in steps. `partitioned` sorts places by the groups of their rows.
  */
 import {
   columnsOf,

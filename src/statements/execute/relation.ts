@@ -1,6 +1,6 @@
 /**
  * Defines `Relation`, the rows that a step of a plan yields, and `Work`, what the steps of one
- * statement share. `run` runs a generator and lets other work go on between its steps. `collected`
+ * statement share. `run` runs a generator and lets other work run between its steps. `collected`
  * keeps all batches of a relation in memory and counts their bytes. `columnReader` evaluates
  * expressions over batches.
  */

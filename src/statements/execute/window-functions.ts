@@ -1,7 +1,7 @@
 /**
- * `windowColumn` computes one window function for rows in order, partition after partition. A
- * running aggregate takes the rows up to the current one. It may also take the following rows that
- * are equal to it in order (its peers). Aggregates of whole partitions are computed like those of
+ * `windowColumn` computes one window function for ordered rows, partition after partition. A
+ * running aggregate takes the rows up to the current one, and possibly the following rows that are
+ * equal to it in order (its peers). Aggregates of whole partitions are computed like those of
  * groups, and those of other frames by window-frames.ts. `comparesPeers` tells whether calls need
  * to know peers.
  */

@@ -1,7 +1,7 @@
 /**
  * `windowedRows` computes window functions; each call of one adds a column. It keeps all rows in
- * memory, which counts against the request's memory. The rows are sorted by partition, and then by
- * the window's ORDER BY, and come in that order. window-functions.ts computes each function.
+ * memory, which counts against the request's memory. It sorts the rows by partition and then by the
+ * window's ORDER BY, and yields them in that order. window-functions.ts computes each function.
  */
 import {
   batchBytes,

@@ -1,8 +1,8 @@
 /**
  * `plannedWindows` plans the window functions of a SELECT. It adds one step for each distinct
- * window, with a column for each call over it. It returns the plan and a function that replaces the
- * calls by these columns. ORDER BY within a call throws InvalidInput, and so do a window function
- * within another and a window in an order that its values do not have.
+ * window, with a column for each call over it, and returns the plan and a function that replaces
+ * the calls by these columns. It throws InvalidInput for ORDER BY within a call, for a window
+ * function within another, and for a window ordered by values that have no order.
  */
 import { Field, Schema } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * `ChangeTimes` tells whether a file or folder was last changed so long ago that its next change
- * gets another time. Only then may a cache take an equal time for an unchanged folder. The wait is
- * two seconds. On local volumes of Linux whose times have fractions of a second, a tenth of a
+ * will get another time. Only then may a cache take an equal time as a sign that nothing changed.
+ * The wait is two seconds. On local volumes of Linux with fractions of a second, a tenth of a
  * second is enough.
  */
 import type { Env } from '../../env.ts';

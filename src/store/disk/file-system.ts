@@ -1,8 +1,7 @@
 /**
  * Defines `FileSystem`, the part of node:fs that the store calls. node:fs and memfs satisfy it.
- * `checkFileSystem` throws InvalidInput for an object that lacks a method. Small functions call the
- * file system, such as `readFolder`. `errnoOf` reads the code of a failed call, which tells errors
- * apart.
+ * `checkFileSystem` throws InvalidInput for an object that lacks a method. Small functions, such as
+ * `readFolder`, call the file system. `errnoOf` reads the code of a failed call.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `aliasFolder` gives a folder of the root a second path by a symbolic link. The link is relative,
- * so the path still leads there after the root was copied or moved. It returns false where the link
- * cannot be made, such as on Windows. `findAlias` reads such a link; its folder is undefined if it
- * leads out of the root. Links are for other programs, and the store itself follows none.
+ * `aliasFolder` gives a folder of the root a second path by a symbolic link, for other programs;
+ * the store itself follows no links. The link is relative, so it still works after the root was
+ * copied or moved. It returns false if the link cannot be made, such as on Windows. `findAlias`
+ * reads such a link; its folder is undefined if it leads out of the root.
  */
 
 import { posix } from 'node:path';

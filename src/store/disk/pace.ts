@@ -1,6 +1,6 @@
 /**
- * `Pace` decides whether large reads are made synchronously. They are while a piece of 1 MiB takes
- * less than 2 ms. After a slower piece, the next 64 go to the thread pool.
+ * `Pace` decides whether large reads are synchronous. They are while a piece of 1 MiB takes less
+ * than 2 ms. After a slower piece, the next 64 pieces go to the thread pool.
  */
 
 /** The piece that is timed. */

@@ -1,6 +1,6 @@
 /**
  * `changedColumns` counts for each column the rows that differ in it between two versions. It reads
- * pairs of rows that have one key in both versions, and compares their values by hashes.
+ * pairs of rows that have the same key in both versions, and compares hashes of their values.
  * `firstRows` reads the first rows of a list with all their columns, to be shown as examples.
  */
 import { columnsOf, type RecordBatch } from '../../arrow/index.ts';

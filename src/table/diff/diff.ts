@@ -1,9 +1,8 @@
 /**
- * `diffVersions` compares two versions of a table, of one branch or of two. It compares columns,
- * properties, metadata, fragments and rows. With a key, rows are matched by the key's values and
- * compared by hashes. The result then has the first rows of each kind as examples. Without a key,
- * no column is read. A row is then identified by the file that it was written to and its place
- * there.
+ * `diffVersions` compares two versions of a table, of one branch or of two: columns, properties,
+ * metadata, fragments and rows. With a key, rows are matched by the key's values and compared by
+ * hashes, and the result has the first rows of each kind as examples. Without a key, a row is
+ * identified by the file that it was written to and its place there, and no column is read.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,7 +1,7 @@
 /**
  * `fragmentDifferences` finds which fragments two versions share, which only one of them has, and
- * which differ in deleted rows or overlays. From that `rowDifferences` counts rows, identified by
- * the file that they were written to and their place in it. No column is read.
+ * which differ in deleted rows or overlays. From this `rowDifferences` counts rows; a row is
+ * identified by the file that it was written to and its place in it. No column is read.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import { deletedRows } from '../fragments/index.ts';

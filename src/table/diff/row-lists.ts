@@ -1,6 +1,6 @@
 /**
- * `RowList` keeps the places of rows, each with a hash of its values and one of its key, in an
- * array that grows. `Buckets` finds a row of a list by one of these hashes and marks it as taken.
+ * `RowList` keeps the places of rows in an array that grows, each with a hash of its values and one
+ * of its key. `Buckets` finds a row of a list by one of these hashes and marks it as taken.
  */
 import type { ValueHashes } from '../../sql/index.ts';
 

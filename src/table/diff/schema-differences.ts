@@ -1,5 +1,5 @@
 /**
- * `schemaDifferences` compares the columns of two versions by the ids of their fields. It tells
+ * `schemaDifferences` compares the columns of two versions by the ids of their fields. It finds
  * which were added and dropped, and which differ in name, type, nullability or metadata. Fields of
  * structs and lists are compared like columns, and named by their path. common-fields.ts tells
  * which ids two branches have in common.

@@ -1,7 +1,7 @@
 /**
- * `sideRows` reads the rows of one version that the other may lack. Of a fragment that only this
- * version has, it reads all live rows. Of a fragment in both, it reads the live rows that the other
- * has deleted, or all live rows if columns were rewritten.
+ * `sideRows` reads the rows of one version that the other may lack. From a fragment that only this
+ * version has, it reads all live rows. From a fragment in both, it reads the live rows that the
+ * other has deleted, or all live rows if columns were rewritten.
  */
 import type { Data } from '../../arrow/index.ts';
 import { firstAtLeast } from '../../binary-search.ts';

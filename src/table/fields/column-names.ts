@@ -1,6 +1,6 @@
 /**
  * Refuses columns by name or width, with InvalidInput. `checkName` refuses names that a path or a
- * query could not tell from others. `refuseTwins` refuses two columns of one name. `checkWidth`
+ * query could confuse with others. `refuseTwins` refuses two columns of one name. `checkWidth`
  * refuses a type whose nulls take too much memory.
  */
 import { DataType, type Field } from '../../arrow/index.ts';

@@ -1,5 +1,5 @@
 /**
- * Handles columns whose values are computed from an SQL expression. The expression stands in the
+ * Handles columns whose values are computed from an SQL expression. The expression is in the
  * metadata of the field, under the keys that LanceDB uses. Each value is null or the result of the
  * expression for its row. When a column that the expression reads changes, the value becomes null
  * again (`staleColumns`). Changes that would break this rule throw InvalidInput, for example in

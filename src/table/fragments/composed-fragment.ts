@@ -1,7 +1,7 @@
 /**
  * `ComposedFragment` reads a fragment whose columns lie in several files as if it were one file.
- * That file has the columns of all of them, in the order of the files. Its footer joins theirs. So
- * pruning by statistics and adapting of columns see one file too.
+ * That file has the columns of all files, in the order of the files, and its footer joins theirs.
+ * So pruning by statistics and adapting of columns need no case of their own.
  */
 import { type Data, Schema } from '../../arrow/index.ts';
 import type { FragmentFooter } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `LargeFragment` reads columns, rows or parts of a value of a file of more than 16 KiB by byte
  * ranges, and verifies each range. A few rows can be read value by value; otherwise they are picked
- * from whole columns. It caches the footer and, if the read asks for that, columns and decompressed
+ * from whole columns. It caches the footer and, if the read asks for it, columns and decompressed
  * frames. These stay valid, because fragments never change.
  */
 import {

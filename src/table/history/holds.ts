@@ -4,7 +4,7 @@
  *
  * Deletion marks versions first and then looks for holds. `withHold` creates the hold first and
  * then looks for marks. So one side always sees the other, without a lock or a clock. Cleanup
- * removes holds that crashes left behind, once they are old enough.
+ * removes holds that crashes left, once they are old enough.
  */
 import { DirspaceError } from '../../errors.ts';
 import { holdFile, parseHold } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `btreeReader` answers tests of values by the segments of a BTREE index. The file of a segment has
- * the values in order, with nulls last, and the positions of their rows. The rows that pass a test
- * form runs of this order. A binary search finds the ends of a run (`SortedSegment`), and
+ * `btreeReader` answers conditions on one column by the segments of a BTREE index. The file of a
+ * segment has the values in order, with nulls last, and the positions of their rows. The rows that
+ * match form runs of this order: a binary search finds the ends of a run (`SortedSegment`), and
  * `positionsOf` reads the positions in it.
  */
 import type { DataType } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `firstRows` finds the rows that may be among the first in the order of a column. It uses the
- * column's BTREE index and sorts nothing. Rows with equal values are candidates together. The
- * caller sorts the candidates and the rows that the index does not cover. Small tables are sorted
- * without it, and so are those with too many candidates.
+ * `firstRows` finds the rows that may be among the first in the order of a column, by the column's
+ * BTREE index and without sorting. Rows with equal values are candidates together. The caller sorts
+ * the candidates and the rows that the index does not cover. For a small table, or too many
+ * candidates, the index is not used.
  */
 import {
   BTREE,

@@ -1,8 +1,8 @@
 /**
  * `nearRows` finds through an IVF index the rows whose vectors are likely to be nearest to query
- * vectors. The caller measures their exact distances. For each vector, it searches the partitions
- * of all segments together, nearest first. It stops when the rest are unlikely to hold a nearer
- * row, or at the limits of the request.
+ * vectors. For each query vector it searches the partitions of all segments, nearest first, and
+ * stops when the rest are unlikely to hold a nearer row, or at the limits of the request. The
+ * caller measures exact distances.
  */
 
 import { joinedFloats } from '../../bytes.ts';

@@ -1,8 +1,8 @@
 /**
- * `writeTextFiles` writes the files of one segment of a full-text index. They hold the terms with
- * their postings, and the number of words of each row. If the index keeps positions of words, a
- * file has these too. Each text is read once. The postings are held in memory in the form in which
- * they are stored. If anything fails, the files are deleted.
+ * `writeTextFiles` writes the files of one segment of a full-text index: the terms with their
+ * postings, and the number of words of each row. If the index keeps positions of words, another
+ * file has these. Each text is read once. The postings are held in memory in their stored form. If
+ * anything fails, the files are deleted.
  */
 import {
   Binary,

@@ -1,6 +1,6 @@
 /**
  * `updateIndexes` builds segments over the fragments that the indexes of a branch do not cover, and
- * commits all indexes in one version. Where segments become many or much is not covered, it merges
+ * commits all indexes in one version. If there are many segments, or much is not covered, it merges
  * small segments into the new ones. It also replaces damaged segments. An index that was changed
  * meanwhile is left as it is.
  */

@@ -1,7 +1,8 @@
 /**
  * `writeSegmentFile` writes the rows of a segment as one file in the folder of indexes, in short
- * batches, so that a search reads little. It is written and checked like a fragment, and removed on
- * any error. `writeSegmentFiles` writes the files of one segment, of which none stays if one fails.
+ * batches, so that a search reads little. It writes and checks the file like a fragment, and
+ * removes it on any error. `writeSegmentFiles` writes all files of one segment, of which none stays
+ * if one fails.
  */
 import {
   type Data,

@@ -1,8 +1,7 @@
 /**
- * `StagedFiles` reads columns of the data files that a writer of Lance has staged for one fragment.
- * It reads a `RowRange` at a time, in the types of the table. The files are untrusted. They must
- * have the sizes that the manifest says, the rows of the fragment and the types of the listed
- * fields.
+ * `StagedFiles` reads columns of the data files that a writer of Lance has staged for one fragment,
+ * a `RowRange` at a time, in the types of the table. The files are untrusted. They must have the
+ * sizes that the manifest states, the rows of the fragment and the types of the listed fields.
  */
 import { type Data, DataType, type Field, recordBatch, Schema } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Compares the fragments of a staged Lance manifest with those that its transaction lists, without
- * reading a file. Each function refuses one kind of difference with InvalidInput, such as
- * `requireNew` and `requireGone`. The transaction must name all fragments that were added, removed,
- * changed or reordered.
+ * reading a file. The transaction must name all fragments that were added, removed, changed or
+ * reordered. Each function refuses one kind of difference with InvalidInput, such as `requireNew`
+ * and `requireGone`.
  */
 import type {
   LanceFileEntry,

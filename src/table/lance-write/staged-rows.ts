@@ -1,9 +1,9 @@
 /**
  * `writeStagedRows` writes the rows of a staged Lance manifest as fragments and deletion files of
- * the table. All new data files are decoded and all new deletion files read before anything is
- * published. A fragment with changed columns is rewritten with every row in its place, so row ids
- * and deleted rows stay. Values of computed columns and rows that cost too much are refused on the
- * way.
+ * the table. It decodes all new data files and reads all new deletion files before anything is
+ * published. It rewrites a fragment with changed columns with every row in its place, so row ids
+ * and deleted rows stay. On the way it refuses values of computed columns, and rows that cost too
+ * much.
  */
 import {
   type Data,

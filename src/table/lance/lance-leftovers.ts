@@ -1,8 +1,8 @@
 /**
- * Finds files in a table that were written for Lance or by Lance and are no longer needed. Callers
+ * Finds files in a table that were written for Lance or by Lance and are no longer needed; callers
  * delete them. `goneManifests` finds manifests of deleted versions, and `goneDeletions` deletion
- * files that nothing refers to. Other functions find files that were set aside, and those that
- * writers of Lance left when they were refused, were killed or had finished.
+ * files that nothing refers to. Other functions find files that were set aside, and files of
+ * Lance's writers that were refused, were killed or had finished.
  */
 import {
   deletionsFolder,

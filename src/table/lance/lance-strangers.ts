@@ -1,7 +1,7 @@
 /**
  * `isOwn` tells the engine's own manifests in `_versions` from those that other programs wrote.
  * `moveAside` renames a foreign file so that Lance's readers do not find it. `setStrangersAside`
- * renames all foreign manifests above the newest version of a branch. They are no versions of the
+ * renames all foreign manifests above the newest version of a branch: they are not versions of the
  * table, but Lance would take them for the newest.
  */
 import {

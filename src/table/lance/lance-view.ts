@@ -1,7 +1,7 @@
 /**
- * `lanceProblem` tells why Lance cannot read a version of a table, or undefined if it can.
- * `lanceView` collects the fields and fragments for Lance's manifest of the version, and
- * `lanceDone` encodes the changes of the version.
+ * Prepares what Lance is told of a version. `lanceProblem` tells why Lance cannot read a version of
+ * a table, or undefined if it can. `lanceView` collects the fields and fragments for Lance's
+ * manifest of the version, and `lanceDone` encodes the changes of the version.
  */
 import {
   columnFiles,

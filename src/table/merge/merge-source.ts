@@ -1,7 +1,7 @@
 /**
  * Reads the source rows of a merge into memory (`readSource`) and converts them to the table's
- * columns and types (`sourceColumns`). Too many rows or bytes are refused, and a column that does
- * not fit throws TableSchemaValidation.
+ * columns and types (`sourceColumns`). It refuses too many rows or bytes, and throws
+ * TableSchemaValidation for a column that does not fit.
  */
 import {
   batchBytes,

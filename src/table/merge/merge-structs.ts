@@ -1,7 +1,7 @@
 /**
  * `keepMembers` completes source structs that lack some members: an updated row keeps the table's
- * values of those members. `missingMembers` finds the members that are missing, in nested structs
- * too; structs in lists are replaced whole.
+ * values of those members. `missingMembers` finds the missing members, in nested structs too.
+ * Structs in lists are replaced whole.
  */
 import { type Data, DataType, gather, nullColumn, Vector } from '../../arrow/index.ts';
 import { type IdentifiedField, withChildren } from '../fields/index.ts';

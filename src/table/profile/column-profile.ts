@@ -1,7 +1,8 @@
 /**
  * `columnProfile` turns the counts of a tally into the profile of a column, with values formatted
- * for display. The number of distinct values is estimated if only a sample of the rows was read or
- * there were too many to count. The most frequent values are read from the table by their rows.
+ * for display. The number of distinct values is an estimate if only a sample of the rows was read,
+ * or if there were too many to count. The most frequent values are read from the table by their
+ * rows.
  */
 import { columnsOf, type Data, describeType, type Field } from '../../arrow/index.ts';
 import type { ColumnStatistics } from '../../format/index.ts';

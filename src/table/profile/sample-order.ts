@@ -1,7 +1,7 @@
 /**
- * `SampleOrder` orders the parts of a table so that a reader may stop at any time. The parts before
- * any point in the order are spread evenly over the table. So a reader that stops early has seen an
- * even sample. One that reads on sees each part once. A part has about one batch.
+ * `SampleOrder` orders the parts of a table, of about one batch each, so that a reader may stop at
+ * any time. The parts before any point in the order are spread evenly over the table, so a reader
+ * that stops early has seen an even sample. A reader that continues sees each part once.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `ValueCounts` counts how often each value of a column occurs, in bounded memory. It knows values
- * only by their hashes. Up to a limit of distinct values all counts are exact. Beyond the limit,
- * the values that were most frequent so far are still counted exactly. Of the others a random share
- * is kept, which gives an estimate of how many distinct values there are.
+ * only by their hashes. Up to a limit of distinct values all counts are exact. Beyond the limit, it
+ * counts the most frequent values so far exactly, and keeps a random share of the others, which
+ * gives an estimate of the number of distinct values.
  */
 import type { ValueHashes } from '../../sql/index.ts';
 

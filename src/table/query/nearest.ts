@@ -1,8 +1,8 @@
 /**
  * `nearestRows` measures the vectors of a snapshot and returns the row ids and exact distances of
- * the nearest, as a `SearchRequest` asks. Of rows that an index covers, it measures those that the
- * index chooses, so near ones may be missed. The sketch of a batch, where it is in memory, can rule
- * out rows, which are then not read.
+ * the nearest, as a `SearchRequest` asks. Of rows that an index covers, it measures only those that
+ * the index chooses, so it may miss near ones. A sketch of a batch in memory can rule out rows,
+ * which are then not read.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';

@@ -1,7 +1,7 @@
 /**
- * `RankSpans` decides which fragments and batches hold none of the first rows of an order, so that
- * they are not read. It uses the statistics of the first sort key. Its `bound` is a rank that none
- * of the first `limit` rows exceeds.
+ * `RankSpans` decides, by the statistics of the first sort key, which fragments and batches hold
+ * none of the first rows of an order, so that they are not read. Its `bound` is a rank that none of
+ * the first `limit` rows exceeds. A rank is a number made from the sort key.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type ColumnStatistics, type FragmentEntry, liveRows } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `orderedScan` reads the matching rows in the order of the sort keys. It streams their keys past a
- * sorter (row-sorter.ts), which keeps the first `limit` or all. Then it reads the rows in that
- * order, batch by batch. A BTREE index of the first key may tell which rows can come first. It then
+ * sorter (row-sorter.ts), which keeps the first `limit` rows or all, and then reads the rows in
+ * that order, batch by batch. If a BTREE index of the first key tells which rows can come first, it
  * reads no other rows that the index covers.
  */
 import {

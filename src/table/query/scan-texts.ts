@@ -1,8 +1,8 @@
 /**
  * `TextScan` runs a full-text search in the rows of a version that no index covers. It reads their
  * texts in row order, and yields to the event loop. `findTerms` collects the terms that fuzzy words
- * and prefixes stand for. `collect` counts the words of the query, and keeps the rows that match
- * both it and the predicate. Deleted rows are left out.
+ * and prefixes stand for. `collect` counts the words of the query, and keeps the live rows that
+ * match both the query and the predicate.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { FragmentEntry } from '../../format/index.ts';

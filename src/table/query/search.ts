@@ -1,6 +1,6 @@
 /**
- * `searchVectors` finds the rows whose vectors are nearest to the query's. It searches all rows, or
- * those that an index chooses (nearest.ts). With `prefilter` only rows that match the predicate are
+ * `searchVectors` finds the rows whose vectors are nearest to the query's, among all rows or those
+ * that an index chooses (nearest.ts). With `prefilter` only rows that match the predicate are
  * ranked; without it the nearest rows are filtered afterwards. If rows hold several vectors, the
  * vectors of the query count together (vector/late-interaction.ts).
  */

@@ -1,7 +1,7 @@
 /**
  * `searchTexts` finds the rows that match a full-text query best. It uses the indexes of the
- * columns, and reads the texts that these do not cover. Rows are ranked by BM25, whose statistics
- * the predicate does not change. With `prefilter`, rows that match the predicate are ranked;
+ * columns, and reads the texts that these do not cover. It ranks rows by BM25, whose statistics do
+ * not depend on the predicate. With `prefilter` only rows that match the predicate are ranked;
  * otherwise the best rows are filtered afterwards.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
