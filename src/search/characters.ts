@@ -1,8 +1,8 @@
 /**
- * Decodes code points of UTF-8 (`codePointAt`, which leaves their length in `decodedBytes`) and
- * tells letters and digits of all scripts from other characters (`isWordCharacter`). Bytes that are
- * not valid UTF-8 decode to U+FFFD one by one, which is no letter. `startsWith` compares the first
- * bytes of a term.
+ * Decodes code points of UTF-8 (`codePointAt`, which leaves their length in `decodedBytes`), and
+ * tells letters and digits of all scripts from other characters (`isWordCharacter`). A byte that is
+ * not valid UTF-8 decodes to U+FFFD, which is not a letter. `startsWith` compares the first bytes
+ * of a term.
  */
 
 /** Not a character of any word. */

@@ -1,10 +1,9 @@
 /**
- * Finds the terms that the words of a query stand for. A fuzzy word stands for terms within a
- * number of edits, an open word for terms that begin with it. A `FuzzyLeaf` has the words of one
- * part of the query, which share a limit of terms. `NearWords` offers terms to all these words of a
- * column in steps, and skips terms whose beginning is too far from each word. More than
- * `MOST_NEAR_TERMS` terms for a request throw InvalidInput.
- * `autoFuzziness` tells the edits for a word of so many characters, which `charactersIn` counts.
+ * Finds the indexed terms that the words of a query stand for. A fuzzy word stands for the terms
+ * within a number of edits, and an open word for the terms that begin with it. `NearWords` offers
+ * the terms of a column to all such words in steps, and skips terms whose beginning is too far from
+ * each word. A `FuzzyLeaf` has the words of one part of the query, which share a limit of terms.
+ * More than `MOST_NEAR_TERMS` terms for a request throw InvalidInput.
  */
 import type { Offsets } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

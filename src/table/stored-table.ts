@@ -2,8 +2,8 @@
  * `StoredTable` holds the operations on one incarnation of a table: those on its branches and tags,
  * cleanup, verification, and synchronization with Lance. branch.ts changes rows and versions.
  *
- * A `StoredTable` holds no state: calls read the disk or caches that are checked against it.
- * `openTable` does not check whether the table exists.
+ * A `StoredTable` holds no state: its calls read the disk, or caches that are checked against the
+ * disk. `openTable` does not check whether the table exists.
  */
 import type { TagRecord } from '../format/index.ts';
 import { onDemand } from '../on-demand.ts';

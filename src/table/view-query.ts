@@ -1,8 +1,8 @@
 /**
  * Checks and runs the query of a materialized view. `viewColumns` checks it against its source; it
- * refuses queries that read row ids or offsets, because these change. `viewRows` reads the rows of
- * the query in the order of the source, from all rows of the source or from the last ones. It reads
- * them from the disk, verifies them, and makes every column nullable.
+ * refuses queries that read row ids or offsets, because these change. `viewRows` computes the rows
+ * of the query in the order of the source, from all rows of the source or from the last ones. It
+ * reads them from the disk, verifies them, and makes every column nullable.
  */
 import {
   columnsOf,

@@ -1,8 +1,8 @@
 /**
  * `fixture` starts a catalog in memory behind a real server, for tests. Its content comes from a
- * seed and can be reset to it. It fails on request (`setFaults`) and keeps a journal of the newest
- * requests. Tests in other languages control it over HTTP. The server listens on 127.0.0.1 and asks
- * for no credentials. Wrong options, seeds and faults throw InvalidInput.
+ * seed and can be reset to it. On request it fails (`setFaults`), and it keeps a journal of the
+ * newest requests. Tests in other languages control it over HTTP. The server listens on 127.0.0.1
+ * and asks for no credentials. Wrong options, seeds and faults throw InvalidInput.
  */
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * `CatalogTree` shows the namespaces and tables of the catalog as a tree. Only the items in sight
- * are drawn, so that tens of thousands of names stay quick. A text in the field lists the tables
+ * `CatalogTree` shows the namespaces and tables of the catalog as a tree. It draws only the items
+ * in sight, so that tens of thousands of names stay quick. A text in the field lists the tables
  * whose ids contain all of its words. Arrow keys move, open and close; Enter and the space bar show
  * an item. A list is fetched when it is first shown.
  */

@@ -1,7 +1,7 @@
 /**
  * Finds the shortest way to write a float of 32 or 16 bits. `shortestSingle` and `shortestHalf`
- * give the double with the fewest decimal digits that is the same float, such as 0.1 in place of
- * 0.10000000149011612.
+ * return the double with the fewest decimal digits that rounds to the same float, such as 0.1 in
+ * place of 0.10000000149011612.
  */
 import { nearestHalf } from './half.ts';
 

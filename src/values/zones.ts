@@ -1,8 +1,8 @@
 /**
- * Converts between instants and the local times of time zones. `zoneOffset` gives the offset of a
+ * Converts between instants and the local times of time zones. `zoneOffset` returns the offset of a
  * zone at an instant, and `toWallClock` the local time. `instantOf` finds the instant that a parsed
- * text names. The rules of named zones come from the JavaScript runtime (Intl). A zone that it does
- * not know throws RangeError; `isKnownZone` tells beforehand.
+ * text names. The rules of named zones come from the JavaScript runtime (Intl). An unknown zone
+ * throws RangeError; `isKnownZone` tells beforehand.
  */
 import { daysFromCivil, floorDivide, NANOS_PER_SECOND, SECONDS_PER_DAY } from './calendar.ts';
 import type { DateTimeText } from './date-time-text.ts';

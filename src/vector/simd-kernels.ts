@@ -1,8 +1,8 @@
 /**
- * `loadSimdKernels` loads the kernels that run in WebAssembly with 128-bit vectors. It returns
- * undefined if the runtime lacks them. It owns the module and the layout of its memory, which all
- * searches of the process share. Rows are copied there in blocks. residents.ts may keep them there,
- * except half floats, rows that are not a multiple of 32 bytes, and selected rows.
+ * `loadSimdKernels` loads the kernels that run in WebAssembly with 128-bit vectors, or returns
+ * undefined if the runtime lacks them. It owns the module and its memory, which all searches of the
+ * process share. Rows are copied there in blocks. residents.ts may keep them there, except half
+ * floats, rows that are not a multiple of 32 bytes, and selected rows.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import { gatherRows, type Kernels, type SumKind, type VectorBlock } from './kernels.ts';

@@ -1,8 +1,8 @@
 /**
- * `readBlobs` reads the bytes of blobs, or a range of each, for given row ids. They come in the
- * order of the ids, with repeats. The column `_size` tells how long each blob is as a whole. Every
+ * `readBlobs` reads the bytes of blobs, or a range of each, for given row ids. The blobs come in
+ * the order of the ids, with repeats. The column `_size` has the whole length of each blob. Every
  * id is checked before anything is answered; an unknown one throws InvalidInput. Of large files,
- * only the pages that hold the wanted bytes are read.
+ * only the pages with the wanted bytes are read.
  */
 import {
   blobElsewhere,

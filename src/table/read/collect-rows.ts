@@ -1,7 +1,7 @@
 /**
  * `collectRows` reads rows by their ids and puts them into batches in the order of the ids. It
- * reads each batch that has some of the rows once, in row order. Ids of deleted or unknown rows are
- * left out. The plan's predicate, limit and offset are not applied.
+ * reads each batch of the table once, in row order, if it has some of the rows. Ids of deleted or
+ * unknown rows are left out. The plan's predicate, limit and offset are not applied.
  */
 import {
   type Data,

@@ -1,7 +1,8 @@
 /**
- * `resolveColumns` resolves the columns that a reader asked for, names or SQL expressions, against
- * the fields of a version. A dotted name is a field of structs if no column has that name.
- * `rowIdColumn` and `rowOffsetColumn` build the columns `_rowid` and `_rowoffset`.
+ * `resolveColumns` resolves the columns that a reader asked for, which are names or SQL
+ * expressions, against the fields of a version. A dotted name is a field of structs, unless a
+ * column has that name. `rowIdColumn` and `rowOffsetColumn` build the columns `_rowid` and
+ * `_rowoffset`.
  */
 import { type Data, dataOf, Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `countWhere` counts the rows of a snapshot that match a predicate; `countMatches` does so for a
- * plan. Fragments and batches that statistics decide, and fragments that an index has counted, are
- * not read.
+ * plan. It reads no fragments and batches that statistics decide, and no fragments that an index
+ * has counted.
  */
 import type { FragmentEntry } from '../../format/index.ts';
 import { type CountKernels, countKernels } from '../../sql/index.ts';

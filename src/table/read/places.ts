@@ -1,7 +1,7 @@
 /**
  * `Places` iterates over the batches of a scan in row order. It skips fragments that cannot match
  * the predicate or that the plan rules out; batch-rows.ts skips single batches. `next` returns a
- * promise only where it has to wait. The reader of a place is open until the next call.
+ * promise only if it has to wait. The reader of a batch is open until the next call.
  * `fragmentPlaces` iterates over one fragment, and reserves the server's memory for each batch.
  */
 import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';

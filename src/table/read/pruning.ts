@@ -1,8 +1,8 @@
 /**
  * Decides from statistics whether none, some or all rows of a fragment (`pruneFragment`) or of a
  * batch (`pruneBatch`) match a predicate. `fragmentStatistics` and `batchStatistics` return the
- * statistics of one column over all rows, deleted ones too, or undefined if nothing is known. A
- * column that the fragment lacks is null in all its rows.
+ * statistics of one column over all rows, including deleted ones, or undefined if nothing is known.
+ * A column that the fragment lacks is null in all its rows.
  */
 
 import { typesEqual } from '../../arrow/index.ts';

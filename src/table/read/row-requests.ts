@@ -1,7 +1,7 @@
 /**
  * Sorts requests for rows into the order of the table, in steps. `groupedByFragment` divides row
- * ids by fragment. `byOffset` sorts those of one fragment by their offsets; ids may repeat. The
- * results may lie in `SpareMemory`. They are valid until the next requests use that memory.
+ * ids by fragment, and `byOffset` sorts those of one fragment by their offsets. Ids may repeat. The
+ * results may lie in `SpareMemory`; they are valid until the next requests use that memory.
  */
 import { newArray } from '../../arrow/index.ts';
 

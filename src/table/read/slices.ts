@@ -1,7 +1,7 @@
 /**
  * Evaluates expressions over a batch in slices, so that a costly one yields to the event loop every
- * few milliseconds. `selectRows` and `countRows` are for predicates, and `evaluateRows` for values.
- * Slices have fewer rows if values are long or evaluation is slow. `byteSlices` cuts columns into
+ * few milliseconds. `selectRows` and `countRows` evaluate predicates, and `evaluateRows` values. A
+ * slice has fewer rows if values are long or evaluation is slow. `byteSlices` cuts columns into
  * slices of about 4 MiB.
  */
 

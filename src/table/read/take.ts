@@ -2,7 +2,7 @@
  * `take` reads rows by their ids, or by offsets in row order, in the order asked for and with
  * repeats. Ids of deleted or unknown rows, and offsets past the last row, are left out.
  * `takenInParts` reads the rows of ordered reads, searches and comparisons in large lots
- * (collect-rows.ts), each batch of the table once for each lot.
+ * (collect-rows.ts), and each batch of the table only once for each lot.
  */
 import {
   batchBytes,

@@ -1,7 +1,7 @@
 /**
  * `FileVerifier` verifies the chunks, fragments, deletion files and index files that versions refer
- * to, by their checksums. Files are read from the disk, not from a cache, once for each way in
- * which versions describe them. Fragments are read one column of one batch at a time. `problemIn`
+ * to, by their checksums. It reads files from the disk, not from a cache, once for each way in
+ * which versions describe them. It reads fragments one column of one batch at a time. `problemIn`
  * runs a check and returns its error as text.
  */
 import { crc32 } from 'node:zlib';

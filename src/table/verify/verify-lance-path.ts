@@ -1,6 +1,6 @@
 /**
- * `verifyLancePath` verifies the files that Lance finds by a table's path. They are manifests, tags
- * and branches, or the fence, a manifest that Lance refuses to open. Damaged or wrong files are
+ * `verifyLancePath` verifies the files that Lance finds by a table's path: manifests, tags and
+ * branches, or the fence, a manifest that Lance refuses to open. Damaged or wrong files are
  * problems, and so are versions, tags and branches of other programs that the table does not have.
  * Missing files are leftovers, because a later change or a synchronization writes them.
  */

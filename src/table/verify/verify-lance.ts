@@ -1,8 +1,8 @@
 /**
  * `verifyLance` checks the files in a table's folder that are kept for Lance's readers. A manifest
- * that differs from what it should be is a problem. A manifest without a version is a leftover, and
- * so is a deletion file that no version refers to. verify-lance-path.ts checks the files that Lance
- * finds by the table's path.
+ * that is not what the engine would write is a problem. A manifest without a version is a leftover,
+ * and so is a deletion file that no version refers to. verify-lance-path.ts checks the files that
+ * Lance finds by the table's path.
  */
 import {
   isLanceTemporary,

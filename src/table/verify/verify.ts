@@ -1,8 +1,8 @@
 /**
- * `verifyTable` checks one table on disk without using the caches. It checks the versions of all
- * branches and the files that they refer to, the tags, and the files for Lance. It also looks for
- * files in the folder that do not belong there. Damage is added to the findings and is not thrown.
- * verify-branch.ts checks single branches.
+ * `verifyTable` checks one table on disk without using the caches: the versions of all branches and
+ * the files that they refer to, the tags, the files for Lance, and files in the folder that do not
+ * belong there. It adds damage to the findings instead of throwing. verify-branch.ts checks single
+ * branches.
  */
 import {
   branchesFolder,

@@ -1,9 +1,9 @@
 /**
  * Creates, finds, lists and deletes branches of a table (`createBranch`, `findBranch`,
- * `listBranches`, `deleteBranch`). `mainBranch` names main, which has no record. A branch is a
- * folder with a record and version files of its own. Its first version is a copy of its origin, so
- * the branch stays readable when the origin is deleted. Branches that belong to an earlier table in
- * the folder are not found.
+ * `listBranches`, `deleteBranch`). A branch is a folder with a record and version files of its own.
+ * Its first version is a copy of its origin, so the branch stays readable when the origin is
+ * deleted. `mainBranch` names main, which has no record. Branches that belong to an earlier table
+ * in the folder are not found.
  */
 
 import { DirspaceError } from '../../errors.ts';

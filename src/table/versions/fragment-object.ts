@@ -1,8 +1,8 @@
 /**
- * Opens or reads a file that a version refers to, and checks its size. `openObject` and
- * `readObject` do so for the file of a fragment, and `openSized` for any file. If a file is
- * missing, `missingFile` finds out why. Cleanup may have deleted the version
- * (TableVersionNotFound), the table may be gone (TableNotFound), or the file is lost (Corrupt).
+ * Opens or reads a file that a version refers to, and checks its size: `openObject` and
+ * `readObject` the file of a fragment, and `openSized` any file. If a file is missing,
+ * `missingFile` finds out why: cleanup may have deleted the version (TableVersionNotFound), the
+ * table may be gone (TableNotFound), or the file is lost (Corrupt).
  */
 import { DirspaceError } from '../../errors.ts';
 import { entryFile, type FragmentEntry } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Reads and writes the hint of a branch (`readHint`, `writeHint`). The hint is a small file that
- * names one of the newest versions, where readers start to search. It does not decide which
- * versions exist, and losing it is harmless. A hint above every existing version shows a loss
+ * Reads and writes the hint of a branch (`readHint`, `writeHint`), a small file that names one of
+ * the newest versions, where readers start to search. It does not decide which versions exist, and
+ * losing it is harmless. A hint above every existing version shows that versions were lost
  * (lost-versions.ts).
  */
 import { isDirspaceError } from '../../errors.ts';

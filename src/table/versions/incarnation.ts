@@ -1,9 +1,8 @@
 /**
- * `incarnationAt` reads the record in a folder and returns the id of the table that is there, its
- * incarnation. Two tables never have the same incarnation, even under one name. Most other
- * functions build errors for a table that was dropped, moved or made again during an operation.
- * `tableLeft` says that nothing was changed. `leftAtThatMoment` says that it is not known
- * (CommitStateUnknown).
+ * `incarnationAt` returns the id of the table in a folder, its incarnation, from the record there.
+ * Two tables never have the same incarnation, even under one name. Most other functions build
+ * errors for a table that was dropped, moved or made again during an operation. `tableLeft` says
+ * that nothing was changed, and `leftAtThatMoment` that it is not known (CommitStateUnknown).
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';

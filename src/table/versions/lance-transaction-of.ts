@@ -1,8 +1,8 @@
 /**
- * `lanceToldOf` adds to a new manifest the facts that Lance's clients need. They are whether
- * clients may write the table, and the changes of the version as a Lance transaction. There is no
- * transaction if Lance has no operation for a change, or if clients would build on it wrongly. A
- * client that has read an older version then gives up.
+ * `lanceToldOf` adds to a new manifest the facts that Lance's clients need: whether they may write
+ * the table, and the changes of the version as a Lance transaction. If Lance has no operation for a
+ * change, or clients would build on it wrongly, there is no transaction, and a client that has read
+ * an older version gives up.
  */
 
 import { metadataEqual } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `publish` publishes one version under its number, by the function that table/open-engine.ts gives
- * the engine. It returns false if another version has that number or cleanup has deleted the
- * number. CommitStateUnknown means that the version may or may not be there. `stands` takes a
- * version just published back if cleanup deleted its number together with its base.
+ * `publish` publishes one version under its number, with the function that table/open-engine.ts
+ * gives the engine. It returns false if another version has that number or cleanup has deleted the
+ * number. CommitStateUnknown means that the version may or may not be there. If cleanup deleted the
+ * number together with its base just after, `stands` removes the version again.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * `Snapshot` is one immutable version of one branch, with its manifest, parsed schema and fields
  * with ids. `fragments()` lists its fragments, and reads the list's chunk files on first use
- * through the cache (`readChunk`). `outlineRuns()` returns only the facts of fragments that
+ * through the cache (`readChunk`). `outlineRuns()` returns only the facts about fragments that
  * manifests for Lance need.
  */
 import type { Schema } from '../../arrow/index.ts';

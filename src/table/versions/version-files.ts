@@ -1,8 +1,8 @@
 /**
  * Reads and lists the version files of a branch. `readVersion`, `readManifest` and the lists also
  * return versions that readers may not see (`isVisible`); `visibleSnapshot` does not.
- * `visibleVersions` lists the versions that are not deleted, those of undecided or aborted
- * multi-table commits among them. head.ts finds the newest.
+ * `visibleVersions` lists the versions that are not deleted, including those of undecided or
+ * aborted multi-table commits. head.ts finds the newest.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
  * Decides the timestamp of a new version (`nextTimestamp`) and when older ones were superseded
- * (`Supersession`), although the clocks of some writers may be wrong. Where times contradict each
+ * (`Supersession`), although the clocks of some writers may be wrong. If times contradict each
  * other, a version counts as superseded late rather than early. Versions are ordered by number;
  * times only tell how old one is.
  */

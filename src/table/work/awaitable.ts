@@ -1,6 +1,6 @@
 /**
- * `andThen` is like `then`, but calls its function synchronously when the value is not a promise.
- * The reason is that a microtask takes as long as reading a few rows.
+ * `andThen` is like `then`, but calls its function synchronously if the value is not a promise,
+ * because a microtask takes as long as reading a few rows.
  */
 import type { Awaitable } from '../../store/index.ts';
 

@@ -1,4 +1,7 @@
-/** `Queue` runs work under one key one at a time, first come, first served, within this process. */
+/**
+ * `Queue` runs pieces of work one at a time for each key, in the order in which they come, within
+ * this process.
+ */
 export class Queue {
   readonly #tails = new Map<string, Promise<unknown>>();
 

@@ -1,6 +1,6 @@
 /**
  * `writeObject` writes one new file whole, under a name that nothing refers to yet, and flushes it
- * if the store is durable. The caller flushes its folder.
+ * if the store is durable. The caller flushes the file's folder.
  */
 import type { WritableStore } from '../../store/index.ts';
 

@@ -1,7 +1,7 @@
 /**
  * `append` adds rows to a table, and `overwrite` replaces all its rows and its schema. Each makes
- * one version. An overwrite keeps the history, and also commits the first version of a table. If
- * somebody else committed a first version meanwhile, it refuses (`onlyFirst`) or appends
+ * one version. An overwrite keeps the history, and can commit the first version of a table. If
+ * another writer has committed a first version meanwhile, it refuses (`onlyFirst`) or appends
  * (`orAppend`) if asked to. `appended` and `replaced` draft such versions for other writers.
  */
 

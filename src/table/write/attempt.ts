@@ -1,6 +1,6 @@
 /**
- * `commitWithFiles` commits a change whose files depend on the version it is built on. After a
- * conflict the change is built again, and the files of the lost attempts are removed
+ * `commitWithFiles` commits a change whose files depend on the version that it is built on. After a
+ * conflict the change is built again, and the files of the lost attempt are removed
  * (`AttemptFiles`). After an error, files are kept if the commit may have succeeded
  * (`isBetweenAttempts`).
  */

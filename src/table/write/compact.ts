@@ -1,8 +1,8 @@
 /**
  * `compact` rewrites runs of small fragments, and fragments with many deleted rows, as larger ones;
- * compaction-plan.ts chooses the runs. If concurrent changes get in the way, it plans again and
- * commits another version. Rows keep their order and values; those that are rewritten get new row
- * ids. A dry run only reports.
+ * compaction-plan.ts chooses the runs. If a concurrent change touches them, it plans again and
+ * commits another version. Rows keep their order and values, but rewritten rows get new row ids. A
+ * dry run only reports.
  */
 import { type RecordBatch, type RecordBatchStream, recordBatch } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';

@@ -1,7 +1,7 @@
 /**
  * Deletes rows by id (`deleteRowsById`) or predicate (`deleteWhere`) in one version, or in none if
  * no row matches. Fragments stay unchanged and get deletion files; a fragment that becomes empty is
- * dropped. `deleteOffsets` writes these files for a commit; updates and merges use it to delete the
+ * dropped. `deleteOffsets` writes these files for a commit. Updates and merges use it to delete the
  * rows that they replace.
  */
 

@@ -1,7 +1,7 @@
 /**
  * `DeletionFiles` writes the deletion files of one attempt of a commit. Fragments passed to `add`
- * share files, so that a change of a thousand fragments flushes few files and not a thousand.
- * `write` writes a file for one fragment, in the form that every release reads.
+ * share files, so that a change of a thousand fragments flushes only a few files. `write` writes a
+ * file for one fragment, in the form that every release reads.
  */
 
 import { crc32 } from 'node:zlib';

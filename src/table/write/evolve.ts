@@ -2,7 +2,7 @@
  * Renames columns, changes their types and nullability (`alterColumns`), drops columns
  * (`dropColumns`), and changes the metadata of fields (`updateFieldMetadata`). Fragments stay,
  * because readers adapt older ones by field ids (table/fields/adapt.ts). Only columns whose type
- * changes may have to be written anew.
+ * changes may have to be rewritten.
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * `matchFields` matches the columns of incoming data with the fields of a table by name. Missing
- * nullable columns become null, and narrower types are accepted if no value is lost; anything else
- * throws TableSchemaValidation. `fitFragments` checks fragments that were already written against
- * the newest schema, and refuses nulls in required columns.
+ * nullable columns become null, and narrower types are accepted if no value is lost; any other
+ * difference throws TableSchemaValidation. `fitFragments` checks fragments that are already written
+ * against the newest schema, and refuses nulls in required columns.
  */
 import { DataType, describeType, type Field, type Schema, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,7 @@
 /**
  * `RequiredValues` refuses nulls in nested fields that may not be null, such as the items of a
  * `list<int32 not null>` (TableSchemaValidation). Values below a null struct or list do not count,
- * nor do those that no row refers to. Top-level columns are checked by their statistics
- * (`fitFragments`).
+ * nor do values that no row refers to. `fitFragments` checks top-level columns by their statistics.
  */
 import {
   bitmapBytes,

@@ -1,8 +1,8 @@
 /**
- * `FragmentRewriter` writes new and recomputed columns of existing fragments, and columns whose
- * type changes, for all rows or for chosen ones. A large fragment gets an overlay file
- * (`takesOverlay`); one that is small or has many overlays is rewritten as a whole. Rows keep their
- * places, so row ids and deletion files stay valid. `rewriting` runs the commit.
+ * `FragmentRewriter` writes new columns of existing fragments, for all rows or for chosen ones:
+ * columns that were added, computed again, or change their type. A large fragment gets an overlay
+ * file (`takesOverlay`); one that is small or has many overlays is rewritten as a whole. Rows keep
+ * their places, so row ids and deletion files stay valid. `rewriting` runs the commit.
  */
 import {
   concatData,

@@ -1,7 +1,7 @@
 /**
  * `useAnswer` is a hook that requests the data of a view, and requests it again when the question
- * changes or `again` is called. The answer to an earlier question is never shown, and its request
- * is aborted.
+ * changes or `again` is called. When the question changes, it aborts the earlier request and never
+ * shows its answer.
  */
 import { useEffect, useState } from './preact.ts';
 import { ask, isAborted } from './server.ts';

@@ -1,7 +1,7 @@
 /**
  * `partOf` chooses how many columns and rows of an SQL answer its table shows, because a browser is
- * slow with very many cells. `partText` says what part is shown. Downloads and charts are not cut
- * by it.
+ * slow with very many cells. `partText` says which part is shown. Downloads and charts are not
+ * limited by it.
  */
 import { count, counted } from '../base/index.ts';
 
