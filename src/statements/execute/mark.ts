@@ -1,8 +1,9 @@
 /**
- * `markedRows` gives the rows of the left side of a mark step, each with a truth value: whether the
- * right side has a row with the same keys. Where nulls are compared the value is null if a row of
- * the right side has equal keys wherever both sides have values. The different keys of the right
- * side are kept in memory, apart by which of them are null; rows of the left side stream past them.
+ * `markedRows` returns the rows of the left side of a mark step, each with a truth value that tells
+ * whether the right side has a row with equal keys. If keys are null and nulls are compared as in
+ * SQL, the value is null when a row of the right side has equal keys wherever both sides have
+ * values. The distinct keys of the right side are kept in memory, grouped by which of them are
+ * null; the rows of the left side stream past them.
  */
 import {
   type Data,
