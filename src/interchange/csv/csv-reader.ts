@@ -92,7 +92,9 @@ async function openSample(
       const { head, from, isWhole } = opened;
       const to = head.length - 1;
       const isLast = isWhole || to >= MOST_SAMPLE;
-      const { dialect, isSure } = dialectOf(head, from, to, isWhole, options);
+      const delimiter = options.delimiter ?? opened.delimiter;
+      const asked = { ...options, delimiter };
+      const { dialect, isSure } = dialectOf(head, from, to, isWhole, asked);
       try {
         const found = headerOf(head, from, to, isWhole, dialect, options, schema);
         const scanner = new CsvScanner(dialect, Math.max(1, found.names.length), true);

@@ -1,6 +1,7 @@
 /**
  * `openText` opens a CSV file as UTF-8 text. It reads the first megabyte, in which encoding,
- * dialect and types are detected. It skips a byte order mark and the lines of `skipLines`. The
+ * dialect and types are detected. It skips a byte order mark, a first
+ * line `sep=;`, whose delimiter it tells, and the lines of `skipLines`. The
  * caller may ask for a longer beginning, reads the rest (`after`), and closes the file.
  */
 import { type ByteSource, fileProblem, firstPieces, goingOn } from '../files/index.ts';
@@ -17,6 +18,8 @@ export interface OpenText {
   /** Where it begins after a mark and the lines that are passed over, and the line there. */
   readonly from: number;
   readonly line: number;
+  /** The one that the first line names. */
+  readonly delimiter: number | undefined;
   /** Whether the beginning is all there is. */
   readonly isWhole: boolean;
   /** The same with a beginning of twice the bytes, or all of them; in place of this one. */
@@ -42,7 +45,8 @@ export async function openText(source: ByteSource, options: CheckedCsvOptions): 
     if (rest.done !== true) throw fileProblem(`${source.name} is cut off.`, { file: source.name });
   }
   const { skipLines = 0 } = options;
-  let from = 0;
+  const named = options.skipLines === undefined ? namedDelimiter(text) : undefined;
+  let from = named?.to ?? 0;
   for (let lines = 0; lines < skipLines; lines++) {
     const at = text.indexOf(LF, from);
     if (at < 0) {
@@ -53,25 +57,36 @@ export async function openText(source: ByteSource, options: CheckedCsvOptions): 
     from = at + 1;
   }
   const close = async (): Promise<unknown> => pieces.return?.();
-  return textFrom(text, isWhole, { from, line: skipLines + 1, texts, close });
+  const line = named === undefined ? skipLines + 1 : 2;
+  return textFrom(text, isWhole, { from, line, delimiter: named?.delimiter, texts, close });
+}
+
+/** The first line `sep=;`, by which spreadsheets are told the delimiter, and where it ends. */
+function namedDelimiter(text: Uint8Array): { delimiter: number; to: number } | undefined {
+  const begin = Buffer.from(text.subarray(0, 16)).toString('latin1');
+  const [line, delimiter] = /^"?sep=([,;|\t])"?\r?\n/i.exec(begin) ?? [];
+  if (line === undefined || delimiter === undefined) return undefined;
+  return { delimiter: delimiter.charCodeAt(0), to: line.length };
 }
 
 interface Rest {
   readonly from: number;
   readonly line: number;
+  readonly delimiter: number | undefined;
   /** What follows the beginning. */
   readonly texts: AsyncGenerator<Uint8Array>;
   close(): Promise<unknown>;
 }
 
 function textFrom(text: Uint8Array, isWhole: boolean, rest: Rest): OpenText {
-  const { from, line, texts, close } = rest;
+  const { from, line, delimiter, texts, close } = rest;
   const head = new Uint8Array(text.length + 1);
   head.set(text);
   return {
     head,
     from,
     line,
+    delimiter,
     isWhole,
     async longer() {
       const more = await firstPieces(texts, text.length);

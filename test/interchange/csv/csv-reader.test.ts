@@ -262,6 +262,18 @@ describe('how it is written', () => {
     expect(await read(bytes)).toEqual({ types: ['a:Int64', 'b:Utf8'], rows: [[1n, 'é']] });
   });
 
+  test('has the delimiter that its first line names', async () => {
+    for (const first of ['sep=;\r\n', 'SEP=;\n', '"sep=;"\n', '\ufeffsep=;\r\n']) {
+      const { types, rows } = await read(`${first}id;name\r\n1;a,b\r\n`);
+      expect({ types, rows }).toEqual({ types: ['id:Int64', 'name:Utf8'], rows: [[1n, 'a,b']] });
+    }
+    expect((await read('sep=|\na|b\n1\t,2|3\n')).rows).toEqual([['1\t,2', 3n]]);
+    expect((await read('sep=;\na,b;c\n1,2;3\n', { delimiter: ',' })).types[0]).toBe('a:Int64');
+    expect((await read('sep=;\na,b\n1,2\n', { skipLines: 1 })).rows).toEqual([[1n, 2n]]);
+    expect((await read('sep=x\na\n')).rows).toEqual([['a']]);
+    await expect(read('sep=;\na;b\n1;2;3\n')).rejects.toThrow('line 3');
+  });
+
   test('is what the options say', async () => {
     expect((await read('x\na,b\n1,NA\n', { skipLines: 1, nulls: ['NA'] })).rows).toEqual([
       [1n, null],
