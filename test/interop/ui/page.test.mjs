@@ -672,6 +672,8 @@ describe('a server that goes away', () => {
       const port = Number(new URL(leaving.url).port);
       await show(USER);
       await page.getByRole('gridcell').first().waitFor();
+      // The tree lists one level after the other; it is whole then.
+      await page.getByRole('treeitem', { name: 'table user' }).waitFor();
       await leaving.close();
       await page.getByRole('button', { name: 'age', exact: true }).click();
       await page.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
