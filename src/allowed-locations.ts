@@ -1,5 +1,5 @@
 /**
- * Decides which tables may lie outside of a catalog's root. `checkAllowedLocations` validates the
+ * Decides which tables may lie outside a catalog's root. `checkAllowedLocations` validates the
  * URI prefixes that the configuration allows. `outsideLocation` converts a caller's location to a
  * URI, or returns undefined if no prefix allows it. It refuses a location whose links lead out of
  * its prefix. The caller passes the function that resolves links, so this file does no I/O.
@@ -99,7 +99,7 @@ export const ruleOf = (
     .sort((left, right) => right.prefix.length - left.prefix.length)[0];
 
 /**
- * The URI of a location outside of the root, without the slash that it may end with; undefined where no
+ * The URI of a location outside the root, without the slash that it may end with; undefined where no
  * rule allows it. An absolute path counts as the `file:` URI of it.
  * @param realPath of an absolute path as far as it is there; throws where links cannot be followed
  * @throws InvalidInput for one below a prefix that is not spelt plainly, or that links lead out of its prefix

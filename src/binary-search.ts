@@ -1,7 +1,7 @@
 /**
  * Searches ascending values by halving. `firstAtLeast` returns the place of the first value that is
- * not below a given one, and `firstAbove` the place of the first value above it. Both return the
- * length if there is no such value.
+ * not below a given one, and `firstAbove` returns the place of the first value above it. Both
+ * return the length if there is no such value.
  */
 
 interface Ascending<Value> {

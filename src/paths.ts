@@ -369,7 +369,7 @@ export const trashRecordFile = (folder: string): string => `${folder}.json`;
 export const parseTrashRecord = (name: string): string | undefined =>
   isDocument(name) ? documentName(name) : undefined;
 
-/** Where the files of a table outside of the root go while they are removed: beside their folder. */
+/** Where the files of a table outside the root go while they are removed: beside their folder. */
 export const outsideAside = (parent: string, incarnation: string): string =>
   joinPath(parent, `.dirspace-dropped-${incarnation}`);
 

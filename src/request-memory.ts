@@ -90,7 +90,7 @@ export class ServerMemory {
     this.#letIn();
   }
 
-  /** Counts memory that grows and shrinks outside of any request; the caller ends it. */
+  /** Counts memory that grows and shrinks outside any request; the caller ends it. */
   hold(what: string): HeldMemory {
     return new HeldMemory(this, what);
   }

@@ -1,7 +1,7 @@
 /**
  * Quotes names and texts for SQL, with any characters in them. `quotedName` quotes the name of a
- * column, `quotedPath` the path of a nested column, and `quotedText` a string literal.
- * `withoutBackticks` removes the quotes of LanceDB's paths.
+ * column, `quotedPath` quotes the path of a nested column, and `quotedText` quotes a string
+ * literal. `withoutBackticks` removes the quotes of LanceDB's paths.
  */
 
 export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

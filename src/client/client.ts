@@ -359,7 +359,7 @@ export class RestNamespace extends Operations implements Namespace {
     return new DirspaceError(code, message, { cause, details: { operation } });
   }
 
-  /** What a status outside of 200 to 299 means. Shows no credential, though the answer may. */
+  /** What a status outside 200 to 299 means. Shows no credential, though the answer may. */
   #failure(
     { operation, headers }: Sending,
     status: number,

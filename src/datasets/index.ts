@@ -1,5 +1,5 @@
 /**
- * Exports the reader and the writer of Lance datasets in folders of their own, outside of any
+ * Exports the reader and the writer of Lance datasets in folders of their own, outside any
  * catalog, and the staging by which new files and folders appear under their names complete.
  */
 

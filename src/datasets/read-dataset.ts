@@ -1,7 +1,7 @@
 /**
  * `openLanceDataset` opens a version of a Lance dataset as a stream of Arrow batches without
- * deleted rows, and `openLanceDataFile` a single data file. dataset-versions.ts finds the version.
- * Data files of other formats than 2.0, and features that could change the rows, throw
+ * deleted rows, and `openLanceDataFile` opens a single data file. dataset-versions.ts finds the
+ * version. Data files of other formats than 2.0, and features that could change the rows, throw
  * UnsupportedFormat. Memory holds the manifest, one batch, and the metadata and deleted rows of one
  * fragment.
  */

@@ -50,7 +50,7 @@ export interface OpenOptions {
    */
   readonly lance?: LanceMode | undefined;
   readonly credentialVendor?: CredentialVendor | undefined;
-  /** Where tables may be declared and registered outside of the root; nowhere if absent. */
+  /** Where tables may be declared and registered outside the root; nowhere if absent. */
   readonly locations?: readonly AllowedLocation[] | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly env?: Env | undefined;

@@ -1,8 +1,8 @@
 /**
  * `checkedRequest` validates a request against the model of its operation before a catalog or
- * server acts on it (InvalidInput). If the operation changes something, it also refuses unknown
- * members (unknown-members.ts). `preparedInSteps` first converts long lists of row ids and offsets
- * in short steps, so that the check does not block the event loop.
+ * server acts on it, and throws InvalidInput if it does not fit. If the operation changes
+ * something, it also refuses unknown members (unknown-members.ts). `preparedInSteps` first converts
+ * long lists of numbers in short steps, so that the check does not block the event loop.
  */
 import {
   type AnyOperation,

@@ -1,6 +1,6 @@
 /**
  * Implements a connection's methods for Lance. `syncLance` lets Lance open tables by path.
- * `importLance` writes the rows of a Lance dataset outside of the catalog into a table.
+ * `importLance` writes the rows of a Lance dataset outside the catalog into a table.
  * `exportLance` writes a version of a table as a new dataset, whose folder must not exist. The
  * files are read and written by datasets/, which is loaded on first use.
  */

@@ -1,9 +1,9 @@
 /**
  * `AnswerCache` keeps the final response to a write under its idempotency key and returns it to
  * repeated requests. Another request under a used key throws IdempotencyKeyReused. The cache is in
- * memory and bounded; a catalog recognises older repeats by the stamps of `stampOf`
- * (directory/catalog/kept-answers.ts). `SummedData` computes a checksum of Arrow data as it is
- * read, and `checkSameData` compares repeated data with it.
+ * memory and bounded. The catalog itself recognises repeats that are older, by a stamp that it
+ * keeps with the write (directory/catalog/kept-answers.ts). `SummedData` computes a checksum of
+ * Arrow data as it is read, and `checkSameData` compares the data of a repeat with it.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,8 +1,8 @@
 /**
  * Checks the folders that a server serves. `requireFolders` throws NamespaceNotFound for a missing
  * folder, or creates it. `isSetUp` tells whether a folder holds a catalog that was written to, and
- * `isMissing` whether nothing is there. `FolderTrials` checks that a folder can be read and, unless
- * it is read-only, written. It does not try a folder again for some seconds after a success.
+ * `isMissing` tells whether nothing is there. `FolderTrials` checks that a folder can be read and,
+ * unless it is read-only, written. It does not try a folder again for some seconds after a success.
  */
 import { constants, existsSync } from 'node:fs';
 import { access, mkdir, open, stat, statfs, unlink } from 'node:fs/promises';

@@ -1,8 +1,8 @@
 /**
- * `createServer` creates a server without a socket, and `startServer` one that listens. They put
- * together catalogs, authentication, limits, routes and metrics. Roots are opened on first use and
- * closed by the server; catalogs that were passed in open stay open. Options that do not fit
- * together throw InvalidInput, and so does a public address without `auth`.
+ * `createServer` creates a server without a socket, and `startServer` creates one that listens.
+ * They put together catalogs, authentication, limits, routes and metrics. Roots are opened on first
+ * use and closed by the server; catalogs that were passed in open stay open. Options that do not
+ * fit together throw InvalidInput, and so does a public address without `auth`.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';
@@ -83,7 +83,7 @@ export interface ServerOptions extends DatabaseSource, ReloadableOptions {
   readonly readOnly?: boolean;
   /** How long the trash of the roots keeps what was dropped: milliseconds, or text such as `7d`. */
   readonly trashRetention?: number | string;
-  /** Where tables of the roots may lie outside of them, and what opens them there; nowhere if absent. */
+  /** Where tables of the roots may lie outside them, and what opens them there; nowhere if absent. */
   readonly locations?: readonly AllowedLocation[];
   /** Bytes of metadata that all roots which the server opens keep in memory together; 64 MiB if absent. */
   readonly cacheBytes?: number;

@@ -1,9 +1,9 @@
 /**
- * Compiles SQL text against a schema: `compileExpression` any expression and `compilePredicate` a
- * condition. Both cache recent texts for each schema object. The result, a `CompiledExpression`,
- * computes values, selects or counts rows, and skips chunks by their statistics. It also tells
- * which part of a condition an index or row ids can answer. `compileTree` takes a tree that is
- * parsed already.
+ * Compiles SQL text against a schema. `compileExpression` compiles any expression, and
+ * `compilePredicate` compiles a condition; both cache recent texts for each schema object. The
+ * result, a `CompiledExpression`, computes values, selects or counts rows, and skips chunks by
+ * their statistics. It also tells which part of a condition an index or row ids can answer.
+ * `compileTree` compiles a tree that is parsed already.
  */
 
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';

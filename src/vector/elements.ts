@@ -1,8 +1,8 @@
 /**
  * Defines the metrics of vector search (l2, cosine, dot, hamming), and the element types with their
  * typed arrays. `checkMetric` checks that metric, element type and dimension go together,
- * `checkWanted` how many rows are asked for, and `checkValues` the type and length of an array;
- * they throw InvalidInput. `elementTypeOf` takes a Uint16Array for half floats.
+ * `checkWanted` checks how many rows are asked for, and `checkValues` checks the type and length of
+ * an array. They throw InvalidInput. `elementTypeOf` takes a Uint16Array for half floats.
  */
 import { DirspaceError } from '../errors.ts';
 

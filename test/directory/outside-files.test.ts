@@ -1,4 +1,4 @@
-/** Folders of tables outside of the root, below a prefix with `dropFiles`: removed once, exactly, or not at all. */
+/** Folders of tables outside the root, below a prefix with `dropFiles`: removed once, exactly, or not at all. */
 import { describe, expect, test } from 'vitest';
 import { checkAllowedLocations } from '../../src/allowed-locations.ts';
 import { sweepTrash } from '../../src/directory/catalog/trash.ts';

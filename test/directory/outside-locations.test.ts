@@ -1,4 +1,4 @@
-/** Tables at locations outside of the root: entries of the catalog alone, below prefixes that are allowed. */
+/** Tables at locations outside the root: entries of the catalog alone, below prefixes that are allowed. */
 import { describe, expect, test } from 'vitest';
 import { checkAllowedLocations, outsideLocation } from '../../src/allowed-locations.ts';
 import {

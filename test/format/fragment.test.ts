@@ -260,7 +260,7 @@ describe('input that does not hold what it claims is refused by name', () => {
     const data = column();
     const own = new Schema([new Field('bad', data.type, true)]);
     expect(() => encodeFragment(own, [batchOf(own, [data])])).toThrow(refusal);
-    // The same inside of another column.
+    // The same inside another column.
     const outer = new Schema([new Field('bad', new Struct([own.fields[0] as Field]), true)]);
     const struct = make({ type: outer.fields[0]?.type, length: data.length, children: [data] });
     expect(() => encodeFragment(outer, [batchOf(outer, [struct])])).toThrow(refusal);

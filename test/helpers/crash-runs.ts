@@ -21,7 +21,7 @@ import { grow, type Tree, treeOf } from './trees.ts';
 import { visibleState } from './visible-state.ts';
 
 const ROOT = '/c';
-/** Where operations declare tables outside of the root. */
+/** Where operations declare tables outside the root. */
 export const OUTSIDE = [{ prefix: 's3://bucket/lake/' }];
 
 /** How far sleeping moves the clock beyond what was asked: who tries in vain gives up soon. */

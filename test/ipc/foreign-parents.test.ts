@@ -36,7 +36,7 @@ const texts = (): Data =>
     valueOffsets: Int32Array.of(0, 1, 2, 3, 4),
     data: BAD,
   });
-/** Four indices, of which the second and the last lie outside of the dictionary. */
+/** Four indices, of which the second and the last lie outside the dictionary. */
 const words = (): Data =>
   makeData({
     type: WORD,

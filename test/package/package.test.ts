@@ -272,7 +272,7 @@ describe('the build', () => {
   });
 
   test('hides no type that public signatures name, but for these', () => {
-    /** The names of `{ a as b, type c }` as they are called in the file, and outside of it. */
+    /** The names of `{ a as b, type c }` as they are called in the file, and outside it. */
     const names = (list: string): string[] => list.match(/[\w$]+/g) ?? [];
     // Entries have their declarations in the chunks that they share, too.
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })

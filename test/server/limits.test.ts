@@ -268,7 +268,7 @@ describe('time', () => {
         expect(answer.json.error).toContain('longer than 20 ms');
         expect(gate.waiting()).toBe(0);
       }
-      // Neither no number nor the longest one ends it; nor does the header outside of the dialect.
+      // Neither no number nor the longest one ends it; nor does the header outside the dialect.
       const given = ['soon', '999999999'].map((text) =>
         ask(pair, 'POST', '/v1/table/a/describe/', {}, { 'x-request-timeout-ms': text }),
       );

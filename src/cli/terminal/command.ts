@@ -38,7 +38,7 @@ export interface Command {
   readonly refusedIsUsage?: true;
   /** True for commands that change nothing: they open the catalog read-only. */
   readonly reads: boolean | ((given: readonly (string | undefined)[]) => boolean);
-  /** If interrupted, it removes what it wrote outside of the catalog, and this is waited for. */
+  /** If interrupted, it removes what it wrote outside the catalog, and this is waited for. */
   readonly takesBack?: true;
   /** Whether it makes a catalog where none is. Others exit with 3. */
   readonly makesCatalog?: true;

@@ -1,9 +1,10 @@
 /**
- * `httpTarget` sends the requests of cases to a server by plain HTTP and records each exchange. It
- * does not use `RestNamespace`, because that client hides deviations which the suite has to find.
- * An answer that only a server without the operation gives throws Unsupported, and a request
- * without an answer throws ServiceUnavailable. A success with another status than the protocol
- * lists is recorded as a deviation.
+ * `httpTarget` sends the requests of cases to a server by plain HTTP, and records each request with
+ * the answer that counts: answers 429 and 503 are waited out and asked for again first. It does not
+ * use `RestNamespace`, because that client hides deviations which the suite has to find. A call
+ * throws Unsupported if the answer shows that the server lacks the operation, and
+ * ServiceUnavailable if there is no answer. A success with another status than the protocol lists
+ * is recorded as a deviation.
  */
 
 import { addressOf, clientSettings } from '../../client/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `Kit` sends and records the calls of one case, and creates fresh tables and namespaces for it.
- * Sometimes a case cannot be decided: an operation that it needs does not work, or the server wants
- * credentials or is overloaded. The case then ends with `Undecided`. The file also has the
- * assertions of cases, such as `same` and `fails`, and `pagesOf`, which reads a list page by page.
+ * `Kit` sends the calls of one case and records them, and creates fresh tables and namespaces for
+ * it. Sometimes a case cannot be decided: an operation that it needs does not work, or the server
+ * wants credentials or is overloaded. The case then ends with `Undecided`. Assertions such as
+ * `same` and `fails` are here too, and `pagesOf`, which reads a list page by page.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';

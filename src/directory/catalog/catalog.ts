@@ -67,11 +67,11 @@ export interface Catalog {
   /** Sets up the root on its first write: what the disk can do is found out and noted. */
   prepareRoot(): Promise<void>;
   readonly vendor: CredentialVendor | undefined;
-  /** Where tables may lie outside of the root. */
+  /** Where tables may lie outside the root. */
   readonly locations: readonly AllowedLocation[];
   /** An absolute path without symbolic links, as far as it is there. Throws what the file system throws. */
   realPath(path: string): string;
-  /** What holds the files below a folder outside of the root; undefined where the folder is not there. */
+  /** What holds the files below a folder outside the root; undefined where the folder is not there. */
   openOutside(folder: string): Store | undefined;
 }
 

@@ -1,9 +1,9 @@
 /**
  * Handles tables whose rows other programs write in Lance's format. `tablePlace` returns the folder
- * of a table, and `lancePlace` the folder where other programs write it. `lanceVersions` lists the
- * versions by the names of their manifests. `rowsElsewhere` builds the error for an operation that
- * cannot work on such rows. `fence` closes a folder to other programs by a file in its place, once
- * the table has rows of this engine or was removed.
+ * of a table, and `lancePlace` returns the folder where other programs write it. `lanceVersions`
+ * lists the versions by the names of their manifests. `rowsElsewhere` builds the error for an
+ * operation that cannot work on such rows. `fence` closes a folder to other programs by a file in
+ * its place, once the table has rows of this engine or was removed.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
@@ -40,7 +40,7 @@ export function lancePlace(catalog: Catalog, { record, folder }: Table): string 
 }
 
 /**
- * The folder in the root in which a dataset of Lance may lie; undefined for one outside of it. A
+ * The folder in the root in which a dataset of Lance may lie; undefined for one outside it. A
  * folder that is reserved when the table is declared never moves and is never used again.
  */
 export function lanceHome({ record, folder }: Table): string | undefined {

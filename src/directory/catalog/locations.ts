@@ -1,6 +1,6 @@
 /**
  * `folderAt` resolves a location that a caller gives to a folder below the catalog's root. The
- * location may be relative to the root, an absolute path or a `file:` URI. Locations outside of the
+ * location may be relative to the root, an absolute path or a `file:` URI. Locations outside the
  * root, and folders of the engine itself, throw InvalidInput. Symbolic links are refused later,
  * when the folder is entered. `tableIdAt` returns the id of the table that belongs at a folder.
  */
@@ -33,7 +33,7 @@ export function folderAt(catalog: Catalog, location: string): string {
   return folder;
 }
 
-/** Whether a location that `tablePlace` gave is outside of the root; those in memory are URIs too. */
+/** Whether a location that `tablePlace` gave is outside the root; those in memory are URIs too. */
 export const liesOutside = (catalog: Catalog, location: string): boolean =>
   isOutside(location) && !location.startsWith(locationOf(catalog, ''));
 

@@ -1,5 +1,5 @@
 /**
- * Removes the folders of purged tables that lie outside of the catalog's root
+ * Removes the folders of purged tables that lie outside the catalog's root
  * (`removeOutsideFiles`). A folder is removed only if the configuration of its location allows it
  * (`dropFiles`). A folder that another table of the catalog uses is kept. A folder that holds more
  * than a dataset's files is refused with InvalidTableState. The trash entry is marked first, so
@@ -28,7 +28,7 @@ import { writeObject } from '../../table/index.ts';
 import { type Catalog, readTableRecord } from './catalog.ts';
 import { newTrashFolder, readTrashRecord } from './trash-entries.ts';
 
-/** A table outside of the root, and the folder that has its record. */
+/** A table outside the root, and the folder that has its record. */
 interface OutsideTable {
   readonly folder: string;
   readonly incarnation: string;
@@ -85,7 +85,7 @@ async function markRemoving(catalog: Catalog, folder: string): Promise<string | 
   return outcome === 'moved' ? marked : undefined;
 }
 
-/** Tables below a folder of the catalog whose location is outside of the root. */
+/** Tables below a folder of the catalog whose location is outside the root. */
 async function* outsideTables(catalog: Catalog, folder: string): AsyncGenerator<OutsideTable> {
   const entries = (await catalog.store.list(folder)) ?? [];
   if (!entries.some(({ name }) => name === TABLE_FILE)) {

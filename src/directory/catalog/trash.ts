@@ -78,9 +78,9 @@ export async function numberedAnew(
 /**
  * Removes a trash folder and its record; harmless when either is gone already. The folder leaves the
  * trash in one rename first, so that whoever brings it back at this moment gets all of it or nothing.
- * Files outside of the root, where they are to go, go before that.
+ * Files outside the root, where they are to go, go before that.
  * @param pause runs now and then while files are removed, and may end it by throwing
- * @throws InvalidTableState where files outside of the root must stay, and the entry with them
+ * @throws InvalidTableState where files outside the root must stay, and the entry with them
  */
 export async function emptyTrash(
   catalog: Catalog,
@@ -206,7 +206,7 @@ async function recordOrNone(catalog: Catalog, folder: string): Promise<TableReco
 
 /**
  * Removes for good what was dropped longer ago than the age given, or deregistered if `detached` is
- * set. @throws InvalidTableState where files outside of the root must stay, after the other entries
+ * set. @throws InvalidTableState where files outside the root must stay, after the other entries
  * were removed
  */
 export async function purgeTrash(
@@ -351,7 +351,7 @@ async function hasYoung(
   return false;
 }
 
-/** @param folder undefined for one outside of the root */
+/** @param folder undefined for one outside the root */
 async function isOf(
   catalog: Catalog,
   folder: string | undefined,

@@ -160,7 +160,7 @@ async function findIfThere(catalog: Catalog, id: ObjectPath): Promise<Table | un
 }
 
 /**
- * A location must be an allowed one outside of the root, or the place that the table's name gives.
+ * A location must be an allowed one outside the root, or the place that the table's name gives.
  * @throws NamespaceNotFound, TableAlreadyExists, InvalidInput
  */
 export async function declareTable(

@@ -1,8 +1,8 @@
 /**
- * `vendedOptions` returns the storage options that a client gets to open a table. For a table
- * inside of the root, they come from the catalog's credential vendor, if the request asks for them.
- * For a table outside, they come from the configuration of its location, unless the request
- * declines them.
+ * `vendedOptions` returns the storage options that a client gets to open a table. If the table is
+ * inside the root, the catalog's credential vendor makes them, but only for requests that ask. If
+ * it is elsewhere, they come from the configuration of its location, unless the request declines
+ * them.
  */
 
 import { ruleOf } from '../../allowed-locations.ts';

@@ -1,8 +1,8 @@
 /**
  * Carries out the operations that list tables, page by page in the order of their names.
- * `listTables` lists the tables of one namespace, and `listAllTables` those of the whole catalog by
- * their full ids. `include_declared: false` leaves out tables that have neither a version nor files
- * of another program.
+ * `listTables` lists the tables of one namespace, and `listAllTables` lists those of the whole
+ * catalog by their full ids. `include_declared: false` leaves out tables that have neither a
+ * version nor files of another program.
  */
 import {
   formatId,

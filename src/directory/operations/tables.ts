@@ -1,8 +1,8 @@
 /**
- * Carries out the operations on tables as entries of the catalog: drop, rename, deregister and
- * register. Each moves the table's folder by a rename. A dropped table goes to the trash, and a
- * deregistered one to `.dirspace/detached`. Registering a table outside of the root does not move
- * it: it gets a new entry, and none of its files is read. list-tables.ts lists tables.
+ * Drops, renames, deregisters and registers tables as entries of the catalog. The table's folder is
+ * moved by a rename: that of a dropped table to the trash, and that of a deregistered one to
+ * `.dirspace/detached`. A table outside the root is not moved when it is registered: it gets a new
+ * entry, and none of its files is read. list-tables.ts lists tables.
  */
 import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
@@ -178,7 +178,7 @@ async function resetRecord(
   await catalog.store.put(path, encodeTable(record));
 }
 
-/** A new entry for a table whose rows lie outside of the root, where nothing is looked at. */
+/** A new entry for a table whose rows lie outside the root, where nothing is looked at. */
 async function registerOutside(
   catalog: Catalog,
   id: ObjectPath,

@@ -37,7 +37,7 @@ export const FORMAT_VERSION = 1;
 const LANCE_FEATURE = 'lance';
 /** Of the record of a table: its rows may lie at a location of their own. */
 export const LOCATION_FEATURE = 'location';
-/** Of a record of the trash: files of its tables outside of the root are being removed. */
+/** Of a record of the trash: files of its tables outside the root are being removed. */
 export const REMOVING_FEATURE = 'removing';
 /** Columns may be computed by an expression: whoever writes keeps their values from getting stale. */
 const COMPUTED_FEATURE = 'computed_columns';

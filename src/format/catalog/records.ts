@@ -45,7 +45,7 @@ export interface TableRecord {
   /** The newest version when the properties were written: those of later manifests replace them. */
   readonly since?: number | undefined;
   /**
-   * Where programs of others write the table: a folder of `.dirspace/lance`, or a URI outside of the
+   * Where programs of others write the table: a folder of `.dirspace/lance`, or a URI outside the
    * root. Absent for tables that are written here, and for those that lie where their name says.
    */
   readonly location?: string | undefined;
@@ -73,7 +73,7 @@ export interface TrashRecord {
   readonly kind: 'table' | 'namespace';
   readonly id: readonly string[];
   readonly droppedAt: number;
-  /** Files of its tables outside of the root are being removed: it cannot be brought back. */
+  /** Files of its tables outside the root are being removed: it cannot be brought back. */
   readonly removing?: true | undefined;
 }
 
@@ -169,7 +169,7 @@ export function decodeTable(bytes: Uint8Array, file: string): TableRecord {
 }
 
 const URI = /^[a-z][a-z0-9+.-]{0,31}:\/\/[^\s\0]{1,4096}$/;
-/** Whether a location is one outside of the root. */
+/** Whether a location is one outside the root. */
 export const isOutside = (location: string): boolean => URI.test(location);
 
 function decodeLocation(document: JsonObject, id: string, file: string): { location?: string } {

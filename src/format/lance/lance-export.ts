@@ -1,6 +1,6 @@
 /**
  * `LanceFileEncoder` encodes rows as a data file that only Lance reads, for copies of a table
- * outside of the catalog. `lanceExportSchema` prepares the schema of such a copy, and
+ * outside the catalog. `lanceExportSchema` prepares the schema of such a copy, and
  * `lanceExportManifest` encodes its manifest as version 1. A column that Lance cannot hold throws
  * Unsupported.
  */

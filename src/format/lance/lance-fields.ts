@@ -207,7 +207,7 @@ const PRIMARY_KEY = 'lance-schema:unenforced-primary-key';
 
 /**
  * The place of a field in the primary key of its table, from 1 on; 0 without a place of its own, and
- * undefined outside of the key. Lance takes it from metadata where a schema is handed to it, and from
+ * undefined outside the key. Lance takes it from metadata where a schema is handed to it, and from
  * members of their own in its files.
  */
 function keyPosition(metadata: ReadonlyMap<string, string>): number | undefined {

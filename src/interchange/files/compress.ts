@@ -1,7 +1,8 @@
 /**
  * `compressed` compresses the bytes of a file with gzip or Zstandard, piece by piece. Node before
- * 22.15 has no Zstandard encoder. There the engine's own encoder, in WebAssembly, compresses small
- * frames, which every decoder accepts. If WebAssembly is missing too, it throws Unsupported.
+ * 22.15 has no Zstandard encoder. There the engine's own encoder, in WebAssembly, writes a series
+ * of small frames, which every decoder accepts. If WebAssembly is missing too, Zstandard throws
+ * Unsupported.
  */
 import { Readable, type Transform } from 'node:stream';
 import zlib from 'node:zlib';

@@ -1,7 +1,7 @@
 /**
  * `writeFile` writes pieces of bytes as one file. It writes under a staging name beside the place,
  * flushes and renames, so a failure or an abort leaves the place as it was. It writes to pipes and
- * devices directly. A folder, and a place inside of a catalog, throw InvalidInput. `writeStream`
+ * devices directly. A folder, and a place inside a catalog, throw InvalidInput. `writeStream`
  * writes the pieces to a stream of the caller.
  */
 import { constants, type Stats } from 'node:fs';

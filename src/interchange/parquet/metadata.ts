@@ -1,7 +1,7 @@
 /**
  * `parquetMetadata` parses the footer of a Parquet file into columns, row groups and key-value
- * pairs, and `pageHeader` the header of a page. The bytes are untrusted: anything missing, out of
- * bounds or unsupported calls the caller's `refuse`. The numbers of fields come from
+ * pairs, and `pageHeader` parses the header of a page. The bytes are untrusted: anything missing,
+ * out of bounds or unsupported calls the caller's `refuse`. The numbers of fields come from
  * parquet.thrift, and `PHYSICAL` names the physical types.
  */
 import { MAX_SCHEMA_DEPTH } from '../../protocol/index.ts';

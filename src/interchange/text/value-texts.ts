@@ -1,8 +1,8 @@
 /**
  * `plainText` writes values as the texts that CSV and JSON files share; docs/data-in-and-out.md
  * lists the form of each type. It returns undefined for types that the formats write differently,
- * such as texts and nested types. `bytesAt` finds the bytes of texts and binaries, and `nullAt` the
- * nulls of a column.
+ * such as texts and nested types. `bytesAt` finds the bytes of texts and binaries, and `nullAt`
+ * finds the nulls of a column.
  */
 import {
   type Data,

@@ -1,7 +1,7 @@
 /**
- * `huffmanCode` builds a Huffman code from the counts of bytes, and its description as a Zstandard
- * block holds it. The codes are overwritten by the next call. `readHuffmanTable` in zstd-tables.ts
- * is the inverse.
+ * `huffmanCode` builds a Huffman code from the counts of bytes, together with the description of
+ * the code that a Zstandard block holds. The codes are overwritten by the next call.
+ * `readHuffmanTable` in zstd-tables.ts is the inverse.
  */
 import { fseEncodeTable, fseNormalised, fseStream, writeFseTable } from './zstd-fse.ts';
 

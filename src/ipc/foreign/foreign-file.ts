@@ -113,7 +113,7 @@ type DictionaryMessage = Extract<ForeignMessage, { kind: 'dictionary' }>;
 
 /**
  * Blocks lie between the head of the file and the footer and share no byte: blocks that overlap
- * could multiply the work. No message of rows lies outside of them: it would be rows lost that
+ * could multiply the work. No message of rows lies outside them: it would be rows lost that
  * nothing else tells of.
  */
 async function checkBlocks(

@@ -1,8 +1,8 @@
 /**
  * Reads only the columns of files that a caller asks for, in the order asked for. `checkColumns`
- * checks the names. `onlyColumns` picks the columns of batches, `onlyFields` those of a schema, and
- * `OnlyMembers` the members of objects. A missing name throws InvalidInput. An object may lack a
- * name; `check` throws only if no object had it.
+ * checks the names. `onlyColumns` picks the columns of batches, `onlyFields` picks those of a
+ * schema, and `OnlyMembers` picks the members of objects. A missing name throws InvalidInput. An
+ * object may lack a name; `check` throws only if no object had it.
  */
 import {
   columnsOf,

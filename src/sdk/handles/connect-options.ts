@@ -128,7 +128,7 @@ export interface ConnectOptions {
    * the background once a catalog is open for writing.
    */
   readonly trashRetention?: number | string;
-  /** Where tables of a directory catalog may lie outside of its root; nowhere if absent. */
+  /** Where tables of a directory catalog may lie outside its root; nowhere if absent. */
   readonly locations?: readonly AllowedLocation[];
   /**
    * Whether new tables of the directory open in Lance too: `off`, `read`, `sync` or `write`. The catalog

@@ -2,7 +2,8 @@
  * Refuses unknown names of options with InvalidInput: `checkChangeOptions` in calls that change
  * something, `checkOptionNames` in calls that read. Otherwise a misspelt `dryRun` would lose rows,
  * and a misspelt `version` would read other rows. The file lists the known names of each call
- * (`OPEN_OPTIONS`, ...), and refuses options that only LanceDB's files have with Unsupported.
+ * (`OPEN_OPTIONS`, ...). It also throws Unsupported for options of LanceDB that mean nothing here,
+ * unless their value describes the files as they are anyway.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest, suggestion } from '../../known-names.ts';

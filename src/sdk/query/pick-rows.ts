@@ -1,7 +1,7 @@
 /**
  * `pickRows` puts the rows of a query into the order in which their row numbers were asked for,
- * repeats included. Numbers without a row are left out. It serves catalogs that answer in an order
- * of their own, and joins all batches into one.
+ * repeats included, and joins all batches into one. Numbers without a row are left out. It is
+ * needed because a catalog may answer in an order of its own.
  */
 import {
   columnsOf,

@@ -1,8 +1,8 @@
 /**
- * `TableInsight` describes a table: `stats` the sizes of its newest version, `profile` what its
- * values are like, and `diff` how two versions differ. The catalog computes them; this file renames
- * the members of its answers to camel case. A catalog without the operation rejects with
- * Unsupported.
+ * `TableInsight` describes a table: `stats` returns the sizes of its newest version, `profile`
+ * tells what its values are like, and `diff` tells how two versions differ. The catalog computes
+ * the answers; this file renames their members to camel case. A catalog without the operation
+ * rejects with Unsupported.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

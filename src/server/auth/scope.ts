@@ -1,7 +1,7 @@
 /**
  * `scopedCaller` presents one namespace of a catalog as a whole catalog. It adds a prefix to the
  * ids of requests, removes it from ids in answers and errors, and hides tables, transactions and
- * jobs outside of the namespace. Operations that reach beyond it, such as PurgeTrash and CloneTable
+ * jobs outside the namespace. Operations that reach beyond it, such as PurgeTrash and CloneTable
  * by location, throw Unsupported.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

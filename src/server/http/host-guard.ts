@@ -2,7 +2,7 @@
  * `hostGuard` protects a server without authentication from web pages that reach this machine under
  * a name of their own (DNS rebinding). It refuses foreign host names in requests over a socket, and
  * requests from pages of other sites unless CORS allows their origin. `requireHost` checks the
- * headers Host and Transfer-Encoding, and `requireMetExpectation` the header Expect.
+ * headers Host and Transfer-Encoding, and `requireMetExpectation` checks the header Expect.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';

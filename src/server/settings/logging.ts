@@ -1,7 +1,7 @@
 /**
  * Defines `Logger`, which receives a server's structured log lines. `RequestLog` removes the
- * secrets of one request from its lines: the texts passed to `hide`, and texts under names such as
- * `token`. A logger that throws does not fail the request.
+ * secrets of one request from its lines: the texts of four characters and more that are passed to
+ * `hide`, and texts under names such as `token`. A logger that throws does not fail the request.
  */
 import { isDirspaceError } from '../../errors.ts';
 

@@ -120,13 +120,13 @@ function textCell(value: string | Uint8Array, most: number): Cell {
   return cutText(`0x${text}`, most);
 }
 
-/** Types whose cells are texts that stay without quotes inside of others. */
+/** Types whose cells are texts that stay without quotes inside others. */
 const UNQUOTED: readonly Type[] = [
   ...[Type.List, Type.LargeList, Type.FixedSizeList, Type.Struct, Type.Map],
   ...[Type.Int, Type.Decimal],
 ];
 
-/** The cells of a column inside of another, as JSON has them. */
+/** The cells of a column inside another, as JSON has them. */
 function innerReader(data: Data, most: number): (row: number) => string {
   if (data.typeId === Type.Union) {
     const readers = data.children.map((child) => innerReader(child, most));

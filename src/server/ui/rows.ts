@@ -1,8 +1,9 @@
 /**
- * `rowsWindow` answers a window of rows as JSON, `wholeRow` one row with long values, and
- * `everyRow` the stream of all rows for downloads. Rows of a version in row order are read by their
- * offsets, so that each window costs the same. After a filter, an order or a search, rows are read
- * by the row ids that `KeptRows` keeps. `jsonRows` turns the first batches of a stream into cells.
+ * `rowsWindow` answers a window of rows as JSON, `wholeRow` answers one row with long values, and
+ * `everyRow` answers the stream of all rows for downloads. Rows of a version in row order are read
+ * by their offsets, so that each window costs the same. After a filter, an order or a search, rows
+ * are read by the row ids that `KeptRows` keeps. `jsonRows` turns the first batches of a stream
+ * into cells.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { describeType } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Answers the requests of the view of a vector column. `vectorSample` returns the lengths of a
- * sample of vectors and their places on a plane, and `neighbours` the rows whose vectors are
- * nearest to that of one row. The plane has two directions in which the sample varies most, which
- * power iteration finds (`projected`). A column without vectors throws InvalidInput.
+ * sample of vectors and their places on a plane, and `neighbours` returns the rows whose vectors
+ * are nearest to that of one row. The plane has two directions in which the sample varies most,
+ * which power iteration finds (`projected`). A column without vectors throws InvalidInput.
  */
 import {
   type Data,

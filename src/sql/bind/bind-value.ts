@@ -72,7 +72,7 @@ function writtenItems(tree: Expression): readonly Expression[] | undefined {
 
 /**
  * Whether values of one type can be values of the other, lists item by item; whether each value is,
- * is seen when it is cast. Texts written in a list are read as numbers and times, as outside of one.
+ * is seen when it is cast. Texts written in a list are read as numbers and times, as outside one.
  */
 function goesInto(from: DataType, to: DataType, written: boolean): boolean {
   const [a, b] = [familyOf(from), familyOf(to)];

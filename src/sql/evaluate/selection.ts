@@ -1,7 +1,7 @@
 /**
  * Converts a column of truth values to the numbers of the true rows (`selectedRows`) or to their
  * count (`countSelected`). `rowsWhere` returns either the true rows or all others, and `everyRow`
- * the numbers of all rows. Unknown counts as not true.
+ * returns the numbers of all rows. Unknown counts as not true.
  */
 import { TRUE } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';

@@ -1,8 +1,8 @@
 /**
  * `formatExpression` formats an expression tree as SQL text, for plans and messages. Parsing that
  * text gives the same tree again, apart from positions, if the functions and types that the tree
- * names exist. `formatName` quotes a name where the grammar needs it, and `formatTable` those of a
- * table's path.
+ * names exist. `formatName` quotes a name where the grammar needs it, and `formatTable` quotes
+ * those of a table's path.
  */
 
 import { quotedName, quotedText } from '../../sql-quotes.ts';

@@ -1,8 +1,8 @@
 /**
  * Defines `Expression`, the syntax tree that the parser builds from a text. The tree is plain data
- * that can be serialised as JSON. Names of columns are as written; names of functions and types are
- * in lower case. PostgreSQL's short names of types are written out: `int8` is `bigint`.
- * `QUANTIFIED` matches the names of calls that stand for comparisons such as `= ANY`. bind/
+ * that can be serialised as JSON. Names of columns keep their case; names of functions and types
+ * are in lower case. PostgreSQL's short names of types are written out: `int8` is `bigint`. A
+ * comparison such as `= ANY` is a call, and `QUANTIFIED` matches the name of such a call. bind/
  * resolves all names against a schema.
  */
 

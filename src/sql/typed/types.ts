@@ -1,8 +1,8 @@
 /**
  * Classifies Arrow types for expressions. `familyOf` returns the family of a type, such as int or
- * text, and `typeText` its name in messages. Other functions return parts of a type, such as its
- * range, scale, unit or time zone. A time zone that the runtime does not know throws InvalidInput
- * (`clockZoneOf`). Common types are shared objects, such as `INT64`.
+ * text, and `typeText` returns its name in messages. Other functions return parts of a type, such
+ * as its range, scale, unit or time zone. A time zone that the runtime does not know throws
+ * InvalidInput (`clockZoneOf`). Common types are shared objects, such as `INT64`.
  */
 import {
   Binary,

@@ -1,7 +1,7 @@
 /**
  * Computes aggregates (`framed`) and the first and last rows (`endsOfFrames`) of frames of rows
  * that move with the current row. The number of additions grows with the number of rows, not with
- * the width of the frame. No value is subtracted, so values outside of a frame never affect its
+ * the width of the frame. No value is subtracted, so values outside a frame never affect its
  * sum.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `RecentTexts` is a cache of short texts, each with the number that a table of texts gave it,
- * looked up in WebAssembly. All tables of the process share its entries, and each finds only its
- * own. `find` looks up the rows of a block, and returns undefined if their texts are too long for
- * it. `recentTexts` returns the one of the process, or null where the module cannot be loaded.
+ * `RecentTexts` is a cache of short texts with their numbers, which WebAssembly looks up. All
+ * tables of the process share one cache (`recentTexts`), and a table finds only the texts that it
+ * put there. `find` looks up the rows of a block, and returns undefined if their texts are too long
+ * for it. `recentTexts` returns null where the module cannot be loaded.
  */
 import { instantiate } from '../../wasm.ts';
 import { RECENT_BASE64 } from './recent.wasm.ts';

@@ -1,9 +1,9 @@
 /**
  * `WordTable` numbers distinct pairs of 32-bit words from 1 on, in the order of their first
- * appearance. A pair is a value of a column of numbers, or two numbers from other tables. Pairs
- * that differ always have different numbers. It throws RangeError when it would grow too large.
- * `hashOfWords` hashes a pair, differently in each process. The other functions are shared by the
- * hash tables of this room: their seeds, sizes and growth.
+ * appearance. The two words are one value of 64 bits, or the numbers that two other tables gave.
+ * Pairs that differ always have different numbers. It throws RangeError when it would grow too
+ * large. `hashOfWords` hashes a pair, differently in each process. The seeds, sizes and growth of
+ * hash tables are here too, for byte-table.ts.
  */
 import { systemEnv } from '../../env.ts';
 import { drained } from '../../steps.ts';

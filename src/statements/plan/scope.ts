@@ -1,5 +1,5 @@
 /**
- * `Scope` resolves names inside of a SELECT. It holds the tables of its FROM clause, each with its
+ * `Scope` resolves names inside a SELECT. It holds the tables of its FROM clause, each with its
  * columns and the name that each column has in the plan. Columns are found by their exact names
  * first, then ignoring case; tables ignoring case. For a name that no column has, `resolve` throws
  * and `find` returns undefined; both refuse ambiguous names with InvalidInput. `star` lists the

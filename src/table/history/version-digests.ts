@@ -75,7 +75,7 @@ export async function noteDigest(engine: Engine, snapshot: Snapshot): Promise<vo
 
 /**
  * Digests of those of the versions that readers may see, in the order of `numbers`, which ascend or
- * descend. A digest that cannot be trusted is made of the manifest; damage inside of other manifests
+ * descend. A digest that cannot be trusted is made of the manifest; damage inside other manifests
  * is for `verify` to find. @throws Corrupt for a manifest that had to be read
  */
 export async function digestsOf(

@@ -1,8 +1,8 @@
 /**
  * `createIndex` builds an index of a column over the newest version, and then commits it. Appends
- * and other changes go on meanwhile; it fails if one of them drops the column, changes its type or
- * takes the name for another column's index. Rows that are added later are scanned until
- * update-indexes.ts covers them. `dropIndex` commits a version without an index.
+ * and other changes may go on meanwhile. The build fails if one of them drops the column, changes
+ * its type, or gives the name to an index of another column. Rows that are added later are scanned
+ * until update-indexes.ts covers them. `dropIndex` commits a version without an index.
  */
 import { type DataType, describeType, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

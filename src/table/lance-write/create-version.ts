@@ -116,7 +116,7 @@ async function commitAsItIs(engine: Engine, branch: TableBranch): Promise<void> 
 }
 
 /**
- * Files are written outside of the commit: others go on meanwhile, and where one is faster it was
+ * Files are written outside the commit: others go on meanwhile, and where one is faster it was
  * in vain.
  */
 async function committed(

@@ -2,7 +2,7 @@
  * `vectorColumn` finds the column that a vector search reads. The request names its path, which may
  * lead into structs; otherwise it takes the only column that fits, preferring top-level columns.
  * Its errors name the vector columns of the table. `vectorsOf` returns the vectors of one batch in
- * the form that the kernels take, and `vectorsAt` those of a column within structs.
+ * the form that the kernels take, and `vectorsAt` returns those of a column within structs.
  */
 import { type Data, DataType, describeType, getBit, setBit } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * Reserves memory of the server for each batch that a read passes on: at once (`batchNow`), or
  * after waiting in line (`batchInLine`). The caller releases the memory when the batch has been
- * used. Short batches, and reads outside of a server, are not counted.
+ * used. Short batches, and reads outside a server, are not counted.
  */
 import type { ServerMemory } from '../../request-memory.ts';
 import { fieldBytes } from '../fragments/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Makes masks of the rows of an index segment, by position. `liveRows` marks the rows that are not
- * deleted, and `markMatching` those that match the predicate of a plan. Rows of fragments that the
- * segment does not cover are never marked. Masks of live rows are cached, because the searches of a
- * version share them.
+ * deleted, and `markMatching` marks those that match the predicate of a plan. Rows of fragments
+ * that the segment does not cover are never marked. Masks of live rows are cached, because the
+ * searches of a version share them.
  */
 
 import { deletedRows } from '../fragments/index.ts';

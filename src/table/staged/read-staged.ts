@@ -1,7 +1,7 @@
 /**
  * Reads and validates staged manifests, which lie beside the published versions until
  * publish-staged.ts publishes them. `readStagedVersion` reads one that this engine staged, and
- * `readOfferedVersion` one that a caller staged. Each must follow the newest version, else it
+ * `readOfferedVersion` reads one that a caller staged. Each must follow the newest version, else it
  * throws ConcurrentModification. A caller's manifest is checked together with the files that it
  * refers to; if these are damaged, the error is InvalidInput.
  */

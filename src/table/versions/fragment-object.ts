@@ -1,6 +1,6 @@
 /**
- * Opens or reads a file that a version refers to, and checks its size: `openObject` and
- * `readObject` the file of a fragment, and `openSized` any file. If a file is missing,
+ * Opens or reads a file that a version refers to, and checks its size. `openObject` opens the file
+ * of a fragment, `readObject` reads it, and `openSized` opens any file. If a file is missing,
  * `missingFile` finds out why: cleanup may have deleted the version (TableVersionNotFound), the
  * table may be gone (TableNotFound), or the file is lost (Corrupt).
  */

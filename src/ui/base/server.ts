@@ -1,8 +1,8 @@
 /**
  * Sends the page's requests to the server as JSON, with the session's cookie. `ask` gets one
- * answer, and `allPages` all pages of a list. `signIn` and `signOut` begin and end the session. A
- * refused request throws `ServerError`; a request without an answer throws one with status 0.
- * Functions such as `isSignedOut` tell failures apart.
+ * answer, and `allPages` gets all pages of a list. `signIn` and `signOut` begin and end the
+ * session. A refused request throws `ServerError`; a request without an answer throws one with
+ * status 0. Functions such as `isSignedOut` tell failures apart.
  */
 
 /** An answer of the server that tells of a failure. */

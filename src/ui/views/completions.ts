@@ -2,7 +2,7 @@
  * Lists the words that can complete what stands before the caret. `completions` is for conditions
  * and offers columns and SQL words; `statementCompletions` is for statements and offers functions
  * and tables too. Names are quoted if SQL needs it. `wordBefore` finds the word that ends at the
- * caret, and `tablesNamed` the known tables that a statement names.
+ * caret, and `tablesNamed` finds the known tables that a statement names.
  */
 import type { Column } from '../base/index.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Builds the programs of this folder that are written in TypeScript, one file each: `buildPrograms(FOLDER)`.
- * They hand the built package objects of apache-arrow, so every part of that package stays outside of them: a
+ * They hand the built package objects of apache-arrow, so every part of that package stays outside them: a
  * second copy of its classes is refused by the first.
  */
 import { join } from 'node:path';

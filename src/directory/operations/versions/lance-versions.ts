@@ -45,11 +45,11 @@ export async function isOfLance(
   return isAway(table) || (await lanceVersions(catalog, table)).length > 0;
 }
 
-/** Outside of the root nothing is looked at. */
+/** Outside the root nothing is looked at. */
 const isAway = ({ record }: Table): boolean =>
   record.location !== undefined && isOutside(record.location);
 
-/** The versions in the order of their numbers. @throws Unsupported outside of the root */
+/** The versions in the order of their numbers. @throws Unsupported outside the root */
 export async function listedLanceVersions(catalog: Catalog, table: Table): Promise<LanceVersion[]> {
   if (isAway(table)) throw rowsElsewhere(catalog, table);
   return lanceVersions(catalog, table);
