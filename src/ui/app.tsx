@@ -68,6 +68,8 @@ export function App() {
 
   /** Typing and scrolling replace the entry of the history; everything else adds one. */
   const go = (next: Location, quietly = false): void => {
+    // What is told a moment later, such as the place in a grid, is of no page that was left meanwhile.
+    if (quietly && formatLocation(here()) !== formatLocation(location)) return;
     const fragment = formatLocation(next);
     const samePlace =
       next.kind === location.kind && next.path.join('/') === location.path.join('/');

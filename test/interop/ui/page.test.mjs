@@ -223,6 +223,23 @@ describe('SQL', () => {
 });
 
 describe('rows', () => {
+  looks('leave the address to a page that was gone to while they scrolled', async (page, show) => {
+    await show('#/t/prod/events');
+    await cell(page, '0').waitFor();
+    await page.getByRole('grid').evaluate((element) => {
+      element.scrollTop = (element.scrollHeight - element.clientHeight) / 2;
+      history.pushState(null, '', '#/sql');
+    });
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('[role=gridcell]')].some(({ textContent }) =>
+        /^(4|5)\d{6}$/.test(textContent),
+      ),
+    );
+    // The place is told by a timer of 300 ms, which began before this one.
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 400)));
+    assert.equal(new URL(page.url()).hash, '#/sql');
+  });
+
   looks(
     'of ten million are reached by the scroll bar, the wheel and the keys',
     async (page, show) => {
