@@ -4,6 +4,7 @@
  * of several chunks.
  */
 
+import { firstAbove } from '../binary-search.ts';
 import { DirspaceError } from '../errors.ts';
 import { drained } from '../steps.ts';
 import { Data, type RecordBatch, type Vector } from './apache.ts';
@@ -76,12 +77,7 @@ function placedRows(
   for (let at = 0; at < indices.length; at++) {
     const index = indices[at] as number;
     if (index < (starts[owner] as number) || index >= (starts[owner + 1] as number)) {
-      owner = 0;
-      for (let high = chunks.length; owner + 1 < high; ) {
-        const middle = (owner + high) >>> 1;
-        if ((starts[middle] as number) <= index) owner = middle;
-        else high = middle;
-      }
+      owner = firstAbove(starts, index) - 1;
     }
     owners[at] = owner;
     counts[owner] = (counts[owner] as number) + 1;

@@ -12,6 +12,7 @@ import {
   recordBatch,
   Schema,
 } from '../../arrow/index.ts';
+import { firstAbove, firstAtLeast } from '../../binary-search.ts';
 import { DirspaceError } from '../../errors.ts';
 import {
   type Column,
@@ -129,8 +130,9 @@ export class SortedRows {
       const row = rows[at] as number;
       if (valid.some((known) => known !== null && known[row] === 0)) continue;
       const last = values.length - 1;
-      to[at] = most === undefined ? this.#rows.length : placeIn(most, values[0]?.[row], true);
-      if (least !== undefined) from[at] = placeIn(least, values[last]?.[row], false);
+      to[at] =
+        most === undefined ? this.#rows.length : firstAbove(most, values[0]?.[row] as number);
+      if (least !== undefined) from[at] = firstAtLeast(least, values[last]?.[row] as number);
     }
     return new RangePairs(this.#rows, rows, from, to);
   }
@@ -169,18 +171,6 @@ function doubles(column: Column): Float64Array {
     const value = Number(read(row) ?? 0);
     return Number.isNaN(value) ? Number.POSITIVE_INFINITY : value;
   });
-}
-
-/** How many values in order are below another, or at most it. */
-function placeIn(values: Float64Array, value: number | undefined, isAtMost: boolean): number {
-  let [low, high] = [0, values.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const one = values[middle] as number;
-    if (one < (value as number) || (isAtMost && one === value)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Pairs of rows with all of a range. */
