@@ -5,9 +5,12 @@
 import nodeFs from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { readLanceManifest } from '../../../src/format/index.ts';
+import { DirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
+import { openCatalog } from '../../../src/directory/open-catalog.ts';
+import { readLanceCatalogManifest, readLanceManifest } from '../../../src/format/index.ts';
 import { LANCE_CATALOG, lanceVersionFile } from '../../../src/lance-paths.ts';
 import { connect } from '../../../src/sdk/connect.ts';
+import { systemProcesses } from '../../../src/store/processes.ts';
 import type { TestFs } from '../../helpers/memory-fs.ts';
 import { grow, treeOf } from '../../helpers/trees.ts';
 
@@ -78,18 +81,40 @@ test('a commit goes on from it, and a synchronization writes all of it anew', as
       (version) => manifest(lanceVersionFile(FOLDER, version)).fields[0]?.primaryKey === true,
     );
   expect(keys()).toEqual([false, true]);
-  // The list of all tables keeps the file of its rows.
-  await db.createTable('more', [{ id: 1 }], ['prod']);
-  const files = [2, 3].map((version) =>
-    manifest(lanceVersionFile(LANCE_CATALOG, version)).fragments.map(
-      ({ files: [file] }) => file?.path,
-    ),
-  );
-  expect(files[1]).toContain(files[0]?.[0]);
   expect((await found()).problems).toEqual([]);
   await db.syncLance();
   expect(keys()).toEqual([true, true]);
   const { problems, leftovers } = await found();
   expect(problems).toEqual([]);
   expect(leftovers.filter((line) => line.startsWith('unsynced'))).toEqual([]);
+});
+
+const listing = (version: number): ReturnType<typeof readLanceCatalogManifest> => {
+  const path = lanceVersionFile(LANCE_CATALOG, version);
+  return readLanceCatalogManifest(fs.readFileSync(`/c/${path}`) as Buffer, path);
+};
+
+/** Adds to the list of all tables as a process of that machine and boot. */
+async function addNamespace(scope: string): Promise<void> {
+  const { self } = systemProcesses();
+  const { catalog, store, autoCompaction } = await openCatalog({
+    root: '/c',
+    fs,
+    processes: { self: { ...self, scope }, stateOf: () => 'alive' },
+  });
+  const namespace = new DirectoryNamespace(catalog, store, autoCompaction);
+  await namespace.createNamespace({ id: ['more'] });
+  await namespace.close();
+}
+
+test('within one boot, the list of all tables keeps the file of its rows', async () => {
+  const { base, scope } = listing(2);
+  await addNamespace(scope);
+  expect(listing(3)).toMatchObject({ scope, base, added: { rows: 2 } });
+});
+
+test('after another boot, the list of all tables is written anew', async () => {
+  await addNamespace('another');
+  expect(listing(3)).toMatchObject({ scope: 'another', base: { rows: 3 }, added: undefined });
+  expect(listing(3).base?.file).not.toBe(listing(2).base?.file);
 });
