@@ -147,6 +147,25 @@ function readDocuments(
   place.document = document;
 }
 
+/**
+ * The first place from `low` on, before `high`, whose document is `least` or later; `high` if there
+ * is none. A search shared with arrays of other types (binary-search.ts) takes twice as long.
+ */
+export function firstFrom(
+  documents: Uint32Array,
+  least: number,
+  low: number,
+  high: number,
+): number {
+  let [from, to] = [low, high];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((documents[middle] as number) < least) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
 /** Reads postings block by block, and tells what is in a block before it is read. */
 export class BlockReader {
   readonly blocks: number;
@@ -218,14 +237,8 @@ export class BlockReader {
   /** The first place of the block read last whose document is this one or a later one. */
   placeFrom(document: number): number {
     const { documents, count } = this;
-    let [low, high] = [0, count];
     if (count > 0 && (documents[0] as number) >= document) return 0;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((documents[middle] as number) < document) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstFrom(documents, document, 0, count);
   }
 
   /**

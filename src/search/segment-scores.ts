@@ -5,7 +5,7 @@
  * sum-segment.ts is faster, and handles queries of one match, prefix or phrase in one column.
  */
 import { hasPhrase, type PositionReader } from './phrases.ts';
-import { BLOCK, type Postings } from './postings.ts';
+import { BLOCK, firstFrom, type Postings } from './postings.ts';
 import type { Scorer } from './scores.ts';
 import type { PlannedPhrase } from './search-plan.ts';
 import type { TopRows } from './top-rows.ts';
@@ -181,23 +181,17 @@ function windowAt(
   if (from === Number.POSITIVE_INFINITY) return undefined;
   let total = 0;
   const ends = postings.map(({ documents }, at) => {
-    const end = firstFrom(documents, next[at] as number, from + WINDOW);
-    total += end - (next[at] as number);
+    const start = next[at] as number;
+    const end = firstFrom(
+      documents,
+      from + WINDOW,
+      start,
+      Math.min(documents.length, start + WINDOW),
+    );
+    total += end - start;
     return end;
   });
   return { from, ends, total };
-}
-
-/** The first place from `start` on whose document is `least` or later. */
-function firstFrom(documents: Uint32Array, start: number, least: number): number {
-  let low = start;
-  let high = Math.min(documents.length, start + WINDOW);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((documents[middle] as number) < least) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** The first place from `start` on whose document is `least` or later; `end` if it is not before. */
