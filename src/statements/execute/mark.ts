@@ -1,9 +1,8 @@
 /**
- * `markedRows` returns the rows of the left side of a mark step, each with a truth value that tells
- * whether the right side has a row with equal keys. If keys are null and nulls are compared as in
- * SQL, the value is null when a row of the right side has equal keys wherever both sides have
- * values. The distinct keys of the right side are kept in memory, grouped by which of them are
- * null; the rows of the left side stream past them.
+ * Evaluates IN and EXISTS with a subquery, which a plan holds as a mark step. `markedRows` passes
+ * the rows of the left side on with one more column: true where the right side has a row with equal
+ * keys, and otherwise false, or null where a null among the values of IN leaves it open, as in SQL.
+ * Memory holds the distinct keys of the right side; the rows of the left side stream past them.
  */
 import {
   type Data,
@@ -67,15 +66,15 @@ export function markedRows(left: Relation, right: Relation, step: MarkStep, work
 
 /** Keys of rows that have nulls in the same columns: the values of the others. */
 interface Kept {
-  /** A bit for each key that is null. */
+  /** A bit for each compared key, set if it is null. The planner allows eight compared keys. */
   readonly nulls: number;
-  /** The numbers of the keys that are looked at. */
+  /** Which keys are compared: those that are not null. */
   readonly places: readonly number[];
-  /** Undefined where no key is left to look at: all rows are equal then. */
+  /** The distinct values of these keys; undefined where none is left, so that all rows are equal. */
   readonly numbers: KeyNumbers | undefined;
 }
 
-/** Numbers of rows, as many as were counted. */
+/** Row numbers; the first `count` of the array are set. */
 interface Places {
   readonly rows: Uint32Array;
   count: number;
@@ -83,7 +82,7 @@ interface Places {
 
 class KeysByNulls {
   readonly #types: readonly DataType[];
-  /** Of the keys before this one, nulls are equal to nothing. */
+  /** Keys before this one come from correlated conditions: a null there is equal to nothing. */
   readonly #firstCompared: number;
   readonly #held: HeldMemory;
   readonly #work: Work;
@@ -146,7 +145,7 @@ class KeysByNulls {
     const codes = new Float64Array(rows);
     for (const [at, valid] of validities.entries()) {
       if (valid === null) continue;
-      const bit = at < this.#firstCompared ? Number.NaN : 2 ** at;
+      const bit = at < this.#firstCompared ? Number.NaN : 1 << (at - this.#firstCompared);
       for (let row = 0; row < rows; row++)
         if (valid[row] === 0) codes[row] = (codes[row] as number) + bit;
     }
@@ -166,11 +165,15 @@ class KeysByNulls {
     return new Map([...lists].map(([code, list]) => [code, list.rows.subarray(0, list.count)]));
   }
 
-  /** What is kept for rows with these nulls, without the columns in which others are null. */
+  /** An empty table for rows of the right side with these nulls, of the keys that `left` does not name. */
   #without(nulls: number, left: number): Kept {
-    const places = [...this.#types.keys()].filter((at) => !hasBit(left, at));
+    const places = [...this.#types.keys()].filter((at) => !this.#isSet(left, at));
     const types = places.map((at) => this.#types[at] as DataType);
     return { nulls, places, numbers: types.length === 0 ? undefined : new KeyNumbers(types) };
+  }
+
+  #isSet(nulls: number, at: number): boolean {
+    return at >= this.#firstCompared && ((nulls >> (at - this.#firstCompared)) & 1) === 1;
   }
 
   async #fill(
@@ -188,9 +191,12 @@ class KeysByNulls {
     await run(this.#work, oneStep());
   }
 
-  /** The kept keys without columns in which rows of the left side are null. */
+  /**
+   * The kept keys without those in which rows of the left side are null, as only the others can
+   * differ. Made once for each combination of nulls.
+   */
   async #narrow(kept: Kept, nulls: number): Promise<Kept> {
-    const all = bitsOf(kept.nulls, nulls);
+    const all = kept.nulls | nulls;
     if (all === kept.nulls) return kept;
     const name = `${kept.nulls} ${all}`;
     const known = this.#narrowed.get(name);
@@ -213,25 +219,14 @@ class KeysByNulls {
   }
 }
 
-/** Keys without nulls first: only these tell that a row is surely equal. */
+/** Keys without nulls first: only they make a row surely equal, so that the others are not asked. */
 const inOrder = (kept: ReadonlyMap<number, Kept>): Kept[] =>
   [...kept.values()].sort((one, other) => one.nulls - other.nulls);
 
-/** Keys that are read again at once. */
+/** Kept keys that are copied in one step. */
 const PART = 1 << 14;
 
-const hasBit = (bits: number, at: number): boolean => Math.floor(bits / 2 ** at) % 2 === 1;
-
-/** The bits that either has. */
-function bitsOf(one: number, other: number): number {
-  let bits = 0;
-  for (let at = 0; 2 ** at <= Math.max(one, other); at++) {
-    if (hasBit(one, at) || hasBit(other, at)) bits += 2 ** at;
-  }
-  return bits;
-}
-
-/** The columns that are looked at, of some rows. */
+/** The compared columns, for some rows. */
 const placed = (
   { places }: Kept,
   columns: readonly Column[],
