@@ -1,7 +1,8 @@
 /**
- * `Calls` is the first step of a connection's methods. It returns the id of the namespace, table or
- * transaction that a call is about. It throws Closed if the connection was closed, or the reason of
- * an aborted signal. For listings it also checks the options.
+ * `Calls` makes the checks with which each method of a connection begins. It throws Closed if the
+ * connection was closed, or the reason of an aborted signal, and returns the checked id of the
+ * namespace, table or transaction that the call is about. For listings it also checks the names of
+ * the options.
  */
 import { type CallOptions, parseId } from '../protocol/index.ts';
 import { type PathAndOptions, pathAndOptions } from './connection-options.ts';

@@ -1,7 +1,8 @@
 /**
- * Defines the commands of the command line. A `Command` describes one, a `Call` is its input, and
- * an `Answer` its result. `Surroundings` is the process around it. `UsageError` and similar errors
- * end a command with a message. The file also reads options and positional arguments.
+ * Defines what a command of the command line is: its description and code (`Command`), its input
+ * (`Call`) and its result (`Answer`). Service commands get the process as `Surroundings`, so that
+ * tests need none. The errors defined here, such as `UsageError`, tell why a command did nothing.
+ * `Options` reads the values of options, and throws UsageError for a value of a wrong form.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,9 +1,10 @@
 /**
- * Handles tables whose rows other programs write in Lance's format. `tablePlace` returns the folder
- * of a table, and `lancePlace` returns the folder where other programs write it. `lanceVersions`
- * lists the versions by the names of their manifests. `rowsElsewhere` builds the error for an
- * operation that cannot work on such rows. `fence` closes a folder to other programs by a file in
- * its place, once the table has rows of this engine or was removed.
+ * Finds the rows of tables that other programs write in Lance's format, outside the table's own
+ * folder. Such a table has a location: a folder that the catalog has reserved for those programs,
+ * or one that was registered. The versions there are listed by the names of their manifests. Either
+ * the programs or this engine write a table, never both: before its first rows, and after a table
+ * was removed, the engine closes the reserved folder by a file in its place (`fence`). Operations
+ * that need rows which are not here throw the Unsupported error of `rowsElsewhere`.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,9 @@
 /**
- * Holds types and helpers that the column builders share; build-column.ts chooses the builder.
- * `Place` is a value's place in the caller's input, and `BuildContext` is the state of one stream.
- * `misfit` makes the error for a value that does not fit. `findNulls` makes the bitmap of nulls, or
- * returns undefined if there are none. `arrowData` wraps buffers as Arrow data.
+ * Defines what the builders of Arrow columns in this folder share. `BuildContext` is the state that
+ * the columns and batches of one stream have in common, and a `Place` tells at which row and path
+ * of the caller's data a value stands, and whether it may be null. `misfit` builds the error for a
+ * value that does not fit its column (TableSchemaValidation), and `findNulls` throws it for a null
+ * where none may be.
  */
 import {
   Data,

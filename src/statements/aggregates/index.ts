@@ -1,9 +1,8 @@
 /**
- * Exports the states of aggregates over groups of rows. `accumulator` creates the state of one
- * aggregate, which `aggregateOf` describes by its call, and `resultOf` computes its result in steps; execute/ decides which rows are of which
- * group. `DistinctWords` counts distinct values without groups. Sums of frames use `sumCheck` and
- * `meanOf`. Functions on places of rows in several batches, which collected values are put in
- * order by, are exported for joins, sorts and windows too.
+ * Exports the states that aggregates keep for groups of rows. `aggregateOf` describes a call,
+ * `accumulator` creates its state, and `resultOf` computes the results in steps; execute/ decides
+ * which rows belong to which group. `DistinctWords` counts distinct values without groups. Joins,
+ * sorts and windows also use the functions that pick rows of several batches by their places.
  */
 export { type Accumulator, type Aggregate, type GroupRange, resultOf } from './accumulator.ts';
 export { accumulator } from './accumulators.ts';

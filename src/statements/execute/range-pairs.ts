@@ -1,8 +1,8 @@
 /**
  * `SortedRows` finds the pairs of a join without keys whose condition compares numbers, dates or
- * times of both sides by order, for example `a.t BETWEEN b.start AND b.end`. Rows of the side that
- * is kept are put in order, so that each row of the other side comes to those of one range. Pairs
- * outside cannot fulfil the condition; whether those within do is checked by join.ts.
+ * times of both sides by order, such as `a.t BETWEEN b.start AND b.end`. It sorts the rows of the
+ * side that is kept in memory, so that each row of the other side is paired only with one range of
+ * them. No pair outside the range fulfils the condition; join.ts checks the pairs within.
  */
 import {
   Field,

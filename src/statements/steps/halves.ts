@@ -1,7 +1,8 @@
 /**
- * `halvesBelow` moves SEMI and ANTI joins below the joins that they follow, onto the one side that
- * their keys are of, where that side is estimated to have no more rows: fewer rows are looked up
- * and joined then. What they are moved onto takes part in the order of joins (join-order.ts).
+ * `halvesBelow` moves semi and anti joins, by which plans carry out IN, EXISTS and their negations,
+ * below inner and left joins. Such a join is moved to the input of the other join that has all
+ * columns it compares, so that fewer rows are joined afterwards. It stays where it is if that input
+ * is estimated to have more rows than the other join gives.
  */
 import { rowsOf } from './estimates.ts';
 import { withInputs } from './inputs.ts';

@@ -1,7 +1,7 @@
 /**
- * The steps of plans: what they are (`Plan`), how they are built with their schemas, how conditions
- * move down through them, and the order of their joins. plan/ builds plans of statements from
- * these, and execute/ carries them out.
+ * Exports the steps that plans of statements are made of: their types (`Plan`), functions that
+ * build them, and rewrites that make a plan faster, such as moving conditions down and ordering
+ * joins. plan/ builds plans with them, and execute/ carries plans out.
  */
 export { withoutEmpty } from './empty.ts';
 export { rowsOf } from './estimates.ts';

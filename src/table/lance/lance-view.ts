@@ -1,7 +1,9 @@
 /**
- * Prepares what Lance is told of a version. `lanceProblem` tells why Lance cannot read a version of
- * a table, or undefined if it can. `lanceView` collects the fields and fragments for Lance's
- * manifest of the version, and `lanceDone` encodes the changes of the version.
+ * Tells whether Lance can read a version of a table, and if so what its manifest for Lance holds.
+ * `lanceProblem` returns the reason why Lance cannot read the version, or undefined. `lanceView`
+ * returns that reason too, or the fields and fragments for the manifest. `lanceDone` returns the
+ * changes that the version made, as the manifest of the engine has recorded them for Lance's
+ * clients.
  */
 import {
   columnFiles,
