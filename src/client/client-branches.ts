@@ -1,9 +1,8 @@
 /**
  * Protects branches from servers that ignore the request member `branch`, as Lance's own server
- * does: they would use the main branch instead. `tableOfBranch` returns the table of a request that
- * names a branch, and undefined for requests that are not at risk. `honoursBranch` tells from an
- * answer whether its server honours branches, and `branchesPassedOver` builds the Unsupported
- * error. client.ts asks the server.
+ * does: they would read or change the main branch instead. It tells which requests are at risk, and
+ * from an answer whether its server honours branches. client.ts asks the server before such a
+ * request, and throws Unsupported if it does not honour them.
  */
 import { DirspaceError } from '../errors.ts';
 import { MAIN_BRANCH } from '../format/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `callHeaders` builds the headers of an HTTP request, and `addressOf` builds its address. A
- * context entry named `header.X` becomes the header X. A value that no header can carry throws
- * InvalidInput. `contextOf` makes the context of a response from its headers. `withoutSecrets`
- * removes the credentials of a request from an error, if they have 6 characters or more.
+ * Builds the address and the headers of a request to a server, and the context of a response from
+ * its headers. A context entry named `header.X` becomes the header X; a value that no header can
+ * carry throws InvalidInput. `withoutSecrets` removes the credentials of a request from an error,
+ * if they have 6 characters or more.
  */
 import { DirspaceError } from '../errors.ts';
 import {

@@ -1,8 +1,7 @@
 /**
- * Defines the requests and responses of comparing a branch with main and of a cherry-pick.
- * `branchDiff` and `cherryPickResult` convert a catalog's responses to LanceDB's types
- * (`BranchDiff`, `CherryPickResult`), which the SDK returns and the server sends to LanceDB's
- * clients.
+ * Defines the requests and responses of the operations that compare a branch with main and
+ * cherry-pick it. It also converts the responses to the types of LanceDB's SDK, for programs
+ * written for it: our SDK returns these types, and the server sends them to LanceDB's clients.
  */
 /** The branch to compare with main. */
 export interface DiffTableBranchRequest {

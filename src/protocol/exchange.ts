@@ -1,9 +1,8 @@
 /**
- * Splits a request into path, query and body on the client (`splitRequest`), and joins and checks
- * these parts on the server (`joinRequest`). `formatAnswer` and `parseAnswer` do the same for JSON
- * responses. The operations table says where each member belongs, and wire-query.ts translates
- * members that differ on the wire. client/ and server/ send and receive the parts, and handle
- * headers.
+ * Translates requests and JSON responses to and from HTTP. A client splits a request into path,
+ * query and body; a server joins the parts and checks them. The operations table says where each
+ * member belongs, and wire-query.ts translates members that differ on the wire. client/ and server/
+ * send and receive the parts, and handle headers.
  */
 import { DirspaceError } from '../errors.ts';
 import { checkedRequest } from './checked-request.ts';

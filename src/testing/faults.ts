@@ -1,8 +1,8 @@
 /**
  * Defines `Fault`, with which a test fixture disturbs some requests of an operation: an error, a
- * delay or a broken connection. `checkFaults` validates a list of faults. `FaultPlan` holds the
- * list, and `take` returns the first fault that applies to a request. Other functions build the
- * error or the broken answer that the client gets.
+ * delay or a broken connection. The faults of a fixture are validated and kept in a `FaultPlan`, of
+ * which the first that applies to a request is used. The errors and broken answers that the client
+ * gets are built here.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Lists the verdicts that a case of the conformance suite can get (`VERDICTS`). A case throws an
- * exception to report that it failed (`Mismatch`, `WrongRefusal`) or cannot be decided
- * (`Undecided`). `NotRun` and `Stop` say why a case, or the rest of a run, was left out.
+ * Lists the verdicts that a case of the conformance suite can get (`VERDICTS`), and defines the
+ * exceptions by which a case reports one: that it failed, or that it cannot be decided. Other
+ * exceptions give the reason why a case, or the rest of a run, was left out.
  */
 
 /**

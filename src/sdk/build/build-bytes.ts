@@ -1,8 +1,7 @@
 /**
- * `buildText`, `buildBinary` and `buildFixedBinary` build text and binary columns from JavaScript
- * values, in variable or fixed size or as views. A value of another kind throws
- * TableSchemaValidation. Too many bytes in one column throw PayloadTooLarge; convert/row-stream.ts
- * then splits the batch. `wideOffsets` converts offsets to 64 bits.
+ * Builds text and binary columns from JavaScript values, in variable or fixed size or as views. A
+ * value of another kind throws TableSchemaValidation. Too many bytes in one column throw
+ * PayloadTooLarge; convert/row-stream.ts then splits the batch.
  */
 import { Buffer } from 'node:buffer';
 import { type Data, type DataType, type FixedSizeBinary, Type } from '../../arrow/index.ts';

@@ -1,8 +1,7 @@
 /**
- * Reads groups of plain objects by column. `take` collects one member of all objects, with null
- * where it is missing. `hasMember` tells whether any object has it. `refuseUnknownKeys` throws
- * TableSchemaValidation for a key that no field of the schema has. A name that every object
- * inherits, such as `constructor`, counts only as an object's own member.
+ * Reads members of many plain objects at once, so that rows become columns. A missing member counts
+ * as null, and a member that no field of the schema has throws TableSchemaValidation. A name that
+ * every object inherits, such as `constructor`, counts only as an object's own member.
  */
 import type { Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `rebuildSchema` and `rebuildType` copy schemas, fields and types that another copy of
- * apache-arrow (releases 15 to 21) made, as objects of this package's copy. Objects that belong to
- * this copy throughout are returned as they are. `isSchemaLike` and `isTypeLike` recognise the
- * others by their structure. Unknown types throw Unsupported (`refused`).
+ * Copies schemas, fields and types that another copy of apache-arrow made (releases 15 to 21) as
+ * objects of this package's copy, so that programs may use a release of their own. Such objects are
+ * recognised by their structure. Objects that belong to this copy throughout are returned as they
+ * are. Unknown types throw Unsupported.
  */
 import {
   Binary,

@@ -1,6 +1,6 @@
 /**
- * `Source` pulls items out of iterables, async iterables and streams, one at a time and only when
- * asked. An abort ends a pull that is waiting. `RowSource` takes rows or arrays of rows and returns
+ * Pulls items out of any iterable, async iterable or stream that a caller passes, one at a time and
+ * only when asked (`Source`). An abort ends a pull that is waiting. `RowSource` returns rows in
  * groups of a given size. `itemsOf` checks each item and closes the source at the end. `once` makes
  * a second iteration throw InvalidInput.
  */

@@ -1,8 +1,7 @@
 /**
- * Reads only the columns of files that a caller asks for, in the order asked for. `checkColumns`
- * checks the names. `onlyColumns` picks the columns of batches, `onlyFields` picks those of a
- * schema, and `OnlyMembers` picks the members of objects. A missing name throws InvalidInput. An
- * object may lack a name; `check` throws only if no object had it.
+ * Reads only the columns of files that a caller asks for, in the order asked for. A name that no
+ * column has throws InvalidInput. Rows of JSON are objects, any of which may lack a name: then the
+ * error comes only if no object had it.
  */
 import {
   columnsOf,

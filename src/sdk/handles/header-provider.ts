@@ -1,8 +1,8 @@
 /**
- * Provides headers for each request of a remote catalog, from a function or a `HeaderProvider` as
- * in LanceDB's SDK. `StaticHeaderProvider` has fixed headers. `OAuthHeaderProvider` fetches a new
- * token before the old one expires. `withProvidedHeaders` adds the headers to every call of a
- * `fetch`. If the provider fails, the call rejects with Unauthenticated, and nothing is sent.
+ * Adds headers, such as a token, to each request of a remote catalog. They come from a function or
+ * a `HeaderProvider`, as in LanceDB's SDK: fixed headers, or an OAuth token that is fetched again
+ * before it expires. If the provider fails, the call rejects with Unauthenticated, and nothing is
+ * sent.
  */
 import type { Fetch } from '../../client/index.ts';
 import { systemEnv } from '../../env.ts';

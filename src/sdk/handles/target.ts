@@ -1,8 +1,8 @@
 /**
- * Defines `TableTarget`, the table, branch and version that a table handle points at. `Home` is
- * what the handles of one connection share. `onTable` and similar functions build the members of a
- * request that name a target, and `entered` begins a call. `pathOf` and `tableId` check the types
- * of paths and names; the catalog decides which names are legal.
+ * Turns the table, branch and version that a table handle points at (`TableTarget`) into the
+ * members of requests. A call begins with `entered`, which checks that the handle is open. Paths
+ * and names get only a check of their types here; the catalog decides which names are legal. `Home`
+ * holds what the handles of one connection share.
  */
 
 import type { Env } from '../../env.ts';

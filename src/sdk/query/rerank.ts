@@ -1,8 +1,8 @@
 /**
- * Fuses the rows of a vector search and of a full-text search into one order. Programs may
- * implement the interface `Reranker`; `RRFReranker` adds reciprocal ranks and matches rows by their
- * row ids. `reranked` takes what a reranker returned and cuts out the page that the query asks for.
- * Rows without `_rowid` or `_relevance_score` throw InvalidInput.
+ * Fuses the rows of a vector search and of a full-text search into one order. The default,
+ * `RRFReranker`, adds reciprocal ranks and matches rows by their row ids; programs may implement
+ * the interface `Reranker` themselves. `reranked` cuts out of a reranker's rows the page that the
+ * query asks for. Rows without `_rowid` or `_relevance_score` throw InvalidInput.
  */
 import {
   columnsOf,
