@@ -1,8 +1,7 @@
 /**
- * Lists the languages of stemming and stop words, by the names that LanceDB gives them
- * (`LANGUAGES`). `languageNamed` finds a language by its name in any case, or throws InvalidInput.
- * `openStemmer` returns the Snowball stemmer of a language, and imports the package of stemmers on
- * the first call. Greek has no stemmer and throws Unsupported (`refuseUnstemmed`).
+ * Lists the languages in which full-text search stems words and drops stop words, by the names that
+ * LanceDB gives them (`LANGUAGES`). An unknown name throws InvalidInput. The Snowball stemmers are
+ * imported on first use. Greek has no stemmer and throws Unsupported.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

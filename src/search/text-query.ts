@@ -1,9 +1,8 @@
 /**
- * Defines the tree of a full-text query (`TextQuery`). `textQuery` builds it from the protocol's
- * forms and fills in the defaults. A plain text in double quotes is a phrase; any other text is an
- * exact match of words. A query that is contradictory or too large throws InvalidInput. `leavesOf`
- * lists the match, phrase and prefix queries of a tree, and `describeTextQuery` formats a tree for
- * plans.
+ * Defines the tree of a full-text query (`TextQuery`), and builds it from the forms that the
+ * protocol accepts, with the defaults filled in. A plain text in double quotes is a phrase; any
+ * other text is an exact match of words. A query that is contradictory or too large throws
+ * InvalidInput. `describeTextQuery` formats a tree for plans.
  */
 import { DirspaceError } from '../errors.ts';
 import type {

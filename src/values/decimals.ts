@@ -1,8 +1,7 @@
 /**
- * Parses exact integers and decimals into bigints. `integerFrom` and `unscaledDecimal` read
- * JavaScript values, and `parseExact` reads text. `decimalText` formats a decimal, and
- * `exactToDouble` rounds one to a double. The other functions do not round. For input that is not a
- * number, or would lose digits, they return undefined or null.
+ * Converts exact integers and decimals between JavaScript values, texts and the bigints by which
+ * columns store them. A value that is not a number, or would lose digits, gives undefined or null;
+ * only `exactToDouble` rounds.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

@@ -1,8 +1,6 @@
 /**
- * Converts between Arrow's time units (s, ms, us, ns). `convertUnit` converts a count of one unit
- * into another, and `inUnit` converts an instant into a count. Both return undefined if the result
- * would lose precision. `TIME_UNITS` has the names of the units, and `unitsPerSecond` how many make
- * a second.
+ * Converts between Arrow's time units (s, ms, us, ns): a count of one unit into another, or an
+ * instant into a count. The result is undefined if it would lose precision.
  */
 import type { Instant } from './zones.ts';
 

@@ -1,8 +1,7 @@
 /**
- * Defines the metrics of vector search (l2, cosine, dot, hamming), and the element types with their
- * typed arrays. `checkMetric` checks that metric, element type and dimension go together,
- * `checkWanted` checks how many rows are asked for, and `checkValues` checks the type and length of
- * an array. They throw InvalidInput. `elementTypeOf` takes a Uint16Array for half floats.
+ * Defines the metrics of vector search (l2, cosine, dot, hamming) and the element types of vectors,
+ * and checks that a request's metric, element type, dimension, values and number of rows go
+ * together (InvalidInput). A Uint16Array is taken for half floats.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,9 +1,9 @@
 /**
  * `createSearch` finds the k vectors nearest to each query, exactly, in batches that the caller
- * adds. It works in steps. Null rows and rows at distance NaN do not match. `addSketched` also
- * makes a sketch of a batch. `sift` later uses the sketch to return the few rows that have to be
- * measured. `kernelsFor` chooses the kernels of the runtime, and `openPartitions` opens those of
- * IVF indexes. table/query/nearest.ts supplies batches from tables.
+ * adds. It works in steps. Null rows and rows at distance NaN do not match. A batch may be added
+ * with a sketch, by which a later search rules out most of its rows without measuring them
+ * (`sift`). `kernelsFor` chooses the kernels of the runtime. table/query/nearest.ts supplies
+ * batches from tables.
  */
 
 import { getBit } from '../arrow/index.ts';

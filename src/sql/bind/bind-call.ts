@@ -1,9 +1,8 @@
 /**
- * `bindCall` binds a function call: it checks the number and types of the arguments and chooses the
- * type of the result. It looks for the function among the built-in ones and then among those that
- * the program registered. Names may be aliases (`ALIASES`). A call such as `starts_with` with a
- * constant text becomes LIKE. `FUNCTION_NAMES` lists the built-in functions, and
- * `checkFunctionName` refuses unknown ones.
+ * Binds function calls: finds the function among the built-in ones and then among those that the
+ * program registered, checks the number and types of the arguments, and chooses the type of the
+ * result. Names may be aliases. A call such as `starts_with` with a constant text becomes LIKE. A
+ * name of no function is refused with InvalidInput.
  */
 import { DataType, Decimal, plainType } from '../../arrow/index.ts';
 import {

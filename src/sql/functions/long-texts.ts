@@ -1,7 +1,6 @@
 /**
- * Processes texts that may be very long, in steps that let other work run in between. `eachPlace`
- * finds all places of one text in another, and `trimInSteps` trims characters. `Joining`
- * concatenates many pieces. `trim` trims at once.
+ * Searches, trims and joins texts that may be very long, in steps that let other work run in
+ * between. The functions of text in strings.ts and text-parts.ts use it.
  */
 import { finderInSteps } from '../texts/index.ts';
 import { STEP_UNITS } from './rows.ts';

@@ -1,9 +1,8 @@
 /**
- * Turns functions of single values into functions of whole columns. `strict` makes the result null
- * if an argument is null, and yields between rows of long texts, so that the event loop is not
- * blocked. `strictInSteps` takes a function that works in steps itself, for values that may each
- * take long. `quicker` first tries a faster computation of the whole column. `boundedReader` claims
- * memory for long values before it makes them.
+ * Turns functions of single values into functions of whole columns, for the definitions of SQL
+ * functions. Most are `strict`: the result is null if an argument is null. Rows of long texts are
+ * computed in steps, so that the event loop is not blocked, and memory for long values is claimed
+ * before they are made. `quicker` first tries a faster computation of the whole column.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,8 +1,7 @@
 /**
- * `refuse` throws the error of an SQL expression, with a message and the position in the user's
- * text. Its code is InvalidInput unless another is given. `checked` runs a check and adds the
- * position to the InvalidInput that the check throws. `placeText` formats the position, and
- * `shorten` shortens a value for a message.
+ * Throws and formats the errors of SQL expressions, which tell the position in the user's text.
+ * Their code is InvalidInput unless another is given. `checked` adds the position to the
+ * InvalidInput that a check throws.
  */
 import { DirspaceError, type ErrorCode, isDirspaceError } from '../../errors.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Reads single characters of texts for the matcher of regular expressions. `sizeAt` and `pointAt`
- * read UTF-8 bytes, and `widthAt` and `pointBefore` read strings. `kindBefore` and similar
- * functions classify the characters next to a position, for assertions such as \b. Also defines
+ * Reads single characters of texts, UTF-8 bytes or strings, for the matcher of regular expressions,
+ * and classifies the characters next to a position for assertions such as \b. It also defines
  * `Found`, the positions of a match and its groups.
  */
 import { EDGE, type Program } from './program.ts';

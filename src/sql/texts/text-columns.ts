@@ -1,8 +1,8 @@
 /**
- * Reads and changes the layout of text columns. `isAscii` tells whether a column has only ASCII, as
- * far as that is quick to find out. `gathered` copies texts so that they lie one after the other,
- * and `TextWriter` writes the texts of a new column in that way. Both claim their memory from the
- * request's budget. A column's values have at most `MOST_COLUMN_BYTES` bytes.
+ * Reads and changes the layout of text columns for functions that work on their bytes. Texts are
+ * copied so that they lie one after the other (`gathered`), or a new column is written in that way
+ * (`TextWriter`); both claim their memory from the request's budget. A column's values have at most
+ * `MOST_COLUMN_BYTES` bytes.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,8 +1,8 @@
 /**
- * Defines `Column`, the result of an expression for a batch of rows, and `Value`, a single value.
- * `reader` reads a column row by row, and `columnOf` builds one from values. `validityOf` tells
- * which rows have a value. Functions such as `asSafeNumbers` return whole numbers in forms for fast
- * loops, or null if these cannot hold them.
+ * Defines `Column`, the result of an expression for a batch of rows, in the forms on which
+ * evaluation loops work, such as an array of doubles. Values of any form can be read row by row
+ * (`reader`), and a column can be built from single values (`columnOf`). `validityOf` tells which
+ * rows have a value.
  */
 import { Bool, type DataType } from '../../arrow/index.ts';
 import { familyOf, isWide } from './types.ts';

@@ -1,8 +1,8 @@
 /**
- * Classifies Arrow types for expressions. `familyOf` returns the family of a type, such as int or
- * text, and `typeText` returns its name in messages. Other functions return parts of a type, such
- * as its range, scale, unit or time zone. A time zone that the runtime does not know throws
- * InvalidInput (`clockZoneOf`). Common types are shared objects, such as `INT64`.
+ * Classifies Arrow types for expressions. Each type belongs to a family, such as int or text, by
+ * which the binder decides what an operator accepts. Functions return the name of a type for
+ * messages and parts of it, such as its range, scale, unit or time zone. A time zone that the
+ * runtime does not know throws InvalidInput.
  */
 import {
   Binary,

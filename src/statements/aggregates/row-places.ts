@@ -1,7 +1,7 @@
 /**
- * Picks rows of several batches by their places. `RowPlaces` names a batch and a row for each.
- * `placedRows` picks whole rows in any order, and `columnsInOne` picks some columns of them; both
- * work in steps. `partitioned` sorts places by the groups of their rows.
+ * Picks rows of several batches by their places, each a batch and a row in it, so that sorts and
+ * joins move numbers instead of rows. Whole rows or single columns are copied into batches in the
+ * order of the places, in steps. `partitioned` sorts places by the groups of their rows.
  */
 import {
   columnsOf,

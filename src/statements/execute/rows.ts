@@ -1,8 +1,7 @@
 /**
- * Runs the steps of a statement that handle each batch by itself. `filteredRows` applies a
- * condition, `projectedRows` computes columns, and `limitedRows` stops after LIMIT rows. Others run
- * UNION ALL and VALUES, and repeat rows. A subquery that stands for a value throws InvalidInput if
- * it has several rows (`singleRow`, `checkedRows`).
+ * Carries out the steps of a plan that need only one batch at a time: conditions, computed columns,
+ * LIMIT, UNION ALL, VALUES and repeated rows. It also checks subqueries that stand for one value:
+ * several rows throw InvalidInput.
  */
 import {
   columnsOf,

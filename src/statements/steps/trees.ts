@@ -1,7 +1,7 @@
 /**
- * Processes trees of expressions for the planner. `rewritten` replaces parts, `visit` looks at each
- * part, and `columnsIn` lists the columns that are read. None of them looks into subqueries.
- * `conjuncts` splits the terms of AND. `textOf` gives equal trees equal texts.
+ * Searches and rewrites trees of expressions for the planner, such as the terms of AND or the
+ * columns that an expression reads. None of these functions looks into subqueries. `textOf` gives
+ * equal trees equal texts, by which the planner finds repeated expressions.
  */
 import { type Expression, formatExpression } from '../../sql/index.ts';
 
