@@ -1,8 +1,8 @@
 /**
- * Checks the folders that a server serves. `requireFolders` throws NamespaceNotFound for a missing
- * folder, or creates it. `isSetUp` tells whether a folder holds a catalog that was written to, and
- * `isMissing` tells whether nothing is there. `FolderTrials` checks that a folder can be read and,
- * unless it is read-only, written. It does not try a folder again for some seconds after a success.
+ * Checks the folders that a server serves, before it starts and while it runs. A missing folder is
+ * created or throws NamespaceNotFound. `FolderTrials` checks for `/ready` that a folder can be read
+ * and, unless it is read-only, that a file can be written and flushed there; a disk that passed is
+ * not tried again for three seconds.
  */
 import { constants, existsSync } from 'node:fs';
 import { access, mkdir, open, stat, statfs, unlink } from 'node:fs/promises';

@@ -1,8 +1,7 @@
 /**
- * `askedRows` builds the query of the commands `query` and `export` from their options: the
- * predicate, the columns, the order and a limit. It also returns the names of the columns. An
- * option that it cannot use throws UsageError. `tableOf` parses the id of the table, and says so if
- * id and predicate are swapped.
+ * Turns the options of the commands `query` and `export` into a query: the predicate, the columns,
+ * the order and a limit. An option that cannot be used throws UsageError. `tableOf` parses the id
+ * of the table, and notices if id and predicate are swapped.
  */
 import type { Query, Table } from '../../sdk/index.ts';
 import { type Call, parseObject, UsageError } from '../terminal/index.ts';

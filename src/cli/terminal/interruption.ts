@@ -1,8 +1,8 @@
 /**
- * Turns SIGINT (Ctrl-C) and SIGTERM into an AbortSignal (`untilInterrupted`). The first signal
- * aborts the work, which may still undo its changes; the second ends the process at once.
- * `orInterrupted` stops waiting for work as soon as it is interrupted, and `untilAborted` for the next
- * item of an input. The reason of the signal is `Interrupted`.
+ * Lets a user interrupt a command by Ctrl-C (SIGINT) or SIGTERM. The first signal aborts the work,
+ * which may still undo its changes; the second ends the process at once. Work that does not heed an
+ * abort signal is no longer waited for (`orInterrupted`), nor is the next item of an input
+ * (`untilAborted`). The reason of the abort is `Interrupted`.
  */
 import type { Interruption, Surroundings } from './command.ts';
 

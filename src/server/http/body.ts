@@ -1,8 +1,7 @@
 /**
- * Reads request bodies: `readJson` reads and parses a whole JSON text within limits, and
- * `arrowPieces` streams Arrow data with backpressure. `bodyBegun` waits for the first bytes of
- * Arrow data. A wrong content type or encoding, or a length that is too large, is refused before
- * anything is read (`checkArrowBody` for Arrow data). A body that breaks off throws InvalidInput.
+ * Reads request bodies: JSON as a whole and within limits, Arrow data as a stream with
+ * backpressure. A wrong content type or encoding, or a length that is too large, is refused before
+ * anything is read. A body that breaks off throws InvalidInput.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

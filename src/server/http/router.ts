@@ -1,8 +1,8 @@
 /**
- * `Router` finds the route of a method and path, or undefined. Patterns have fixed parts and
+ * Finds the route of a request by its method and path (`Router`). Patterns have fixed parts and
  * `{parameters}`; a fixed part wins over a parameter. The route of GET also answers HEAD. A path
- * that is not percent-encoded UTF-8 throws InvalidInput. `methods` and `methodsAt` list the methods
- * that a path or a whole target takes, and `splitAddress` splits a URL into path and query.
+ * that is not percent-encoded UTF-8 throws InvalidInput. The router also lists the methods that a
+ * path takes, for the answer to other methods.
  */
 import { parse } from 'node:querystring';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,8 @@
 /**
- * `rowsWindow` answers a window of rows as JSON, `wholeRow` answers one row with long values, and
- * `everyRow` answers the stream of all rows for downloads. Rows of a version in row order are read
- * by their offsets, so that each window costs the same. After a filter, an order or a search, rows
- * are read by the row ids that `KeptRows` keeps. `jsonRows` turns the first batches of a stream
- * into cells.
+ * Answers the requests of the page's grid: a window of rows or one row with long values, as JSON,
+ * and the stream of all rows for downloads. Rows of a version in row order are read by their
+ * offsets, so that each window costs the same. After a filter, an order or a search, rows are read
+ * by the row ids that `KeptRows` keeps.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { describeType } from '../../arrow/index.ts';

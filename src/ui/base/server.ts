@@ -1,8 +1,7 @@
 /**
- * Sends the page's requests to the server as JSON, with the session's cookie. `ask` gets one
- * answer, and `allPages` gets all pages of a list. `signIn` and `signOut` begin and end the
- * session. A refused request throws `ServerError`; a request without an answer throws one with
- * status 0. Functions such as `isSignedOut` tell failures apart.
+ * Sends the page's requests to the server as JSON, with the session's cookie, and begins and ends
+ * the session. A refused request throws `ServerError`; a request without an answer throws one with
+ * status 0. `allPages` gets all pages of a list.
  */
 
 /** An answer of the server that tells of a failure. */

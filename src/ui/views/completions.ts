@@ -1,8 +1,7 @@
 /**
- * Lists the words that can complete what stands before the caret. `completions` is for conditions
- * and offers columns and SQL words; `statementCompletions` is for statements and offers functions
- * and tables too. Names are quoted if SQL needs it. `wordBefore` finds the word that ends at the
- * caret, and `tablesNamed` finds the known tables that a statement names.
+ * Lists the words that can complete what stands before the caret: columns and SQL words in a
+ * condition, and functions and tables too in a statement. Names are quoted if SQL needs it.
+ * `tablesNamed` finds the known tables that a statement names, whose columns are then offered.
  */
 import type { Column } from '../base/index.ts';
 
