@@ -1,8 +1,8 @@
 /**
- * `dataOf`, `recordBatch` and `arrowTable` build apache-arrow's Data, RecordBatch and Table around
- * existing buffers, faster than its public constructors (`plainMaker`). They trust the caller that
- * the buffers fit the type. Other functions slice columns, build columns of bytes or of nulls,
- * project schemas, and count the bytes of columns and batches.
+ * Builds Arrow columns, record batches and tables around existing buffers, faster than
+ * apache-arrow's public constructors. It trusts the caller that the buffers fit the type. It also
+ * slices columns, builds columns of bytes or of nulls, and counts the bytes that columns and
+ * batches take.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,7 @@
 /**
- * Answers questions about Arrow types. `layoutOf` tells how the values of a type lie in buffers,
- * and other functions which typed array holds them, how wide they are, and whether offsets have 64
- * bits. `plainType` returns the type of a dictionary's values. `mapType` rebuilds a nested type
- * with changed children, and `changeField` copies a field with some parts replaced.
+ * Answers the questions about Arrow types that code on buffers asks: how the values of a type lie
+ * in memory, in which typed array, how wide they are, and whether offsets have 64 bits. It also
+ * copies types and fields with some parts replaced.
  */
 
 import { DirspaceError } from '../errors.ts';

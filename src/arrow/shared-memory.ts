@@ -1,7 +1,8 @@
 /**
- * Marks memory that more than one result may read, such as that of cached columns (`markShared`,
- * `markSharedData`). hand-out.ts asks `isShared`, and copies such memory before a caller gets it.
- * `apart` returns bytes that fill their whole ArrayBuffer, and copies them if they do not.
+ * Marks memory that more than one result may read, such as that of cached columns. hand-out.ts asks
+ * for the mark, and copies such memory before a caller gets it, because callers may change what
+ * they get. `apart` returns bytes that share their ArrayBuffer with nothing else, and copies them
+ * if they do.
  */
 import type { Data } from './apache.ts';
 

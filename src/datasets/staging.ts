@@ -1,8 +1,8 @@
 /**
- * Helps to write a file or folder beside its place and to rename it into place when it is complete.
- * `stagingPath` returns the name until then, and `removeAbandoned` removes what dead writers left.
- * `refuseInCatalog` refuses places inside a catalog with InvalidInput, except for visible files
- * directly in its root. `syncFolder` flushes the names in a folder.
+ * Lets new files and folders appear under their names only when they are complete: they are written
+ * beside their place, under a name from `stagingPath`, and renamed. What dead writers left there is
+ * removed. Places inside a catalog throw InvalidInput, except for visible files directly in its
+ * root.
  */
 import { lstat, open, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

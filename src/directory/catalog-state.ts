@@ -1,8 +1,8 @@
 /**
- * Reads the state of a namespace and all below it from the store (`readState`): namespaces, tables,
- * newest versions, branches and tags. `compareStates` turns the difference between two states into
- * the events that watch.ts reports, in an order in which they could have happened. `readTable` and
- * `compareTables` do the same for one table.
+ * Finds what changed in a catalog between two looks at it, for watch.ts. It reads the state of a
+ * namespace and all below it from the store: namespaces, tables, newest versions, branches and
+ * tags. The difference between two states becomes a list of events, in an order in which they could
+ * have happened.
  */
 import { isDirspaceError } from '../errors.ts';
 import { type CatalogEvent, formatId, type ObjectPath } from '../protocol/index.ts';

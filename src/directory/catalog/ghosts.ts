@@ -1,8 +1,7 @@
 /**
- * `moveToPlace` renames a table's folder to its place, even if a ghost occupies it. A ghost
- * (`isGhost`) is a folder with files of Lance but without a record: another program wrote them
- * after the table was renamed or dropped. `clearGhost` moves it to the quarantine, and
- * `recordQuarantine` notes where it was and why it was moved.
+ * Moves a table's folder to its place, even if a ghost stands there. A ghost is a folder with files
+ * of Lance but without a record: another program wrote them after the table was renamed or dropped.
+ * It is moved to the quarantine, with a note of where it was and why it was moved.
  */
 import { nextRound } from '../../event-loop.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * `withoutVersion` explains why a table has no version to read: it is only declared, or its folder
- * holds files that this catalog cannot read. `isOnlyDeclared` tells which. Before a table's first
- * write, `refuseStorage` refuses a folder with such files. `claimForRows` also keeps other programs
- * from writing where the table's rows will lie.
+ * Explains why a table has no version to read: it is only declared, or its folder holds files that
+ * this catalog cannot read. Before the first version of such a table, it refuses a folder with
+ * those files, so that nobody's rows are hidden, and keeps other programs from writing where the
+ * rows will lie (`claimForRows`).
  */
 import type { DirspaceError, ErrorCode } from '../../errors.ts';
 import { TABLE_FILE } from '../../format/index.ts';

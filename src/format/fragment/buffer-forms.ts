@@ -1,8 +1,9 @@
 /**
  * Describes how each buffer of a compressed batch is stored (`BufferForm`): as nothing if it is
- * empty, as plain bytes, or as Zstandard frames. `encodeForm` and `decodeForm` write and check the
- * descriptions for a fragment's layout, so that a reader can fetch single frames. `decodedBuffers`
- * returns the contents of a column's buffers. compress-columns.ts makes the buffers.
+ * empty, as plain bytes, or as Zstandard frames. The descriptions are part of a fragment's layout,
+ * so that a reader can fetch single frames, and they are checked when they are read.
+ * `decodedBuffers` returns the contents of a column's buffers. compress-columns.ts makes the
+ * buffers.
  */
 import { NO_BYTES } from '../../arrow/index.ts';
 import { aligned, decodeFrame, FRAME_BYTES, FRAME_OVERHEAD } from '../../ipc/index.ts';

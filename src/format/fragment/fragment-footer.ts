@@ -1,7 +1,7 @@
 /**
- * `decodeFooter` decodes the footer of a fragment (schema, layout, checksums) from the last bytes
- * of the file. It first verifies them against the manifest's checksum. `chunkAt`, `chunkStatistics`
- * and `typeAt` look up a column in it. This file does no I/O.
+ * Decodes the footer at the end of a fragment, which holds its schema, layout and checksums, after
+ * it has verified the bytes against the manifest's checksum. Readers then find in it where a column
+ * lies, its statistics and its type. This file does no I/O.
  */
 import { crc32 } from 'node:zlib';
 import type { Data, Schema } from '../../arrow/index.ts';

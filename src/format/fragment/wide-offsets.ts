@@ -1,7 +1,7 @@
 /**
- * Converts the offsets of text and binary columns at the top level to 64 bits and back. Tables with
- * compression `zstd` need this, because Lance reads compressed offsets only in that width. Writers
- * use `wideSchema` and `widened`, and readers use `narrowSchema` and `narrowOffsets`.
+ * Converts the offsets of text and binary columns at the top level to 64 bits when a fragment is
+ * written, and back when it is read. Tables with compression `zstd` need this, because Lance reads
+ * compressed offsets only in that width.
  */
 import {
   Binary,

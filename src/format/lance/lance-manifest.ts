@@ -1,8 +1,8 @@
 /**
- * Encodes the manifests by which Lance reads versions of a table (`lance.table.Manifest`).
- * `lanceManifest` is for one version. `closedLanceManifest` encodes one that Lance refuses to open,
- * for a version that it cannot read, and `lanceFence` encodes one for tables that Lance must not
- * open by path. `isOwnLanceManifest` tells manifests of this engine from Lance's.
+ * Encodes the manifests by which Lance reads versions of a table (`lance.table.Manifest`). A
+ * version that Lance cannot read gets a manifest that Lance refuses to open
+ * (`closedLanceManifest`), and a table that it must not open by path gets a fence of the same kind.
+ * `isOwnLanceManifest` tells manifests of this engine from those of other programs.
  *
  * Source: table.proto and transaction.proto of the Lance repository.
  */

@@ -1,7 +1,7 @@
 /**
- * Encodes the JSON files by which Lance finds the tags and branches of a dataset (`encodeLanceTag`,
- * `encodeLanceBranch`), with the members that Lance's own clients write. `parseLanceRefFile` reads
- * such a file of any writer. `isOwnLanceRef` recognises this engine's files by their metadata.
+ * Encodes and parses the JSON files by which Lance finds the tags and branches of a dataset. Those
+ * of this engine have the members that Lance's own clients write, and metadata by which they are
+ * recognised; files of any writer can be parsed.
  */
 import { isWholeNumber } from '../../json.ts';
 

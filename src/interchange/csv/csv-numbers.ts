@@ -1,8 +1,8 @@
 /**
- * Parses numbers from the bytes of CSV. `digitsValue` and `floatValue` are fast because they make
- * no string. They return NaN for forms that the slower `integerOf` and `floatOf` have to parse.
- * Those two return undefined for text that is not a number. If `strict`, a number that looks like a
- * code, such as 007, is text too.
+ * Parses numbers from the bytes of CSV fields. The usual forms take a fast way that makes no string
+ * and returns NaN for all other text (`digitsValue`, `floatValue`); a slower way then decides
+ * whether that text is a number (`integerOf`, `floatOf`) or returns undefined. If `strict`, a
+ * number that looks like a code, such as 007, is text too.
  */
 
 /** Powers of ten that a double has exactly. */

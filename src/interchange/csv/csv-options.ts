@@ -1,8 +1,8 @@
 /**
- * Defines the options for reading CSV (`CsvOptions`); csv-writer.ts has those for writing.
- * `checkCsvOptions` validates them (InvalidInput), and converts characters and null texts to bytes.
- * `isNullText` tells whether a field is one of the texts that mean null. `rejectedLine` formats a
- * row that could not be read (`RejectedRow`) as a record of CSV.
+ * Defines the options for reading CSV (`CsvOptions`), and checks them (InvalidInput) before a file
+ * is opened. Characters and the texts that mean null become bytes, as the reader compares bytes. It
+ * also formats a row that could not be read as a record of CSV, for files of rejected rows.
+ * csv-writer.ts has the options for writing.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

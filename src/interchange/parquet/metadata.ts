@@ -1,8 +1,7 @@
 /**
- * `parquetMetadata` parses the footer of a Parquet file into columns, row groups and key-value
- * pairs, and `pageHeader` parses the header of a page. The bytes are untrusted: anything missing,
- * out of bounds or unsupported calls the caller's `refuse`. The numbers of fields come from
- * parquet.thrift, and `PHYSICAL` names the physical types.
+ * Parses the footer of a Parquet file into columns, row groups and key-value pairs, and the headers
+ * of its pages. The bytes are untrusted: anything missing, out of bounds or unsupported calls the
+ * caller's `refuse`. The numbers of members are those of parquet.thrift.
  */
 import { MAX_SCHEMA_DEPTH } from '../../protocol/index.ts';
 import { type Refuse, readThrift, type ThriftStruct, type ThriftValue } from './thrift.ts';

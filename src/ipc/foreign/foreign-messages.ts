@@ -1,8 +1,7 @@
 /**
- * Parses the message headers and the file footer of Arrow data from other programs. `readMessage`
- * and `readFooter` do so from their flatbuffers, and throw InvalidInput. `invalid` and `tooLarge`
- * make the errors for bad data. foreign-schema.ts parses schemas, and foreign-columns.ts decodes
- * bodies.
+ * Parses the message headers and the file footer of Arrow data from other programs out of their
+ * flatbuffers, and throws InvalidInput for bad ones. It also makes the errors that this folder
+ * throws for bad data. foreign-schema.ts parses schemas, and foreign-columns.ts decodes bodies.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FlatTable, type Refuse, rootTable } from '../codecs/index.ts';

@@ -1,8 +1,7 @@
 /**
- * Writes bytes to files and makes them durable. `writeAll` and `writeSmall` write to an open file.
- * `flushFile` and `flushFolder` flush to disk through the thread pool, because a synchronous flush
- * blocks the process; `flushFolderSync` is for the time before a catalog is open. Functions whose
- * names end in "quietly" clean up and ignore errors.
+ * Writes bytes to open files, and flushes files and folders to disk. Flushes go through the thread
+ * pool, because a synchronous one blocks the process; only before a catalog is open may they be
+ * synchronous. Functions whose names end in "quietly" clean up and ignore errors.
  */
 import { joined } from '../../bytes.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -1,7 +1,6 @@
 /**
- * Keeps paths within the root. `absolutePath` resolves a relative path, and throws InvalidInput if
- * it could leave the root. `enterFolder` tells whether a folder exists and refuses symbolic links
- * on the way to it; `requireFolder` throws if the folder is missing. `lookAt` inspects a path
+ * Keeps every access within the root of a store. A relative path that could leave the root throws
+ * InvalidInput, and so does a symbolic link on the way to a folder. `lookAt` inspects a path
  * without following a link at its end. These checks do not protect from a process of the same user
  * that swaps a folder for a link after a check.
  */

@@ -1,9 +1,8 @@
 /**
- * Declares computed columns, and keeps other writers from filling them. `declaredColumn` makes the
- * type and the metadata of a new one, and `checkDeclared` checks those that come with a schema.
- * `withoutValues` refuses rows that bring values for computed columns (InvalidInput). `withStale`
- * extends an update: it sets a computed column to null if the update changes one of its inputs.
- * write/backfill.ts computes the values.
+ * Declares computed columns, and keeps other writers from filling them. Their SQL is checked when a
+ * column is added or comes with a schema. Rows that bring values for them are refused
+ * (InvalidInput), and an update that changes an input of one sets it to null. write/backfill.ts
+ * computes the values.
  */
 import {
   columnsOf,

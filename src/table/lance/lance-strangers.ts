@@ -1,8 +1,7 @@
 /**
- * `isOwn` tells the engine's own manifests in `_versions` from those that other programs wrote.
- * `moveAside` renames a foreign file so that Lance's readers do not find it. `setStrangersAside`
- * renames all foreign manifests above the newest version of a branch: they are not versions of the
- * table, but Lance would take them for the newest.
+ * Recognises manifests in `_versions` that other programs wrote, and renames them so that Lance's
+ * readers do not find them (`setStrangersAside`). Above the newest version of a branch, Lance would
+ * take such a manifest for the newest, although it is no version of the table.
  */
 import {
   isOwnLanceManifest,

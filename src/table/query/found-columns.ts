@@ -1,8 +1,8 @@
 /**
- * `planFound` plans which columns to read for the rows that a search found, and `answeredColumns`
- * computes the columns of the answer for each batch. Expressions may also use the columns that the
- * search adds, such as `_distance` and `_score`. `foundFilter` compiles a predicate that may use
- * them too. A column of the table with the same name takes precedence.
+ * Computes the answer's columns for the rows that a search found. It plans which columns to read
+ * for them, and computes the rest for each batch. Expressions and predicates may also use the
+ * columns that the search adds, such as `_distance` and `_score`. A column of the table with the
+ * same name takes precedence.
  */
 import { columnsOf, type Data, Field, type RecordBatch, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

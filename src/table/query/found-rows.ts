@@ -1,7 +1,6 @@
 /**
- * Reads the rows that a search found, with the distance or score of each. `foundStream` reads the
- * rows in the order given, and `postfiltered` drops rows that do not match a predicate.
- * `distancesOf` and `SCORES` are the columns that searches add.
+ * Reads the rows that a search found, in the order given, and adds the distance or score of each as
+ * a column. `postfiltered` drops found rows that do not match a predicate.
  */
 import {
   columnsOf,

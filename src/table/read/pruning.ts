@@ -1,8 +1,7 @@
 /**
- * Decides from statistics whether none, some or all rows of a fragment (`pruneFragment`) or of a
- * batch (`pruneBatch`) match a predicate. `fragmentStatistics` and `batchStatistics` return the
- * statistics of one column over all rows, including deleted ones, or undefined if nothing is known.
- * A column that the fragment lacks is null in all its rows.
+ * Decides from statistics whether none, some or all rows of a fragment or batch match a predicate,
+ * so that it need not be read. Statistics cover all rows, including deleted ones, and may be
+ * unknown. A column that the fragment lacks is null in all its rows.
  */
 
 import { typesEqual } from '../../arrow/index.ts';

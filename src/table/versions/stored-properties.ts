@@ -1,8 +1,8 @@
 /**
- * `storedProperties` reads the properties of a table at a version: those of its record, or those
- * that a version brought later. `compressionOf` reads how new fragments are compressed, and
- * `lanceModeOf` reads the Lance mode, which defaults to the catalog's. `lanceWritten` marks in a
- * manifest whether Lance's clients may build on it.
+ * Reads the properties of a table at a version: those of its record, or those that a version
+ * brought later. From them follow how new fragments are compressed, and the Lance mode, which
+ * defaults to the catalog's. `lanceWritten` marks in a manifest whether Lance's clients may build
+ * on it.
  */
 import { type Compression, DEFAULT_COMPRESSION, isCompression } from '../../compression.ts';
 import {

@@ -1,8 +1,7 @@
 /**
- * Commits versions that write no fragment. `restore` makes the content of an older version the
- * newest again. `replaceSchemaMetadata` replaces the metadata of the schema, and `setCompression`
- * sets how new fragments are compressed. `restored` builds the draft of a restore for other
- * writers.
+ * Commits versions that write no fragment: those that make the content of an older version the
+ * newest again, replace the metadata of the schema, or set how new fragments are compressed. Other
+ * writers may get the draft of a restore instead (`restored`).
  */
 
 import type { Compression } from '../../compression.ts';
