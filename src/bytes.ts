@@ -1,8 +1,8 @@
 /**
- * Works on byte arrays. `totalLength` adds up the lengths of several arrays, and `joined` and its
- * variants for numbers concatenate them; a single array is returned without a copy. `plainBytes`
- * views part of an array as a plain Uint8Array, and `atWords` moves bytes to a multiple of 8.
- * `isContinuation` recognises the later bytes of a UTF-8 character.
+ * Joins pieces of bytes or numbers into one array (`joined`), which copies nothing if there is only
+ * one piece, and takes views of bytes. `atWords` copies bytes that do not begin at a multiple of 8,
+ * as views of 64-bit numbers must. `isContinuation` recognises the later bytes of a UTF-8
+ * character, so that a text is not cut inside one.
  */
 
 /** The bytes at a position that typed arrays of 64 bits can begin at; copied if they are not. */

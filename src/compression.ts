@@ -1,8 +1,7 @@
 /**
- * Defines `Compression`, the three modes in which the fragments of a table may be compressed.
- * `DEFAULT_COMPRESSION` is the mode of tables that name none. `checkCompression` checks a value,
- * and throws InvalidInput. `compressionProperty` reads the mode from a table's properties, or
- * returns undefined.
+ * Defines the modes in which the fragments of a table may be compressed (`Compression`): values
+ * wherever that saves space (`zstd`), only texts that become much smaller (`auto`, the default), or
+ * nothing (`none`). A table names its mode in its properties. Checks of a mode throw InvalidInput.
  */
 import { DirspaceError } from './errors.ts';
 

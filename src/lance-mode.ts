@@ -1,8 +1,8 @@
 /**
- * Defines `LanceMode`, which says whether and how Lance can open the tables of a catalog.
- * `checkLanceMode` validates a mode, and `isLanceMode` tests whether a value is one.
- * `lanceProperty` reads from a table's properties whether its data is written for Lance.
- * `followsByPath` tells whether a mode keeps Lance's own files up to date.
+ * Defines `LanceMode`, the setting of a catalog that says how Lance's clients can use its tables:
+ * not at all (`off`), for reading through a server (`read`), also by opening them directly by path
+ * (`sync`), or also for writing through a server (`write`). The properties of a table may override
+ * it. Checks of a mode throw InvalidInput.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Quotes names and texts for SQL, with any characters in them. `quotedName` quotes the name of a
- * column, `quotedPath` quotes the path of a nested column, and `quotedText` quotes a string
- * literal. `withoutBackticks` removes the quotes of LanceDB's paths.
+ * Quotes names of columns, paths of nested columns and texts for use in SQL, whatever characters
+ * they have. It also removes the backticks with which LanceDB's clients quote paths.
  */
 
 export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,9 +1,8 @@
 /**
- * Runs long work that is written as a generator of short steps. `inSlices` makes such steps of a
- * loop over rows. `drained` runs all steps without a break. `runSteps` awaits the promises that
- * steps yield, and lets other work run between steps when a `Pause` asks for it. If anything
- * rejects, it closes the generator and throws that error. `plainPause` asks for a pause every few
- * milliseconds.
+ * Runs long work that is written as a generator of short steps, so that a server answers other
+ * requests in between. `runSteps` awaits the promises that steps yield, and pauses between steps
+ * when a `Pause` asks for it; after an error it closes the generator. `drained` runs the same work
+ * without a break. `inSlices` makes such steps of a loop over rows.
  */
 import { systemEnv } from './env.ts';
 import { afterRound } from './event-loop.ts';
