@@ -13,7 +13,7 @@ export type Compression = 'auto' | 'zstd' | 'none';
 
 export const COMPRESSIONS = ['auto', 'zstd', 'none'] as const satisfies Compression[];
 
-/** Of tables that say nothing. */
+/** The mode of tables whose properties name none. */
 export const DEFAULT_COMPRESSION: Compression = 'auto';
 
 export const isCompression = (value: unknown): value is Compression =>

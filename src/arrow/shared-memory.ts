@@ -25,6 +25,6 @@ export function markSharedData(data: Data): void {
   for (const chunk of data.dictionary?.data ?? []) markSharedData(chunk as Data);
 }
 
-/** The bytes in memory that nothing else lies in; the same ones where that is so. */
+/** The bytes in an ArrayBuffer of their own; copied unless they fill theirs. */
 export const apart = (bytes: Uint8Array): Uint8Array =>
   bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);

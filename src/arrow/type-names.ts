@@ -137,7 +137,7 @@ export function blobPath(fields: readonly Field[], column: string): string[] {
   );
 }
 
-/** Of an id that no live row has. */
+/** The error for a row id that no live row has. */
 export function missingBlob(column: string, rowId: bigint): DirspaceError {
   return new DirspaceError(
     'InvalidInput',
@@ -146,7 +146,7 @@ export function missingBlob(column: string, rowId: bigint): DirspaceError {
   );
 }
 
-/** Of a blob that is not in the table but at an address. */
+/** The error for a blob whose bytes are not in the table but at an address. */
 export function blobElsewhere(column: string, uri: string): DirspaceError {
   return new DirspaceError(
     'Unsupported',

@@ -425,7 +425,7 @@ function outcome(
   return permission === 'read' || repeatable ? 'ServiceUnavailable' : 'CommitStateUnknown';
 }
 
-/** Of a change that was answered otherwise than the protocol says nobody knows whether it was done. */
+/** Parses an answer. If a change got one that the protocol does not allow, it may have been made. */
 function parsed(
   operation: AnyOperation,
   { permission }: OperationRow,

@@ -22,9 +22,9 @@ import { beginWrite, type Catalog, tableId } from './catalog/index.ts';
 
 const MOST_RUNNING = 16;
 const MOST_ENDED = 1_000;
-/** Of the parameters and results of those that ended, together. */
+/** The most bytes of the parameters and results of all jobs that ended. */
 const MOST_ENDED_BYTES = 8 * 1024 * 1024;
-/** Of the parameters of one. */
+/** The most bytes of the parameters of one job. */
 const MOST_BYTES = 1024 * 1024;
 const MOST_MESSAGE = 2_000;
 

@@ -129,7 +129,7 @@ export interface BranchDiff {
   readonly changedColumns: BranchColumnChange[];
   readonly addedIndexes: BranchIndexSummary[];
   readonly removedIndexes: BranchIndexSummary[];
-  /** Of a cherry-pick that cannot be done. */
+  /** The reasons why a cherry-pick cannot be done. */
   readonly errors: CherryPickError[];
 }
 

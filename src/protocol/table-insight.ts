@@ -103,7 +103,7 @@ export interface ProfiledColumn {
   readonly max: ShownValue;
   /** Whether they are those of all rows; false also for texts so long that a part is told. */
   readonly bounds_exact: boolean;
-  /** Of numbers that are not NaN. */
+  /** The mean of the numbers that are not NaN. */
   readonly mean?: string | number;
   /** Distinct values of all rows, without null: an estimate where `distinct_exact` is false. */
   readonly distinct: number;

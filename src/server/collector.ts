@@ -16,7 +16,7 @@ export interface CollectorFacts {
   readonly taken: () => number;
   /** Bytes of buffers that may be in use beside them, such as those of caches. */
   readonly kept: number;
-  /** Of all requests together. */
+  /** The most bytes that all requests may have together. */
   readonly limit: number;
   /** Bytes of buffers that the process has. */
   readonly buffers?: () => number;

@@ -16,9 +16,9 @@ export interface KeptAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Of the data the request came with, where it came with some. */
+  /** The checksum of the request's Arrow data; absent without data. */
   readonly data?: DataSum;
-  /** Of an answer with storage credentials, the grants of the caller who got them. */
+  /** The grants of the caller who got an answer with storage credentials; absent for other answers. */
   readonly vendedTo?: string;
 }
 

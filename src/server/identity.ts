@@ -89,8 +89,8 @@ export class Identification {
   }
 
   /**
-   * The JSON body of a request of nobody knows whom, in which credentials may be: within small bounds,
-   * and without taking a place from those who are known. @throws Unauthenticated, Throttling
+   * The JSON body of a caller who is not known yet, which may hold the credentials. It is bounded tightly,
+   * and takes no place in the queue of known callers. @throws Unauthenticated, Throttling
    */
   async unknownBody(state: RequestState): Promise<unknown> {
     const { queueTimeoutMs } = this.#limits;

@@ -16,7 +16,7 @@ interface Lost {
 
 export class LostFolders {
   readonly #lost = new Map<string, Lost>();
-  /** Of databases that were opened. */
+  /** The devices of the folders of databases, when they were opened. */
   readonly #devices = new Map<string, number | undefined>();
 
   /** The catalog in the folder was opened. */

@@ -43,7 +43,7 @@ export interface TrialCall {
 
 export interface Trial {
   readonly controls: readonly Control[];
-  /** Of every answer, beside its own. */
+  /** Headers that every answer gets besides its own. */
   headers(): Readonly<Record<string, string>>;
   /** Answers a request of an operation. */
   answer(call: TrialCall): Promise<HttpAnswer>;

@@ -11,7 +11,7 @@ import type { InsertIntoTableResponse } from '../protocol/index.ts';
 import { BatchChannel } from './batch-channel.ts';
 import type { Limits } from './settings/index.ts';
 
-/** Whose an upload is and what it is for. */
+/** The caller, table and branch that an upload belongs to. */
 export interface UploadScope {
   readonly caller: string;
   /** Names catalog and table, and nothing else does. */

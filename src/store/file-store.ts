@@ -143,7 +143,7 @@ export class FileStore implements Store {
     return absoluteFolder(this.#disk, path);
   }
 
-  /** Of an absolute path anywhere, without links as far as it is there. Throws the file system's error. */
+  /** Resolves the links of an absolute path, as far as it exists. Throws the file system's error. */
   realPath(path: string): string {
     return realPathSoFar(this.fs, path);
   }

@@ -175,7 +175,7 @@ function removeAbandoned(store: FileStore, absolute: string, env: Env): boolean 
   try {
     fs.linkSync(aside, absolute);
   } catch (error) {
-    // A third one has the lock by now: the one that is moved away finds its own lost.
+    // A third process has the lock by now, so the holder whose file was moved away has lost it.
     if (errnoOf(error) !== 'EEXIST') throw error;
   } finally {
     unlinkQuietly(fs, aside);

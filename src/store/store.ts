@@ -120,8 +120,8 @@ export interface FolderStore {
    */
   enter(folder: string, isOftenMissing?: boolean): Awaitable<boolean>;
   /**
-   * Whether a folder stands at the name, by one look that does not check the folders above. For
-   * folders that are likely missing, where `enter` takes ten times as long.
+   * Whether a folder stands at the name. Unlike `enter`, it looks once and does not refuse links in
+   * the folders above. For folders that are likely missing, where `enter` takes ten times as long.
    */
   hasFolder(folder: string): Awaitable<boolean>;
   /**

@@ -97,7 +97,7 @@ export class Life {
   }
 }
 
-/** Of the form of a random UUID; the variant tells two rows of them apart. */
+/** Formatted as a random UUID; the variant tells the two sequences of ids apart. */
 const sequentialId = (variant: '8' | '9', count: number): string =>
   `00000000-0000-4000-${variant}000-${count.toString(16).padStart(12, '0')}`;
 

@@ -14,7 +14,7 @@ import {
 } from '../terminal/index.ts';
 
 const BARS = '▁▂▃▄▅▆▇█';
-/** Of a terminal that does not tell its own. */
+/** The width of a terminal that does not tell its own. */
 const WIDTH = 80;
 const MOST_BARS = 32;
 const LEAST_BARS = 8;

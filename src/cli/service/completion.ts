@@ -96,7 +96,7 @@ function unquoted(
 }
 
 const FILES = [':files'];
-/** Of every command. */
+/** Options that every command has. */
 const GLOBAL = ['--root <dir>', '--uri <address>', '--json', '-h, --help'];
 /** Values that are files or folders. */
 const FILE_VALUES = /<(file|dir)>/;

@@ -109,7 +109,7 @@ function withOptions(config: ServerConfig, options: Options, place: string): Ser
   };
 }
 
-/** Of the caches, where the command line names them. */
+/** The sizes of the caches that the command line names. */
 function bytesOf(
   options: Options,
   config: ServerConfig,

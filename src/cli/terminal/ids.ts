@@ -21,7 +21,7 @@ export function parsePath(text: string): string[] {
   }
 }
 
-/** Of an id whose names are joined as in other programs. */
+/** The hint for an id whose names are joined as other programs join them. */
 function otherDelimiter(text: string): string {
   const names = text.split(/::|[/$\\:]/);
   const areNames = names.length > 1 && names.every((name) => /^[\w.-]+$/.test(name));

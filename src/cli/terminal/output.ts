@@ -93,7 +93,7 @@ export function columns(head: readonly string[], rows: readonly (readonly unknow
   return lines.map((line) => alignedLine(line, widths)).join('\n');
 }
 
-/** Of each column the width of its widest cell. */
+/** The width of the widest cell of each column. */
 export function widthsOf(lines: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
   for (const line of lines) {

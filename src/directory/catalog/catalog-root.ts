@@ -39,7 +39,7 @@ const PRIVATE_FOLDERS = [
 ];
 const MANAGED = 'managed_versioning';
 const LANCE = 'lance';
-/** Of a catalog without a format file, which gets one before its first table. */
+/** The Lance mode of a catalog without a format file, which gets one before its first table. */
 const NEW_CATALOG: LanceMode = 'read';
 
 /** How long a setting may be out of date in a process that writes, in milliseconds. */
@@ -232,7 +232,7 @@ export class CatalogRoot implements CatalogFormat {
   }
 }
 
-/** Of a catalog whose root was deleted, unmounted or replaced since it was opened. */
+/** The error of a catalog whose root was deleted, unmounted or replaced since it was opened. */
 export function rootGone(cause: unknown): DirspaceError {
   return new DirspaceError(
     'ServiceUnavailable',

@@ -266,7 +266,7 @@ export async function sweepTrash(
   }
 }
 
-/** A month: whoever has a table open for longer than that after its end has been told of it before. */
+/** A month: a program that still has a removed table open after that time met its fence long before. */
 const FENCE_GRACE = 30 * 24 * 3_600_000;
 
 /**

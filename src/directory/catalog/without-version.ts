@@ -11,7 +11,7 @@ import { emptyTable, type FoundStorage } from '../../table/index.ts';
 import type { Catalog, Table } from './catalog.ts';
 import { closeToOthers, rowsElsewhere, storageOf } from './lance-tables.ts';
 
-/** Of a table that was found to have no version. */
+/** Whether a table without a version has no files of its own or of other programs either. */
 export async function isOnlyDeclared(catalog: Catalog, table: Table): Promise<boolean> {
   return (await storageOf(catalog, table)) === undefined;
 }

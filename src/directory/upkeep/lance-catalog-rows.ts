@@ -103,7 +103,7 @@ async function openedAt(
   if (record?.location === undefined) return undefined;
   const home = lanceHome({ id, folder, record });
   if (home === undefined) return undefined;
-  // Whoever declared it may write its first version there at any time, and tells nobody.
+  // The program that declared it may write its first version there at any time, without telling us.
   return (await isFence(catalog, home)) === undefined ? home : undefined;
 }
 

@@ -35,9 +35,9 @@ import { decodeView, type ManifestView, VIEW_FEATURE } from './manifest-view.ts'
 export const FORMAT_VERSION = 1;
 /** Fragments may hold a Lance part, which older releases would take for damage. */
 const LANCE_FEATURE = 'lance';
-/** Of the record of a table: its rows may lie at a location of their own. */
+/** A feature in the record of a table: its rows may lie at a location of their own. */
 export const LOCATION_FEATURE = 'location';
-/** Of a record of the trash: files of its tables outside the root are being removed. */
+/** A feature in a record of the trash: files of its tables outside the root are being removed. */
 export const REMOVING_FEATURE = 'removing';
 /** Columns may be computed by an expression: whoever writes keeps their values from getting stale. */
 const COMPUTED_FEATURE = 'computed_columns';

@@ -85,7 +85,7 @@ export const byLanceCatalogKey = ([one]: LanceCatalogRow, [other]: LanceCatalogR
 export const isSameLanceCatalogRow = (one: LanceCatalogRow, other: LanceCatalogRow): boolean =>
   one.every((text, at) => text === other[at]);
 
-/** Of the bytes of a data file: part of its name. */
+/** The hash of the bytes of a data file, which is part of its name. */
 export const lanceCatalogDigest = (bytes: Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex').slice(0, 32);
 
@@ -208,7 +208,7 @@ export interface LanceCatalogVersion {
 }
 
 const SCOPE_KEY = 'dirspace.scope';
-/** Of all that the version says: Lance's manifests have no checksum of their own. */
+/** The hash of all that the version says, because Lance's manifests have no checksum of their own. */
 const DIGEST_KEY = 'dirspace.digest';
 const ARROW = '.arrow';
 

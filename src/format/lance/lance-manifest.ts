@@ -155,7 +155,7 @@ export function lanceFence(): Uint8Array {
 let fence: Uint8Array | undefined;
 /** Cleanup by Lance removes old manifests, also those that it refuses to read rows by: LanceDB's optimize does. */
 const FENCE_TIME = Date.UTC(2200, 0, 1);
-/** For whoever looks into the file. */
+/** A text for people who open the file. */
 const FENCE_NOTE =
   'Lance reads this table over `dirspace serve`, and by its path after `dirspace lance sync`.';
 

@@ -48,7 +48,7 @@ export type JobFailure = Static<typeof JobFailure>;
 
 const known = {
   job_id: string,
-  /** Of the table. */
+  /** The id of the table that the job works on. */
   id,
   operation: string,
   /** Running until it ends in one of the others. */

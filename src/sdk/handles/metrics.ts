@@ -10,7 +10,7 @@ import type { Outcome } from './tracing.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Of a MeterProvider of OpenTelemetry, what is called here. */
+/** The method of an OpenTelemetry MeterProvider that is called here. */
 export interface MeterProviderLike {
   getMeter(name: string): {
     createObservableCounter(

@@ -59,7 +59,7 @@ function refuse(options: object | undefined, known: readonly string[]): void {
   }
 }
 
-/** Of LanceDB's options, what is said of files in Lance's format and is so for those of tables here. */
+/** Values of LanceDB's options about Lance files that describe the files of tables here as they are. */
 const LANCE_FILES: Readonly<Record<string, readonly unknown[]>> = {
   dataStorageVersion: ['stable', '2.0'],
   enableV2ManifestPaths: [true],

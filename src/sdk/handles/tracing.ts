@@ -17,7 +17,7 @@ import {
 } from '../../protocol/index.ts';
 import type { Catalog } from './implementations.ts';
 
-/** Of a span, what is called here; spans of OpenTelemetry have it. */
+/** The methods of an OpenTelemetry span that are called here. */
 export interface SpanLike {
   setAttribute(name: string, value: string | number | boolean): unknown;
   recordException(error: { name: string; message: string; stack?: string }): void;
@@ -30,7 +30,7 @@ export interface SpanLike {
   };
 }
 
-/** Of a tracer of OpenTelemetry, what is called here. */
+/** The method of an OpenTelemetry tracer that is called here. */
 export interface TracerLike {
   startActiveSpan<Result>(
     name: string,

@@ -22,14 +22,14 @@ interface Waiting {
 }
 
 /**
- * The bodies that a server waits for. Beyond the limit the caller who has most of them gives one up: the
- * one that stood still longest. A body that comes together with its headers is never that one, so half
- * requests keep nobody else out, however many they are.
+ * The bodies that a server waits for. Beyond the limit, the caller with the most of them loses the one
+ * that has waited longest for bytes. A body that comes together with its headers is never lost, so
+ * half-sent requests do not keep whole ones out, however many they are.
  */
 export class Arrivals {
   readonly #limit: number;
   readonly #name: keyof Limits;
-  /** Of each caller, the one that stood still longest first. */
+  /** The bodies of each caller; the one that has waited longest for bytes comes first. */
   readonly #callers = new Map<string, Set<Waiting>>();
   #count = 0;
 

@@ -49,7 +49,7 @@ function checkEncoding({ headers }: WireRequest): void {
   );
 }
 
-/** Whose body is waited for, how long, and what ends the waiting. */
+/** The caller whose body is awaited, how long it is awaited, and what ends the wait. */
 export interface Arriving {
   readonly caller: string;
   readonly arrivals: Arrivals;

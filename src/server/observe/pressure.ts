@@ -15,7 +15,7 @@ export interface LoopDelays {
   /** Looks since the start, and all of their delays together. */
   readonly count: number;
   readonly seconds: number;
-  /** Of the looks between the last two readings, which are a second or more apart; NaN before. */
+  /** The median of the looks between the last two readings, a second or more apart; NaN before. */
   readonly median: number;
   /** The 99th percentile. */
   readonly high: number;
@@ -28,7 +28,7 @@ export class EventLoopPressure {
   readonly #delays: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION });
   #readAt = performance.now();
   #late = false;
-  /** Of the looks before the last reading. */
+  /** Totals of the looks before the last reading. */
   #count = 0;
   #seconds = 0;
   #window = { median: Number.NaN, high: Number.NaN, longest: Number.NaN };

@@ -45,7 +45,7 @@ export function traceOf(headers: IncomingHttpHeaders, uuid: () => string): Trace
 
 const isZero = (digits: string): boolean => /^0*$/.test(digits);
 
-/** Of the digits that are random in every UUID. */
+/** Made of digits that are random in every version of UUID. */
 function newSpanId(uuid: string): string {
   const id = uuid.slice(0, 8) + uuid.slice(-8);
   return isZero(id) ? '0000000000000001' : id;

@@ -12,7 +12,7 @@ export interface OpenedTable {
   readonly described: DescribeTableResponse;
   readonly newest: number | undefined;
   readonly rows: number;
-  /** Of the newest version of the branch; absent where the catalog does not tell. */
+  /** Statistics of the newest version of the branch; absent where the catalog does not tell them. */
   readonly stats?: GetTableStatsResponse;
 }
 

@@ -29,7 +29,7 @@ export interface VectorSample {
   /** Rows of the version, and how many of them were looked at. */
   readonly rows: number;
   readonly sampled: number;
-  /** Of the sample: rows that have a vector. */
+  /** The rows of the sample that have a vector. */
   readonly ids: readonly string[];
   readonly norms: readonly number[];
   readonly x: readonly number[];

@@ -95,7 +95,7 @@ function inUnit(nanos: bigint, to: DataType): Value | undefined {
   return nanos % unit === 0n ? inWidth(nanos / unit, to) : undefined;
 }
 
-/** For messages about a text that does not fit `to`: what is wrong with it, or how it is written. */
+/** Tells in a message why a text does not fit the type `to`, or how such texts are written. */
 export function misfitOf(text: string, to: DataType): string {
   const family = familyOf(to);
   const nanos = family === 'time' ? parseTimeOfDay(text) : parseDateTime(text)?.nanos;

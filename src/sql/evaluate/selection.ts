@@ -6,7 +6,7 @@
 import { TRUE } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';
 
-/** Of fewer rows each is looked at sooner than a view of their words is made. */
+/** With fewer rows, a loop over bytes is faster than making a view of words. */
 const FEW = 64;
 
 /** Rows whose byte is TRUE, in order. */

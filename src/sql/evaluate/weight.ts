@@ -22,10 +22,10 @@ const WEIGHTS: { readonly [kind in Bound['kind']]?: number } = {
   distinct: 4,
 };
 
-/** Of a cast from or to text, which reads or makes one for each row. */
+/** The weight of a cast from or to text, which parses or makes a text for each row. */
 const TEXT_CAST_WEIGHT = 512;
 
-/** Of LIKE whose pattern is that of the row, and compiled for it. */
+/** The weight of LIKE whose pattern comes from a column, and is compiled for each row. */
 const ROW_LIKE_WEIGHT = 1024;
 
 function ownWeight(node: Bound): number {
@@ -39,7 +39,7 @@ function ownWeight(node: Bound): number {
 
 /** Of each state of a pattern's automaton, as finding out a successor takes each one once. */
 const STATE_WEIGHT = 16;
-/** Of one whose pattern is that of the row, and compiled for it. */
+/** The weight of a regular expression that comes from a column, and is compiled for each row. */
 const ROW_PATTERN_WEIGHT = 4096;
 
 function patternWeight(node: Bound): number {
@@ -75,7 +75,7 @@ export interface Weight {
 
 const known = new WeakMap<Bound, Weight>();
 
-/** Of a whole tree; found out once for each of its nodes. */
+/** The weights of trees by their root, computed once. */
 export function weightOf(bound: Bound): Weight {
   const found = known.get(bound);
   if (found !== undefined) return found;

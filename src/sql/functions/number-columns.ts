@@ -21,7 +21,7 @@ type Loop = (values: NumberArray, out: Float64Array) => void;
 
 interface Loops {
   readonly float: Loop;
-  /** Of whole numbers; an integer has no negative zero. */
+  /** Loops for whole numbers, which have no negative zero. */
   readonly int: Loop;
 }
 

@@ -81,7 +81,7 @@ function requirePlain(name: string, type: DataType): void {
   );
 }
 
-/** Of a value in a list, while it is held. */
+/** Bytes that a value of a list is counted with while it is held. */
 const ITEM_BYTES = 16;
 
 /**

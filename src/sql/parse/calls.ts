@@ -121,7 +121,7 @@ const OF_WINDOW: ReadonlyMap<string, string> = new Map([
   ['arbitrary', 'first_value'],
   ['last', 'last_value'],
 ]);
-/** Whose result depends on which rows there are, not on which values. */
+/** Functions whose result depends on which rows there are, not on their values. */
 const OF_ROWS: ReadonlySet<string> = new Set(
   'first last arbitrary mode arg_min arg_max argmin argmax min_by max_by'.split(' '),
 );

@@ -165,9 +165,9 @@ export interface SubqueryExpression extends Located {
    * `exists`: whether it has any.
    */
   readonly form: 'value' | 'in' | 'rows' | 'any' | 'exists';
-  /** Of `in`, `rows` and `any`. */
+  /** Set for `in`, `rows` and `any`. */
   readonly arg?: Expression;
-  /** Of `any` alone. */
+  /** Set for `any` only. */
   readonly op?: CompareOperator;
   readonly query: Statement;
   /** The query as it is written, without the parentheses around it. */

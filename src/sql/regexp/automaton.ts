@@ -201,7 +201,7 @@ export class Automaton {
   }
 }
 
-/** Of the instructions of a state, by FNV-1a. */
+/** The FNV-1a hash of the instructions of a state. */
 function hashOf(alive: Int32Array, before: number): number {
   let hash = 0x811c9dc5 ^ before;
   for (let k = 0; k < alive.length; k++) hash = Math.imul(hash ^ (alive[k] as number), 0x01000193);

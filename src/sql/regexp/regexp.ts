@@ -11,7 +11,7 @@ import { type Node, type ParsedPattern, parsePattern } from './syntax.ts';
 const MAX_KEPT = 16;
 const kept = new Map<string, LinearRegexp>();
 
-/** Of a character of a pattern that is compiled: the time is that of so many characters of a text. */
+/** Compiling one character of a pattern takes as long as matching so many characters of a text. */
 const COMPILE_STEPS = 1 << 12;
 
 /**

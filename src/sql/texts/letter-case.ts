@@ -101,9 +101,9 @@ function withTexts(
 }
 
 const UNKNOWN = 0;
-/** Of a letter without a counterpart. */
+/** A letter that has no counterpart in the other case. */
 const SAME = 1;
-/** Of one that is not exchanged for one of as many bytes, wherever it stands. */
+/** A letter whose counterpart has another number of bytes, or depends on its neighbours. */
 const APART = 2;
 
 /** Counterparts of code points, found out when they are first met. */

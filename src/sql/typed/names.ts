@@ -106,7 +106,7 @@ function notFound(
 /** Comparing two names takes as long as the product of their lengths. */
 const LONGEST_COMPARED = 200;
 
-/** Of a name so short one letter is much of it: the first must agree. */
+/** In names up to this length one letter is much: a suggestion must begin with the same letter. */
 const SHORT = 3;
 
 /** The candidate nearest to `name`, where that is near enough to be what was meant. */

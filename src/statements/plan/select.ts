@@ -205,7 +205,7 @@ export function itemsOf(select: Select, scope: Scope): Item[] {
   });
 }
 
-/** The name of a column is that of what it is read from; others are called by their text. */
+/** The name of an item without an alias: that of the column it reads, otherwise its text. */
 function nameOf(written: Expression, value: Expression): string {
   if (written.kind === 'column') {
     const name = written.path.at(-1) ?? '';

@@ -205,7 +205,7 @@ async function neededVersions(
   branch: TableBranch,
 ): Promise<ReadonlyMap<number, string>> {
   const needed = new Map<number, string>();
-  // Before the tags: whoever makes a tag holds the version until the tag is there.
+  // Holds are read before tags: a version is held until its tag exists.
   for (const version of await heldVersions(engine, branch)) needed.set(version, HELD);
   for (const [tag, record] of await listTags(engine, branch.tableFolder, branch.incarnation)) {
     if (record.branch === branch.branch) needed.set(record.version, `the tag ${tag} names it`);

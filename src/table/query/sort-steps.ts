@@ -45,7 +45,7 @@ export interface RowOrder {
   readonly meter: WorkMeter;
   /** Whether rows of this rank are equal, so that they stay in the order of their numbers. */
   isFinal(rank: number): boolean;
-  /** Whether that is so for every rank. */
+  /** Whether `isFinal` is true for every rank. */
   readonly areAllFinal?: boolean;
   /** If absent, rows of one rank are compared. */
   readonly finer?: FinerRanks;

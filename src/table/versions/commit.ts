@@ -282,7 +282,7 @@ function livingIds(ids: Manifest['lanceIds'], fieldIds: readonly number[]): Mani
   return living.length === 0 ? undefined : new Map(living);
 }
 
-/** For whoever asks for a number of its own. */
+/** The error for a writer that asks for a version number which is not the next. */
 export const notNextVersion = (
   version: number,
   head: { slot: number } | undefined,

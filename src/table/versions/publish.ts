@@ -47,9 +47,9 @@ export async function publish(
 }
 
 /**
- * Takes a version just published back if its number was freed: others went on past it and cleanup
- * deleted the run that it lies in, base and all, where nobody would ever look for it. False then:
- * the change is to be built again.
+ * Removes a version just published if cleanup had deleted its number meanwhile, together with its base:
+ * newer versions exist beyond it, and no reader would ever find it. False then: the change has to be
+ * built again.
  * @throws CommitStateUnknown
  */
 export async function stands(
