@@ -9,7 +9,7 @@
 const clocks = new WeakMap<AbortSignal, AbortSignal>();
 
 /** Aborts with a TimeoutError after `timeoutMs`, or with the reason of `given`. */
-export function endingAfter(timeoutMs: number, given?: AbortSignal): AbortSignal {
+export function endingAfter(timeoutMs: number, given: AbortSignal | undefined): AbortSignal {
   const clock = AbortSignal.timeout(timeoutMs);
   if (given === undefined) return clock;
   const signal = AbortSignal.any([clock, given]);

@@ -20,10 +20,7 @@ export interface BatchLimits {
 }
 
 /** Slices of at most `maxRows` rows that share the batch's buffers. */
-export function splitBatch(
-  batch: RecordBatch,
-  maxRows: number = DEFAULT_BATCH_ROWS,
-): RecordBatch[] {
+export function splitBatch(batch: RecordBatch, maxRows: number): RecordBatch[] {
   if (batch.numRows <= maxRows) return [batch];
   const parts: RecordBatch[] = [];
   for (let from = 0; from < batch.numRows; from += maxRows) {
@@ -56,7 +53,7 @@ function splitBytes(batch: RecordBatch, bytes: number): RecordBatch[] {
 export async function* rebatch(
   stream: AsyncIterable<RecordBatch>,
   schema: Schema,
-  limits: BatchLimits = {},
+  limits: BatchLimits,
   pause: Pause = noPause,
 ): AsyncIterable<RecordBatch> {
   const pool = new Pool(

@@ -70,7 +70,7 @@ function fieldsEqual(
   a: readonly Field[],
   b: readonly Field[],
   comparison: SchemaComparison,
-  named = true,
+  named: boolean,
 ): boolean {
   if (a.length !== b.length) return false;
   for (let at = 0; at < a.length; at += 1) {

@@ -27,7 +27,7 @@ const DESCRIPTIONS = ['DescribeTable', 'DescribeNamespace'] as const;
 export async function establish(
   target: Target,
   missing: string,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Stop | undefined> {
   let late = 0;
   let last: Exchange | undefined;

@@ -141,7 +141,7 @@ export function reportOf(
   return { target, results, totals, milliseconds, ...(stopped && { stopped }) };
 }
 
-function targetOf(target: ConformanceTarget, env?: Env): Target {
+function targetOf(target: ConformanceTarget, env: Env | undefined): Target {
   if (typeof target === 'string') return httpTarget({ uri: target }, env);
   return 'uri' in target ? httpTarget(target, env) : namespaceTarget(target);
 }

@@ -28,7 +28,7 @@ async function every<Page extends { readonly page_token?: string | null }>(
 export async function removeWhatWasMade(
   { target, home, tables, detached, fresh }: Run,
   name: string,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const ask = <Op extends OperationName>(
     operation: Op,

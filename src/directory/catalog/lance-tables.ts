@@ -203,7 +203,7 @@ export async function* placesIn(catalog: Catalog, folder: string): AsyncGenerato
 async function removePlace(
   catalog: Catalog,
   location: string,
-  pause?: () => Promise<void>,
+  pause: (() => Promise<void>) | undefined,
 ): Promise<void> {
   const { store, env } = catalog;
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {

@@ -129,8 +129,8 @@ async function seenNames(
 export async function tablesIn(
   catalog: Catalog,
   id: ObjectPath,
-  after?: string,
-  most: number = Number.MAX_SAFE_INTEGER,
+  after: string | undefined,
+  most: number,
 ): Promise<string[]> {
   const parent = catalog.engine.names.tablesFolder(id);
   const { tables } = await namesIn(catalog, parent, id.length === 0);

@@ -42,7 +42,7 @@ interface OutsideTable {
 export async function removeOutsideFiles(
   catalog: Catalog,
   folder: string,
-  pause?: () => Promise<void>,
+  pause: (() => Promise<void>) | undefined,
 ): Promise<string | undefined> {
   const isAsked = catalog.locations.some(({ dropFiles }) => dropFiles === true);
   // Deregistered tables keep their files.
@@ -107,7 +107,7 @@ async function removeFiles(
   catalog: Catalog,
   table: OutsideTable,
   entry: string,
-  pause?: () => Promise<void>,
+  pause: (() => Promise<void>) | undefined,
 ): Promise<void> {
   const { store, folder, aside } = await placeOfFiles(catalog, table);
   const { location } = table;

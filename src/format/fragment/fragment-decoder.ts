@@ -128,7 +128,7 @@ export function decodeBatch(
   batchIndex: number,
   columnIndexes: readonly number[],
   chunks: readonly Uint8Array[],
-  dictionaries: Dictionaries = NO_DICTIONARIES,
+  dictionaries: Dictionaries,
 ): RecordBatch {
   const columns = columnIndexes.map((column, at) =>
     decodeBatchColumn(footer, batchIndex, column, chunks[at], dictionaries),

@@ -92,7 +92,7 @@ function dialectOf(options: CsvWriteOptions): Dialect {
 /** The bytes of the file in pieces, pulled as they are wanted. @throws InvalidInput for the options */
 export function encodeCsv(
   rows: RecordBatchStream,
-  options: CsvWriteOptions = {},
+  options: CsvWriteOptions,
 ): AsyncGenerator<Uint8Array> {
   return encoded(rows, dialectOf(options));
 }

@@ -21,7 +21,10 @@ const SPECIAL = /[*?[\]{}()!]/;
  * wrong with it.
  * @throws InvalidInput for a pattern that nothing matches
  */
-export async function filesNamed(given: string, signal?: AbortSignal): Promise<string[]> {
+export async function filesNamed(
+  given: string,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
   if (!SPECIAL.test(given) || existsSync(given)) return [given];
   const { default: glob } = await import('fast-glob');
   const search = glob(patternOf(given), {

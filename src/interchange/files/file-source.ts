@@ -13,7 +13,10 @@ import { type ByteSource, PIECE_BYTES } from './byte-source.ts';
 import { fileProblem } from './file-problem.ts';
 
 /** @throws InvalidInput for a path where no file is, or a folder */
-export async function fileSource(path: string, signal?: AbortSignal): Promise<ByteSource> {
+export async function fileSource(
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<ByteSource> {
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT') throw cause;
     const place = { file: path, missing: true } as const;
@@ -23,7 +26,7 @@ export async function fileSource(path: string, signal?: AbortSignal): Promise<By
 }
 
 /** The same of a file that was looked at already. @throws InvalidInput for a folder */
-function openedFile(path: string, found: Stats, signal?: AbortSignal): ByteSource {
+function openedFile(path: string, found: Stats, signal: AbortSignal | undefined): ByteSource {
   if (found.isDirectory()) {
     throw fileProblem(
       `${JSON.stringify(path)} is a folder, not a file, and no Lance dataset: it has no folder _versions. Name its files by a pattern, such as ${JSON.stringify(`${path.replace(/[\\/]+$/, '')}/*.csv`)}.`,

@@ -16,7 +16,7 @@ export interface Spool {
   close(): Promise<void>;
 }
 
-export async function spooled(source: ByteSource, signal?: AbortSignal): Promise<Spool> {
+export async function spooled(source: ByteSource, signal: AbortSignal | undefined): Promise<Spool> {
   const folder = await mkdtemp(join(tmpdir(), 'dirspace-'));
   const path = join(folder, 'spool');
   let handle: Awaited<ReturnType<typeof open>> | undefined;

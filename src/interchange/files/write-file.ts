@@ -22,7 +22,7 @@ export type Pieces = AsyncIterable<Uint8Array>;
 export async function writeFile(
   path: string,
   pieces: () => Pieces,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   signal?.throwIfAborted();
   const found = await statOf(path);
@@ -123,7 +123,7 @@ export interface WritableStreamLike {
 export async function writeStream(
   stream: Writable | WritableStreamLike,
   pieces: Pieces,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   if (!('getWriter' in stream)) {
     const from = Readable.from(pieces, { objectMode: true, highWaterMark: 1 });

@@ -216,7 +216,7 @@ export function pageHeader(
   bytes: Uint8Array,
   at: number,
   refuse: Refuse,
-  cutShort?: () => never,
+  cutShort: (() => never) | undefined,
 ): { readonly header: PageHeader; readonly end: number } {
   const { struct, end } = readThrift(bytes, at, refuse, cutShort);
   const fields = new Fields(refuse);

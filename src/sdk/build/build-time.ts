@@ -72,7 +72,7 @@ function narrowColumn(
   place: Place,
   context: BuildContext,
   read: (value: unknown) => number | undefined,
-  forms?: string,
+  forms: string | undefined,
 ): Data {
   const nulls = findNulls(type, values, place, context);
   const out = new Int32Array(values.length);

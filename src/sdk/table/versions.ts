@@ -111,7 +111,7 @@ export const followsNewest = ({ version, tag, asOf }: VersionSelection): boolean
 export async function resolveSelection(
   table: () => TableTarget | Promise<TableTarget>,
   selection: VersionSelection,
-  options?: CallOptions,
+  options: CallOptions | undefined,
 ): Promise<{ branch?: string; version: number }> {
   if (typeof selection !== 'object' || selection === null) throw noVersionNamed();
   const { version, tag, branch, asOf } = selection;

@@ -11,7 +11,7 @@ import { END, NAME, STRING, Tokens, WORD } from './tokens.ts';
 const NEEDS_QUOTES = '; a column whose name is a reserved word needs quotes: "name"';
 
 /** Throws InvalidInput for the token at the cursor, which cannot stand there. */
-export function refuseSyntax(tokens: Tokens, expected?: string): never {
+export function refuseSyntax(tokens: Tokens, expected: string | undefined): never {
   const { kind, sql, start, end, text, word } = tokens;
   if (kind !== STRING && kind !== NAME && (text === ')' || text === ']')) {
     const isOpen = openedLast(tokens) === (text === ')' ? '(' : '[');

@@ -55,7 +55,7 @@ export async function stageClone(
   shared: Engine,
   record: TableRecord,
   source: Snapshot,
-  options: CloneOptions = {},
+  options: CloneOptions,
 ): Promise<StagedTable> {
   const { store } = shared;
   const engine = unannounced(shared);

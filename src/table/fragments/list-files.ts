@@ -102,7 +102,7 @@ export async function listFiles(
 export async function unlikeFragments(
   engine: Engine,
   snapshot: Snapshot,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<ReadonlySet<number>> {
   const unlike = new Set<number>();
   const layouts = new Layouts(engine, snapshot);

@@ -138,7 +138,7 @@ async function takeBack(
   tableFolder: string,
   tag: string,
   { table, branch, version }: TagRecord,
-  known?: TagRecord,
+  known: TagRecord | undefined,
 ): Promise<boolean> {
   const found = await findTag(engine, tableFolder, table, tag);
   if (found?.branch !== branch || found.version !== version) return false;

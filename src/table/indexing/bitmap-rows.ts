@@ -48,7 +48,7 @@ export async function bitmapRows(
   path: readonly string[],
   ofItems: boolean,
   signal: AbortSignal | undefined,
-  onRows?: (rows: number) => void,
+  onRows: ((rows: number) => void) | undefined,
 ): Promise<RecordBatchStream> {
   const memory = requestMemory(engine);
   const held = memory.hold('The values of a column that is being indexed');

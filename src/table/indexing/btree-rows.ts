@@ -38,7 +38,7 @@ export async function btreeRows(
   runs: readonly IndexRun[],
   path: readonly string[],
   signal: AbortSignal | undefined,
-  onRows?: (rows: number) => void,
+  onRows: ((rows: number) => void) | undefined,
 ): Promise<RecordBatchStream> {
   const sorted = await query(engine, part, {
     columns: { [VALUE]: quotedPath(path), _rowid: '_rowid' },

@@ -55,7 +55,7 @@ export async function writeTextFiles(
   parameters: JsonObject,
   path: readonly string[],
   signal: AbortSignal | undefined,
-  onRows?: (rows: number) => void,
+  onRows: ((rows: number) => void) | undefined,
 ): Promise<WrittenSegmentFiles> {
   const tokenizer = await Tokenizer.open(textSettings(parameters as TextMembers));
   const withPositions = parameters.with_position === true;

@@ -14,7 +14,7 @@ import type { StagedChange } from './staged-change.ts';
 export async function requireValues(
   engine: Engine,
   change: StagedChange,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   await runSteps(checkedFragments(change), plainPause());
   const { base, schema } = change;

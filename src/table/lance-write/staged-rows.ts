@@ -66,7 +66,7 @@ export async function writeStagedRows(
   base: Snapshot,
   change: StagedChange,
   files: AttemptFiles,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<StagedRows> {
   const writer = new RowWriter(engine, base, change, files, signal);
   try {

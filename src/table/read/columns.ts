@@ -32,7 +32,7 @@ export async function resolveColumns(
   request: ColumnRequest | undefined,
   withRowId: boolean,
   turn: Turn,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<readonly ReadColumn[]> {
   if (request === undefined && !withRowId) return everyColumn(snapshot.fields);
   const byName = fieldsByName(snapshot.fields);

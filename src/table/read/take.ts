@@ -205,7 +205,7 @@ async function rowIdsAt(
   engine: Engine,
   snapshot: Snapshot,
   offsets: readonly bigint[],
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<BigUint64Array> {
   const fragments: FragmentEntry[] = [];
   /** Where the live rows of each begin and end. */
